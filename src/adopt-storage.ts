@@ -136,7 +136,7 @@ async function moveRewards(from: UseStore, to: UseStore, clock: Clock): Promise<
 }
 
 /** The message that tells the other tabs how the queue grew. */
-const newsOf = (records: StoredRecord[]) => {
+const messageFor = (records: StoredRecord[]) => {
   const events = records.flatMap(({ value }) => (isEventRecord(value) ? value.events : []));
   const bytes = events.reduce((sum, json) => sum + json.length, 0);
   return { events: events.length, bytes };
@@ -144,7 +144,7 @@ const newsOf = (records: StoredRecord[]) => {
 
 /** Moves events. If the page is killed in between, some are in both queues: they are sent twice and counted once. */
 async function moveEvents(from: Storage, to: Storage, deps: AdoptionDeps): Promise<void> {
-  const tabs = deps.openTabChannel<ReturnType<typeof newsOf>>(`${deps.name}:outbox`);
+  const tabs = deps.openTabChannel<ReturnType<typeof messageFor>>(`${deps.name}:outbox`);
   for (;;) {
     const records = await from.events.read(-1, chunk);
     const [first] = records;
@@ -153,7 +153,7 @@ async function moveEvents(from: Storage, to: Storage, deps: AdoptionDeps): Promi
     // The queue sets aside records that this release cannot read.
     await to.events.append(records.map(({ value }) => value as EventRecord));
     await from.events.remove(first.key, last.key);
-    tabs.send(newsOf(records));
+    tabs.send(messageFor(records));
   }
   tabs.close();
   // Needed where there is no channel between tabs.
@@ -193,10 +193,10 @@ async function isSameAccount(
   tokens: Sample[],
 ): Promise<boolean | undefined> {
   for (const { decisionId, token } of tokens) {
-    const answer = await readReward(client, decisionId, token);
-    if (answer.kind === 'ok') return true;
-    if (answer.kind !== 'refused') return undefined;
-    const { code } = answer.problem;
+    const response = await readReward(client, decisionId, token);
+    if (response.kind === 'ok') return true;
+    if (response.kind !== 'refused') return undefined;
+    const { code } = response.problem;
     // The token was valid; only the decision is no longer stored.
     if (code === 'not_found' || code === 'decision_gone') return true;
     if (code !== 'token_invalid' && code !== 'environment_mismatch') return undefined;
@@ -253,8 +253,8 @@ async function adopt(deps: AdoptionDeps, name: string, signal: AbortSignal): Pro
       await moveEvents(from, to, deps);
       // No remaining event may say whether the ads of these were watched, so ask the service.
       for (const { decisionId, token } of adopted.filter(({ state }) => state === 'none')) {
-        const answer = await readReward(client, decisionId, token);
-        if (answer.kind === 'ok') await deps.rewards.settle([answer.body]);
+        const response = await readReward(client, decisionId, token);
+        if (response.kind === 'ok') await deps.rewards.settle([response.body]);
       }
     });
     return true;

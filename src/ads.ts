@@ -3,7 +3,7 @@ import type { BreakKind } from './ad-break/run-ad-break.ts';
 import type { Recorder } from './debug/recorder.ts';
 import {
   type ConsentOptions,
-  mistakeInCall,
+  findCallError,
   type RequestOptions,
   type Simulation,
   type UserOptions,
@@ -230,8 +230,8 @@ export function assembleAds(deps: AdsDeps): Ads {
     options: ShowOptions = {},
   ): Promise<ShowResult> {
     if (destroyed.signal.aborted) return { outcome: 'aborted', reason: 'destroyed' };
-    const mistake = mistakeInCall(options);
-    if (mistake) return { outcome: 'error', reason: 'option_invalid', detail: mistake };
+    const error = findCallError(options);
+    if (error) return { outcome: 'error', reason: 'option_invalid', detail: error };
     if (showing)
       return {
         outcome: 'already_showing',
@@ -239,7 +239,7 @@ export function assembleAds(deps: AdsDeps): Ads {
       };
     const call = linkSignals(options.signal, destroyed.signal);
     const show = { placement };
-    const gameIsBack = (): void => {
+    const resumeGame = (): void => {
       if (showing === show) showing = undefined;
     };
     showing = show;
@@ -261,7 +261,7 @@ export function assembleAds(deps: AdsDeps): Ads {
         },
         onClose() {
           record.note('released');
-          gameIsBack();
+          resumeGame();
           emit('close', placement);
           changed();
           options.onClose?.();
@@ -274,7 +274,7 @@ export function assembleAds(deps: AdsDeps): Ads {
         detail: String(error),
       }));
     call.abort();
-    gameIsBack();
+    resumeGame();
     record.ended(placement, result);
     emit('result', placement, result);
     changed();
@@ -308,7 +308,7 @@ export function assembleAds(deps: AdsDeps): Ads {
     canShow: (placement) => availability(placement).available,
     availability,
     preload: async (placement, options = {}) => {
-      if (mistakeInCall(options)) return { available: false, reason: 'error' };
+      if (findCallError(options)) return { available: false, reason: 'error' };
       const call = linkSignals(options.signal, destroyed.signal);
       const preloaded = await requests.preload(placement, call.signal, options);
       call.abort();

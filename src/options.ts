@@ -181,7 +181,7 @@ function mistakeIn(
 }
 
 /** The error message for invalid options of one call, or `undefined` if they are valid. */
-export function mistakeInCall(
+export function findCallError(
   options: RequestOptions & Pick<AdsOptions, 'muted'> & { signal?: AbortSignal },
 ): string | undefined {
   if (typeof options !== 'object' || options === null) return 'options must be an object.';
@@ -197,7 +197,7 @@ function fail(code: OptionErrorCode, message: string): never {
   throw new OptionError(code, message);
 }
 
-function refuse(mistake: string | undefined): void {
+function throwIf(mistake: string | undefined): void {
   if (mistake) fail('option_invalid', mistake);
 }
 
@@ -222,7 +222,7 @@ function checkEach(options: object, known: string[]): void {
   for (const [name, value] of Object.entries(options) as [keyof AdsOptions, unknown][]) {
     if (!known.includes(name))
       fail('option_unknown', `unknown option \`${name}\`; expected one of ${known.join(', ')}.`);
-    refuse(mistakeIn(name, value));
+    throwIf(mistakeIn(name, value));
   }
 }
 
@@ -243,7 +243,7 @@ export function checkUser(user: UserOptions): void {
  * @throws OptionError for anything but a consent object. `'page'` is only valid in `createAds()`.
  */
 export function checkConsent(given: ConsentOptions): void {
-  refuse(mistakeIn('consent', given ?? null, consent));
+  throwIf(mistakeIn('consent', given ?? null, consent));
 }
 
 /**
@@ -252,7 +252,7 @@ export function checkConsent(given: ConsentOptions): void {
  * @throws OptionError for an unknown outcome.
  */
 export function checkSimulation(outcome: Simulation | undefined): void {
-  refuse(mistakeIn('simulate', outcome, simulation));
+  throwIf(mistakeIn('simulate', outcome, simulation));
 }
 
 /**

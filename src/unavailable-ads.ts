@@ -32,14 +32,14 @@ export function unavailableAds(
   events: Emitter<AdsListeners> = createEmitter(),
 ): GameAds {
   const result: ShowResult = { outcome: 'error', reason };
-  const answer = () => Promise.resolve(result);
+  const respond = () => Promise.resolve(result);
   return {
     canShow: () => false,
     availability: () => ({ available: false, reason: 'error' }),
     preload: () => Promise.resolve({ available: false, reason: 'error' }),
-    showRewarded: answer,
-    showInterstitial: answer,
-    mountBanner: () => ({ result: answer(), remove() {} }),
+    showRewarded: respond,
+    showInterstitial: respond,
+    mountBanner: () => ({ result: respond(), remove() {} }),
     on: events.on,
     once: events.once,
     off: events.off,

@@ -61,11 +61,11 @@ export function createBank({ journal, now, onCredit }: BankDeps): Bank {
   return {
     // One at a time, because two deliveries of one event may arrive at the same moment.
     credit(event) {
-      const turn = last.then(() => creditOnce(event));
-      last = turn.catch(() => {
+      const credited = last.then(() => creditOnce(event));
+      last = credited.catch(() => {
         // The sender learns of the failure from `turn`; the next credit is independent.
       });
-      return turn;
+      return credited;
     },
     account(player) {
       const own = credits.filter((credit) => credit.player === player).reverse();

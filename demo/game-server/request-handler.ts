@@ -29,15 +29,15 @@ export function createRequestHandler(deps: RequestHandlerDeps) {
     if (request.method === 'POST' && path === '/webhooks/trueward') {
       return receiveWebhook(deps, request, response);
     }
-    if (request.method !== 'GET') return answer(response, 405, { error: 'method_not_allowed' });
-    if (path === '/config.json') return answer(response, 200, deps.gameConfig());
+    if (request.method !== 'GET') return respond(response, 405, { error: 'method_not_allowed' });
+    if (path === '/config.json') return respond(response, 200, deps.gameConfig());
     const [, player, stream] = /^\/players\/([\w-]{1,64})(\/events)?$/.exec(path) ?? [];
     if (player && stream) return deps.streams.open(player, response);
-    if (player) return answer(response, 200, deps.bank.account(player));
+    if (player) return respond(response, 200, deps.bank.account(player));
     const served =
       serveExample(deps.gameDir, path, deps.gameConfig(), response) ||
       serveFile(deps.gameDir, path, response);
-    if (!served) answer(response, 404, { error: 'not_found' });
+    if (!served) respond(response, 404, { error: 'not_found' });
   };
 }
 
@@ -47,22 +47,22 @@ async function receiveWebhook(
   response: ServerResponse,
 ): Promise<void> {
   const body = await readBody(request);
-  if (!body) return answer(response, 413, { error: 'body_too_large' });
+  if (!body) return respond(response, 413, { error: 'body_too_large' });
   const secret = webhookSecret();
   // The service retries, and by then the secret is available.
-  if (!secret) return answer(response, 503, { error: 'starting' });
+  if (!secret) return respond(response, 503, { error: 'starting' });
   try {
     const event = await verifyWebhook(body, request.headers, secret);
     const result = event.type === 'decision.rewarded' ? await bank.credit(event) : 'not_used';
-    answer(response, 200, { result });
+    respond(response, 200, { result });
   } catch (error) {
     if (!(error instanceof WebhookError)) throw error;
     console.error(error.message);
-    answer(response, 400, { error: error.code });
+    respond(response, 400, { error: error.code });
   }
 }
 
-function answer(response: ServerResponse, status: number, body: object): void {
+function respond(response: ServerResponse, status: number, body: object): void {
   response.writeHead(status, { 'content-type': 'application/json', 'cache-control': 'no-store' });
   response.end(JSON.stringify(body));
 }

@@ -13,7 +13,7 @@ export interface Registration {
 type ServiceAccess = Pick<GameServerConfig, 'serviceUrl' | 'secretKey'>;
 
 /** How long to wait for the service to start, in milliseconds. */
-const patienceMs = 30_000;
+const timeoutMs = 30_000;
 
 /**
  * Finds the webhook of an earlier start, or registers one.
@@ -53,7 +53,7 @@ async function call(access: ServiceAccess, path: string, init: RequestInit): Pro
       const signal = AbortSignal.timeout(10_000);
       return await fetch(access.serviceUrl + path, { ...init, headers, signal });
     } catch (cause) {
-      if (waitedMs >= patienceMs) {
+      if (waitedMs >= timeoutMs) {
         throw new Error(`The service at ${access.serviceUrl} does not respond.`, { cause });
       }
       await delay(waitMs);

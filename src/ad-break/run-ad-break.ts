@@ -81,7 +81,7 @@ export async function obtain(
     const { format: actual, id: decisionId } = ad.decision;
     if ((await hasCode) && actual === format) return ad;
     destroy(ad);
-    const refusal: NoAd =
+    const noAd: NoAd =
       actual === format
         ? { outcome: 'error', reason: 'chunk_not_loaded', decisionId }
         : {
@@ -90,7 +90,7 @@ export async function obtain(
             detail: `The format of the placement is ${actual}.`,
             decisionId,
           };
-    return refusal;
+    return noAd;
   });
   if (typeof found === 'object') return found;
   if (taken) destroy(taken);

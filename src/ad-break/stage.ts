@@ -17,7 +17,7 @@ const leaveMs = 1_000;
 /** How long after expiry the service still accepts the impression of an ad that began in time, in milliseconds. */
 const seenGraceMs = 60_000;
 /** How long a prompt (play, confirm closing) stays open, in milliseconds. */
-const answerMs = 20_000;
+const promptTimeoutMs = 20_000;
 
 /** The ad on the screen and its watchdogs. */
 export interface Stage {
@@ -154,7 +154,7 @@ export function openStage(
       case 'tapNeeded':
         watchdog.stop();
         overlay.promptTap(true);
-        waitAtMost(answerMs, { type: 'stalled' });
+        waitAtMost(promptTimeoutMs, { type: 'stalled' });
         break;
       case 'closeRequested':
         // A creative that keeps requesting to close would otherwise reopen the prompt and block the ad.
@@ -198,7 +198,7 @@ export function openStage(
       cancelWait?.();
       prompted ||= prompting;
       overlay.promptClose(prompting);
-      if (prompting) waitAtMost(answerMs, { type: 'closeCancelled' });
+      if (prompting) waitAtMost(promptTimeoutMs, { type: 'closeCancelled' });
     },
     setWatched() {
       prompted = false;

@@ -66,11 +66,11 @@ export function createAdPlacement(ads: BreakAds, { placements }: AdPlacementOpti
 
   function run(options: AdBreakOptions, guard: Guard): Promise<BreakStatus> {
     const placement = placementOf(options);
-    const mistake = mistakeIn(options);
+    const error = findError(options);
     // For the developer only: the game continues without the ad.
-    if (mistake !== undefined) reportError(new TypeError(`trueward: ${mistake}`));
+    if (error !== undefined) reportError(new TypeError(`trueward: ${error}`));
     const again = options.type === 'preroll' && (prerolls += 1) > 1;
-    if (placement === undefined || mistake !== undefined || again) {
+    if (placement === undefined || error !== undefined || again) {
       return Promise.resolve('invalid');
     }
     return runBreak({ ads, placement, options, muted, guard, next: nextBreak.signal });
@@ -109,7 +109,7 @@ export function finish(options: AdBreakOptions, breakStatus: BreakStatus): void 
   createGuard().run(() => options.adBreakDone?.(info));
 }
 
-function mistakeIn(options: AdBreakOptions): string | undefined {
+function findError(options: AdBreakOptions): string | undefined {
   const { type } = options;
   if (!types.includes(type)) {
     return `adBreak() got the type ${JSON.stringify(type)}; give one of ${types.join(', ')}.`;

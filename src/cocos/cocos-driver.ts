@@ -36,7 +36,7 @@ function hold(cc: CocosModule): () => void {
   const { game, Game } = cc;
   let resumeAfterwards = !game.isPaused();
   let released = false;
-  const giveFocusBack = rememberFocus(() => game.canvas);
+  const restoreFocus = rememberFocus(() => game.canvas);
   // An engine that was hidden when the ad opened resumes under it once the page is shown again.
   const stayPaused = () => {
     resumeAfterwards = true;
@@ -45,28 +45,28 @@ function hold(cc: CocosModule): () => void {
   game.on(Game.EVENT_RESUME, stayPaused);
   // Stops frames, and sounds too: the engine’s players interrupt themselves on its pause event.
   game.pause();
-  const giveSoundBack = holdSounds(cc);
+  const restoreSound = holdSounds(cc);
 
   return () => {
     if (released) return;
     released = true;
     game.off(Game.EVENT_RESUME, stayPaused);
-    giveFocusBack();
-    if (resumeAfterwards) resume(cc, giveSoundBack);
-    else giveSoundBack();
+    restoreFocus();
+    if (resumeAfterwards) resume(cc, restoreSound);
+    else restoreSound();
   };
 }
 
-function resume(cc: CocosModule, giveSoundBack: () => void): void {
+function resume(cc: CocosModule, restoreSound: () => void): void {
   const { game, Game } = cc;
   if (document.hidden) {
     // Music must not start in a hidden page, and the engine doesn't pause for hiding a second time.
-    game.once(Game.EVENT_SHOW, () => resume(cc, giveSoundBack));
+    game.once(Game.EVENT_SHOW, () => resume(cc, restoreSound));
     return;
   }
   skipHeldTime(cc);
   game.resume();
-  giveSoundBack();
+  restoreSound();
 }
 
 /**

@@ -57,10 +57,10 @@ export const renderHtml: Renderer = async (creative, { clock, locale, minWatchMs
   let messages = 0;
   let clickedAt = -Infinity;
   let ready: () => void;
-  let refuse: (reason: unknown) => void;
+  let fail: (reason: unknown) => void;
   const loaded = new Promise<void>((resolve, reject) => {
     ready = resolve;
-    refuse = reject;
+    fail = reject;
   });
 
   /** Reports a click only after recent player input. */
@@ -76,7 +76,7 @@ export const renderHtml: Renderer = async (creative, { clock, locale, minWatchMs
     if (messages > maxMessages) {
       port?.close();
       failure = 'message_flood';
-      refuse(new Error(failure));
+      fail(new Error(failure));
       listener?.({ type: 'failed', reason: failure });
       return;
     }
@@ -88,7 +88,7 @@ export const renderHtml: Renderer = async (creative, { clock, locale, minWatchMs
   }
 
   // Once per document, because moving an iframe in the page reloads it.
-  frame.onload = () => attempt(connect) ?? refuse(new Error('no_message_channel'));
+  frame.onload = () => attempt(connect) ?? fail(new Error('no_message_channel'));
 
   function connect(): true {
     port?.close();
@@ -113,7 +113,7 @@ export const renderHtml: Renderer = async (creative, { clock, locale, minWatchMs
     host.remove();
   }
 
-  const abort = () => refuse(signal.reason);
+  const abort = () => fail(signal.reason);
   signal.addEventListener('abort', abort);
   if (signal.aborted) abort();
   try {

@@ -81,12 +81,12 @@ export function buildOverlay(content: OverlayContent, hooks: OverlayHooks) {
   const links = link(content, hooks);
   const bars = header(title, strings, hooks);
   const play = button('play main', hooks.tapped, icon(icons.play), strings.play);
-  const askText = make('p', '');
+  const promptText = make('p', '');
   const keepWatching = button('main', hooks.closeCancelled, strings.keepWatching);
   const ask = card(
     'ask',
     strings.askTitle,
-    askText,
+    promptText,
     keepWatching,
     button('', hooks.closeConfirmed, strings.closeAnyway),
   );
@@ -114,7 +114,18 @@ export function buildOverlay(content: OverlayContent, hooks: OverlayHooks) {
   );
   const ariaLabel = `${strings.advertisement}: ${title}`;
   const dialog = make('dialog', '', { ariaLabel }, frame, ask, live);
-  return { ...bars, dialog, play, ask, askText, keepWatching, endCard, live, links, frame };
+  return {
+    ...bars,
+    dialog,
+    play,
+    ask,
+    askText: promptText,
+    keepWatching,
+    endCard,
+    live,
+    links,
+    frame,
+  };
 }
 
 function header(title: string, strings: OverlayStrings, hooks: OverlayHooks) {

@@ -149,7 +149,7 @@ function controls(
  * this page.
  */
 export function trapFocus(root: ShadowRoot): () => void {
-  const turn = (event: KeyboardEvent) => {
+  const wrapFocus = (event: KeyboardEvent) => {
     // With Shift, WebKitGTK has no `key` for it.
     if (event.code !== 'Tab' || event.ctrlKey || event.metaKey) return;
     const stops = stopsOf(root);
@@ -162,8 +162,8 @@ export function trapFocus(root: ShadowRoot): () => void {
     event.preventDefault();
     next?.focus();
   };
-  window.addEventListener('keydown', turn, true);
-  return () => window.removeEventListener('keydown', turn, true);
+  window.addEventListener('keydown', wrapFocus, true);
+  return () => window.removeEventListener('keydown', wrapFocus, true);
 }
 
 /** The focusable elements, in order. */

@@ -108,7 +108,7 @@ function buffered(video: HTMLVideoElement, clock: Clock, signal: AbortSignal): P
       },
       once,
     );
-    video.addEventListener('error', () => reject(new Error(errorWord(video))), once);
+    video.addEventListener('error', () => reject(new Error(errorCodeOf(video))), once);
     signal.addEventListener('abort', () => reject(signal.reason), once);
     if (signal.aborted) reject(signal.reason);
   }).finally(() => {
@@ -118,7 +118,7 @@ function buffered(video: HTMLVideoElement, clock: Clock, signal: AbortSignal): P
 }
 
 /** By the code of a `MediaError`. */
-const errorWords = [
+const errorCodes = [
   'media_failed',
   'media_aborted',
   'media_network',
@@ -126,8 +126,8 @@ const errorWords = [
   'media_not_supported',
 ] as const;
 
-function errorWord(video: HTMLVideoElement): Reason {
-  return errorWords[video.error?.code ?? 0] ?? 'media_failed';
+function errorCodeOf(video: HTMLVideoElement): Reason {
+  return errorCodes[video.error?.code ?? 0] ?? 'media_failed';
 }
 
 function playable(video: HTMLVideoElement, media: VideoMedia, clock: Clock): LoadedCreative {
@@ -167,19 +167,19 @@ function playable(video: HTMLVideoElement, media: VideoMedia, clock: Clock): Loa
 
   function listen(): void {
     const watched = createWatchedTime(clock);
-    let toldAt = -Infinity;
+    let reportedAt = -Infinity;
     const on = (type: string, handler: () => void) =>
       video.addEventListener(type, handler, { signal: destroyed.signal });
     const progress = (always: boolean) => {
       watched.moveTo(video.currentTime * 1000, !document.hidden);
       const now = clock.monotonic();
-      if (!always && now - toldAt < progressMs) return;
-      toldAt = now;
+      if (!always && now - reportedAt < progressMs) return;
+      reportedAt = now;
       emit({ type: 'progress', watchedMs: watched.ms, durationMs });
     };
     on('timeupdate', () => progress(false));
     on('waiting', () => emit({ type: 'waiting' }));
-    on('error', () => emit({ type: 'failed', reason: errorWord(video) }));
+    on('error', () => emit({ type: 'failed', reason: errorCodeOf(video) }));
     on('ended', () => {
       progress(true);
       emit({ type: 'ended' });

@@ -16,7 +16,7 @@ export interface ViewabilityWatch {
 
 const leastRatio = 0.5;
 /** How often to check whether something covers the element, in milliseconds. */
-const lookMs = 200;
+const checkIntervalMs = 200;
 /**
  * A longer gap between two checks means that the device or the page slept and nobody saw the ad; in
  * milliseconds.
@@ -37,7 +37,7 @@ export function watchViewability(
   let playing = true;
   let over = false;
   let since: number | undefined;
-  let lookedAt = -Infinity;
+  let checkedAt = -Infinity;
   let cancel: (() => void) | undefined;
   const observer = attempt(() => {
     const watching = new IntersectionObserver(
@@ -65,14 +65,14 @@ export function watchViewability(
     const visible = onScreen ? visibleShare(element, observed) : 0;
     const now = clock.monotonic();
     if (visible < leastRatio) since = undefined;
-    else if (since === undefined || now - lookedAt > sleptMs) since = now;
-    lookedAt = now;
+    else if (since === undefined || now - checkedAt > sleptMs) since = now;
+    checkedAt = now;
     const ms = since === undefined ? 0 : Math.round(now - since);
     if (ms >= requiredMs) {
       destroy();
       onViewable({ ratio: visible, ms });
     } else if (onScreen) {
-      cancel = clock.after(Math.min(lookMs, requiredMs - ms), check);
+      cancel = clock.after(Math.min(checkIntervalMs, requiredMs - ms), check);
     }
   }
 

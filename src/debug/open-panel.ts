@@ -144,18 +144,18 @@ async function describe(source: PanelSource): Promise<[string, Row[]][]> {
   ];
 }
 
-function requestRows({ answer, at, placement }: AdsRecord['requests'][number]): Row[] {
+function requestRows({ answer: response, at, placement }: AdsRecord['requests'][number]): Row[] {
   const time = new Date(at).toLocaleTimeString();
-  if (answer.kind !== 'ok') {
+  if (response.kind !== 'ok') {
     const why =
-      answer.kind === 'refused'
-        ? answer.problem.code
-        : answer.kind === 'retry'
-          ? String(answer.status)
-          : answer.cause;
-    return [[`${time} ${placement}`, `${answer.kind}: ${why}`]];
+      response.kind === 'refused'
+        ? response.problem.code
+        : response.kind === 'retry'
+          ? String(response.status)
+          : response.cause;
+    return [[`${time} ${placement}`, `${response.kind}: ${why}`]];
   }
-  const { creative, explain = [], id, reason = '', status } = answer.body;
+  const { creative, explain = [], id, reason = '', status } = response.body;
   return [
     [`${time} ${placement}`, [status, reason, creative?.media.format ?? '', id].join(' ')],
     ...explain.map((each): Row => ['·', explanation(each)]),

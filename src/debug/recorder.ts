@@ -2,7 +2,7 @@ import type { Decision } from '../../protocol/wire.ts';
 import type { ShowResult } from '../outcome.ts';
 import type { Clock } from '../platform/clock.ts';
 import { surface } from '../platform/guard.ts';
-import type { Answer } from '../transport/service-client.ts';
+import type { ServiceResult } from '../transport/service-client.ts';
 import type { LogEntry } from './write-log.ts';
 
 /** A console log whose code is loaded on demand. */
@@ -23,15 +23,15 @@ export function lazyLog(): Log {
 export const loggedFetch =
   (fetch: typeof globalThis.fetch, log: Log): typeof globalThis.fetch =>
   (input, init) => {
-    const answer = fetch(input, init);
-    log({ about: 'request', input, init, answer });
-    return answer;
+    const response = fetch(input, init);
+    log({ about: 'request', input, init, answer: response });
+    return response;
   };
 
 /** The history that the debug panel shows. */
 export interface AdsRecord {
   /** The last ad requests, newest first. */
-  readonly requests: readonly { at: number; placement: string; answer: Answer<Decision> }[];
+  readonly requests: readonly { at: number; placement: string; answer: ServiceResult<Decision> }[];
   /** The steps of the last ad break, oldest first; `at` is in milliseconds of the monotonic clock. */
   readonly timeline: readonly { at: number; step: string }[];
 }
@@ -39,7 +39,7 @@ export interface AdsRecord {
 /** Keeps a short history, so that the panel can show it when it is opened later. */
 export interface Recorder extends AdsRecord {
   /** Records the result of an ad request. */
-  answered(placement: string, answer: Answer<Decision>): void;
+  answered(placement: string, response: ServiceResult<Decision>): void;
   /** Records a step of the current ad break; `begin` discards the previous ad break. */
   note(step: string): void;
   /** The result of a call to show an ad. */
@@ -50,15 +50,15 @@ const maxRequests = 10;
 
 /** Creates a {@link Recorder}, which also passes everything to `log`. */
 export function createRecorder(clock: Clock, log?: Log): Recorder {
-  const requests: { at: number; placement: string; answer: Answer<Decision> }[] = [];
+  const requests: { at: number; placement: string; answer: ServiceResult<Decision> }[] = [];
   const timeline: { at: number; step: string }[] = [];
   return {
     requests,
     timeline,
-    answered(placement, answer) {
-      requests.unshift({ at: clock.now(), placement, answer });
+    answered(placement, response) {
+      requests.unshift({ at: clock.now(), placement, answer: response });
       requests.splice(maxRequests);
-      log?.({ about: 'decision', placement, answer });
+      log?.({ about: 'decision', placement, answer: response });
     },
     note(step) {
       if (step === 'begin') timeline.length = 0;

@@ -1,6 +1,6 @@
 import type { Decision } from '../../protocol/wire.ts';
 import type { RewardReport, ShowResult } from '../outcome.ts';
-import type { Answer } from '../transport/service-client.ts';
+import type { ServiceResult } from '../transport/service-client.ts';
 
 /** A log entry. */
 export type LogEntry =
@@ -10,7 +10,7 @@ export type LogEntry =
       init: RequestInit | undefined;
       answer: Promise<Response>;
     }
-  | { about: 'decision'; placement: string; answer: Answer<Decision> }
+  | { about: 'decision'; placement: string; answer: ServiceResult<Decision> }
   | { about: 'step'; step: string }
   | { about: 'result'; placement: string; result: ShowResult }
   | { about: 'reward'; entry: RewardReport & { delivered: boolean } };
@@ -40,7 +40,7 @@ function write(...texts: string[]): void {
 async function writeRequest({
   input,
   init,
-  answer,
+  answer: response,
 }: Extract<LogEntry, { about: 'request' }>): Promise<void> {
   const { pathname } = new URL(input instanceof Request ? input.url : input);
   const name = `${init?.method ?? 'GET'} ${pathname}`;
@@ -48,7 +48,7 @@ async function writeRequest({
   const after = (): string => `after ${Math.round(performance.now() - startedAt)} ms`;
   write(name);
   try {
-    const { status, ok } = await answer;
+    const { status, ok } = await response;
     write(name, `→ ${status}`, after(), ok ? '' : retryNote(pathname));
   } catch (error) {
     write(name, '→', String(error), after(), retryNote(pathname));
@@ -58,18 +58,18 @@ async function writeRequest({
 const retryNote = (pathname: string): string =>
   pathname.endsWith('/events') ? '(the events stay stored and are sent again)' : '';
 
-function describeAnswer(answer: Answer<Decision>): string {
-  switch (answer.kind) {
+function describeAnswer(response: ServiceResult<Decision>): string {
+  switch (response.kind) {
     case 'ok': {
-      const { creative, id, reason, retry_at: retryAt, status } = answer.body;
+      const { creative, id, reason, retry_at: retryAt, status } = response.body;
       return list(status, reason, creative?.media.format, retryAt && `not before ${retryAt}`, id);
     }
     case 'refused':
-      return list('refused', answer.problem.code, answer.problem.detail);
+      return list('refused', response.problem.code, response.problem.detail);
     case 'retry':
-      return list(`HTTP ${answer.status}`);
+      return list(`HTTP ${response.status}`);
     case 'unreachable':
-      return list(answer.cause);
+      return list(response.cause);
   }
 }
 

@@ -274,13 +274,14 @@ async function fillSlot(
     result = await loadMedia(deps, result.decision, result.expiry, signal);
   }
   if (!('creative' in result)) {
-    if (isCurrent()) refuse(slot, result, clock, options);
+    if (isCurrent()) recordNoAd(slot, result, clock, options);
     return result;
   }
-  const asked = keyOf(options);
+  const optionsKey = keyOf(options);
   // A decision from the game's server can't be requested again.
   const { player } = deps.profile();
-  if (isCurrent()) keep(slot, { ...result, asked, player }, clock, given ? Infinity : freshMs);
+  if (isCurrent())
+    keep(slot, { ...result, asked: optionsKey, player }, clock, given ? Infinity : freshMs);
   else result.creative.destroy();
   return undefined;
 }
@@ -291,7 +292,7 @@ function keep(slot: Slot, ad: ReadyAd & { asked: string }, clock: Clock, freshFo
   slot.ready = { ...ad, freshness: deadlineIn(clock, freshForMs) };
 }
 
-function refuse(slot: Slot, noAd: NoAd, clock: Clock, { segments }: RequestOptions): void {
+function recordNoAd(slot: Slot, noAd: NoAd, clock: Clock, { segments }: RequestOptions): void {
   const waitMs = noAd.retryAt && noAd.retryAt.getTime() - clock.now();
   // Keep a preloaded ad for the next attempt.
   if (transient.has(noAd.outcome) && waitMs === undefined) return;

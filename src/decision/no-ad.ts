@@ -1,6 +1,6 @@
 import type { Decision } from '../../protocol/wire.ts';
 import type { Outcome, Reason, UnfilledReason } from '../outcome.ts';
-import type { Answer } from '../transport/service-client.ts';
+import type { ServiceResult } from '../transport/service-client.ts';
 
 /** Why there is no ad. */
 export interface NoAd {
@@ -28,7 +28,10 @@ const unfilled: Partial<Record<UnfilledReason, Outcome>> = {
   consent_required: 'not_ready',
 };
 
-const unreachable: Record<Extract<Answer<unknown>, { kind: 'unreachable' }>['cause'], Outcome> = {
+const unreachable: Record<
+  Extract<ServiceResult<unknown>, { kind: 'unreachable' }>['cause'],
+  Outcome
+> = {
   timeout: 'timeout',
   network: 'offline',
   blocked: 'ad_blocked',
@@ -52,20 +55,20 @@ export function noAdFromDecision(decision: Decision, nowMs: number): NoAd {
 
 /** The result for a response without a decision. */
 export function noAdFromAnswer(
-  answer: Exclude<Answer<unknown>, { kind: 'ok' }>,
+  response: Exclude<ServiceResult<unknown>, { kind: 'ok' }>,
   nowMs: number,
 ): NoAd {
-  if (answer.kind === 'unreachable')
-    return { outcome: unreachable[answer.cause], reason: answer.cause };
-  if (answer.kind === 'refused') {
-    const { code, detail } = answer.problem;
+  if (response.kind === 'unreachable')
+    return { outcome: unreachable[response.cause], reason: response.cause };
+  if (response.kind === 'refused') {
+    const { code, detail } = response.problem;
     return {
       outcome: code === 'placement_not_found' ? 'invalid_placement' : 'error',
       reason: code,
       ...(detail !== undefined && { detail }),
     };
   }
-  const { status, retryAfterMs } = answer;
+  const { status, retryAfterMs } = response;
   return {
     outcome: status === 408 || status === 504 ? 'timeout' : 'error',
     reason: status === 429 ? 'rate_limited' : 'unavailable',

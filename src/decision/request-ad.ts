@@ -4,7 +4,7 @@ import type { LoadedCreative } from '../creative/renderer.ts';
 import type { RequestOptions, UserToken } from '../options.ts';
 import { bounded, type Clock, type Deadline, deadlineIn, stopwatch } from '../platform/clock.ts';
 import {
-  type Answer,
+  type ServiceResult,
   type Guard,
   hasShape,
   type ServiceClient,
@@ -95,7 +95,7 @@ export interface RequestAdDeps extends RequestDecisionDeps {
   /** The current consent and user. */
   profile(): Profile;
   /** Called with the result of each request. */
-  onAnswer?(placement: string, answer: Answer<Decision>): void;
+  onAnswer?(placement: string, response: ServiceResult<Decision>): void;
   /** Loads the media of a decision; rejects when that fails or `signal` aborts. */
   loadCreative(decision: FilledDecision, signal: AbortSignal): Promise<LoadedCreative>;
   /** How long media, or the user token, may take to load, in milliseconds. */
@@ -131,11 +131,11 @@ export async function requestAd(
   const request = describeRequest(placement, deps.locale, profile, options, userToken);
   // Measured from before the request: the device may sleep while the answer is in transit.
   const ageMs = stopwatch(deps.clock);
-  const answer = await requestDecision(deps, request, signal);
-  deps.onAnswer?.(placement, answer);
+  const response = await requestDecision(deps, request, signal);
+  deps.onAnswer?.(placement, response);
   if (signal.aborted) return { outcome: 'aborted' };
-  if (answer.kind !== 'ok') return noAdFromAnswer(answer, deps.clock.now());
-  return loadDecided(deps, answer.body, ageMs, signal, previous);
+  if (response.kind !== 'ok') return noAdFromAnswer(response, deps.clock.now());
+  return loadDecided(deps, response.body, ageMs, signal, previous);
 }
 
 /** Loads the media of a decision that the game's own server made. */
@@ -237,14 +237,14 @@ export async function requestDecision(
   { client, clock, isOnline, reach }: RequestDecisionDeps,
   body: DecisionRequest,
   signal: AbortSignal,
-): Promise<Answer<Decision>> {
+): Promise<ServiceResult<Decision>> {
   const startedAt = clock.monotonic();
-  const answer = await client.call('/v1/decisions', isDecision, { body, signal });
-  const failed = answer.kind === 'unreachable' && answer.cause === 'network';
-  if (!failed || !isOnline() || clock.monotonic() - startedAt >= atOnceMs) return answer;
+  const response = await client.call('/v1/decisions', isDecision, { body, signal });
+  const failed = response.kind === 'unreachable' && response.cause === 'network';
+  if (!failed || !isOnline() || clock.monotonic() - startedAt >= atOnceMs) return response;
   const reached = await bounded(clock, reachMs, signal, async (inner) => {
     await reach(inner);
     return { reached: true };
   });
-  return typeof reached === 'object' ? { kind: 'unreachable', cause: 'blocked' } : answer;
+  return typeof reached === 'object' ? { kind: 'unreachable', cause: 'blocked' } : response;
 }

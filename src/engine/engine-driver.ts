@@ -57,14 +57,14 @@ export function noEngine(canvas: HTMLElement | null = null): EngineDriver {
   let holds = 0;
   return {
     hold() {
-      const giveFocusBack = rememberFocus(() => canvas);
+      const restoreFocus = rememberFocus(() => canvas);
       let held = true;
       holds += 1;
       return () => {
         if (!held) return;
         held = false;
         holds -= 1;
-        giveFocusBack();
+        restoreFocus();
       };
     },
     onFrame(callback) {

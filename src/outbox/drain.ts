@@ -100,7 +100,7 @@ export function createDrain(deps: DrainDeps): Drain {
   const settled = new Set<string>();
   const inFlight = new Set<string>();
   let running: Promise<void> | undefined;
-  let pastStore: Promise<unknown> | undefined;
+  let unstored: Promise<unknown> | undefined;
   let runAgain = false;
   let stopped = false;
   /** Whether the service set the time of the next retry. */
@@ -185,7 +185,7 @@ export function createDrain(deps: DrainDeps): Drain {
     let records = await read(-1, []);
     for (;;) {
       // Otherwise these events would be sent twice.
-      await pastStore;
+      await unstored;
       if (stopped || backOff.waiting() || !mayContinue()) return;
       const [first] = records;
       if (!first) return deps.onEmpty(source);
@@ -235,7 +235,7 @@ export function createDrain(deps: DrainDeps): Drain {
       // A page that is being left does not back off, unless the service requested it: this is its last chance.
       const mustWait = backOff.waiting() && (demanded || !keepalive);
       if (stopped || mustWait || unsent.length === 0) return;
-      pastStore = Promise.all([pastStore, deliver(unsent, keepalive)]);
+      unstored = Promise.all([unstored, deliver(unsent, keepalive)]);
     },
     pause(pause) {
       if (stopped) return;

@@ -31,15 +31,15 @@ function plan(stored: StoredRecord[], bounds: Size): Change[] {
     isEventRecord(value) ? [{ key, record: value }] : [],
   );
   const all = records.flatMap(({ record }) => record.events);
-  const left = { events: all.length, bytes: lengthOf(all) };
-  if (!exceeds(left, bounds)) return [];
+  const remaining = { events: all.length, bytes: lengthOf(all) };
+  if (!exceeds(remaining, bounds)) return [];
   const target = { events: bounds.events * headroom, bytes: bounds.bytes * headroom };
   const evicted = new Set<string>();
   for (const json of all.sort((a, b) => priorityOf(a) - priorityOf(b))) {
-    if (!exceeds(left, target)) break;
+    if (!exceeds(remaining, target)) break;
     evicted.add(json);
-    left.events -= 1;
-    left.bytes -= json.length;
+    remaining.events -= 1;
+    remaining.bytes -= json.length;
   }
   return records.flatMap(({ key, record }) => {
     const gone = record.events.filter((json) => evicted.has(json));

@@ -18,7 +18,7 @@ export interface ButtonView {
 }
 
 /** How long to wait before requesting an ad again after a no-fill, in milliseconds; the same as in the SDK. */
-const askAgainMs = 30_000;
+const retryDelayMs = 30_000;
 
 /** The state of a button that neither loads nor shows an ad. */
 export function restingView(availability: Availability, now: number): ButtonView {
@@ -33,10 +33,10 @@ export function restingView(availability: Availability, now: number): ButtonView
  * The delay until an idle button must update, in milliseconds: at the next whole second of a cooldown; never if it is
  * ready or its placement does not exist.
  */
-export function lookAgainMs(availability: Availability, now: number): number | undefined {
+export function nextUpdateMs(availability: Availability, now: number): number | undefined {
   if (availability.available || availability.reason === 'invalid_placement') return undefined;
-  const leftMs = (availability.retryAt?.getTime() ?? 0) - now;
-  return leftMs > 0 ? leftMs % 1000 || 1000 : askAgainMs;
+  const remainingMs = (availability.retryAt?.getTime() ?? 0) - now;
+  return remainingMs > 0 ? remainingMs % 1000 || 1000 : retryDelayMs;
 }
 
 /** The texts of a rewarded button by its state; `{time}` is minutes and seconds. */

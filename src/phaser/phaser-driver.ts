@@ -49,7 +49,7 @@ function hold(game: Phaser.Game): () => void {
     game.events.off('resume', stayPaused);
     game.events.off('destroy', forget);
     game.pause = pause;
-    giveFocusBack(game, restoreFocus);
+    returnFocus(game, restoreFocus);
     if (resumeAfterwards) game.resume();
     releaseSound();
   };
@@ -81,7 +81,7 @@ function holdSound({ sound }: Phaser.Game, signal: AbortSignal): () => void {
   };
 }
 
-function giveFocusBack(game: Phaser.Game, restore: () => void): void {
+function returnFocus(game: Phaser.Game, restore: () => void): void {
   const focused = document.activeElement;
   // After a click inside an ad's iframe no focus event comes any more: only focusing the canvas itself
   // wakes the game in Chromium, Firefox and WebKit. And WebKit gives nothing back to a button in a canvas.

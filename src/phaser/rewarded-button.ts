@@ -1,7 +1,7 @@
 import type * as Phaser from 'phaser';
 import type { Ads } from '../ads.ts';
 import type { Availability, ShowResult } from '../outcome.ts';
-import { type ButtonView, english, labelOf, lookAgainMs, restingView } from './button-view.ts';
+import { type ButtonView, english, labelOf, nextUpdateMs, restingView } from './button-view.ts';
 
 /** Options of `addRewardedButton()`. */
 export interface RewardedButtonOptions {
@@ -131,7 +131,7 @@ export function addRewardedButton(
     const text = label ? label(view) : labelOf(view, strings);
     drawn.write(draw(text), view.state === 'ready');
     fallback.write(text, view.state === 'ready');
-    const waitMs = busy ? undefined : lookAgainMs(known, now);
+    const waitMs = busy ? undefined : nextUpdateMs(known, now);
     if (waitMs === undefined) return;
     timer = scene.time.delayedCall(waitMs, () => {
       // A scene that slept or was slow may get here long after the cooldown.

@@ -29,8 +29,8 @@ export function stopwatch(clock: Times): () => number {
 
 /** A deadline `ms` from now, or from when `elapsedMs` was started. */
 export function deadlineIn(clock: Times, ms: number, elapsedMs = stopwatch(clock)): Deadline {
-  const leftMs = (): number => ms - elapsedMs();
-  return { leftMs, passed: () => leftMs() <= 0 };
+  const remainingMs = (): number => ms - elapsedMs();
+  return { leftMs: remainingMs, passed: () => remainingMs() <= 0 };
 }
 
 /** The longest delay that `setTimeout` takes; a longer one fires at once. */

@@ -50,8 +50,8 @@ export function followPageConsent(
   report: (consent: PageConsent) => void,
   { onTransition }: Pick<PageLifecycle, 'onTransition'>,
 ): () => void {
-  let tcf: Answer | undefined;
-  let gpp: Answer | undefined;
+  let tcf: Reply | undefined;
+  let gpp: Reply | undefined;
   let reported: string | undefined;
   let pauseMs = firstPauseMs;
   let cancelSearch: (() => void) | undefined;
@@ -119,7 +119,7 @@ export function followPageConsent(
 }
 
 /** The state of one framework. */
-interface Answer {
+interface Reply {
   status: PageConsent['status'];
   /** Whether it takes precedence: the GDPR applies, or the player opted out. */
   decides: boolean;
@@ -131,7 +131,7 @@ const textOf = (value: unknown): string | undefined =>
   typeof value === 'string' && value.length <= 4_096 ? value : undefined;
 
 /** Undefined while the player has not chosen. */
-function readTcf({ eventStatus, gdprApplies, purpose, tcString }: TcfData): Answer | undefined {
+function readTcf({ eventStatus, gdprApplies, purpose, tcString }: TcfData): Reply | undefined {
   if (eventStatus !== 'tcloaded' && eventStatus !== 'useractioncomplete') return undefined;
   const decides = gdprApplies !== false;
   // 1: store information on the device; 2: select ads with limited data; 7: measure ads.
@@ -143,7 +143,7 @@ function readTcf({ eventStatus, gdprApplies, purpose, tcString }: TcfData): Answ
 const optOuts = ['SaleOptOut', 'SharingOptOut', 'TargetedAdvertisingOptOut'];
 
 /** Undefined while the framework is not ready. */
-function readGpp({ pingData }: GppData): Answer | undefined {
+function readGpp({ pingData }: GppData): Reply | undefined {
   if (pingData?.signalStatus !== 'ready') return undefined;
   // A section is an object, or a list of its subsections.
   const parts = Object.values(pingData.parsedSections ?? {}).flat() as (Section | null)[];
@@ -235,9 +235,9 @@ function aroundThisWindow(name: keyof typeof versions, signal: AbortSignal): Cal
   const onData = ({ data, source }: MessageEvent<unknown>): void => {
     if (source !== target) return;
     const message = attempt(() => (typeof data === 'string' ? JSON.parse(data) : data) as unknown);
-    const answer = (message as Record<string, unknown> | null | undefined)?.[`${name}Return`] as
+    const response = (message as Record<string, unknown> | null | undefined)?.[`${name}Return`] as
       { callId?: string; returnValue?: unknown; success?: unknown } | null | undefined;
-    callbacks.get(answer?.callId ?? '')?.(answer?.returnValue, answer?.success);
+    callbacks.get(response?.callId ?? '')?.(response?.returnValue, response?.success);
   };
   window.addEventListener('message', onData, { signal });
   return (command, callback, parameter) => {

@@ -4,7 +4,7 @@ import type { Clock } from '../platform/clock.ts';
 import type { Player } from '../player-context.ts';
 import { createBackOff } from '../transport/back-off.ts';
 import { readReward } from '../transport/read-reward.ts';
-import type { Answer, ServiceClient } from '../transport/service-client.ts';
+import type { ServiceResult, ServiceClient } from '../transport/service-client.ts';
 import { createDelivery, type Delivery, type DeliveryDeps } from './delivery.ts';
 import { isOpen, isFinal, type LedgerEntry, type Verdict } from './reward-machine.ts';
 
@@ -121,11 +121,14 @@ function createConfirmation(deps: ConfirmationDeps): Confirmation {
   const isStillPending = (id: string): boolean =>
     pending().some(({ decisionId }) => decisionId === id);
 
-  const apply = async (decisionId: string, answer: Answer<RewardStatus>): Promise<void> => {
-    if (answer.kind === 'ok') await deps.settle([answer.body]);
+  const apply = async (
+    decisionId: string,
+    response: ServiceResult<RewardStatus>,
+  ): Promise<void> => {
+    if (response.kind === 'ok') await deps.settle([response.body]);
     // The service has deleted the decision: by its clock, the late window is over. Nothing less may expire a
     // reward: neither a wrong clock, nor a revoked key, nor the network.
-    else if (answer.kind === 'refused' && answer.problem.code === 'decision_gone') {
+    else if (response.kind === 'refused' && response.problem.code === 'decision_gone') {
       await deps.settle([{ id: decisionId, state: 'expired', reason: 'unknown_to_service' }]);
     }
   };
@@ -145,11 +148,11 @@ function createConfirmation(deps: ConfirmationDeps): Confirmation {
       // A long poll for one reward would delay the others.
       const waitS = round.length === 1 ? longestWaitS : 0;
       const { signal } = abort;
-      const answer = await readReward(deps.client, decisionId, token, { waitS, signal });
+      const response = await readReward(deps.client, decisionId, token, { waitS, signal });
       request = undefined;
-      await apply(decisionId, answer);
-      if (answer.kind === 'refused') rejected.add(decisionId);
-      else if (answer.kind === 'retry') retryAfterMs = answer.retryAfterMs;
+      await apply(decisionId, response);
+      if (response.kind === 'refused') rejected.add(decisionId);
+      else if (response.kind === 'retry') retryAfterMs = response.retryAfterMs;
     }
     if (pending().length > 0) backOff.failed(retryAfterMs);
   };

@@ -1,5 +1,5 @@
 import type { RewardStatus } from '../../protocol/wire.ts';
-import { type Answer, type Guard, hasShape, type ServiceClient } from './service-client.ts';
+import { type ServiceResult, type Guard, hasShape, type ServiceClient } from './service-client.ts';
 
 const isRewardStatus: Guard<RewardStatus> = (body): body is RewardStatus =>
   hasShape(body, { id: '', state: '' });
@@ -10,7 +10,7 @@ export const readReward = (
   decisionId: string,
   token: string,
   { waitS = 0, signal }: { waitS?: number; signal?: AbortSignal } = {},
-): Promise<Answer<RewardStatus>> =>
+): Promise<ServiceResult<RewardStatus>> =>
   client.call(`/v1/decisions/${encodeURIComponent(decisionId)}?wait_s=${waitS}`, isRewardStatus, {
     headers: { 'decision-token': token },
     waitMs: waitS * 1_000,

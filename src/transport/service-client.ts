@@ -10,7 +10,7 @@ import { bounded, type Clock } from '../platform/clock.ts';
  * - `unreachable`: there was no response from the service; `cause` distinguishes a timeout, a network failure, a
  *   request that was blocked in the browser, and a response from something else, such as a captive portal.
  */
-export type Answer<T> =
+export type ServiceResult<T> =
   | { kind: 'ok'; body: T }
   | { kind: 'refused'; problem: Pick<Problem, 'code'> & Partial<Problem> }
   | { kind: 'retry'; status: number; retryAfterMs?: number }
@@ -35,7 +35,7 @@ export type Guard<T> = (body: unknown) => body is T;
 
 /** Sends requests to the service, authenticated with the publishable key. */
 export interface ServiceClient {
-  call<T>(path: string, guard: Guard<T>, call: Call): Promise<Answer<T>>;
+  call<T>(path: string, guard: Guard<T>, call: Call): Promise<ServiceResult<T>>;
 }
 
 export interface ServiceClientOptions {
@@ -132,7 +132,7 @@ export function classify<T>(
   response: { status: number; headers: Headers; text: string },
   isExpected: Guard<T>,
   clock: Clock,
-): Answer<T> {
+): ServiceResult<T> {
   const { status, headers } = response;
   if (status >= 500 || [408, 425, 429].includes(status)) {
     const retryAfterMs = parseRetryAfter(headers.get('retry-after'), clock.now());
@@ -147,9 +147,9 @@ export function classify<T>(
 }
 
 /** A short code for why there is no body, for diagnostics. */
-export const reasonOf = (answer: Exclude<Answer<unknown>, { kind: 'ok' }>): string =>
-  answer.kind === 'refused'
-    ? answer.problem.code
-    : answer.kind === 'retry'
-      ? `http_${answer.status}`
-      : answer.cause;
+export const reasonOf = (response: Exclude<ServiceResult<unknown>, { kind: 'ok' }>): string =>
+  response.kind === 'refused'
+    ? response.problem.code
+    : response.kind === 'retry'
+      ? `http_${response.status}`
+      : response.cause;

@@ -24,11 +24,11 @@ const firefox = playwright({
   contextOptions: { viewport: size },
 });
 
-const byWebDriver: Record<string, BrowserCommand<never[]>> = {
+const webDriverCommands: Record<string, BrowserCommand<never[]>> = {
   clickAt: async ({ driven }, x: number, y: number) => (await driven).click(x, y),
   pressKeys: async ({ driven }, text: string) => (await driven).keys(pressesOf(text)),
 };
-const byPlaywright: typeof byWebDriver = {
+const playwrightCommands: typeof webDriverCommands = {
   clickAt: ({ page }, x: number, y: number) => page.mouse.click(x, y),
   async pressKeys({ page: { keyboard } }, text: string) {
     for (const { type, key } of pressesOf(text))
@@ -55,7 +55,7 @@ export default defineConfig({
       screenshotFailures: false,
       instances: [{ browser }],
       provider: browser === 'webkit' ? webKit : firefox,
-      commands: browser === 'webkit' ? byWebDriver : byPlaywright,
+      commands: browser === 'webkit' ? webDriverCommands : playwrightCommands,
     },
   },
 });

@@ -35,7 +35,7 @@ const named: Record<string, string> = {
 };
 
 /** How long a driver may take until it listens, in milliseconds. */
-const patienceMs = 20_000;
+const timeoutMs = 20_000;
 
 /** Starts a driver and, by it, a browser. */
 export async function startWebDriver(options: WebDriverOptions): Promise<WebDriverBrowser> {
@@ -96,7 +96,7 @@ interface NewSession {
 }
 
 async function untilListening(driver: ChildProcess, base: string): Promise<void> {
-  const until = performance.now() + patienceMs;
+  const until = performance.now() + timeoutMs;
   while (performance.now() < until && driver.exitCode === null) {
     const status = await fetch(`${base}/status`).catch(() => undefined);
     if (status?.ok) return;

@@ -15,10 +15,10 @@ const cors = {
 };
 /** Answers CORS preflights normally, and passes all other requests to `answer`. */
 const behind =
-  (answer: RequestListener): RequestListener =>
+  (respond: RequestListener): RequestListener =>
   (request, response) => {
     if (request.method === 'OPTIONS') response.writeHead(204, cors).end();
-    else answer(request, response);
+    else respond(request, response);
   };
 
 /** Faulty responses of a service, and the outcomes that a game may get for each. */
@@ -57,8 +57,8 @@ describe('a game whose service is faulty', () => {
   let stack: Stack;
   let browser: BrowserContext;
   let page: Page;
-  let answer: RequestListener;
-  const service = createServer((request, response) => behind(answer)(request, response));
+  let respond: RequestListener;
+  const service = createServer((request, response) => behind(respond)(request, response));
 
   it.beforeAll(async ({ browser: shared, stack: running }) => {
     stack = running;
@@ -83,7 +83,7 @@ describe('a game whose service is faulty', () => {
     page.evaluate(() => document.elementFromPoint(20, 20)?.id === 'game');
 
   it.each(services)('continues after %s', async (_, misbehaviour, outcomes) => {
-    answer = misbehaviour;
+    respond = misbehaviour;
     // Only a service that never responds takes long: eight seconds of the page's time.
     const speed = outcomes.includes('timeout') ? 8 : 1;
     await open(`http://127.0.0.1:${(service.address() as AddressInfo).port}`, speed);

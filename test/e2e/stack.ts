@@ -66,8 +66,8 @@ export async function startStack(): Promise<Stack> {
         user: player,
       })}`,
     async account(player) {
-      const answer = await fetch(`${gameServer.ready.url}/players/${player}`);
-      return (await answer.json()) as Awaited<ReturnType<Stack['account']>>;
+      const response = await fetch(`${gameServer.ready.url}/players/${player}`);
+      return (await response.json()) as Awaited<ReturnType<Stack['account']>>;
     },
     killService: () => service.kill(),
     async restartService() {

@@ -88,10 +88,10 @@ async function stop(
 }
 
 test('writes all URLs once it is ready, uses a free port if its own is taken, rejects a second start on the same data, and stops within 5 s', async () => {
-  const stranger = createServer().listen(0, '127.0.0.1');
-  await once(stranger, 'listening');
-  onTestFinished(() => void stranger.close());
-  const taken = (stranger.address() as AddressInfo).port;
+  const foreign = createServer().listen(0, '127.0.0.1');
+  await once(foreign, 'listening');
+  onTestFinished(() => void foreign.close());
+  const taken = (foreign.address() as AddressInfo).port;
   // As an earlier start would have written it.
   writeFileSync(join(dataDirectory, 'ports.json'), JSON.stringify({ service: taken }));
   const first = start();
@@ -118,9 +118,9 @@ test('writes all URLs once it is ready, uses a free port if its own is taken, re
   expect((await placements()).status).toBe(200);
   expect(await (await fetch(dev.demoUrl)).text()).toContain('<!doctype html>');
 
-  const refused = await start().ended;
-  expect(refused.code).toBe(1);
-  expect(refused.output).toContain(
+  const rejected = await start().ended;
+  expect(rejected.code).toBe(1);
+  expect(rejected.output).toContain(
     `Trueward is already running with this data directory (process ${first.process.pid}`,
   );
   expect((await placements()).status).toBe(200);

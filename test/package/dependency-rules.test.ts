@@ -5,7 +5,7 @@ import { dirname, join } from 'node:path';
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
 
 /** Files with an import that ARCHITECTURE.md does not allow. */
-const refused: [file: string, line: string][] = [
+const rejected: [file: string, line: string][] = [
   ['src/platform/x.ts', `export { a } from '../outcome.ts';`],
   ['src/platform/x.ts', `export { readFile } from 'node:fs';`],
   ['src/outcome.ts', `export { a } from './platform/y.ts';`],
@@ -101,7 +101,7 @@ function writeSource(file: string, text: string): void {
 }
 
 /** Writes each import into a file of its own, and returns the cases that the rule rejects. */
-function refusedOf(cases: [file: string, line: string][], rule: string) {
+function rejectedOf(cases: [file: string, line: string][], rule: string) {
   const files = cases.map(([file], index) => file.replace(/\bx\.ts$/, `x${index}.ts`));
   files.forEach((file, index) => writeSource(file, cases[index]?.[1] ?? ''));
   const broken = lint().flatMap(({ code, filename }) => (code.includes(rule) ? [filename] : []));
@@ -115,11 +115,11 @@ function lint(): { filename: string; code: string }[] {
 }
 
 test('rejects every import against the direction', () => {
-  expect(refusedOf(refused, 'no-restricted-imports')).toEqual(refused);
+  expect(rejectedOf(rejected, 'no-restricted-imports')).toEqual(rejected);
 });
 
 test('accepts every allowed import', () => {
-  expect(refusedOf(allowed, 'no-restricted-imports')).toEqual([]);
+  expect(rejectedOf(allowed, 'no-restricted-imports')).toEqual([]);
 });
 
 test('rejects circular imports', () => {

@@ -108,10 +108,10 @@ it('a React game in StrictMode shows an ad and leaves nothing after it unmounts'
   expect(await page.evaluate(() => window.made)).toBe(2);
   await playAd('Close ad');
   // Proves that running timers and listeners are counted.
-  expect(await page.evaluate(() => window.left())).not.toEqual([]);
+  expect(await page.evaluate(() => window.remaining())).not.toEqual([]);
   await page.locator('#unmount').click();
   await page.locator('#play').waitFor({ state: 'detached' });
-  await expect.poll(() => page.evaluate(() => window.left())).toEqual([]);
+  await expect.poll(() => page.evaluate(() => window.remaining())).toEqual([]);
   expect(await page.locator('body > *').count()).toBe(3);
 });
 

@@ -1,16 +1,24 @@
 import type { AdEvent, EventBatch, EventBatchResult } from '../../protocol/wire.ts';
 import type { NewAdEvent } from '../../src/outbox/outbox.ts';
-import type { Answer, Call, Guard, ServiceClient } from '../../src/transport/service-client.ts';
+import type {
+  ServiceResult,
+  Call,
+  Guard,
+  ServiceClient,
+} from '../../src/transport/service-client.ts';
 
 export interface EventService extends ServiceClient {
-  sendEvents(body: string, options: { keepalive: boolean }): Promise<Answer<EventBatchResult>>;
+  sendEvents(
+    body: string,
+    options: { keepalive: boolean },
+  ): Promise<ServiceResult<EventBatchResult>>;
   /** How the service handles a batch without faults. */
-  accept(batch: EventBatch): Answer<EventBatchResult>;
+  accept(batch: EventBatch): ServiceResult<EventBatchResult>;
   requests: { batch: EventBatch; keepalive: boolean }[];
   /** Ids of the counted events, in order, each once. */
   counted: string[];
   /** Faults for the next requests, in order; `undefined` is none. */
-  faults: (((batch: EventBatch) => Promise<Answer<EventBatchResult>>) | undefined)[];
+  faults: (((batch: EventBatch) => Promise<ServiceResult<EventBatchResult>>) | undefined)[];
   /** Returns the code with which an event is rejected. */
   reject(event: AdEvent): EventBatchResult['results'][number]['code'] | undefined;
 }
@@ -44,7 +52,7 @@ export function eventService(): EventService {
       return { kind: 'ok', body: { results, decisions } };
     },
     async call<T>(_path: string, _guard: Guard<T>, { body, keepalive = false }: Call) {
-      return (await service.sendEvents(body as string, { keepalive })) as Answer<T>;
+      return (await service.sendEvents(body as string, { keepalive })) as ServiceResult<T>;
     },
   };
   return service;

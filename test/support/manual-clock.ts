@@ -21,7 +21,7 @@ export interface ManualClock extends Clock {
 
 /** Runs everything that does not wait for a timer of this clock. */
 export const settled = async (): Promise<void> => {
-  for (let turn = 0; turn < 5; turn++)
+  for (let tick = 0; tick < 5; tick++)
     await new Promise<void>((resolve) => {
       const channel = new MessageChannel();
       channel.port1.onmessage = () => {

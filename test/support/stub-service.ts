@@ -5,11 +5,11 @@ import { keyChecksum } from '../../src/platform/key-format.ts';
 export interface StubService {
   fetch: typeof fetch;
   /** Members that override those of every decision, or a `Response` to return as it is. */
-  answer: (request: DecisionRequest) => Partial<Decision> | Response;
+  respond: (request: DecisionRequest) => Partial<Decision> | Response;
   /** Every received event. */
   events: AdEvent[];
   /** Requested placements. */
-  asked: string[];
+  requested: string[];
 }
 
 const reward = { type: 'coins', amount: 50 };
@@ -39,9 +39,9 @@ export function freshKey(): string {
 
 export function stubService(): StubService {
   const service: StubService = {
-    answer: () => picture(200),
+    respond: () => picture(200),
     events: [],
-    asked: [],
+    requested: [],
     async fetch(input, init) {
       const { pathname } = new URL(input instanceof Request ? input.url : input);
       const body: unknown = JSON.parse(typeof init?.body === 'string' ? init.body : '{}');
@@ -57,11 +57,11 @@ const json = (body: object): Response => Response.json(body);
 
 function decide(service: StubService, request: DecisionRequest): Response {
   const { placement } = request;
-  service.asked.push(placement);
-  const answer = service.answer(request);
-  if (answer instanceof Response) return answer;
+  service.requested.push(placement);
+  const response = service.respond(request);
+  if (response instanceof Response) return response;
   return json({
-    id: `dec_${String(service.asked.length).padStart(26, '0')}`,
+    id: `dec_${String(service.requested.length).padStart(26, '0')}`,
     status: 'filled',
     placement,
     format: 'rewarded',
@@ -69,7 +69,7 @@ function decide(service: StubService, request: DecisionRequest): Response {
     token: 'token',
     issued_at: new Date().toISOString(),
     expires_at: new Date(Date.now() + 60_000).toISOString(),
-    ...answer,
+    ...response,
   } satisfies Decision);
 }
 

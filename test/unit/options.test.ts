@@ -11,7 +11,7 @@ const good: AdsOptions = {
   serviceUrl: 'https://ads.example/',
 };
 
-const refusal = (options: unknown): OptionError => {
+const errorOf = (options: unknown): OptionError => {
   try {
     checkOptions(options as AdsOptions);
   } catch (error) {
@@ -35,7 +35,7 @@ describe('checkOptions', () => {
   it.each([key('sk_live_'), key('sk_sandbox_'), 'sk_typing error', 'whsec_abc'])(
     'rejects the secret %s and says to rotate it, without repeating it',
     (secret) => {
-      const error = refusal({ ...good, publishableKey: secret });
+      const error = errorOf({ ...good, publishableKey: secret });
       expect(error.code).toBe('secret_key_in_browser');
       expect(error.message).toMatch(/rotate that key now/);
       expect(error.message).not.toContain(secret);
@@ -44,7 +44,7 @@ describe('checkOptions', () => {
 
   it('detects one wrong character in a key', () => {
     const typo = good.publishableKey.replace('0aB0', '0aC0');
-    expect(refusal({ ...good, publishableKey: typo }).code).toBe('key_malformed');
+    expect(errorOf({ ...good, publishableKey: typo }).code).toBe('key_malformed');
   });
 
   it.each([
@@ -66,7 +66,7 @@ describe('checkOptions', () => {
     [{ ...good, muted: 'yes' }, 'option_invalid', /of type boolean; got "yes"/],
     [{ ...good, publishableKey: 7 }, 'option_invalid', /publishableKey/],
   ])('explains what is wrong with %j', (options, code, message) => {
-    const error = refusal(options);
+    const error = errorOf(options);
     expect(error.code).toBe(code);
     expect(error.message).toMatch(message);
   });

@@ -178,7 +178,7 @@ export interface RewardedAd {
 }
 
 /** Reads the users' rewarded ads with a verified impression between `fromMs` and `toMs`. */
-export async function readRewarded(
+export async function readRewardedAds(
   queries: Queries,
   { accountId, environment }: Scope,
   viewers: string[],

@@ -4,7 +4,7 @@ import type { Scope, Queries } from '../store/database.ts';
 import type { Watch } from '../reward/watch-time.ts';
 import { impressionGraceMs } from './check-events.ts';
 import type { DecisionState, RecordedEvent } from '../decision/decision-state.ts';
-import { readRewarded, readWatches } from './event-store.ts';
+import { readRewardedAds, readWatches } from './event-store.ts';
 import type { Transition } from './transitions.ts';
 
 /** Other activity of the users that decisions depend on, including state changes of the same batch. */
@@ -48,7 +48,7 @@ export async function readHistory(
       viewersOf(open),
       Math.min(...open.map(({ issuedAtMs }) => issuedAtMs)) - watchLookbackMs,
     ),
-    readRewarded(queries, scope, viewersOf(capped), [
+    readRewardedAds(queries, scope, viewersOf(capped), [
       Math.min(...capped.map((each) => each.issuedAtMs - windowOf(each))),
       Math.max(...capped.map((each) => each.expiresAtMs + impressionGraceMs + windowOf(each))),
     ]),

@@ -80,21 +80,21 @@ const maxTextBytes = 1_048_576;
 export async function readMedia(body: Buffer): Promise<MediaFacts> {
   const type = await sniffMediaType(body);
   if (!type) {
-    throw refusal(
+    throw rejection(
       'is not MP4, WebM, PNG, JPEG, WebP, GIF, AVIF, SVG or HTML, judging by its content',
     );
   }
-  if (!isComplete(type, body)) throw refusal(`is ${type}, but truncated`);
+  if (!isComplete(type, body)) throw rejection(`is ${type}, but truncated`);
   if (isActive(type)) checkText(body);
   const facts = await readFacts(type, body);
   if (type === 'text/html') return facts;
   const { width = 0, height = 0 } = facts;
   const fits = (pixels: number) => pixels >= 1 && pixels <= maxPixels;
   if (type !== 'image/svg+xml' && !(fits(width) && fits(height)))
-    throw refusal(`measures ${width} × ${height}; the limit is ${maxPixels} × ${maxPixels}`);
+    throw rejection(`measures ${width} × ${height}; the limit is ${maxPixels} × ${maxPixels}`);
   const { durationMs } = facts;
   if (durationMs !== undefined && !(durationMs >= minMs && durationMs <= maxMs))
-    throw refusal(`lasts ${durationMs / 1_000} s; a video must last 1 to ${maxMs / 1_000} s`);
+    throw rejection(`lasts ${durationMs / 1_000} s; a video must last 1 to ${maxMs / 1_000} s`);
   return facts;
 }
 
@@ -104,7 +104,7 @@ async function readFacts(type: MediaType, body: Buffer): Promise<MediaFacts> {
     return type.startsWith('video/') ? await readVideo(type, body) : await readImage(type, body);
   } catch (error) {
     if (error instanceof DomainError) throw error;
-    throw refusal(`appears to be ${type}, but cannot be parsed`);
+    throw rejection(`appears to be ${type}, but cannot be parsed`);
   }
 }
 
@@ -117,7 +117,7 @@ async function readVideo(type: MediaType, body: Buffer): Promise<MediaFacts> {
   const video = await input.getPrimaryVideoTrack();
   const videoCodec = await video?.getCodecParameterString();
   if (!video || !videoCodec)
-    throw refusal(`is ${type} without a video track that browsers support`);
+    throw rejection(`is ${type} without a video track that browsers support`);
   const audioCodec = await (await input.getPrimaryAudioTrack())?.getCodecParameterString();
   return {
     type,
@@ -136,16 +136,16 @@ async function readImage(type: MediaType, body: Buffer): Promise<MediaFacts> {
 }
 
 function checkText(body: Buffer): void {
-  if (body.length > maxTextBytes) throw refusal('has more than 1 MiB of text');
+  if (body.length > maxTextBytes) throw rejection('has more than 1 MiB of text');
   const text = new TextDecoder('utf-8', { fatal: true });
   try {
     text.decode(body);
   } catch {
-    throw refusal('is text, but not valid UTF-8');
+    throw rejection('is text, but not valid UTF-8');
   }
   // A few characters can expand to gigabytes.
-  if (body.includes('<!ENTITY')) throw refusal('declares entities');
+  if (body.includes('<!ENTITY')) throw rejection('declares entities');
 }
 
-const refusal = (what: string): DomainError =>
+const rejection = (what: string): DomainError =>
   new DomainError('invalid_request', `The file ${what}.`);

@@ -81,21 +81,21 @@ export function createRewardChanges({ database, log, pollMs = 1_000 }: Deps): Re
       const { decisionId } = awaited;
       return new Promise((resolve) => {
         const ofDecision = waiters.get(decisionId) ?? new Set<Waiter>();
-        const giveUp = (): void => wake(false);
+        const timeOut = (): void => wake(false);
         const wake = (isChanged: boolean): void => {
           clearTimeout(timeout);
-          signal.removeEventListener('abort', giveUp);
+          signal.removeEventListener('abort', timeOut);
           ofDecision.delete(waiter);
           if (ofDecision.size === 0 && waiters.get(decisionId) === ofDecision)
             waiters.delete(decisionId);
           resolve(isChanged);
         };
         const waiter = { ...awaited, wake };
-        const timeout = setTimeout(giveUp, timeoutMs);
+        const timeout = setTimeout(timeOut, timeoutMs);
         ofDecision.add(waiter);
         waiters.set(decisionId, ofDecision);
-        signal.addEventListener('abort', giveUp);
-        if (signal.aborted) giveUp();
+        signal.addEventListener('abort', timeOut);
+        if (signal.aborted) timeOut();
         schedule();
       });
     },

@@ -82,7 +82,7 @@ export function createLane<T, R>(options: LaneOptions<T, R>): Lane<T, R> {
   let running: Promise<void> | undefined;
 
   /** How many waiting items fit into the next transaction. */
-  const fitting = (): number => {
+  const countFitting = (): number => {
     let weight = 0;
     const tooMany = queue.findIndex(({ item }, index) => {
       weight += weightOf(item);
@@ -95,9 +95,9 @@ export function createLane<T, R>(options: LaneOptions<T, R>): Lane<T, R> {
     // Let other requests of this turn of the event loop join the batch.
     await new Promise(setImmediate);
     while (queue.length > 0) {
-      const isFull = queue.length >= maxBatch || fitting() < queue.length;
+      const isFull = queue.length >= maxBatch || countFitting() < queue.length;
       if (gatherMs !== undefined && lastSize >= gatherAfterItems && !isFull) await sleep(gatherMs);
-      const batch = queue.slice(0, fitting());
+      const batch = queue.slice(0, countFitting());
       queue = queue.slice(batch.length);
       lastSize = batch.length;
       await settle(batch);

@@ -55,13 +55,13 @@ export async function deleteOldRows(
 
 function sweeps(nowMs: number, { auditMs }: Retention): Sweep[] {
   const now = new Date(nowMs).toISOString();
-  const yesterday = new Date(nowMs - shortLivedMs).toISOString();
+  const expiredBefore = new Date(nowMs - shortLivedMs).toISOString();
   return [
     {
       table: 'idempotency_keys',
       key: 'environment, key',
       where: 'created_at < $3::timestamptz',
-      bound: yesterday,
+      bound: expiredBefore,
     },
     { table: 'sessions', key: 'hash', where: 'expires_at < $3::timestamptz', bound: now },
     { table: 'user_links', key: 'hash', where: 'expires_at < $3::timestamptz', bound: now },
@@ -69,20 +69,25 @@ function sweeps(nowMs: number, { auditMs }: Retention): Sweep[] {
       table: 'sign_in_attempts',
       key: 'subject',
       where: 'last_at < $3::timestamptz AND (known_until IS NULL OR known_until < $3::timestamptz)',
-      bound: yesterday,
+      bound: expiredBefore,
     },
-    { table: 'live_tails', key: 'process_id', where: 'until < $3::timestamptz', bound: yesterday },
+    {
+      table: 'live_tails',
+      key: 'process_id',
+      where: 'until < $3::timestamptz',
+      bound: expiredBefore,
+    },
     {
       table: 'live_lines',
       key: 'process_id, position',
       where: 'created_at < $3::timestamptz',
-      bound: yesterday,
+      bound: expiredBefore,
     },
     {
       table: 'limit_uses',
       key: 'process_id, name',
       where: 'seen_at < $3::timestamptz',
-      bound: yesterday,
+      bound: expiredBefore,
     },
     ...(auditMs === undefined
       ? []

@@ -51,25 +51,25 @@ export function createSignIn({ database, clock, codes, sessions, passwords }: De
   ): Promise<SignedIn | undefined> => {
     const attempted = await lockOut.count(attempt);
     if ('waitS' in attempted) return { refused: 'locked', waitS: attempted.waitS };
-    const refusal = await verify();
-    if (refusal === undefined) await attempted.succeed();
+    const failure = await verify();
+    if (failure === undefined) await attempted.succeed();
     // The password was right, and no code was tried.
-    else if ('refused' in refusal && refusal.refused === 'code_required') await attempted.undo();
-    return refusal;
+    else if ('refused' in failure && failure.refused === 'code_required') await attempted.undo();
+    return failure;
   };
   return {
     begin,
     async byPassword({ password, code, ip, ...given }) {
       const email = normalizeEmail(given.email);
       const user = await findUserByEmail(database, email);
-      const refusal = await checkLimited({ email, ip }, async () => {
+      const failure = await checkLimited({ email, ip }, async () => {
         const matches = await passwords.verify(password, user?.password ?? null);
         if (!user || !matches) return { refused: 'sign_in_failed' };
         if (!user.codesActive) return undefined;
         if (code === undefined) return { refused: 'code_required' };
         return (await codes.use(user, code)) ? undefined : { refused: 'sign_in_failed' };
       });
-      if (refusal || !user) return refusal ?? { refused: 'sign_in_failed' };
+      if (failure || !user) return failure ?? { refused: 'sign_in_failed' };
       return { sessionToken: await database.transaction((queries) => begin(queries, user)) };
     },
     confirm: (user, password, ip) =>

@@ -57,7 +57,7 @@ export function createUserManager({ clock, makeId, audit, links, sessions }: Dep
     return user;
   };
   /** Without an owner, nobody could ever appoint one again. */
-  const keepAnOwner = async ({ queries, scope }: Operation, user: User): Promise<void> => {
+  const requireOwner = async ({ queries, scope }: Operation, user: User): Promise<void> => {
     const last = user.role === 'owner' && user.password !== null;
     if (last && (await countUsers(queries, scope.accountId, 'owner')) <= 1)
       throw new DomainError(
@@ -86,7 +86,7 @@ export function createUserManager({ clock, makeId, audit, links, sessions }: Dep
     async update(operation, target, change) {
       const before = await find(operation, target);
       if (change.role !== undefined && change.role !== 'owner')
-        await keepAnOwner(operation, before);
+        await requireOwner(operation, before);
       await updateUser(operation.queries, { ...before, ...change });
       const after = await find(operation, { ...target, ifMatch: undefined });
       await audit.record(operation, {
@@ -104,7 +104,7 @@ export function createUserManager({ clock, makeId, audit, links, sessions }: Dep
     },
     async remove(operation, target) {
       const user = await find(operation, target);
-      await keepAnOwner(operation, user);
+      await requireOwner(operation, user);
       await sessions.endAll(operation.queries, user);
       await deleteUser(operation.queries, user);
       const entry = { action: 'user.removed', targetId: user.id, before: describeUser(user) };

@@ -15,7 +15,7 @@ export interface Acknowledged {
 export interface Players {
   acknowledged: Acknowledged;
   /** Number of requests that failed with 503 or without a response. */
-  refused(): number;
+  rejected(): number;
   /** Unexpected responses: anything but 200 and 503. */
   wrong: string[];
   /** Resolves when `rewards` decisions made from now on have earned their reward. */
@@ -44,7 +44,7 @@ export function startPlayers({ urls, key, count }: Options): Players {
     rewards: new Set(),
   };
   const wrong: string[] = [];
-  let refusals = 0;
+  let rejections = 0;
   let stopping = false;
   let listeners: (() => void)[] = [];
 
@@ -53,10 +53,11 @@ export function startPlayers({ urls, key, count }: Options): Players {
     const untilMs = performance.now() + retryForMs;
     for (let attempt = 0; performance.now() < untilMs; attempt += 1) {
       const url = urls[Math.floor(Math.random() * urls.length)] ?? '';
-      const answer = await send(agent, url + path, key, text);
-      if (answer?.status === 200) return JSON.parse(answer.text) as T;
-      if (answer && answer.status !== 503) wrong.push(`${path}: ${answer.status} ${answer.text}`);
-      refusals += 1;
+      const response = await send(agent, url + path, key, text);
+      if (response?.status === 200) return JSON.parse(response.text) as T;
+      if (response && response.status !== 503)
+        wrong.push(`${path}: ${response.status} ${response.text}`);
+      rejections += 1;
       await sleep(100 + Math.random() * 200);
     }
     throw new Error(`${path} was not answered for ${retryForMs} ms.`);
@@ -102,7 +103,7 @@ export function startPlayers({ urls, key, count }: Options): Players {
   return {
     acknowledged,
     wrong,
-    refused: () => refusals,
+    rejected: () => rejections,
     async progress(rewards) {
       const before = new Set(acknowledged.decisions);
       const since = () => [...acknowledged.rewards].filter((id) => !before.has(id)).length;
@@ -129,14 +130,14 @@ async function send(
   body: string,
 ): Promise<{ status: number; text: string } | undefined> {
   try {
-    const answer = await request(url, {
+    const response = await request(url, {
       method: 'POST',
       dispatcher,
       headers: { authorization: `Bearer ${key}`, 'content-type': 'application/json' },
       body,
       signal: AbortSignal.timeout(10_000),
     });
-    return { status: answer.statusCode, text: await answer.body.text() };
+    return { status: response.statusCode, text: await response.body.text() };
   } catch {
     return undefined; // expected: the process or the connection is down
   }

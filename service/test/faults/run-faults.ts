@@ -24,7 +24,7 @@ export interface FaultReport extends Verdict {
   events: number;
   rewards: number;
   /** Requests that failed with 503 or without a response. */
-  refused: number;
+  rejected: number;
   /** Responses that no fault justifies. */
   wrong: string[];
   /** Faults that could not be injected, with the reason. */
@@ -73,11 +73,11 @@ export async function runFaults({
     onFault?.(`Before: ${describe(players)}`);
     const skipped: string[] = [];
     for (const fault of faults) {
-      const before = players.refused();
+      const before = players.rejected();
       const reason = await fault.run({ cluster, postgres, proxy, smallDisk: disk !== undefined });
       if (reason !== undefined) skipped.push(`${fault.name}: ${reason}`);
       if (!backToBack) await players.progress(recoveryRewards);
-      const outcome = reason ?? `${players.refused() - before} refused`;
+      const outcome = reason ?? `${players.rejected() - before} refused`;
       onFault?.(`${fault.name}: ${outcome}; ${describe(players)}`);
     }
     if (backToBack) await players.progress(recoveryRewards);
@@ -90,7 +90,7 @@ export async function runFaults({
       decisions: decisions.size,
       events: events.size,
       rewards: rewards.size,
-      refused: players.refused(),
+      rejected: players.rejected(),
       wrong: players.wrong,
       skipped,
     };

@@ -130,8 +130,8 @@ function createJudge({ components }: OpenApi) {
       if (problemStatus[code] !== status) return 'the code does not go with the status';
       return status >= 500 && !simulatesError ? 'the service failed' : undefined;
     }
-    if (!(String(status) in operation.answers)) return 'the status is not documented';
-    const schema = operation.answers[String(status)];
+    if (!(String(status) in operation.responses)) return 'the status is not documented';
+    const schema = operation.responses[String(status)];
     if (schema === undefined) return undefined;
     const validate = compiled.get(schema) ?? compile(schema);
     compiled.set(schema, validate);

@@ -5,9 +5,9 @@ import type { InProcessService } from '../in-process.ts';
 export async function makeObjects(running: InProcessService): Promise<Record<string, string>> {
   const client = createClient(running);
   const post = async (path: string, body: object): Promise<string> => {
-    const answer = await client.call<{ id: string }>('POST', path, client.secret, body);
-    if (answer.status >= 300) throw new Error(`${path}: ${JSON.stringify(answer.body)}`);
-    return answer.body.id;
+    const response = await client.call<{ id: string }>('POST', path, client.secret, body);
+    if (response.status >= 300) throw new Error(`${path}: ${JSON.stringify(response.body)}`);
+    return response.body.id;
   };
   const first = async (path: string): Promise<string> => {
     const { body } = await client.call<{ data: { id: string }[] }>('GET', path, client.secret);

@@ -11,7 +11,7 @@ export interface Operation {
   body?: Schema;
   parameters: { name: string; in: string; required?: boolean; schema: Schema }[];
   /** The response schemas by status; absent: no body, or not JSON. */
-  answers: Record<string, Schema | undefined>;
+  responses: Record<string, Schema | undefined>;
 }
 
 export interface OpenApi {
@@ -48,7 +48,7 @@ export function operationsOf({ paths }: OpenApi): Operation[] {
         ),
         ...(body ? { body } : {}),
         parameters: raw.parameters ?? [],
-        answers: Object.fromEntries(
+        responses: Object.fromEntries(
           Object.entries(raw.responses).map(([status, { content }]) => [
             status,
             content?.['application/json']?.schema,

@@ -52,13 +52,13 @@ test.each([
 ] as [string, () => string | undefined, number, string][])(
   '%s is rejected',
   async (_name, key, status, code) => {
-    const answer = await client.call<Problem>('POST', '/v1/decisions', key(), revive);
-    expect(answer.status).toBe(status);
-    expect(answer.headers.get('content-type')).toContain('application/problem+json');
-    expect(answer.body).toMatchObject({
+    const response = await client.call<Problem>('POST', '/v1/decisions', key(), revive);
+    expect(response.status).toBe(status);
+    expect(response.headers.get('content-type')).toContain('application/problem+json');
+    expect(response.body).toMatchObject({
       code,
       status,
-      request_id: answer.headers.get('request-id'),
+      request_id: response.headers.get('request-id'),
     });
   },
 );
@@ -78,10 +78,10 @@ test('a secret key sent from a web page is rejected by every route', async () =>
     ['POST', '/v1/decisions', revive],
     ['GET', '/v1/placements', undefined],
   ] as const) {
-    const answer = await client.call<Problem>(method, path, client.secret, body, {
+    const response = await client.call<Problem>(method, path, client.secret, body, {
       origin: 'https://game.example',
     });
-    expect([answer.status, answer.body.code]).toEqual([403, 'secret_key_in_browser']);
+    expect([response.status, response.body.code]).toEqual([403, 'secret_key_in_browser']);
   }
 });
 
@@ -96,9 +96,9 @@ test('a page can request decisions and read the problem document of a rejection'
   expect(preflight.headers.get('access-control-allow-headers')).toContain('Authorization');
   expect(preflight.headers.get('access-control-allow-credentials')).toBeNull();
   for (const key of [client.publishable, undefined]) {
-    const answer = await client.call('POST', '/v1/decisions', key, revive, headers);
-    expect(answer.headers.get('access-control-allow-origin')).toBe('https://game.example');
-    expect(answer.headers.get('access-control-expose-headers')).toContain('Request-Id');
+    const response = await client.call('POST', '/v1/decisions', key, revive, headers);
+    expect(response.headers.get('access-control-allow-origin')).toBe('https://game.example');
+    expect(response.headers.get('access-control-expose-headers')).toContain('Request-Id');
   }
   const list = await client.call('GET', '/v1/placements', client.publishable, undefined, headers);
   expect(list.headers.get('access-control-allow-origin')).toBeNull();
@@ -125,8 +125,8 @@ test.each([
     undefined,
   ],
 ])('the body %.40s gets %i %s', async (body, status, code, pointer) => {
-  const answer = await client.call<Problem>('POST', '/v1/decisions', client.publishable, body);
-  expect([answer.status, answer.body.code, answer.body.errors?.[0]?.pointer]).toEqual([
+  const response = await client.call<Problem>('POST', '/v1/decisions', client.publishable, body);
+  expect([response.status, response.body.code, response.body.errors?.[0]?.pointer]).toEqual([
     status,
     code,
     pointer,
@@ -137,8 +137,8 @@ test.each(['de', 'zh-Hant-TW', 'de_DE', 'en-US@posix'])(
   'a player with the system locale %s gets an ad',
   async (locale) => {
     const body = { ...revive, locale };
-    const answer = await client.call<Decision>('POST', '/v1/decisions', client.publishable, body);
-    expect([answer.status, answer.body.status]).toEqual([200, 'filled']);
+    const response = await client.call<Decision>('POST', '/v1/decisions', client.publishable, body);
+    expect([response.status, response.body.status]).toEqual([200, 'filled']);
   },
 );
 
@@ -159,11 +159,11 @@ test('an unsupported content type, method or path has its own problem code', asy
 
 test('simulate is rejected in live', async () => {
   const live = createClient(service, 'live');
-  const answer = await live.call<Problem>('POST', '/v1/decisions', live.publishable, {
+  const response = await live.call<Problem>('POST', '/v1/decisions', live.publishable, {
     ...revive,
     simulate: 'no_fill',
   });
-  expect([answer.status, answer.body.code]).toEqual([400, 'simulate_in_live']);
+  expect([response.status, response.body.code]).toEqual([400, 'simulate_in_live']);
 });
 
 test('a decision does not exist in the other environment', async () => {

@@ -17,7 +17,7 @@ let document: OpenApi;
 let operations: Operation[];
 let sampler: Sampler;
 let ids: Record<string, string>;
-let stranger: { publishable: string; secret: string };
+let foreign: { publishable: string; secret: string };
 beforeAll(async () => {
   running = await startInProcess({ RATE_LIMITS: 'off' });
   client = createClient(running);
@@ -25,7 +25,7 @@ beforeAll(async () => {
   operations = operationsOf(document);
   sampler = createSampler(document.components.schemas);
   ids = await makeObjects(running);
-  stranger = await makeAccount();
+  foreign = await makeAccount();
 });
 afterAll(() => running.stop());
 
@@ -55,7 +55,7 @@ function send({ method, path, body, parameters }: Operation, key: string | undef
   return client.call<Problem>(method, address, key, body && sampler.sample(body));
 }
 
-async function expectOfAll(
+async function expectRejections(
   key: (operation: Operation) => string | undefined,
   status: number,
   code: string,
@@ -63,12 +63,12 @@ async function expectOfAll(
 ): Promise<void> {
   const chosen = operations.filter((operation) => operation.keys.length > 0 && which(operation));
   expect(chosen.length).toBeGreaterThan(0);
-  const answers: unknown[] = [];
+  const responses: unknown[] = [];
   for (const operation of chosen) {
-    const answer = await send(operation, key(operation));
-    answers.push([operation.id, answer.status, answer.body?.code]);
+    const response = await send(operation, key(operation));
+    responses.push([operation.id, response.status, response.body?.code]);
   }
-  expect(answers).toEqual(chosen.map(({ id }) => [id, status, code]));
+  expect(responses).toEqual(chosen.map(({ id }) => [id, status, code]));
 }
 
 /** The kind of key that an operation requires. */
@@ -84,16 +84,16 @@ test('the OpenAPI document is valid, and every operation of /v1 requires a key',
 });
 
 test('every operation rejects a request without a key', () =>
-  expectOfAll(() => undefined, 401, 'authentication_required'));
+  expectRejections(() => undefined, 401, 'authentication_required'));
 
 test('every operation rejects text that is not a key', () =>
-  expectOfAll(() => 'hello', 401, 'key_malformed'));
+  expectRejections(() => 'hello', 401, 'key_malformed'));
 
 test('every operation rejects a mistyped key', () =>
-  expectOfAll((operation) => mistype(client[kindOf(operation)]), 401, 'key_malformed'));
+  expectRejections((operation) => mistype(client[kindOf(operation)]), 401, 'key_malformed'));
 
 test('every operation rejects an unknown key', () =>
-  expectOfAll(
+  expectRejections(
     (operation) => makeKeyText(kindOf(operation) === 'secret' ? 'sk' : 'pk', 'sandbox'),
     401,
     'key_unknown',
@@ -111,20 +111,20 @@ test('every operation rejects a revoked key', async () => {
     return body.key;
   };
   const revoked = { secret: await make('secret'), publishable: await make('publishable') };
-  await expectOfAll((operation) => revoked[kindOf(operation)], 401, 'key_revoked');
+  await expectRejections((operation) => revoked[kindOf(operation)], 401, 'key_revoked');
 });
 
 test('an operation for one kind of key rejects the other kind', async () => {
   const only = (kind: 'secret' | 'publishable') => (operation: Operation) =>
     operation.keys.length === 1 && operation.keys[0] === kind;
-  await expectOfAll(() => client.publishable, 403, 'key_not_permitted', only('secret'));
-  await expectOfAll(() => client.secret, 403, 'key_not_permitted', only('publishable'));
+  await expectRejections(() => client.publishable, 403, 'key_not_permitted', only('secret'));
+  await expectRejections(() => client.secret, 403, 'key_not_permitted', only('publishable'));
 });
 
 test('no operation finds an object of another environment or account', async () => {
   const withId = ({ path, keys }: Operation) => path.includes('{id}') && keys.includes('secret');
-  await expectOfAll(() => running.keys.live.secret, 404, 'not_found', withId);
-  await expectOfAll(() => stranger.secret, 404, 'not_found', withId);
+  await expectRejections(() => running.keys.live.secret, 404, 'not_found', withId);
+  await expectRejections(() => foreign.secret, 404, 'not_found', withId);
 });
 
 test('no list contains an object of another environment or account', async () => {
@@ -135,7 +135,7 @@ test('no list contains an object of another environment or account', async () =>
   for (const list of lists) {
     const own = JSON.stringify((await send(list, client.secret)).body);
     expect(own).toContain('"data":[{');
-    for (const key of [running.keys.live.secret, stranger.secret]) {
+    for (const key of [running.keys.live.secret, foreign.secret]) {
       const shown = JSON.stringify((await send(list, key)).body);
       expect(Object.values(ids).filter((id) => shown.includes(id))).toEqual([]);
     }

@@ -4,7 +4,7 @@ import { type Clock, systemClock } from '../../src/platform/clock.ts';
 import type { RunningService } from '../start-service.ts';
 
 /** A response of the service; the test knows the type of the body. */
-export interface Answer<T> {
+export interface ApiResponse<T> {
   status: number;
   headers: Headers;
   body: T;
@@ -26,7 +26,7 @@ export function createClient(
     key?: string,
     body?: unknown,
     headers: Record<string, string> = {},
-  ): Promise<Answer<T>> => {
+  ): Promise<ApiResponse<T>> => {
     const response = await fetch(service.url + path, {
       method,
       headers: {

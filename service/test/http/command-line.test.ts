@@ -70,8 +70,8 @@ test('after a rotation, the new key signs receipts and the old one still verifie
   env = { ...env, ...(await ownDatabase()) };
   const readKids = async () => {
     const service = await start();
-    const answer = await fetch(`${service.url}/.well-known/jwks.json`);
-    const { keys } = (await answer.json()) as { keys: { kid: string }[] };
+    const response = await fetch(`${service.url}/.well-known/jwks.json`);
+    const { keys } = (await response.json()) as { keys: { kid: string }[] };
     await service.stop();
     return keys.map(({ kid }) => kid);
   };
@@ -91,11 +91,11 @@ test('the first key creates the account; listing, rolling and revoking keys work
   };
   const [first, second] = [await create(), await create()];
   expect(second.account_id).toBe(first.account_id);
-  const refused = await runHere(
+  const rejected = await runHere(
     ['keys', 'create', '--environment', 'live', '--kind', 'publishable'],
     env,
   );
-  expect([refused.code, refused.err]).toEqual([
+  expect([rejected.code, rejected.err]).toEqual([
     1,
     expect.stringContaining('allowed_origins is required'),
   ]);
@@ -181,7 +181,7 @@ test('listen forwards each event once, signed with the secret that it printed', 
   const path = '/v1/kill-switches';
   const lobby = { scope: 'placement', target_id: 'lobby', state: 'on' };
   const { body: made } = await client.call<KillSwitch>('POST', path, client.secret, lobby);
-  const turn = (state: string) =>
+  const setState = (state: string) =>
     client.call('PATCH', `${path}/${made.id}`, client.secret, { state });
   const args = ['listen', '--forward-to', receiver.url, '--service', service.url];
   const wrong = await runHere(args, { ...env, TRUEWARD_SECRET_KEY: service.keys.live.secret });
@@ -192,8 +192,8 @@ test('listen forwards each event once, signed with the secret that it printed', 
 
   const listening = launch(args, { ...env, TRUEWARD_SECRET_KEY: client.secret });
   const { secret } = JSON.parse(await listening.line(/"listening":true/)) as { secret: string };
-  await turn('off');
-  await turn('on');
+  await setState('off');
+  await setState('on');
   const received = await receiver.count(2);
   const events = await Promise.all(
     received.map(({ body, headers }) => verifyWebhook(body, headers, secret)),
@@ -310,7 +310,7 @@ test('the first start prints a link for the first owner; users invite replaces a
   expect(invited.role).toBe('owner');
   const second = await launchService();
   expect(second.setup_url).toBeUndefined();
-  const answer = await second.browser.setUp(tokenOf(invited.invite_url), 'ada@example.com');
-  expect(answer.status).toBe(200);
+  const response = await second.browser.setUp(tokenOf(invited.invite_url), 'ada@example.com');
+  expect(response.status).toBe(200);
   await second.interrupt();
 });

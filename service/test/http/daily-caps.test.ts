@@ -32,7 +32,7 @@ async function decideConcurrently(
   placement: string,
   count: number,
 ): Promise<Filled[]> {
-  const answers = await Promise.all(
+  const responses = await Promise.all(
     Array.from({ length: count }, async (_, index) => {
       const client = clients[index % clients.length];
       const request = {
@@ -43,10 +43,10 @@ async function decideConcurrently(
       return (await client?.decide(request))?.body;
     }),
   );
-  for (const answer of answers) {
-    if (answer?.status !== 'filled') expect(answer).toMatchObject({ reason: 'budget' });
+  for (const response of responses) {
+    if (response?.status !== 'filled') expect(response).toMatchObject({ reason: 'budget' });
   }
-  return answers.flatMap((answer) => (answer?.status === 'filled' ? answer : []));
+  return responses.flatMap((response) => (response?.status === 'filled' ? response : []));
 }
 
 describe('a daily cap on the embedded database', () => {
@@ -141,10 +141,10 @@ describe.runIf(hasPostgres)('a daily cap enforced by two processes', () => {
     expect(ads.length).toBeLessThanOrEqual(22);
     for (const ad of ads) await game.report(game.event(ad, 'start'));
     game.pass(5_000);
-    const answers = await Promise.all(
+    const responses = await Promise.all(
       ads.map((ad) => game.report(game.seen(ad), game.complete(ad))),
     );
-    for (const { decisions } of answers) expect(decisions).toMatchObject([{ state: 'earned' }]);
+    for (const { decisions } of responses) expect(decisions).toMatchObject([{ state: 'earned' }]);
   });
 
   test('startup rejects a RETENTION_DAYS shorter than the lookback of a placement', async () => {

@@ -50,9 +50,9 @@ describe.skipIf(postgres === undefined)('on PostgreSQL', () => {
     const first = await service.decide();
     expect([first.status, first.body.code]).toEqual([503, 'unavailable']);
     // From now on requests fail immediately, without reaching the server.
-    const refused = await Promise.all(Array.from({ length: 100 }, service.decide));
-    expect(new Set(refused.map(({ status }) => status))).toEqual(new Set([503]));
-    expect(Number(refused[0]?.headers.get('retry-after'))).toBeGreaterThan(0);
+    const rejected = await Promise.all(Array.from({ length: 100 }, service.decide));
+    expect(new Set(rejected.map(({ status }) => status))).toEqual(new Set([503]));
+    expect(Number(rejected[0]?.headers.get('retry-after'))).toBeGreaterThan(0);
     expect(await service.status('/healthz')).toBe(200);
     expect(await service.status('/readyz')).toBe(503);
     expect(await service.status('/.well-known/jwks.json')).toBe(200);
@@ -89,8 +89,8 @@ describe.skipIf(postgres === undefined)('on PostgreSQL', () => {
     const service = await start();
     service.running.service.drain();
     expect(await service.status('/readyz')).toBe(503);
-    const answer = await service.decide();
-    expect([answer.status, answer.headers.get('connection')]).toEqual([200, 'close']);
+    const response = await service.decide();
+    expect([response.status, response.headers.get('connection')]).toEqual([200, 'close']);
     await service.stop();
   });
 });

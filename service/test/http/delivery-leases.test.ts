@@ -50,8 +50,8 @@ function countRounds(wanted: number): { watched: Database; done: Promise<void> }
 
 test('a leased delivery is not claimed by another process, whatever its clock says', async () => {
   const sent: string[] = [];
-  let answer: () => void = () => undefined;
-  const answered = new Promise<void>((resolve) => (answer = resolve));
+  let respond: () => void = () => undefined;
+  const responded = new Promise<void>((resolve) => (respond = resolve));
   let begun: () => void = () => undefined;
   const firstSent = new Promise<void>((resolve) => (begun = resolve));
   const start = (name: string, aheadMs: number, on: Database) =>
@@ -64,7 +64,7 @@ test('a leased delivery is not claimed by another process, whatever its clock sa
       async send() {
         sent.push(name);
         begun();
-        await answered;
+        await responded;
         return { startedAtMs: systemClock.nowMs(), latencyMs: 1, status: 200 };
       },
       findWebhook: async () => webhook,
@@ -94,7 +94,7 @@ test('a leased delivery is not claimed by another process, whatever its clock sa
   const [ahead, behind] = [countRounds(2), countRounds(2)];
   const others = [start('ahead', hourMs, ahead.watched), start('behind', -hourMs, behind.watched)];
   await Promise.all([ahead.done, behind.done]);
-  answer();
+  respond();
   await Promise.all([right, ...others].map((one) => one.stop()));
   expect(sent).toEqual(['right']);
 

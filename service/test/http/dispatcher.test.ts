@@ -64,7 +64,7 @@ async function createDeliveries(
 
 interface Sent {
   url: string;
-  answer(rest: Partial<AttemptResult>): void;
+  respond(rest: Partial<AttemptResult>): void;
 }
 
 /** A dispatcher whose requests the test completes. */
@@ -79,10 +79,10 @@ function start(more: Partial<Parameters<typeof startDispatcher>[0]> = {}) {
     tracing: noTracing,
     send: ({ url }, signal) =>
       new Promise((resolve) => {
-        const answer = (rest: Partial<AttemptResult>): void =>
+        const respond = (rest: Partial<AttemptResult>): void =>
           resolve({ startedAtMs: systemClock.nowMs(), latencyMs: 1, ...rest });
-        signal.addEventListener('abort', () => answer({ error: 'aborted' }));
-        sent.push({ url, answer });
+        signal.addEventListener('abort', () => respond({ error: 'aborted' }));
+        sent.push({ url, respond });
       }),
     findWebhook: async (_scope, id) => webhookOf(id),
     openBody: (stored) => stored,
@@ -114,9 +114,9 @@ test('a slot is free for the next delivery as soon as the endpoint has responded
     lane: { ...lane, push: (item) => recordable.then(() => lane.push(item)) },
   });
   await expect.poll(() => sent.length).toBe(4);
-  for (const { answer } of sent) answer({ status: 200 });
+  for (const { respond } of sent) respond({ status: 200 });
   await expect.poll(() => sent.length).toBeGreaterThanOrEqual(8);
-  for (const { answer } of sent) answer({ status: 200 });
+  for (const { respond } of sent) respond({ status: 200 });
   record();
   await dispatcher.stop();
 });
@@ -125,15 +125,15 @@ test('a response to an earlier request does not end the pause requested by Retry
   await createDeliveries('acc_1', 'whk_1', 40);
   const { dispatcher, sent } = start();
   await expect.poll(() => sent.length).toBe(4);
-  sent[0]?.answer({ status: 429, retryAfterMs: 60_000 });
-  for (const { answer } of sent.slice(1)) answer({ status: 200 });
+  sent[0]?.respond({ status: 429, retryAfterMs: 60_000 });
+  for (const { respond } of sent.slice(1)) respond({ status: 200 });
   await expect.poll(states).toEqual({ delivered: 3, pending: 37 });
   // Another endpoint's delivery shows a later claim.
   await createDeliveries('acc_1', 'whk_2', 1);
   dispatcher.wake();
   await expect.poll(() => sent.length).toBe(5);
   expect(sent[4]?.url).toBe('https://whk_2.test/');
-  sent[4]?.answer({ status: 200 });
+  sent[4]?.respond({ status: 200 });
   await dispatcher.stop();
 });
 
@@ -141,7 +141,7 @@ test('an endpoint that responds with 410 to several requests at a time is disabl
   await createDeliveries('acc_1', 'whk_1', 4);
   const { dispatcher, sent, disabled } = start();
   await expect.poll(() => sent.length).toBe(4);
-  for (const { answer } of sent) answer({ status: 410 });
+  for (const { respond } of sent) respond({ status: 410 });
   await expect.poll(states).toEqual({ failed: 4 });
   await dispatcher.stop();
   expect(disabled).toEqual(['whk_1']);
@@ -152,7 +152,7 @@ test('on stop, requests that are about to complete finish and the others are rel
   const { dispatcher, sent } = start();
   await expect.poll(() => sent.length).toBe(2);
   const stopped = dispatcher.stop();
-  sent[0]?.answer({ status: 200 });
+  sent[0]?.respond({ status: 200 });
   await stopped;
   expect(await states()).toEqual({ delivered: 1, pending: 1 });
   const leased = await database.query('SELECT FROM deliveries WHERE lease_until IS NOT NULL');
@@ -190,8 +190,8 @@ test('an account with slow endpoints leaves slots for other accounts', () => {
     window: { size },
   });
   const slow = Array.from({ length: 5 }, () => endpoint('acc_slow', 200, 100));
-  const rooms = endpointCapacities([...slow, endpoint('acc_other', 200, 4)], 1_000 - 504, 0);
-  expect(rooms.map(({ free }) => free)).toEqual([0, 0, 0, 0, 0, 196]);
+  const capacities = endpointCapacities([...slow, endpoint('acc_other', 200, 4)], 1_000 - 504, 0);
+  expect(capacities.map(({ free }) => free)).toEqual([0, 0, 0, 0, 0, 196]);
   expect(
     endpointCapacities([{ ...endpoint('acc_1', 4, 0), pausedUntilMs: 1 }], 1_000, 0)[0]?.free,
   ).toBe(0);

@@ -25,13 +25,13 @@ test('acknowledged data survives SIGKILL, and an undelivered webhook is delivere
   const decision = await before.decideImage('survivor');
   await before.begin(decision);
   await first.moveClock({ advanceMs: 5_000 });
-  const asked = Array.from({ length: 40 }, (_, index) => before.decideImage(`burst-${index}`));
+  const pending = Array.from({ length: 40 }, (_, index) => before.decideImage(`burst-${index}`));
   const { body } = await before.report(
     before.seen(decision),
     before.event(decision, 'complete', { watched_ms: 5_000 }),
   );
   expect(body.decisions).toMatchObject([{ state: 'earned' }]);
-  const acknowledged = await Promise.all(asked);
+  const acknowledged = await Promise.all(pending);
   await first.kill();
 
   // On the same port, because receipts contain the service's URL.
@@ -40,10 +40,10 @@ test('acknowledged data survives SIGKILL, and an undelivered webhook is delivere
   const after = createClient(second);
   const read = (id: string) => after.call<RewardStatus>('GET', `/v1/decisions/${id}`, after.secret);
   expect((await read(decision.id)).body).toEqual(body.decisions[0]);
-  const answers = await Promise.all(acknowledged.map(({ id }) => read(id)));
-  expect(answers.map(({ status }) => status)).toEqual(answers.map(() => 200));
-  const [refused, delivered] = await receiver.count(2);
-  expect(delivered?.body).toBe(refused?.body);
+  const responses = await Promise.all(acknowledged.map(({ id }) => read(id)));
+  expect(responses.map(({ status }) => status)).toEqual(responses.map(() => 200));
+  const [rejected, delivered] = await receiver.count(2);
+  expect(delivered?.body).toBe(rejected?.body);
   expect(await second.stop()).toBe(0);
   await receiver.close();
 });

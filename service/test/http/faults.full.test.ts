@@ -21,6 +21,6 @@ test(
     });
     // Otherwise the test would prove nothing.
     expect(report.rewards).toBeGreaterThanOrEqual(20);
-    expect(report.refused).toBeGreaterThan(0);
+    expect(report.rejected).toBeGreaterThan(0);
   },
 );

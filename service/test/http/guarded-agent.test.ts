@@ -49,12 +49,12 @@ test('the same address responds without the guard, and in development', async ()
   }
 });
 
-const named = (answers: string[][]) => {
-  const left = answers.values();
+const named = (responses: string[][]) => {
+  const remaining = responses.values();
   return createGuardedAgent({ loopback: false }, (_host, _options, callback) =>
     callback(
       null,
-      (left.next().value ?? []).map((address) => ({
+      (remaining.next().value ?? []).map((address) => ({
         address,
         family: address.includes(':') ? 6 : 4,
       })),

@@ -91,8 +91,8 @@ test('a master key from the environment is rotated with a second key, after whic
   expect(lost.code).toBe(1);
   expect(lost.err).toContain('The master key does not decrypt the secrets in the database. Put');
   expect(lost.err).not.toContain('    at ');
-  const asked = await run(['master-key', 'discard'], env);
-  expect(asked).toMatchObject({ code: 1, err: expect.stringContaining('--confirm') as string });
+  const result = await run(['master-key', 'discard'], env);
+  expect(result).toMatchObject({ code: 1, err: expect.stringContaining('--confirm') as string });
   expect(await run(['master-key', 'discard', '--confirm'], env)).toMatchObject({ code: 0 });
   const over = await startService({ dataDir: folder, env: { TRUEWARD_MASTER_KEY: oldKey } });
   await over.stop();

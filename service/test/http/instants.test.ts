@@ -10,7 +10,7 @@ beforeAll(async () => {
 afterAll(() => game.stop());
 
 /** Texts that common `date-time` validators accept although they are not valid instants or not widely supported. */
-const noInstants = [
+const invalidTimes = [
   '2016-12-31T23:59:60Z',
   '2026-06-01T10:00:00+05',
   '2026-06-01 10:00:00+0530',
@@ -34,7 +34,7 @@ async function watchAt(occurredAt: string, decision: Filled): Promise<string> {
 }
 
 describe('an event with an invalid time', () => {
-  test.each(noInstants)('is rejected without affecting its batch: %s', async (text) => {
+  test.each(invalidTimes)('is rejected without affecting its batch: %s', async (text) => {
     const decision = await game.decide('careless');
     const { status, body } = await send(
       now(),
@@ -48,7 +48,7 @@ describe('an event with an invalid time', () => {
     ]);
   });
 
-  test.each(noInstants)(
+  test.each(invalidTimes)(
     'rejects its batch clearly if the batch was sent at that time: %s',
     async (text) => {
       const decision = await game.decide('careless');
@@ -104,7 +104,7 @@ describe('an event with an invalid time', () => {
 });
 
 describe('an operator', () => {
-  test.each(noInstants)('cannot schedule at an invalid time: %s', async (text) => {
+  test.each(invalidTimes)('cannot schedule at an invalid time: %s', async (text) => {
     const { body: list } = await manage<{ data: HouseAd[] }>('GET', '/v1/house-ads');
     const path = `/v1/house-ads/${list.data[0]?.id}`;
     for (const member of ['starts_at', 'ends_at']) {
@@ -117,7 +117,7 @@ describe('an operator', () => {
     expect(made.status).toBe(422);
   });
 
-  test.each(noInstants)('cannot start a recovery or a report at %s', async (text) => {
+  test.each(invalidTimes)('cannot start a recovery or a report at %s', async (text) => {
     const webhook = { url: 'https://hooks.example/a', events: ['decision.rewarded'] };
     const { body } = await manage<{ id: string }>('POST', '/v1/webhooks', webhook);
     const since = encodeURIComponent(text);

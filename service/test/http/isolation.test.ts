@@ -65,10 +65,10 @@ describe.skipIf(!hasPostgres)('on PostgreSQL', () => {
     await operator.query('SELECT FROM wanted FOR UPDATE');
     const { rows } = await operator.query<{ pid: number }>('SELECT pg_backend_pid() AS pid');
 
-    let refused = 0;
+    let rejected = 0;
     const waiting = Array.from({ length: 20 }, (_, index) =>
       decide(held, `held-${index}`).finally(() => {
-        refused += 1;
+        rejected += 1;
       }),
     );
     await expect.poll(waitingSessions).toBeGreaterThan(0);
@@ -76,7 +76,7 @@ describe.skipIf(!hasPostgres)('on PostgreSQL', () => {
       Array.from({ length: 5 }, (_, index) => decide(free, `free-${index}`)),
     );
     expect(others.map(({ status }) => status)).toEqual(Array(5).fill(200));
-    expect(refused).toBe(0);
+    expect(rejected).toBe(0);
     for (const { status, body, headers } of await Promise.all(waiting)) {
       expect([status, body.code]).toEqual([503, 'unavailable']);
       expect(headers.get('retry-after')).toBe('1');
@@ -116,17 +116,17 @@ describe.skipIf(!hasPostgres)('on PostgreSQL', () => {
     try {
       const users = Array.from({ length: 40 }, (_, index) => `player-${index}`);
       users[17] = 'poison';
-      const [answers, others] = await Promise.all([
+      const [responses, others] = await Promise.all([
         Promise.all(users.map((user) => decide(client, user))),
         Promise.all(users.map((_, index) => decide(other, `other-${index}`))),
       ]);
-      expect(answers.map(({ status }) => status)).toEqual(
+      expect(responses.map(({ status }) => status)).toEqual(
         users.map((user) => (user === 'poison' ? 500 : 200)),
       );
       expect(new Set(others.map(({ status }) => status))).toEqual(new Set([200]));
       const { rows } = await operator.query<{ id: string }>(
         `SELECT id FROM decisions WHERE id = ANY($1)`,
-        [answers.flatMap(({ body }) => body.id ?? [])],
+        [responses.flatMap(({ body }) => body.id ?? [])],
       );
       expect(rows).toHaveLength(39);
     } finally {
@@ -144,8 +144,8 @@ describe.skipIf(!hasPostgres)('on PostgreSQL', () => {
     await operator.query('BEGIN');
     await operator.query('SELECT FROM decisions WHERE id = $1 FOR UPDATE', [held.id]);
     const reports = decisions.map(async (decision) => {
-      const answer = await client.report(client.event(decision, 'start'));
-      return answer.status === 200 ? answer.body.results[0]?.status : answer.status;
+      const response = await client.report(client.event(decision, 'start'));
+      return response.status === 200 ? response.body.results[0]?.status : response.status;
     });
     expect(await Promise.all(reports)).toEqual(
       decisions.map((decision) => (decision === held ? 503 : 'accepted')),

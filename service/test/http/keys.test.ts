@@ -54,7 +54,7 @@ test('a publishable key works only from its allowed origins, which are required 
     { kind: 'publishable', allowed_origins: ['https://game.example'] },
     live,
   );
-  const ask = async (origin: string) =>
+  const request = async (origin: string) =>
     (
       await live.call<Problem>(
         'POST',
@@ -64,21 +64,21 @@ test('a publishable key works only from its allowed origins, which are required 
         { origin },
       )
     ).body;
-  expect(await ask('https://game.example')).toMatchObject({ status: 'filled' });
-  expect((await ask('https://other.example')).code).toBe('origin_not_allowed');
+  expect(await request('https://game.example')).toMatchObject({ status: 'filled' });
+  expect((await request('https://other.example')).code).toBe('origin_not_allowed');
   await live.call('PATCH', `/v1/keys/${made.id}`, live.secret, {
     allowed_origins: ['https://other.example'],
   });
-  expect(await ask('https://other.example')).toMatchObject({ status: 'filled' });
+  expect(await request('https://other.example')).toMatchObject({ status: 'filled' });
   expect((await client.call('GET', `/v1/keys/${made.id}`, client.secret)).status).toBe(404);
 });
 
 test('a secret key sent from a page is rejected and recorded in the audit log', async () => {
   const { body: made } = await make({ kind: 'secret' });
-  const answer = await client.call<Problem>('GET', '/v1/keys', made.key, undefined, {
+  const response = await client.call<Problem>('GET', '/v1/keys', made.key, undefined, {
     origin: 'https://game.example',
   });
-  expect([answer.status, answer.body.code]).toEqual([403, 'secret_key_in_browser']);
+  expect([response.status, response.body.code]).toEqual([403, 'secret_key_in_browser']);
   const { body } = await client.call<{ data: AuditEntry[] }>(
     'GET',
     `/v1/audit-entries?target_id=${made.id}`,
@@ -87,6 +87,6 @@ test('a secret key sent from a page is rejected and recorded in the audit log', 
   expect(body.data[0]).toMatchObject({
     action: 'key.used_in_browser',
     after: { origin: 'https://game.example' },
-    request_id: answer.body.request_id,
+    request_id: response.body.request_id,
   });
 });

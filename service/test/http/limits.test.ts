@@ -29,10 +29,10 @@ beforeAll(async () => {
 afterAll(() => running.stop());
 
 /** Sends so many requests one after the other, and counts the responses by status. */
-async function flood(times: number, ask: (index: number) => Promise<{ status: number }>) {
+async function flood(times: number, request: (index: number) => Promise<{ status: number }>) {
   const counts: Record<number, number> = {};
   for (let index = 0; index < times; index += 1) {
-    const { status } = await ask(index);
+    const { status } = await request(index);
     counts[status] = (counts[status] ?? 0) + 1;
   }
   return counts;
@@ -80,10 +80,10 @@ test('a key can have its own limit, up to the service’s maximum, and keeps it 
   const list = () => live.call('GET', '/v1/keys?limit=1', key);
   expect(await flood(10, list)).toEqual({ 200: 5, 429: 5 });
 
-  const tooMuch = await live.call<Problem>('PATCH', path, live.secret, {
+  const tooHigh = await live.call<Problem>('PATCH', path, live.secret, {
     rate_limit: { per_s: 501, burst: 1000 },
   });
-  expect([tooMuch.status, tooMuch.body.errors]).toEqual([
+  expect([tooHigh.status, tooHigh.body.errors]).toEqual([
     422,
     [
       {

@@ -67,30 +67,30 @@ test('behind the load balancer in deploy/, no player notices that a process is s
   const { url, log } = await startBalancer(cluster.urls);
   const client = createClient({ url, keys: cluster.keys });
   const statuses: number[] = [];
-  const askOnce = async (): Promise<void> => {
+  const requestOnce = async (): Promise<void> => {
     const { status } = await client.decide({
       placement: 'lobby',
       user_ref: `p${statuses.length}`,
     });
     statuses.push(status);
   };
-  const askOn = async (until: Promise<unknown>): Promise<void> => {
+  const requestUntil = async (until: Promise<unknown>): Promise<void> => {
     let going = true;
     void until.finally(() => (going = false));
-    while (going) await askOnce();
+    while (going) await requestOnce();
   };
   const stopping = cluster.service(0).stop();
-  await askOn(stopping);
+  await requestUntil(stopping);
   expect(await stopping).toBe(0);
   await cluster.replace(0);
   // The load balancer uses only the other process until it retries this one.
   const served = async (): Promise<boolean> =>
     (await (await fetch(`${cluster.urls[0]}/metrics`)).text()).includes('route="/v1/decisions"');
-  do await askOnce();
+  do await requestOnce();
   while (!(await served()));
   const killed = cluster.service(1).kill();
-  await askOn(killed);
-  for (let more = 0; more < 50; more += 1) await askOnce();
+  await requestUntil(killed);
+  for (let more = 0; more < 50; more += 1) await requestOnce();
   expect(statuses.length).toBeGreaterThan(52);
   expect(new Set(statuses), log.join('')).toEqual(new Set([200]));
 

@@ -80,16 +80,16 @@ describe.each([
   );
 
   test.each(['bytes=100-', 'bytes=-0'])('the range %s is not satisfiable', async (range) => {
-    const answer = await get(uploaded, { range });
-    expect([answer.status, await answer.text()]).toEqual([416, '']);
-    expect(answer.headers.get('cache-control')).toBeNull();
-    expect(answer.headers.get('access-control-allow-origin')).toBe('*');
+    const response = await get(uploaded, { range });
+    expect([response.status, await response.text()]).toEqual([416, '']);
+    expect(response.headers.get('cache-control')).toBeNull();
+    expect(response.headers.get('access-control-allow-origin')).toBe('*');
   });
 
   test('a suffix range longer than the file returns the whole file', async () => {
-    const answer = await get(uploaded, { range: 'bytes=-1000' });
-    expect([200, 206]).toContain(answer.status);
-    expect(Buffer.from(await answer.arrayBuffer()).equals(body)).toBe(true);
+    const response = await get(uploaded, { range: 'bytes=-1000' });
+    expect([200, 206]).toContain(response.status);
+    expect(Buffer.from(await response.arrayBuffer()).equals(body)).toBe(true);
   });
 
   test('an uploaded file is immutable, and runs no scripts', async () => {
@@ -161,8 +161,8 @@ test('the response for an unreadable file is not cached', async () => {
     socket.close();
   });
   await addMediaRoutes(app, { mediaDirectory, mediaStore: createFolderStore(uploads) });
-  const answer = await app.inject({ url: `/media/${uploaded}` });
-  expect(answer.statusCode).toBe(500);
+  const response = await app.inject({ url: `/media/${uploaded}` });
+  expect(response.statusCode).toBe(500);
   for (const name of ['cache-control', 'etag', 'last-modified', 'accept-ranges'])
-    expect([name, answer.headers[name]]).toEqual([name, undefined]);
+    expect([name, response.headers[name]]).toEqual([name, undefined]);
 });

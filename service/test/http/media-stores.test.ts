@@ -52,9 +52,9 @@ test('a folder contains only complete files', () => {
 test('requests to a bucket have valid signatures that cover the content', async () => {
   expect(s3.objects.get(name)).toEqual({ body, type: 'image/png' });
   expect(s3.rejections).toEqual([]);
-  const stranger = createS3Store({ ...s3, secret: 'another' });
-  await expect(stranger.put('b.png', body, 'image/png')).rejects.toThrow('returned 403');
-  await expect(read(stranger, name)).rejects.toThrow('returned 403');
+  const foreign = createS3Store({ ...s3, secret: 'another' });
+  await expect(foreign.put('b.png', body, 'image/png')).rejects.toThrow('returned 403');
+  await expect(read(foreign, name)).rejects.toThrow('returned 403');
   expect(s3.rejections).toEqual(['invalid signature', 'invalid signature']);
   expect(s3.objects.has('b.png')).toBe(false);
 });

@@ -9,10 +9,10 @@ import { createClient } from './client.ts';
 test('the API reference lists every operation and runs no script; the guide covers every path and code', async () => {
   const running = await startInProcess();
   const document: OpenApi = await readOpenApi(running.url);
-  const answer = await fetch(`${running.url}/docs`);
-  expect(answer.headers.get('content-type')).toBe('text/html; charset=utf-8');
-  expect(answer.headers.get('content-security-policy')).toMatch(/^default-src 'none';/);
-  const page = await answer.text();
+  const response = await fetch(`${running.url}/docs`);
+  expect(response.headers.get('content-type')).toBe('text/html; charset=utf-8');
+  expect(response.headers.get('content-security-policy')).toMatch(/^default-src 'none';/);
+  const page = await response.text();
   for (const { id } of operationsOf(document)) expect(page).toContain(`<section id="${id}">`);
   for (const name of Object.keys(document.components.schemas))
     expect(page).toContain(`<section id="schema-${name}">`);
@@ -54,21 +54,21 @@ test('metrics count requests by route and are available only to this machine or 
 test('a flood gets 429 with Retry-After while other clients are served', async () => {
   const running = await startInProcess();
   const client = createClient(running);
-  const ask = (user_ref: string) =>
+  const request = (user_ref: string) =>
     client.call<Problem>('POST', '/v1/decisions', client.publishable, {
       placement: 'revive',
       user_ref,
     });
-  const answers = await Promise.all(Array.from({ length: 100 }, () => ask('flood')));
-  const refused = answers.filter(({ status }) => status === 429);
-  expect(refused.length).toBeGreaterThan(10);
-  expect(answers.filter(({ status }) => status === 200).length).toBeGreaterThanOrEqual(60);
-  for (const { body, headers } of refused) {
+  const responses = await Promise.all(Array.from({ length: 100 }, () => request('flood')));
+  const rejected = responses.filter(({ status }) => status === 429);
+  expect(rejected.length).toBeGreaterThan(10);
+  expect(responses.filter(({ status }) => status === 200).length).toBeGreaterThanOrEqual(60);
+  for (const { body, headers } of rejected) {
     expect(body).toMatchObject({ code: 'rate_limited', status: 429 });
     expect(Number(headers.get('retry-after'))).toBeGreaterThan(0);
     expect(headers.get('ratelimit-remaining')).toBe('0');
   }
-  expect((await ask('somebody else')).status).toBe(200);
+  expect((await request('somebody else')).status).toBe(200);
   await running.stop();
 });
 
@@ -80,7 +80,7 @@ test('requests beyond the queue limit get 503 with Retry-After; accepted ones ar
     held = running.service.database.transaction(() => new Promise<void>(begun));
   });
   // Without sockets, because that many requests would need as many connections.
-  const asked = Array.from({ length: 5_300 }, (_, index) =>
+  const requests = Array.from({ length: 5_300 }, (_, index) =>
     running.service.app.inject({
       method: 'POST',
       url: '/v1/decisions',
@@ -88,18 +88,18 @@ test('requests beyond the queue limit get 503 with Retry-After; accepted ones ar
       payload: { placement: 'level-end', user_ref: `player-${index}` },
     }),
   );
-  const first = await Promise.race(asked);
+  const first = await Promise.race(requests);
   expect([first.statusCode, first.json<Problem>().code, first.headers['retry-after']]).toEqual([
     503,
     'overloaded',
     '1',
   ]);
   release();
-  const answers = await Promise.all(asked);
+  const responses = await Promise.all(requests);
   await held;
-  const refused = answers.filter(({ statusCode }) => statusCode === 503);
-  const served = answers.filter(({ statusCode }) => statusCode === 200).length;
-  expect(served + refused.length).toBe(answers.length);
+  const rejected = responses.filter(({ statusCode }) => statusCode === 503);
+  const served = responses.filter(({ statusCode }) => statusCode === 200).length;
+  expect(served + rejected.length).toBe(responses.length);
   const [row] = await running.service.database.query<{ count: number }>(
     'SELECT count(*)::bigint AS count FROM decisions',
   );
@@ -114,10 +114,10 @@ test('without its database, the service is alive, not ready, and responds with R
   expect([(await read('/healthz')).status, (await read('/readyz')).status]).toEqual([200, 200]);
   await running.service.database.close();
   expect([(await read('/healthz')).status, (await read('/readyz')).status]).toEqual([200, 503]);
-  const answer = await client.call<Problem>('POST', '/v1/decisions', client.publishable, {
+  const response = await client.call<Problem>('POST', '/v1/decisions', client.publishable, {
     placement: 'lobby',
   });
-  expect([answer.status, answer.body.code, answer.headers.get('retry-after')]).toEqual([
+  expect([response.status, response.body.code, response.headers.get('retry-after')]).toEqual([
     503,
     'unavailable',
     '5',

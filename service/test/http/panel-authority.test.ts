@@ -11,7 +11,7 @@ let running: InProcessService;
 let owner: PanelClient;
 let operator: PanelClient;
 let viewer: PanelClient;
-let stranger: PanelClient;
+let foreign: PanelClient;
 let ids: Record<string, string>;
 let sampler: Sampler;
 /** The operations of secret keys. */
@@ -25,7 +25,7 @@ beforeAll(async () => {
   owner = await signInOwner(running);
   viewer = await signInAs(running, owner, 'viewer');
   operator = await signInAs(running, owner, 'operator');
-  stranger = await makeStranger();
+  foreign = await makeStranger();
 });
 afterAll(() => running.stop());
 
@@ -54,17 +54,17 @@ function send(client: PanelClient, { method, path, body, parameters }: Operation
 }
 
 /** Each request and how it was rejected. */
-async function ask(
+async function request(
   client: PanelClient,
   chosen: readonly Operation[],
   headers = {},
 ): Promise<string[]> {
-  const answers: string[] = [];
+  const responses: string[] = [];
   for (const operation of chosen) {
     const { status, body } = await send(client, operation, headers);
-    answers.push(`${operation.id} ${status} ${body?.code ?? ''}`.trim());
+    responses.push(`${operation.id} ${status} ${body?.code ?? ''}`.trim());
   }
-  return answers;
+  return responses;
 }
 
 /** The routes of the panel, as listed by the router: `POST /panel/api/users`. */
@@ -118,15 +118,17 @@ test('a viewer cannot change anything', async () => {
   // Requesting ads is the one thing that a key can do and a session cannot.
   const writes = operations.filter(isWrite).filter(({ id }) => id !== 'requestDecision');
   expect(writes.length).toBeGreaterThan(30);
-  expect(await ask(viewer, writes)).toEqual(writes.map(({ id }) => `${id} 403 role_not_permitted`));
+  expect(await request(viewer, writes)).toEqual(
+    writes.map(({ id }) => `${id} 403 role_not_permitted`),
+  );
   const panel = panelRoutes().filter(isWrite);
-  const refused: string[] = [];
+  const rejected: string[] = [];
   for (const { method, path } of panel) {
     if (forEverybody.includes(`${method} ${path}`)) continue;
     const { status, body } = await viewer.send(method, path.replace(':id', 'usr_1'), {});
-    refused.push(`${method} ${path} ${status} ${body.code}`);
+    rejected.push(`${method} ${path} ${status} ${body.code}`);
   }
-  expect(refused.toSorted()).toEqual(
+  expect(rejected.toSorted()).toEqual(
     [
       'DELETE /panel/api/users/:id',
       'PATCH /panel/api/users/:id',
@@ -135,15 +137,15 @@ test('a viewer cannot change anything', async () => {
       'POST /panel/api/users/:id/link',
     ].map((route) => `${route} 403 role_not_permitted`),
   );
-  expect(panel).toHaveLength(refused.length + forEverybody.length);
+  expect(panel).toHaveLength(rejected.length + forEverybody.length);
   expect(await state()).toEqual(before);
 });
 
 test('a viewer can read everything except users', async () => {
   const reads = operations.filter(({ method }) => method === 'GET');
-  const answers = await ask(viewer, reads);
+  const responses = await request(viewer, reads);
   // A sampled time is not a whole hour.
-  expect(answers.filter((answer) => !answer.endsWith(' 200'))).toEqual([
+  expect(responses.filter((response) => !response.endsWith(' 200'))).toEqual([
     'readReport 422 invalid_request',
   ]);
   expect((await viewer.send('GET', '/panel/api/users')).body.code).toBe('role_not_permitted');
@@ -151,8 +153,8 @@ test('a viewer can read everything except users', async () => {
 
 test('an operator can change everything except keys, secrets and users', async () => {
   const headers = { 'if-match': '"-1"' };
-  const answers = await ask(operator, operations.filter(isWrite), headers);
-  expect(answers.filter((answer) => answer.endsWith('role_not_permitted'))).toEqual(
+  const responses = await request(operator, operations.filter(isWrite), headers);
+  expect(responses.filter((response) => response.endsWith('role_not_permitted'))).toEqual(
     [
       'createWebhook',
       'rotateWebhookSecret',
@@ -180,8 +182,8 @@ test('no input makes the panel API fail with a server error', async () => {
     '{"__proto__":{"role":"owner"}}',
     '{"request":{"placement":"revive","user_ref":"u"},"policy":{"name":"n","kind":"policy","block":{}}}',
   ];
-  const strange = ['usr_1', '%00', '%ff', "' OR 1=1 --", 'a'.repeat(3_000)];
-  const strangeIds = bodies.map((_, index) => strange[index % strange.length] ?? '');
+  const malformed = ['usr_1', '%00', '%ff', "' OR 1=1 --", 'a'.repeat(3_000)];
+  const strangeIds = bodies.map((_, index) => malformed[index % malformed.length] ?? '');
   const failures: string[] = [];
   for (const { method, path } of panelRoutes()) {
     if (path === '/panel/api/live' || `${method} ${path}` === 'DELETE /panel/api/session') continue;
@@ -208,7 +210,7 @@ test('without a session, only the sign-in and setup routes work', async () => {
   }
   expect(closed).toHaveLength(panelRoutes().length - 4);
   const writes = operations.filter(isWrite);
-  expect(await ask(nobody, writes)).toEqual(
+  expect(await request(nobody, writes)).toEqual(
     writes.map(({ id }) => `${id} 401 authentication_required`),
   );
 });
@@ -223,20 +225,20 @@ test('a session cannot request ads or report events', async () => {
 test('a request must name its environment', async () => {
   for (const environment of [undefined, 'production', 'live, sandbox'])
     for (const path of ['/v1/placements', '/panel/api/decisions']) {
-      const answer = await owner.send('GET', path, undefined, {
+      const response = await owner.send('GET', path, undefined, {
         'trueward-environment': environment,
       });
-      expect([path, answer.status]).toEqual([path, 422]);
+      expect([path, response.status]).toEqual([path, 422]);
     }
 });
 
 test('no object of another environment or account is found', async () => {
   const withId = operations.filter(({ path }) => path.includes('{id}'));
   const reads = withId.filter(({ method }) => method === 'GET');
-  expect(await ask(owner, reads)).toEqual(reads.map(({ id }) => `${id} 200`));
+  expect(await request(owner, reads)).toEqual(reads.map(({ id }) => `${id} 200`));
   const missing = withId.map(({ id }) => `${id} 404 not_found`);
-  expect(await ask(owner, withId, { 'trueward-environment': 'live' })).toEqual(missing);
-  expect(await ask(stranger, withId)).toEqual(missing);
+  expect(await request(owner, withId, { 'trueward-environment': 'live' })).toEqual(missing);
+  expect(await request(foreign, withId)).toEqual(missing);
 
   const { body } = await owner.send<{ user: { id: string } }>('GET', '/panel/api/session');
   for (const path of [
@@ -244,10 +246,10 @@ test('no object of another environment or account is found', async () => {
     `/panel/api/users/${body.user.id}`,
   ]) {
     expect((await owner.send('GET', path)).status).toBe(200);
-    expect((await stranger.send('GET', path)).status).toBe(404);
+    expect((await foreign.send('GET', path)).status).toBe(404);
   }
   for (const method of ['PATCH', 'DELETE'])
-    expect((await stranger.send(method, `/panel/api/users/${body.user.id}`, {})).status).toBe(404);
+    expect((await foreign.send(method, `/panel/api/users/${body.user.id}`, {})).status).toBe(404);
 });
 
 test('no list contains an object of another environment or account', async () => {
@@ -261,7 +263,7 @@ test('no list contains an object of another environment or account', async () =>
     return [...own, 'owner@example.com'].filter((id) => text.includes(id));
   };
   expect((await shows(owner)).length).toBeGreaterThan(own.size - 3);
-  expect(await shows(stranger)).toEqual([]);
+  expect(await shows(foreign)).toEqual([]);
   // Users belong to the account, not to an environment.
   expect(await shows(owner, { 'trueward-environment': 'live' })).toEqual(['owner@example.com']);
 });

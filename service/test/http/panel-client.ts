@@ -1,6 +1,6 @@
 import type { Problem } from '@trueward/protocol/wire';
 import type { InProcessService } from '../in-process.ts';
-import type { Answer } from './client.ts';
+import type { ApiResponse } from './client.ts';
 
 /** The response to a sign-in. */
 interface PanelSession {
@@ -22,7 +22,7 @@ export function createPanelClient(url: string, environment: 'sandbox' | 'live' =
     path: string,
     body?: unknown,
     headers: Record<string, string | undefined> = {},
-  ): Promise<Answer<T>> => {
+  ): Promise<ApiResponse<T>> => {
     const all: Record<string, string | undefined> = {
       ...(cookie === undefined ? {} : { cookie }),
       ...(method === 'GET' ? {} : { origin: url, 'trueward-csrf': csrf }),
@@ -43,11 +43,11 @@ export function createPanelClient(url: string, environment: 'sandbox' | 'live' =
     const [set] = response.headers.getSetCookie();
     if (set !== undefined) cookie = set.split(';')[0];
     const text = await response.text();
-    const answer = text.startsWith('{')
+    const reply = text.startsWith('{')
       ? (JSON.parse(text) as T & { csrf_token?: string })
       : undefined;
-    if (answer?.csrf_token !== undefined) csrf = answer.csrf_token;
-    return { status: response.status, headers: response.headers, body: answer as T };
+    if (reply?.csrf_token !== undefined) csrf = reply.csrf_token;
+    return { status: response.status, headers: response.headers, body: reply as T };
   };
 
   return {
@@ -75,8 +75,9 @@ export async function signInOwner({
 }: Pick<InProcessService, 'url' | 'service'>): Promise<PanelClient> {
   const client = createPanelClient(url);
   const token = await service.users.links.makeFirst();
-  const answer = await client.setUp(token ?? '', 'owner@example.com');
-  if (answer.status !== 200) throw new Error(`The setup failed: ${JSON.stringify(answer.body)}`);
+  const response = await client.setUp(token ?? '', 'owner@example.com');
+  if (response.status !== 200)
+    throw new Error(`The setup failed: ${JSON.stringify(response.body)}`);
   return client;
 }
 

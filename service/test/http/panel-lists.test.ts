@@ -68,8 +68,8 @@ test('a list has only objects of the account and environment, and requires a ses
   await live.signIn('owner@example.com');
   const { body } = await live.send<Listed>('GET', '/panel/api/advertisers?q=even');
   expect(body).toEqual({ data: [], total: 0 });
-  const stranger = await createPanelClient(running.url).send('GET', '/panel/api/advertisers');
-  expect(stranger.status).toBe(401);
+  const foreign = await createPanelClient(running.url).send('GET', '/panel/api/advertisers');
+  expect(foreign.status).toBe(401);
 });
 
 test('the audit log is filtered by actor and by action', async () => {

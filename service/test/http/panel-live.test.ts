@@ -21,7 +21,7 @@ test('the live tail streams the sandbox and never live', async () => {
   expect(tail.response.headers.get('content-type')).toContain('text/event-stream');
   await createClient(running, 'live').decide({ placement: 'lobby' });
   const decision = await game.decideImage('player');
-  const refused = await game.decide({
+  const rejected = await game.decide({
     placement: 'revive',
     user_ref: 'a-child',
     child_directed: true,
@@ -43,7 +43,7 @@ test('the live tail streams the sandbox and never live', async () => {
     },
     {
       event: 'decision',
-      data: expect.objectContaining({ id: refused.body.id, reason: 'no_candidates' }) as object,
+      data: expect.objectContaining({ id: rejected.body.id, reason: 'no_candidates' }) as object,
     },
     {
       event: 'event',

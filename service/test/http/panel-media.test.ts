@@ -163,16 +163,16 @@ test.each([
   '%s is rejected',
   async (_name, body, type, reason) => {
     const before = stored();
-    const answer = await upload(body, type === '' ? undefined : type, 'a.png');
-    expect(answer.status).toBe(422);
-    expect(answer.body.detail).toMatch(reason);
+    const response = await upload(body, type === '' ? undefined : type, 'a.png');
+    expect(response.status).toBe(422);
+    expect(response.body.detail).toMatch(reason);
     expect(stored()).toEqual(before);
   },
 );
 
 test('an upload of more than 20 MB is rejected', async () => {
-  const answer = await upload(Buffer.alloc(20 * 1_024 * 1_024 + 1));
-  expect(answer.status).toBe(413);
+  const response = await upload(Buffer.alloc(20 * 1_024 * 1_024 + 1));
+  expect(response.status).toBe(413);
 });
 
 test('a file name cannot traverse folders', async () => {
@@ -219,8 +219,8 @@ test('an upload cannot run script with our origin, not even in its own tab', asy
     await open(urls[1]);
     await page.waitForFunction(() => document.title !== 'still');
     expect(await page.title()).toBe('null SecurityError');
-    const answer = await open(urls[2]);
-    expect(answer?.headers()['content-type']).toBe('image/png');
+    const response = await open(urls[2]);
+    expect(response?.headers()['content-type']).toBe('image/png');
     expect(await page.locator('script').count()).toBe(0);
   } finally {
     await browser.close();

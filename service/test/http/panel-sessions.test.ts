@@ -70,13 +70,13 @@ test('a sign-in creates a new session and ends a planted one', async () => {
   const planted = browser();
   await planted.signIn('owner@example.com');
   const victim = browser();
-  const answer = await victim.send(
+  const response = await victim.send(
     'POST',
     '/panel/api/session',
     { email: 'owner@example.com', password },
     { cookie: planted.cookie() },
   );
-  expect(answer.status).toBe(200);
+  expect(response.status).toBe(200);
   expect(victim.cookie()).not.toBe(planted.cookie());
   expect((await planted.send('GET', '/panel/api/session')).status).toBe(401);
   const invented = await browser().send('GET', '/panel/api/session', undefined, {
@@ -97,11 +97,11 @@ test('a change requires the CSRF token of its session and our origin', async () 
     { 'sec-fetch-site': 'same-site' },
     { 'sec-fetch-site': 'cross-site' },
   ]) {
-    const answers = [
+    const responses = [
       await owner.send('POST', '/v1/kill-switches', {}, headers),
       await owner.send('DELETE', '/panel/api/session', undefined, headers),
     ];
-    expect(answers.map(codeOf)).toEqual([
+    expect(responses.map(codeOf)).toEqual([
       [403, 'csrf_failed'],
       [403, 'csrf_failed'],
     ]);
@@ -125,8 +125,8 @@ test('signing out ends the session on the server', async () => {
   const cookie = client.cookie();
   expect((await client.send('DELETE', '/panel/api/session')).status).toBe(204);
   expect(client.cookie()).toBe('trueward_session=');
-  const answer = await client.send('GET', '/panel/api/session', undefined, { cookie });
-  expect(codeOf(answer)).toEqual([401, 'authentication_required']);
+  const response = await client.send('GET', '/panel/api/session', undefined, { cookie });
+  expect(codeOf(response)).toEqual([401, 'authentication_required']);
 });
 
 test('an unknown e-mail and a wrong password get the same response, and guessing is throttled', async () => {
@@ -186,9 +186,9 @@ test('guesses from many IPs slow down the account, except on IPs from which it h
   // As if there had been 48 more guesses, each from a different IP.
   await database.query('UPDATE sign_in_attempts SET failures = 49 WHERE known_until IS NULL');
   expect((await signInFrom('198.51.100.2', email, 'a guess')).status).toBe(401);
-  const stranger = await signInFrom('203.0.113.1', email, 'a guess');
-  expect(codeOf(stranger)).toEqual([429, 'rate_limited']);
-  expect(stranger.headers.get('retry-after')).toBe('5');
+  const foreign = await signInFrom('203.0.113.1', email, 'a guess');
+  expect(codeOf(foreign)).toEqual([429, 'rate_limited']);
+  expect(foreign.headers.get('retry-after')).toBe('5');
   expect((await signInFrom('192.0.2.1', email)).status).toBe(200);
   await database.query('DELETE FROM sign_in_attempts');
 });
@@ -205,8 +205,8 @@ test('an IP that guesses at many e-mails is throttled too', async () => {
 
 test('an invitation link works once, for one day and for one e-mail', async () => {
   const { token } = await invite('link@example.com');
-  const told = await browser().send('GET', `/panel/api/setup?token=${token}`);
-  expect(told.body).toEqual({ email: 'link@example.com', name: 'N', role: 'viewer' });
+  const setup = await browser().send('GET', `/panel/api/setup?token=${token}`);
+  expect(setup.body).toEqual({ email: 'link@example.com', name: 'N', role: 'viewer' });
   expect((await browser().signIn('link@example.com')).status).toBe(401);
   expect((await browser().setUp(token, 'other@example.com')).status).toBe(422);
   expect((await browser().setUp(token, 'Link@Example.com')).status).toBe(200);

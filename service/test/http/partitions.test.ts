@@ -100,7 +100,7 @@ test.skipIf(!hasPostgres)(
     const plans = await server.transaction(
       async (queries) => {
         // The server caches the sixth plan, which is generic.
-        for (let turn = 0; turn < 6; turn += 1) {
+        for (let attempt = 0; attempt < 6; attempt += 1) {
           await readDecisions(queries, scope, ids, { lock: true });
           await readEvidence(queries, scope.accountId, ids);
         }

@@ -4,13 +4,13 @@ import { startInProcess } from '../in-process.ts';
 import { createClient } from './client.ts';
 
 /** The results of a page's and a server's request from a country. */
-async function ask(env: Record<string, string>) {
+async function request(env: Record<string, string>) {
   const running = await startInProcess({ RATE_LIMITS: 'off', ...env });
   const { call, publishable, secret } = createClient(running);
   const policy = { name: 'Not in Germany', kind: 'policy', when: { countries: ['DE'] } };
   await call('POST', '/v1/policies', secret, { ...policy, block: { everything: true } });
   const statusOf = async (key: string, country?: string) => {
-    const answer = await fetch(`${running.url}/v1/decisions`, {
+    const response = await fetch(`${running.url}/v1/decisions`, {
       method: 'POST',
       headers: {
         authorization: `Bearer ${key}`,
@@ -19,7 +19,7 @@ async function ask(env: Record<string, string>) {
       },
       body: JSON.stringify({ placement: 'revive', user_ref: 'player-1' }),
     });
-    return ((await answer.json()) as Decision).status;
+    return ((await response.json()) as Decision).status;
   };
   const found = {
     there: await statusOf(publishable, 'de'),
@@ -41,13 +41,13 @@ const unblocked = {
 
 test('a policy by country blocks players by the header of the trusted load balancer', async () => {
   const env = { COUNTRY_HEADER: 'CF-IPCountry', TRUSTED_PROXIES: 'loopback' };
-  expect(await ask(env)).toEqual({ ...unblocked, there: 'blocked' });
+  expect(await request(env)).toEqual({ ...unblocked, there: 'blocked' });
 });
 
 test('the country header of an untrusted client is ignored', async () => {
   const env = { COUNTRY_HEADER: 'CF-IPCountry', TRUSTED_PROXIES: '10.0.0.0/8' };
-  expect(await ask(env)).toEqual(unblocked);
-  expect(await ask({})).toEqual(unblocked);
+  expect(await request(env)).toEqual(unblocked);
+  expect(await request({})).toEqual(unblocked);
 });
 
 test('COUNTRY_HEADER without TRUSTED_PROXIES is rejected at startup', async () => {

@@ -18,18 +18,18 @@ test('a policy for a segment blocks only players in it', async () => {
     when: { segments: ['newcomer'] },
     block: { everything: true },
   });
-  const ask = async (segments?: string[]) =>
+  const request = async (segments?: string[]) =>
     client.call<Decision>('POST', '/v1/decisions', client.publishable, {
       placement: 'revive',
       user_ref: 'player-1',
       ...(segments ? { segments } : {}),
     });
   expect(policy.when).toEqual({ segments: ['newcomer'] });
-  expect((await ask()).body.status).toBe('filled');
-  expect((await ask(['payer'])).body.status).toBe('filled');
-  expect((await ask(['payer', 'newcomer'])).body).toMatchObject({
+  expect((await request()).body.status).toBe('filled');
+  expect((await request(['payer'])).body.status).toBe('filled');
+  expect((await request(['payer', 'newcomer'])).body).toMatchObject({
     status: 'blocked',
     reason: 'policy',
   });
-  expect((await ask(['newcomer', 'newcomer'])).status).toBe(422);
+  expect((await request(['newcomer', 'newcomer'])).status).toBe(422);
 });

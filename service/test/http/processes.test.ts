@@ -59,9 +59,9 @@ describe.skipIf(!hasPostgres)('on PostgreSQL', () => {
         one.report(one.seen(decision), one.event(decision, 'complete', { watched_ms: 5_000 })),
       ),
     );
-    const answers = await Promise.all(claims);
-    expect(answers.map(({ body }) => body.decisions[0]?.state)).toEqual(Array(40).fill('earned'));
-    expect(new Set(answers.map(({ body }) => body.decisions[0]?.receipt)).size).toBe(1);
+    const responses = await Promise.all(claims);
+    expect(responses.map(({ body }) => body.decisions[0]?.state)).toEqual(Array(40).fill('earned'));
+    expect(new Set(responses.map(({ body }) => body.decisions[0]?.receipt)).size).toBe(1);
     const [delivered] = await receiver.count(1);
     const { type, data } = JSON.parse(delivered?.body ?? '') as { type: string; data: object };
     expect([type, data]).toMatchObject(['decision.rewarded', { decision_id: decision.id }]);
@@ -86,8 +86,8 @@ describe.skipIf(!hasPostgres)('on PostgreSQL', () => {
       reason: 'a test',
     });
     let reason: string | undefined;
-    for (let asked = 0; reason !== 'killed'; asked += 1) {
-      const { body } = await there.decide({ placement: 'revive', user_ref: `other-${asked}` });
+    for (let requests = 0; reason !== 'killed'; requests += 1) {
+      const { body } = await there.decide({ placement: 'revive', user_ref: `other-${requests}` });
       reason = body.reason;
     }
     const { body } = await here.decide({ placement: 'revive', user_ref: 'other' });
@@ -106,18 +106,18 @@ describe.skipIf(!hasPostgres)('on PostgreSQL', () => {
       return row?.count;
     };
     await expect.poll(count).toBe(2);
-    const ask = async (one: typeof here): Promise<number> =>
+    const request = async (one: typeof here): Promise<number> =>
       (await one.decide({ placement: 'revive', user_ref: 'flood' })).status;
-    const flood = () => Promise.all(Array.from({ length: 65 }, () => ask(here)));
-    const told = () =>
+    const flood = () => Promise.all(Array.from({ length: 65 }, () => request(here)));
+    const counts = () =>
       database.query<{ name: string }>(`SELECT name FROM limit_uses WHERE name <> ''`);
     // Once each process knows the other.
-    while ((await told()).length === 0) await flood();
+    while ((await counts()).length === 0) await flood();
     expect(await flood()).toContain(429);
     // A process that has used more than a quarter of a limit exchanges its counts with the others.
     const startedMs = performance.now();
     let passed = 0;
-    while (passed < 20 && (await ask(there)) === 200) passed += 1;
+    while (passed < 20 && (await request(there)) === 200) passed += 1;
     // Each round writes, then reads: after the second write from now on, the first round has read.
     const written = async () =>
       (
@@ -131,11 +131,11 @@ describe.skipIf(!hasPostgres)('on PostgreSQL', () => {
         .poll(async () => (await written()).filter((at) => !before.includes(at)).length)
         .toBe(2);
     }
-    while ((await ask(there)) === 200) passed += 1;
+    while ((await request(there)) === 200) passed += 1;
     // Alone, this process would admit sixty, and two more each second.
     expect(passed).toBeLessThan(40 + (2 * (performance.now() - startedMs)) / 1_000);
     // Users and IPs must not be readable.
-    expect((await told()).every(({ name }) => /^[\w-]{22}$/.test(name))).toBe(true);
+    expect((await counts()).every(({ name }) => /^[\w-]{22}$/.test(name))).toBe(true);
 
     await cluster.service(0).stop();
     expect(await count()).toBe(1);

@@ -8,7 +8,7 @@ export interface Received {
 
 /** A webhook receiver. `answer` returns the status for the n-th request, from 0. */
 export async function startReceiver(
-  answer: (index: number) => number = () => 200,
+  respond: (index: number) => number = () => 200,
   moreHeaders: Readonly<Record<string, string>> = {},
 ) {
   const received: Received[] = [];
@@ -17,7 +17,7 @@ export async function startReceiver(
     let body = '';
     request.on('data', (chunk: Buffer) => (body += chunk.toString()));
     request.on('end', () => {
-      const status = answer(received.length);
+      const status = respond(received.length);
       received.push({ body, headers: request.headers as Record<string, string> });
       response
         .writeHead(status, {

@@ -24,9 +24,9 @@ test('a deeply nested body is rejected by every route, whole or in one member', 
     ['/v1/placements', client.secret, placement],
     ['/v1/placements', client.secret, '{"a":'.repeat(33) + '1' + '}'.repeat(33)],
   ] as const) {
-    const answer = await client.call<Problem>('POST', path, key, body);
-    expect([answer.status, answer.body.code]).toEqual([422, 'invalid_request']);
-    expect(answer.body.detail).toContain('32 levels');
+    const response = await client.call<Problem>('POST', path, key, body);
+    expect([response.status, response.body.code]).toEqual([422, 'invalid_request']);
+    expect(response.body.detail).toContain('32 levels');
   }
 });
 

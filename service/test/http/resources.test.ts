@@ -113,9 +113,9 @@ test('every kind is created with its defaults, read, listed, updated, archived, 
 
 test('an object in use cannot be archived', async () => {
   const { advertiser, creative } = await demand();
-  const refused = await remove(`/v1/advertisers/${advertiser.id}`);
-  expect([refused.status, refused.body.code]).toEqual([409, 'conflict']);
-  expect(refused.body.detail).toContain(creative.id);
+  const rejected = await remove(`/v1/advertisers/${advertiser.id}`);
+  expect([rejected.status, rejected.body.code]).toEqual([409, 'conflict']);
+  expect(rejected.body.detail).toContain(creative.id);
 });
 
 test('a paginated list contains each object once', async () => {
@@ -160,9 +160,9 @@ test.each([
   ],
   ['/v1/kill-switches', { scope: 'source', target_id: 'src_x', state: 'on' }, '/target_id'],
 ])('%s refuses %j', async (path, body, pointer) => {
-  const answer = await post<Problem>(path, body);
-  expect([answer.status, answer.body.code]).toEqual([422, 'invalid_request']);
-  expect(answer.body.errors?.map((error) => error.pointer)).toContain(pointer);
+  const response = await post<Problem>(path, body);
+  expect([response.status, response.body.code]).toEqual([422, 'invalid_request']);
+  expect(response.body.errors?.map((error) => error.pointer)).toContain(pointer);
 });
 
 test.each([
@@ -176,9 +176,9 @@ test.each([
   [{ advertiser_id: 'adv_01h455vb4pex5vsknk084sn02q' }, '/advertiser_id'],
 ])('a creative cannot become %j', async (change, pointer) => {
   const { creative } = await demand();
-  const answer = await patch<Problem>(`/v1/creatives/${creative.id}`, change);
-  expect(answer.status).toBe(422);
-  expect(answer.body.errors?.map((error) => error.pointer)).toContain(pointer);
+  const response = await patch<Problem>(`/v1/creatives/${creative.id}`, change);
+  expect(response.status).toBe(422);
+  expect(response.body.errors?.map((error) => error.pointer)).toContain(pointer);
 });
 
 test('a VAST source keeps the macros of its tag, and its placements cannot be archived', async () => {
@@ -213,14 +213,14 @@ test('in development, only sandbox sources may use a loopback address', async ()
 test('a reference to an object of the other environment is rejected', async () => {
   const { advertiser, source } = await demand();
   const live = createClient(running, 'live');
-  const answer = await live.call<Problem>('POST', '/v1/creatives', live.secret, {
+  const response = await live.call<Problem>('POST', '/v1/creatives', live.secret, {
     name: 'C',
     advertiser_id: advertiser.id,
     source_id: source.id,
     media: image,
     alt: '',
   });
-  expect(answer.body.errors?.map(({ pointer }) => pointer)).toEqual([
+  expect(response.body.errors?.map(({ pointer }) => pointer)).toEqual([
     '/advertiser_id',
     '/source_id',
   ]);
@@ -228,10 +228,10 @@ test('a reference to an object of the other environment is rejected', async () =
 
 test('of twenty concurrent creations with the same placement name, one succeeds', async () => {
   const name = slug();
-  const answers = await Promise.all(
+  const responses = await Promise.all(
     Array.from({ length: 20 }, () => post<Problem>('/v1/placements', { name, format: 'banner' })),
   );
-  expect(answers.map(({ status }) => status).toSorted((a, b) => a - b)).toEqual([
+  expect(responses.map(({ status }) => status).toSorted((a, b) => a - b)).toEqual([
     201,
     ...Array<number>(19).fill(409),
   ]);
@@ -252,10 +252,10 @@ test('null removes a member, and an empty update is rejected', async () => {
 test('of two changes to the same revision, the second is rejected', async () => {
   const { body } = await post('/v1/placements', { name: slug(), format: 'banner' });
   const address = `/v1/placements/${body.id}`;
-  const answers = await Promise.all(
+  const responses = await Promise.all(
     [1, 2].map((cooldown_s) => patch<Problem>(address, { cooldown_s }, { 'if-match': '"1"' })),
   );
-  expect(answers.map(({ status }) => status).toSorted((a, b) => a - b)).toEqual([200, 412]);
+  expect(responses.map(({ status }) => status).toSorted((a, b) => a - b)).toEqual([200, 412]);
   expect((await remove(address, { 'if-match': '"1"' })).body.code).toBe('precondition_failed');
   expect((await remove(address, { 'if-match': '"2"' })).status).toBe(204);
 });
@@ -263,12 +263,14 @@ test('of two changes to the same revision, the second is rejected', async () => 
 test('concurrent requests with the same Idempotency-Key do the work once', async () => {
   const headers = { 'idempotency-key': randomUUID() };
   const body = { name: 'S', kind: 'house' };
-  const answers = await Promise.all(
+  const responses = await Promise.all(
     Array.from({ length: 10 }, () => post('/v1/sources', body, headers)),
   );
-  expect(new Set(answers.map((answer) => answer.body.id)).size).toBe(1);
-  expect(answers.map(({ status }) => status)).toEqual(Array<number>(10).fill(201));
-  expect(answers.filter((answer) => answer.headers.has('idempotency-replayed')).length).toBe(9);
+  expect(new Set(responses.map((response) => response.body.id)).size).toBe(1);
+  expect(responses.map(({ status }) => status)).toEqual(Array<number>(10).fill(201));
+  expect(responses.filter((response) => response.headers.has('idempotency-replayed')).length).toBe(
+    9,
+  );
   const other = await post<Problem>('/v1/sources', { ...body, name: 'T' }, headers);
   expect([other.status, other.body.code]).toEqual([409, 'idempotency_key_reused']);
   const elsewhere = await createClient(running, 'live').call(
@@ -344,13 +346,13 @@ test('a change is in effect when its response arrives', async () => {
     target_id: 'lobby',
     state: 'on',
   });
-  const ask = async () =>
+  const request = async () =>
     (
       await client.call<Decision>('POST', '/v1/decisions', client.publishable, {
         placement: 'lobby',
       })
     ).body;
-  expect(await ask()).toMatchObject({ status: 'no_fill', reason: 'killed' });
+  expect(await request()).toMatchObject({ status: 'no_fill', reason: 'killed' });
   await remove(`/v1/kill-switches/${body.id}`);
-  expect((await ask()).status).toBe('filled');
+  expect((await request()).status).toBe('filled');
 });

@@ -283,8 +283,8 @@ describe('concurrency', () => {
 
   test('a cap applies to ads that were requested before it was reached', async () => {
     await updatePlacement(game, 'double-coins', { frequency_cap: { max: 1, per_s: 3_600 } });
-    const ask = () => game.decide('collector', { placement: 'double-coins' });
-    const [first, second] = [await ask(), await ask()];
+    const request = () => game.decide('collector', { placement: 'double-coins' });
+    const [first, second] = [await request(), await request()];
     game.pass(20_000);
     const ago = (ms: number) => new Date(game.clock.nowMs() - ms).toISOString();
     // The later one first, so that the other one is earlier in time.
@@ -306,8 +306,8 @@ describe('concurrency', () => {
 
 test('of two ads that a player saw in two tabs, a cap of one rewards the first to complete', async () => {
   await updatePlacement(game, 'double-coins', { frequency_cap: { max: 1, per_s: 3_600 } });
-  const ask = () => game.decide('two-tabs', { placement: 'double-coins' });
-  const ads = [await ask(), await ask()] as const;
+  const request = () => game.decide('two-tabs', { placement: 'double-coins' });
+  const ads = [await request(), await request()] as const;
   for (const ad of ads) await game.report(game.event(ad, 'start'));
   game.pass(2_000);
   for (const ad of ads) await game.report(game.seen(ad));

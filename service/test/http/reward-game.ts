@@ -45,7 +45,7 @@ export async function startGame(databaseUrl?: string) {
     return (await client.call<EventBatchResult>('POST', '/v1/events', client.publishable, body))
       .body;
   };
-  const ask = (request: Partial<DecisionRequest>, key = client.publishable) =>
+  const request = (request: Partial<DecisionRequest>, key = client.publishable) =>
     client.call<Filled & Pick<Problem, 'code'>>('POST', '/v1/decisions', key, {
       placement: 'revive',
       formats: ['image'],
@@ -61,14 +61,14 @@ export async function startGame(databaseUrl?: string) {
     clock,
     event,
     report,
-    ask,
+    ask: request,
     seen,
     complete,
     pass: clock.advance,
     /** Expires overdue rewards, as the service does every minute. */
     expire: () => expireRewards(running.service.database, clock),
     async decide(userRef: string, more: Partial<DecisionRequest> = {}): Promise<Filled> {
-      const { body } = await ask({ user_ref: userRef, ...more });
+      const { body } = await request({ user_ref: userRef, ...more });
       if (body.status !== 'filled') throw new Error(`Expected an ad: ${JSON.stringify(body)}`);
       return body;
     },

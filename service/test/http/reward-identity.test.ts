@@ -24,7 +24,7 @@ async function newSecret(overlap: number): Promise<string> {
   return body.secret;
 }
 const now = () => game.clock.nowMs();
-const ask = async (userToken: string, more = {}) => {
+const request = async (userToken: string, more = {}) => {
   const { status, body } = await game.ask({ user_token: userToken, ...more });
   return status === 200 ? body.status : body.code;
 };
@@ -41,15 +41,15 @@ test('a user token identifies the player, and only that player is rewarded', asy
   const { body: decision } = await game.ask({ user_token: token });
   expect(await game.watch(decision)).toMatchObject({ state: 'earned' });
   expect(await game.webhookEvents('decision.rewarded', '"user_ref":"proven"')).toBe(1);
-  expect(await ask(token, { user_ref: 'proven' })).toBe('filled');
-  expect(await ask(token, { user_ref: 'somebody-else' })).toBe('token_invalid');
+  expect(await request(token, { user_ref: 'proven' })).toBe('filled');
+  expect(await request(token, { user_ref: 'somebody-else' })).toBe('token_invalid');
 });
 
 test('a forged, expired, unsigned, non-expiring or live user token is rejected', async () => {
   const sign = (claims: object, key = secret, alg = 'HS256') =>
     new SignJWT({ ...claims }).setProtectedHeader({ alg }).sign(new TextEncoder().encode(key));
   const exp = Math.floor(now() / 1_000) + 600;
-  expect(await ask(await sign({ sub: 'me', exp }))).toBe('filled');
+  expect(await request(await sign({ sub: 'me', exp }))).toBe('filled');
   const { body: live } = await game.client.call<{ secret: string }>(
     'POST',
     '/v1/user_token_secrets',
@@ -57,7 +57,7 @@ test('a forged, expired, unsigned, non-expiring or live user token is rejected',
     { overlap_s: 0 },
   );
   const none = `${Buffer.from('{"alg":"none"}').toString('base64url')}.${Buffer.from(JSON.stringify({ sub: 'me', exp })).toString('base64url')}.`;
-  const refused = [
+  const rejected = [
     await sign({ sub: 'me', exp }, `${secret}x`),
     await sign({ sub: 'me', exp: exp - 700 }),
     await sign({ sub: 'me' }),
@@ -68,17 +68,17 @@ test('a forged, expired, unsigned, non-expiring or live user token is rejected',
     none,
     'x',
   ];
-  for (const token of refused) expect(await ask(token)).toBe('token_invalid');
+  for (const token of rejected) expect(await request(token)).toBe('token_invalid');
 });
 
 test('an old secret is valid until its overlap ends', async () => {
   const old = await signUserToken('patient', secret, { now });
   const before = secret;
   secret = await newSecret(60);
-  expect(await ask(old)).toBe('filled');
+  expect(await request(old)).toBe('filled');
   game.pass(61_000);
-  expect(await ask(await signUserToken('patient', before, { now }))).toBe('token_invalid');
-  expect(await ask(await signUserToken('patient', secret, { now }))).toBe('filled');
+  expect(await request(await signUserToken('patient', before, { now }))).toBe('token_invalid');
+  expect(await request(await signUserToken('patient', secret, { now }))).toBe('filled');
 });
 
 test('a placement can require a user token or a request by the server', async () => {

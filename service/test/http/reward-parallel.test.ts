@@ -19,11 +19,13 @@ describe.each([
     const decision = await game.decide('hundred');
     await game.report(game.event(decision, 'start'));
     game.pass(5_000);
-    const answers = await Promise.all(
+    const responses = await Promise.all(
       Array.from({ length: 100 }, () => game.report(game.seen(decision), game.complete(decision))),
     );
-    const receipts = answers.map(({ decisions }) => decisions[0]?.receipt);
-    expect(answers.map(({ decisions }) => decisions[0]?.state)).toEqual(Array(100).fill('earned'));
+    const receipts = responses.map(({ decisions }) => decisions[0]?.receipt);
+    expect(responses.map(({ decisions }) => decisions[0]?.state)).toEqual(
+      Array(100).fill('earned'),
+    );
     expect(new Set(receipts).size).toBe(1);
     expect(await game.webhookEvents('decision.rewarded', decision.id)).toBe(1);
     expect(await game.webhookEvents('decision.served', decision.id)).toBe(1);
@@ -34,12 +36,12 @@ describe.each([
   test('an event counts once, however often and in whatever order it arrives concurrently', async () => {
     const ads = await Promise.all(['one', 'two', 'three'].map((name) => game.decide(name)));
     const events = ads.flatMap((ad) => [game.event(ad, 'midpoint'), game.event(ad, 'close')]);
-    const answers = await Promise.all(
+    const responses = await Promise.all(
       Array.from({ length: 60 }, (_, index) =>
         game.report(...(index % 2 === 0 ? events : events.toReversed())),
       ),
     );
-    const accepted = answers
+    const accepted = responses
       .flatMap(({ results }) => results)
       .filter(({ status }) => status === 'accepted')
       .map(({ id }) => id);
@@ -62,7 +64,7 @@ describe.each([
       [decision.id],
     );
 
-    const answering = await other.transaction(async (queries) => {
+    const responding = await other.transaction(async (queries) => {
       const atMs = game.clock.nowMs();
       await queries.query('SELECT FROM decisions WHERE id = $1 FOR UPDATE', [decision.id]);
       await queries.query(
@@ -70,12 +72,12 @@ describe.each([
           VALUES ($1, $2, $3, 'close', $4, $4, 0, false)`,
         [found?.account_id, decision.id, close.id, new Date(atMs)],
       );
-      const answer = game.report(game.seen(decision), game.complete(decision), close);
+      const response = game.report(game.seen(decision), game.complete(decision), close);
       await untilSomebodyWaits(() => other.query('SELECT 1 FROM pg_locks WHERE NOT granted'));
-      return { answer };
+      return { response };
     });
 
-    const { results, decisions } = await answering.answer;
+    const { results, decisions } = await responding.response;
     expect(results.map(({ status }) => status)).toEqual(['accepted', 'accepted', 'duplicate']);
     expect(decisions[0]?.state).toBe('earned');
     const [rewards = 0, closes] = before;

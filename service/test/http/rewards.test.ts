@@ -32,7 +32,7 @@ test('a watched ad earns its reward once, however many concurrent completions ar
   const decision = await client.decideImage('once');
   await client.begin(decision);
   watch();
-  const answers = await Promise.all(
+  const responses = await Promise.all(
     Array.from({ length: 50 }, () =>
       client.report(
         client.seen(decision),
@@ -40,13 +40,13 @@ test('a watched ad earns its reward once, however many concurrent completions ar
       ),
     ),
   );
-  for (const { status, body } of answers) {
+  for (const { status, body } of responses) {
     expect(status).toBe(200);
     expect(body.decisions).toMatchObject([
       { id: decision.id, state: 'earned', reward: { type: 'coins', amount: 25 } },
     ]);
   }
-  expect(new Set(answers.map(({ body }) => body.decisions[0]?.receipt)).size).toBe(1);
+  expect(new Set(responses.map(({ body }) => body.decisions[0]?.receipt)).size).toBe(1);
 
   // They were written in the transactions of their causes.
   const deliveries = await service.service.database.query(

@@ -220,13 +220,13 @@ describe.skipIf(!hasPostgres)('three processes that serve one account', () => {
     const failed: string[] = [];
     await foldRollups(database, never, (account) => failed.push(account));
     expect(failed).toEqual(['acc_broken']);
-    const left = () =>
+    const remaining = () =>
       database.query(
         `SELECT account_id AS account, sum(count)::bigint AS count FROM rollup_deltas GROUP BY account_id`,
       );
-    expect(await left()).toEqual([{ account: 'acc_broken', count: 3 }]);
+    expect(await remaining()).toEqual([{ account: 'acc_broken', count: 3 }]);
     await cleanUp();
     await foldRollups(database, never, rethrow);
-    expect(await left()).toEqual([]);
+    expect(await remaining()).toEqual([]);
   });
 });

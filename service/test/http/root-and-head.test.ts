@@ -8,8 +8,8 @@ beforeAll(async () => {
 afterAll(() => service.stop());
 
 test('the root redirects to the panel', async () => {
-  const answer = await fetch(service.url, { redirect: 'manual' });
-  expect([answer.status, answer.headers.get('location')]).toEqual([302, '/panel/']);
+  const response = await fetch(service.url, { redirect: 'manual' });
+  expect([response.status, response.headers.get('location')]).toEqual([302, '/panel/']);
 });
 
 test.each([

@@ -27,11 +27,11 @@ afterEach(async () => {
 });
 
 /** Starts a receiver that responds with exactly these bytes; returns its URL. */
-async function receive(answer: (socket: Socket) => void): Promise<string> {
+async function receive(respond: (socket: Socket) => void): Promise<string> {
   server = createServer((socket) => {
     sockets.add(socket);
     socket.on('error', () => undefined); // expected: the receiver misbehaves
-    socket.once('data', () => answer(socket));
+    socket.once('data', () => respond(socket));
   });
   await new Promise<void>((resolve) => server?.listen(0, '127.0.0.1', resolve));
   return `http://127.0.0.1:${(server.address() as AddressInfo).port}/`;
@@ -95,9 +95,9 @@ test.each<[string, (socket: Socket) => void, object]>([
     },
     expect.objectContaining({ latencyMs: expect.any(Number) as number }) as object,
   ],
-])('a receiver that %s', async (_what, answer, expected) => {
+])('a receiver that %s', async (_what, respond, expected) => {
   const began = performance.now();
-  const result = await deliver(await receive(answer));
+  const result = await deliver(await receive(respond));
   expect(result).toMatchObject(expected);
   expect(result.response?.length ?? 0).toBeLessThanOrEqual(1_024);
   expect(performance.now() - began).toBeLessThan(5_000);

@@ -118,24 +118,24 @@ describe.each([
     );
     const before = [await game.count('starts'), await game.count('midpoints')];
     const events = ads.flatMap((ad) => [game.event(ad, 'midpoint'), game.event(ad, 'start')]);
-    const answers = await Promise.all(
+    const responses = await Promise.all(
       [client, toOther].flatMap((each) =>
         Array.from({ length: 10 }, async (_, index) => {
-          const told = index % 2 === 0 ? events : events.toReversed();
+          const reported = index % 2 === 0 ? events : events.toReversed();
           const sent_at = new Date(clock.nowMs()).toISOString();
           const { body } = await each.call<Awaited<ReturnType<Game['report']>>>(
             'POST',
             '/v1/events',
             client.publishable,
-            { sent_at, events: told },
+            { sent_at, events: reported },
           );
           return body.results;
         }),
       ),
     );
-    const accepted = answers.flat().filter(({ status }) => status === 'accepted');
+    const accepted = responses.flat().filter(({ status }) => status === 'accepted');
     expect(accepted.map(({ id }) => id).toSorted()).toEqual(events.map(({ id }) => id).toSorted());
-    expect(answers.flat().every(({ status }) => status !== 'rejected')).toBe(true);
+    expect(responses.flat().every(({ status }) => status !== 'rejected')).toBe(true);
     expect([await game.count('starts'), await game.count('midpoints')]).toEqual(
       before.map((count) => count + ads.length),
     );

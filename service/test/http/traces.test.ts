@@ -137,10 +137,10 @@ test('a transaction is linked to each of its requests', async () => {
   const collector = await collect();
   const service = await startTraced(collector);
   const client = createClient(service);
-  const answers = await Promise.all(
+  const responses = await Promise.all(
     Array.from({ length: 40 }, () => client.decide({ placement: 'revive', user_ref: 'traced' })),
   );
-  expect(answers.map(({ status }) => status)).toEqual(answers.map(() => 200));
+  expect(responses.map(({ status }) => status)).toEqual(responses.map(() => 200));
   await service.stop();
   const requests = collector.named('POST /v1/decisions').map(({ spanId }) => spanId);
   const batches = collector.named('commit decisions');
@@ -209,12 +209,12 @@ test('an unavailable collector is logged once, and its recovery once', async () 
 });
 
 /** Makes a process exit when it loads an OpenTelemetry package. */
-const refusal = `export const resolve = (name, context, next) => {
+const loader = `export const resolve = (name, context, next) => {
   if (name.startsWith('@opentelemetry/')) throw new Error('It loads ' + name);
   return next(name, context);
 };`;
 const hooks = `import { register } from 'node:module';
-  register('data:text/javascript,' + ${JSON.stringify(encodeURIComponent(refusal))});`;
+  register('data:text/javascript,' + ${JSON.stringify(encodeURIComponent(loader))});`;
 const NODE_OPTIONS = `--import=data:text/javascript,${encodeURIComponent(hooks)}`;
 
 test('without a collector, the OpenTelemetry packages are not loaded', async () => {

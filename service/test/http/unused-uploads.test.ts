@@ -30,10 +30,15 @@ const demo = (file: string): Buffer =>
   readFileSync(fileURLToPath(new URL(`../../../demo/creatives/dist/${file}`, import.meta.url)));
 async function upload(file: string): Promise<{ url: string; name: string }> {
   const body = new Blob([new Uint8Array(demo(file))]);
-  const answer = await owner.send<{ url: string }>('POST', `/panel/api/media?name=${file}`, body, {
-    'content-type': 'application/octet-stream',
-  });
-  const { url } = answer.body;
+  const response = await owner.send<{ url: string }>(
+    'POST',
+    `/panel/api/media?name=${file}`,
+    body,
+    {
+      'content-type': 'application/octet-stream',
+    },
+  );
+  const { url } = response.body;
   return { url, name: url.split('/').at(-1) ?? '' };
 }
 const stored = () => readdirSync(folder).toSorted();
@@ -111,12 +116,12 @@ test('a failed deletion is retried and does not delay others', async () => {
   const { name } = await upload('harbour.png');
   await advance(30 * dayMs);
   const folderStore = createFolderStore(folder);
-  const refusing: MediaStore = {
+  const failing: MediaStore = {
     ...folderStore,
     remove: (each) =>
       each === stubborn ? Promise.reject(new Error('403')) : folderStore.remove(each),
   };
-  expect(await sweep(refusing)).toEqual([name]);
+  expect(await sweep(failing)).toEqual([name]);
   expect(await sweep()).toEqual([stubborn]);
 });
 

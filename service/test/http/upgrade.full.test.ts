@@ -72,8 +72,8 @@ describe.skipIf(postgres === undefined)(
         client.event(decision, 'complete', { watched_ms: 5_000 }),
       ]);
       return async (reporter: number): Promise<(string | undefined)[]> => {
-        const answers = kept.map((events) => clientOf(reporter).report(...events));
-        return (await Promise.all(answers)).map(({ body }) => body.decisions[0]?.state);
+        const responses = kept.map((events) => clientOf(reporter).report(...events));
+        return (await Promise.all(responses)).map(({ body }) => body.decisions[0]?.state);
       };
     }
     const allEarned = Array<string>(offlineAtATime).fill('earned');

@@ -119,9 +119,9 @@ test('old rows are deleted in batches, and newer ones are kept', async () => {
     audit_entries: 1_500,
     webhook_events: 1_500,
   });
-  const left = Object.fromEntries(grown.map((table) => [table, 5]));
+  const remaining = Object.fromEntries(grown.map((table) => [table, 5]));
   expect(await counts(grown)).toEqual({
-    ...left,
+    ...remaining,
     webhook_events: 6,
     deliveries: 6,
     delivery_attempts: 6,

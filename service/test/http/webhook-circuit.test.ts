@@ -41,7 +41,7 @@ async function startSlowReceiver() {
     async seen(wanted: number): Promise<void> {
       while (seen < wanted) await new Promise<void>((resolve) => (announce = resolve));
     },
-    answer(status: number): void {
+    respond(status: number): void {
       for (const response of open.splice(0)) response.writeHead(status).end();
     },
     close: () =>
@@ -63,10 +63,10 @@ test('an endpoint that hangs gets four requests at first and delays no other', a
   await quick.count(10);
   expect(slow.most()).toBe(4);
   for (const wanted of [8, 10]) {
-    slow.answer(200);
+    slow.respond(200);
     await slow.seen(wanted);
   }
-  slow.answer(200);
+  slow.respond(200);
   await Promise.all([slow.close(), quick.close()]);
 });
 
@@ -83,9 +83,9 @@ test('an endpoint that keeps failing gets one probe, and the other deliveries on
   await testEvent((await register(other.url)).id);
   await other.count(1);
   expect(receiver.most()).toBe(1);
-  receiver.answer(200);
+  receiver.respond(200);
   await receiver.seen(5);
-  receiver.answer(200);
+  receiver.respond(200);
   await Promise.all([receiver.close(), other.close()]);
 });
 

@@ -76,8 +76,8 @@ test('a webhook has at most five signatures; a sixth secret is rejected until on
   const rotate = (overlap_s: number) =>
     call<{ code?: string }>('POST', `/v1/webhooks/${webhook.id}/rotate_secret`, { overlap_s });
   for (let rotation = 0; rotation < 4; rotation += 1) expect((await rotate(600)).status).toBe(200);
-  const refused = await rotate(600);
-  expect([refused.status, refused.body.code]).toEqual([409, 'conflict']);
+  const rejected = await rotate(600);
+  expect([rejected.status, rejected.body.code]).toEqual([409, 'conflict']);
   await testEvent(webhook.id);
   const [first] = await receiver.count(1);
   expect(first?.headers['service-signature']?.split(',').length).toBe(5);
@@ -93,8 +93,8 @@ test('410 disables a webhook; once enabled, it recovers the missed events once',
   const webhook = await register(receiver.url);
   const path = `/v1/webhooks/${webhook.id}`;
   const since = new Date(Date.now() - 1_000).toISOString();
-  const { body: refused } = await testEvent(webhook.id);
-  await settled(refused.id, 'failed');
+  const { body: rejected } = await testEvent(webhook.id);
+  await settled(rejected.id, 'failed');
   let disabled: Webhook;
   do disabled = (await call<Webhook>('GET', path)).body;
   while (disabled.status === 'enabled');
@@ -150,8 +150,8 @@ test('five days of failure disable a webhook', async () => {
 test('an update is validated like a registration', async () => {
   const webhook = await register('https://receiver.example/');
   const path = `/v1/webhooks/${webhook.id}`;
-  const refused = await call<Problem>('PATCH', path, { url: 'https://169.254.169.254/' });
-  expect([refused.status, refused.body.errors?.[0]?.pointer]).toEqual([422, '/url']);
+  const rejected = await call<Problem>('PATCH', path, { url: 'https://169.254.169.254/' });
+  expect([rejected.status, rejected.body.errors?.[0]?.pointer]).toEqual([422, '/url']);
   const changed = await call<Webhook>('PATCH', path, { events: ['decision.served'] });
   expect(changed.body.events).toEqual(['decision.served']);
 });

@@ -38,8 +38,8 @@ const settledProbe = (id: string, wanted: number) =>
   );
 
 /** A receiver that failed for five days, and its disabled webhook. */
-async function startDisabled(answer: () => number) {
-  const receiver = await startReceiver(answer);
+async function startDisabled(respond: () => number) {
+  const receiver = await startReceiver(respond);
   const { body } = await call<Webhook>('POST', '/v1/webhooks', {
     url: receiver.url,
     events: ['kill_switch.changed'],

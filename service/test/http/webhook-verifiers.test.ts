@@ -92,12 +92,12 @@ test.each([
     expect(delivered.signature.split(',')).toHaveLength(2);
     expect(await verify(newSecret, delivered)).toBe(true);
     expect(await verify(secret, delivered)).toBe(true);
-    expect(await verify(turned(secret, secret.length - 8), delivered)).toBe(false);
+    expect(await verify(flipped(secret, secret.length - 8), delivered)).toBe(false);
   },
 );
 
 /** The text with the lowest bit of one character flipped. */
-const turned = (text: string, index: number): string =>
+const flipped = (text: string, index: number): string =>
   text.slice(0, index) + String.fromCharCode(text.charCodeAt(index) ^ 1) + text.slice(index + 1);
 
 test.each(['body', 'timestamp', 'signature'] as const)(
@@ -112,7 +112,7 @@ test.each(['body', 'timestamp', 'signature'] as const)(
     expect(await ours(newSecret, single)).toBe(true);
     const text = single[part];
     for (let index = 0; index < text.length; index += 1) {
-      const changed = { ...single, [part]: turned(text, index) };
+      const changed = { ...single, [part]: flipped(text, index) };
       expect([
         index,
         await ours(newSecret, changed),
@@ -166,7 +166,7 @@ test('a delivery with any byte of its body or Standard Webhooks headers changed 
   ]);
   for (const [name, value] of [...Object.entries(headers), ['body', delivered.body] as const]) {
     for (let index = 0; index < value.length; index += 1) {
-      const changed = turned(value, index);
+      const changed = flipped(value, index);
       const [given, body] =
         name === 'body' ? [headers, changed] : [{ ...headers, [name]: changed }, delivered.body];
       expect([name, index, await standardByUs(newSecret, given, body)]).toEqual([

@@ -85,7 +85,7 @@ function startLoad(
     if (decisions >= acknowledgedBeforeKill && events >= acknowledgedBeforeKill) resolveEnough();
   };
   const post = async <T>(path: string, body: object): Promise<T> => {
-    const answer = await request(service.url + path, {
+    const response = await request(service.url + path, {
       method: 'POST',
       dispatcher: agent,
       headers: {
@@ -94,8 +94,8 @@ function startLoad(
       },
       body: JSON.stringify(body),
     });
-    const text = await answer.body.text();
-    if (answer.statusCode !== 200) throw new Error(`${path}: ${answer.statusCode} ${text}`);
+    const text = await response.body.text();
+    if (response.statusCode !== 200) throw new Error(`${path}: ${response.statusCode} ${text}`);
     return JSON.parse(text) as T;
   };
   const play = async (): Promise<void> => {

@@ -72,8 +72,8 @@ describe('a concurrency window', () => {
   });
 
   test('does not shrink because of varying latency', () => {
-    let turn = 0;
-    const { size } = saturate(30_000, () => ((turn += 1) % 7) * 10 + 20);
+    let step = 0;
+    const { size } = saturate(30_000, () => ((step += 1) % 7) * 10 + 20);
     expect(size).toBeGreaterThan(initialConcurrency);
   });
 

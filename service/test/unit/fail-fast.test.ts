@@ -8,16 +8,16 @@ const failing = (code: string) => Object.assign(new Error('no'), { code });
 
 function createFlaky() {
   const state: { error: Error | undefined; asked: number } = { error: undefined, asked: 0 };
-  const ask = async (): Promise<never[]> => {
+  const request = async (): Promise<never[]> => {
     state.asked += 1;
     if (state.error) throw state.error;
     return [];
   };
   const database: Database = {
-    query: ask,
-    execute: ask,
+    query: request,
+    execute: request,
     transaction: ((work) =>
-      ask().then(() => work({ query: ask, execute: ask }))) as Database['transaction'],
+      request().then(() => work({ query: request, execute: request }))) as Database['transaction'],
     close: async () => undefined,
   };
   return { state, database };
@@ -31,11 +31,11 @@ test('during an outage calls fail immediately, until a probe succeeds', async ()
   state.error = failing('ECONNREFUSED');
   await expect(guarded.query('SELECT 1')).rejects.toThrow('no');
   const { asked } = state;
-  const refused = await Promise.allSettled([
+  const rejected = await Promise.allSettled([
     guarded.query('SELECT 1'),
     guarded.transaction(async () => undefined),
   ]);
-  for (const result of refused)
+  for (const result of rejected)
     expect(result).toMatchObject({ reason: expect.any(DatabaseUnreachableError) as unknown });
   expect(state.asked).toBeLessThanOrEqual(asked + 1); // the probe
   await vi.advanceTimersByTimeAsync(2_000);

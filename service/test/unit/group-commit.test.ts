@@ -11,8 +11,8 @@ test('items that arrive during a commit share the next one, and each gets its ow
     },
     maxBatch: 3,
   });
-  const answers = await Promise.all([1, 2, 3, 4, 5].map((item) => lane.push(item)));
-  expect(answers).toEqual(['1', '2', '3', '4', '5']);
+  const results = await Promise.all([1, 2, 3, 4, 5].map((item) => lane.push(item)));
+  expect(results).toEqual(['1', '2', '3', '4', '5']);
   expect(batches).toEqual([
     [1, 2, 3],
     [4, 5],
@@ -110,7 +110,7 @@ test('commits run one at a time, and every item settles', async () => {
   });
   // Each arrives at a different time, some just as a commit ends.
   const pushed = Array.from({ length: 20 }, async (_, item) => {
-    for (let turn = 0; turn < item; turn += 1) await Promise.resolve();
+    for (let tick = 0; tick < item; tick += 1) await Promise.resolve();
     if (item % 3 === 0) await new Promise(setImmediate);
     await lane.push(item);
   });
@@ -132,9 +132,9 @@ test('an item that cannot be stored fails alone, whatever shares its batch', asy
     },
   });
   const items = Array.from({ length: 200 }, (_, index) => index);
-  const answers = await Promise.allSettled(items.map((item) => lane.push(item)));
-  for (const [item, answer] of answers.entries())
-    expect(answer).toMatchObject(
+  const results = await Promise.allSettled(items.map((item) => lane.push(item)));
+  for (const [item, response] of results.entries())
+    expect(response).toMatchObject(
       item === 13 ? { reason: { message: 'poison' } } : { value: -item },
     );
   expect(stored.toSorted((a, b) => a - b)).toEqual(items.filter((item) => item !== 13));
@@ -156,24 +156,24 @@ test('a commit does not exceed the maximum weight, except for a single heavier i
 });
 
 test('a batch is not split when the database is unavailable', async () => {
-  let asked = 0;
+  let calls = 0;
   const lane = createLane<number, void>({
     commit: async () => {
-      asked += 1;
+      calls += 1;
       throw Object.assign(new Error('disk full'), { code: '53100' });
     },
   });
-  const answers = await Promise.allSettled([1, 2, 3, 4].map((item) => lane.push(item)));
-  expect(answers.every(({ status }) => status === 'rejected')).toBe(true);
-  expect(asked).toBe(1);
+  const results = await Promise.allSettled([1, 2, 3, 4].map((item) => lane.push(item)));
+  expect(results.every(({ status }) => status === 'rejected')).toBe(true);
+  expect(calls).toBe(1);
 });
 
 test('a batch of locked rows is rejected after some attempts; with one locked row, only its item is', async () => {
-  let asked = 0;
+  let calls = 0;
   const locked = new Set<number>();
   const lane = createLane<number, void>({
     commit: async (items) => {
-      asked += 1;
+      calls += 1;
       if (items.some((item) => locked.has(item))) throw lockTimeout();
       return items.map(() => undefined);
     },
@@ -184,8 +184,8 @@ test('a batch of locked rows is rejected after some attempts; with one locked ro
   const [failed, ...more] = (await push()).filter(({ status }) => status === 'rejected');
   expect(failed).toMatchObject({ reason: { code: '55P03' } });
   expect(more).toEqual([]);
-  asked = 0;
+  calls = 0;
   for (const item of items) locked.add(item);
   expect((await push()).every(({ status }) => status === 'rejected')).toBe(true);
-  expect(asked).toBe(11);
+  expect(calls).toBe(11);
 });

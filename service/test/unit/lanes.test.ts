@@ -23,21 +23,21 @@ function createHeldLanes(limits: { maxLanes?: number; maxItems?: number } = {}) 
       }),
     ...limits,
   });
-  const turn = () => new Promise(setImmediate);
+  const tick = () => new Promise(setImmediate);
   const release = (owner: string): void => {
     const index = held.findIndex((each) => each.owner === owner);
     for (const { end } of held.splice(index, 1)) end();
   };
   const releaseAll = async (): Promise<void> => {
-    for (; !lanes.isIdle(); await turn()) for (const { end } of held.splice(0)) end();
+    for (; !lanes.isIdle(); await tick()) for (const { end } of held.splice(0)) end();
   };
-  return { lanes, started, release, releaseAll, turn };
+  return { lanes, started, release, releaseAll, turn: tick };
 }
 
 test('no owner waits for the commit of another', async () => {
-  const { lanes, started, release, turn } = createHeldLanes();
+  const { lanes, started, release, turn: tick } = createHeldLanes();
   const [first, second] = [lanes.push({ owner: 'a' }), lanes.push({ owner: 'b' })];
-  await turn();
+  await tick();
   expect(started).toEqual(['a', 'b']);
   release('b');
   await second;
@@ -49,31 +49,31 @@ test('no owner waits for the commit of another', async () => {
 });
 
 test('the number of lanes is bounded: an idle lane is evicted, a busy one is not', async () => {
-  const { lanes, started, release, releaseAll, turn } = createHeldLanes({ maxLanes: 2 });
+  const { lanes, started, release, releaseAll, turn: tick } = createHeldLanes({ maxLanes: 2 });
   const [first, second] = [lanes.push({ owner: 'a' }), lanes.push({ owner: 'b' })];
-  await turn();
+  await tick();
   await expect(lanes.push({ owner: 'c' })).rejects.toBeInstanceOf(OverloadedError);
   release('a');
   await first;
-  await turn();
+  await tick();
   const third = lanes.push({ owner: 'c' });
-  await turn();
+  await tick();
   expect(started).toEqual(['a', 'b', 'c']);
   await releaseAll();
   await Promise.all([second, third]);
 });
 
 test('when too many items wait in total, owners with the most are rejected', async () => {
-  const { lanes, started, releaseAll, turn } = createHeldLanes({ maxItems: 10 });
+  const { lanes, started, releaseAll, turn: tick } = createHeldLanes({ maxItems: 10 });
   const flood = Array.from({ length: 30 }, () => lanes.push({ owner: 'flood' }));
   const other = lanes.push({ owner: 'other' });
-  const answers = Promise.allSettled(flood);
-  await turn();
+  const results = Promise.allSettled(flood);
+  await tick();
   expect(started).toEqual(['flood', 'other']);
   await releaseAll();
   await other;
-  const refused = (await answers).filter(({ status }) => status === 'rejected');
-  expect(refused).toHaveLength(20);
+  const rejected = (await results).filter(({ status }) => status === 'rejected');
+  expect(rejected).toHaveLength(20);
 });
 
 test('owners with locked rows share one slot, so that the others keep theirs', async () => {

@@ -65,7 +65,7 @@ export async function startSite(peer?: string): Promise<{ url: string; close(): 
     // Isolated pages have a clock of 5 microseconds instead of 100.
     response.setHeader('cross-origin-opener-policy', 'same-origin');
     response.setHeader('cross-origin-embedder-policy', 'require-corp');
-    if (file === undefined) void answer(path, request, response, watched);
+    if (file === undefined) void respond(path, request, response, watched);
     else response.setHeader('content-type', typeOf(path)).end(file);
   });
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
@@ -81,7 +81,7 @@ export async function startSite(peer?: string): Promise<{ url: string; close(): 
 
 const typeOf = (path: string): string => (path.endsWith('.js') ? 'text/javascript' : 'text/html');
 
-async function answer(
+async function respond(
   path: string,
   request: IncomingMessage,
   response: ServerResponse,

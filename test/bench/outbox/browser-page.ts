@@ -38,14 +38,14 @@ export async function openPage(
 function wrap(page: Page, session: CDPSession): BenchPage {
   return {
     async call(name, arguments_, timeoutMs = 30_000) {
-      const answer = page.evaluate(
+      const response = page.evaluate(
         ([method, values]) => {
           const bench = Reflect.get(window, 'outboxBench') as Bench;
           return Reflect.apply(bench[method], bench, values);
         },
         [name, arguments_] as const,
       );
-      return inTime(answer, timeoutMs, `\`${name}\` in the page`);
+      return inTime(response, timeoutMs, `\`${name}\` in the page`);
     },
     setOffline: (offline) => page.context().setOffline(offline),
     async busyMs() {

@@ -65,7 +65,7 @@ export async function startReceiver(scripts: Files): Promise<Receiver> {
       return;
     }
     await sleep(latencyMs);
-    response.writeHead(200, { 'content-type': 'application/json' }).end(answerTo(body));
+    response.writeHead(200, { 'content-type': 'application/json' }).end(responseTo(body));
   };
 
   const server = createServer((request, response) => {
@@ -108,13 +108,13 @@ async function readBody(request: IncomingMessage): Promise<string> {
 }
 
 /** Our outbox needs a result for each event; the others check the status or these members. */
-function answerTo(body: string): string {
+function responseTo(body: string): string {
   const isOurs = body.startsWith('{"sent_at"');
   if (!isOurs) return JSON.stringify({ code: 200, status: 1, success: true });
   const { events } = JSON.parse(body) as EventBatch;
-  const answer: EventBatchResult = {
+  const response: EventBatchResult = {
     results: events.map(({ id }) => ({ id, status: 'accepted' })),
     decisions: [],
   };
-  return JSON.stringify(answer);
+  return JSON.stringify(response);
 }

@@ -14,11 +14,11 @@ const atOnce = 16;
 const sampleMs = 20;
 
 /** Which account each process serves. */
-const ways = [
+const variants = [
   { name: 'one account', accountOf: () => 0 },
   { name: 'three accounts', accountOf: (index: number) => index },
 ] as const;
-type Way = (typeof ways)[number];
+type Way = (typeof variants)[number];
 
 /** Compares three processes that count for one account with three that have one account each. */
 export const accounts: Part = async (options) => {
@@ -26,13 +26,13 @@ export const accounts: Part = async (options) => {
   const rounds = options.quick ? 1 : 6;
   const { clients, meter, stop } = await startProcesses(options);
   const waits = startSampler(meter);
-  const perSecond = new Map<Way, number[]>(ways.map((way) => [way, []]));
+  const perSecond = new Map<Way, number[]>(variants.map((way) => [way, []]));
   try {
     // The first round warms up.
     for (let round = -1; round < rounds; round += 1) {
-      const turn = inTurns(ways, round + 2).map((way) => ({ way, ads: [] as Ad[][], ms: 0 }));
-      const step = async (work: (each: (typeof turn)[number]) => Promise<unknown>) => {
-        for (const each of turn) {
+      const runs = inTurns(variants, round + 2).map((way) => ({ way, ads: [] as Ad[][], ms: 0 }));
+      const step = async (work: (each: (typeof runs)[number]) => Promise<unknown>) => {
+        for (const each of runs) {
           const startedMs = nowMs();
           waits.during(each.way.name);
           await work(each);
@@ -50,7 +50,7 @@ export const accounts: Part = async (options) => {
           lists[index] = list;
         }),
       );
-      const all = turn.flatMap((each) => each.ads.flat());
+      const all = runs.flatMap((each) => each.ads.flat());
       await watched(all, 0.75);
       await step((each) =>
         onAll(each.way, (client, index) =>
@@ -65,7 +65,7 @@ export const accounts: Part = async (options) => {
         );
         await options.receiver.count(ads);
       });
-      for (const { way, ms } of turn) if (round >= 0) perSecond.get(way)?.push((ads * 1_000) / ms);
+      for (const { way, ms } of runs) if (round >= 0) perSecond.get(way)?.push((ads * 1_000) / ms);
       await meter.settle();
     }
   } finally {

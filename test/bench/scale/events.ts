@@ -77,7 +77,8 @@ async function measureMix(
     const ads = await decide(cluster, wanted);
     // Separate ads: a fast build must not use up those of the window.
     const first = ads.splice(0, Math.floor((ads.length * warmUp) / (warmUp + 1)));
-    const batchOf = (some: Ad[]) => (): AdEvent[] => some.splice(0, adsPerRequest).flatMap(tellOf);
+    const batchOf = (some: Ad[]) => (): AdEvent[] =>
+      some.splice(0, adsPerRequest).flatMap(eventsOf);
     await report(cluster, batchOf(first), warmUp * ms);
     // PostgreSQL does this by itself within a minute of the first rows, which is longer than a window.
     await meter.query('ANALYZE');
@@ -122,7 +123,7 @@ async function measure(cluster: Cluster, meter: Meter, batch: () => AdEvent[], m
 const quarters = ['first_quartile', 'midpoint', 'third_quartile'] as const;
 
 /** The events of a five-second image ad watched to the end. */
-function tellOf({ id, token, beganMs }: Ad): AdEvent[] {
+function eventsOf({ id, token, beganMs }: Ad): AdEvent[] {
   const watchMs = 5_000;
   const event = (type: AdEvent['type'], afterMs: number, more: Partial<AdEvent> = {}): AdEvent => ({
     id: randomUUID(),
@@ -143,7 +144,7 @@ function tellOf({ id, token, beganMs }: Ad): AdEvent[] {
 
 /** Reports events until the time or the ads run out. */
 async function report({ urls, keys }: Cluster, batch: () => AdEvent[], ms: number) {
-  let [accepted, refused, seconds] = [0, '', 0];
+  let [accepted, rejected, seconds] = [0, '', 0];
   const startedMs = performance.now();
   const body = (): string | undefined => {
     const some = batch();
@@ -154,10 +155,10 @@ async function report({ urls, keys }: Cluster, batch: () => AdEvent[], ms: numbe
     const { results, decisions } = JSON.parse(text) as EventBatchResult;
     for (const { status, code } of results) {
       if (status === 'accepted') accepted += 1;
-      else refused = code ?? status;
+      else rejected = code ?? status;
     }
     const denied = decisions.find(({ state }) => state !== 'earned');
-    if (denied) refused = JSON.stringify(denied);
+    if (denied) rejected = JSON.stringify(denied);
     seconds = (performance.now() - startedMs) / 1_000;
   };
   await Promise.all(
@@ -175,6 +176,6 @@ async function report({ urls, keys }: Cluster, batch: () => AdEvent[], ms: numbe
       ),
     ),
   );
-  if (refused !== '') throw new Error(`Events were rejected: ${refused}.`);
+  if (rejected !== '') throw new Error(`Events were rejected: ${rejected}.`);
   return { accepted, seconds };
 }

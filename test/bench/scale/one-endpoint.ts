@@ -7,9 +7,9 @@ import { createDatabase, type Meter, openMeter } from '../service/meter.ts';
 import { type Options, type Part, whole } from './part.ts';
 
 const budget = 1_000;
-const answerMs = 50;
+const responseMs = 50;
 /** Slower builds are rated by what they delivered until then. */
-const patienceMs = 20_000;
+const timeoutMs = 20_000;
 
 interface Measured {
   perSecond: number;
@@ -40,7 +40,7 @@ export const oneEndpoint: Part = async (options) => {
     title: 'Deliveries to one endpoint',
     verdicts: [
       {
-        budget: `deliveries a second to one endpoint that answers after ${answerMs} ms: at least ${whole(budget)}`,
+        budget: `deliveries a second to one endpoint that answers after ${responseMs} ms: at least ${whole(budget)}`,
         measured: `${whole(perSecond)}/s`,
         held: perSecond >= budget,
       },
@@ -52,7 +52,7 @@ export const oneEndpoint: Part = async (options) => {
       whole(one.serviceUs),
       whole(one.databaseUs),
     ]),
-    note: `One process of the service, an endpoint that answers after ${answerMs} ms in a process of its own, and a backlog of ${whole(backlog)}; the median of ${rounds} turns. A build that takes longer than ${patienceMs / 1_000} s is stopped then.`,
+    note: `One process of the service, an endpoint that answers after ${responseMs} ms in a process of its own, and a backlog of ${whole(backlog)}; the median of ${rounds} turns. A build that takes longer than ${timeoutMs / 1_000} s is stopped then.`,
     plot: {
       axis: 'deliveries/s',
       rows: results.map((one) => ({ label: one.name, value: one.perSecond })),
@@ -74,7 +74,7 @@ async function measure(
   const meter = await openMeter([service.process.pid ?? 0], postgres, databaseUrl);
   try {
     const webhook = await client.addWebhook(
-      `${receiver.url}/${answerMs}/one`,
+      `${receiver.url}/${responseMs}/one`,
       'kill_switch.changed',
     );
     receiver.clear();
@@ -89,7 +89,7 @@ async function measure(
     receiver.clear();
     await multiply(meter, webhook, backlog);
     const before = await meter.read();
-    await receiver.count(backlog, patienceMs).catch(() => undefined);
+    await receiver.count(backlog, timeoutMs).catch(() => undefined);
     const after = await meter.read();
     const { arrivals } = receiver;
     const [first, last] = [arrivals[0]?.atMs ?? 0, arrivals.at(-1)?.atMs ?? 0];

@@ -51,7 +51,7 @@ export function createClient(
     key: string,
     body?: object,
   ): Promise<T> => {
-    const answer = await pool.request({
+    const response = await pool.request({
       path,
       method,
       headers: {
@@ -61,8 +61,8 @@ export function createClient(
       },
       ...(body === undefined ? {} : { body: JSON.stringify(body) }),
     });
-    const text = await answer.body.text();
-    if (answer.statusCode >= 300) throw new Error(`${path}: ${answer.statusCode} ${text}`);
+    const text = await response.body.text();
+    if (response.statusCode >= 300) throw new Error(`${path}: ${response.statusCode} ${text}`);
     return (text === '' ? undefined : JSON.parse(text)) as T;
   };
   const report = async (
@@ -70,7 +70,7 @@ export function createClient(
     events: (Pick<AdEvent, 'type'> & Partial<AdEvent>)[],
   ): Promise<EventBatchResult> => {
     const now = new Date().toISOString();
-    const answer = await send<EventBatchResult>('POST', '/v1/events', publishable, {
+    const response = await send<EventBatchResult>('POST', '/v1/events', publishable, {
       sent_at: now,
       events: events.map((event) => ({
         id: newRandomId(),
@@ -80,9 +80,9 @@ export function createClient(
         ...event,
       })),
     });
-    const refused = answer.results.find(({ status }) => status !== 'accepted');
-    if (refused) throw new Error(`An event was rejected: ${JSON.stringify(refused)}`);
-    return answer;
+    const rejected = response.results.find(({ status }) => status !== 'accepted');
+    if (rejected) throw new Error(`An event was rejected: ${JSON.stringify(rejected)}`);
+    return response;
   };
   return {
     async decide() {
@@ -91,10 +91,10 @@ export function createClient(
         user_ref: `player-${(players += 1)}`,
         formats: ['image'],
       };
-      const answer = await send<Decision>('POST', '/v1/decisions', publishable, request);
-      if (answer.token === undefined)
-        throw new Error(`Expected an ad, got ${JSON.stringify(answer)}`);
-      return { id: answer.id, token: answer.token, beganMs: performance.now() };
+      const response = await send<Decision>('POST', '/v1/decisions', publishable, request);
+      if (response.token === undefined)
+        throw new Error(`Expected an ad, got ${JSON.stringify(response)}`);
+      return { id: response.id, token: response.token, beganMs: performance.now() };
     },
     async start(ad) {
       await report(ad, [{ type: 'start' }]);
@@ -108,12 +108,12 @@ export function createClient(
       );
     },
     async finish(ad) {
-      const answer = await report(ad, [
+      const response = await report(ad, [
         { type: 'impression', visible: { ratio: 1, ms: 1_000 }, watched_ms: 1_000 },
         { type: 'complete', watched_ms: 5_000 },
       ]);
-      if (answer.decisions[0]?.state !== 'earned')
-        throw new Error(`Expected a reward, got ${JSON.stringify(answer.decisions)}`);
+      if (response.decisions[0]?.state !== 'earned')
+        throw new Error(`Expected a reward, got ${JSON.stringify(response.decisions)}`);
     },
     call: (method, path, body) => send(method, path, secret, body),
     addWebhook: (to, event) => send('POST', '/v1/webhooks', secret, { url: to, events: [event] }),

@@ -55,7 +55,7 @@ export async function measureGroupCommit(
         log: console,
       },
     });
-    const ways: Record<keyof GroupCommit, (made: NewDecision) => Promise<unknown>> = {
+    const variants: Record<keyof GroupCommit, (made: NewDecision) => Promise<unknown>> = {
       together: lane.push,
       each: (made) => recordDecisions(database, nothing, [made]),
       eachWithoutSums: ({ scope, record }) =>
@@ -76,8 +76,8 @@ export async function measureGroupCommit(
     };
     const best: GroupCommit = { together: 0, each: 0, eachWithoutSums: 0 };
     for (let round = 0; round < rounds; round += 1) {
-      for (const name of Object.keys(ways) as (keyof GroupCommit)[])
-        best[name] = Math.max(best[name], await perSecond(ways[name], ms));
+      for (const name of Object.keys(variants) as (keyof GroupCommit)[])
+        best[name] = Math.max(best[name], await perSecond(variants[name], ms));
     }
     return best;
   } finally {

@@ -45,13 +45,13 @@ export async function startReceiver(): Promise<Receiver> {
     async count(wanted, timeoutMs = 120_000) {
       const untilMs = nowMs() + timeoutMs;
       while (arrivals.length < wanted) {
-        const leftMs = untilMs - nowMs();
-        if (leftMs <= 0)
+        const remainingMs = untilMs - nowMs();
+        if (remainingMs <= 0)
           throw new Error(
             `Expected ${wanted} webhooks within ${timeoutMs / 1_000} s, got ${arrivals.length}.`,
           );
         await new Promise<void>((resolve) => {
-          const timer = setTimeout(resolve, leftMs);
+          const timer = setTimeout(resolve, remainingMs);
           announce = () => {
             clearTimeout(timer);
             resolve();

@@ -7,7 +7,7 @@ import { systemClock } from '../../../src/platform/clock.ts';
 import { passTime } from './pass-time.ts';
 import {
   decide,
-  givenBack,
+  restored,
   html,
   image,
   load,
@@ -45,7 +45,7 @@ for (const [name, media] of [
       decisionId: 'dec_01jabcdefghjkmnpqrstvwxyz0',
       reward: { type: 'coins', amount: 50 },
     });
-    expect(stage.isGivenBack()).toEqual(givenBack);
+    expect(stage.isRestored()).toEqual(restored);
     expect(stage.log.slice(0, 3)).toEqual(['hold', 'onOpen', 'track']);
     for (const once of [
       'start',
@@ -94,7 +94,7 @@ it('confirms before a reward is lost, continues if the player stays, and reports
   expect((await running).outcome).toBe('dismissed');
   expect(stage.count('complete')).toBe(0);
   expect(stage.log.slice(-4)).toEqual(['skip', 'close', 'release', 'onClose']);
-  expect(stage.isGivenBack()).toEqual(givenBack);
+  expect(stage.isRestored()).toEqual(restored);
 });
 
 it('completes an interstitial that is closed as soon as closing is allowed', async () => {
@@ -104,7 +104,7 @@ it('completes an interstitial that is closed as soon as closing is allowed', asy
   await userEvent.click(await shows('button.close'));
   expect((await running).outcome).toBe('completed');
   expect(stage.count('confirmation')).toBe(0);
-  expect(stage.isGivenBack()).toEqual(givenBack);
+  expect(stage.isRestored()).toEqual(restored);
 });
 
 it('shows an end card with a link, counts its click once, and ends when closed', async () => {
@@ -119,7 +119,7 @@ it('shows an end card with a link, counts its click once, and ends when closed',
   await userEvent.click(await shows('.end button'));
   expect((await running).outcome).toBe('rewarded');
   expect(stage.count('click')).toBe(1);
-  expect(stage.isGivenBack()).toEqual(givenBack);
+  expect(stage.isRestored()).toEqual(restored);
 });
 
 it('renders no link for a URL that would run script', async () => {
@@ -140,7 +140,7 @@ for (const [name, media] of [
     const result = await stage.run(decide(media));
     expect(result.outcome).toBe('error');
     expect(stage.log).toEqual([]);
-    expect(stage.isGivenBack()).toEqual(givenBack);
+    expect(stage.isRestored()).toEqual(restored);
   });
 }
 
@@ -150,21 +150,21 @@ it('changes nothing if there is no ad, and returns when to retry', async () => {
   const observer = new MutationObserver(mutated);
   observer.observe(document, { subtree: true, childList: true, attributes: true });
   const retryAt = new Date(Date.now() + 60_000);
-  const refusal = { outcome: 'cooldown', retryAt } as const;
-  const result = await stage.run(decide(image), {}, { take: async () => refusal });
-  expect(result).toEqual(refusal);
+  const noAd = { outcome: 'cooldown', retryAt } as const;
+  const result = await stage.run(decide(image), {}, { take: async () => noAd });
+  expect(result).toEqual(noAd);
   await new Promise(requestAnimationFrame);
   observer.disconnect();
   expect(mutated).not.toHaveBeenCalled();
   expect(stage.log).toEqual([]);
-  expect(stage.isGivenBack()).toEqual(givenBack);
+  expect(stage.isRestored()).toEqual(restored);
 });
 
 it('times out if an HTML creative never reports that it is ready', async () => {
   const stage = setStage();
   const result = await stage.run(decide(html('')), {}, { loadTimeoutMs: 100 });
   expect(result.outcome).toBe('timeout');
-  await eventually(() => expect(stage.isGivenBack()).toEqual(givenBack));
+  await eventually(() => expect(stage.isRestored()).toEqual(restored));
   expect(stage.log).toEqual([]);
 });
 
@@ -178,7 +178,7 @@ it('disconnects an HTML creative that floods it with messages', async () => {
     ),
   );
   expect(result).toMatchObject({ outcome: 'error', reason: 'message_flood' });
-  expect(stage.isGivenBack()).toEqual(givenBack);
+  expect(stage.isRestored()).toEqual(restored);
 });
 
 it('isolates an HTML creative from the page', async () => {
@@ -217,7 +217,7 @@ it('ends immediately when aborted during the ad', async () => {
   await eventually(() => expect(stage.count('start')).toBe(1));
   controller.abort();
   expect((await running).outcome).toBe('aborted');
-  expect(stage.isGivenBack()).toEqual(givenBack);
+  expect(stage.isRestored()).toEqual(restored);
   expect(document.querySelector('video')).toBeNull();
 });
 
@@ -229,7 +229,7 @@ it('shows no ad when aborted while opening', async () => {
     onOpen: () => controller.abort(),
   });
   expect(result.outcome).toBe('aborted');
-  expect(stage.isGivenBack()).toEqual(givenBack);
+  expect(stage.isRestored()).toEqual(restored);
 });
 
 it('has no effect if the signal has already aborted', async () => {
@@ -248,10 +248,10 @@ it('returns invalid_placement for an ad of another format', async () => {
 
 it('hides keys pressed in the ad from the game, and delivers the release of a key that was held before', async () => {
   const stage = setStage();
-  const heard: string[] = [];
-  const hear = (event: KeyboardEvent) => heard.push(`${event.type} ${event.code}`);
-  window.addEventListener('keydown', hear);
-  window.addEventListener('keyup', hear);
+  const received: string[] = [];
+  const listener = (event: KeyboardEvent) => received.push(`${event.type} ${event.code}`);
+  window.addEventListener('keydown', listener);
+  window.addEventListener('keyup', listener);
   await userEvent.keyboard('{ArrowLeft>}');
   const running = stage.run(decide(image, { close_after_ms: 0, min_watch_ms: 60_000 }));
   (await shows('button.close')).focus();
@@ -261,9 +261,9 @@ it('hides keys pressed in the ad from the game, and delivers the release of a ke
   (await shows('.ask button:last-child')).focus();
   await userEvent.keyboard('{Enter}');
   expect((await running).outcome).toBe('dismissed');
-  expect(heard).toEqual(['keydown ArrowLeft', 'keyup ArrowLeft']);
-  window.removeEventListener('keydown', hear);
-  window.removeEventListener('keyup', hear);
+  expect(received).toEqual(['keydown ArrowLeft', 'keyup ArrowLeft']);
+  window.removeEventListener('keydown', listener);
+  window.removeEventListener('keyup', listener);
 });
 
 it('does not close the ad on Escape, no matter how often it is pressed', async () => {
@@ -354,5 +354,5 @@ it('reports that its code could not be loaded and has no other effect', async ()
   const result = await stage.run(decide(image));
   expect(result).toMatchObject({ outcome: 'error', reason: 'chunk_not_loaded' });
   expect(stage.log).toEqual([]);
-  expect(stage.isGivenBack()).toEqual(givenBack);
+  expect(stage.isRestored()).toEqual(restored);
 });

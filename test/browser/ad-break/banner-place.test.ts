@@ -49,8 +49,8 @@ const showMedia = (media: DecisionCreative['media']) =>
 
 it('leaves the element unchanged if there is no ad', async () => {
   place.textContent = 'your own content';
-  const refusal: NoAd = { outcome: 'no_fill', reason: 'no_candidates' };
-  expect(await show(async () => refusal)).toEqual(refusal);
+  const noAd: NoAd = { outcome: 'no_fill', reason: 'no_candidates' };
+  expect(await show(async () => noAd)).toEqual(noAd);
   expect(place.innerHTML).toBe('your own content');
   expect(events).toEqual([]);
 });

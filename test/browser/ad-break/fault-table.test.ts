@@ -8,7 +8,7 @@ import { manualClock, settled } from '../../support/manual-clock.ts';
 import type { BreakDeps } from '../../../src/ad-break/run-ad-break.ts';
 import type { NewAdEvent } from '../../../src/outbox/outbox.ts';
 import { passTime } from './pass-time.ts';
-import { decide, givenBack, html, image, overlay, setStage, video } from './stage-set.ts';
+import { decide, restored, html, image, overlay, setStage, video } from './stage-set.ts';
 import { watchTraces } from './traces.ts';
 
 const full = inject('full');
@@ -77,12 +77,12 @@ const post = (what: string): void =>
 /** The same, but waits until it is done; for faults that do not end the ad. */
 async function say(what: string): Promise<void> {
   const done = new Promise<void>((resolve) => {
-    const hear = ({ data }: MessageEvent<{ done?: string } | undefined>): void => {
+    const listener = ({ data }: MessageEvent<{ done?: string } | undefined>): void => {
       if (data?.done !== what) return;
-      window.removeEventListener('message', hear);
+      window.removeEventListener('message', listener);
       resolve();
     };
-    window.addEventListener('message', hear);
+    window.addEventListener('message', listener);
   });
   post(what);
   await done;
@@ -91,7 +91,7 @@ async function say(what: string): Promise<void> {
 
 const htmlIsGone = () => eventually(() => expect(document.querySelector('iframe')).toBeNull());
 
-function refusePlay(refuses: (element: HTMLMediaElement) => boolean): Partial<BreakDeps> {
+function rejectPlay(refuses: (element: HTMLMediaElement) => boolean): Partial<BreakDeps> {
   const real = HTMLMediaElement.prototype.play;
   vi.spyOn(HTMLMediaElement.prototype, 'play').mockImplementation(function (
     this: HTMLMediaElement,
@@ -162,13 +162,13 @@ const faults: Record<string, Fault> = {
     of: ['video'],
   },
   'is blocked from playing with sound': {
-    deps: () => refusePlay((element) => !element.muted),
+    deps: () => rejectPlay((element) => !element.muted),
     outcome: () => 'rewarded',
     in: ['opening'],
     of: ['video'],
   },
   'needs a tap that never comes': {
-    deps: () => refusePlay(() => true),
+    deps: () => rejectPlay(() => true),
     // It never starts.
     async strikes({ time }) {
       await eventually(() => expect(overlay().shown('button.play')).toBeDefined());
@@ -241,11 +241,11 @@ const faults: Record<string, Fault> = {
   'navigates away from its own page': {
     async strikes() {
       const frame = document.querySelector('iframe');
-      const left = new Promise((resolve) =>
+      const remaining = new Promise((resolve) =>
         frame?.addEventListener('load', resolve, { once: true }),
       );
       await say('leave');
-      await left;
+      await remaining;
     },
     outcome: () => 'rewarded',
     in: withAd,
@@ -390,7 +390,7 @@ describe.each(Object.keys(kinds))('an ad break with %s', (kind) => {
       time.stop();
       expect(result.outcome).toBe(outcome);
       expect(scene.passedMs()).toBeLessThan(longestMs);
-      await eventually(() => expect(stage.isGivenBack()).toEqual(givenBack));
+      await eventually(() => expect(stage.isRestored()).toEqual(restored));
       expect(ends).toEqual([outcome]);
       expect(stage.count('hold')).toBe(stage.count('release'));
       // An aborted ad break does not wait for its events, which need the rest of this task.
@@ -401,12 +401,12 @@ describe.each(Object.keys(kinds))('an ad break with %s', (kind) => {
         expect(watchedMs).toBeLessThan(longestMs);
         expect(visible?.ms ?? 0).toBeLessThan(longestMs);
       }
-      expect(traces.left()).toEqual([]);
+      expect(traces.remaining()).toEqual([]);
       expect(clock.timers()).toBe(0);
-      const heard = vi.fn();
-      window.addEventListener('keydown', heard, { once: true });
+      const onKeydown = vi.fn();
+      window.addEventListener('keydown', onKeydown, { once: true });
       await userEvent.keyboard('x');
-      expect(heard).toHaveBeenCalledTimes(1);
+      expect(onKeydown).toHaveBeenCalledTimes(1);
     },
   );
 });

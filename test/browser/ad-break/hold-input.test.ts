@@ -7,35 +7,42 @@ afterEach(() => document.body.replaceChildren());
 function openAd() {
   const ad = document.body.appendChild(document.createElement('div'));
   const canvas = document.body.appendChild(document.createElement('canvas'));
-  const heard: string[] = [];
+  const received: string[] = [];
   const ended = new AbortController();
   for (const type of ['keydown', 'keyup'] as const)
-    window.addEventListener(type, ({ code }) => heard.push(`${type} ${code}`), ended);
+    window.addEventListener(type, ({ code }) => received.push(`${type} ${code}`), ended);
   const key = (type: 'keydown' | 'keyup', code: string, on: HTMLElement, repeat = false) =>
     on.dispatchEvent(new KeyboardEvent(type, { code, repeat, bubbles: true }));
-  return { ad, canvas, heard, key, release: holdInput(ad, canvas), end: () => ended.abort() };
+  return {
+    ad,
+    canvas,
+    heard: received,
+    key,
+    release: holdInput(ad, canvas),
+    end: () => ended.abort(),
+  };
 }
 
 it('hides the release of the key that closed the ad from the game, even if it is immediate', () => {
-  const { ad, canvas, heard, key, release, end } = openAd();
+  const { ad, canvas, heard: received, key, release, end } = openAd();
   key('keydown', 'Enter', ad);
   release();
   key('keydown', 'Enter', canvas, true);
   key('keyup', 'Enter', canvas);
-  expect(heard).toEqual([]);
+  expect(received).toEqual([]);
   key('keydown', 'Enter', canvas);
   key('keyup', 'Enter', canvas);
-  expect(heard).toEqual(['keydown Enter', 'keyup Enter']);
+  expect(received).toEqual(['keydown Enter', 'keyup Enter']);
   end();
 });
 
 it('delivers the release of a held key that also closed the ad, but not its second release', () => {
-  const { ad, canvas, heard, key, release, end } = openAd();
+  const { ad, canvas, heard: received, key, release, end } = openAd();
   key('keyup', 'Space', ad);
   key('keydown', 'Space', ad);
   release();
-  expect(heard).toEqual(['keyup Space']);
+  expect(received).toEqual(['keyup Space']);
   key('keyup', 'Space', canvas);
-  expect(heard).toEqual(['keyup Space']);
+  expect(received).toEqual(['keyup Space']);
   end();
 });

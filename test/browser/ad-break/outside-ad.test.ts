@@ -2,7 +2,7 @@ import { expect, it } from 'vitest';
 import { userEvent } from 'vitest/browser';
 import type { DecisionCreative } from '../../../protocol/wire.ts';
 import { eventually } from '../../support/eventually.ts';
-import { adChoices, decide, givenBack, overlay, setStage, video } from './stage-set.ts';
+import { adChoices, decide, restored, overlay, setStage, video } from './stage-set.ts';
 
 const icon = { url: adChoices, width: 77, height: 15, click_url: 'https://choices.test/' };
 
@@ -36,7 +36,7 @@ it('rewards nothing for an ad that the player skips', async () => {
   expect((await running).outcome).toBe('dismissed');
   expect(stage.log.slice(-4)).toEqual(['skip', 'close', 'release', 'onClose']);
   for (const never of ['complete', 'watched', 'confirmation']) expect(stage.count(never)).toBe(0);
-  expect(stage.isGivenBack()).toEqual(givenBack);
+  expect(stage.isRestored()).toEqual(restored);
 });
 
 it('can be skipped once it has played as long as the ad demands, and by the Escape key too', async () => {
@@ -51,7 +51,7 @@ it('can be skipped once it has played as long as the ad demands, and by the Esca
   expect((await running).outcome).toBe('completed');
   const skip = stage.events.find(({ type }) => type === 'skip');
   expect(skip?.watched_ms).toBeGreaterThanOrEqual(1_000);
-  expect(stage.isGivenBack()).toEqual(givenBack);
+  expect(stage.isRestored()).toEqual(restored);
 });
 
 it('keeps a reward that is due when the player skips the rest', async () => {

@@ -42,7 +42,7 @@ export function passTime(
   }
 
   // The clock has to stand where the video is before anybody handles its event.
-  function hear({ target, type }: Event): void {
+  function listener({ target, type }: Event): void {
     if (!(target instanceof HTMLVideoElement)) return;
     follow(target);
     if (type === 'ended') ended.add(target);
@@ -65,10 +65,10 @@ export function passTime(
     run = undefined;
     setPace(fastRate, 1);
   };
-  for (const type of ['timeupdate', 'ended']) document.addEventListener(type, hear, true);
+  for (const type of ['timeupdate', 'ended']) document.addEventListener(type, listener, true);
   onTestFinished(() => {
     stop();
-    for (const type of ['timeupdate', 'ended']) document.removeEventListener(type, hear, true);
+    for (const type of ['timeupdate', 'ended']) document.removeEventListener(type, listener, true);
   });
   return {
     start() {

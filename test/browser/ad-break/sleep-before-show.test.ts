@@ -2,11 +2,11 @@ import { describe, expect, it } from 'vitest';
 import type { Decision, DecisionCreative } from '../../../protocol/wire.ts';
 import { createDecisions } from '../../../src/decision/decisions.ts';
 import { loadCreative } from '../../../src/creative/renderer.ts';
-import type { Answer, Guard } from '../../../src/transport/service-client.ts';
+import type { ServiceResult, Guard } from '../../../src/transport/service-client.ts';
 import { manualClock } from '../../support/manual-clock.ts';
 import { decisionPorts } from '../../support/ports.ts';
 import { passTime } from './pass-time.ts';
-import { decide, givenBack, html, image, setStage, video } from './stage-set.ts';
+import { decide, restored, html, image, setStage, video } from './stage-set.ts';
 
 // What a device does between `preload()` and the show, with real media; the sleep during a break is a fault of
 // the fault table.
@@ -23,14 +23,14 @@ const never = new AbortController().signal;
 function open(kind: string) {
   const clock = manualClock();
   const loaded: string[] = [];
-  let asked = 0;
+  let requests = 0;
   const decisions = createDecisions({
     ...decisionPorts(clock),
     loadTimeoutMs: 100_000,
     client: {
       async call<T>(_path: string, _guard: Guard<T>) {
-        const body: Decision = decide(media[kind] ?? image, { id: `dec_${(asked += 1)}` });
-        return { kind: 'ok', body } as Answer<T>;
+        const body: Decision = decide(media[kind] ?? image, { id: `dec_${(requests += 1)}` });
+        return { kind: 'ok', body } as ServiceResult<T>;
       },
     },
     loadCreative(decision, signal) {
@@ -69,7 +69,7 @@ describe.each(Object.keys(media))('A preloaded ad (%s)', (kind) => {
     expect(decisions.availability('revive')).toEqual({ available: true });
     expect(await show()).toMatchObject({ outcome: 'rewarded', decisionId: shown });
     expect(loaded).toEqual(loads);
-    expect(stage.isGivenBack()).toEqual(givenBack);
+    expect(stage.isRestored()).toEqual(restored);
     decisions.destroy();
   });
 });

@@ -166,7 +166,7 @@ export function setStage() {
     confirmAs: (state: RewardReport['state']) => (confirmed = state),
     count: (name: string) => log.filter((entry) => entry === name).length,
     /** The SDK has left nothing in the page, and the game can be played. */
-    isGivenBack: () => ({
+    isRestored: () => ({
       nodes: document.body.children.length,
       top: document.elementFromPoint(innerWidth / 2, innerHeight / 2) === canvas,
       focus: document.activeElement === canvas,
@@ -174,7 +174,7 @@ export function setStage() {
   };
 }
 
-export const givenBack = { nodes: 1, top: true, focus: true };
+export const restored = { nodes: 1, top: true, focus: true };
 
 /** What the overlay shows; `undefined` while there is none. */
 export function overlay() {

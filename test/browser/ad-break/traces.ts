@@ -1,6 +1,6 @@
 /** From now on, counts listeners on objects that outlive an ad, and requested animation frames. */
-export function watchTraces(): { left(): string[]; stop(): void } {
-  const left = new Set<string>();
+export function watchTraces(): { remaining(): string[]; stop(): void } {
+  const remaining = new Set<string>();
   const names = new Map<unknown, number>();
   const { addEventListener: add, removeEventListener: remove } = EventTarget.prototype;
   const request = window.requestAnimationFrame;
@@ -18,28 +18,28 @@ export function watchTraces(): { left(): string[]; stop(): void } {
     // A listener on a signal that only the SDK holds is collected with it.
     if (listener === null || !lasting(this ?? window) || once) return;
     const name = nameOf(type, listener);
-    left.add(name);
-    if (signal) add.call(signal, 'abort', () => left.delete(name));
+    remaining.add(name);
+    if (signal) add.call(signal, 'abort', () => remaining.delete(name));
   };
   EventTarget.prototype.removeEventListener = function (type, listener, options) {
     remove.call(this, type, listener, options);
-    left.delete(nameOf(type, listener));
+    remaining.delete(nameOf(type, listener));
   };
   window.requestAnimationFrame = (callback) => {
     const frame = request.call(window, (time) => {
-      left.delete(`frame ${frame}`);
+      remaining.delete(`frame ${frame}`);
       callback(time);
     });
-    left.add(`frame ${frame}`);
+    remaining.add(`frame ${frame}`);
     return frame;
   };
   window.cancelAnimationFrame = (frame) => {
-    left.delete(`frame ${frame}`);
+    remaining.delete(`frame ${frame}`);
     cancel.call(window, frame);
   };
 
   return {
-    left: () => [...left],
+    remaining: () => [...remaining],
     stop() {
       EventTarget.prototype.addEventListener = add;
       EventTarget.prototype.removeEventListener = remove;

@@ -22,7 +22,7 @@ function replace(owner: object, name: string, descriptor: PropertyDescriptor): v
   });
 }
 
-const refuse = (): never => {
+const throwError = (): never => {
   throw new DOMException('The operation is insecure.', 'SecurityError');
 };
 const never = () => new Promise<never>(() => undefined);
@@ -35,15 +35,15 @@ const absent = (owner: object, name: string) => () =>
   replace(owner, name, { value: undefined, writable: true });
 /** Throws when used. */
 const throwing = (owner: object, name: string) => () =>
-  replace(owner, name, { value: refuse, writable: true });
+  replace(owner, name, { value: throwError, writable: true });
 /** Throws even when read. */
-const forbidden = (owner: object, name: string) => () => replace(owner, name, { get: refuse });
+const forbidden = (owner: object, name: string) => () => replace(owner, name, { get: throwError });
 const put = (owner: object, name: string, value: unknown) => () =>
   replace(owner, name, { value, writable: true });
 
 function start(options: { confirmationTimeoutMs?: number } = {}) {
   const service = stubService();
-  service.answer = () => picture(200);
+  service.respond = () => picture(200);
   const ads = createAds({
     publishableKey: freshKey(),
     serviceUrl: 'https://ads.test',
@@ -85,14 +85,14 @@ describe.each<[name: string, ruin: () => void]>([
   ['where BroadcastChannel rejects messages', throwing(BroadcastChannel.prototype, 'postMessage')],
   ['without Web Locks', absent(navigator, 'locks')],
   ['where Web Locks are forbidden', forbidden(navigator, 'locks')],
-  ['where Web Locks throw', put(navigator, 'locks', { request: refuse, query: refuse })],
+  ['where Web Locks throw', put(navigator, 'locks', { request: throwError, query: throwError })],
   [
     'where Web Locks reject',
-    put(navigator, 'locks', { request: async () => refuse(), query: async () => refuse() }),
+    put(navigator, 'locks', { request: async () => throwError(), query: async () => throwError() }),
   ],
   ['without IndexedDB', absent(globalThis, 'indexedDB')],
   ['where IndexedDB is forbidden', forbidden(globalThis, 'indexedDB')],
-  ['where IndexedDB does not open', put(globalThis, 'indexedDB', { open: refuse })],
+  ['where IndexedDB does not open', put(globalThis, 'indexedDB', { open: throwError })],
   ['where IndexedDB is silent', put(globalThis, 'indexedDB', { open: () => new EventTarget() })],
   ['without navigator.onLine', absent(navigator, 'onLine')],
   ['without structuredClone', absent(globalThis, 'structuredClone')],
@@ -128,7 +128,7 @@ it.each<[name: string, ruin: () => void]>([
 ])('reports an impression with IntersectionObserver %s', async (_, ruin) => {
   ruin();
   const { ads, service } = start();
-  service.answer = () => picture(1_500);
+  service.respond = () => picture(1_500);
   await ads.showRewarded('revive');
   const impression = service.events.find(({ type }) => type === 'impression');
   expect(impression?.visible).toMatchObject({ ratio: 1 });
@@ -142,7 +142,7 @@ it.each<[name: string, ruin: () => void]>([
   ruin();
   const { ads, service } = start();
   const media = html("port.postMessage({ type: 'ready' });");
-  service.answer = () => {
+  service.respond = () => {
     const { creative, ...rest } = picture(200);
     return { ...rest, ...(creative && { creative: { ...creative, media } }) };
   };
@@ -157,7 +157,7 @@ describe.each<[name: string, ruin: () => void]>([
   it('a video earns its reward, which a timer delivers', async () => {
     ruin();
     const { ads, rewarded, service } = start();
-    service.answer = () => {
+    service.respond = () => {
       const { creative, ...rest } = picture(200);
       return { ...rest, ...(creative && { creative: { ...creative, media: video } }) };
     };
@@ -199,22 +199,22 @@ it('resumes the game immediately without <dialog> and reports that there is no a
   expect(result.outcome).toBe('error');
   expect(JSON.stringify(result)).toContain('showModal');
   expect(document.body.children.length).toBe(before);
-  const heard = vi.fn();
-  window.addEventListener('keydown', heard, { once: true });
+  const onKeydown = vi.fn();
+  window.addEventListener('keydown', onKeydown, { once: true });
   document.body.dispatchEvent(new KeyboardEvent('keydown', { key: 'a', bubbles: true }));
-  expect(heard).toHaveBeenCalledTimes(1);
+  expect(onKeydown).toHaveBeenCalledTimes(1);
   expect(service.events.map(({ type }) => type)).not.toContain('impression');
   expect(ads.diagnostics().showing).toBeNull();
 });
 
 it('reports an impression without IntersectionObserver v2, which only Chromium has', async () => {
-  const asked: (IntersectionObserverInit | undefined)[] = [];
+  const observed: (IntersectionObserverInit | undefined)[] = [];
   const Observer = IntersectionObserver;
   vi.stubGlobal(
     'IntersectionObserver',
     class extends Observer {
       constructor(callback: IntersectionObserverCallback, options?: IntersectionObserverInit) {
-        asked.push(options);
+        observed.push(options);
         super((entries, observer) => {
           for (const entry of entries) Reflect.deleteProperty(entry, 'isVisible');
           callback(entries, observer);
@@ -224,8 +224,8 @@ it('reports an impression without IntersectionObserver v2, which only Chromium h
   );
   undo.push(() => vi.unstubAllGlobals());
   const { ads, service } = start();
-  service.answer = () => picture(1_500);
+  service.respond = () => picture(1_500);
   await ads.showRewarded('revive');
   expect(service.events.map(({ type }) => type)).toContain('impression');
-  expect(asked.filter((options) => options && 'trackVisibility' in options)).toEqual([]);
+  expect(observed.filter((options) => options && 'trackVisibility' in options)).toEqual([]);
 });

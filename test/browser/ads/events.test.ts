@@ -19,63 +19,63 @@ const start = (service: StubService, more: Partial<AdsOptions> = {}): Ads => {
   return ads;
 };
 
-/** A service that keeps every batch of events waiting until `answer` resolves. */
-const slowToConfirm = (): { service: StubService; answer: () => void } => {
+/** A service that keeps every batch of events waiting until `respond` resolves. */
+const slowToConfirm = (): { service: StubService; respond: () => void } => {
   const service = stubService();
   const { fetch } = service;
-  const answered = deferred<void>();
+  const responded = deferred<void>();
   service.fetch = async (input, init) => {
-    const answer = await fetch(input, init);
+    const response = await fetch(input, init);
     const { pathname } = new URL(input instanceof Request ? input.url : input);
-    if (pathname === '/v1/events') await answered.promise;
-    return answer;
+    if (pathname === '/v1/events') await responded.promise;
+    return response;
   };
-  return { service, answer: () => answered.resolve() };
+  return { service, respond: () => responded.resolve() };
 };
 
 it('emits `close` when the game resumes and `result` when the call ends', async () => {
-  const { service, answer } = slowToConfirm();
+  const { service, respond } = slowToConfirm();
   const ads = start(service);
-  const heard: string[] = [];
+  const log: string[] = [];
   const closed = deferred<void>();
-  ads.on('open', (placement) => heard.push(`open ${placement}`));
+  ads.on('open', (placement) => log.push(`open ${placement}`));
   ads.on('close', (placement) => {
-    heard.push(`close ${placement}`);
+    log.push(`close ${placement}`);
     closed.resolve();
   });
-  ads.on('result', (placement, { outcome }) => heard.push(`${placement}: ${outcome}`));
-  const shown = ads.showRewarded('revive', { onClose: () => heard.push('onClose') });
+  ads.on('result', (placement, { outcome }) => log.push(`${placement}: ${outcome}`));
+  const shown = ads.showRewarded('revive', { onClose: () => log.push('onClose') });
   await closed.promise;
   await Promise.resolve();
-  expect(heard).toEqual(['open revive', 'close revive', 'onClose']);
-  answer();
+  expect(log).toEqual(['open revive', 'close revive', 'onClose']);
+  respond();
   await shown;
-  expect(heard.slice(3)).toEqual(['revive: rewarded']);
+  expect(log.slice(3)).toEqual(['revive: rewarded']);
 });
 
 it('calls the other handlers if one throws, and reports the error as uncaught', async () => {
   const ads = start(stubService());
   const errors: unknown[] = [];
-  const hear = (event: ErrorEvent) => {
+  const listener = (event: ErrorEvent) => {
     event.preventDefault();
     errors.push((event.error as Error).message);
   };
-  addEventListener('error', hear, { capture: true });
-  const heard: string[] = [];
+  addEventListener('error', listener, { capture: true });
+  const log: string[] = [];
   ads.on('open', () => {
     throw new Error('of a handler');
   });
-  ads.once('open', (placement) => heard.push(placement));
+  ads.once('open', (placement) => log.push(placement));
   await ads.showRewarded('revive');
   await ads.showRewarded('revive');
-  removeEventListener('error', hear, { capture: true });
-  expect(heard).toEqual(['revive']);
+  removeEventListener('error', listener, { capture: true });
+  expect(log).toEqual(['revive']);
   expect(errors).toEqual(['of a handler', 'of a handler']);
 });
 
 it('delivers a reward to every handler, and again until none of them fails', async () => {
   const ads = start(stubService());
-  const heard: string[] = [];
+  const log: string[] = [];
   const wallet = {
     coins: 0,
     take({ reward }: EarnedReward) {
@@ -90,10 +90,10 @@ it('delivers a reward to every handler, and again until none of them fails', asy
       coinsAtFailure.push(wallet.coins);
       throw new Error('the save game is full');
     }
-    heard.push(decisionId);
+    log.push(decisionId);
   });
   const { decisionId } = await ads.showRewarded('revive');
-  await eventually(() => expect(heard).toEqual([decisionId]));
+  await eventually(() => expect(log).toEqual([decisionId]));
   expect(coinsAtFailure).toEqual([50]);
   expect(wallet.coins).toBe(100);
   expect(ads.diagnostics().rewards.handlerErrors).toBe(1);
@@ -113,19 +113,19 @@ it('keeps a reward for a later handler after the previous one was removed', asyn
 
 it('emits `result` but not `close` if there was no ad', async () => {
   const service = stubService();
-  service.answer = () => ({ status: 'no_fill', reason: 'no_candidates' });
+  service.respond = () => ({ status: 'no_fill', reason: 'no_candidates' });
   const ads = start(service);
-  const heard: string[] = [];
-  ads.on('close', () => heard.push('close'));
-  ads.on('result', (placement, { outcome }) => heard.push(`${placement}: ${outcome}`));
+  const log: string[] = [];
+  ads.on('close', () => log.push('close'));
+  ads.on('result', (placement, { outcome }) => log.push(`${placement}: ${outcome}`));
   await ads.showRewarded('revive');
-  expect(heard).toEqual(['revive: no_fill']);
+  expect(log).toEqual(['revive: no_fill']);
 });
 
 it('returns a boolean from canShow() and the details from availability()', async () => {
   const service = stubService();
   const now = Date.now();
-  service.answer = () => ({
+  service.respond = () => ({
     status: 'no_fill',
     reason: 'cooldown',
     issued_at: new Date(now).toISOString(),
@@ -141,12 +141,12 @@ it('returns a boolean from canShow() and the details from availability()', async
 });
 
 it('shows a second ad while the first awaits its confirmation', async () => {
-  const { service, answer } = slowToConfirm();
+  const { service, respond } = slowToConfirm();
   const ads = start(service, { confirmationTimeoutMs: 60_000 });
-  const answers: unknown[] = [];
+  const responses: unknown[] = [];
   const closed = deferred<void>();
   const first = ads.showRewarded('revive', {
-    onOpen: () => answers.push(ads.availability('revive').reason, ads.diagnostics().showing),
+    onOpen: () => responses.push(ads.availability('revive').reason, ads.diagnostics().showing),
     onClose: closed.resolve,
   });
   expect(ads.canShow('revive')).toBe(false);
@@ -155,13 +155,13 @@ it('shows a second ad while the first awaits its confirmation', async () => {
     detail: 'The ad of revive has not ended.',
   });
   await closed.promise;
-  expect(answers).toEqual(['already_showing', 'revive']);
+  expect(responses).toEqual(['already_showing', 'revive']);
   expect([ads.canShow('revive'), ads.diagnostics().showing]).toEqual([true, null]);
   const reopened = deferred<void>();
   const second = ads.showRewarded('revive', { onClose: reopened.resolve });
   expect(ads.availability('revive').reason).toBe('already_showing');
   await reopened.promise;
-  answer();
+  respond();
   const results = await Promise.all([first, second]);
   expect(results.map(({ outcome }) => outcome)).toEqual(['rewarded', 'rewarded']);
 });
@@ -192,16 +192,16 @@ it('emits `change` when a requested confirmation arrives and when the reward is 
 
 it('emits nothing after destroy() except the close of the ad that it ended', async () => {
   const ads = start(stubService());
-  const heard: string[] = [];
+  const log: string[] = [];
   const started = deferred<void>();
   for (const event of ['open', 'close', 'result', 'change'] as const)
-    ads.on(event, () => heard.push(event));
+    ads.on(event, () => log.push(event));
   ads.on('start', () => started.resolve());
   const shown = ads.showRewarded('revive');
   await started.promise;
-  heard.length = 0;
+  log.length = 0;
   ads.destroy();
   dispatchEvent(new Event('online'));
   expect((await shown).outcome).toBe('aborted');
-  expect(heard.filter((event) => event !== 'change')).toEqual(['close']);
+  expect(log.filter((event) => event !== 'change')).toEqual(['close']);
 });

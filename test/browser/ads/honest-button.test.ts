@@ -41,7 +41,7 @@ const offer = /Watch an ad/;
 
 it('the button is enabled when a cooldown ends', async () => {
   const now = Date.now();
-  service.answer = () => ({
+  service.respond = () => ({
     status: 'no_fill',
     reason: 'cooldown',
     issued_at: new Date(now).toISOString(),
@@ -49,16 +49,16 @@ it('the button is enabled when a cooldown ends', async () => {
   });
   start();
   await shows(/^Again at /, false);
-  service.answer = () => picture(200);
+  service.respond = () => picture(200);
   await shows(offer, true);
 });
 
 it('the button is enabled again after the ad has closed and after a pending result', async () => {
   const { fetch } = service;
-  const answered = deferred();
+  const responded = deferred();
   service.fetch = async (input, init) => {
     const { pathname } = new URL(input instanceof Request ? input.url : input);
-    if (pathname === '/v1/events') await answered.promise;
+    if (pathname === '/v1/events') await responded.promise;
     return fetch(input, init);
   };
   start({ confirmationTimeoutMs: 100 });
@@ -66,7 +66,7 @@ it('the button is enabled again after the ad has closed and after a pending resu
   const shown = ads.showRewarded('revive', { onOpen: () => expect(button.disabled).toBe(true) });
   expect((await shown).outcome).toBe('pending');
   await shows(offer, true);
-  answered.resolve();
+  responded.resolve();
 });
 
 it('the button says that it needs a connection and is enabled when the connection returns', async () => {

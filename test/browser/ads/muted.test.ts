@@ -14,7 +14,7 @@ const { play } = HTMLMediaElement.prototype;
 beforeEach(() => {
   document.body.replaceChildren();
   service = stubService();
-  service.answer = () => ({ creative: decide(video).creative, min_watch_ms: 2_000 });
+  service.respond = () => ({ creative: decide(video).creative, min_watch_ms: 2_000 });
   open = [];
   plays = [];
   vi.spyOn(HTMLMediaElement.prototype, 'play').mockImplementation(function (
@@ -81,14 +81,14 @@ it('requires a tap if the browser blocks even muted playback', async () => {
 });
 
 it('mutes an HTML creative before it is shown', async () => {
-  const told = html(`
+  const creative = html(`
     port.onmessage = ({ data }) => {
       document.body.append(JSON.stringify(data));
       if (data.type === 'muted' && data.muted) port.postMessage({ type: 'close' });
     };
     port.postMessage({ type: 'ready' });
   `);
-  service.answer = () => ({ creative: decide(told).creative, close_after_ms: 0 });
+  service.respond = () => ({ creative: decide(creative).creative, close_after_ms: 0 });
   show({ muted: true });
   // A close request is the only message that a sandboxed frame can send to the SDK.
   await eventually(() => expect(overlay().root?.textContent).toContain('lose the reward'));

@@ -11,7 +11,7 @@ afterEach(() => open.splice(0).forEach((ads) => ads.destroy()));
 function start(options: Partial<AdsOptions> = {}) {
   const service = stubService();
   const requests: DecisionRequest[] = [];
-  service.answer = (request) => {
+  service.respond = (request) => {
     requests.push(request);
     return picture(200);
   };

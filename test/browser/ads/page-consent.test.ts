@@ -8,13 +8,13 @@ type Callback = (data: unknown, success?: boolean) => void;
 
 let clock: ManualClock;
 let page: ReturnType<typeof testPage>;
-let told: PageConsent[];
+let reported: PageConsent[];
 const undo: (() => void)[] = [];
 
 beforeEach(() => {
   clock = manualClock();
   page = testPage();
-  told = [];
+  reported = [];
 });
 afterEach(() => {
   for (const step of undo.splice(0)) step();
@@ -24,9 +24,9 @@ afterEach(() => {
 });
 
 const follow = (): void => {
-  undo.push(followPageConsent(clock, (consent) => told.push(consent), page));
+  undo.push(followPageConsent(clock, (consent) => reported.push(consent), page));
 };
-const statuses = () => told.map(({ status }) => status);
+const statuses = () => reported.map(({ status }) => status);
 
 function setGpc(value: unknown): void {
   Object.defineProperty(navigator, 'globalPrivacyControl', { value, configurable: true });
@@ -68,20 +68,20 @@ function openGpp(): { callback: Callback } {
 
 describe('detecting a framework', () => {
   it('polls with growing intervals and detects one that loads late', async () => {
-    const looks = vi.fn();
-    Object.defineProperty(window, '__gpp', { get: looks, configurable: true });
+    const searches = vi.fn();
+    Object.defineProperty(window, '__gpp', { get: searches, configurable: true });
     follow();
     await clock.advance(3_600_000);
-    expect(looks.mock.calls.length).toBeLessThan(100);
+    expect(searches.mock.calls.length).toBeLessThan(100);
     const tcf = openTcf();
     await clock.advance(60_000);
     tcf.callback(tcData([1, 2, 7]));
-    expect(told).toEqual([{ status: 'granted', tcfString: 'CPtcf' }]);
+    expect(reported).toEqual([{ status: 'granted', tcfString: 'CPtcf' }]);
     // One check was already due.
     await clock.advance(60_000);
-    looks.mockClear();
+    searches.mockClear();
     await clock.advance(3_600_000);
-    expect(looks).not.toHaveBeenCalled();
+    expect(searches).not.toHaveBeenCalled();
   });
 
   it('detects one that loaded while the page was hidden as soon as the player returns', async () => {
@@ -100,7 +100,7 @@ describe('detecting a framework', () => {
     undo.push(() => element.remove());
     follow();
     await clock.advance(60_000);
-    expect(told).toEqual([]);
+    expect(reported).toEqual([]);
   });
 });
 
@@ -114,7 +114,7 @@ describe('a framework that misbehaves', () => {
     const tcf = openTcf();
     follow();
     tcf.callback(...args);
-    expect(told).toEqual([]);
+    expect(reported).toEqual([]);
     await clock.advance(1_000);
     expect(tcf.calls.length).toBeGreaterThan(1);
     tcf.callback(tcData([1, 2, 7]), true);
@@ -148,7 +148,7 @@ describe('a framework that misbehaves', () => {
     follow();
     tcf.callback({ ...tcData([1, 2, 7]), tcString: 'C'.repeat(4_097) }, true);
     tcf.callback({ ...tcData([]), tcString: { not: 'text' } }, true);
-    expect(told).toEqual([{ status: 'granted' }, { status: 'denied' }]);
+    expect(reported).toEqual([{ status: 'granted' }, { status: 'denied' }]);
   });
 
   it.each([[null], [{}], [{ usnat: null }], [{ usnat: [null, 1, 'x'] }], ['text']])(
@@ -158,7 +158,7 @@ describe('a framework that misbehaves', () => {
       follow();
       gpp.callback({ pingData: null }, true);
       gpp.callback({ pingData: { signalStatus: 'ready', parsedSections } }, true);
-      expect(told).toEqual([{ status: 'unknown' }]);
+      expect(reported).toEqual([{ status: 'unknown' }]);
     },
   );
 });
@@ -168,13 +168,13 @@ describe('TCF and GPP together', () => {
     const [tcf, gpp] = [openTcf(), openGpp()];
     follow();
     tcf.callback(tcData([], false), true);
-    expect(told).toEqual([]);
+    expect(reported).toEqual([]);
     gpp.callback(gppData(1), true);
-    expect(told).toEqual([{ status: 'denied', tcfString: 'CPtcf', gppString: 'DBgpp' }]);
+    expect(reported).toEqual([{ status: 'denied', tcfString: 'CPtcf', gppString: 'DBgpp' }]);
     gpp.callback(gppData(2), true);
     expect(statuses()).toEqual(['denied', 'granted']);
     await clock.advance(10_000);
-    expect(told).toHaveLength(2);
+    expect(reported).toHaveLength(2);
   });
 
   it('TCF alone applies after two seconds without a response from GPP', async () => {
@@ -183,7 +183,7 @@ describe('TCF and GPP together', () => {
     follow();
     tcf.callback(tcData([], false), true);
     await clock.advance(1_999);
-    expect(told).toEqual([]);
+    expect(reported).toEqual([]);
     await clock.advance(1);
     expect(statuses()).toEqual(['granted']);
   });
@@ -194,7 +194,7 @@ describe('Global Privacy Control', () => {
     setGpc(true);
     follow();
     await clock.advance(4_999);
-    expect(told).toEqual([]);
+    expect(reported).toEqual([]);
     await clock.advance(1);
     expect(statuses()).toEqual(['denied']);
     const tcf = openTcf();
@@ -209,7 +209,7 @@ describe('Global Privacy Control', () => {
     follow();
     tcf.callback({ eventStatus: 'cmpuishown', listenerId: 7 }, true);
     await clock.advance(60_000);
-    expect(told).toEqual([]);
+    expect(reported).toEqual([]);
   });
 
   it.each<[name: string, say: () => void, status: string]>([
@@ -227,7 +227,7 @@ describe('Global Privacy Control', () => {
     setGpc(value);
     follow();
     await clock.advance(60_000);
-    expect(told).toEqual([]);
+    expect(reported).toEqual([]);
   });
 });
 
@@ -265,7 +265,7 @@ describe('in a frame', () => {
     around.document.body.append(locator);
     const calls: { command: string; version: unknown; parameter?: unknown }[] = [];
     let reply = (_data: unknown, _success: boolean): void => undefined;
-    const hear = ({ data, source }: MessageEvent<Record<string, unknown> | null>): void => {
+    const listener = ({ data, source }: MessageEvent<Record<string, unknown> | null>): void => {
       const call = data?.[`${name}Call`] as (typeof calls)[0] & { callId: string };
       if (call === undefined) return;
       calls.push({ command: call.command, version: call.version, parameter: call.parameter });
@@ -276,9 +276,9 @@ describe('in a frame', () => {
         replyFrom(around, source as Window, asText ? JSON.stringify(message) : message);
       };
     };
-    around.addEventListener('message', hear);
+    around.addEventListener('message', listener);
     undo.push(() => {
-      around.removeEventListener('message', hear);
+      around.removeEventListener('message', listener);
       locator.remove();
     });
     // Messages from an earlier test may still arrive.
@@ -299,17 +299,17 @@ describe('in a frame', () => {
     );
     tcf.reply({ eventStatus: 'cmpuishown', listenerId: 7 });
     tcf.reply(tcData([1, 2, 7]));
-    await eventually(() => expect(told).toEqual([{ status: 'granted', tcfString: 'CPtcf' }]));
+    await eventually(() => expect(reported).toEqual([{ status: 'granted', tcfString: 'CPtcf' }]));
     tcf.reply(tcData([]));
     await eventually(() => expect(statuses()).toEqual(['granted', 'denied']));
   });
 
   it('removes its listener from the parent page', async () => {
     const tcf = openAround('__tcfapi');
-    const stop = followPageConsent(clock, (consent) => told.push(consent), page);
+    const stop = followPageConsent(clock, (consent) => reported.push(consent), page);
     await eventually(() => expect(tcf.added()).toHaveLength(1));
     tcf.reply(tcData([1, 2, 7]));
-    await eventually(() => expect(told).toHaveLength(1));
+    await eventually(() => expect(reported).toHaveLength(1));
     stop();
     await eventually(() =>
       expect(tcf.calls.at(-1)).toEqual({
@@ -326,20 +326,20 @@ describe('in a frame', () => {
     await eventually(() => expect(gpp.added()).toHaveLength(1));
     expect(gpp.added()[0]).toMatchObject({ command: 'addEventListener', version: '1.1' });
     gpp.reply(gppData(1));
-    await eventually(() => expect(told).toEqual([{ status: 'denied', gppString: 'DBgpp' }]));
+    await eventually(() => expect(reported).toEqual([{ status: 'denied', gppString: 'DBgpp' }]));
   });
 
   it('ignores messages from other windows', async () => {
     const tcf = openAround('__tcfapi');
-    const heard: string[] = [];
+    const callIds: string[] = [];
     const spy = ({ data }: MessageEvent<{ __tcfapiCall?: { callId: string } } | null>): void => {
-      if (data?.__tcfapiCall) heard.push(data.__tcfapiCall.callId);
+      if (data?.__tcfapiCall) callIds.push(data.__tcfapiCall.callId);
     };
     window.parent.addEventListener('message', spy);
     undo.push(() => window.parent.removeEventListener('message', spy));
     follow();
-    await eventually(() => expect(heard).toHaveLength(1));
-    const [callId] = heard;
+    await eventually(() => expect(callIds).toHaveLength(1));
+    const [callId] = callIds;
     const delivered = new Promise((resolve) =>
       window.addEventListener('message', resolve, { once: true }),
     );
@@ -347,7 +347,7 @@ describe('in a frame', () => {
       __tcfapiReturn: { returnValue: tcData([1, 2, 7]), success: true, callId },
     });
     await delivered;
-    expect(told).toEqual([]);
+    expect(reported).toEqual([]);
     tcf.reply(tcData([]));
     await eventually(() => expect(statuses()).toEqual(['denied']));
   });

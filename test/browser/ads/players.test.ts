@@ -14,7 +14,7 @@ const tokenFor = (userRef: string) => signUserToken(userRef, `utk_sandbox_${'x'.
 /** One game on one device; each start is a new visit. */
 function game() {
   const service = stubService();
-  service.answer = () => picture(200);
+  service.respond = () => picture(200);
   const requests: DecisionRequest[] = [];
   const publishableKey = freshKey();
   const start = (options: Partial<AdsOptions>) => {
@@ -161,11 +161,11 @@ it.each([
 it('adopts rewards stored under an earlier publishable key and delivers them once', async () => {
   const { service, start } = game();
   let revoked = true;
-  const answer = service.fetch;
+  const respond = service.fetch;
   service.fetch = (input, init) =>
     revoked && input === 'https://rotation.test/v1/events'
       ? Promise.resolve(Response.json({ code: 'key_revoked', status: 401 }, { status: 401 }))
-      : answer(input, init);
+      : respond(input, init);
   const serviceUrl = 'https://rotation.test';
   const before = start({ userRef: 'ann', serviceUrl, confirmationTimeoutMs: 0 });
   const { outcome, decisionId } = await before.ads.showRewarded('revive');

@@ -10,7 +10,7 @@ let ads: Ads;
 beforeEach(() => {
   service = stubService();
   requests = [];
-  service.answer = (request) => {
+  service.respond = (request) => {
     requests.push(request);
     return picture(200);
   };

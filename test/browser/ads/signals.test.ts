@@ -7,26 +7,26 @@ const open: Ads[] = [];
 afterEach(() => open.splice(0).forEach((ads) => ads.destroy()));
 
 it('aborts a preload by its own signal after the request options have changed', async () => {
-  const asked = vi.fn<(signal: AbortSignal) => void>();
+  const onRequest = vi.fn<(signal: AbortSignal) => void>();
   const ads = createAds({
     publishableKey: freshKey(),
     serviceUrl: 'https://ads.test',
     fetch: (_input, init) => {
-      if (init?.signal) asked(init.signal);
+      if (init?.signal) onRequest(init.signal);
       return new Promise(() => undefined);
     },
   });
   const preloaded = ads.preload('revive', { signal: new AbortController().signal });
-  await eventually(() => expect(asked).toHaveBeenCalled());
+  await eventually(() => expect(onRequest).toHaveBeenCalled());
   ads.setConsent({ status: 'denied' });
   ads.destroy();
-  expect(asked.mock.calls[0]?.[0].aborted).toBe(true);
+  expect(onRequest.mock.calls[0]?.[0].aborted).toBe(true);
   expect(await preloaded).toEqual({ available: false, reason: 'aborted' });
 });
 
 it('keeps a completion if the game destroys the SDK as the ad closes', async () => {
   const service = stubService();
-  service.answer = () => picture(200);
+  service.respond = () => picture(200);
   const publishableKey = freshKey();
   const start = (): Ads => {
     const ads = createAds({

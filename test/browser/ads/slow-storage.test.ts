@@ -40,7 +40,7 @@ it.each([
   async (_what, ms, storage) => {
     const { opened } = slowDatabases(ms);
     const service = stubService();
-    service.answer = () => picture(1_600);
+    service.respond = () => picture(1_600);
     const arrived: { type: string; beforeOpening: boolean }[] = [];
     const ads = createAds({
       publishableKey: freshKey(),

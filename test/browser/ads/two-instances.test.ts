@@ -46,12 +46,12 @@ it.each([
 ])('shows no ad over one of %s, but shows its own afterwards', async (_name, other) => {
   const first = created(createAds);
   const second = created(await other());
-  service.answer = () => picture(60_000);
+  service.respond = () => picture(60_000);
   const ending = new AbortController();
   const onScreen = started(first);
   const running = first.showRewarded('revive', { signal: ending.signal });
   // While the ad is being loaded, and while it is shown.
-  await eventually(() => expect(service.asked).toEqual(['revive']));
+  await eventually(() => expect(service.requested).toEqual(['revive']));
   expect((await second.showRewarded('double')).outcome).toBe('already_showing');
   await onScreen;
   expect(await second.showRewarded('double')).toMatchObject({
@@ -61,7 +61,7 @@ it.each([
   expect(overlays()).toHaveLength(1);
   ending.abort();
   await running;
-  service.answer = () => picture(200);
+  service.respond = () => picture(200);
   expect((await second.showRewarded('double')).outcome).toBe('rewarded');
   expect((await first.showRewarded('revive')).outcome).toBe('rewarded');
 });
@@ -69,12 +69,12 @@ it.each([
 it('shows an ad after another instance was destroyed during its ad', async () => {
   const first = created(createAds);
   const second = created(createAds);
-  service.answer = () => picture(60_000);
+  service.respond = () => picture(60_000);
   const onScreen = started(first);
   const running = first.showRewarded('revive');
   await onScreen;
   first.destroy();
   expect((await running).outcome).toBe('aborted');
-  service.answer = () => picture(200);
+  service.respond = () => picture(200);
   expect((await second.showRewarded('double')).outcome).toBe('rewarded');
 });

@@ -8,15 +8,15 @@ it.each(['sleep', 'freeze'] as const)(
   'counts at most one tick of an hour of %s as watched',
   async (pass) => {
     const clock = manualClock();
-    const told: RendererEvent[] = [];
-    const exposure = startExposure(clock, 5_000, (event) => told.push(event));
-    await eventually(() => expect(told).toEqual([{ type: 'painted' }]));
+    const events: RendererEvent[] = [];
+    const exposure = startExposure(clock, 5_000, (event) => events.push(event));
+    await eventually(() => expect(events).toEqual([{ type: 'painted' }]));
     await clock.advance(1_000);
     clock[pass](3_600_000);
     await clock.advance(pass === 'sleep' ? 250 : 0);
-    expect(told.at(-1)).toEqual({ type: 'progress', watchedMs: 1_250, durationMs: 5_000 });
+    expect(events.at(-1)).toEqual({ type: 'progress', watchedMs: 1_250, durationMs: 5_000 });
     await clock.advance(3_750);
-    expect(told.at(-1)).toEqual({ type: 'ended' });
+    expect(events.at(-1)).toEqual({ type: 'ended' });
     exposure.destroy();
     expect(clock.timers()).toBe(0);
   },

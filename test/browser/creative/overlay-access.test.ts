@@ -1,7 +1,7 @@
 import axe from 'axe-core';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { page, userEvent } from 'vitest/browser';
-import { demands, kinds, looks, openWith } from './overlay-set.ts';
+import { demands, kinds, states, openWith } from './overlay-set.ts';
 
 let shown: Awaited<ReturnType<typeof openWith>>;
 
@@ -13,7 +13,7 @@ describe.each(['en', 'he'])('In %s', (locale) => {
 
   it.each(
     Object.entries(kinds).flatMap(([kind, media]) =>
-      Object.entries(looks).map(([look, make]) => ({ kind, media, look, make })),
+      Object.entries(states).map(([look, make]) => ({ kind, media, look, make })),
     ),
   )('axe finds no violation in the overlay with $kind $look', async ({ make, media }) => {
     shown = await openWith(media, locale);
@@ -71,7 +71,7 @@ it.each([
   const outside = Object.assign(document.createElement('button'), { textContent: 'outside' });
   shown = await openWith(kinds['image'] as never, 'en');
   document.body.append(outside);
-  looks[look]?.(shown.opened);
+  states[look]?.(shown.opened);
   expect((await tabStops()).filter((name) => name !== '').sort()).toEqual(stops.sort());
 });
 

@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { cdp, page, server } from 'vitest/browser';
 import { eventually } from '../../support/eventually.ts';
-import { demands, kinds, languages, looks, openWith } from './overlay-set.ts';
+import { demands, kinds, languages, states, openWith } from './overlay-set.ts';
 
 const image = kinds['image'] as never;
 let shown: Awaited<ReturnType<typeof openWith>>;
@@ -48,7 +48,7 @@ describe.each([
   it.each(languages)(
     'every text in “%s” fits and every control can be clicked',
     async (language) => {
-      for (const [look, make] of Object.entries(looks)) {
+      for (const [look, make] of Object.entries(states)) {
         shown = await openWith(image, language, {
           creative: { alt: 'Meadow, a quiet game about sheep and the wind' },
           reward: { type: 'legendary dragon scales', amount: 12_500 },
@@ -149,7 +149,7 @@ it.each([
     await page.viewport(320, 568);
     shown = await openWith(image, 'de');
     shown.dialog?.style.setProperty('--unit', '28px');
-    looks[look]?.(shown.opened);
+    states[look]?.(shown.opened);
     shown.root?.getAnimations().forEach((animation) => animation.finish());
     for (const selector of all) {
       // Tab scrolls to what it focuses; WebKit does so a moment later.

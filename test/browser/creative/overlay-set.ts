@@ -14,7 +14,7 @@ export const kinds: Record<string, DecisionCreative['media']> = {
 };
 
 /** The states of an overlay, each with the calls that lead to it. */
-export const looks: Record<string, (opened: ReturnType<typeof openOverlay>) => void> = {
+export const states: Record<string, (opened: ReturnType<typeof openOverlay>) => void> = {
   'at first': () => {},
   'when it can be closed': (opened) => opened.allowClose(),
   'with sound': (opened) => {

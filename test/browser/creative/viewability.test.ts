@@ -25,10 +25,10 @@ async function watch() {
 }
 
 /** Longer than an impression takes. */
-const longEnough = () => clock.advance(requiredMs * 2);
+const wait = () => clock.advance(requiredMs * 2);
 
 /** Expects the ad to be visible from now on, and to count once the required time is over, but not before. */
-async function expectToCount(): Promise<void> {
+async function expectImpression(): Promise<void> {
   await untilObserved(ad);
   await clock.advance(requiredMs - 1);
   expect(seen).not.toHaveBeenCalled();
@@ -57,7 +57,7 @@ it('counts an ad that nothing covers, once', async () => {
   expect(seen).not.toHaveBeenCalled();
   await clock.advance(1);
   expect(seen.mock.calls[0]?.[0]).toEqual({ ratio: 1, ms: requiredMs });
-  await longEnough();
+  await wait();
   expect(seen).toHaveBeenCalledTimes(1);
   expect(clock.timers()).toBe(0);
 });
@@ -68,10 +68,10 @@ it.each([
 ])('does not count an ad that %s until it is uncovered', async (_, cover) => {
   const covering = cover();
   await watch();
-  await longEnough();
+  await wait();
   expect(seen).not.toHaveBeenCalled();
   covering.remove();
-  await expectToCount();
+  await expectImpression();
 });
 
 it.each([
@@ -80,16 +80,16 @@ it.each([
 ])('does not count an ad that %s until it is visible again', async (_, css) => {
   ad.style.cssText += css;
   await watch();
-  await longEnough();
+  await wait();
   expect(seen).not.toHaveBeenCalled();
   ad.style.left = '0';
-  await expectToCount();
+  await expectImpression();
 });
 
 it('counts an ad that is half on the screen', async () => {
   ad.style.left = '-90px';
   await watch();
-  await expectToCount();
+  await expectImpression();
   expect(seen.mock.calls[0]?.[0].ratio).toBeCloseTo(0.55, 1);
 });
 
@@ -97,15 +97,15 @@ it('restarts after the page was hidden or the video stalled', async () => {
   const watched = await watch();
   await clock.advance(requiredMs - 1);
   watched.setPlaying(false);
-  await longEnough();
+  await wait();
   expect(seen).not.toHaveBeenCalled();
   vi.spyOn(document, 'hidden', 'get').mockReturnValue(true);
   watched.setPlaying(true);
-  await longEnough();
+  await wait();
   expect(seen).not.toHaveBeenCalled();
   vi.restoreAllMocks();
   document.dispatchEvent(new Event('visibilitychange'));
-  await expectToCount();
+  await expectImpression();
 });
 
 it('restarts after the device or the page slept', async () => {

@@ -21,7 +21,7 @@ afterEach(() => history.replaceState(null, '', location.pathname));
 
 it('shows the last ad break, the requests and their reasons, the queue and the rewards', async () => {
   const { ads, service } = start();
-  service.answer = ({ placement }) =>
+  service.respond = ({ placement }) =>
     placement === 'revive'
       ? picture(200)
       : {

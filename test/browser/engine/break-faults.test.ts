@@ -45,7 +45,7 @@ describe.each(games)('With $name', ({ start }) => {
     expect(game.frames()).toBe(before);
   }
 
-  async function expectGivenBack(): Promise<void> {
+  async function expectRestored(): Promise<void> {
     const before = game.frames();
     await eventually(() => expect(game.frames()).toBeGreaterThan(before));
     expect(document.querySelector('body > :not(canvas, div:has(canvas))')).toBeNull();
@@ -54,12 +54,12 @@ describe.each(games)('With $name', ({ start }) => {
 
   it('a watched ad pauses the game, and its reward is delivered once, on a frame', async () => {
     const seen: number[] = [];
-    const look = () => void seen.push(game.frames());
-    const { outcome } = await game.ads.showRewarded('revive', { onOpen: look, onClose: look });
+    const sample = () => void seen.push(game.frames());
+    const { outcome } = await game.ads.showRewarded('revive', { onOpen: sample, onClose: sample });
     expect(outcome).toBe('rewarded');
     expect(seen).toHaveLength(2);
     expect(seen[1]).toBe(seen[0]);
-    await expectGivenBack();
+    await expectRestored();
     await eventually(() => expect(rewards).toHaveLength(1));
     expect(rewards[0]).toMatchObject({ placement: 'revive', reward: { amount: 50 } });
     await frames(5);
@@ -67,7 +67,7 @@ describe.each(games)('With $name', ({ start }) => {
   });
 
   it('an ad whose image does not load never pauses the game', async () => {
-    service.answer = () => picture(400, 'missing.png');
+    service.respond = () => picture(400, 'missing.png');
     const opened = vi.fn();
     const { outcome } = await game.ads.showRewarded('revive', { onOpen: opened });
     expect(outcome).toBe('error');
@@ -75,7 +75,7 @@ describe.each(games)('With $name', ({ start }) => {
   });
 
   it('a service that fails never pauses the game', async () => {
-    service.answer = () => new Response('', { status: 503 });
+    service.respond = () => new Response('', { status: 503 });
     const opened = vi.fn();
     await game.ads.showRewarded('revive', { onOpen: opened });
     expect(opened).not.toHaveBeenCalled();
@@ -84,46 +84,46 @@ describe.each(games)('With $name', ({ start }) => {
   it('a stalled ad ends with `stalled`', async () => {
     // The test triggers the watchdog's timeout of eight seconds.
     const { after } = systemClock;
-    const patience = new Set<() => void>();
+    const pending = new Set<() => void>();
     vi.spyOn(systemClock, 'after').mockImplementation((ms, callback) => {
       if (ms !== 8000) return after(ms, callback);
-      patience.add(callback);
-      return () => patience.delete(callback);
+      pending.add(callback);
+      return () => pending.delete(callback);
     });
-    service.answer = () => ({ ...picture(2900), creative: videoCreative() });
+    service.respond = () => ({ ...picture(2900), creative: videoCreative() });
     const running = game.ads.showRewarded('revive');
     await shown();
     const video = document.querySelector('video');
     // Reports that it is playing but makes no progress, like a video whose data stopped arriving.
     if (video) video.playbackRate = 0;
-    expect(patience.size).toBe(1);
-    for (const ends of patience) ends();
+    expect(pending.size).toBe(1);
+    for (const ends of pending) ends();
     expect((await running).outcome).toBe('stalled');
-    await expectGivenBack();
+    await expectRestored();
     expect(rewards).toEqual([]);
   });
 
   it('an ad that is aborted while playing ends immediately', async () => {
-    service.answer = () => picture(60_000);
+    service.respond = () => picture(60_000);
     const controller = new AbortController();
     const running = game.ads.showRewarded('revive', { signal: controller.signal });
     await shown();
     controller.abort();
     expect((await running).outcome).toBe('aborted');
-    await expectGivenBack();
+    await expectRestored();
   });
 
   it('destroying the SDK during an ad resumes the game', async () => {
-    service.answer = () => picture(60_000);
+    service.respond = () => picture(60_000);
     const running = game.ads.showRewarded('revive');
     await shown();
     game.ads.destroy();
     expect((await running).outcome).toBe('aborted');
-    await expectGivenBack();
+    await expectRestored();
   });
 
   it('an ad that is closed early earns nothing', async () => {
-    service.answer = () => picture(60_000);
+    service.respond = () => picture(60_000);
     const running = game.ads.showRewarded('revive');
     await shown();
     const press = async (selector: string) => {
@@ -134,12 +134,12 @@ describe.each(games)('With $name', ({ start }) => {
     await press('button.close');
     await press('.ask button:last-child');
     expect((await running).outcome).toBe('dismissed');
-    await expectGivenBack();
+    await expectRestored();
     expect(rewards).toEqual([]);
   });
 
   it('hiding and showing the page leaves the game paused', async () => {
-    service.answer = () => picture(60_000);
+    service.respond = () => picture(60_000);
     const controller = new AbortController();
     const running = game.ads.showRewarded('revive', { signal: controller.signal });
     await shown();
@@ -148,7 +148,7 @@ describe.each(games)('With $name', ({ start }) => {
     await expectHeld();
     controller.abort();
     await running;
-    await expectGivenBack();
+    await expectRestored();
   });
 
   it('if the game’s handlers throw, the game still resumes and the reward is still delivered', async () => {
@@ -168,7 +168,7 @@ describe.each(games)('With $name', ({ start }) => {
     };
     const { outcome } = await game.ads.showRewarded('revive', { onOpen: fail, onClose: fail });
     expect(outcome).toBe('rewarded');
-    await expectGivenBack();
+    await expectRestored();
     await eventually(() => expect(rewards).toHaveLength(1));
     stop.abort();
     expect(surfaced).toHaveLength(2);

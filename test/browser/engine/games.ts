@@ -15,7 +15,7 @@ export interface GameWithAds {
   /** Frames of the game so far; an ad must not let any pass. */
   frames(): number;
   /** Input that reached the game's listeners since the last call. */
-  heard(): string[];
+  takeInput(): string[];
   end(): Promise<void>;
 }
 
@@ -37,7 +37,7 @@ function eachFrame(callback: () => void): () => void {
 }
 
 /** Listens as games without an engine do: for presses on the canvas, for what ends them on the window. */
-function listenToInput(canvas: HTMLCanvasElement): { heard(): string[]; stop(): void } {
+function listenToInput(canvas: HTMLCanvasElement): { takeInput(): string[]; stop(): void } {
   const log: string[] = [];
   const listening = new AbortController();
   const { signal } = listening;
@@ -50,7 +50,7 @@ function listenToInput(canvas: HTMLCanvasElement): { heard(): string[]; stop(): 
   window.addEventListener('pointerup', () => log.push('release'), { signal });
   window.addEventListener('pointercancel', () => log.push('release away'), { signal });
   window.addEventListener('click', () => log.push('click'), { signal });
-  return { heard: () => log.splice(0), stop: () => listening.abort() };
+  return { takeInput: () => log.splice(0), stop: () => listening.abort() };
 }
 
 /** A loop of the game's own, which it stops with the calls of `EngineDriver`. */
@@ -79,7 +79,7 @@ const withoutEngine: Start = async (options) => {
     ads,
     canvas,
     frames: () => frames,
-    heard: input.heard,
+    takeInput: input.takeInput,
     async end() {
       stop();
       input.stop();
@@ -109,7 +109,7 @@ const withCocos: Start = async (options) => {
     ads,
     canvas,
     frames: () => frames,
-    heard: () =>
+    takeInput: () =>
       engine.input
         .splice(0)
         .flatMap(
@@ -159,7 +159,7 @@ const withPhaser =
       ads: TruewardPlugin.install(game, options),
       canvas: game.canvas,
       frames: () => frames,
-      heard: listenToPhaser(game, scene),
+      takeInput: listenToPhaser(game, scene),
       end,
     };
   };

@@ -20,7 +20,7 @@ describe.runIf(server.browser === 'chromium').each(games)('With $name', ({ start
   beforeEach(async () => {
     document.body.replaceChildren();
     service = stubService();
-    service.answer = () => picture(60_000);
+    service.respond = () => picture(60_000);
     game = await start({
       publishableKey: freshKey(),
       serviceUrl: 'https://ads.test',
@@ -52,58 +52,58 @@ describe.runIf(server.browser === 'chromium').each(games)('With $name', ({ start
   }
 
   /** Expects exactly this input since the last check, and no more in the next frames. */
-  async function gameHears(...expected: string[]): Promise<void> {
-    const heard: string[] = [];
+  async function expectInput(...expected: string[]): Promise<void> {
+    const received: string[] = [];
     await eventually(() => {
-      heard.push(...game.heard());
-      expect(heard).toEqual(expected);
+      received.push(...game.takeInput());
+      expect(received).toEqual(expected);
     });
     await frames(3);
-    expect(game.heard()).toEqual([]);
+    expect(game.takeInput()).toEqual([]);
   }
 
   it('a repeating key released during the ad is released in the game once', async () => {
     await keyboard.down(keys.right);
     await keyboard.repeat(keys.right);
-    game.heard();
+    game.takeInput();
     await openAd();
     await keyboard.repeat(keys.right);
     await keyboard.repeat(keys.right);
     await keyboard.up(keys.right);
-    expect(game.heard()).toEqual([]);
+    expect(game.takeInput()).toEqual([]);
     await endAd();
-    await gameHears('keyup ArrowRight');
+    await expectInput('keyup ArrowRight');
     await keyboard.down(keys.right);
     await keyboard.up(keys.right);
-    expect(game.heard()).toEqual(['keydown ArrowRight', 'keyup ArrowRight']);
+    expect(game.takeInput()).toEqual(['keydown ArrowRight', 'keyup ArrowRight']);
   });
 
   it('two keys released during the ad are each released in the game once', async () => {
     await keyboard.down(keys.right);
     await keyboard.down(keys.up);
     await frames(2);
-    game.heard();
+    game.takeInput();
     await openAd();
     await keyboard.up(keys.right);
     await keyboard.up(keys.up);
     await endAd();
-    await gameHears('keyup ArrowRight', 'keyup ArrowUp');
+    await expectInput('keyup ArrowRight', 'keyup ArrowUp');
   });
 
   it('a key held through the whole ad stays down and is released once', async () => {
     await keyboard.down(keys.right);
-    game.heard();
+    game.takeInput();
     await openAd();
     await keyboard.repeat(keys.right);
     await endAd();
-    await gameHears();
+    await expectInput();
     await keyboard.up(keys.right);
-    expect(game.heard()).toEqual(['keyup ArrowRight']);
+    expect(game.takeInput()).toEqual(['keyup ArrowRight']);
   });
 
   it('the game does not receive the key that closes the ad, even if it repeats and is released after the ad', async () => {
     await openAd();
-    game.heard();
+    game.takeInput();
     const close = () => overlay().shown('button.close');
     await eventually(() => expect(close()).toBeDefined());
     close()?.focus();
@@ -114,71 +114,71 @@ describe.runIf(server.browser === 'chromium').each(games)('With $name', ({ start
     expect((await running).outcome).toBe('dismissed');
     await keyboard.repeat(keys.enter);
     await keyboard.up(keys.enter);
-    await gameHears();
+    await expectInput();
     await keyboard.down(keys.enter);
     await keyboard.up(keys.enter);
-    expect(game.heard()).toEqual(['keydown Enter', 'keyup Enter']);
+    expect(game.takeInput()).toEqual(['keydown Enter', 'keyup Enter']);
   });
 
   it('a mouse button released during the ad is released in the game and clicks nothing', async () => {
     await mouse.down(game.canvas);
-    expect(game.heard()).toEqual(['press']);
+    expect(game.takeInput()).toEqual(['press']);
     const dialog = await openAd();
     await mouse.drag(dialog);
     await mouse.up(dialog);
-    expect(game.heard()).toEqual([]);
+    expect(game.takeInput()).toEqual([]);
     await endAd();
-    await gameHears('release away');
+    await expectInput('release away');
     await mouse.down(game.canvas);
     await mouse.up(game.canvas);
-    expect(game.heard()).toEqual(['press', 'release', 'click']);
+    expect(game.takeInput()).toEqual(['press', 'release', 'click']);
   });
 
   it('a mouse button released over the iframe of an HTML ad is released in the game', async () => {
-    service.answer = () => ({ ...picture(60_000), creative: htmlCreative });
+    service.respond = () => ({ ...picture(60_000), creative: htmlCreative });
     await mouse.down(game.canvas);
-    game.heard();
+    game.takeInput();
     await openAd();
     const frame = document.querySelector('iframe');
     if (!frame) throw new Error('The ad is in a frame.');
     await mouse.drag(frame);
     await mouse.up(frame);
     await endAd();
-    await gameHears('release away');
+    await expectInput('release away');
   });
 
   it('a touch that ends during the ad ends in the game and clicks neither game nor ad', async () => {
     await finger.down(game.canvas);
-    expect(game.heard()).toEqual(['press']);
+    expect(game.takeInput()).toEqual(['press']);
     const dialog = await openAd();
     let clicks = 0;
     dialog.addEventListener('click', () => (clicks += 1));
     await finger.drag(game.canvas);
     await finger.up();
     await frames(2);
-    expect(game.heard()).toEqual([]);
+    expect(game.takeInput()).toEqual([]);
     expect(clicks).toBe(0);
     await endAd();
-    await gameHears('release away');
+    await expectInput('release away');
     await finger.down(game.canvas);
     await finger.up();
     await frames(2);
-    expect(game.heard().slice(0, 2)).toEqual(['press', 'release']);
+    expect(game.takeInput().slice(0, 2)).toEqual(['press', 'release']);
   });
 
   it('a touch held through the whole ad ends once, after the ad', async () => {
     await finger.down(game.canvas);
     await openAd();
     await endAd();
-    game.heard();
+    game.takeInput();
     await finger.up();
-    expect(game.heard()[0]).toBe('release');
-    expect(game.heard()).toEqual([]);
+    expect(game.takeInput()[0]).toBe('release');
+    expect(game.takeInput()).toEqual([]);
   });
 
   it('mouse and touch work in the ad, and the game receives neither', async () => {
     await openAd();
-    game.heard();
+    game.takeInput();
     const close = () => overlay().shown('button.close');
     await eventually(() => expect(close()).toBeDefined());
     await mouse.down(close() as Element);
@@ -188,9 +188,9 @@ describe.runIf(server.browser === 'chromium').each(games)('With $name', ({ start
     await finger.down(keep as Element);
     await finger.up();
     await eventually(() => expect(overlay().shown('.ask .main')).toBeUndefined());
-    expect(game.heard()).toEqual([]);
+    expect(game.takeInput()).toEqual([]);
     await endAd();
-    await gameHears();
+    await expectInput();
   });
 
   it('a pointer locked by the game is unlocked in the ad', async () => {

@@ -88,7 +88,7 @@ test('starts the write before the task ends', async () => {
   });
   const done = outbox.enqueue(adEvent());
   // Microtasks belong to the same task, however many there are.
-  for (let turn = 0; turn < 100; turn += 1) await Promise.resolve();
+  for (let tick = 0; tick < 100; tick += 1) await Promise.resolve();
   expect(began).toEqual(['readwrite']);
   await done;
 });

@@ -23,11 +23,11 @@ test('a lock has one holder, and passes to the next when it is released', async 
 });
 
 test('every tab gets the lock if the browser has none or rejects it', async () => {
-  const refusing = {
+  const rejecting = {
     request: () => Promise.reject(new DOMException('sandboxed', 'SecurityError')),
   } as unknown as LockManager;
   vi.spyOn(navigator, 'locks', 'get').mockReturnValue(undefined as unknown as LockManager);
-  for (const locks of [browserLocks(), browserLocks(refusing)]) {
+  for (const locks of [browserLocks(), browserLocks(rejecting)]) {
     const began = vi.fn();
     locks.acquire('any', began);
     await eventually(() => expect(began).toHaveBeenCalledOnce());

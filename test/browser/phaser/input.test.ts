@@ -18,14 +18,14 @@ describe.runIf(server.browser === 'chromium').each(phaserVersions)(
     let scene: Phaser.Scene;
     let end: () => Promise<void>;
     let dialog: HTMLDialogElement;
-    let heard: string[];
+    let calls: string[];
 
     beforeEach(async () => {
       ({ game, scene, end } = await bootGame(await load(), { input: { touch: true } }));
       game.canvas.style.cssText = 'position: fixed; left: 40px; top: 80px';
       game.canvas.tabIndex = 0;
       game.canvas.focus();
-      heard = [];
+      calls = [];
       await nextStep(game);
     });
 
@@ -34,7 +34,7 @@ describe.runIf(server.browser === 'chromium').each(phaserVersions)(
       await end();
     });
 
-    const log = (name: string) => () => void heard.push(name);
+    const log = (name: string) => () => void calls.push(name);
 
     /** As a break does it. */
     function openAd(): () => void {
@@ -60,12 +60,12 @@ describe.runIf(server.browser === 'chromium').each(phaserVersions)(
       const release = openAd();
       await keyboard.repeat(keys.right);
       await keyboard.up(keys.right);
-      expect(heard).toEqual([]);
+      expect(calls).toEqual([]);
       release();
-      await eventually(() => expect(heard).toEqual(['key', 'right', 'any']));
+      await eventually(() => expect(calls).toEqual(['key', 'right', 'any']));
       await nextStep(game);
       await nextStep(game);
-      expect(heard).toHaveLength(3);
+      expect(calls).toHaveLength(3);
       expect(key.isDown).toBe(false);
     });
 
@@ -91,18 +91,18 @@ describe.runIf(server.browser === 'chromium').each(phaserVersions)(
         await device.down(game.canvas);
         await device.drag(game.canvas, 4);
         await device.drag(game.canvas, 8);
-        expect(heard).toEqual(['dragstart']);
+        expect(calls).toEqual(['dragstart']);
         const { x } = zone;
         const release = openAd();
         await device.drag(dialog, 0);
         await device.up(dialog);
-        expect(heard).toEqual(['dragstart']);
+        expect(calls).toEqual(['dragstart']);
         release();
-        await eventually(() => expect(heard).toEqual(['dragstart', 'dragend']));
+        await eventually(() => expect(calls).toEqual(['dragstart', 'dragend']));
         expect(zone.x).toBe(x);
         expect(game.input.activePointer.isDown).toBe(false);
         await nextStep(game);
-        expect(heard).toHaveLength(2);
+        expect(calls).toHaveLength(2);
       },
     );
 
@@ -113,7 +113,7 @@ describe.runIf(server.browser === 'chromium').each(phaserVersions)(
       await mouse.up(dialog);
       release();
       await nextStep(game);
-      expect(heard).toEqual([]);
+      expect(calls).toEqual([]);
     });
   },
 );

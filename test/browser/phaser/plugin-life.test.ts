@@ -63,48 +63,48 @@ describe.each(phaserVersions)('In Phaser $version', ({ load }) => {
 
     it('calls handlers with their context, only once for once(), and not after off()', async () => {
       const { ads } = await installed();
-      const heard: string[] = [];
+      const log: string[] = [];
       class Listener {
         name = 'context';
-        hear(this: Listener) {
-          heard.push(this.name);
+        listener(this: Listener) {
+          log.push(this.name);
         }
       }
       const listener = new Listener();
-      const never = () => heard.push('never');
-      ads.once('open', listener.hear, listener);
+      const never = () => log.push('never');
+      ads.once('open', listener.listener, listener);
       ads.on('open', never, listener);
       ads.on('open', never);
       ads.off('open', never);
       await ads.showRewarded('revive');
       await ads.showRewarded('revive');
-      expect(heard).toEqual(['context']);
+      expect(log).toEqual(['context']);
       ads.on('open', never);
       ads.off('open');
       await ads.showRewarded('revive');
-      expect(heard).toEqual(['context']);
+      expect(log).toEqual(['context']);
     });
 
     it('keeps handlers added before start(), and across stop() and start()', async () => {
       const { game } = await boot();
       const ads = new TruewardPlugin(game.plugins);
-      const heard: string[] = [];
-      ads.on('open', (placement) => heard.push(`open ${placement}`));
-      ads.on('reward', ({ reward }) => void heard.push(`${reward.amount} ${reward.type}`));
-      const gone = ads.on('open', () => heard.push('never'));
+      const log: string[] = [];
+      ads.on('open', (placement) => log.push(`open ${placement}`));
+      ads.on('reward', ({ reward }) => void log.push(`${reward.amount} ${reward.type}`));
+      const gone = ads.on('open', () => log.push('never'));
       ads.init(data);
       ads.start();
       gone();
       await ads.showRewarded('revive');
-      await eventually(() => expect(heard).toEqual(['open revive', '50 coins']));
+      await eventually(() => expect(log).toEqual(['open revive', '50 coins']));
       ads.stop();
-      ads.once('result', (placement, { outcome }) => heard.push(`${placement}: ${outcome}`));
+      ads.once('result', (placement, { outcome }) => log.push(`${placement}: ${outcome}`));
       expect((await ads.showRewarded('revive')).outcome).toBe('aborted');
-      expect(heard.slice(2)).toEqual([]);
+      expect(log.slice(2)).toEqual([]);
       ads.start();
       await ads.showRewarded('revive');
-      await eventually(() => expect(heard.slice(2)).toHaveLength(3));
-      expect(heard.slice(2).sort()).toEqual(['50 coins', 'open revive', 'revive: rewarded']);
+      await eventually(() => expect(log.slice(2)).toHaveLength(3));
+      expect(log.slice(2).sort()).toEqual(['50 coins', 'open revive', 'revive: rewarded']);
       ads.destroy();
     });
 
@@ -149,7 +149,7 @@ describe.each(phaserVersions)('In Phaser $version', ({ load }) => {
     it.each(['global', 'installed'])(
       'reports no error if its game is destroyed during an ad while a sound plays (%s)',
       async (way) => {
-        service.answer = () => picture(60_000);
+        service.respond = () => picture(60_000);
         const { game, scene, end } = await bootGame(library, {
           audio: {},
           ...(way === 'global' ? configured() : {}),
@@ -161,27 +161,27 @@ describe.each(phaserVersions)('In Phaser $version', ({ load }) => {
         await userEvent.click(game.canvas);
         await eventually(() => expect(context.state).toBe('running'));
         const errors: string[] = [];
-        const hear = (event: ErrorEvent | PromiseRejectionEvent) => {
+        const listener = (event: ErrorEvent | PromiseRejectionEvent) => {
           errors.push('message' in event ? event.message : String(event.reason));
           event.preventDefault();
           event.stopImmediatePropagation();
         };
-        window.addEventListener('error', hear, true);
-        window.addEventListener('unhandledrejection', hear, true);
+        window.addEventListener('error', listener, true);
+        window.addEventListener('unhandledrejection', listener, true);
         const running = ads.showRewarded('revive');
         await new Promise<void>((resolve) => void ads.on('start', () => resolve()));
         await end();
         expect((await running).outcome).toBe('aborted');
         await new Promise((resolve) => setTimeout(resolve));
-        window.removeEventListener('error', hear, true);
-        window.removeEventListener('unhandledrejection', hear, true);
+        window.removeEventListener('error', listener, true);
+        window.removeEventListener('unhandledrejection', listener, true);
         expect(errors).toEqual([]);
         expect(document.body.children).toHaveLength(0);
       },
     );
 
     it('settles a show if its game is destroyed during the ad, and leaves nothing in the page', async () => {
-      service.answer = () => picture(60_000);
+      service.respond = () => picture(60_000);
       const { ads } = await installed();
       const started = new Promise<void>((resolve) => ads.on('start', () => resolve()));
       const running = ads.showRewarded('revive');
@@ -248,14 +248,14 @@ describe.each(phaserVersions)('In Phaser $version', ({ load }) => {
 
     it('removes a scene’s handlers when the scene shuts down and accepts new ones when it restarts', async () => {
       const { scene } = await boot(configured());
-      const heard: string[] = [];
+      const log: string[] = [];
       for (const run of ['first', 'second', 'third']) {
-        scene.sceneAds.on('open', () => heard.push(run));
-        scene.sceneAds.once('close', () => heard.push(`${run} is over`));
+        scene.sceneAds.on('open', () => log.push(run));
+        scene.sceneAds.once('close', () => log.push(`${run} is over`));
         await scene.ads.showRewarded('revive');
         if (run !== 'third') await restart(scene);
       }
-      expect(heard).toEqual(['first', 'second', 'third'].flatMap((run) => [run, `${run} is over`]));
+      expect(log).toEqual(['first', 'second', 'third'].flatMap((run) => [run, `${run} is over`]));
     });
 
     it('leaves no listener on the scene after an ad or a handler has ended', async () => {
@@ -269,7 +269,7 @@ describe.each(phaserVersions)('In Phaser $version', ({ load }) => {
     });
 
     it('aborts an ad when its scene shuts down', async () => {
-      service.answer = () => picture(60_000);
+      service.respond = () => picture(60_000);
       const { scene } = await boot(configured());
       const started = new Promise<void>((resolve) => scene.ads.on('start', () => resolve()));
       const running = scene.sceneAds.showRewarded('revive');
@@ -279,7 +279,7 @@ describe.each(phaserVersions)('In Phaser $version', ({ load }) => {
     });
 
     it('is disposed of when the game is destroyed without shutting down its scenes', async () => {
-      service.answer = () => picture(60_000);
+      service.respond = () => picture(60_000);
       const { scene } = await boot(configured());
       const removed = vi.fn();
       const started = new Promise<void>((resolve) => scene.ads.on('start', () => resolve()));

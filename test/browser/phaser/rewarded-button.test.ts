@@ -56,7 +56,7 @@ describe.each(phaserVersions)('the button in Phaser $version', ({ load }) => {
     await says('Watch an ad');
     expect(element()?.ariaDisabled).toBe('false');
     expect(drawnText(button)).toBe('Watch an ad');
-    expect(service.asked).toEqual(['revive']);
+    expect(service.requested).toEqual(['revive']);
   });
 
   it('shows the ad when clicked, emits the result, and preloads the next', async () => {
@@ -67,21 +67,21 @@ describe.each(phaserVersions)('the button in Phaser $version', ({ load }) => {
     await eventually(() => expect(results).toHaveLength(1));
     expect(results[0]?.outcome).toBe('rewarded');
     await says('Watch an ad');
-    expect(service.asked).toEqual(['revive', 'revive']);
+    expect(service.requested).toEqual(['revive', 'revive']);
   });
 
   it.each(['{Enter}', ' '])(
     'shows the ad on the key “%s”, which the game does not receive',
     async (key) => {
-      let heard = 0;
+      let keydowns = 0;
       running.scene.input.keyboard?.createCursorKeys();
       add();
       await says('Watch an ad');
       await userEvent.tab();
       expect(document.activeElement).toBe(element());
-      running.scene.input.keyboard?.on('keydown', () => (heard += 1));
+      running.scene.input.keyboard?.on('keydown', () => (keydowns += 1));
       await userEvent.keyboard(key);
-      expect(heard).toBe(0);
+      expect(keydowns).toBe(0);
       await eventually(() => expect(results[0]?.outcome).toBe('rewarded'));
       expect(document.activeElement).toBe(element());
     },
@@ -106,29 +106,29 @@ describe.each(phaserVersions)('the button in Phaser $version', ({ load }) => {
 
   it('counts down a cooldown and preloads the next ad when it ends', async () => {
     const retryAt = new Date(Date.now() + 2500).toISOString();
-    service.answer = () => ({ status: 'blocked', reason: 'cooldown', retry_at: retryAt });
+    service.respond = () => ({ status: 'blocked', reason: 'cooldown', retry_at: retryAt });
     add();
     const texts: (string | null)[] = [];
     const observer = new MutationObserver(() => texts.push(element()?.textContent ?? null));
     observer.observe(element() as Element, { childList: true });
     await says(/^Next ad in 0:0[23]$/);
-    service.answer = () => picture(200);
+    service.respond = () => picture(200);
     element()?.click();
     expect(results).toEqual([]);
     await says('Watch an ad');
     observer.disconnect();
     expect(texts).toContain('Next ad in 0:01');
     expect(results).toEqual([]);
-    expect(service.asked).toEqual(['revive', 'revive']);
+    expect(service.requested).toEqual(['revive', 'revive']);
   });
 
   it('preloads the next ad immediately if the cooldown ended while the scene slept', async () => {
     const retryAt = Date.now() + 1500;
     const blocked = { status: 'blocked', reason: 'cooldown' } as const;
-    service.answer = () => ({ ...blocked, retry_at: new Date(retryAt).toISOString() });
+    service.respond = () => ({ ...blocked, retry_at: new Date(retryAt).toISOString() });
     add();
     await says(/^Next ad in 0:0[12]$/);
-    service.answer = () => picture(200);
+    service.respond = () => picture(200);
     running.scene.scene.pause();
     await eventually(() => expect(Date.now()).toBeGreaterThan(retryAt));
     running.scene.scene.resume();
@@ -136,27 +136,27 @@ describe.each(phaserVersions)('the button in Phaser $version', ({ load }) => {
   });
 
   it('shows that no ad is available', async () => {
-    service.answer = () => ({ status: 'no_fill', reason: 'no_candidates' });
+    service.respond = () => ({ status: 'no_fill', reason: 'no_candidates' });
     const button = add();
     await says('No ad now');
     expect(drawnText(button)).toBe('No ad now');
   });
 
   it('two buttons of one placement do not trigger each other’s requests', async () => {
-    service.answer = () => new Response('', { status: 503 });
+    service.respond = () => new Response('', { status: 503 });
     add();
     add();
     await says('No ad now');
-    const asked = service.asked.length;
+    const requests = service.requested.length;
     for (let step = 0; step < 5; step += 1) await nextStep(running.game);
-    expect(service.asked).toHaveLength(asked);
+    expect(service.requested).toHaveLength(requests);
   });
 
   it.each([
     ['de-AT', 'Gerade keine Werbung', 'ltr', 'Gerade keine Werbung'],
     ['ar', 'لا يوجد إعلان الآن', 'rtl', '\u2067لا يوجد إعلان الآن\u2069'],
   ])('shows its texts in %s once they have loaded', async (locale, text, direction, drawn) => {
-    service.answer = () => ({ status: 'no_fill', reason: 'no_candidates' });
+    service.respond = () => ({ status: 'no_fill', reason: 'no_candidates' });
     await running.end();
     running = await bootGame(library);
     start(running, locale);
@@ -194,7 +194,7 @@ describe.each(phaserVersions)('the button in Phaser $version', ({ load }) => {
   });
 
   it('aborts its ad when destroyed during it', async () => {
-    service.answer = () => picture(60_000);
+    service.respond = () => picture(60_000);
     const button = add();
     const closed = new Promise<ShowResult>((resolve) => {
       running.scene.ads.on('result', (_placement, result) => resolve(result));

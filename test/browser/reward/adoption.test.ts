@@ -3,7 +3,7 @@ import { adoptAll, predecessors } from '../../../src/adopt-storage.ts';
 import type { EarnedReward } from '../../../src/outcome.ts';
 import { createIndexedDbStore } from '../../../src/outbox/event-store.ts';
 import { systemClock } from '../../../src/platform/clock.ts';
-import type { Answer } from '../../../src/transport/service-client.ts';
+import type { ServiceResult } from '../../../src/transport/service-client.ts';
 import type { RewardStatus } from '../../../protocol/wire.ts';
 import { deleteDatabase } from '../../support/delete-database.ts';
 import { eventually } from '../../support/eventually.ts';
@@ -63,20 +63,20 @@ const store = async (key: 'old' | 'new', ids: string[]) => {
   events.close();
 };
 
-const refused = (code: 'token_invalid' | 'environment_mismatch' | 'not_found' | 'key_revoked') =>
+const rejected = (code: 'token_invalid' | 'environment_mismatch' | 'not_found' | 'key_revoked') =>
   ({ kind: 'refused', problem: { code } }) as const;
-const known: Answer<RewardStatus> = { kind: 'ok', body: { id: 'dec_1', state: 'pending' } };
+const known: ServiceResult<RewardStatus> = { kind: 'ok', body: { id: 'dec_1', state: 'pending' } };
 
 /** A page with the new key, or with the old one. */
 function page(
-  answer: Answer<RewardStatus> = known,
+  response: ServiceResult<RewardStatus> = known,
   key: 'old' | 'new' = 'new',
   clock = systemClock,
 ) {
   const network = testNetwork();
   const locks = sharedLocks();
-  const readReward = vi.fn(() => Promise.resolve(answer));
-  const call = <T>() => readReward() as Promise<Answer<T>>;
+  const readReward = vi.fn(() => Promise.resolve(response));
+  const call = <T>() => readReward() as Promise<ServiceResult<T>>;
   const refresh = vi.fn(() => Promise.resolve());
   const settle = vi.fn<(statuses: RewardStatus[]) => Promise<void>>(() => Promise.resolve());
   const flush = vi.fn(() => Promise.resolve());
@@ -120,23 +120,23 @@ test('events and rewards of an earlier key are adopted', async () => {
   expect(back.got).toEqual([]);
 });
 
-test.each([refused('token_invalid'), refused('environment_mismatch')])(
+test.each([rejected('token_invalid'), rejected('environment_mismatch')])(
   'data of another account stays untouched, and is not checked again for a week ($problem.code)',
-  async (answer) => {
+  async (response) => {
     const clock = manualClock(Date.now());
     const old = openTabWithKey('old');
     await earn(old.rewards, 'dec_1');
     old.rewards.destroy();
     await store('old', ['1']);
-    const { adopt, readReward, locks } = page(answer, 'new', { ...systemClock, now: clock.now });
+    const { adopt, readReward, locks } = page(response, 'new', { ...systemClock, now: clock.now });
     const acquire = vi.spyOn(locks, 'acquire');
     await adopt();
-    const asked = readReward.mock.calls.length;
+    const calls = readReward.mock.calls.length;
     await adopt();
-    expect(readReward).toHaveBeenCalledTimes(asked);
+    expect(readReward).toHaveBeenCalledTimes(calls);
     clock.setWallTime(clock.now() + 7 * 86_400_000);
     await adopt();
-    expect(readReward).toHaveBeenCalledTimes(2 * asked);
+    expect(readReward).toHaveBeenCalledTimes(2 * calls);
     // Tabs of the other account can still send.
     expect(acquire).not.toHaveBeenCalled();
     expect(await stored('old')).toHaveLength(1);
@@ -160,17 +160,17 @@ test('if there is nothing to adopt, there is no request to the service', async (
 
 test('a decision that is no longer stored confirms the account as well', async () => {
   await store('old', ['1']);
-  await page(refused('not_found')).adopt();
+  await page(rejected('not_found')).adopt();
   expect(await stored('new')).toHaveLength(1);
 });
 
-test.each<Answer<RewardStatus>>([
+test.each<ServiceResult<RewardStatus>>([
   { kind: 'unreachable', cause: 'network' },
   { kind: 'retry', status: 503 },
-  refused('key_revoked'),
-])('without a response nothing is moved until the network is back ($kind)', async (answer) => {
+  rejected('key_revoked'),
+])('without a response nothing is moved until the network is back ($kind)', async (response) => {
   await store('old', ['1']);
-  const { adopt, network, readReward } = page(answer);
+  const { adopt, network, readReward } = page(response);
   await adopt();
   expect(await stored('old')).toHaveLength(1);
   readReward.mockResolvedValue(known);

@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 import type { RewardStatus } from '../../../protocol/wire.ts';
 import type { EarnedReward } from '../../../src/outcome.ts';
 import type { Rewards } from '../../../src/reward/rewards.ts';
-import type { Answer } from '../../../src/transport/service-client.ts';
+import type { ServiceResult } from '../../../src/transport/service-client.ts';
 import { eventually } from '../../support/eventually.ts';
 import { manualClock } from '../../support/manual-clock.ts';
 import { withoutDatabaseTimeouts, earned, openTab, watch } from './open-tab.ts';
@@ -25,55 +25,63 @@ test('confirmation resolves when the reward is final, or as pending after its ti
 
 test('long-polls the service, backs off, and stops when nothing is pending', async () => {
   const clock = manualClock();
-  const { rewards, asked, answers } = openTab(clock, undefined, withoutDatabaseTimeouts(clock));
-  answers.push({ kind: 'ok', body: { id: 'dec_1', state: 'pending' } });
-  answers.push({ kind: 'retry', status: 503, retryAfterMs: 10_000 });
-  answers.push({ kind: 'ok', body: earned('dec_1') });
+  const { rewards, requests, responses } = openTab(
+    clock,
+    undefined,
+    withoutDatabaseTimeouts(clock),
+  );
+  responses.push({ kind: 'ok', body: { id: 'dec_1', state: 'pending' } });
+  responses.push({ kind: 'retry', status: 503, retryAfterMs: 10_000 });
+  responses.push({ kind: 'ok', body: earned('dec_1') });
   await watch(rewards, 'dec_1');
   await eventually(() => expect(clock.timers()).toBe(1));
   await clock.advance(1_500);
   await eventually(() => expect(clock.timers()).toBe(1));
-  expect(asked).toMatchObject([{ id: 'dec_1', waitS: 25 }]);
+  expect(requests).toMatchObject([{ id: 'dec_1', waitS: 25 }]);
   await clock.advance(1_000);
   await eventually(() => expect(clock.timers()).toBe(1));
-  expect(asked).toHaveLength(2);
+  expect(requests).toHaveLength(2);
   await clock.advance(11_999);
-  expect(asked).toHaveLength(2);
+  expect(requests).toHaveLength(2);
   await clock.advance(1);
   await eventually(() =>
     expect(rewards.diagnostics()).toMatchObject({ pending: 0, undelivered: 1 }),
   );
-  expect(asked).toHaveLength(3);
+  expect(requests).toHaveLength(3);
   expect(clock.timers()).toBe(0);
 });
 
 test('a reward that is earned hours later is still delivered by a page that stayed open', async () => {
   const clock = manualClock();
-  const { rewards, answers } = openTab(clock, undefined, withoutDatabaseTimeouts(clock));
+  const { rewards, responses } = openTab(clock, undefined, withoutDatabaseTimeouts(clock));
   const handed: EarnedReward[] = [];
   rewards.onReward((reward) => void handed.push(reward));
   await watch(rewards, 'dec_1');
   for (let hour = 0; hour < 5; hour++) {
-    answers.push({ kind: 'ok', body: { id: 'dec_1', state: 'pending' } });
+    responses.push({ kind: 'ok', body: { id: 'dec_1', state: 'pending' } });
     await clock.advance(3_600_000);
     await eventually(() => expect(clock.timers()).toBe(1));
   }
   expect(handed).toEqual([]);
   expect(rewards.diagnostics().pending).toBe(1);
-  answers.unshift({ kind: 'ok', body: earned('dec_1') });
+  responses.unshift({ kind: 'ok', body: earned('dec_1') });
   await clock.advance(3_600_000);
   await eventually(() => expect(handed).toMatchObject([{ decisionId: 'dec_1' }]));
 });
 
 test('a long poll ends when the status arrives another way', async () => {
   const clock = manualClock();
-  const { rewards, asked, answers } = openTab(clock, undefined, withoutDatabaseTimeouts(clock));
-  answers.push(new Promise(() => undefined));
+  const { rewards, requests, responses } = openTab(
+    clock,
+    undefined,
+    withoutDatabaseTimeouts(clock),
+  );
+  responses.push(new Promise(() => undefined));
   await watch(rewards, 'dec_1');
   await eventually(() => expect(clock.timers()).toBe(1));
   await clock.advance(1_500);
   await rewards.settle([earned('dec_1')]);
-  expect(asked[0]?.signal?.aborted).toBe(true);
+  expect(requests[0]?.signal?.aborted).toBe(true);
 });
 
 test('pending rewards are polled again after a reload', async () => {
@@ -81,8 +89,8 @@ test('pending rewards are polled again after a reload', async () => {
   await watch(before.rewards, 'dec_1');
   before.rewards.destroy();
   const clock = manualClock();
-  const { rewards, answers } = openTab(clock, undefined, withoutDatabaseTimeouts(clock));
-  answers.push({ kind: 'ok', body: earned('dec_1') });
+  const { rewards, responses } = openTab(clock, undefined, withoutDatabaseTimeouts(clock));
+  responses.push({ kind: 'ok', body: earned('dec_1') });
   const handed = new Promise<EarnedReward>((resolve) => rewards.onReward(resolve));
   await eventually(() => expect(rewards.diagnostics().pending).toBe(1));
   await eventually(() => expect(clock.timers()).toBe(1));
@@ -105,10 +113,10 @@ test.each([
   ['status', (rewards: Rewards) => rewards.status('dec_1')],
 ])('a pending reward that the service has deleted expires, by %s', async (_, ask) => {
   const clock = manualClock();
-  const { rewards, answers } = openTab(clock, undefined, withoutDatabaseTimeouts(clock));
+  const { rewards, responses } = openTab(clock, undefined, withoutDatabaseTimeouts(clock));
   await watch(rewards, 'dec_1');
   await eventually(() => expect(clock.timers()).toBe(1));
-  answers.push({ kind: 'refused', problem: { code: 'decision_gone' } });
+  responses.push({ kind: 'refused', problem: { code: 'decision_gone' } });
   const report = ask(rewards);
   await clock.advance(1_500);
   expect(await report).toMatchObject({ state: 'expired', reason: 'unknown_to_service' });
@@ -116,20 +124,24 @@ test.each([
   expect(clock.timers()).toBe(0);
 });
 
-test.each<Answer<RewardStatus>>([
+test.each<ServiceResult<RewardStatus>>([
   { kind: 'refused', problem: { code: 'not_found' } },
   { kind: 'refused', problem: { code: 'key_revoked' } },
   { kind: 'refused', problem: { code: 'token_invalid' } },
   { kind: 'unreachable', cause: 'foreign_answer' },
   { kind: 'retry', status: 503 },
-])('a pending reward stays pending after $kind, however late it is', async (answer) => {
+])('a pending reward stays pending after $kind, however late it is', async (response) => {
   const clock = manualClock();
-  const { rewards, answers, asked } = openTab(clock, undefined, withoutDatabaseTimeouts(clock));
+  const { rewards, responses, requests } = openTab(
+    clock,
+    undefined,
+    withoutDatabaseTimeouts(clock),
+  );
   await watch(rewards, 'dec_1');
   await eventually(() => expect(clock.timers()).toBe(1));
   clock.setWallTime(clock.now() + 400 * 86_400_000);
-  answers.push(answer);
+  responses.push(response);
   await clock.advance(1_500);
-  await eventually(() => expect(asked).toHaveLength(1));
+  await eventually(() => expect(requests).toHaveLength(1));
   expect(await rewards.list()).toMatchObject([{ decisionId: 'dec_1', state: 'pending' }]);
 });

@@ -5,7 +5,7 @@ import { systemClock, type Clock } from '../../../src/platform/clock.ts';
 import { newRandomId } from '../../../src/platform/ids.ts';
 import { createRewards, type Rewards } from '../../../src/reward/rewards.ts';
 import { createLedger } from '../../../src/reward/ledger.ts';
-import type { Answer, Call, Guard } from '../../../src/transport/service-client.ts';
+import type { ServiceResult, Call, Guard } from '../../../src/transport/service-client.ts';
 import { deleteDatabase } from '../../support/delete-database.ts';
 import { testNetwork, testPage } from '../../support/ports.ts';
 
@@ -27,7 +27,7 @@ export const earned = (id: string): RewardStatus => ({
   reward: { type: 'coins', amount: 10 },
   receipt: 'jws',
 });
-const offline: Answer<RewardStatus> = { kind: 'unreachable', cause: 'network' };
+const offline: ServiceResult<RewardStatus> = { kind: 'unreachable', cause: 'network' };
 
 /** A tab, with its own connection to the same ledger. */
 export const openTab = (
@@ -49,8 +49,8 @@ export function openTabOf(
   ledgerClock = clock,
   firstPlayer: string | null = '',
 ) {
-  const asked: { id: string; waitS: number; signal: AbortSignal | undefined }[] = [];
-  const answers: (Answer<RewardStatus> | Promise<Answer<RewardStatus>>)[] = [];
+  const requests: { id: string; waitS: number; signal: AbortSignal | undefined }[] = [];
+  const responses: (ServiceResult<RewardStatus> | Promise<ServiceResult<RewardStatus>>)[] = [];
   const page = testPage();
   const network = testNetwork();
   const frames: (() => void)[] = [];
@@ -69,8 +69,8 @@ export function openTabOf(
       async call<T>(path: string, _guard: Guard<T>, { signal }: Call) {
         const { pathname, searchParams } = new URL(path, 'https://ads.test');
         const id = pathname.split('/').at(-1) ?? '';
-        asked.push({ id, waitS: Number(searchParams.get('wait_s')), signal });
-        return ((await answers.shift()) ?? offline) as Answer<T>;
+        requests.push({ id, waitS: Number(searchParams.get('wait_s')), signal });
+        return ((await responses.shift()) ?? offline) as ServiceResult<T>;
       },
     },
   });
@@ -88,8 +88,8 @@ export function openTabOf(
   };
   return {
     rewards,
-    asked,
-    answers,
+    requests,
+    responses,
     page,
     network,
     frames,

@@ -29,7 +29,7 @@ test('a reward is not delivered to another player on this device, and waits for 
   await bob.rewards.settle([earned('dec_2')]);
   await earn(bob.rewards, 'dec_3', 'bob');
   await eventually(() => expect(bob.ids()).toEqual(['dec_3']));
-  expect(bob.asked).toEqual([]);
+  expect(bob.requests).toEqual([]);
   bob.rewards.destroy();
 
   const back = tabOf('ann');
@@ -42,10 +42,10 @@ test('pending rewards of another player are not polled', async () => {
   await watch(before.rewards, 'dec_1', 'ann');
   before.rewards.destroy();
   const clock = manualClock();
-  const { asked, rewards } = openTab(clock, undefined, withoutDatabaseTimeouts(clock), 'bob');
+  const { requests, rewards } = openTab(clock, undefined, withoutDatabaseTimeouts(clock), 'bob');
   await rewards.list();
   await clock.advance(3_600_000);
-  expect(asked).toEqual([]);
+  expect(requests).toEqual([]);
   expect(clock.timers()).toBe(0);
 });
 

@@ -40,7 +40,7 @@ const closeControl = (): Promise<number> =>
       }),
   );
 
-const ways: Record<string, (name: string) => Promise<void>> = {
+const inputs: Record<string, (name: string) => Promise<void>> = {
   'a mouse': (name) => button(page, name).click(),
   touch: (name) => button(page, name).tap(),
   async 'the keyboard'(name) {
@@ -55,21 +55,20 @@ const ways: Record<string, (name: string) => Promise<void>> = {
   },
 };
 
-it.each(['video', 'image', 'html'].flatMap((kind) => Object.keys(ways).map((way) => [kind, way])))(
-  '%s can be closed on time with %s',
-  async (kind, way) => {
-    const context = await browser.newContext({ hasTouch: way === 'touch' });
-    page = await context.newPage();
-    await page.route('**/v1/decisions', async (route) => {
-      const response = await route.fetch();
-      const decision = (await response.json()) as object;
-      await route.fulfill({ response, json: { ...decision, min_watch_ms: 11_000 } });
-    });
-    await page.goto(site.pageFor(kind));
-    expect(await closeControl()).toBeLessThan(closeAfterMs + graceMs);
-    await ways[way]?.('Close ad');
-    await ways[way]?.('Close anyway');
-    expect(await resultOf(page)).toMatchObject({ outcome: 'dismissed' });
-    expect(await stateOf(page)).toEqual(asBefore('game'));
-  },
-);
+it.each(
+  ['video', 'image', 'html'].flatMap((kind) => Object.keys(inputs).map((way) => [kind, way])),
+)('%s can be closed on time with %s', async (kind, way) => {
+  const context = await browser.newContext({ hasTouch: way === 'touch' });
+  page = await context.newPage();
+  await page.route('**/v1/decisions', async (route) => {
+    const response = await route.fetch();
+    const decision = (await response.json()) as object;
+    await route.fulfill({ response, json: { ...decision, min_watch_ms: 11_000 } });
+  });
+  await page.goto(site.pageFor(kind));
+  expect(await closeControl()).toBeLessThan(closeAfterMs + graceMs);
+  await inputs[way]?.('Close ad');
+  await inputs[way]?.('Close anyway');
+  expect(await resultOf(page)).toMatchObject({ outcome: 'dismissed' });
+  expect(await stateOf(page)).toEqual(asBefore('game'));
+});

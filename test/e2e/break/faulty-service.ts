@@ -75,7 +75,7 @@ const scripts: Record<string, string> = {
 };
 
 /** Responds like the ad service; the placement selects the fault. */
-export async function answerAsService(
+export async function respondAsService(
   request: IncomingMessage,
   response: ServerResponse,
   at: string,
@@ -97,12 +97,12 @@ export async function answerAsService(
     );
   }
   response.setHeader('content-type', 'application/json');
-  response.end(JSON.stringify(await answerTo(pathname, request, at)));
+  response.end(JSON.stringify(await responseTo(pathname, request, at)));
 }
 
 let count = 0;
 
-async function answerTo(pathname: string, request: IncomingMessage, at: string): Promise<object> {
+async function responseTo(pathname: string, request: IncomingMessage, at: string): Promise<object> {
   if (pathname === '/v1/decisions')
     return decide(JSON.parse(await text(request)) as DecisionRequest, at);
   if (pathname === '/v1/events') {

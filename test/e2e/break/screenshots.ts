@@ -26,19 +26,19 @@ interface View {
   make(page: Page): Promise<unknown>;
 }
 
-const longEnough = 9_000;
-const aMoment = (page: Page) => page.waitForTimeout(900);
+const longWatchMs = 9_000;
+const pause = (page: Page) => page.waitForTimeout(900);
 const views: Record<string, View> = {
-  video: { placement: 'video', minWatchMs: longEnough, make: aMoment },
-  image: { placement: 'image', minWatchMs: longEnough, make: aMoment },
-  html: { placement: 'html', minWatchMs: longEnough, make: aMoment },
+  video: { placement: 'video', minWatchMs: longWatchMs, make: pause },
+  image: { placement: 'image', minWatchMs: longWatchMs, make: pause },
+  html: { placement: 'html', minWatchMs: longWatchMs, make: pause },
   question: {
     placement: 'video',
-    minWatchMs: longEnough,
+    minWatchMs: longWatchMs,
     async make(page) {
       await page.locator('button.close').click();
       await page.locator('.ask').waitFor();
-      await aMoment(page);
+      await pause(page);
     },
   },
   'end card': {
@@ -46,7 +46,7 @@ const views: Record<string, View> = {
     minWatchMs: 400,
     async make(page) {
       await page.locator('.end').waitFor();
-      await aMoment(page);
+      await pause(page);
     },
   },
 };

@@ -4,7 +4,7 @@ import type { AddressInfo } from 'node:net';
 import { basename, extname, join } from 'node:path';
 import { build } from 'esbuild';
 import { keyChecksum } from '../../../src/platform/key-format.ts';
-import { answerAsService } from './faulty-service.ts';
+import { respondAsService } from './faulty-service.ts';
 
 /** A game's page, bundled as a game would be, and a faulty ad service on another origin. */
 export interface Site {
@@ -29,7 +29,7 @@ type Policy = 'none' | 'strict' | 'inline creatives';
 export async function startSite(allowed: Policy = 'none'): Promise<Site> {
   const scripts = await bundle();
   const service = createServer(
-    (request, response) => void answerAsService(request, response, serviceUrl),
+    (request, response) => void respondAsService(request, response, serviceUrl),
   );
   const serviceUrl = await listen(service);
   const inline = allowed === 'inline creatives';
@@ -39,7 +39,7 @@ export async function startSite(allowed: Policy = 'none'): Promise<Site> {
     `require-trusted-types-for 'script'; trusted-types ${inline ? 'trueward' : "'none'"}`,
   ].join(' ');
 
-  async function answer({ url = '/' }: IncomingMessage, response: ServerResponse): Promise<void> {
+  async function respond({ url = '/' }: IncomingMessage, response: ServerResponse): Promise<void> {
     const { pathname } = new URL(url, 'http://page');
     const name = pathname === '/' ? 'index.html' : pathname.slice(1);
     const body =
@@ -49,7 +49,7 @@ export async function startSite(allowed: Policy = 'none'): Promise<Site> {
     if (allowed !== 'none') response.setHeader('content-security-policy', policy);
     response.end(body);
   }
-  const pages = createServer((request, response) => void answer(request, response));
+  const pages = createServer((request, response) => void respond(request, response));
   const pageUrl = await listen(pages);
 
   return {

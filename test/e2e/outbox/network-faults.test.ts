@@ -129,9 +129,9 @@ test.each([429, 500, 503])('a %d without Retry-After is retried with back-off', 
 test('one event that causes a batch of a hundred to be rejected does not block the others', async () => {
   lab.receiver.fault = ({ batch, accept, response }) => {
     const bad = batch.events.some(({ detail }) => detail === 'bad');
-    const refusal = { type: '', title: '', status: 400, detail: '', code: 'malformed_json' };
+    const problem = { type: '', title: '', status: 400, detail: '', code: 'malformed_json' };
     response.writeHead(bad ? 400 : 200, { 'content-type': 'application/json' });
-    response.end(JSON.stringify(bad ? refusal : accept()));
+    response.end(JSON.stringify(bad ? problem : accept()));
   };
   await page.evaluate(() => {
     void window.game.make(63);

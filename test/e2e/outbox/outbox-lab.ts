@@ -61,12 +61,12 @@ export async function startLab(shared: Browser): Promise<OutboxLab> {
         expect(stored.filter((id) => !receiver.arrivals.has(id))).toEqual([]);
       });
       await waitFor(async () => {
-        const left = await page.evaluate(async () => ({
+        const remaining = await page.evaluate(async () => ({
           inStore: await window.game.inStore(),
           stored: window.game.diagnostics().stored,
           timers: window.game.timers(),
         }));
-        expect(left).toEqual({ inStore: 0, stored: 0, timers: 0 });
+        expect(remaining).toEqual({ inStore: 0, stored: 0, timers: 0 });
       });
     },
     async close() {

@@ -135,9 +135,9 @@ test('script in any text is displayed literally and never runs', async () => {
   const { owner } = site;
   const hostile = `<img src=x onerror="window.ran=1"><script>window.ran=1</script>`;
   const send = async (path: string, body: object, method = 'POST') => {
-    const answer = await owner.send<{ id: string }>(method, path, body);
-    expect(answer.status, JSON.stringify(answer.body)).toBeLessThan(300);
-    return answer.body.id;
+    const response = await owner.send<{ id: string }>(method, path, body);
+    expect(response.status, JSON.stringify(response.body)).toBeLessThan(300);
+    return response.body.id;
   };
   const advertiser = await send('/v1/advertisers', { name: hostile, domain: 'evil.example' });
   const source = await send('/v1/sources', { name: hostile, kind: 'direct' });

@@ -10,13 +10,13 @@ import { it as test } from '../worker.ts';
 let site: PanelSite;
 let receiver: Server;
 /** The receiver's status, and the number of requests. */
-let [answer, asked] = [410, 0];
+let [reply, requests] = [410, 0];
 test.beforeAll(async ({ browser }) => {
   site = await startPanelSite(browser);
   receiver = createServer((request, response) => {
-    asked += 1;
+    requests += 1;
     request.resume();
-    response.writeHead(answer).end(answer === 200 ? 'Taken.' : 'Moved away.');
+    response.writeHead(reply).end(reply === 200 ? 'Taken.' : 'Moved away.');
   }).listen(0, '127.0.0.1');
   await once(receiver, 'listening');
 });
@@ -141,14 +141,14 @@ test('a failing webhook shows on the overview and on its page, and missed events
     state: 'on',
     reason: 'a test',
   });
-  answer = 200;
+  reply = 200;
   await page.getByRole('combobox', { name: 'Status' }).click();
   await page.getByRole('option', { name: 'enabled' }).click();
   await save(page);
   await page.getByText('Webhook saved').waitFor();
   await page.getByRole('button', { name: 'Resend missed events (24 h)' }).click();
   await page.getByText('2 events queued for redelivery.').waitFor();
-  await expect.poll(() => asked).toBe(3);
+  await expect.poll(() => requests).toBe(3);
   await expect
     .poll(async () => {
       await page.getByRole('button', { name: 'Refresh' }).first().click();
@@ -161,5 +161,5 @@ test('a failing webhook shows on the overview and on its page, and missed events
   await page.getByRole('option', { name: 'failed' }).click();
   await deliveries.getByText('1 attempt').click();
   await deliveries.getByRole('button', { name: 'Redeliver' }).click();
-  await expect.poll(() => asked).toBe(4);
+  await expect.poll(() => requests).toBe(4);
 });

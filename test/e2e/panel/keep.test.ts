@@ -76,13 +76,13 @@ test('an outage is announced, data stays visible, and everything is refetched af
 test('leaving an unsaved form asks for confirmation, also when switching the environment', async () => {
   const page = await site.open('/advertisers/create');
   await fillAdvertiser(page, 'Unsaved');
-  const asked: string[] = [];
+  const requests: string[] = [];
   page.on('dialog', (dialog) => {
-    asked.push(dialog.message());
+    requests.push(dialog.message());
     void dialog.dismiss();
   });
   await page.getByRole('menuitem', { name: 'Sources' }).click();
-  await expect.poll(() => asked).toEqual(['Leave without saving? Your changes will be lost.']);
+  await expect.poll(() => requests).toEqual(['Leave without saving? Your changes will be lost.']);
   await page.getByRole('button', { name: 'Live', exact: true }).click();
   const question = page.getByRole('dialog', { name: 'Switch to live?' });
   await question.getByText('unsaved changes will be lost').waitFor();

@@ -28,14 +28,14 @@ test('without requests, the overview says so and shows no figures', async () => 
 test('paging, searching and sorting a list take one request each', async () => {
   const page = await site.open('/advertisers');
   await page.getByRole('link', { name: 'Maker 100' }).waitFor();
-  const asked: string[] = [];
+  const requests: string[] = [];
   page.on('request', (request) => {
-    if (/\/(v1|panel\/api)\//.test(request.url())) asked.push(new URL(request.url()).pathname);
+    if (/\/(v1|panel\/api)\//.test(request.url())) requests.push(new URL(request.url()).pathname);
   });
   const expectOne = async (name: string) => {
     await page.getByRole('link', { name }).waitFor();
-    expect(asked).toEqual(['/panel/api/advertisers']);
-    asked.length = 0;
+    expect(requests).toEqual(['/panel/api/advertisers']);
+    requests.length = 0;
   };
   await page.getByRole('button', { name: 'Go to page 4' }).click();
   await expectOne('Maker 180');

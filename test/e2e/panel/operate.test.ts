@@ -228,9 +228,9 @@ test('a policy reads as a sentence and is tried on a request before it is saved'
   await page.getByLabel('Device', { exact: true }).click();
   await page.getByRole('option', { name: 'mobile' }).click();
   await page.getByRole('button', { name: 'Try it' }).click();
-  const answer = page.getByRole('region', { name: 'Try this policy' });
-  await answer.getByText('Blocked by').waitFor();
-  expect(await answer.textContent()).toContain('No films on phones');
+  const result = page.getByRole('region', { name: 'Try this policy' });
+  await result.getByText('Blocked by').waitFor();
+  expect(await result.textContent()).toContain('No films on phones');
   expect(await list<Policy>('/v1/policies')).toEqual([]);
 
   await page.getByRole('button', { name: 'Save' }).click();

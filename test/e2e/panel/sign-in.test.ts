@@ -23,8 +23,8 @@ const overview = (page: Page) => page.getByRole('heading', { name: 'Overview', l
 test('the setup page keeps its input however long it takes', async () => {
   const page = await site.open('/setup?token=none', { as: 'nobody' });
   await page.clock.install();
-  const asked: string[] = [];
-  page.on('request', (request) => asked.push(new URL(request.url()).pathname));
+  const requests: string[] = [];
+  page.on('request', (request) => requests.push(new URL(request.url()).pathname));
   await page.goto('about:blank');
   await page.goto(`${site.url}/panel/${new URL(site.setupUrl).hash}`);
   const name = page.getByLabel('Your name');
@@ -32,7 +32,7 @@ test('the setup page keeps its input however long it takes', async () => {
   for (let second = 0; second < 60; second += 5) await page.clock.runFor(5_000);
   expect(await name.inputValue()).toBe('Ada');
   // There is no session yet: asking for it could only lead to the sign-in page.
-  expect(asked).not.toContain('/panel/api/session');
+  expect(requests).not.toContain('/panel/api/session');
   await page.context().close();
 });
 
@@ -45,8 +45,8 @@ test('the first owner sets up with the one-time link, enables one-time codes and
   await overview(page).waitFor();
 
   // The link is used up.
-  const stranger = await openLink(site.setupUrl);
-  await stranger.getByText('Link invalid or expired').waitFor();
+  const foreign = await openLink(site.setupUrl);
+  await foreign.getByText('Link invalid or expired').waitFor();
 
   await page.getByRole('button', { name: 'Profile' }).click();
   await page.getByRole('menuitem', { name: 'Your account' }).click();
@@ -76,9 +76,9 @@ test('the first owner sets up with the one-time link, enables one-time codes and
 test('after too many failures, the form shows how many seconds to wait', async () => {
   const page = await site.open('/', { as: 'nobody' });
   for (let attempt = 0; attempt < 6; attempt += 1) {
-    const answered = page.waitForResponse((response) => response.request().method() === 'POST');
+    const responded = page.waitForResponse((response) => response.request().method() === 'POST');
     await signIn(page, 'nobody@example.com', 'a guess');
-    await answered;
+    await responded;
   }
   await page.getByText(/Too many failed attempts\. Try again in \d+ s\./).waitFor();
 });
@@ -114,9 +114,9 @@ async function toLiveAndBack(page: Page): Promise<void> {
   expect(await band.textContent()).toContain('Sandbox');
 
   await page.getByRole('button', { name: 'Live', exact: true }).click();
-  const asked = page.waitForRequest((request) => request.url().includes('/v1/reports'));
+  const requests = page.waitForRequest((request) => request.url().includes('/v1/reports'));
   await page.getByRole('button', { name: 'Switch to live' }).click();
-  expect((await asked).headers()['trueward-environment']).toBe('live');
+  expect((await requests).headers()['trueward-environment']).toBe('live');
   await expect.poll(() => band.textContent()).toContain('Live');
   const liveColor = await band.evaluate((element) => getComputedStyle(element).backgroundColor);
   expect(liveColor).not.toBe(sandboxColor);

@@ -126,12 +126,12 @@ it('replaying every request in parallel earns nothing more', async () => {
   await show(page, 'showRewarded', 'revive');
   await expect.poll(() => coins(name), watched).toBe(25);
   const recorded = [...tapped.batches];
-  const answers = await Promise.all(
+  const responses = await Promise.all(
     Array.from({ length: 20 }, () => recorded)
       .flat()
       .map((batch) => post<EventBatchResult>(page, stack, '/v1/events', batch)),
   );
-  const results = answers.flatMap((answer) => answer.results);
+  const results = responses.flatMap((response) => response.results);
   expect(new Set(results.map(({ status }) => status))).toEqual(new Set(['duplicate']));
   expect((await stack.account(name)).credits).toHaveLength(1);
 });
@@ -140,17 +140,17 @@ it('ads requested at once earn no more than the elapsed time allows', async () =
   const name = newPlayer();
   const page = await open(name);
   const since = performance.now();
-  const stockpiled = await Promise.all(
+  const preloaded = await Promise.all(
     Array.from({ length: 8 }, () => decisionFor(page, 'long', name)),
   );
   await show(page, 'showRewarded', 'revive');
   await expect.poll(() => coins(name), watched).toBe(25);
-  for (const decision of stockpiled)
+  for (const decision of preloaded)
     await post(page, stack, '/v1/events', {
       sent_at: sentAt(),
       events: forgedEvents(decision),
     });
-  const states = await Promise.all(stockpiled.map(({ id }) => statusOf(stack, id)));
+  const states = await Promise.all(preloaded.map(({ id }) => statusOf(stack, id)));
   const earned = states.filter(({ state }) => state === 'earned').length;
   // 95 % of five seconds each, minus a tolerance of two seconds.
   const time = performance.now() - since + 2_000;

@@ -6,10 +6,10 @@ export type Filled = Decision & { token: string };
 
 /** A reward as the customer's server receives it. */
 export async function statusOf(stack: Stack, decisionId: string): Promise<RewardStatus> {
-  const answer = await fetch(`${stack.serviceUrl}/v1/decisions/${decisionId}`, {
+  const response = await fetch(`${stack.serviceUrl}/v1/decisions/${decisionId}`, {
     headers: { authorization: `Bearer ${stack.keys.sandbox.secret}` },
   });
-  return (await answer.json()) as RewardStatus;
+  return (await response.json()) as RewardStatus;
 }
 
 const isEvents = (request: Request): boolean =>
@@ -37,12 +37,12 @@ export function tap(page: Page): { decisions: Filled[]; batches: EventBatch[] } 
 export const post = <T>(page: Page, stack: Stack, path: string, body: object): Promise<T> =>
   page.evaluate(
     async ([address, key, text]) => {
-      const answer = await fetch(address, {
+      const response = await fetch(address, {
         method: 'POST',
         headers: { authorization: `Bearer ${key}`, 'content-type': 'application/json' },
         body: text,
       });
-      return (await answer.json()) as T;
+      return (await response.json()) as T;
     },
     [`${stack.serviceUrl}${path}`, stack.keys.sandbox.publishable, JSON.stringify(body)] as const,
   );

@@ -164,9 +164,9 @@ it('the tag’s attributes set options', async () => {
   host.set('/attributes', { body: pageWith(withAttributes(attributes)) });
   await page.goto(`${host.url}/attributes`);
   await page.locator('html[data-ready]').waitFor();
-  const asked = page.waitForRequest(`${stack.serviceUrl}/v1/decisions`);
+  const requested = page.waitForRequest(`${stack.serviceUrl}/v1/decisions`);
   await page.locator('#play').click();
-  const request = (await asked).postDataJSON() as Record<string, unknown>;
+  const request = (await requested).postDataJSON() as Record<string, unknown>;
   expect(request).toMatchObject({
     child_directed: true,
     consent: { status: 'denied' },
@@ -257,10 +257,10 @@ it.for(['same', 'other'] as const)(
     await game.locator('#play').click();
     await game.locator('#outcome', { hasText: 'not_ready' }).waitFor();
     expect(requests).toEqual([]);
-    const asked = page.waitForRequest(`${stack.serviceUrl}/v1/decisions`);
+    const request = page.waitForRequest(`${stack.serviceUrl}/v1/decisions`);
     await page.locator('#agree').click();
     await earn(game);
-    expect((await asked).postDataJSON()).toMatchObject({
+    expect((await request).postDataJSON()).toMatchObject({
       consent: { status: 'granted', tcf_string: 'CPportal' },
     });
     expect(errors).toEqual(expectedErrors);

@@ -1,7 +1,7 @@
 import { createRewards, type Rewards } from '../../../src/reward/rewards.ts';
 import type { Ledger } from '../../../src/reward/ledger.ts';
 import type { LedgerEntry } from '../../../src/reward/reward-machine.ts';
-import type { Answer, Call, Guard } from '../../../src/transport/service-client.ts';
+import type { ServiceResult, Call, Guard } from '../../../src/transport/service-client.ts';
 import { testNetwork, testPage } from '../../support/ports.ts';
 import type { World } from './world.ts';
 
@@ -50,7 +50,7 @@ export function createDevice(
         async call<T>(path: string, _guard: Guard<T>, { headers = {} }: Call) {
           const id = path.replace(/^.*\/|\?.*$/g, '');
           const body = await world.statusFor(id, headers['decision-token'] ?? '');
-          return { kind: 'ok', body } as Answer<T>;
+          return { kind: 'ok', body } as ServiceResult<T>;
         },
       },
     });
@@ -88,7 +88,7 @@ export function createDevice(
       // The outbox of the next page receives the responses that the killed one did not.
       for (const id of disk.keys()) await page().status(id);
       const isDue = ({ state, delivered }: LedgerEntry) => state === 'earned' && !delivered;
-      for (let turn = 0; turn < 200 && [...disk.values()].some(isDue); turn += 1) {
+      for (let tick = 0; tick < 200 && [...disk.values()].some(isDue); tick += 1) {
         for (const tab of tabs) tab.page.tell('visible');
         await new Promise(setImmediate);
       }

@@ -76,8 +76,8 @@ function schedulePlayer(
   let freeMs = startMs;
   for (const plan of watches) {
     const before = mine.at(-1);
-    const beside = plan.parallel && before !== undefined;
-    const fromMs = beside ? before.fromMs : freeMs + plan.gapMs + plan.preloadedMs;
+    const parallel = plan.parallel && before !== undefined;
+    const fromMs = parallel ? before.fromMs : freeMs + plan.gapMs + plan.preloadedMs;
     const decideMs = Math.max(startMs, fromMs - plan.preloadedMs);
     const track: Track = {
       userRef,
@@ -108,13 +108,13 @@ function schedulePlayer(
         });
       }
     }
-    track.expected = expectation(plan, occurrences, decideMs, kill, beside);
+    track.expected = expectation(plan, occurrences, decideMs, kill, parallel);
     // Corrected by an hour, which the device was never wrong by when it happened; and a clock that was set hides how
     // long the watch of a cheat was.
     const longEnough = isCheat(plan) && passedAtComplete(occurrences, decideMs) >= leastMs;
     if (player.jumpMs !== 0 && (plan.behavior === 'offline' || longEnough))
       track.expected = 'either';
-    if (beside && before.expected === 'earned') before.expected = 'either';
+    if (parallel && before.expected === 'earned') before.expected = 'either';
     freeMs = Math.max(freeMs, track.toMs);
     mine.push(track);
     tracks.push(track);
@@ -193,7 +193,7 @@ function expectation(
   occurrences: Occurrence[],
   decideMs: number,
   kill: Window,
-  beside: boolean,
+  parallel: boolean,
 ): Track['expected'] {
   const { behavior, placement } = plan;
   if (isCheat(plan)) {
@@ -212,7 +212,7 @@ function expectation(
     if (firstComplete > kill.fromMs && firstComplete < kill.toMs) return 'not earned';
     if (sent.some(whileKilled) || whileKilled(decideMs)) return 'either';
   }
-  return beside ? 'either' : 'earned';
+  return parallel ? 'either' : 'earned';
 }
 
 async function decide(world: World, track: Track): Promise<void> {
@@ -239,7 +239,7 @@ async function send(
   );
   // A page that is killed meanwhile does not receive the response.
   const page = track.device.page();
-  const answer = await world.report(
+  const response = await world.report(
     {
       ...event,
       occurred_at: new Date(event.occurred_at).toISOString(),
@@ -249,10 +249,10 @@ async function send(
     new Date(sentAt).toISOString(),
     plan.behavior === 'bot',
   );
-  await page.settle(answer);
-  if (answer.some(({ id, state }) => id === decision.id && state === 'earned'))
+  await page.settle(response);
+  if (response.some(({ id, state }) => id === decision.id && state === 'earned'))
     track.earnedAtMs ??= world.clock.nowMs();
-  track.told.push(...answer.filter(({ id }) => id === decision.id).map(({ state }) => state));
+  track.told.push(...response.filter(({ id }) => id === decision.id).map(({ state }) => state));
 }
 
 function tokenOf({ behavior }: WatchPlan, token: string, other: string | undefined): string {

@@ -44,14 +44,14 @@ export interface World {
 const bots = { 'user-agent': 'Mozilla/5.0 (compatible; Examplebot/1.0)' };
 
 /** Retries until there is a response, like a device whose connection broke. */
-async function insistOn<T>(
+async function retryUntilResponse<T>(
   ask: () => Promise<T>,
-  isAnswer: (answer: T) => boolean = () => true,
+  isAnswer: (response: T) => boolean = () => true,
 ): Promise<T> {
   for (let attempt = 1; ; attempt += 1) {
     try {
-      const answer = await ask();
-      if (isAnswer(answer) || attempt === 50) return answer;
+      const response = await ask();
+      if (isAnswer(response) || attempt === 50) return response;
     } catch (error) {
       if (attempt === 50) throw error;
     }
@@ -83,7 +83,7 @@ export async function createWorld(databaseUrl?: string): Promise<World> {
     processes.push(await startInProcess(env, { clock, dataDirectory }));
   }
   const { publishable, secret } = first.keys.sandbox;
-  let turn = 0;
+  let requestCount = 0;
   const call = async <T>(
     method: string,
     path: string,
@@ -91,8 +91,8 @@ export async function createWorld(databaseUrl?: string): Promise<World> {
     body?: object,
     headers: Record<string, string> = {},
   ): Promise<T> => {
-    const { url } = processes[turn++ % processes.length] ?? first;
-    const response = await insistOn(
+    const { url } = processes[requestCount++ % processes.length] ?? first;
+    const response = await retryUntilResponse(
       () =>
         fetch(url + path, {
           method,
@@ -106,9 +106,9 @@ export async function createWorld(databaseUrl?: string): Promise<World> {
         }),
       ({ status }) => status !== 503,
     );
-    const answer = (await response.json()) as T;
-    if (!response.ok) throw new Error(`${method} ${path}: ${JSON.stringify(answer)}`);
-    return answer;
+    const reply = (await response.json()) as T;
+    if (!response.ok) throw new Error(`${method} ${path}: ${JSON.stringify(reply)}`);
+    return reply;
   };
 
   const receiver = await startReceiver();
@@ -121,7 +121,9 @@ export async function createWorld(databaseUrl?: string): Promise<World> {
   const database = own ?? first.service.database;
   // Its connections may just have been broken.
   const refresh = () =>
-    Promise.all(processes.map(({ service }) => insistOn(() => service.configuration.refresh())));
+    Promise.all(
+      processes.map(({ service }) => retryUntilResponse(() => service.configuration.refresh())),
+    );
   await refresh();
   const [account] = await database.query<{ account_id: string }>('SELECT account_id FROM accounts');
   const accountId = account?.account_id ?? '';

@@ -217,11 +217,11 @@ describe('the ad break state machine', () => {
   });
 
   it('asks for confirmation before a close forfeits the reward, and pauses the ad meanwhile', () => {
-    const asked = run(...pathTo('prompting'));
-    expect(names(asked.effects).slice(-2)).toEqual(['pause', 'promptClose']);
-    const kept = transition(asked.state, { type: 'closeCancelled' });
+    const prompted = run(...pathTo('prompting'));
+    expect(names(prompted.effects).slice(-2)).toEqual(['pause', 'promptClose']);
+    const kept = transition(prompted.state, { type: 'closeCancelled' });
     expect(names(kept.effects)).toEqual(['promptClose', 'resume']);
-    const lost = transition(asked.state, { type: 'closeConfirmed' });
+    const lost = transition(prompted.state, { type: 'closeConfirmed' });
     expect(names(lost.effects)).toEqual(['skip', 'close', 'release', 'settle dismissed']);
   });
 

@@ -6,11 +6,11 @@ import { createCocosEngine } from '../../fakes/cocos-engine.ts';
 
 test('without a web page, every call returns a documented result and none throws', async () => {
   const ads = createCocosAds(createCocosEngine(), { publishableKey: '', serviceUrl: '' });
-  const refused = { outcome: 'error', reason: 'no_dom' };
+  const rejected = { outcome: 'error', reason: 'no_dom' };
   expect(ads.canShow('revive')).toBe(false);
   expect((await ads.preload('revive')).available).toBe(false);
-  expect(await ads.showRewarded('revive')).toEqual(refused);
-  expect(await ads.showInterstitial('level-end')).toEqual(refused);
+  expect(await ads.showRewarded('revive')).toEqual(rejected);
+  expect(await ads.showInterstitial('level-end')).toEqual(rejected);
   expect(await ads.rewards()).toEqual([]);
   ads.on('reward', () => {})();
   ads.destroy();

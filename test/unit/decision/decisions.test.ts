@@ -4,7 +4,7 @@ import type { LoadedCreative } from '../../../src/creative/renderer.ts';
 import { createDecisions } from '../../../src/decision/decisions.ts';
 import type { ReadyAd } from '../../../src/decision/request-ad.ts';
 import type { NoAd } from '../../../src/decision/no-ad.ts';
-import type { Answer, Call, Guard } from '../../../src/transport/service-client.ts';
+import type { ServiceResult, Call, Guard } from '../../../src/transport/service-client.ts';
 import { deferred } from '../../support/deferred.ts';
 import { manualClock, settled } from '../../support/manual-clock.ts';
 import { decisionPorts, testPage } from '../../support/ports.ts';
@@ -28,14 +28,14 @@ const unfilled = (retryAt?: string): Decision => {
   const reason = retryAt ? 'cooldown' : 'no_candidates';
   return { ...rest, status: 'no_fill', reason, ...(retryAt && { retry_at: retryAt }) };
 };
-const ok = (body: Decision): Answer<Decision> => ({ kind: 'ok', body });
+const ok = (body: Decision): ServiceResult<Decision> => ({ kind: 'ok', body });
 const never = new AbortController().signal;
 beforeEach(() => void vi.stubGlobal('innerWidth', 800).stubGlobal('innerHeight', 600));
 afterEach(() => void vi.unstubAllGlobals());
 
 function setUp() {
   const clock = manualClock();
-  const answers: (Answer<Decision> | Promise<Answer<Decision>>)[] = [];
+  const responses: (ServiceResult<Decision> | Promise<ServiceResult<Decision>>)[] = [];
   const page = testPage();
   const log = { requests: 0, loads: 0, destroyed: 0, aborted: 0, changes: 0 };
   let online = true;
@@ -50,7 +50,7 @@ function setUp() {
       async call<T>(_path: string, _guard: Guard<T>, { signal }: Call) {
         log.requests++;
         signal?.addEventListener('abort', () => log.aborted++);
-        return ((await answers.shift()) ?? ok(filled(`dec_${log.requests}`))) as Answer<T>;
+        return ((await responses.shift()) ?? ok(filled(`dec_${log.requests}`))) as ServiceResult<T>;
       },
     },
     async loadCreative() {
@@ -62,7 +62,7 @@ function setUp() {
   return {
     clock,
     page,
-    answers,
+    responses,
     log,
     decisions,
     goOffline: () => (online = false),
@@ -87,12 +87,12 @@ test('take returns a preloaded ad without a request', async () => {
 });
 
 test('concurrent calls for a placement share one request', async () => {
-  const { decisions, log, answers } = setUp();
-  const answer = deferred<Answer<Decision>>();
-  answers.push(answer.promise);
+  const { decisions, log, responses } = setUp();
+  const response = deferred<ServiceResult<Decision>>();
+  responses.push(response.promise);
   const preloaded = decisions.preload('revive', never);
   const taken = decisions.take('revive', never);
-  answer.resolve(ok(filled('dec_shared')));
+  response.resolve(ok(filled('dec_shared')));
   await preloaded;
   expect(idOf(await taken)).toBe('dec_shared');
   expect(log.requests).toBe(1);
@@ -108,35 +108,35 @@ test('after 60 s a preloaded decision is requested again, and the loaded media i
 });
 
 test('a kill switch discards a preloaded ad', async () => {
-  const { decisions, log, clock, answers } = setUp();
+  const { decisions, log, clock, responses } = setUp();
   await decisions.preload('revive', never);
   await clock.advance(60_000);
-  answers.push(ok({ ...unfilled(), reason: 'killed' }));
+  responses.push(ok({ ...unfilled(), reason: 'killed' }));
   expect(await decisions.take('revive', never)).toMatchObject({ outcome: 'killed' });
   expect(log.destroyed).toBe(1);
 });
 
 test('a different creative replaces the preloaded one', async () => {
-  const { decisions, log, clock, answers } = setUp();
+  const { decisions, log, clock, responses } = setUp();
   await decisions.preload('revive', never);
   await clock.advance(60_000);
-  answers.push(ok(filled('dec_new', 'crv_2')));
+  responses.push(ok(filled('dec_new', 'crv_2')));
   await decisions.preload('revive', never);
   expect(log).toMatchObject({ loads: 2, destroyed: 1 });
 });
 
 test('an expired decision is never shown', async () => {
-  const { decisions, clock, answers } = setUp();
-  answers.push(ok(filled('dec_short', 'crv_1', 30)));
+  const { decisions, clock, responses } = setUp();
+  responses.push(ok(filled('dec_short', 'crv_1', 30)));
   await decisions.preload('revive', never);
   await clock.advance(30_000);
-  answers.push({ kind: 'unreachable', cause: 'network' });
+  responses.push({ kind: 'unreachable', cause: 'network' });
   expect(await decisions.take('revive', never)).toMatchObject({ outcome: 'offline' });
 });
 
 test('until the retry time that the service returned, no request is sent', async () => {
-  const { decisions, log, clock, answers } = setUp();
-  answers.push(ok(unfilled('2026-01-01T00:00:45.000Z')));
+  const { decisions, log, clock, responses } = setUp();
+  responses.push(ok(unfilled('2026-01-01T00:00:45.000Z')));
   const first = await decisions.take('revive', never);
   const retryAt = new Date(clock.now() + 45_000);
   expect(first).toMatchObject({ outcome: 'cooldown', retryAt });
@@ -154,8 +154,8 @@ test('until the retry time that the service returned, no request is sent', async
 });
 
 test('calls onChange when a cooldown ends, and when a placement without fill can be requested again', async () => {
-  const { decisions, log, clock, answers } = setUp();
-  answers.push(ok(unfilled('2026-01-01T00:00:45.000Z')), ok(unfilled()));
+  const { decisions, log, clock, responses } = setUp();
+  responses.push(ok(unfilled('2026-01-01T00:00:45.000Z')), ok(unfilled()));
   await decisions.take('revive', never);
   await decisions.take('coins', never);
   await clock.advance(29_999);
@@ -172,8 +172,8 @@ test('calls onChange when a cooldown ends, and when a placement without fill can
 });
 
 test('calls onChange within 30 s after waking if a cooldown ended while the device slept', async () => {
-  const { decisions, log, clock, answers } = setUp();
-  answers.push(ok(unfilled('2026-01-01T09:00:00.000Z')));
+  const { decisions, log, clock, responses } = setUp();
+  responses.push(ok(unfilled('2026-01-01T09:00:00.000Z')));
   await decisions.take('revive', never);
   await clock.advance(60_000);
   expect(log.changes).toBe(0);
@@ -183,34 +183,34 @@ test('calls onChange within 30 s after waking if a cooldown ended while the devi
 });
 
 test('keeps no timers once destroyed, or for a placement that does not exist', async () => {
-  const { decisions, log, clock, answers } = setUp();
-  answers.push(ok(unfilled('2026-01-01T00:00:45.000Z')));
+  const { decisions, log, clock, responses } = setUp();
+  responses.push(ok(unfilled('2026-01-01T00:00:45.000Z')));
   await decisions.take('revive', never);
   expect(clock.timers()).toBe(1);
   decisions.destroy();
   expect(clock.timers()).toBe(0);
   const others = setUp();
-  others.answers.push({ kind: 'refused', problem: { code: 'placement_not_found' } });
+  others.responses.push({ kind: 'refused', problem: { code: 'placement_not_found' } });
   await others.decisions.take('revive', never);
   expect(others.decisions.availability('revive')).toMatchObject({ reason: 'invalid_placement' });
   expect([log.changes, others.clock.timers()]).toEqual([0, 0]);
 });
 
 test('without a retry time, a placement without fill can be requested again immediately', async () => {
-  const { decisions, clock, answers } = setUp();
-  answers.push(ok(unfilled()));
+  const { decisions, clock, responses } = setUp();
+  responses.push(ok(unfilled()));
   await decisions.take('revive', never);
   expect(decisions.availability('revive')).toEqual({ available: false, reason: 'no_fill' });
   expect(idOf(await decisions.take('revive', never))).toBe('dec_2');
-  answers.push(ok(unfilled()));
+  responses.push(ok(unfilled()));
   await decisions.take('revive', never);
   await clock.advance(30_000);
   expect(decisions.availability('revive')).toEqual({ available: true });
 });
 
 test('a failed request does not affect the availability of the placement', async () => {
-  const { decisions, answers } = setUp();
-  answers.push({ kind: 'unreachable', cause: 'timeout' });
+  const { decisions, responses } = setUp();
+  responses.push({ kind: 'unreachable', cause: 'timeout' });
   expect(await decisions.take('revive', never)).toEqual({ outcome: 'timeout', reason: 'timeout' });
   expect(decisions.availability('revive')).toEqual({ available: true });
 });
@@ -224,12 +224,12 @@ test('offline, only a preloaded ad is available', async () => {
 });
 
 test('offline, a preloaded ad that has to be requested again is not available', async () => {
-  const { answers, clock, decisions, goOffline } = setUp();
+  const { responses, clock, decisions, goOffline } = setUp();
   await decisions.preload('revive', never);
   await clock.advance(60_000);
   goOffline();
   expect(decisions.availability('revive')).toEqual({ available: false, reason: 'offline' });
-  answers.push({ kind: 'unreachable', cause: 'network' });
+  responses.push({ kind: 'unreachable', cause: 'network' });
   expect(await decisions.take('revive', never)).toMatchObject({ outcome: 'offline' });
 });
 
@@ -266,9 +266,9 @@ test('a creative that loads after its timeout is destroyed', async () => {
 });
 
 test('a shared request is aborted only when its last caller aborts', async () => {
-  const { decisions, answers, log } = setUp();
-  const answer = deferred<Answer<Decision>>();
-  answers.push(answer.promise);
+  const { decisions, responses, log } = setUp();
+  const response = deferred<ServiceResult<Decision>>();
+  responses.push(response.promise);
   const first = new AbortController();
   const second = new AbortController();
   const results = [decisions.take('revive', first.signal), decisions.take('revive', second.signal)];
@@ -283,18 +283,18 @@ test('a shared request is aborted only when its last caller aborts', async () =>
 });
 
 test('forget discards preloaded ads and cooldowns, and repeats requests in flight', async () => {
-  const { decisions, answers, log } = setUp();
+  const { decisions, responses, log } = setUp();
   await decisions.preload('revive', never);
-  answers.push(ok(unfilled('2026-11-21T13:00:00.000Z')));
+  responses.push(ok(unfilled('2026-11-21T13:00:00.000Z')));
   await decisions.preload('lobby', never);
-  const answer = deferred<Answer<Decision>>();
-  answers.push(answer.promise);
+  const response = deferred<ServiceResult<Decision>>();
+  responses.push(response.promise);
   const waiting = decisions.take('double-coins', never);
   await vi.waitFor(() => expect(log.requests).toBe(3));
   decisions.forget();
   expect(log.destroyed).toBe(1);
   expect(decisions.availability('lobby')).toEqual({ available: true });
-  answer.resolve(ok(filled('dec_old_terms')));
+  response.resolve(ok(filled('dec_old_terms')));
   expect(idOf(await waiting)).toBe('dec_4');
   expect(idOf(await decisions.take('revive', never))).toBe('dec_5');
   expect(log.destroyed).toBe(2);
@@ -303,14 +303,14 @@ test('forget discards preloaded ads and cooldowns, and repeats requests in fligh
 test('a supplied decision for another placement is rejected, and does not affect availability', async () => {
   const { decisions } = setUp();
   const elsewhere = { ...filled('dec_given'), placement: 'lobby' };
-  const refused = await decisions.preload('revive', never, { decision: elsewhere });
-  expect(refused).toEqual({ available: false, reason: 'error' });
+  const rejected = await decisions.preload('revive', never, { decision: elsewhere });
+  expect(rejected).toEqual({ available: false, reason: 'error' });
   expect(decisions.availability('revive')).toEqual({ available: true });
   expect(idOf(await decisions.take('revive', never))).toBe('dec_1');
 });
 
 test('whenever a caller aborts, the loaded creative is kept or destroyed', async () => {
-  for (let turns = 0; turns < 12; turns += 1) {
+  for (let ticks = 0; ticks < 12; ticks += 1) {
     const { decisions, loadBy, log } = setUp();
     const slow = deferred();
     loadBy(() => slow.promise);
@@ -318,24 +318,24 @@ test('whenever a caller aborts, the loaded creative is kept or destroyed', async
     const result = decisions.take('revive', caller.signal);
     await vi.waitFor(() => expect(log.loads).toBe(1));
     slow.resolve();
-    for (let turn = 0; turn < turns; turn += 1) await Promise.resolve();
+    for (let tick = 0; tick < ticks; tick += 1) await Promise.resolve();
     caller.abort();
     if ('creative' in (await result)) continue;
     await settled();
     decisions.destroy();
-    expect(log.destroyed, `after ${turns} turns`).toBe(1);
+    expect(log.destroyed, `after ${ticks} turns`).toBe(1);
   }
 });
 
 test('destroy aborts requests and destroys preloaded creatives', async () => {
-  const { decisions, answers, log, clock } = setUp();
+  const { decisions, responses, log, clock } = setUp();
   await decisions.preload('revive', never);
-  const answer = deferred<Answer<Decision>>();
-  answers.push(answer.promise);
+  const response = deferred<ServiceResult<Decision>>();
+  responses.push(response.promise);
   const waiting = decisions.take('double-coins', never);
   await vi.waitFor(() => expect(log.requests).toBe(2));
   decisions.destroy();
-  answer.resolve(ok(filled('dec_late')));
+  response.resolve(ok(filled('dec_late')));
   expect(await waiting).toEqual({ outcome: 'aborted' });
   expect(log).toMatchObject({ destroyed: 1, aborted: 1 });
   expect(await decisions.take('revive', never)).toEqual({ outcome: 'aborted' });
@@ -361,13 +361,13 @@ test('an ad that became stale while the device slept is requested again, and its
 });
 
 test('a decision that expired in flight while the device slept is requested again', async () => {
-  const { answers, clock, decisions, log } = setUp();
-  const answer = deferred<Answer<Decision>>();
-  answers.push(answer.promise);
+  const { responses, clock, decisions, log } = setUp();
+  const response = deferred<ServiceResult<Decision>>();
+  responses.push(response.promise);
   const taken = decisions.take('revive', never);
   await vi.waitFor(() => expect(log.requests).toBe(1));
   clock.sleep(9 * hourMs);
-  answer.resolve(ok(filled('dec_old')));
+  response.resolve(ok(filled('dec_old')));
   expect(idOf(await taken)).toBe('dec_2');
   expect(log.destroyed).toBe(1);
 });
@@ -395,8 +395,8 @@ test.each([
   ['the device slept', 'sleep'],
   ['the page was frozen', 'freeze'],
 ] as const)('a retry time that passed while %s no longer blocks requests', async (_, pass) => {
-  const { answers, clock, decisions } = setUp();
-  answers.push(ok(unfilled('2026-01-01T01:00:00.000Z')));
+  const { responses, clock, decisions } = setUp();
+  responses.push(ok(unfilled('2026-01-01T01:00:00.000Z')));
   await decisions.take('revive', never);
   clock[pass](hourMs - 1);
   expect(decisions.availability('revive').available).toBe(false);
@@ -418,8 +418,8 @@ test('setting the device clock neither extends nor ends the life of a preloaded 
 });
 
 test('if a cooldown ended while the device slept, onChange is called as soon as the page is visible', async () => {
-  const { answers, clock, decisions, log, page } = setUp();
-  answers.push(ok(unfilled('2026-01-01T01:00:00.000Z')));
+  const { responses, clock, decisions, log, page } = setUp();
+  responses.push(ok(unfilled('2026-01-01T01:00:00.000Z')));
   await decisions.take('revive', never);
   page.tell('hidden');
   clock.sleep(hourMs - 1);

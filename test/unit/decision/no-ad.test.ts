@@ -64,8 +64,8 @@ test.each([
   [{ kind: 'unreachable', cause: 'blocked' }, 'ad_blocked'],
   [{ kind: 'unreachable', cause: 'foreign_answer' }, 'offline'],
   [{ kind: 'unreachable', cause: 'aborted' }, 'aborted'],
-] as const)('the answer %j has the outcome %s', (answer, outcome) =>
-  expect(noAdFromAnswer(answer, now).outcome).toBe(outcome),
+] as const)('the answer %j has the outcome %s', (response, outcome) =>
+  expect(noAdFromAnswer(response, now).outcome).toBe(outcome),
 );
 
 test('Retry-After from an overloaded service becomes retryAt', () => {

@@ -6,7 +6,7 @@ import type { ReadyAd } from '../../../src/decision/request-ad.ts';
 import type { NoAd } from '../../../src/decision/no-ad.ts';
 import type { RequestOptions } from '../../../src/options.ts';
 import type { Profile } from '../../../src/player-context.ts';
-import type { Answer, Call, Guard } from '../../../src/transport/service-client.ts';
+import type { ServiceResult, Call, Guard } from '../../../src/transport/service-client.ts';
 import { deferred } from '../../support/deferred.ts';
 import { manualClock, settled } from '../../support/manual-clock.ts';
 import { decisionPorts } from '../../support/ports.ts';
@@ -22,7 +22,7 @@ afterEach(() => void vi.unstubAllGlobals());
 function setUp(user: Profile['user'] = {}) {
   const clock = manualClock();
   const requests: DecisionRequest[] = [];
-  const answers: (Partial<Decision> | Promise<Partial<Decision>>)[] = [];
+  const responses: (Partial<Decision> | Promise<Partial<Decision>>)[] = [];
   const log = { loads: 0, destroyed: 0, aborted: 0 };
   const decisions = createDecisions({
     ...decisionPorts(clock),
@@ -46,9 +46,9 @@ function setUp(user: Profile['user'] = {}) {
           token: 'token',
           issued_at: '2026-01-01T00:00:00.000Z',
           expires_at: '2026-01-01T00:10:00.000Z',
-          ...(await answers.shift()),
+          ...(await responses.shift()),
         } satisfies Decision;
-        return { kind: 'ok', body: decision } as Answer<T>;
+        return { kind: 'ok', body: decision } as ServiceResult<T>;
       },
     },
     async loadCreative() {
@@ -56,7 +56,7 @@ function setUp(user: Profile['user'] = {}) {
       return { destroy: () => log.destroyed++ } as unknown as LoadedCreative;
     },
   });
-  return { answers, clock, decisions, log, requests };
+  return { responses, clock, decisions, log, requests };
 }
 
 const idOf = (result: ReadyAd | NoAd) => ('creative' in result ? result.decision.id : result);
@@ -100,9 +100,9 @@ describe('custom data and segments of one call', () => {
   );
 
   test('give concurrent callers with different values separate ads', async () => {
-    const { answers, decisions } = setUp();
+    const { responses, decisions } = setUp();
     const first = deferred<Partial<Decision>>();
-    answers.push(first.promise);
+    responses.push(first.promise);
     const preloaded = decisions.preload('revive', never, blue);
     await settled();
     expect(idOf(await decisions.take('revive', never, red))).toBe('dec_red');
@@ -112,10 +112,10 @@ describe('custom data and segments of one call', () => {
   });
 
   test('do not reuse media of an ad that was shown while the request was in flight', async () => {
-    const { answers, decisions, log } = setUp();
+    const { responses, decisions, log } = setUp();
     await decisions.preload('revive', never, blue);
     const second = deferred<Partial<Decision>>();
-    answers.push(second.promise);
+    responses.push(second.promise);
     const preloaded = decisions.preload('revive', never, red);
     await settled();
     const shown = await decisions.take('revive', never, blue);
@@ -129,9 +129,9 @@ describe('custom data and segments of one call', () => {
   });
 
   test('share a cooldown if only the custom data differs, but not if the segments do', async () => {
-    const { answers, decisions, requests } = setUp();
+    const { responses, decisions, requests } = setUp();
     const retryAt = '2026-01-01T00:01:00.000Z';
-    answers.push({ status: 'blocked', reason: 'cooldown', retry_at: retryAt });
+    responses.push({ status: 'blocked', reason: 'cooldown', retry_at: retryAt });
     await decisions.take('revive', never, blue);
     expect(await decisions.take('revive', never, red)).toMatchObject({ outcome: 'cooldown' });
     expect(requests).toHaveLength(1);
@@ -140,21 +140,21 @@ describe('custom data and segments of one call', () => {
   });
 
   test('leave no request running when the SDK is destroyed', async () => {
-    const { answers, decisions, log } = setUp();
-    answers.push(new Promise(() => undefined), new Promise(() => undefined));
+    const { responses, decisions, log } = setUp();
+    responses.push(new Promise(() => undefined), new Promise(() => undefined));
     const both = [blue, red].map((options) => decisions.preload('revive', never, options));
     await settled();
     decisions.destroy();
     expect(log.aborted).toBe(2);
-    answers.length = 0;
+    responses.length = 0;
     void both;
   });
 });
 
 describe('a user token function', () => {
   test('is called and awaited for each request', async () => {
-    let asked = 0;
-    const { decisions, requests } = setUp({ userToken: async () => `token-${(asked += 1)}` });
+    let calls = 0;
+    const { decisions, requests } = setUp({ userToken: async () => `token-${(calls += 1)}` });
     await decisions.take('revive', never);
     await decisions.take('revive', never);
     expect(requests.map(({ user_token }) => user_token)).toEqual(['token-1', 'token-2']);

@@ -34,17 +34,17 @@ async function signed(atS = now, by = secret): Promise<Attempt> {
 
 /** Webhooks that verification has to accept, and ones that it has to reject. */
 const genuine = await signed();
-const stranger = await signed(now, 'whsec_vutsrqponmlkjihgfedcba9876543210');
+const foreign = await signed(now, 'whsec_vutsrqponmlkjihgfedcba9876543210');
 const attempts: (Attempt & { name: string; accept: boolean })[] = [
   { name: 'a genuine webhook', ...genuine, accept: true },
   {
     name: 'the second of two signatures',
     ...genuine,
-    signatures: `${stranger.signatures}, ${genuine.signatures}`,
+    signatures: `${foreign.signatures}, ${genuine.signatures}`,
     accept: true,
   },
   { name: 'a changed body', ...genuine, body: body.replace('zoë', 'bob'), accept: false },
-  { name: 'another secret', ...stranger, accept: false },
+  { name: 'another secret', ...foreign, accept: false },
   { name: 'an old one', ...(await signed(now - 400)), accept: false },
   { name: 'one from the future', ...(await signed(now + 400)), accept: false },
   { name: 'no time', ...genuine, timestamp: 'soon', accept: false },

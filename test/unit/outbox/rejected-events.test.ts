@@ -30,9 +30,9 @@ test.each([
   async (status, code) => {
     const { service, store, openTab } = openBrowser();
     const { outbox } = openTab();
-    const refuse = service.sendEvents.bind(service);
+    const sendEvents = service.sendEvents.bind(service);
     service.sendEvents = async (body, options) => {
-      if (!body.includes('"detail":"bad"')) return refuse(body, options);
+      if (!body.includes('"detail":"bad"')) return sendEvents(body, options);
       return problem(status, code);
     };
     const events = Array.from({ length: 30 }, (_, index) =>

@@ -72,8 +72,8 @@ test.each([
     await store.append(Array.from({ length: 2_000 }, (_, index) => storedEvent(`old-${index}`)));
     const accept = service.sendEvents.bind(service);
     service.sendEvents = async (body, options) => {
-      const answer = await accept(body, options);
-      if ((service.requests.at(-1)?.batch.events.length ?? 0) <= 100) return answer;
+      const response = await accept(body, options);
+      if ((service.requests.at(-1)?.batch.events.length ?? 0) <= 100) return response;
       service.counted.length -= service.requests.at(-1)?.batch.events.length ?? 0;
       return {
         kind: 'refused',

@@ -30,10 +30,10 @@ test('evicts quartiles before impressions, and completions last', async () => {
   await settled();
   for (const type of ['midpoint', 'impression', 'complete'] as const)
     await Promise.all(Array.from({ length: 4 }, () => outbox.enqueue(adEvent(type))));
-  const left = (await store.read(-1, 100)).flatMap(
+  const remaining = (await store.read(-1, 100)).flatMap(
     ({ value }) => (value as { events: string[] }).events,
   );
-  expect(left.map((json) => (JSON.parse(json) as { type: string }).type).sort()).toEqual([
+  expect(remaining.map((json) => (JSON.parse(json) as { type: string }).type).sort()).toEqual([
     ...Array.from({ length: 5 }, () => 'complete'),
     ...Array.from({ length: 4 }, () => 'impression'),
   ]);
@@ -58,8 +58,8 @@ test('makes room and stores the event when the quota is exceeded', async () => {
   const { storage, dropped } = outbox.diagnostics();
   expect(storage).toBe('indexeddb');
   expect(dropped.too_many).toBeGreaterThan(0);
-  const left = (await store.read(-1, 100)).map(({ value }) => JSON.stringify(value)).join();
-  expect(left).toContain('complete');
+  const remaining = (await store.read(-1, 100)).map(({ value }) => JSON.stringify(value)).join();
+  expect(remaining).toContain('complete');
 });
 
 test('sets aside damaged records and those of unknown releases, and continues', async () => {

@@ -60,7 +60,7 @@ test('every tab receives rewards and counts queued events, whichever tab sends',
 test('messages from another release in another tab are harmless', async () => {
   const { openTab, signal } = openBrowser();
   const { outbox } = openTab();
-  for (const strange of [0, 'news', { something: 1 }]) signal('test:outbox').send(strange);
+  for (const message of [0, 'news', { something: 1 }]) signal('test:outbox').send(message);
   await outbox.enqueue(adEvent());
   await settled();
   expect(outbox.diagnostics()).toMatchObject({ stored: 0, sent: 1 });

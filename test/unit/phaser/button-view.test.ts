@@ -2,7 +2,7 @@ import { readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { buttonStringsFor } from '../../../src/phaser/button-strings.ts';
-import { english, labelOf, lookAgainMs, restingView } from '../../../src/phaser/button-view.ts';
+import { english, labelOf, nextUpdateMs, restingView } from '../../../src/phaser/button-view.ts';
 
 const now = 1_000_000;
 const until = (ms: number) => ({ available: false, retryAt: new Date(now + ms) });
@@ -10,7 +10,7 @@ const until = (ms: number) => ({ available: false, retryAt: new Date(now + ms) }
 describe('an idle button', () => {
   it('is ready when an ad is available, and schedules no further check', () => {
     expect(restingView({ available: true }, now)).toEqual({ state: 'ready', secondsLeft: 0 });
-    expect(lookAgainMs({ available: true }, now)).toBeUndefined();
+    expect(nextUpdateMs({ available: true }, now)).toBeUndefined();
   });
 
   it.each([
@@ -21,19 +21,19 @@ describe('an idle button', () => {
     [65_400, 66, 400],
   ])('%d ms before the next ad shows %d s, and checks again after %d ms', (ms, seconds, again) => {
     expect(restingView(until(ms), now)).toEqual({ state: 'cooldown', secondsLeft: seconds });
-    expect(lookAgainMs(until(ms), now)).toBe(again);
+    expect(nextUpdateMs(until(ms), now)).toBe(again);
   });
 
   it('checks again after 30 s when the retry time is missing or has passed', () => {
     for (const availability of [{ available: false }, until(0), until(-5000)]) {
       expect(restingView(availability, now).state).toBe('unavailable');
-      expect(lookAgainMs(availability, now)).toBe(30_000);
+      expect(nextUpdateMs(availability, now)).toBe(30_000);
     }
   });
 
   it('never checks again for a placement that does not exist', () => {
     const availability = { available: false, reason: 'invalid_placement' as const };
-    expect(lookAgainMs(availability, now)).toBeUndefined();
+    expect(nextUpdateMs(availability, now)).toBeUndefined();
   });
 
   it('shows minutes and seconds', () => {

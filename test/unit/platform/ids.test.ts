@@ -2,12 +2,12 @@ import { beforeEach, expect, test, vi } from 'vitest';
 
 beforeEach(() => vi.resetModules());
 
-const refused = { getRandomValues: () => expect.unreachable() };
+const rejected = { getRandomValues: () => expect.unreachable() };
 
 test.each([
   ['as they are', crypto],
   ['missing', undefined],
-  ['refused', refused],
+  ['refused', rejected],
 ])('ids are unique with cryptographic random numbers %s', async (_, numbers) => {
   vi.stubGlobal('crypto', numbers);
   const { newRandomId } = await import('../../../src/platform/ids.ts');

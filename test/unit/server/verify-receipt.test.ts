@@ -47,14 +47,14 @@ describe('verifyReceipt', () => {
   });
 
   test('rejects a receipt that specifies its own key or algorithm', async () => {
-    const stranger = await makeSigner('key-1');
+    const foreign = await makeSigner('key-1');
     const body = `${encode({ alg: 'HS256', kid: 'key-1', typ: 'reward-receipt+jwt' })}.${encode(claims)}`;
     const mac = createHmac('sha256', signer.jwk.x ?? '').update(body);
     const attempts: [string, ReceiptErrorCode][] = [
-      [await stranger.sign(), 'mismatch'],
-      [await stranger.sign({}, { jwk: stranger.jwk }), 'mismatch'],
-      [await stranger.sign({}, { kid: 'other' }), 'key_unknown'],
-      [await stranger.sign({}, { kid: undefined }), 'key_unknown'],
+      [await foreign.sign(), 'mismatch'],
+      [await foreign.sign({}, { jwk: foreign.jwk }), 'mismatch'],
+      [await foreign.sign({}, { kid: 'other' }), 'key_unknown'],
+      [await foreign.sign({}, { kid: undefined }), 'key_unknown'],
       [`${body}.${mac.digest('base64url')}`, 'algorithm_not_allowed'],
       [await signer.sign({}, { alg: 'none' }), 'algorithm_not_allowed'],
       // Another kind of token, signed with the same key, is not a receipt.
@@ -98,10 +98,10 @@ describe('verifyReceipt', () => {
   });
 
   test('caches the keys at a URL, fetches them again for an unknown id, and reports their absence with a code', async () => {
-    let asked = 0;
+    let requests = 0;
     let set: object = keys;
     const server = createServer((_request, response) => {
-      asked += 1;
+      requests += 1;
       response.end(JSON.stringify(set));
     });
     await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
@@ -117,7 +117,7 @@ describe('verifyReceipt', () => {
         (error: ReceiptError) => error.code,
       );
     const receipt = await signer.sign();
-    expect([await check(receipt), await check(receipt), asked]).toEqual([
+    expect([await check(receipt), await check(receipt), requests]).toEqual([
       'accepted',
       'accepted',
       1,
@@ -126,9 +126,9 @@ describe('verifyReceipt', () => {
     set = { keys: [next.jwk, signer.jwk] };
     const fresh = await next.sign();
     // Made-up key ids must not cause a request each.
-    expect([await check(fresh), asked]).toEqual(['key_unknown', 1]);
+    expect([await check(fresh), requests]).toEqual(['key_unknown', 1]);
     nowS += 31;
-    expect([await check(fresh), asked]).toEqual(['accepted', 2]);
+    expect([await check(fresh), requests]).toEqual(['accepted', 2]);
     await new Promise((resolve) => server.close(resolve));
     nowS += 3_601;
     // The service is down: known keys still work, and unknown ones have an error code of their own.

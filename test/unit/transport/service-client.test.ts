@@ -45,13 +45,13 @@ async function serve(listener: RequestListener, timeoutMs = 2_000, clock = syste
       requestDecision(parts, body, signal),
   };
 }
-const answer =
+const respond =
   (status: number, body: string, headers: Record<string, string> = {}): RequestListener =>
   (_request, response) => {
     response.writeHead(status, { 'content-type': 'application/json', ...headers }).end(body);
   };
-const problem = (status: number, code: string) => answer(status, JSON.stringify({ status, code }));
-const ask = { placement: 'revive' };
+const problem = (status: number, code: string) => respond(status, JSON.stringify({ status, code }));
+const request = { placement: 'revive' };
 const decision = {
   id: 'dec_1',
   status: 'no_fill',
@@ -67,52 +67,56 @@ test('sends the key and the JSON, and returns the body', async () => {
     request.on('data', (chunk) => (body += String(chunk)));
     request.on('end', () => {
       seen.push(request.method, request.url, request.headers.authorization, JSON.parse(body));
-      answer(200, JSON.stringify(decision))(request, response);
+      respond(200, JSON.stringify(decision))(request, response);
     });
   });
-  const result = await client.requestDecision(ask);
+  const result = await client.requestDecision(request);
   expect(result).toMatchObject({ kind: 'ok', body: decision });
-  expect(seen).toEqual(['POST', '/v1/decisions', 'Bearer pk_sandbox_key', ask]);
+  expect(seen).toEqual(['POST', '/v1/decisions', 'Bearer pk_sandbox_key', request]);
 });
 
 test('requests a reward with its token and the given wait', async () => {
   let seen = '';
   const client = await serve((request, response) => {
     seen = `${request.method} ${request.url} ${String(request.headers['decision-token'])}`;
-    answer(200, '{"id":"dec_1","state":"pending"}')(request, response);
+    respond(200, '{"id":"dec_1","state":"pending"}')(request, response);
   });
   await client.readReward('dec_1', 'signed', { waitS: 25 });
   expect(seen).toBe('GET /v1/decisions/dec_1?wait_s=25 signed');
 });
 
 test.each([408, 425, 429, 500, 502, 503])('a %d is retryable', async (status) => {
-  const client = await serve(answer(status, '<h1>busy</h1>', { 'retry-after': '3' }));
-  expect(await client.requestDecision(ask)).toEqual({ kind: 'retry', status, retryAfterMs: 3_000 });
+  const client = await serve(respond(status, '<h1>busy</h1>', { 'retry-after': '3' }));
+  expect(await client.requestDecision(request)).toEqual({
+    kind: 'retry',
+    status,
+    retryAfterMs: 3_000,
+  });
 });
 
 test('a problem document is a rejection', async () => {
   const client = await serve(problem(404, 'placement_not_found'));
-  expect(await client.requestDecision(ask)).toMatchObject({
+  expect(await client.requestDecision(request)).toMatchObject({
     kind: 'refused',
     problem: { code: 'placement_not_found' },
   });
 });
 
 test('a 413 from a proxy is a rejection of the body', async () => {
-  const client = await serve(answer(413, '<h1>Too large</h1>'));
-  expect(await client.requestDecision(ask)).toMatchObject({
+  const client = await serve(respond(413, '<h1>Too large</h1>'));
+  expect(await client.requestDecision(request)).toMatchObject({
     kind: 'refused',
     problem: { code: 'body_too_large' },
   });
 });
 
 test.each([
-  ['a page', answer(200, '<html>Log in to the Wi-Fi</html>')],
-  ['JSON of someone else', answer(200, '{"hello":"world"}')],
-  ['a 404 page', answer(404, 'Not found')],
+  ['a page', respond(200, '<html>Log in to the Wi-Fi</html>')],
+  ['JSON of someone else', respond(200, '{"hello":"world"}')],
+  ['a 404 page', respond(404, 'Not found')],
 ])('%s is not a response from the service', async (_name, listener) => {
   const client = await serve(listener);
-  expect(await client.requestDecision(ask)).toEqual({
+  expect(await client.requestDecision(request)).toEqual({
     kind: 'unreachable',
     cause: 'foreign_answer',
   });
@@ -121,7 +125,7 @@ test.each([
 test.each(['{"results":[null],"decisions":[]}', '{"results":[],"decisions":[7]}'])(
   '%s is not a valid response to events',
   async (body) => {
-    const client = await serve(answer(200, body));
+    const client = await serve(respond(200, body));
     expect((await client.sendEvent()).failure?.reason).toBe('foreign_answer');
   },
 );
@@ -130,14 +134,14 @@ test('sends the same JSON on a page whose library adds toJSON() to arrays and ob
   const bodies: unknown[] = [];
   const client = await serve((request, response) => {
     request.on('data', (data: Buffer) => bodies.push(data.toString()));
-    request.on('end', () => answer(200, '{}')(request, response));
+    request.on('end', () => respond(200, '{}')(request, response));
   });
-  const spoiled: object[] = [Array.prototype, Object.prototype];
-  for (const prototype of spoiled)
+  const patched: object[] = [Array.prototype, Object.prototype];
+  for (const prototype of patched)
     Object.defineProperty(prototype, 'toJSON', { value: () => 'spoiled', configurable: true });
-  const asked = client.requestDecision({ placement: 'revive', segments: ['new', 'whale'] });
-  for (const prototype of spoiled) Reflect.deleteProperty(prototype, 'toJSON');
-  await asked;
+  const requests = client.requestDecision({ placement: 'revive', segments: ['new', 'whale'] });
+  for (const prototype of patched) Reflect.deleteProperty(prototype, 'toJSON');
+  await requests;
   expect(bodies).toEqual(['{"placement":"revive","segments":["new","whale"]}']);
 });
 
@@ -145,7 +149,7 @@ test('a server that does not respond is a timeout', async () => {
   const clock = manualClock();
   const arrived = deferred();
   const client = await serve(() => arrived.resolve(), 5_000, clock);
-  const result = client.requestDecision(ask);
+  const result = client.requestDecision(request);
   await arrived.promise;
   await clock.advance(5_000);
   expect(await result).toEqual({ kind: 'unreachable', cause: 'timeout' });
@@ -156,19 +160,19 @@ test('an abort ends a request before it starts and while it is in flight', async
   const arrived = deferred();
   const client = await serve(() => arrived.resolve());
   const controller = new AbortController();
-  const result = client.requestDecision(ask, controller.signal);
+  const result = client.requestDecision(request, controller.signal);
   await arrived.promise;
   controller.abort();
   expect(await result).toEqual({ kind: 'unreachable', cause: 'aborted' });
-  expect(await client.requestDecision(ask, controller.signal)).toEqual(await result);
+  expect(await client.requestDecision(request, controller.signal)).toEqual(await result);
 });
 
 test('a decision request that fails while the service is reachable is blocked', async () => {
   const client = await serve((request, response) => {
-    if (request.url === '/healthz') answer(200, '{}')(request, response);
+    if (request.url === '/healthz') respond(200, '{}')(request, response);
     else request.socket.destroy();
   });
-  expect(await client.requestDecision(ask)).toEqual({ kind: 'unreachable', cause: 'blocked' });
+  expect(await client.requestDecision(request)).toEqual({ kind: 'unreachable', cause: 'blocked' });
 });
 
 test('a failed connection to an unreachable service is a network failure', async () => {
@@ -177,7 +181,7 @@ test('a failed connection to an unreachable service is a network failure', async
     requests++;
     request.socket.destroy();
   });
-  expect(await client.requestDecision(ask)).toEqual({ kind: 'unreachable', cause: 'network' });
+  expect(await client.requestDecision(request)).toEqual({ kind: 'unreachable', cause: 'network' });
   requests = 0;
   expect((await client.sendEvent()).failure?.reason).toBe('network');
   await settled();

@@ -12,14 +12,14 @@ export interface CallOptions {
   signal?: AbortSignal | undefined;
 }
 
-export interface Answer<T> {
+export interface ApiResponse<T> {
   body: T;
   etag: string | undefined;
 }
 
 /** Calls the service as the signed-in user, in one environment. */
 export interface Call {
-  <T>(path: string, options?: CallOptions): Promise<Answer<T>>;
+  <T>(path: string, options?: CallOptions): Promise<ApiResponse<T>>;
 }
 
 /**

@@ -53,7 +53,7 @@ function useFailing(): Failing {
   const { data: webhooks = [], isSuccess } = useGetList<Webhook>('webhooks', {
     pagination: { page: 1, perPage: 100 },
   });
-  const answers = useQueries({
+  const responses = useQueries({
     queries: webhooks.map(({ id }) => ({
       queryKey: ['failing', id],
       refetchInterval,
@@ -64,9 +64,9 @@ function useFailing(): Failing {
     })),
   });
   const failing = webhooks.flatMap((webhook, index) => {
-    const failed = answers[index]?.data ?? [];
+    const failed = responses[index]?.data ?? [];
     return failed.length === 0 ? [] : [{ webhook, failed }];
   });
-  const isKnown = isSuccess && answers.every((answer) => answer.isSuccess);
+  const isKnown = isSuccess && responses.every((response) => response.isSuccess);
   return { failing, isKnown, hasWebhooks: webhooks.length > 0 };
 }

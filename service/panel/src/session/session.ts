@@ -68,14 +68,14 @@ export function createSession(connection: Connection): Session {
     const init = body && { method: 'POST', headers, body: JSON.stringify(body) };
     const response = await fetchTracked(connection, path, init);
     if (!response.ok) throw await toHttpError(response);
-    const answer = (await response.json()) as SessionInfo;
-    csrf = answer.csrf_token;
-    return answer;
+    const reply = (await response.json()) as SessionInfo;
+    csrf = reply.csrf_token;
+    return reply;
   }
   /** Signs in with the session in the response. */
   async function signInWith(path: string, body: object): Promise<void> {
-    const answer = await request(path, body);
-    info = Promise.resolve(answer);
+    const response = await request(path, body);
+    info = Promise.resolve(response);
     setEnded(false);
   }
   /** Retries: without a response it is unknown whether somebody is signed in, so don't ask them to sign in. */

@@ -42,10 +42,10 @@ function SetUpForm({ session, token, known }: FormProps) {
       location.reload();
       return undefined;
     } catch (error) {
-      const refusals = fieldErrorsOf(error);
-      if (!refusals) setRefusal(messageOf(error));
+      const errors = fieldErrorsOf(error);
+      if (!errors) setRefusal(messageOf(error));
       // The form shows each error at its field.
-      return refusals;
+      return errors;
     }
   }
 

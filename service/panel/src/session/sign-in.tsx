@@ -10,7 +10,7 @@ interface FormProps {
   onSignIn(credentials: Credentials): Promise<unknown>;
 }
 
-interface Refusal {
+interface Rejection {
   text: string;
   waitS: number | undefined;
 }
@@ -18,7 +18,7 @@ interface Refusal {
 /** Asks for e-mail and password and, if the user has them enabled, a one-time code. */
 export function SignInForm({ email, onSignIn }: FormProps) {
   const [needsCode, setNeedsCode] = useState(false);
-  const [refusal, setRefusal] = useState<Refusal>();
+  const [refusal, setRefusal] = useState<Rejection>();
   const [isBusy, setBusy] = useState(false);
 
   async function signIn(values: object): Promise<void> {

@@ -188,8 +188,8 @@ function createConcurrentWaits(limits: WaitLimits | undefined): ConcurrentWaits 
         if (!isCounted) return;
         isCounted = false;
         for (const [name] of counted) {
-          const left = (counts.get(name) ?? 0) - 1;
-          if (left > 0) counts.set(name, left);
+          const remaining = (counts.get(name) ?? 0) - 1;
+          if (remaining > 0) counts.set(name, remaining);
           else counts.delete(name);
         }
       };

@@ -38,13 +38,13 @@ async function startSession(
 }
 
 /** The problem for a failed sign-in. */
-function signInProblem(refusal: Exclude<SignedIn, { sessionToken: string }>): ProblemError {
-  switch (refusal.refused) {
+function signInProblem(failure: Exclude<SignedIn, { sessionToken: string }>): ProblemError {
+  switch (failure.refused) {
     case 'locked':
       return new ProblemError(
         'rate_limited',
-        `Too many failed attempts: try again in ${refusal.waitS} seconds.`,
-        { retryAfterS: refusal.waitS },
+        `Too many failed attempts: try again in ${failure.waitS} seconds.`,
+        { retryAfterS: failure.waitS },
       );
     case 'code_required':
       return new ProblemError('code_required', 'Send the code that your authenticator app shows.');
@@ -164,12 +164,12 @@ export function addAccountRoutes(app: FastifyInstance, deps: PanelDeps): void {
   /** Somebody at an unattended browser must not be able to take over the account. */
   const confirm = async (request: FastifyRequest, password: string): Promise<void> => {
     const ip = ipGroup(request.ip);
-    const refusal = await users.signIn.confirm(sessionOf(request).user, password, ip);
-    if (!refusal || !('refused' in refusal)) return;
+    const failure = await users.signIn.confirm(sessionOf(request).user, password, ip);
+    if (!failure || !('refused' in failure)) return;
     // Not 401: the session is still valid, and the page would sign the user out.
-    if (refusal.refused === 'sign_in_failed')
+    if (failure.refused === 'sign_in_failed')
       throw new ProblemError('invalid_request', 'The password is wrong.');
-    throw signInProblem(refusal);
+    throw signInProblem(failure);
   };
   app.post<{ Body: { current: string; next: string } }>(
     '/panel/api/account/password',

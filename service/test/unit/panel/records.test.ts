@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { changesOf, omitEmpty } from '../../../panel/src/api/changes.ts';
 import { createCursorPages, readAll } from '../../../panel/src/api/cursors.ts';
-import type { Answer, Call } from '../../../panel/src/api/call.ts';
+import type { ApiResponse, Call } from '../../../panel/src/api/call.ts';
 import { selectPage } from '../../../panel/src/api/select-page.ts';
 
 test('only changed members are sent, and null for cleared ones', () => {
@@ -58,28 +58,28 @@ test('a list is searched, filtered by a nested member, sorted numerically, and p
 });
 
 /** A paginated list of this many records, newest first. */
-function listOf(count: number): { call: Call; asked: string[] } {
-  const asked: string[] = [];
+function listOf(count: number): { call: Call; paths: string[] } {
+  const paths: string[] = [];
   const call: Call = async <T>(path: string) => {
-    asked.push(path);
+    paths.push(path);
     const { searchParams } = new URL(path, 'http://service.test');
     const limit = Number(searchParams.get('limit'));
     const from = Number(searchParams.get('starting_after') ?? 0);
     const to = Math.min(count, from + limit);
     const data = Array.from({ length: to - from }, (_value, index) => from + index + 1);
     const body = { data, has_more: to < count, ...(to < count ? { next_cursor: String(to) } : {}) };
-    return { body, etag: undefined } as Answer<T>;
+    return { body, etag: undefined } as ApiResponse<T>;
   };
-  return { call, asked };
+  return { call, paths: paths };
 }
 
 test('a visited page of a cursor list is read again without the pages before it', async () => {
-  const { call, asked } = listOf(10);
+  const { call, paths } = listOf(10);
   const pages = createCursorPages(call);
   expect((await pages.read('/list', 3, 3)).data).toEqual([7, 8, 9]);
-  expect(asked).toHaveLength(3);
+  expect(paths).toHaveLength(3);
   expect((await pages.read('/list', 2, 3)).data).toEqual([4, 5, 6]);
-  expect(asked).toHaveLength(4);
+  expect(paths).toHaveLength(4);
   expect(await pages.read('/list', 4, 3)).toMatchObject({ data: [10], has_more: false });
 });
 

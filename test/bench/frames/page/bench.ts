@@ -75,10 +75,10 @@ async function compare(
 ): Promise<{ without: number[]; with: number[] }> {
   const game = await startGame();
   game.loop.sleep();
-  const turn = contestants[contestant](game);
+  const enable = contestants[contestant](game);
   await new Promise((resolve) => setTimeout(resolve, settleMs));
   const block = (on: boolean): number => {
-    turn(on);
+    enable(on);
     const from = performance.now();
     step(game, steps);
     return ((performance.now() - from) * 1000) / steps;

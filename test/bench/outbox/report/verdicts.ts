@@ -195,5 +195,5 @@ export function judge({ summaries }: Report): Verdict[] {
   return judges.map((one) => one(field));
 }
 
-export const wordOf = ({ met }: Verdict): string =>
+export const labelOf = ({ met }: Verdict): string =>
   met === undefined ? 'not measured' : met ? 'met' : 'NOT met';
