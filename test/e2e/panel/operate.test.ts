@@ -86,6 +86,35 @@ async function expectPreviews(page: Page): Promise<void> {
   }
 }
 
+test('the review queue tells where an outside ad comes from and previews it with its icon', async () => {
+  const film = await findByName<Creative>('/v1/creatives', 'Meadow');
+  const review = { status: 'pending_review', reason_code: 'new_icon' };
+  const page = await site.open('/creatives');
+  const icon = { url: `${site.url}/media/lobby-banner.png`, width: 77, height: 15 };
+  // Only the service writes these members, when it takes a creative in.
+  await page.route('**/panel/api/creatives?*', async (route) => {
+    const response = await route.fetch();
+    const body = (await response.json()) as { data: Creative[] };
+    const outside = {
+      ...film,
+      name: 'From a network',
+      review,
+      origin_url: 'https://media.network.test/film.mp4',
+      icons: [{ ...icon, origin_url: 'https://icons.network.test/choices.png' }],
+    };
+    await route.fulfill({ response, json: { ...body, data: [outside] } });
+  });
+  await page.goto(`${site.url}/panel/#/review`);
+  const card = page.getByRole('region', { name: 'From a network' });
+  await card.getByText('https://media.network.test/film.mp4').waitFor();
+  await card.getByText('New icon').waitFor();
+  await card
+    .getByRole('img', { name: 'Icon from https://icons.network.test/choices.png' })
+    .waitFor();
+  const preview = card.locator('iframe').first().contentFrame();
+  await preview.locator('.icon img').waitFor();
+});
+
 test('the preview shows the icon and the skip control of an outside ad', async () => {
   const page = await site.open('/creatives');
   const { alt, id, media } = await findByName<Creative>('/v1/creatives', 'Meadow');

@@ -1,18 +1,13 @@
 import { Alert, Box, Button, MenuItem, TextField, Typography } from '@mui/material';
-import type { AuditEntry, Creative } from '@trueward/protocol/wire';
+import type { Advertiser, AuditEntry, Creative, Source } from '@trueward/protocol/wire';
 import { useState } from 'react';
-import {
-  Loading,
-  RecordContextProvider,
-  ReferenceField,
-  useCanAccess,
-  useGetList,
-} from 'react-admin';
+import { Loading, useCanAccess, useGetList, useGetOne } from 'react-admin';
 import type { Page as CursorPage } from '../api/cursors.ts';
 import { query } from '../api/resources.ts';
 import { useAction, useRead } from '../api/use-call.ts';
 import { Facts } from '../common/facts.tsx';
 import { Page, PanelCard } from '../common/page.tsx';
+import { humanize } from '../common/status-chip.tsx';
 import { TimeText } from '../common/time.tsx';
 import { CreativePreview } from '../preview/creative-preview.tsx';
 
@@ -79,21 +74,28 @@ function ReviewCard({ creative, canReview }: { creative: Creative; canReview: bo
   const { data: history } = useRead<CursorPage<AuditEntry>>(
     query('/v1/audit-entries', { target_id: creative.id, limit: 50 }),
   );
+  const { data: advertiser } = useGetOne<Advertiser>('advertisers', { id: creative.advertiser_id });
+  const { data: source } = useGetOne<Source>('sources', { id: creative.source_id });
   const previous = previousVersion(history?.data ?? []);
+  const { icons, origin_url: originUrl, review } = creative;
+  // As a decision describes it: the newest icon is what the next players would see.
+  const [icon] = icons?.slice(-1) ?? [];
+  const shown = icon ? { ...creative, icon, advertiser: advertiser?.name ?? '' } : creative;
   return (
     <PanelCard title={creative.name}>
-      <RecordContextProvider value={creative}>
-        <Facts
-          facts={{
-            Advertiser: (
-              <ReferenceField source="advertiser_id" reference="advertisers" link={false} />
-            ),
-            'Click-through URL': creative.click_url ?? 'none',
-            'Alt text': creative.alt,
-            Submitted: <TimeText time={creative.updated_at} />,
-          }}
-        />
-      </RecordContextProvider>
+      <Facts
+        facts={{
+          'Review reason': review.reason_code && humanize(review.reason_code),
+          Advertiser: advertiser && nameOf(advertiser),
+          Source: source?.name,
+          'Fetched from': originUrl,
+          // An outside ad gets its click-through URL with each decision.
+          'Click-through URL': creative.click_url ?? (originUrl ? undefined : 'none'),
+          Icons: icons && <Icons icons={icons} />,
+          'Alt text': creative.alt,
+          Submitted: <TimeText time={creative.updated_at} />,
+        }}
+      />
       <Box
         sx={{
           display: 'grid',
@@ -107,7 +109,7 @@ function ReviewCard({ creative, canReview }: { creative: Creative; canReview: bo
         )}
         <CreativePreview
           title={previous ? 'New version' : 'Preview'}
-          creative={creative}
+          creative={shown}
           sizes={reviewSizes}
         />
       </Box>
@@ -115,6 +117,24 @@ function ReviewCard({ creative, canReview }: { creative: Creative; canReview: bo
     </PanelCard>
   );
 }
+
+const nameOf = ({ domain, name }: Advertiser): string =>
+  domain === undefined || domain === name ? name : `${name} (${domain})`;
+
+/** The copies of the icons that an outside source shows with its creative, each under the address it came from. */
+const Icons = ({ icons }: { icons: NonNullable<Creative['icons']> }) => (
+  <Box sx={{ display: 'flex', flexWrap: 'wrap', gap: 1 }}>
+    {icons.map(({ height, origin_url: originUrl, url, width }) => (
+      <img
+        key={originUrl}
+        src={url}
+        alt={`Icon from ${originUrl}`}
+        title={originUrl}
+        style={{ maxWidth: Math.min(width, 160), maxHeight: Math.min(height, 80) }}
+      />
+    ))}
+  </Box>
+);
 
 const reasons = {
   misleading: 'Misleading',
