@@ -159,6 +159,10 @@ export interface Source {
     [k: string]: unknown;
   };
   /**
+   * Set by the service: the names of the stored `request_headers`.
+   */
+  request_header_names?: string[];
+  /**
    * `vast` and `openrtb`: the rewarded and interstitial placements that the source may fill; absent: none.
    *
    * @maxItems 100
@@ -1269,6 +1273,12 @@ export interface SourceRequest {
    */
   header_profile?: 'iab' | 'forwarded';
   status?: 'active' | 'paused';
+  /**
+   * `vast` and `openrtb`: HTTP headers that the service sends with every request, such as an API key; replaces those before. Stored encrypted and never returned.
+   */
+  request_headers?: {
+    [k: string]: string;
+  };
 }
 /**
  * Changes: Source. A given member replaces the stored one; `null` removes it.
@@ -1294,6 +1304,9 @@ export interface SourceUpdate {
   child_directed?: boolean | null;
   header_profile?: ('iab' | 'forwarded') | null;
   status?: 'active' | 'paused';
+  request_headers?: {
+    [k: string]: string;
+  } | null;
 }
 /**
  * Creates: Advertiser.

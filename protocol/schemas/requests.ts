@@ -4,7 +4,7 @@ import { houseAdSchema } from './house-ad.ts';
 import { killSwitchSchema } from './kill-switch.ts';
 import { placementSchema } from './placement.ts';
 import { policySchema } from './policy.ts';
-import { sourceSchema } from './source.ts';
+import { requestHeaders, sourceSchema } from './source.ts';
 
 /** The part of a managed object’s schema from which requests are derived. */
 interface ResourceSchema {
@@ -32,8 +32,9 @@ function createRequest(
   resource: ResourceSchema,
   omit: string[],
   optional: string[],
+  writeOnly: Record<string, object>,
 ): RequestSchema {
-  const properties = ownMembers(resource, omit);
+  const properties = { ...ownMembers(resource, omit), ...writeOnly };
   return {
     $id: `${resource.$id}Request`,
     description: `Creates: ${resource.$id}.`,
@@ -50,8 +51,13 @@ function createRequest(
 }
 
 /** The request that updates an object: a given member replaces the stored one, `null` removes it. */
-function updateRequest(resource: ResourceSchema, omit: string[]): RequestSchema {
-  const members = Object.entries(ownMembers(resource, omit)).map(([name, schema]) => {
+function updateRequest(
+  resource: ResourceSchema,
+  omit: string[],
+  writeOnly: Record<string, object>,
+): RequestSchema {
+  const properties = { ...ownMembers(resource, omit), ...writeOnly };
+  const members = Object.entries(properties).map(([name, schema]) => {
     const { default: _default, ...rest } = schema as { default?: unknown };
     const removable = !(resource.required ?? []).includes(name);
     return [name, removable ? { anyOf: [rest, { type: 'null' }] } : rest];
@@ -82,11 +88,18 @@ interface Derivation {
   fixed?: string[];
   /** The service sets them if they are absent. */
   filled?: string[];
+  /** Optional members that requests may have and the object itself never shows. */
+  writeOnly?: Record<string, object>;
 }
 
 const derivations: Derivation[] = [
   { resource: placementSchema, fixed: ['name', 'format'] },
-  { resource: sourceSchema, fixed: ['kind'] },
+  {
+    resource: sourceSchema,
+    fixed: ['kind'],
+    hidden: ['request_header_names'],
+    writeOnly: { request_headers: requestHeaders },
+  },
   { resource: advertiserSchema },
   { resource: creativeSchema, hidden: ['review', 'source_key', 'origin_url', 'icons'] },
   { resource: houseAdSchema },
@@ -96,8 +109,8 @@ const derivations: Derivation[] = [
 
 /** `PlacementRequest`, `PlacementUpdate` and so on, for every kind that operators manage. */
 export const requestSchemas: RequestSchema[] = derivations.flatMap(
-  ({ resource, hidden = [], fixed = [], filled = [] }) => [
-    createRequest(resource, hidden, filled),
-    updateRequest(resource, [...hidden, ...fixed]),
+  ({ resource, hidden = [], fixed = [], filled = [], writeOnly = {} }) => [
+    createRequest(resource, hidden, filled, writeOnly),
+    updateRequest(resource, [...hidden, ...fixed], writeOnly),
   ],
 );

@@ -6,6 +6,19 @@ import { resourceFields, status } from './resource.ts';
 const micros = (description: string) =>
   Type.Integer({ minimum: 0, maximum: 1_000_000_000_000, description });
 
+/** A member of requests only: the object shows `request_header_names`. */
+export const requestHeaders = Type.Object(
+  {},
+  {
+    additionalProperties: Type.String({ pattern: '^[\\x20-\\x7e]{1,4096}$' }),
+    propertyNames: { pattern: "^[A-Za-z0-9!#$%&'*+.^_`|~-]{1,64}$" },
+    maxProperties: 20,
+    writeOnly: true,
+    description:
+      '`vast` and `openrtb`: HTTP headers that the service sends with every request, such as an API key; replaces those before. Stored encrypted and never returned.',
+  },
+);
+
 export const sourceSchema = named('Source', 'Where ads come from.', {
   ...resourceFields('source'),
   name: Type.String({ minLength: 1, maxLength: 200 }),
@@ -37,6 +50,11 @@ export const sourceSchema = named('Source', 'Where ads come from.', {
           '`openrtb`: merged into every bid request, such as `{"ext":{"prebid":{"storedrequest":{"id":"…"}}}}` for a Prebid Server; at most 16,384 bytes of JSON.',
       },
     ),
+  ),
+  request_header_names: Type.Optional(
+    Type.Array(Type.String(), {
+      description: 'Set by the service: the names of the stored `request_headers`.',
+    }),
   ),
   placements: Type.Optional(
     Type.Array(slug, {

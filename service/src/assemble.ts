@@ -31,6 +31,7 @@ import type { Clock } from './platform/clock.ts';
 import { createIds, type MakeId } from './platform/ids.ts';
 import { rejectShortRetention } from './resource/check-document.ts';
 import { openConfiguration, type Configuration } from './decision/configuration.ts';
+import { createRequestHeaders } from './resource/request-headers.ts';
 import { createResourceManager } from './resource/resource-manager.ts';
 import { createLaneDeps } from './store/lanes.ts';
 import {
@@ -134,6 +135,7 @@ async function wire(
     retentionMs,
     development: config.development,
   });
+  const headers = createRequestHeaders(database, box, clock);
   const webhooks = createWebhookService({ manage, box, clock, development: config.development });
   const { poolSize } = config.databaseLimits;
   const laneDeps = createLaneDeps({ database, tracing, clock, log, poolSize });
@@ -232,6 +234,7 @@ async function wire(
     eventBodies: bodies,
     redelivery: createRedelivery({ clock, makeId, resources, audit }),
     manage,
+    headers,
     manageKeys: createKeyManager({ clock, makeId, audit, ceiling, incrementConfigVersion }),
     runOperation: createRunOperation({
       database,

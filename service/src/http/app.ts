@@ -15,6 +15,7 @@ import type { UserTokens } from '../key/user-tokens.ts';
 import type { MediaStore } from '../media/media-store.ts';
 import type { Uploads } from '../media/uploads.ts';
 import type { Clock } from '../platform/clock.ts';
+import type { RequestHeaders } from '../resource/request-headers.ts';
 import type { ResourceManager } from '../resource/resource-manager.ts';
 import type { ResourceStore } from '../resource/resource-store.ts';
 import type { Receipts } from '../reward/receipt.ts';
@@ -76,6 +77,7 @@ interface AppDeps {
   eventBodies: EventBodies;
   redelivery: Redelivery;
   manage: ResourceManager;
+  headers: RequestHeaders;
   manageKeys: KeyManager;
   runOperation: RunOperation;
   /** Called for every request with a valid key. */

@@ -9,6 +9,7 @@ type Member = keyof Stored<'source'>;
 const vastOnly: readonly Member[] = ['tag_url', 'cpm_micros'];
 const openRtbOnly: readonly Member[] = ['endpoint_url', 'ortb_version', 'floor_micros', 'ext'];
 const outsideOnly: readonly Member[] = [
+  'request_header_names',
   'placements',
   'priority',
   'currency',
@@ -46,7 +47,11 @@ export function checkSource(source: Stored<'source'>, rule: UrlRule): FieldError
   ];
 }
 
-const error = (member: Member, message: string): FieldError => ({ pointer: `/${member}`, message });
+const error = (member: Member, message: string): FieldError => ({
+  // What requests call it.
+  pointer: member === 'request_header_names' ? '/request_headers' : `/${member}`,
+  message,
+});
 
 function checkUrl(
   member: 'tag_url' | 'endpoint_url',
@@ -98,11 +103,32 @@ function findAnyMacro(url: string): string | undefined {
   return `has the macro ${macro}, which would be sent as it is: bidders get such values in the bid request`;
 }
 
+/** Of the connection and the message; Node rejects some of them, and others would break the request. */
+const reservedHeaders: ReadonlySet<string> = new Set([
+  'accept-encoding',
+  'connection',
+  'content-encoding',
+  'content-length',
+  'content-type',
+  'expect',
+  'host',
+  'keep-alive',
+  'proxy-authorization',
+  'proxy-connection',
+  'te',
+  'trailer',
+  'transfer-encoding',
+  'upgrade',
+]);
+
 const maxExtBytes = 16_384;
 const currencies: ReadonlySet<string> = new Set(Intl.supportedValuesOf('currency'));
 
 function checkSettings(source: Stored<'source'>): FieldError[] {
   const { currency, ext, review, allowed_domains: domains = [] } = source;
+  const headers = (source.request_header_names ?? []).map((name) => name.toLowerCase());
+  const reserved = headers.find((name) => reservedHeaders.has(name));
+  const repeated = headers.find((name, index) => headers.indexOf(name) !== index);
   const extBytes = ext === undefined ? 0 : Buffer.byteLength(JSON.stringify(ext));
   return [
     ...(currency !== undefined && !currencies.has(currency)
@@ -111,6 +137,14 @@ function checkSettings(source: Stored<'source'>): FieldError[] {
     ...(extBytes > maxExtBytes
       ? [error('ext', `has ${extBytes} bytes of JSON; at most ${maxExtBytes} are allowed`)]
       : []),
+    ...(reserved === undefined
+      ? []
+      : [
+          error('request_header_names', `must not have ${reserved}, which the service sets itself`),
+        ]),
+    ...(repeated === undefined
+      ? []
+      : [error('request_header_names', `has ${repeated} more than once`)]),
     ...(review === 'automatic' && domains.length === 0
       ? [error('allowed_domains', 'must name the advertisers whose ads are approved automatically')]
       : []),

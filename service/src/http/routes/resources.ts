@@ -1,6 +1,7 @@
 import type { Creative, ReviewRequest } from '@trueward/protocol/wire';
 import type { FastifyInstance } from 'fastify';
 import type { Clock } from '../../platform/clock.ts';
+import { type RequestHeaders, splitRequestHeaders } from '../../resource/request-headers.ts';
 import type { ResourceManager } from '../../resource/resource-manager.ts';
 import type { ResourceStore, Versioned } from '../../resource/resource-store.ts';
 import {
@@ -117,6 +118,7 @@ interface WriteDeps {
   manage: ResourceManager;
   runOperation: RunOperation;
   clock: Clock;
+  headers: RequestHeaders;
 }
 
 interface IdRequest {
@@ -133,7 +135,7 @@ const response = (status: number, { document, revision }: Versioned<object>) => 
 /** Adds the routes that create, update and archive one kind of managed object. */
 export function addResourceWrites(
   app: FastifyInstance,
-  { manage, runOperation }: WriteDeps,
+  { manage, runOperation, headers }: WriteDeps,
   definition: ResourceDefinition,
 ): void {
   const { kind, schema, path, noun } = definition;
@@ -151,12 +153,13 @@ export function addResourceWrites(
       },
     },
     (request, reply) =>
-      runOperation(request, reply, async (operation) =>
-        response(
-          201,
-          await manage.create(operation, kind, withServiceFields(kind, request.body, operation)),
-        ),
-      ),
+      runOperation(request, reply, async (operation) => {
+        const { members, headers: given } = splitRequestHeaders(request.body);
+        const document = withServiceFields(kind, members, operation);
+        const created = await manage.create(operation, kind, document);
+        if (given) await headers.store(operation, created.document.id, given);
+        return response(201, created);
+      }),
   );
   app.patch<IdRequest & { Body: Members }>(
     `${path}/:id`,
@@ -173,12 +176,14 @@ export function addResourceWrites(
     },
     (request, reply) =>
       runOperation(request, reply, async (operation) => {
+        const { members, headers: given } = splitRequestHeaders(request.body);
         const target = { kind, id: request.params.id, ifMatch: readIfMatch(request) };
-        const change = kind === 'killSwitch' ? withActor(request.body, operation) : request.body;
-        return response(
-          200,
-          await manage.change(operation, target, (before) => applyChange(kind, before, change)),
+        const change = kind === 'killSwitch' ? withActor(members, operation) : members;
+        const changed = await manage.change(operation, target, (before) =>
+          applyChange(kind, before, change),
         );
+        if (given) await headers.store(operation, target.id, given);
+        return response(200, changed);
       }),
   );
   app.delete<IdRequest>(

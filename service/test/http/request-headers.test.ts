@@ -1,0 +1,108 @@
+import { randomUUID } from 'node:crypto';
+import type { Problem, Source } from '@trueward/protocol/wire';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { createSecretBox } from '../../src/key/secret-box.ts';
+import { createRequestHeaders } from '../../src/resource/request-headers.ts';
+import { toOutsideSource } from '../../src/resource/outside-source.ts';
+import { type InProcessService, startInProcess } from '../in-process.ts';
+import { type Client, createClient } from './client.ts';
+
+let running: InProcessService;
+let client: Client;
+beforeAll(async () => {
+  running = await startInProcess();
+  client = createClient(running);
+});
+afterAll(() => running.stop());
+
+const apiKey = 'Bearer 7f3c-very-secret';
+const bidder = { name: 'Bidder', kind: 'openrtb', endpoint_url: 'https://bid.example/rtb' };
+
+const create = async (more: object = {}): Promise<Source> => {
+  const { status, body } = await client.call<Source>(
+    'POST',
+    '/v1/sources',
+    client.secret,
+    { ...bidder, ...more },
+    { 'idempotency-key': randomUUID() },
+  );
+  expect(status).toBe(201);
+  return body;
+};
+const update = <T = Source>(id: string, change: object) =>
+  client.call<T>('PATCH', `/v1/sources/${id}`, client.secret, change);
+
+test('request headers are shown nowhere, and are encrypted in the database', async () => {
+  const headers = { Authorization: apiKey, 'X-Account': 'account-93' };
+  const source = await create({ request_headers: headers });
+  expect(source.request_header_names).toEqual(['Authorization', 'X-Account']);
+  const changed = await update(source.id, { request_headers: { Authorization: `${apiKey}-2` } });
+  expect(changed.body.request_header_names).toEqual(['Authorization']);
+  const answers = await Promise.all(
+    [`/v1/sources/${source.id}`, '/v1/sources', '/v1/audit-entries?limit=20'].map((path) =>
+      client.call<object>('GET', path, client.secret),
+    ),
+  );
+  const tables = ['resources', 'audit_entries', 'secrets', 'webhook_events', 'idempotency_keys'];
+  const rows = await Promise.all(
+    tables.map((table) => running.service.database.query(`SELECT * FROM ${table}`)),
+  );
+  const everything = JSON.stringify([source, changed, answers, rows]);
+  expect(everything).toContain(source.id);
+  expect(everything).not.toContain('very-secret');
+  expect(everything).not.toContain('account-93');
+});
+
+test.each<[object, string]>([
+  [{ Host: 'other.example' }, '/request_headers'],
+  [{ 'Content-Length': '1' }, '/request_headers'],
+  [{ 'X-Key': 'a', 'x-key': 'b' }, '/request_headers'],
+  [{ 'X-Key': 'a\r\nX-Other: b' }, '/request_headers/X-Key'],
+  [{ 'X Key': 'a' }, '/request_headers'],
+])('the request headers %j are rejected', async (headers, pointer) => {
+  const { status, body } = await client.call<Problem>('POST', '/v1/sources', client.secret, {
+    ...bidder,
+    request_headers: headers,
+  });
+  expect([status, body.errors?.[0]?.pointer]).toEqual([422, pointer]);
+});
+
+test('a source of uploaded ads has no request headers', async () => {
+  const { status, body } = await client.call<Problem>('POST', '/v1/sources', client.secret, {
+    name: 'H',
+    kind: 'house',
+    request_headers: { 'X-Key': 'a' },
+  });
+  expect([status, body.errors?.[0]?.pointer]).toEqual([422, '/request_headers']);
+});
+
+test('the service reads the headers that a source has now', async () => {
+  const box = createSecretBox([new Uint8Array(32).fill(7)]);
+  const headers = createRequestHeaders(running.service.database, box, { nowMs: () => 0 });
+  const created = await create({ request_headers: { 'X-Key': 'a' } });
+  const { account_id: accountId } = (
+    await running.service.database.query<{ account_id: string }>(
+      'SELECT account_id FROM resources WHERE id = $1',
+      [created.id],
+    )
+  )[0] ?? { account_id: '' };
+  const outside = (source: Source) => {
+    const found = toOutsideSource(source);
+    if (!found) throw new Error('It is no outside source.');
+    return found;
+  };
+  const scope = { accountId, environment: 'sandbox' } as const;
+  const operation = { queries: running.service.database, scope, actor: 'test' };
+  await headers.store(operation, created.id, { 'X-Key': 'a' });
+  const first = outside(created);
+  expect(await headers.read(accountId, first)).toEqual({ 'X-Key': 'a' });
+  await headers.store(operation, created.id, { 'X-Key': 'b' });
+  expect(await headers.read(accountId, first)).toEqual({ 'X-Key': 'a' });
+  expect(await headers.read(accountId, outside(created))).toEqual({ 'X-Key': 'b' });
+
+  // Without them, a bidder would be asked as somebody else.
+  await headers.store(operation, created.id, {});
+  await expect(headers.read(accountId, outside(created))).rejects.toThrow('request_headers again');
+  const without = outside({ ...created, request_header_names: [] });
+  expect(await headers.read(accountId, without)).toEqual({});
+});
