@@ -104,7 +104,7 @@ const serviceLayers = [
   ['reward'],
   ['event'],
   ['webhook'],
-  ['tracker'],
+  ['intake', 'tracker'],
   ['inspect'],
   ['http'],
 ];

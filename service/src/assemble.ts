@@ -22,6 +22,7 @@ import {
 import { openRateLimits } from './http/limits/open-rate-limits.ts';
 import { createLiveTail } from './inspect/live-tail.ts';
 import { createTailRelay } from './inspect/tail-relay.ts';
+import { type Intake, startIntake } from './intake/start-intake.ts';
 import { openMedia } from './media/uploads.ts';
 import { createKeyManager } from './key/key-manager.ts';
 import { openSecretBox } from './key/secret-box.ts';
@@ -64,6 +65,7 @@ export interface Service {
   resources: ResourceStore;
   makeId: MakeId;
   users: Users;
+  intake: Intake;
   /** Sets the URL that the service listens on, and returns its public URL. */
   listensOn(url: string): string;
   /** Reports the service as not ready from now on, and keeps serving. */
@@ -204,6 +206,20 @@ async function wire(
   const ceiling = config.rateLimits?.keyCeiling;
   const liveTail = createLiveTail(tailRelay);
   const media = openMedia({ config, database, clock, log, tracing });
+  const intake = startIntake({
+    database,
+    configuration,
+    manage,
+    audit,
+    clock,
+    log,
+    tracing,
+    mediaStore: media.store,
+    uploads: media.uploads,
+    development: config.development,
+    publicUrl: () => publicUrl,
+    wake: deliveries.wake,
+  });
   const users = createUsers({ database, box, clock, makeId, audit, passwords });
   const keyUse = startKeyUse(database, clock, log);
   addStateMetrics(metrics.registry, {
@@ -268,6 +284,7 @@ async function wire(
     resources,
     makeId,
     users,
+    intake,
     listensOn(url) {
       publicUrl = config.publicUrl ?? url;
       return publicUrl;
@@ -288,6 +305,7 @@ async function wire(
         tailRelay?.drain(),
         keyUse.stop(),
         upkeep.stop(),
+        intake.stop(),
         media.stop(),
         rateLimits.stop(),
       ]);

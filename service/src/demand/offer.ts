@@ -1,6 +1,39 @@
-import type { TrackerEvent } from './vast/layer.ts';
+import type { Icon, TrackerEvent } from './vast/layer.ts';
 import type { MacroValues } from './vast/macros.ts';
 import type { TimeOffset } from './vast/values.ts';
+
+/** An ad that an outside source offers for one decision. */
+export interface Offer {
+  sourceId: string;
+  /**
+   * Identifies the creative within its source: its UniversalAdId unless unknown, else crid or ad id, else its media
+   * URL without the query.
+   */
+  creativeKey: string;
+  /** Lower case, without `www.`. */
+  advertiserDomain?: string;
+  advertiserName?: string;
+  /** Per thousand impressions; 0 if the source has no price. */
+  priceMicros: number;
+  /** ISO 4217. */
+  currency: string;
+  media: {
+    url: string;
+    mime: string;
+    width: number;
+    height: number;
+    bitrate?: number;
+    durationMs?: number;
+  };
+  captions: { url: string; language: string }[];
+  categories: string[];
+  clickUrl?: string;
+  /** Static images only. */
+  icon?: Icon;
+  skipAfterMs?: number;
+  expiresAtMs?: number;
+  trackers: DemandTrackers;
+}
 
 /** What is requested as the ad runs; URLs still have macros. */
 export interface DemandTrackers {

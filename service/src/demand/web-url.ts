@@ -17,6 +17,12 @@ export function parseWebUrl(text: string | undefined, base?: string): string | u
   return url.href.length > maxUrlLength ? undefined : url.href;
 }
 
+/** Ad servers add a number to the query so that caches are bypassed: what identifies a file comes before it. */
+export function withoutQuery(url: string): string {
+  const { origin, pathname } = new URL(url);
+  return origin + pathname;
+}
+
 export const isHttps = (url: string): boolean => url.startsWith('https:');
 
 /** Like `encodeURIComponent`, which throws on half of a surrogate pair: that becomes U+FFFD. */

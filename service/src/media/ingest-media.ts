@@ -4,19 +4,23 @@ import type { MediaStore } from './media-store.ts';
 import {
   isActive,
   isComplete,
-  mediaExtensions,
   type MediaType,
   sniffMediaType,
+  storedExtensions,
+  type StoredType,
 } from './media-type.ts';
 import type { Uploads } from './uploads.ts';
 
-/** A stored upload. */
-export interface IngestedMedia extends MediaFacts {
+/** A stored file. */
+interface StoredFile {
   /** `<sha-256 of the content>.<extension of its type>` */
   name: string;
   sha256: string;
   bytes: number;
 }
+
+/** A stored upload. */
+export type IngestedMedia = StoredFile & MediaFacts;
 
 /**
  * Checks a file and stores it under the hash of its content. `claimed` is its declared media type; a file of
@@ -26,9 +30,12 @@ export interface IngestedMedia extends MediaFacts {
  */
 type IngestMedia = (body: Buffer, claimed: string | undefined) => Promise<IngestedMedia>;
 
-export const createIngestMedia =
-  (store: MediaStore, uploads: Pick<Uploads, 'note'>): IngestMedia =>
-  async (body, claimed) => {
+export const createIngestMedia = (
+  store: MediaStore,
+  uploads: Pick<Uploads, 'note'>,
+): IngestMedia => {
+  const storeFile = createStoreFile(store, uploads);
+  return async (body, claimed) => {
     const facts = await readMedia(body);
     if (claimed !== undefined && claimed !== facts.type) {
       throw new DomainError(
@@ -36,20 +43,33 @@ export const createIngestMedia =
         `The file is ${facts.type}, but was named or declared as ${claimed.slice(0, 100)}.`,
       );
     }
-    const sha256 = createHash('sha256').update(body).digest('hex');
-    const name = `${sha256}.${mediaExtensions[facts.type]}`;
+    return { ...facts, ...(await storeFile(body, facts.type)) };
+  };
+};
+
+/** Stores a checked file under the hash of its content. */
+export type StoreFile = (body: Buffer, type: StoredType) => Promise<StoredFile>;
+
+export const createStoreFile =
+  (store: MediaStore, uploads: Pick<Uploads, 'note'>): StoreFile =>
+  async (body, type) => {
+    const sha256 = hashOf(body);
+    const name = `${sha256}.${storedExtensions[type]}`;
     await uploads.note(name);
-    await store.put(name, body, facts.type);
-    return { ...facts, name, sha256, bytes: body.length };
+    await store.put(name, body, type);
+    return { name, sha256, bytes: body.length };
   };
 
-const pattern = new RegExp(`^[0-9a-f]{64}\\.(${Object.values(mediaExtensions).join('|')})$`);
+/** SHA-256, in hexadecimal. */
+export const hashOf = (body: Buffer): string => createHash('sha256').update(body).digest('hex');
 
-/** The type of a stored file by its name; undefined for names that {@link IngestMedia} does not create. */
-export function storedTypeOf(name: string): MediaType | undefined {
+const pattern = new RegExp(`^[0-9a-f]{64}\\.(${Object.values(storedExtensions).join('|')})$`);
+
+/** The type of a stored file by its name; undefined for names that {@link StoreFile} does not create. */
+export function storedTypeOf(name: string): StoredType | undefined {
   const extension = pattern.exec(name)?.[1];
-  const types = Object.keys(mediaExtensions) as MediaType[];
-  return types.find((type) => mediaExtensions[type] === extension);
+  const types = Object.keys(storedExtensions) as StoredType[];
+  return types.find((type) => storedExtensions[type] === extension);
 }
 
 /** Properties read from the content of a file. */

@@ -1,7 +1,7 @@
 // `file-type` detects binary formats, but neither HTML nor SVG, nor AVIF files with a generic image brand.
 
 /** The media types that creatives may use, with their file extensions. */
-export const mediaExtensions = {
+const mediaExtensions = {
   'video/mp4': 'mp4',
   'video/webm': 'webm',
   'image/png': 'png',
@@ -14,6 +14,11 @@ export const mediaExtensions = {
 } as const;
 
 export type MediaType = keyof typeof mediaExtensions;
+
+/** The types of stored files: media, and the captions of videos. */
+export const storedExtensions = { ...mediaExtensions, 'text/vtt': 'vtt' } as const;
+
+export type StoredType = keyof typeof storedExtensions;
 
 /** Whether a browser could run scripts in it. */
 export const isActive = (type: MediaType): boolean =>

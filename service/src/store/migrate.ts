@@ -21,6 +21,7 @@ import { deliverySpace } from './migrations/0130-delivery-space.ts';
 import { timelines } from './migrations/0140-timelines.ts';
 import { timelineIds } from './migrations/0141-timeline-ids.ts';
 import { trackers } from './migrations/0160-trackers.ts';
+import { creativeOrigins } from './migrations/0170-creative-origins.ts';
 
 /** An index that a migration adds. */
 interface Index {
@@ -69,6 +70,7 @@ export const allMigrations: readonly Migration[] = [
   timelines,
   timelineIds,
   trackers,
+  creativeOrigins,
 ];
 
 export interface MigrateOptions {

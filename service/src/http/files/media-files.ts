@@ -3,7 +3,7 @@ import { basename, extname } from 'node:path';
 import fastifyStatic from '@fastify/static';
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 import type { MediaStore } from '../../media/media-store.ts';
-import { mediaExtensions } from '../../media/media-type.ts';
+import { storedExtensions } from '../../media/media-type.ts';
 import { storedTypeOf } from '../../media/ingest-media.ts';
 import { ProblemError } from '../problems/problem.ts';
 import { sendFileError, fileOptions } from './static-files.ts';
@@ -21,7 +21,7 @@ const creativePolicy =
 
 /** No other files of the configured folder are served. */
 const servedExtensions: ReadonlySet<string> = new Set(
-  [...Object.values(mediaExtensions), 'vtt'].map((extension) => `.${extension}`),
+  Object.values(storedExtensions).map((extension) => `.${extension}`),
 );
 
 /** Pages of every origin may read a response; without these, a script cannot even see its status. */

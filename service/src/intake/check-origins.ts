@@ -1,0 +1,199 @@
+import { type Stored, unreviewed } from '../resource/resource.ts';
+import type { Operation } from '../store/audit-log.ts';
+import type { Queries, Scope } from '../store/database.ts';
+import type { Tracing } from '../trace/tracing.ts';
+import { copyVideo, type FetchedVideo, fetchVideo, type VideoMedia } from './copy-media.ts';
+import { RefusedError } from './fetch-media.ts';
+import type { IntakeDeps } from './intake.ts';
+import { changeConfiguration, originCheckMs } from './outside-creative.ts';
+
+/** A creative that is due for a comparison with its origin. */
+interface Origin {
+  account_id: string;
+  environment: Scope['environment'];
+  source_id: string;
+  creative_id: string;
+  sha256: string;
+}
+
+const intervalMs = 60_000;
+/** Longer than the jobs of a source take that one round adds. If the process dies, another one takes over then. */
+const leaseMs = 1_800_000;
+const perSource = 5;
+const perAccount = 100;
+
+/**
+ * Compares each approved outside creative with its origin once a day, in one of the processes: other bytes under
+ * the same address have not been reviewed.
+ */
+export function startOriginChecks(deps: IntakeDeps & { tracing: Pick<Tracing, 'run'> }): {
+  stop(): Promise<void>;
+} {
+  const round = (): Promise<void> =>
+    deps.tracing
+      .run({ name: 'upkeep outside creatives' }, () => checkOrigins(deps))
+      .catch((error: unknown) =>
+        deps.log.warn({ err: error }, 'could not check outside creatives; retrying in 60 s'),
+      );
+  let running = round();
+  const timer = setInterval(() => {
+    running = round();
+  }, intervalMs);
+  timer.unref();
+  return {
+    async stop() {
+      clearInterval(timer);
+      await running;
+    },
+  };
+}
+
+/** Queues the comparisons that are due. */
+async function checkOrigins(deps: IntakeDeps): Promise<void> {
+  const { database, clock, queue } = deps;
+  const now = new Date(clock.nowMs());
+  const accounts = await database.query<{ account_id: string }>(
+    'SELECT DISTINCT account_id FROM creative_origins WHERE due_at <= $1',
+    [now],
+  );
+  for (const { account_id: accountId } of accounts) {
+    for (const origin of await claim(database, accountId, now)) {
+      queue.push({
+        accountId,
+        sourceId: origin.source_id,
+        key: `origin ${origin.creative_id}`,
+        run: (signal) => checkOrigin(deps, origin, signal),
+      });
+    }
+  }
+}
+
+/** Locked rows are checked again, so that two processes never claim the same one. */
+const claim = (queries: Queries, accountId: string, now: Date): Promise<Origin[]> =>
+  queries.query<Origin>(
+    `UPDATE creative_origins SET due_at = $3
+      WHERE account_id = $1 AND due_at <= $2 AND creative_id IN (
+        SELECT creative_id FROM (
+          SELECT creative_id, due_at, row_number() OVER (PARTITION BY source_id ORDER BY due_at) AS place
+            FROM creative_origins WHERE account_id = $1 AND due_at <= $2) AS due
+          WHERE place <= $4 ORDER BY due_at LIMIT $5)
+      RETURNING account_id, environment, source_id, creative_id, sha256`,
+    [accountId, now, new Date(now.getTime() + leaseMs), perSource, perAccount],
+  );
+
+/** Never rejects; whether the origin could be compared. */
+async function checkOrigin(
+  deps: IntakeDeps,
+  origin: Origin,
+  signal: AbortSignal,
+): Promise<boolean> {
+  const { database, log } = deps;
+  try {
+    const creative = await readCreative(database, origin);
+    if (!creative) return await forget(database, origin);
+    // What waits for a review or failed it is not served.
+    const url = creative.origin_url;
+    if (creative.review.status !== 'approved' || url === undefined)
+      return await finish(deps, origin, origin.sha256);
+    const loopback = deps.development && origin.environment === 'sandbox';
+    const video = await fetchVideo(deps, url, { loopback, signal });
+    if (video.sha256 === origin.sha256) return await finish(deps, origin, origin.sha256);
+    await quarantine(deps, origin, url, video);
+    return await finish(deps, origin, video.sha256);
+  } catch (error) {
+    // After a stop, another process takes over when the lease has expired.
+    if (signal.aborted) return false;
+    const isGone = error instanceof RefusedError;
+    if (isGone) log.debug({ creativeId: origin.creative_id, reason: error.message }, 'no origin');
+    else log.error({ err: error, ...origin }, 'could not check an outside creative');
+    // Our copy is still the one that was reviewed.
+    await finish(deps, origin, origin.sha256).catch(() => undefined);
+    return false;
+  }
+}
+
+async function readCreative(
+  queries: Queries,
+  { account_id: accountId, environment, creative_id: id }: Origin,
+): Promise<Stored<'creative'> | undefined> {
+  const [row] = await queries.query<{ document: Stored<'creative'> }>(
+    `SELECT document FROM resources WHERE account_id = $1 AND environment = $2
+      AND kind = 'creative' AND id = $3 AND archived_at IS NULL`,
+    [accountId, environment, id],
+  );
+  return row?.document;
+}
+
+async function forget(
+  queries: Queries,
+  { account_id: accountId, creative_id: id }: Origin,
+): Promise<true> {
+  await queries.query('DELETE FROM creative_origins WHERE account_id = $1 AND creative_id = $2', [
+    accountId,
+    id,
+  ]);
+  return true;
+}
+
+/** @param sha256 of the file as it was last seen, so that a change is reported once */
+async function finish(
+  { database, clock }: IntakeDeps,
+  { account_id: accountId, creative_id: id }: Origin,
+  sha256: string,
+): Promise<true> {
+  await database.query(
+    'UPDATE creative_origins SET sha256 = $3, due_at = $4 WHERE account_id = $1 AND creative_id = $2',
+    [accountId, id, sha256, new Date(clock.nowMs() + originCheckMs)],
+  );
+  return true;
+}
+
+/**
+ * Puts a creative whose file has changed back into the review queue, with a copy of the new file, or as it was if
+ * players cannot be shown that. Always a person decides: automatic approval is for what a source offers, not for what
+ * it swaps.
+ */
+async function quarantine(
+  deps: IntakeDeps,
+  origin: Origin,
+  url: string,
+  video: FetchedVideo,
+): Promise<void> {
+  const { account_id: accountId, environment, creative_id: id } = origin;
+  const found = await copyChanged(deps, video);
+  await changeConfiguration(deps, { accountId, environment }, async (operation: Operation) => {
+    const current = await readCreative(operation.queries, origin);
+    // An operator was faster.
+    if (current?.review.status !== 'approved' || current.origin_url !== url) return;
+    const kind = 'creative' as const;
+    const target = { kind, id, ifMatch: undefined, action: 'origin_changed' };
+    await deps.manage.change(operation, target, (before) => ({
+      ...before,
+      ...('media' in found ? { media: withCaptions(found.media, before.media) } : {}),
+      review: {
+        ...unreviewed,
+        reason_code: 'origin_changed',
+        feedback:
+          'media' in found
+            ? 'The source replaced the file after it was approved.'
+            : `The source replaced the file after it was approved. The new one cannot be shown: ${found.problem}`,
+      },
+    }));
+  });
+  deps.log.warn({ creativeId: id, sourceId: origin.source_id }, 'an outside creative was replaced');
+}
+
+async function copyChanged(
+  deps: IntakeDeps,
+  video: FetchedVideo,
+): Promise<{ media: VideoMedia } | { problem: string }> {
+  try {
+    return { media: await copyVideo(deps, video) };
+  } catch (error) {
+    if (error instanceof RefusedError) return { problem: error.message };
+    throw error;
+  }
+}
+
+const withCaptions = (media: VideoMedia, before: Stored<'creative'>['media']): VideoMedia =>
+  before.format === 'video' && before.captions ? { ...media, captions: before.captions } : media;

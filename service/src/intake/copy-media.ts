@@ -1,0 +1,161 @@
+import type { Creative, Media } from '@trueward/protocol/wire';
+import type { Offer } from '../demand/offer.ts';
+import { withoutQuery } from '../demand/web-url.ts';
+import { hashOf, type MediaFacts, readMedia, type StoreFile } from '../media/ingest-media.ts';
+import { DomainError } from '../platform/domain-error.ts';
+import { type FetchMedia, RefusedError } from './fetch-media.ts';
+
+export interface MediaDeps {
+  fetchMedia: FetchMedia;
+  storeFile: StoreFile;
+  /** The public URL of the service. */
+  publicUrl(): string;
+}
+
+export type VideoMedia = Extract<Media, { format: 'video' }>;
+export type CreativeIcon = NonNullable<Creative['icons']>[number];
+
+/** How files are fetched, for one creative. */
+export interface FetchRules {
+  loopback: boolean;
+  signal: AbortSignal;
+}
+
+/** As for uploads. */
+const maxVideoBytes = 20 * 1_024 * 1_024;
+const maxCaptionsBytes = 524_288;
+const maxIconBytes = 262_144;
+/** Pixels: an icon is shown in a corner of the ad. */
+const maxIconSize = 1_024;
+const maxCaptions = 16;
+
+/** A video as fetched, before it is stored. */
+export interface FetchedVideo {
+  body: Buffer;
+  sha256: string;
+}
+
+/** @throws RefusedError when the file cannot be fetched. */
+export async function fetchVideo(
+  { fetchMedia }: Pick<MediaDeps, 'fetchMedia'>,
+  url: string,
+  { loopback, signal }: FetchRules,
+): Promise<FetchedVideo> {
+  const body = await fetchMedia({ url, maxBytes: maxVideoBytes, loopback }, signal);
+  return { body, sha256: hashOf(body) };
+}
+
+/**
+ * Probes a video and stores our copy. What the source declared about it does not count.
+ *
+ * @throws RefusedError when players cannot be shown the file.
+ */
+export async function copyVideo(
+  { storeFile, publicUrl }: Pick<MediaDeps, 'storeFile' | 'publicUrl'>,
+  { body }: FetchedVideo,
+): Promise<VideoMedia> {
+  const facts = await probe(body);
+  const { type, width, height, durationMs, videoCodec, audioCodec } = facts;
+  if (!type.startsWith('video/') || !width || !height || !durationMs || !videoCodec)
+    throw new RefusedError(`The file is ${type}; expected an MP4 or WebM video.`);
+  if (!playableVideo.test(videoCodec))
+    throw new RefusedError(
+      `The file has codec ${videoCodec}, which not every browser plays; expected H.264, VP8, VP9 or AV1.`,
+    );
+  if (audioCodec !== undefined && !playableAudio.test(audioCodec))
+    throw new RefusedError(
+      `The file has audio codec ${audioCodec}, which not every browser plays; expected AAC, MP3, Opus or Vorbis.`,
+    );
+  const { name } = await storeFile(body, type);
+  const bitrate = Math.round((body.length * 8_000) / durationMs);
+  const codecs = [videoCodec, ...(audioCodec === undefined ? [] : [audioCodec])].join(', ');
+  const mime = `${type}; codecs="${codecs}"`;
+  return {
+    format: 'video',
+    files: [
+      { url: `${publicUrl()}/media/${name}`, mime, width, height, bitrate: Math.max(1, bitrate) },
+    ],
+    duration_ms: durationMs,
+  };
+}
+
+/** H.264 with 8 bits per sample and 4:2:0, which is what browsers decode everywhere. */
+const playableVideo =
+  /^(?:avc[13]\.(?:42|4d|58|64)[0-9a-f]{4}|vp8|vp09\.00\.[0-9.]+|av01\.0\.\w+\.08[\w.]*)$/i;
+const playableAudio = /^(?:mp4a\.(?:40|69|6b)[0-9a-f.]*|mp3|opus|vorbis|flac)$/i;
+
+async function probe(body: Buffer): Promise<MediaFacts> {
+  try {
+    return await readMedia(body);
+  } catch (error) {
+    if (error instanceof DomainError) throw new RefusedError(error.message);
+    throw error;
+  }
+}
+
+/** Copies the captions that can be used; an ad without the others can still be shown. */
+export async function copyCaptions(
+  deps: MediaDeps,
+  captions: Offer['captions'],
+  { loopback, signal }: FetchRules,
+): Promise<NonNullable<VideoMedia['captions']>> {
+  const copied: NonNullable<VideoMedia['captions']> = [];
+  for (const { url, language } of captions.slice(0, maxCaptions)) {
+    const label = labelOf(language);
+    if (label === undefined || copied.some((other) => other.language === language)) continue;
+    try {
+      const body = await deps.fetchMedia({ url, maxBytes: maxCaptionsBytes, loopback }, signal);
+      if (!isWebVtt(body)) continue;
+      const { name } = await deps.storeFile(body, 'text/vtt');
+      copied.push({ url: `${deps.publicUrl()}/media/${name}`, language, label });
+    } catch (error) {
+      if (!(error instanceof RefusedError)) throw error;
+    }
+  }
+  return copied;
+}
+
+/** The language in itself, as players look for it: `français`. Undefined for what is no language tag. */
+function labelOf(language: string): string | undefined {
+  if (language.length > 35) return undefined;
+  try {
+    return new Intl.DisplayNames([language], { type: 'language' }).of(language)?.slice(0, 64);
+  } catch {
+    return undefined;
+  }
+}
+
+function isWebVtt(body: Buffer): boolean {
+  try {
+    return /^WEBVTT(?:[ \t\r\n]|$)/.test(new TextDecoder('utf-8', { fatal: true }).decode(body));
+  } catch {
+    return false;
+  }
+}
+
+/**
+ * Copies an icon.
+ *
+ * @throws RefusedError when it is no image that can be shown.
+ */
+export async function copyIcon(
+  deps: MediaDeps,
+  url: string,
+  { loopback, signal }: FetchRules,
+): Promise<CreativeIcon> {
+  const body = await deps.fetchMedia({ url, maxBytes: maxIconBytes, loopback }, signal);
+  const { type, width = 0, height = 0 } = await probe(body);
+  if (!type.startsWith('image/')) throw new RefusedError(`The icon is ${type}; expected an image.`);
+  const fits = (pixels: number) => pixels >= 1 && pixels <= maxIconSize;
+  if (!fits(width) || !fits(height))
+    throw new RefusedError(
+      `The icon measures ${width} × ${height}; the limit is ${maxIconSize} × ${maxIconSize}.`,
+    );
+  const { name } = await deps.storeFile(body, type);
+  return {
+    origin_url: withoutQuery(url),
+    url: `${deps.publicUrl()}/media/${name}`,
+    width: Math.round(width),
+    height: Math.round(height),
+  };
+}

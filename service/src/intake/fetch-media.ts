@@ -1,0 +1,112 @@
+import { type Dispatcher, request } from 'undici';
+import { parseWebUrl } from '../demand/web-url.ts';
+import { linkSignal } from '../platform/link-signal.ts';
+import { findUrlProblem } from '../platform/public-address.ts';
+
+/** What an outside source offers cannot be used; the message says why. */
+export class RefusedError extends Error {
+  /** Whether the same attempt may succeed in a minute: the file itself was not judged. */
+  readonly isTransient: boolean;
+  constructor(message: string, isTransient = false) {
+    super(message);
+    this.name = 'RefusedError';
+    this.isTransient = isTransient;
+  }
+}
+
+interface MediaRequest {
+  url: string;
+  maxBytes: number;
+  /** Whether http and loopback addresses are allowed, for development. */
+  loopback: boolean;
+}
+
+/** @throws RefusedError when there is no such file, or it is too large or too slow. */
+export type FetchMedia = (request: MediaRequest, signal: AbortSignal) => Promise<Buffer>;
+
+interface Deps {
+  /** Agents for public addresses only, and for development. */
+  agents: { strict: Dispatcher; development: Dispatcher };
+  /** Timeout for a file, redirects included (default 30 s). */
+  timeoutMs?: number;
+}
+
+const maxRedirects = 3;
+
+/** Fetches files from public addresses only, redirects included, within limits of size and time. */
+export function createFetchMedia({ agents, timeoutMs = 30_000 }: Deps): FetchMedia {
+  return async ({ url, maxBytes, loopback }, signal) => {
+    const linked = linkSignal(signal, { timeoutMs });
+    const dispatcher = loopback ? agents.development : agents.strict;
+    try {
+      let at = url;
+      for (let redirects = 0; redirects <= maxRedirects; redirects += 1) {
+        const problem = findUrlProblem(at, { development: loopback });
+        if (problem !== undefined) throw new RefusedError(`The URL ${short(at)} ${problem}.`);
+        const response = await request(at, {
+          dispatcher,
+          signal: linked.signal,
+          // What is compared and stored are the bytes of the file.
+          headers: { 'accept-encoding': 'identity', 'user-agent': 'Trueward-Intake/1' },
+        });
+        // A body that is destroyed before its end emits an error, which nobody else awaits.
+        response.body.on('error', () => undefined);
+        const target = redirectOf(response, at);
+        if (target === undefined) return await readFile(response, at, maxBytes);
+        response.body.destroy();
+        at = target;
+      }
+      throw new RefusedError(`${short(url)} redirects more than ${maxRedirects} times.`);
+    } catch (error) {
+      if (error instanceof RefusedError) throw error;
+      throw new RefusedError(`${short(url)} ${describeError(error, timeoutMs)}.`, true);
+    } finally {
+      linked.release();
+    }
+  };
+}
+
+function redirectOf(
+  { statusCode, headers, body }: Dispatcher.ResponseData,
+  from: string,
+): string | undefined {
+  const { location } = headers;
+  if (![301, 302, 303, 307, 308].includes(statusCode) || typeof location !== 'string')
+    return undefined;
+  const target = parseWebUrl(location, from);
+  if (target !== undefined) return target;
+  body.destroy();
+  throw new RefusedError(`${short(from)} redirects to ${short(location)}, which is no web URL.`);
+}
+
+async function readFile(
+  { statusCode, headers, body }: Dispatcher.ResponseData,
+  url: string,
+  maxBytes: number,
+): Promise<Buffer> {
+  const refuse = (what: string, isTransient = false): never => {
+    body.destroy();
+    throw new RefusedError(`${short(url)} ${what}.`, isTransient);
+  };
+  if (statusCode !== 200)
+    refuse(`responded ${statusCode}; expected 200`, statusCode >= 500 || statusCode === 429);
+  const tooLarge = `has more than ${maxBytes} bytes`;
+  if (Number(headers['content-length'] ?? 0) > maxBytes) refuse(tooLarge);
+  const chunks: Buffer[] = [];
+  let size = 0;
+  for await (const chunk of body) {
+    const bytes = chunk as Buffer;
+    size += bytes.length;
+    if (size > maxBytes) refuse(tooLarge);
+    chunks.push(bytes);
+  }
+  return Buffer.concat(chunks);
+}
+
+const short = (url: string): string => url.slice(0, 200);
+
+function describeError(error: unknown, timeoutMs: number): string {
+  if (!(error instanceof Error)) return `failed: ${String(error)}`;
+  if (error.name === 'TimeoutError') return `took more than ${timeoutMs / 1_000} s`;
+  return `could not be fetched: ${error.message || error.name}`.slice(0, 300);
+}

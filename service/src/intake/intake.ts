@@ -1,0 +1,143 @@
+import type { Logger } from 'pino';
+import type { Offer } from '../demand/offer.ts';
+import { withoutQuery } from '../demand/web-url.ts';
+import type { AuditLog } from '../store/audit-log.ts';
+import type { Scope } from '../store/database.ts';
+import {
+  copyCaptions,
+  copyIcon,
+  copyVideo,
+  type FetchRules,
+  fetchVideo,
+  type MediaDeps,
+} from './copy-media.ts';
+import { RefusedError } from './fetch-media.ts';
+import type { JobQueue } from './job-queue.ts';
+import {
+  addIcon,
+  changeConfiguration,
+  type ChangeDeps,
+  checkRoom,
+  createCreative,
+  findCreative,
+  type Submission,
+} from './outside-creative.ts';
+
+export interface IntakeDeps extends MediaDeps, ChangeDeps {
+  audit: AuditLog;
+  queue: JobQueue;
+  log: Logger;
+  development: boolean;
+}
+
+/**
+ * Makes the creative of an offer an ordinary one, with our copy of its media and a review. Returns immediately and
+ * never throws; what is known, waits already or was refused lately costs a lookup.
+ */
+export type SubmitOffer = (scope: Scope, source: Submission['source'], offer: Offer) => void;
+
+/** How long an offer that was refused is not tried again. */
+const refusedForMs = 3_600_000;
+const maxRefused = 10_000;
+
+export function createSubmitOffer(deps: IntakeDeps): SubmitOffer {
+  const { queue, clock, log, audit, database } = deps;
+  /** Until when, by job. Oldest first. */
+  const refused = new Map<string, number>();
+  const refuse = (key: string): void => {
+    refused.delete(key);
+    refused.set(key, clock.nowMs() + refusedForMs);
+    const [oldest] = refused.keys();
+    if (refused.size > maxRefused && oldest !== undefined) refused.delete(oldest);
+  };
+
+  return (scope, source, offer) => {
+    const { creativeKey, media, icon } = offer;
+    const key = JSON.stringify([
+      scope.accountId,
+      scope.environment,
+      source.id,
+      creativeKey,
+      media.url.split('?', 1),
+      icon?.url.split('?', 1),
+    ]);
+    if ((refused.get(key) ?? 0) > clock.nowMs()) return;
+    const run = async (signal: AbortSignal): Promise<boolean> => {
+      try {
+        await takeIn(deps, { scope, source, offer }, signal);
+        return true;
+      } catch (error) {
+        if (signal.aborted) return false;
+        if (!(error instanceof RefusedError)) {
+          log.error({ err: error, sourceId: source.id }, 'could not take in an outside creative');
+          return false;
+        }
+        log.debug({ sourceId: source.id, creativeKey, reason: error.message }, 'offer refused');
+        if (error.isTransient) return false;
+        refuse(key);
+        const operation = { queries: database, scope, actor: 'service' };
+        const after = {
+          source_key: creativeKey,
+          origin_url: media.url,
+          reason: error.message,
+        };
+        if (!isStorable(JSON.stringify(after))) return false;
+        await audit
+          .record(operation, { action: 'creative.refused', targetId: source.id, after })
+          .catch((err: unknown) => log.error({ err }, 'could not record a refused creative'));
+        return false;
+      }
+    };
+    queue.push({ accountId: scope.accountId, sourceId: source.id, key, run });
+  };
+}
+
+/** Whether PostgreSQL can store this JSON text. */
+const isStorable = (json: string): boolean => !/\\u(?:0000|d[89a-f])/i.test(json);
+
+/** @throws RefusedError when it cannot become a creative. */
+async function takeIn(
+  deps: IntakeDeps,
+  submission: Submission,
+  signal: AbortSignal,
+): Promise<void> {
+  const { scope, offer } = submission;
+  checkOffer(offer);
+  const loopback = deps.development && scope.environment === 'sandbox';
+  const rules: FetchRules = { loopback, signal };
+  const known = await findCreative(deps.database, submission);
+  if (!known) {
+    await checkRoom(deps.database, submission);
+    const video = await fetchVideo(deps, offer.media.url, rules);
+    const media = await copyVideo(deps, video);
+    const captions = await copyCaptions(deps, offer.captions, rules);
+    if (captions.length > 0) media.captions = captions;
+    await changeConfiguration(deps, scope, (operation) =>
+      createCreative(deps, operation, submission, media, video.sha256),
+    );
+  }
+  const { icon } = offer;
+  if (!icon || known?.icons?.some(({ origin_url }) => origin_url === withoutQuery(icon.url)))
+    return;
+  const copied = await copyIcon(deps, icon.url, rules);
+  await changeConfiguration(deps, scope, (operation) =>
+    addIcon(deps, operation, submission, copied),
+  );
+}
+
+const maxKeyLength = 500;
+const hostname =
+  /^(?=.{4,253}$)(?:[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?\.)+[a-z](?:[a-z0-9-]{0,61}[a-z0-9])$/;
+
+function checkOffer({ creativeKey, advertiserDomain }: Offer): void {
+  if (creativeKey === '' || creativeKey.length > maxKeyLength)
+    throw new RefusedError(`The creative's id must have 1 to ${maxKeyLength} characters.`);
+  if (!isStorable(JSON.stringify(creativeKey)))
+    throw new RefusedError("The creative's id has characters that are not allowed in text.");
+  if (advertiserDomain === undefined)
+    throw new RefusedError('The advertiser is unknown: the ad names no domain.');
+  if (!hostname.test(advertiserDomain))
+    throw new RefusedError(
+      `The advertiser is unknown: ${JSON.stringify(advertiserDomain.slice(0, 100))} is no domain.`,
+    );
+}

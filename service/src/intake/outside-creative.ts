@@ -1,0 +1,214 @@
+import type { Review, Source } from '@trueward/protocol/wire';
+import type { Configuration } from '../decision/configuration.ts';
+import type { Offer } from '../demand/offer.ts';
+import type { Clock } from '../platform/clock.ts';
+import type { ResourceManager } from '../resource/resource-manager.ts';
+import { lockConfiguration } from '../resource/resource-store.ts';
+import { type Stored, unreviewed } from '../resource/resource.ts';
+import type { Operation } from '../store/audit-log.ts';
+import type { Database, Queries, Scope } from '../store/database.ts';
+import type { CreativeIcon, VideoMedia } from './copy-media.ts';
+import { RefusedError } from './fetch-media.ts';
+
+/** An offer whose creative is to be taken in. */
+export interface Submission {
+  scope: Scope;
+  source: Pick<Source, 'id' | 'review' | 'allowed_domains'>;
+  offer: Offer;
+}
+
+export interface ChangeDeps {
+  database: Database;
+  configuration: Pick<Configuration, 'refresh'>;
+  manage: ResourceManager;
+  clock: Clock;
+  /** Wakes the dispatcher, since there may be deliveries. */
+  wake(): void;
+}
+
+export async function findCreative(
+  queries: Queries,
+  { scope, source, offer }: Submission,
+): Promise<(Stored<'creative'> & { id: string }) | undefined> {
+  const [row] = await queries.query<{ id: string; document: Stored<'creative'> }>(
+    `SELECT id, document FROM resources
+      WHERE account_id = $1 AND environment = $2 AND kind = 'creative' AND archived_at IS NULL
+        AND document->>'source_id' = $3 AND document->>'source_key' = $4
+      ORDER BY id LIMIT 1`,
+    [scope.accountId, scope.environment, source.id, offer.creativeKey],
+  );
+  return row && { ...row.document, id: row.id };
+}
+
+/** A source that gives every ad a new id would fill the disk and the review queue. */
+const maxCreatives = 1_000;
+const maxPending = 200;
+
+/** @throws RefusedError when the source has too many creatives. */
+export async function checkRoom(queries: Queries, { scope, source }: Submission): Promise<void> {
+  const [row] = await queries.query<{ all: number; pending: number }>(
+    `SELECT count(*)::bigint AS all,
+        count(*) FILTER (WHERE document->'review'->>'status' = 'pending_review')::bigint AS pending
+      FROM resources
+      WHERE account_id = $1 AND environment = $2 AND kind = 'creative' AND archived_at IS NULL
+        AND document->>'source_id' = $3 AND document ? 'source_key'`,
+    [scope.accountId, scope.environment, source.id],
+  );
+  if (row && row.pending >= maxPending)
+    throw new RefusedError(
+      `${maxPending} creatives of this source wait for review: review some of them.`,
+    );
+  if (row && row.all >= maxCreatives)
+    throw new RefusedError(
+      `This source has ${maxCreatives} creatives: archive those that it no longer offers.`,
+    );
+}
+
+/** Runs a change of the service like one of an operator. */
+export async function changeConfiguration(
+  { database, configuration, wake }: ChangeDeps,
+  scope: Scope,
+  work: (operation: Operation) => Promise<void>,
+): Promise<void> {
+  await database.transaction(async (queries) => {
+    await lockConfiguration(queries, scope.accountId);
+    await work({ queries, scope, actor: 'service' });
+  });
+  await configuration.refresh();
+  wake();
+}
+
+export async function createCreative(
+  { manage, clock }: ChangeDeps,
+  operation: Operation,
+  submission: Submission,
+  media: VideoMedia,
+  sha256: string,
+): Promise<void> {
+  const { scope, source, offer } = submission;
+  // Another process may have been faster.
+  if (await findCreative(operation.queries, submission)) return;
+  await checkRoom(operation.queries, submission);
+  const advertiser = await findOrCreateAdvertiser(manage, operation, offer);
+  const document: Stored<'creative'> = {
+    name: `${advertiser.name}: ${offer.creativeKey}`.slice(0, 200),
+    advertiser_id: advertiser.id,
+    source_id: source.id,
+    source_key: offer.creativeKey,
+    origin_url: offer.media.url,
+    media,
+    alt: `Video ad by ${advertiser.name}`,
+    categories: categoriesOf(offer),
+    review: reviewOf(submission, clock.nowMs()),
+  };
+  // The destination as it was first offered, for the reviewer.
+  if (offer.clickUrl !== undefined && offer.clickUrl.length <= 2_048)
+    document.click_url = offer.clickUrl;
+  const made = await manage.create(operation, 'creative', document);
+  await operation.queries.query(
+    `INSERT INTO creative_origins (account_id, environment, source_id, creative_id, sha256, due_at)
+      VALUES ($1, $2, $3, $4, $5, $6)`,
+    [
+      scope.accountId,
+      scope.environment,
+      source.id,
+      made.document.id,
+      sha256,
+      new Date(clock.nowMs() + originCheckMs),
+    ],
+  );
+}
+
+/** How often a creative is compared with its origin. */
+export const originCheckMs = 86_400_000;
+
+async function findOrCreateAdvertiser(
+  manage: ResourceManager,
+  operation: Operation,
+  { advertiserDomain = '', advertiserName }: Offer,
+): Promise<{ id: string; name: string }> {
+  const { queries, scope } = operation;
+  const [known] = await queries.query<{ id: string; name: string }>(
+    `SELECT id, document->>'name' AS name FROM resources
+      WHERE account_id = $1 AND environment = $2 AND kind = 'advertiser' AND archived_at IS NULL
+        AND regexp_replace(lower(document->>'domain'), '^www\\.', '') = $3
+      ORDER BY id LIMIT 1`,
+    [scope.accountId, scope.environment, advertiserDomain],
+  );
+  if (known) return known;
+  const given =
+    advertiserName
+      ?.replaceAll(/[\p{C}\s]+/gu, ' ')
+      .trim()
+      .slice(0, 200) ?? '';
+  const name = given === '' ? advertiserDomain : given;
+  const made = await manage.create(operation, 'advertiser', {
+    name,
+    domain: advertiserDomain,
+    categories: [],
+  });
+  return { id: made.document.id, name };
+}
+
+const categoriesOf = ({ categories }: Offer): string[] =>
+  [...new Set(categories)].filter((each) => /^[A-Za-z0-9-]{1,32}$/.test(each)).slice(0, 50);
+
+/** The domains of the list include their subdomains. */
+function isAutomatic({ source, offer: { advertiserDomain = '' } }: Submission): boolean {
+  const { review, allowed_domains: allowed = [] } = source;
+  const domains = allowed.map((domain) => domain.toLowerCase().replace(/^www\./, ''));
+  return (
+    review === 'automatic' &&
+    domains.some((domain) => `.${advertiserDomain}`.endsWith(`.${domain}`))
+  );
+}
+
+function reviewOf(submission: Submission, nowMs: number): Review {
+  if (!isAutomatic(submission)) return unreviewed;
+  return {
+    status: 'approved',
+    reason_code: 'allowed_domain',
+    reviewed_at: new Date(nowMs).toISOString(),
+    reviewed_by: 'service',
+  };
+}
+
+const maxIcons = 8;
+
+/**
+ * Adds a copy of an icon. It is part of what was reviewed, so a new picture needs a review, unless an approved
+ * creative of the same source has it already.
+ */
+export async function addIcon(
+  { manage }: ChangeDeps,
+  operation: Operation,
+  submission: Submission,
+  icon: CreativeIcon,
+): Promise<void> {
+  const known = await findCreative(operation.queries, submission);
+  if (!known || known.icons?.some(({ origin_url }) => origin_url === icon.origin_url)) return;
+  const isKnownPicture = isAutomatic(submission) || (await isApprovedIcon(operation, known, icon));
+  const target = { kind: 'creative' as const, id: known.id, ifMatch: undefined };
+  await manage.change(operation, target, (before) => ({
+    ...before,
+    icons: [...(before.icons ?? []), icon].slice(-maxIcons),
+    ...(before.review.status === 'approved' && !isKnownPicture
+      ? { review: { ...unreviewed, reason_code: 'new_icon' } }
+      : {}),
+  }));
+}
+
+async function isApprovedIcon(
+  { queries, scope }: Operation,
+  { source_id: sourceId }: Pick<Stored<'creative'>, 'source_id'>,
+  { url }: CreativeIcon,
+): Promise<boolean> {
+  const rows = await queries.query(
+    `SELECT id FROM resources
+      WHERE account_id = $1 AND environment = $2 AND kind = 'creative' AND archived_at IS NULL
+        AND document->>'source_id' = $3 AND document->'review'->>'status' = 'approved'
+        AND document->'icons' @> jsonb_build_array(jsonb_build_object('url', $4::text)) LIMIT 1`,
+    [scope.accountId, scope.environment, sourceId, url],
+  );
+  return rows.length > 0;
+}

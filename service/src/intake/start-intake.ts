@@ -1,0 +1,43 @@
+import { createStoreFile } from '../media/ingest-media.ts';
+import type { MediaStore } from '../media/media-store.ts';
+import type { Uploads } from '../media/uploads.ts';
+import type { Tracing } from '../trace/tracing.ts';
+import { createGuardedAgent } from '../webhook/guarded-agent.ts';
+import { startOriginChecks } from './check-origins.ts';
+import { createFetchMedia } from './fetch-media.ts';
+import { createSubmitOffer, type IntakeDeps, type SubmitOffer } from './intake.ts';
+import { createJobQueue } from './job-queue.ts';
+
+interface Deps extends Omit<IntakeDeps, 'fetchMedia' | 'storeFile' | 'queue'> {
+  mediaStore: MediaStore;
+  uploads: Uploads;
+  tracing: Pick<Tracing, 'run'>;
+}
+
+/** Takes in the creatives of outside sources, and compares them with their origins. */
+export interface Intake {
+  submit: SubmitOffer;
+  stop(): Promise<void>;
+}
+
+export function startIntake({ mediaStore, uploads, tracing, ...rest }: Deps): Intake {
+  const agents = {
+    strict: createGuardedAgent({ loopback: false }),
+    development: createGuardedAgent({ loopback: true }),
+  };
+  const queue = createJobQueue();
+  const deps: IntakeDeps = {
+    ...rest,
+    queue,
+    fetchMedia: createFetchMedia({ agents }),
+    storeFile: createStoreFile(mediaStore, uploads),
+  };
+  const checks = startOriginChecks({ ...deps, tracing });
+  return {
+    submit: createSubmitOffer(deps),
+    async stop() {
+      await Promise.all([checks.stop(), queue.stop()]);
+      await Promise.all([agents.strict.destroy(), agents.development.destroy()]);
+    },
+  };
+}

@@ -1,0 +1,109 @@
+import { createServer, type Server, type Socket } from 'node:net';
+import type { AddressInfo } from 'node:net';
+import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
+import type { Agent } from 'undici';
+import { createFetchMedia, type FetchMedia, RefusedError } from '../../src/intake/fetch-media.ts';
+import { createGuardedAgent } from '../../src/webhook/guarded-agent.ts';
+
+let agents: { strict: Agent; development: Agent };
+let fetchMedia: FetchMedia;
+beforeAll(() => {
+  agents = {
+    strict: createGuardedAgent({ loopback: false }),
+    development: createGuardedAgent({ loopback: true }),
+  };
+  fetchMedia = createFetchMedia({ agents, timeoutMs: 400 });
+});
+afterAll(() => Promise.all([agents.strict.destroy(), agents.development.destroy()]));
+
+let server: Server | undefined;
+const sockets = new Set<Socket>();
+afterEach(async () => {
+  for (const socket of sockets) socket.destroy();
+  sockets.clear();
+  await new Promise((resolve) => (server ? server.close(resolve) : resolve(undefined)));
+  server = undefined;
+});
+
+/** Starts a server that responds with exactly these bytes; returns its URL. */
+async function respond(answer: (socket: Socket) => void): Promise<string> {
+  server = createServer((socket) => {
+    sockets.add(socket);
+    socket.on('error', () => undefined); // expected: the server misbehaves
+    socket.once('data', () => answer(socket));
+  });
+  await new Promise<void>((resolve) => server?.listen(0, '127.0.0.1', resolve));
+  return `http://127.0.0.1:${(server.address() as AddressInfo).port}/ad.mp4`;
+}
+
+const attempt = (url: string, signal = new AbortController().signal) =>
+  fetchMedia({ url, maxBytes: 1_000, loopback: true }, signal).then(
+    (body) => body.length,
+    (error: unknown) => error as RefusedError,
+  );
+
+test.each<[string, (socket: Socket) => void]>([
+  ['never responds', () => undefined],
+  [
+    'sends a byte now and then',
+    (socket) => {
+      socket.write('HTTP/1.1 200 OK\r\ncontent-length: 900\r\n\r\n');
+      const timer = setInterval(() => socket.write('a'), 20);
+      socket.on('close', () => clearInterval(timer));
+    },
+  ],
+  [
+    'sends a header now and then',
+    (socket) => {
+      socket.write('HTTP/1.1 200 OK\r\n');
+      const timer = setInterval(() => socket.write('a: b\r\n'), 20);
+      socket.on('close', () => clearInterval(timer));
+    },
+  ],
+])('a server that %s is given up, and may be asked again', async (_name, answer) => {
+  const error = await attempt(await respond(answer));
+  expect(error).toBeInstanceOf(RefusedError);
+  expect(error).toMatchObject({
+    isTransient: true,
+    message: expect.stringMatching(/took more than 0.4 s/) as string,
+  });
+});
+
+test.each<[string, string, RegExp, boolean]>([
+  ['a broken connection', 'HTTP/1.1 200 OK\r\ncontent-length: 900\r\n\r\nab', /fetched/, true],
+  ['a server error', 'HTTP/1.1 503 Busy\r\ncontent-length: 0\r\n\r\n', /responded 503/, true],
+  ['a refusal', 'HTTP/1.1 403 No\r\ncontent-length: 0\r\n\r\n', /responded 403/, false],
+  [
+    'a part of the file',
+    'HTTP/1.1 206 Part\r\ncontent-length: 2\r\n\r\nab',
+    /responded 206/,
+    false,
+  ],
+])('%s is no file', async (_name, response, message, isTransient) => {
+  const error = await attempt(await respond((socket) => socket.end(response)));
+  expect(error).toMatchObject({ isTransient, message: expect.stringMatching(message) as string });
+});
+
+test('a compressed body counts as the bytes that were sent, and is not expanded', async () => {
+  const head = 'HTTP/1.1 200 OK\r\ncontent-encoding: gzip\r\ncontent-length: 5\r\n\r\n';
+  expect(await attempt(await respond((socket) => socket.end(`${head}bytes`)))).toBe(5);
+});
+
+test('a stop ends the request', async () => {
+  const stopping = new AbortController();
+  const url = await respond(() => stopping.abort());
+  expect(await attempt(url, stopping.signal)).toBeInstanceOf(RefusedError);
+});
+
+test('without development a host name of this machine is not connected to', async () => {
+  let requests = 0;
+  const url = await respond(() => {
+    requests += 1;
+  });
+  const named = url.replace('http:', 'https:').replace('127.0.0.1', 'localhost');
+  const request = { url: named, maxBytes: 1_000, loopback: false };
+  await expect(fetchMedia(request, new AbortController().signal)).rejects.toThrow(
+    /must not be a loopback address/,
+  );
+  expect(requests).toBe(0);
+});

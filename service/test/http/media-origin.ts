@@ -1,0 +1,37 @@
+import { createServer, type RequestListener } from 'node:http';
+import type { AddressInfo } from 'node:net';
+
+/** A server of media files on this machine, which a test can make misbehave. */
+export interface MediaOrigin {
+  /** `http://127.0.0.1:…` */
+  url: string;
+  /** The paths of all requests. */
+  requests: string[];
+  /** What a path responds with from now on. */
+  serve(path: string, response: Buffer | string | RequestListener): void;
+  stop(): Promise<void>;
+}
+
+export async function startMediaOrigin(): Promise<MediaOrigin> {
+  const responses = new Map<string, Buffer | string | RequestListener>();
+  const requests: string[] = [];
+  const server = createServer((request, response) => {
+    const path = (request.url ?? '').split('?')[0] ?? '';
+    requests.push(path);
+    const found = responses.get(path);
+    if (typeof found === 'function') return found(request, response);
+    response.statusCode = found === undefined ? 404 : 200;
+    response.end(found);
+  });
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  return {
+    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
+    requests,
+    serve: (path, response) => void responses.set(path, response),
+    stop: () =>
+      new Promise((resolve) => {
+        server.close(() => resolve());
+        server.closeAllConnections();
+      }),
+  };
+}

@@ -1,0 +1,118 @@
+import { afterEach, beforeEach, expect, test, vi } from 'vitest';
+import { createJobQueue, type JobQueue } from '../../src/intake/job-queue.ts';
+
+beforeEach(() => void vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] }));
+afterEach(() => void vi.useRealTimers());
+
+/** A queue whose jobs the test ends. */
+function createHeldQueue(limits: Parameters<typeof createJobQueue>[0] = {}) {
+  const queue: JobQueue = createJobQueue(limits);
+  const started: string[] = [];
+  const ends = new Map<string, (succeeded: boolean) => void>();
+  const turn = () => new Promise(setImmediate);
+  return {
+    queue,
+    started,
+    push: (accountId: string, sourceId: string, key: string): boolean =>
+      queue.push({
+        accountId,
+        sourceId,
+        key,
+        run(signal) {
+          started.push(key);
+          return new Promise((resolve) => {
+            ends.set(key, resolve);
+            signal.addEventListener('abort', () => resolve(false));
+          });
+        },
+      }),
+    async end(key: string, succeeded = true): Promise<void> {
+      ends.get(key)?.(succeeded);
+      await turn();
+    },
+  };
+}
+
+test('a source has one job at a time, in order, and a hanging one does not delay other sources', async () => {
+  const { push, started, end } = createHeldQueue();
+  push('acc_1', 'slow', 's1');
+  push('acc_1', 'slow', 's2');
+  push('acc_1', 'quick', 'q1');
+  push('acc_1', 'quick', 'q2');
+  expect(started).toEqual(['s1', 'q1']);
+  await end('q1');
+  expect(started).toEqual(['s1', 'q1', 'q2']);
+  await end('s1');
+  expect(started.at(-1)).toBe('s2');
+});
+
+test('an account whose sources all hang does not delay another account', async () => {
+  const { push, started, end } = createHeldQueue({ running: 3, runningOfAccount: 2 });
+  for (let n = 0; n < 10; n += 1) push('acc_1', `src_${n}`, `one ${n}`);
+  push('acc_2', 'src_a', 'two a');
+  expect(started).toEqual(['one 0', 'one 1', 'two a']);
+  push('acc_3', 'src_b', 'three b');
+  await end('two a');
+  expect(started.at(-1)).toBe('three b');
+});
+
+test('a job that waits or runs already is dropped, and may come again after its end', async () => {
+  const { push, started, end } = createHeldQueue();
+  expect([push('acc_1', 'src_1', 'a'), push('acc_1', 'src_1', 'a')]).toEqual([true, false]);
+  expect([push('acc_1', 'src_1', 'b'), push('acc_1', 'src_1', 'b')]).toEqual([true, false]);
+  await end('a');
+  expect(push('acc_1', 'src_1', 'a')).toBe(true);
+  expect(started).toEqual(['a', 'b']);
+});
+
+test('a source has a bounded number of waiting jobs', () => {
+  const { push } = createHeldQueue({ waitingOfSource: 3 });
+  const taken = ['a', 'b', 'c', 'd', 'e', 'f'].map((key) => push('acc_1', 'src_1', key));
+  // The first one runs.
+  expect(taken).toEqual([true, true, true, true, false, false]);
+  expect(push('acc_1', 'src_2', 'other')).toBe(true);
+});
+
+test('a source that fails again and again is slowed down, until it succeeds', async () => {
+  const { push, started, end } = createHeldQueue({ pauseMs: 1_000, maxPauseMs: 5_000 });
+  /** Ends the job that runs, and measures how long the next one waits. */
+  const pauseAfter = async (key: string, next: string, succeeded: boolean): Promise<number> => {
+    push('acc_1', 'src_1', next);
+    await end(key, succeeded);
+    for (let ms = 0; ms <= 10_000; ms += 500) {
+      if (started.at(-1) === next) return ms;
+      vi.advanceTimersByTime(500);
+    }
+    throw new Error(`${next} never began.`);
+  };
+  push('acc_1', 'src_1', 'a');
+  expect(await pauseAfter('a', 'b', false)).toBe(1_000);
+  expect(await pauseAfter('b', 'c', false)).toBe(2_000);
+  expect(await pauseAfter('c', 'd', false)).toBe(4_000);
+  expect(await pauseAfter('d', 'e', false)).toBe(5_000);
+  expect(await pauseAfter('e', 'f', true)).toBe(0);
+  expect(await pauseAfter('f', 'g', false)).toBe(1_000);
+});
+
+test('a source that has nothing else to do does not forget its failures', async () => {
+  const { push, started, end } = createHeldQueue({ pauseMs: 1_000 });
+  push('acc_1', 'src_1', 'a');
+  await end('a', false);
+  vi.advanceTimersByTime(1_000);
+  push('acc_1', 'src_1', 'b');
+  await end('b', false);
+  push('acc_1', 'src_1', 'c');
+  vi.advanceTimersByTime(1_999);
+  expect(started).toEqual(['a', 'b']);
+  vi.advanceTimersByTime(1);
+  expect(started).toEqual(['a', 'b', 'c']);
+});
+
+test('a stop aborts what runs, drops what waits and accepts nothing more', async () => {
+  const { queue, push, started } = createHeldQueue();
+  push('acc_1', 'src_1', 'a');
+  push('acc_1', 'src_1', 'b');
+  await queue.stop();
+  expect(started).toEqual(['a']);
+  expect(push('acc_1', 'src_2', 'c')).toBe(false);
+});
