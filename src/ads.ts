@@ -25,8 +25,8 @@ import type { RewardHandler } from './reward/delivery.ts';
 export interface PreloadOptions extends RequestOptions {
   signal?: AbortSignal;
   /**
-   * A decision that your own server asked for with its secret key, as it was answered. The next show of
-   * the placement uses it; so no client can claim another player’s name.
+   * A decision that your own server requested with its secret key, as returned by the service. The next show of the
+   * placement uses it, so no client can impersonate another player.
    */
   decision?: Decision;
 }
@@ -35,11 +35,11 @@ export interface PreloadOptions extends RequestOptions {
 export interface ShowOptions extends RequestOptions {
   /** Whether the ad starts without sound. Default: the `muted` option of `createAds()`. */
   muted?: boolean;
-  /** Ends the call with `aborted`, whatever it is at. */
+  /** Ends the call with `aborted`, at any point. */
   signal?: AbortSignal;
-  /** The ad is about to cover the game, which is held from here on. */
+  /** The ad is about to cover the game, which is paused from now on. */
   onOpen?: () => void;
-  /** The ad is gone and the game goes on; the result may still wait for its confirmation. */
+  /** The ad has closed and the game continues; the result may still wait for its confirmation. */
   onClose?: () => void;
 }
 
@@ -99,7 +99,7 @@ export interface Ads {
   canShow(placement: string): boolean;
   /** Like {@link Ads.canShow}, with the reason if not and when a request can succeed again. */
   availability(placement: string): Availability;
-  /** Gets the decision and the media ready, so that showing it later is instant. */
+  /** Loads a decision and its media, so that a later show starts immediately. */
   preload(placement: string, options?: PreloadOptions): Promise<Availability>;
   /**
    * Shows an ad that earns the placement’s reward.
@@ -109,9 +109,9 @@ export interface Ads {
    * if (result.outcome === 'rewarded' || result.outcome === 'pending') revivePlayer();
    */
   showRewarded(placement: string, options?: ShowOptions): Promise<ShowResult>;
-  /** Shows an ad between two parts of the game. */
+  /** Shows an ad at a natural pause of the game, without a reward. */
   showInterstitial(placement: string, options?: ShowOptions): Promise<ShowResult>;
-  /** Puts a house ad into an element of the page, until it is removed or `destroy()` is called. */
+  /** Mounts a house ad in an element of the page until it is removed or `destroy()` is called. */
   mountBanner(placement: string, element: HTMLElement): Banner;
   /**
    * Calls `handler` on every `event`, with `context` as its `this`. An error that a handler throws is reported as
@@ -138,16 +138,18 @@ export interface Ads {
     handler?: AdsListeners[Name],
     context?: unknown,
   ): void;
-  /** Asks the service about one reward; while offline, answers from this device. */
+  /**
+   * Requests the status of one reward from the service; while offline, returns the status stored on this device.
+   */
   rewardStatus(decisionId: string): Promise<RewardReport>;
-  /** The rewards that this device knows of and that have not been handed over yet. */
+  /** The rewards known to this device that have not been delivered yet. */
   rewards(): Promise<RewardReport[]>;
   /**
    * Switches to another player, or changes the data of the current one, as when a guest signs in or a player
    * signs out. Replaces all four options immediately and discards preloaded ads. Rewards wait for the player who
    * earned them unless they are transferred.
    *
-   * @throws OptionError for a wrong option, as `createAds()` does.
+   * @throws OptionError for an invalid option, like `createAds()`.
    *
    * @example
    * ads.setUser({ userRef: session.userId }, { transferRewards: true }); // a guest signed in
@@ -155,25 +157,25 @@ export interface Ads {
    */
   setUser(user: UserOptions, options?: SetUserOptions): void;
   /**
-   * Takes effect at once: ads that were preloaded under another consent are discarded. Replaces the consent of the page
-   * that `createAds({ consent: 'page' })` reads.
+   * Sets the player’s consent, effective immediately: ads preloaded under a different consent are discarded.
+   * Replaces the consent of the page that `createAds({ consent: 'page' })` reads.
    *
    * @throws OptionError for anything but a {@link ConsentOptions}.
    */
   setConsent(consent: ConsentOptions): void;
   /**
-   * Sandbox only: forces the outcome of all later requests, until it is called without one.
+   * Sandbox only: forces the outcome of all later requests, until called without an outcome.
    *
    * @throws OptionError for an unknown outcome.
    */
   simulate(outcome?: Simulation): void;
   diagnostics(): Diagnostics;
   /**
-   * Opens the development overlay, or closes it: the last decisions and why they came out so, the queue,
-   * the rewards, and what the last break went through. `?trueward-debug` in the address opens it too.
+   * Opens or closes the debug panel: the last decisions with their reasons, the queue, the rewards, and the steps
+   * of the last ad break. `?trueward-debug` in the URL opens it too.
    */
   toggleDebugPanel(): void;
-  /** Ends a running ad with `aborted`, gives the game back and stops all work. Stored events stay stored. */
+  /** Ends a running ad with `aborted`, resumes the game and stops all work. Stored events are kept. */
   destroy(): void;
 }
 
@@ -267,7 +269,7 @@ export function assembleAds(deps: AdsDeps): Ads {
           options.onClose?.();
         },
       })
-      // A defect of ours must not lock the game either.
+      // Even a bug in the SDK must not leave the game paused.
       .catch((error: unknown): ShowResult => ({
         outcome: 'error',
         reason: 'sdk_error',

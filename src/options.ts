@@ -10,9 +10,9 @@ export type Simulation = NonNullable<DecisionRequest['simulate']>;
 /** The player's consent. Anything not specified counts as restricted, never as granted. */
 export interface ConsentOptions {
   status: 'granted' | 'denied' | 'unknown';
-  /** The IAB TCF string of the page’s consent dialogue. */
+  /** The IAB TCF string of the page’s consent dialog. */
   tcfString?: string;
-  /** The IAB GPP string of the page’s consent dialogue. */
+  /** The IAB GPP string of the page’s consent dialog. */
   gppString?: string;
 }
 
@@ -31,23 +31,22 @@ export interface RequestOptions {
 export interface AdsOptions extends RequestOptions {
   /** `pk_sandbox_…` or `pk_live_…`. */
   publishableKey: string;
-  /** Where the service is: `https://ads.example.com`. */
+  /** The URL of the service: `https://ads.example.com`. */
   serviceUrl: string;
-  /** Your own name for the player, 1 to 128 printable ASCII characters; rewarded ads need it. */
+  /** Your own id for the player, 1 to 128 printable ASCII characters; required for rewarded ads. */
   userRef?: string;
   /**
-   * The player’s name signed by your own server (`signUserToken` of `trueward/server`), so that no client
-   * can claim another player’s name. Give it instead of `userRef`, or with the same name. A function is
-   * called for each request, so that a game which runs for hours never sends an expired one. It may
-   * return a promise, whose time is part of `loadTimeoutMs`. If it fails, that request ends with the
-   * outcome `error` and the reason `user_token_failed`; if it takes too long, with `timeout` and
+   * The player’s id, signed by your own server (`signUserToken` of `trueward/server`), so that no client can
+   * impersonate another player. Pass it instead of `userRef`, or with the same id. A function is called for each
+   * request, so that a game that runs for hours never sends an expired token. It may return a promise, which counts
+   * toward `loadTimeoutMs`. If it fails, that request ends with the outcome `error` and the reason
+   * `user_token_failed`; if it takes too long, with `timeout` and
    * `user_token_timeout`.
    */
   userToken?: UserToken;
   /**
-   * What the player agreed to, or `'page'` to read it from the consent framework of the page (IAB TCF or
-   * GPP): then nothing at all is sent before the player has chosen, and calls answer `not_ready`.
-   * Default: restricted.
+   * The player’s consent, or `'page'` to read it from the consent framework of the page (IAB TCF or GPP): then
+   * nothing is sent before the player has chosen, and calls return `not_ready`. Default: restricted.
    */
   consent?: ConsentOptions | 'page';
   /**
@@ -57,20 +56,23 @@ export interface AdsOptions extends RequestOptions {
   childDirected?: boolean;
   /** Language of the overlay and of the request, by BCP 47. Default: the browser’s. */
   locale?: string;
-  /** Texts of the overlay to be shown instead of ours: `{ learnMore: 'Play now' }`. */
+  /** Replaces texts of the overlay: `{ learnMore: 'Play now' }`. */
   strings?: Partial<OverlayStrings>;
   /** Whether ads start muted; the player can unmute them with a button. Default: `false`. */
   muted?: boolean;
-  /** How to pause your game, and on which frame to call it. Default: a page without an engine. */
+  /** Pauses and resumes your game, and calls it on its frames. Default: a page without an engine. */
   engine?: EngineDriver;
-  /** How long the request and the loading of an ad may take together, in milliseconds. Default: 8,000. */
+  /** Timeout for the request and the loading of an ad together, in milliseconds. Default: 8,000. */
   loadTimeoutMs?: number;
-  /** How long `showRewarded()` waits for the confirmation before it answers `pending`. Default: 3,000. */
+  /**
+   * How long `showRewarded()` waits for the confirmation before it returns `pending`, in milliseconds. Default:
+   * 3,000.
+   */
   confirmationTimeoutMs?: number;
   /** Logs requests, ad breaks and rewards to the console, one line each. The code is loaded on demand. Default:
    * `false`. */
   debug?: boolean;
-  /** Replaces the browser’s `fetch`, to try faults. */
+  /** Replaces the browser’s `fetch`, for example to inject faults. */
   fetch?: typeof globalThis.fetch;
 }
 

@@ -49,11 +49,11 @@ export interface Reward {
 /** The result of a call that shows an ad. */
 export interface ShowResult {
   outcome: Outcome;
-  /** The decision that was shown or refused, for support and `rewardStatus()`. */
+  /** The decision behind the result, for support requests and `rewardStatus()`. */
   decisionId?: string;
   /** Why, as a stable code to branch on. */
   reason?: Reason;
-  /** Text for the developer, where the reason says too little. */
+  /** Details for the developer. */
   detail?: string;
   /** When a request can succeed again. */
   retryAt?: Date;

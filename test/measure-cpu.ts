@@ -7,11 +7,11 @@ declare module 'vitest' {
   }
 }
 
-// A setup file of all projects. In a browser there is no Node to ask, and nothing is measured.
+// A setup file of all projects. In a browser, without Node, nothing is measured.
 const fs = globalThis.process?.getBuiltinModule?.('node:fs');
 const before = cpuMs();
 
-// oxlint-disable-next-line no-empty-pattern -- Vitest reads the fixtures out of the first argument.
+// oxlint-disable-next-line no-empty-pattern -- Vitest reads the fixtures from the first argument.
 afterAll(({}, { meta }) => {
   const after = cpuMs();
   if (before !== undefined && after !== undefined) meta.cpuMs = after - before;

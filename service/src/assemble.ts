@@ -57,7 +57,7 @@ import { createRedelivery } from './webhook/redelivery.ts';
 import { startDeliveries } from './webhook/start-deliveries.ts';
 import { createWebhookService } from './webhook/webhook-service.ts';
 
-/** The parts of a running service that its caller needs. */
+/** A running service, as its caller sees it. */
 export interface Service {
   app: FastifyInstance;
   database: Database;

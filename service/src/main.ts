@@ -6,7 +6,7 @@ import { runCommand } from './cli/run-command.ts';
 // service creates, exports and archives included.
 process.umask(0o077);
 
-// `trueward-service doctor | head` closes the pipe early, which is no error.
+// `trueward-service doctor | head` closes the pipe early, which is not an error.
 process.stdout.on('error', (error: NodeJS.ErrnoException) => {
   if (error.code !== 'EPIPE') throw error;
 });

@@ -1,6 +1,6 @@
 import { Pool } from 'undici';
 
-/** One window of requests, all answered with 200. */
+/** One window of requests, all with status 200. */
 export interface Window {
   perSecond: number;
   /** The latency of each request, in milliseconds. */

@@ -7,7 +7,7 @@ export type BreakKind = 'rewarded' | 'interstitial';
 export interface Showing {
   phase: 'showing';
   kind: BreakKind;
-  /** How long it must be watched for the reward, in milliseconds; `Infinity` where only the end counts. */
+  /** How long it must be watched for the reward, in milliseconds; `Infinity` if only the end counts. */
   minWatchMs: number;
   /** Whether an end card follows. */
   endCard: boolean;

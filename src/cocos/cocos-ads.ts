@@ -36,16 +36,16 @@ function hasPage(): boolean {
  * an interface cannot have protected methods, and those of `cc.Component` are protected.
  */
 export declare abstract class TruewardComponent {
-  /** Ads; made when first asked for, at the latest in `onLoad()`. */
+  /** Ads; created on first access, at the latest in `onLoad()`. */
   get ads(): GameAds;
-  /** Override it: where the keys come from, usually from properties of your component. */
+  /** Override it to return the options, usually from properties of your component. */
   adsOptions(): CocosAdsOptions;
   /**
-   * Implement it to be handed every confirmed reward while the component is enabled; rewards that
-   * arrive while it is disabled wait. See the event `reward` of `ads.on()`.
+   * Implement it to receive every confirmed reward while the component is enabled; rewards that arrive while it is
+   * disabled wait. See the event `reward` of `ads.on()`.
    */
   onReward?(reward: EarnedReward): void | Promise<void>;
-  /** Called by the engine; call it with `super` where you override it, as the three below. */
+  /** Called by the engine. If you override it or one of the three below, call `super`. */
   protected onLoad(): void;
   protected onEnable(): void;
   protected onDisable(): void;
@@ -77,7 +77,7 @@ export declare abstract class TruewardComponent {
 export function createTruewardComponent<Node, Component extends { node: Node }>(
   cc: CocosComponentModule<Node, Component>,
 ): new () => Component & TruewardComponent {
-  // TypeScript extends a class of a type parameter only where its constructor takes `any`.
+  // TypeScript requires a mixin's base class to have a constructor with `any[]`.
   const Base: new () => { node: Node } = cc.Component;
 
   class Trueward extends Base {
@@ -96,12 +96,12 @@ export function createTruewardComponent<Node, Component extends { node: Node }>(
 
     onLoad(): void {
       cc.director.addPersistRootNode(this.node);
-      // From here on events and rewards of an earlier visit are on their way, shown ad or not.
+      // From now on, events and rewards of an earlier visit are sent and delivered, even if no ad is shown.
       void this.ads;
     }
 
     onEnable(): void {
-      // A handler that did nothing would still use the reward up.
+      // A handler that does nothing would still consume the reward.
       if (!this.onReward) return;
       this.#stopRewards = this.ads.on('reward', (reward) => this.onReward?.(reward));
     }
@@ -135,7 +135,7 @@ function startAds(
   try {
     return createCocosAds(cc, options());
   } catch (error) {
-    // An exception here would end the engine’s frame; `reportError` shows it without.
+    // An exception here would abort the engine’s frame; `reportError` only reports it.
     reportError(error);
     return unavailableAds(error instanceof OptionError ? error.code : 'sdk_error');
   }

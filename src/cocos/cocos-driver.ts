@@ -37,7 +37,7 @@ function hold(cc: CocosModule): () => void {
   let resumeAfterwards = !game.isPaused();
   let released = false;
   const restoreFocus = rememberFocus(() => game.canvas);
-  // An engine that was hidden when the ad opened resumes under it once the page is shown again.
+  // An engine that was hidden when the ad opened resumes during the ad once the page is shown again.
   const stayPaused = () => {
     resumeAfterwards = true;
     game.pause();
@@ -60,7 +60,7 @@ function hold(cc: CocosModule): () => void {
 function resume(cc: CocosModule, restoreSound: () => void): void {
   const { game, Game } = cc;
   if (document.hidden) {
-    // Music must not start in a hidden page, and the engine doesn't pause for hiding a second time.
+    // Music must not start in a hidden page, and the engine doesn't pause again for a page that is already hidden.
     game.once(Game.EVENT_SHOW, () => resume(cc, restoreSound));
     return;
   }
@@ -75,7 +75,7 @@ function resume(cc: CocosModule, restoreSound: () => void): void {
  */
 function skipHeldTime({ director, Director, Game }: CocosModule): void {
   const threshold = Game.DEBUG_DT_THRESHOLD;
-  // Zero: the frame after an earlier release has not come yet.
+  // Zero: the frame after an earlier release is still pending.
   if (threshold === 0) return;
   Game.DEBUG_DT_THRESHOLD = 0;
   director.once(Director.EVENT_BEGIN_FRAME, () => {

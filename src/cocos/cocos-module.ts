@@ -50,8 +50,8 @@ export interface CocosAudioSource {
 }
 
 /**
- * What a component needs of `cc` besides: the class to extend, and the way to outlive its scene. API Extractor needs the
- * type parameter to have another name than the property.
+ * What a component also needs from `cc`: the class to extend, and the function that makes a node persist across
+ * scenes. API Extractor needs the type parameter to have another name than the property.
  */
 export interface CocosComponentModule<Node, Instance extends { node: Node }> extends CocosModule {
   readonly director: CocosModule['director'] & { addPersistRootNode(node: Node): void };

@@ -32,7 +32,7 @@ export interface DecisionsDeps extends RequestAdDeps {
   isKnown(): boolean;
   /** Loads the code that reads the page’s consent again if it failed to load; returns whether it did. */
   retryConsent(): boolean;
-  /** Called when a refusal has expired: the result of `availability()` may have changed. */
+  /** Called when a no-fill has expired: the result of `availability()` may have changed. */
   onChange(): void;
   lifecycle: Pick<PageLifecycle, 'onTransition'>;
 }
@@ -56,13 +56,13 @@ interface InFlightRequest {
 /** The state of one placement. */
 interface Slot {
   /**
-   * A preloaded ad; once it is no longer fresh, the service is asked again before it is shown. `asked` is
-   * the {@link keyOf} the options that it was asked for with.
+   * A preloaded ad; once it is no longer fresh, it is requested again before it is shown. `asked` is the key of its
+   * request options.
    */
   ready?: ReadyAd & { asked: string; freshness: Deadline };
-  /** Why there was no ad, for which segments (as JSON), and how long that holds. */
+  /** Why there was no ad, for which segments (as JSON), and until when that is valid. */
   refused?: { noAd: NoAd; segments: string | undefined; end: Deadline };
-  /** By the {@link keyOf} their options. */
+  /** Keyed by {@link keyOf} of their options. */
   inFlight: Map<string, InFlightRequest>;
 }
 
@@ -110,7 +110,7 @@ export function createDecisions(deps: DecisionsDeps): Decisions {
     slots.delete(placement);
   };
 
-  /** Schedules a check for the earliest expiry of a refusal. */
+  /** Schedules a check for the earliest expiry of a no-fill. */
   const scheduleCheck = (): void => {
     cancelCheck?.();
     nextEnd = Array.from(slots.values())
@@ -245,7 +245,7 @@ const unavailable = ({ outcome, retryAt }: NoAd): Availability => ({
   ...(retryAt && { retryAt }),
 });
 
-/** What {@link fillSlot} requests. */
+/** The arguments of {@link fillSlot}. */
 interface Filling {
   placement: string;
   slot: Slot;

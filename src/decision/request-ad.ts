@@ -129,7 +129,7 @@ export async function requestAd(
   if ('outcome' in identified) return identified;
   const userToken = profile.user.childDirected ? undefined : identified.userToken;
   const request = describeRequest(placement, deps.locale, profile, options, userToken);
-  // Measured from before the request: the device may sleep while the answer is in transit.
+  // Measured from before the request: the device may sleep while the response is in transit.
   const ageMs = stopwatch(deps.clock);
   const response = await requestDecision(deps, request, signal);
   deps.onAnswer?.(placement, response);

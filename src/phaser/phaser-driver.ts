@@ -12,7 +12,7 @@ export function phaserDriver(game: Phaser.Game): EngineDriver {
   return {
     hold: () => hold(game),
     // `step` comes before the scenes' own update, so the game sees a reward in the same frame, and before
-    // rendering (`Game.step`). Attached only while something waits, so an idle frame costs nothing.
+    // rendering (`Game.step`). Attached only while callbacks are queued, so an idle frame costs nothing.
     onFrame(callback) {
       game.events.on('step', callback);
       return () => game.events.off('step', callback);
@@ -60,8 +60,8 @@ function hold(game: Phaser.Game): () => void {
  * Volume and mute stay as they are.
  */
 function holdSound({ sound }: Phaser.Game, signal: AbortSignal): () => void {
-  // Not `pauseAll()`: its counterpart would also start what the game itself had paused. The manager of
-  // a game without audio lacks the call, against its type.
+  // Not `pauseAll()`: `resumeAll()` would also start what the game itself had paused. Contrary to its type, the
+  // manager of a game without audio lacks the method.
   const playing = (sound?.getAllPlaying?.() ?? []).filter((one) => one.pause());
   const context = sound && 'context' in sound ? sound.context : undefined;
   let suspended = false;
@@ -76,15 +76,15 @@ function holdSound({ sound }: Phaser.Game, signal: AbortSignal): () => void {
 
   return () => {
     for (const one of playing) if (!one.pendingRemove) one.resume();
-    // A game without the focus stays silent; Phaser resumes it with the focus.
+    // A game without focus stays silent until Phaser resumes it on focus.
     if (suspended && !(sound.pauseOnBlur && sound.gameLostFocus)) context?.resume().catch(() => {});
   };
 }
 
 function returnFocus(game: Phaser.Game, restore: () => void): void {
   const focused = document.activeElement;
-  // After a click inside an ad's iframe no focus event comes any more: only focusing the canvas itself
-  // wakes the game in Chromium, Firefox and WebKit. And WebKit gives nothing back to a button in a canvas.
+  // After a click inside an ad's iframe, the window fires no focus event: only focusing the canvas itself resumes
+  // the game in Chromium, Firefox and WebKit. Also, WebKit does not restore focus to a button in a canvas.
   if (focused === null || focused === document.body) restore();
   if (!game.hasFocus && document.hasFocus()) game.events.emit('focus');
 }

@@ -6,14 +6,14 @@ import { type ButtonView, english, labelOf, nextUpdateMs, restingView } from './
 /** Options of `addRewardedButton()`. */
 export interface RewardedButtonOptions {
   placement: string;
-  /** The middle of the button, in the scene. */
+  /** The center of the button, in scene coordinates. */
   x: number;
   y: number;
   /** The label, which screen readers announce too. Default: short texts in the language of the ads. */
   label?: (view: ButtonView) => string;
-  /** Of the text; its `backgroundColor` is not used. */
+  /** The style of the text; `backgroundColor` is ignored. */
   style?: Phaser.Types.GameObjects.Text.TextStyle;
-  /** Colour of the button when an ad is ready. Default: 0x2f6f4f. */
+  /** Color of the button when an ad is ready. Default: 0x2f6f4f. */
   color?: number;
   /** Called with the result of a show that the button started. Rewards still arrive as the event `reward`. */
   onResult?: (result: ShowResult) => void;
@@ -37,7 +37,7 @@ export function drawButton(
   const container = scene.add.container(x, y, [box, text]);
   container.setInteractive({
     hitArea: box,
-    // In a container, (0, 0) of a press is its upper left corner.
+    // In a container, the origin of pointer coordinates is its upper left corner.
     hitAreaCallback: (area: Phaser.GameObjects.Rectangle, pressX: number, pressY: number) =>
       pressX >= 0 && pressY >= 0 && pressX <= area.width && pressY <= area.height,
   });
@@ -60,7 +60,7 @@ export function drawButton(
 /** An invisible HTML button for keyboards and screen readers. */
 export interface FallbackButton {
   write(label: string, enabled: boolean): void;
-  /** Says in which language its label is, by BCP 47. */
+  /** Sets the language of its label (BCP 47). */
   setLanguage(language: string): void;
   remove(): void;
 }
@@ -80,7 +80,8 @@ export function addFallbackButton(
   element.addEventListener('click', onPress);
   element.addEventListener('focus', () => onFocus(true));
   element.addEventListener('blur', () => onFocus(false));
-  // Phaser listens on the window, and prevents what the game captured: Space would jump, not press.
+  // Phaser listens on the window and cancels captured keys: Space would make the player jump instead of pressing
+  // the button.
   for (const type of ['keydown', 'keyup'] as const) {
     element.addEventListener(type, (event) => {
       if (event.key === ' ' || event.key === 'Enter') event.stopPropagation();

@@ -28,8 +28,8 @@ export type TruewardPluginData = Omit<AdsOptions, 'engine'>;
 /**
  * Adds ads as `this.ads` to every scene of a Phaser game, 3.60 to 4.x, with the methods of {@link Ads}.
  *
- * Invalid options are reported once, to the console and `window.onerror`, and never keep the game from starting:
- * `canShow()` is then `false`, and shows end with the outcome `error` and the code of the mistake as `reason`.
+ * Invalid options are reported once, to the console and `window.onerror`, and never prevent the game from starting:
+ * `canShow()` is then `false`, and shows end with the outcome `error` and the error code as `reason`.
  *
  * A plain class: Phaser requires no base class for global plugins. So this file needs only Phaser's types and may be
  * loaded before or after Phaser.
@@ -52,10 +52,10 @@ export class TruewardPlugin implements GameAds {
   #running: Ads | undefined;
 
   /**
-   * Adds ads to a game that exists already, booted or not, and to its scenes. Unlike the
-   * configuration it also works for a second game on the page, whose plugin keys Phaser mixes up,
-   * and for a headless one (phaserjs/phaser#7151, #7348). It is also how a plugin that came by
-   * `load.plugin()` gets its data. A game whose plugin runs keeps it, with the data that it has.
+   * Adds ads to an existing game, booted or not, and to its scenes. Unlike the game configuration, it also works
+   * for a second game on the page, whose plugin keys Phaser mixes up, and for a headless one (phaserjs/phaser#7151,
+   * #7348). A plugin loaded with `load.plugin()` also gets its data this way. If the game's plugin is already
+   * running, it keeps its data.
    */
   static install(game: Phaser.Game, data: TruewardPluginData): TruewardPlugin {
     const plugin = TruewardPlugin.of(game.plugins) ?? TruewardPlugin.#add(game.plugins);
@@ -74,8 +74,8 @@ export class TruewardPlugin implements GameAds {
 
   static #add(manager: Phaser.Plugins.PluginManager): TruewardPlugin {
     const plugin = new TruewardPlugin(manager);
-    // From this list Phaser injects into every scene to come, and destroys what is in it. Its types
-    // call the instances functions.
+    // Phaser injects the plugins in this list into every new scene, and destroys them with the game. Its types
+    // wrongly declare the instances as functions.
     const installed: { key: string; plugin: object; active?: boolean; mapping?: string }[] =
       manager.plugins;
     installed.push({ key: 'trueward', plugin, active: true, mapping: 'ads' });
@@ -99,7 +99,7 @@ export class TruewardPlugin implements GameAds {
       this.#running = startAds(options, this.#events);
       this.#ads = this.#running;
     } catch (error) {
-      // An exception here would end the boot of the game; `reportError` shows it without.
+      // An exception here would abort the boot of the game; `reportError` only reports it.
       reportError(error);
       const reason = error instanceof OptionError ? error.code : 'sdk_error';
       this.#ads = unavailableAds(reason, this.#events);
@@ -182,8 +182,8 @@ export class TruewardPlugin implements GameAds {
   }
 
   /**
-   * Adds a button to a scene that loads an ad by itself, shows whether there is one and when the next
-   * comes, and plays it when it is pressed.
+   * Adds a button to a scene that loads an ad by itself, displays whether one is available or when the next one
+   * will be, and shows it when pressed.
    *
    * @example
    * this.ads.addRewardedButton(this, { placement: 'revive', x: 180, y: 240 });

@@ -59,7 +59,7 @@ export const pagesOf =
       return keys.map((key, index) => ({ key: key as Key, value: values[index] }));
     });
 
-/** Values per page: a thousand are a task of 7 ms. */
+/** Values per page; reading a thousand blocks the main thread for 7 ms. */
 const pageSize = 250;
 
 /** Reads a whole store in pages that do not block the main thread. */

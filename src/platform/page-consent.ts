@@ -81,7 +81,7 @@ export function followPageConsent(
   }
 
   function statusOf(isLate: boolean): PageConsent['status'] | undefined {
-    // What the player agreed to here is more specific than a setting for all sites, and the GDPR asks for it.
+    // Consent given on this site is more specific than a setting for all sites, and the GDPR requires it.
     if (tcf?.decides) return tcf.status;
     if (gpp?.decides) return gpp.status;
     if (!tcf && !gpp && !isLate) return undefined;

@@ -2,7 +2,7 @@ import { beforeEach, inject } from 'vitest';
 
 declare module 'vitest' {
   interface ProvidedContext {
-    /** Tests that the machine cannot run, and why; from `npm run test:browsers`. */
+    /** Tests that this machine cannot run, with the reasons; set by `npm run test:browsers`. */
     leftOut: Record<string, string>;
   }
 }

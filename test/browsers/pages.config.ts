@@ -1,7 +1,7 @@
 import { join } from 'node:path';
 import { defineConfig } from 'vitest/config';
 
-/** Whole pages with the real service, in Firefox: what needs nothing that only Chromium has. */
+/** Page tests with the real service, in Firefox: those that need no Chromium-only features. */
 export default defineConfig({
   root: join(import.meta.dirname, '..', '..'),
   resolve: {

@@ -1,10 +1,10 @@
-/** One key that goes down or comes up, by its name in the standard: `a`, `Enter`, `ArrowLeft`. */
+/** One key press or release, by the standard key name: `a`, `Enter`, `ArrowLeft`. */
 export interface Press {
   type: 'keyDown' | 'keyUp';
   key: string;
 }
 
-/** What Vitest's `userEvent.keyboard()` would press for this text: `a{Enter}{ArrowLeft>}{/ArrowLeft}`. */
+/** The key presses of Vitest's `userEvent.keyboard()` for this text: `a{Enter}{ArrowLeft>}{/ArrowLeft}`. */
 export function pressesOf(text: string): Press[] {
   return [...text.matchAll(/\{(\/?)(\w+)(>?)\}|([^])/g)].flatMap(
     ([, up, name = '', held, character]) => {

@@ -1,9 +1,9 @@
 import { commands } from 'vitest/browser';
 
 /**
- * What the tests use of Vitest's `userEvent`, by real mouse and keyboard at a place in the window:
- * Vitest's own reaches into frames and shadow roots by ways that only Chromium has here. The tests
- * get it in place of `vitest/browser`: see vitest.config.ts.
+ * The part of Vitest's `userEvent` that the tests use, with real mouse and keyboard input at window coordinates:
+ * Vitest's own implementation reaches into frames and shadow roots in ways that only Chromium supports. It replaces
+ * `vitest/browser` in the tests: see vitest.config.ts.
  */
 export { cdp, commands, page, server } from 'vitest/browser';
 
@@ -18,7 +18,7 @@ interface Where {
   position?: { x: number; y: number };
 }
 
-/** Where an element is in the window: the test runs in a frame of it. */
+/** The window coordinates of an element: the test runs in a frame. */
 async function click(target: Element | { element(): Element }, where: Where = {}): Promise<void> {
   const element = 'element' in target ? target.element() : target;
   await settled(element);
@@ -29,7 +29,7 @@ async function click(target: Element | { element(): Element }, where: Where = {}
   await commands.clickAt(left + (box.left + x) * scale, top + (box.top + y) * scale);
 }
 
-/** Vitest makes the frame of a test smaller where it is larger than the window. */
+/** Vitest scales down a test frame that is larger than the window. */
 function frame(): { left: number; top: number; scale: number } {
   const element = window.frameElement as HTMLElement | null;
   if (element === null) return { left: 0, top: 0, scale: 1 };
@@ -37,7 +37,7 @@ function frame(): { left: number; top: number; scale: number } {
   return { left, top, scale: width / element.offsetWidth };
 }
 
-/** What still moves is missed. */
+/** Wait for animations: a moving element would be missed. */
 async function settled(element: Element): Promise<void> {
   const moving = (element.getRootNode() as Document | ShadowRoot)
     .getAnimations()
@@ -46,7 +46,7 @@ async function settled(element: Element): Promise<void> {
 }
 
 async function keyboard(text: string): Promise<void> {
-  // Until the first click, keys go to the window around the frame that the test runs in.
+  // Until the first click, key events go to the parent window of the test's frame.
   if (!document.hasFocus()) window.focus();
   await commands.pressKeys(text);
 }

@@ -1,6 +1,6 @@
 /**
- * Gives Vitest the Playwright of this folder: from 1.65 on it asks Firefox for a command that no release
- * of Firefox has (`emulation.setMediaFeaturesOverride`).
+ * Makes Vitest use the Playwright in this folder: since 1.65, Playwright sends a command that no Firefox release
+ * supports (`emulation.setMediaFeaturesOverride`).
  */
 import { createRequire, register } from 'node:module';
 import { pathToFileURL } from 'node:url';

@@ -6,12 +6,12 @@ import { sdkSources } from '../../demo/sdk-sources.ts';
 import { pressesOf } from './presses.ts';
 import { webDriver } from './webdriver-provider.ts';
 
-/** `firefox` or `webkit`, and where it is: `npm run test:browsers` says it. */
+/** `firefox` or `webkit`, and its path; set by `npm run test:browsers`. */
 const browser = process.env['BROWSER_NAME'] === 'webkit' ? 'webkit' : 'firefox';
 const path = process.env['BROWSER_PATH'] ?? '';
 const realInput = join(import.meta.dirname, 'real-input.ts');
 
-/** All of a test's frame has to be in the window, or the mouse does not reach it. */
+/** The whole test frame must fit in the window, or the mouse can't reach it. */
 const size = { width: 1_300, height: 1_000 };
 
 const webKit = webDriver({
@@ -45,7 +45,7 @@ export default defineConfig({
     restoreMocks: true,
     setupFiles: [join(import.meta.dirname, 'leave-out.ts')],
     provide: { leftOut: JSON.parse(process.env['BROWSER_LEFT_OUT'] ?? '{}'), full: true },
-    // As in the project's own configuration: a busy machine is no failure.
+    // As in the project's own configuration, so that a busy machine does not cause failures.
     expect: { poll: { timeout: 20_000 } },
     testTimeout: 60_000,
     include: ['test/browser/**/*.test.ts'],
@@ -60,7 +60,7 @@ export default defineConfig({
   },
 });
 
-/** Tests that import `vitest/browser` get `real-input.ts`, and that gets the real one. */
+/** Tests that import `vitest/browser` get `real-input.ts`, which imports the original. */
 function withRealInput() {
   return {
     name: 'real-input',

@@ -8,7 +8,7 @@ declare module 'vitest/node' {
   }
 }
 
-/** Has Vitest run its tests in a browser that only WebDriver drives. */
+/** Runs Vitest's tests in a browser that only WebDriver can control. */
 export function webDriver(options: WebDriverOptions): BrowserProviderOption {
   return defineBrowserProvider({
     name: 'webdriver',

@@ -4,25 +4,25 @@ import { setTimeout as delay } from 'node:timers/promises';
 import getPort from 'get-port';
 import type { Press } from './presses.ts';
 
-/** A browser that is driven by WebDriver: https://www.w3.org/TR/webdriver2/. */
+/** A browser controlled through WebDriver: https://www.w3.org/TR/webdriver2/. */
 export interface WebDriverBrowser {
   name: string;
   open(url: string): Promise<void>;
-  /** Presses and lets go the main button of the mouse, in CSS pixels of the window. */
+  /** Clicks the primary mouse button at these window coordinates, in CSS pixels. */
   click(x: number, y: number): Promise<void>;
   keys(presses: Press[]): Promise<void>;
   close(): Promise<void>;
 }
 
 export interface WebDriverOptions {
-  /** The driver and its arguments, but for the port. */
+  /** The driver and its arguments, except the port. */
   command: [string, ...string[]];
-  /** With its bars, in CSS pixels. */
+  /** Including browser chrome, in CSS pixels. */
   window: { width: number; height: number };
   capabilities: object;
 }
 
-/** The characters that WebDriver has for keys that write nothing. */
+/** WebDriver's characters for keys that produce no text. */
 const named: Record<string, string> = {
   Shift: '\uE008',
   Tab: '\uE004',
@@ -34,16 +34,16 @@ const named: Record<string, string> = {
   ArrowDown: '\uE015',
 };
 
-/** How long a driver may take until it listens, in milliseconds. */
+/** Timeout until a driver listens, in milliseconds. */
 const timeoutMs = 20_000;
 
-/** Starts a driver and, by it, a browser. */
+/** Starts a driver, and a browser through it. */
 export async function startWebDriver(options: WebDriverOptions): Promise<WebDriverBrowser> {
   const [program, ...args] = options.command;
   const port = await getPort({ host: '127.0.0.1' });
   const driver = spawn(program, [...args, `--port=${port}`], {
     stdio: 'ignore',
-    // The driver starts a display and a browser: all of them end together.
+    // The driver starts a display and a browser: stop all of them together.
     detached: true,
   });
   const kill = () => void process.kill(-(driver.pid ?? 0), 'SIGTERM');

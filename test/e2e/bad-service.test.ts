@@ -13,7 +13,7 @@ const cors = {
   'access-control-allow-headers': '*',
   'access-control-allow-methods': '*',
 };
-/** Answers CORS preflights normally, and passes all other requests to `answer`. */
+/** Answers CORS preflights normally, and passes all other requests to `respond`. */
 const behind =
   (respond: RequestListener): RequestListener =>
   (request, response) => {
@@ -22,7 +22,7 @@ const behind =
   };
 
 /** Faulty responses of a service, and the outcomes that a game may get for each. */
-const services: [name: string, answer: RequestListener, outcomes: Outcome[]][] = [
+const services: [name: string, respond: RequestListener, outcomes: Outcome[]][] = [
   [
     'a 200 response with HTML',
     (_, response) =>

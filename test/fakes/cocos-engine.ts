@@ -1,32 +1,31 @@
 import type { CocosAudioSource, CocosModule } from '../../src/cocos/cocos-module.ts';
 
 /**
- * A Cocos Creator 3.8 engine as far as the adapter can see one: its frame, its two ways to pause, its
- * page visibility and its web input. The order of events, the pause flags and the deltas are those
- * that were measured on 3.8.5 in Chromium; `test/unit/cocos/cocos-engine.test.ts` holds them fast.
- * Time passes by `tick()` and `wait()` only.
+ * A fake Cocos Creator 3.8 engine, as seen by the adapter: its frame, its two ways to pause, its page visibility
+ * and its web input. The order of events, the pause flags and the deltas were measured on 3.8.5 in Chromium;
+ * `test/unit/cocos/cocos-engine.test.ts` verifies them. Time passes only through `tick()` and `wait()`.
  */
 export interface CocosEngine extends CocosModule {
   /** One animation frame, after `ms` have passed; nothing happens while the engine is paused or hidden. */
   tick(ms?: number): void;
-  /** Time in which no animation frame comes. */
+  /** Time without an animation frame. */
   wait(ms: number): void;
-  /** What `director.tick` was given last, in seconds. */
+  /** The last delta time passed to `director.tick`, in seconds. */
   readonly dt: number;
   /** Called each frame when the engine runs the components’ `update()`. */
   onUpdate: () => void;
-  /** Called in the middle of drawing. */
+  /** Called during drawing. */
   onDraw: () => void;
-  /** The page is hidden, or shown again. */
+  /** Hides the page, or shows it again. */
   hide(): void;
   show(): void;
-  /** A sound of the scene that plays; the engine’s players interrupt themselves with the game. */
+  /** A playing sound of the scene; the engine’s players pause with the game. */
   playSound(): CocosSound;
-  /** A sound of the scene that does not play yet. */
+  /** A sound of the scene that is not playing yet. */
   addSound(): CocosSound;
-  /** How many listeners there are on game and director, but those of the engine itself. */
+  /** Number of listeners on game and director, without those of the engine itself. */
   listenerCount(): number;
-  /** Input events that the game got, such as `KEY_DOWN KeyW`. */
+  /** Input events received by the game, such as `KEY_DOWN KeyW`. */
   readonly input: string[];
   readonly director: CocosModule['director'] & {
     pause(): void;
@@ -36,13 +35,13 @@ export interface CocosEngine extends CocosModule {
   readonly Component: new () => { node: object };
   /** Nodes that outlive their scene. */
   readonly persistent: object[];
-  /** Ends what the engine listens to in the page. */
+  /** Removes the engine’s listeners from the page. */
   destroy(): void;
 }
 
 export interface CocosSound {
   readonly state: 'playing' | 'paused' | 'interrupted' | 'stopped';
-  /** Announced on its node, as soon as the current task is over. */
+  /** Emitted on its node, after the current task. */
   play(): void;
   pause(): void;
   stop(): void;
@@ -50,7 +49,7 @@ export interface CocosSound {
 
 const frameSeconds = 1 / 60;
 
-/** @param canvas - Where keys are listened for; without one there is no input, as without a page. */
+/** @param canvas - Receives the key events; without one there is no input, as without a page. */
 export function createCocosEngine(canvas: HTMLCanvasElement | null = null): CocosEngine {
   const gameEvents = createCocosEvents();
   const directorEvents = createCocosEvents();
@@ -137,7 +136,7 @@ export function createCocosEngine(canvas: HTMLCanvasElement | null = null): Coco
     hide() {
       page.hidden = true;
       gameEvents.emit('game_on_hide');
-      // A game that is paused already is not marked, and so stays paused when it is shown again.
+      // A game that is already paused is not marked, so it stays paused when it is shown again.
       if (state.paused) return;
       state.pausedByEngine = true;
       game.pause();
@@ -171,11 +170,13 @@ interface Listener {
   callback: () => void;
   once: boolean;
   removed: boolean;
-  /** The engine’s own, which the game cannot see. */
+  /** The engine’s own listeners, which the game cannot see. */
   internal: boolean;
 }
 
-/** An engine event target: a callback is registered once, and one that is added meanwhile waits. */
+/**
+ * An engine event target: a callback is registered once, and one that is added during an emit waits for the next.
+ */
 function createCocosEvents() {
   let listeners: Listener[] = [];
 
@@ -240,7 +241,7 @@ function createSound(
   return sound;
 }
 
-/** Keys and touches on the canvas, the mouse on the canvas and the window; paused or not, and at once. */
+/** Keys and touches on the canvas, the mouse on the canvas and the window; synchronously, paused or not. */
 function listenForInput(canvas: HTMLCanvasElement, input: string[]): () => void {
   const stop = new AbortController();
   const { signal } = stop;
@@ -260,7 +261,7 @@ function listenForInput(canvas: HTMLCanvasElement, input: string[]): () => void 
   };
   const touch = (name: string) => (event: TouchEvent) => {
     event.stopPropagation();
-    // The engine takes touches alone, and not the mouse that a browser makes of them.
+    // The engine handles touches only, not the mouse events that a browser derives from them.
     if (event.cancelable) event.preventDefault();
     for (const changed of Array.from(event.changedTouches)) input.push(`${name}${place(changed)}`);
   };

@@ -49,7 +49,10 @@ export function testPage(): PageLifecycle & { tell(moment: PageTransition): void
   };
 }
 
-/** What decisions need besides a service and media: an online page in English, with known consent and no player. */
+/**
+ * The other dependencies of decisions, besides a service and media: an online page in English, with known consent
+ * and no player.
+ */
 export const decisionPorts = (clock: Clock) => ({
   clock,
   isKnown: () => true,

@@ -1,7 +1,7 @@
 import type { AdEvent, Decision, DecisionRequest, EventBatch } from '../../protocol/wire.ts';
 import { keyChecksum } from '../../src/platform/key-format.ts';
 
-/** A `fetch` that replaces the service in tests of what uses it: responds immediately, as configured. */
+/** A `fetch` that stubs the service: responds immediately, as configured. */
 export interface StubService {
   fetch: typeof fetch;
   /** Members that override those of every decision, or a `Response` to return as it is. */

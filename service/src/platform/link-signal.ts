@@ -24,7 +24,7 @@ export function linkSignal(parent: AbortSignal, { timeoutMs }: Options = {}): Li
     timeoutMs === undefined
       ? undefined
       : setTimeout(() => controller.abort(timeoutError(timeoutMs)), timeoutMs);
-  // One listener for each operation in flight: more than ten are no leak.
+  // One listener for each operation in flight: more than ten are not a leak.
   setMaxListeners(0, parent);
   parent.addEventListener('abort', follow, { once: true });
   if (parent.aborted) follow();

@@ -110,9 +110,9 @@ export function isImpossible(
 }
 
 /**
- * Whether, by both clocks, less time passed since the start than the ad takes. This does not prove cheating, because a
- * clock may have been set or a request may have been slow, but it is no evidence of a watch, either. A negative
- * duration means that the clock was set, and is ignored.
+ * Whether, by both clocks, less time passed since the start than the ad takes. This does not prove cheating,
+ * because a clock may have been set or a request may have been slow, but it is not evidence of a watch, either. A
+ * negative duration means that the clock was set, and is ignored.
  */
 export function isContradicted(requiredMs: number, events: readonly RecordedEvent[]): boolean {
   const start = firstOf(events, 'start');

@@ -52,22 +52,21 @@ export interface LaneOptions<T, R> {
 export type OpenLane = <T extends object, R>(options: LaneOptions<T, R>) => Lane<T, R>;
 
 /**
- * After a transaction of so many items others are likely to come soon, as PostgreSQL takes it with
- * [commit_siblings](https://www.postgresql.org/docs/current/runtime-config-wal.html).
+ * After a transaction of this many items, more are likely to arrive soon; PostgreSQL's
+ * [commit_siblings](https://www.postgresql.org/docs/current/runtime-config-wal.html) makes the same assumption.
  */
 const gatherAfterItems = 16;
 /**
- * How many groups of a failed batch may time out on a lock before the rest is refused as well. It takes 8
- * to find one locked row among 200 items.
+ * How many groups of a failed batch may time out on a lock before the rest is rejected as well. It takes 8 to find
+ * one locked row among 200 items.
  */
 const maxLockTimeouts = 10;
 /** How long a retry waits for a lock: the first attempt has already waited the full time. */
 export const retryLockTimeoutMs = 100;
 
 /**
- * Group commit: what arrives while a transaction runs goes into the next one together. An answer
- * comes after its commit, so that nothing acknowledged is lost, at 2–4 times the throughput of a
- * transaction each.
+ * Group commit: items that arrive while a transaction runs share the next one. They are acknowledged after their
+ * commit, so nothing acknowledged is lost, at 2–4 times the throughput of separate transactions.
  */
 export function createLane<T, R>(options: LaneOptions<T, R>): Lane<T, R> {
   const { commit, maxBatch = 200, maxQueue = 5_000, gatherMs, sleep = delay } = options;

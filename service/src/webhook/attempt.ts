@@ -52,7 +52,7 @@ export async function attempt(
 export const isDelivered = ({ status }: AttemptResult): boolean =>
   status !== undefined && status >= 200 && status < 300;
 
-/** An attempt as a span, with which the receiver can go on by the headers. */
+/** Wraps an attempt in a span, which the receiver can continue through the trace headers. */
 export function traceAttempt(
   tracing: Pick<Tracing, 'run'>,
   { id, eventId, webhookId, environment, attempt }: DueDelivery,

@@ -2,11 +2,11 @@
 export interface Sample {
   startedMs: number;
   endedMs: number;
-  /** The endpoint timed out, could not be reached, or answered 429 or 503. */
+  /** The endpoint timed out, could not be reached, or responded with 429 or 503. */
   overloaded: boolean;
 }
 
-/** Limits the concurrent requests to one endpoint to what it can answer without slowing down. */
+/** Limits the concurrent requests to one endpoint to what it can handle without slowing down. */
 export interface ConcurrencyWindow {
   /** Maximum number of requests in flight, at least 1. */
   readonly size: number;
@@ -26,10 +26,10 @@ const smoothing = 0.2;
 /** Latency counts as rising above twice the best latency plus this; less may be noise of the network or host. */
 const slackMs = 100;
 /**
- * Additive increase, multiplicative decrease, as in TCP congestion control (RFC 5681): the window grows by
- * one per answer until the first sign of congestion, then by one per window, and only while it is the
- * bottleneck. Overload halves it; rising latency takes a fifth off, but never below the initial size, because
- * an endpoint with a varying latency is not an overloaded one.
+ * Additive increase, multiplicative decrease, as in TCP congestion control (RFC 5681): the window grows by one per
+ * response until the first sign of congestion, then by one per window, and only while it is the bottleneck.
+ * Overload halves it; rising latency takes a fifth off, but never below the initial size, because an endpoint with
+ * a varying latency is not an overloaded one.
  */
 export function createConcurrencyWindow(): ConcurrencyWindow {
   let size = initialConcurrency;

@@ -35,7 +35,7 @@ interface Deps extends AttemptDeps {
   findWebhook(scope: Scope, id: string): Promise<Webhook | undefined>;
   /** Called after every attempt with its outcome: `delivered`, `failed`, or `retried` (later). */
   onAttempt(outcome: string, seconds: number): void;
-  /** Disables an endpoint that answered 410 Gone, or that has failed for days. */
+  /** Disables an endpoint that responded with 410 Gone, or that has failed for days. */
   disable(scope: Scope, webhookId: string, reason: 'gone' | 'failing'): Promise<void>;
   random(): number;
 }

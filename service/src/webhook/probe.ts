@@ -14,7 +14,7 @@ interface Deps extends AttemptDeps {
   resources: ResourceStore;
   /** Enables an endpoint that has recovered. */
   enable(scope: Scope, webhookId: string): Promise<void>;
-  /** Records that an endpoint answered 410 Gone; it is not probed again. */
+  /** Records that an endpoint responded with 410 Gone; it is not probed again. */
   disable(scope: Scope, webhookId: string, reason: 'gone'): Promise<void>;
 }
 
@@ -26,8 +26,8 @@ const tickMs = 1_000;
 
 /**
  * Probes endpoints that were disabled as `failing` (a half-open circuit breaker): once an hour, with the last event
- * that they missed, so that live receivers never get made-up events. Endpoints that answered 410 Gone, or that an
- * operator disabled, are not probed.
+ * that they missed, so that live receivers never get made-up events. Endpoints that responded with 410 Gone, or
+ * that an operator disabled, are not probed.
  */
 export function startProbes(deps: Deps): { stop(): Promise<void> } {
   const stopping = new AbortController();

@@ -9,7 +9,7 @@ import { createClient } from './client.ts';
 const postgres = await startPrivatePostgres();
 afterAll(() => postgres?.stop());
 
-/** A service whose way to its server the test can disturb. */
+/** A service whose database connection the test can disturb. */
 async function start() {
   const proxy = await startTcpProxy(Number(new URL(postgres?.url ?? '').port));
   const running = await startInProcess({

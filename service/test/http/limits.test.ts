@@ -5,7 +5,7 @@ import { type InProcessService, startInProcess } from '../in-process.ts';
 import { createManualClock } from '../manual-clock.ts';
 import { type Client, createClient } from './client.ts';
 
-/** It stands still, so that no bucket refills while a busy machine handles a flood. */
+/** A stopped clock, so that no bucket refills while a busy machine handles a flood. */
 const clock = createManualClock(Date.now());
 const lines: string[] = [];
 let running: InProcessService;
@@ -28,7 +28,7 @@ beforeAll(async () => {
 });
 afterAll(() => running.stop());
 
-/** Sends so many requests one after the other, and counts the responses by status. */
+/** Sends this many requests one after the other, and counts the responses by status. */
 async function flood(times: number, request: (index: number) => Promise<{ status: number }>) {
   const counts: Record<number, number> = {};
   for (let index = 0; index < times; index += 1) {

@@ -59,7 +59,7 @@ describe.skipIf(!hasPostgres)('on PostgreSQL', () => {
     for (const service of services) await createClient(service).decideImage('one account');
     await Promise.all(services.map((service) => service.stop()));
 
-    // What a file of another database names is not taken for an account of this one.
+    // Keys in a file of another database are not mistaken for an account of this one.
     await admin.query('DELETE FROM accounts');
     const anew = await startInProcess(
       { DATABASE_URL: url, TRUEWARD_MASTER_KEY },
@@ -155,7 +155,7 @@ describe.skipIf(!hasPostgres)('on PostgreSQL', () => {
       },
     ];
     await admin.query('BEGIN');
-    await admin.query('LOCK TABLE decisions IN ROW EXCLUSIVE MODE'); // as whoever writes has it
+    await admin.query('LOCK TABLE decisions IN ROW EXCLUSIVE MODE'); // as any writing session has it
     const applied = migrate(database, { migrations });
     const other = new pg.Client(url);
     await other.connect();
@@ -203,7 +203,7 @@ describe.skipIf(!hasPostgres)('on PostgreSQL', () => {
   });
 });
 
-/** Resolves when the build of an index waits for a transaction; PostgreSQL has no other way to say so. */
+/** Resolves when the build of an index waits for a transaction; PostgreSQL reports it only there. */
 async function waitingBuild(client: pg.Client): Promise<void> {
   for (;;) {
     const { rows } = await client.query(

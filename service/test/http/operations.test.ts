@@ -79,7 +79,7 @@ test('requests beyond the queue limit get 503 with Retry-After; accepted ones ar
   const release = await new Promise<() => void>((begun) => {
     held = running.service.database.transaction(() => new Promise<void>(begun));
   });
-  // Without sockets, because that many requests would need as many connections.
+  // Without sockets, because each request would need its own connection.
   const requests = Array.from({ length: 5_300 }, (_, index) =>
     running.service.app.inject({
       method: 'POST',

@@ -25,7 +25,7 @@ const stripe = (secret: string, { body, timestamp, signature }: Signed): boolean
     Stripe.webhooks.constructEvent(body, `t=${timestamp},${signature}`, secret);
     return true;
   } catch (error) {
-    // A changed body may have an invalid signature, or be unreadable.
+    // A modified body may have an invalid signature or be unreadable.
     if (error instanceof Stripe.errors.StripeSignatureVerificationError) return false;
     throw error;
   }

@@ -1,5 +1,5 @@
 /**
- * `npm run bench:dispatch`: webhook delivery by the service beside job queues on the same machine. Writes
+ * `npm run bench:dispatch`: webhook delivery by the service, compared with job queues on the same machine. Writes
  * docs/benchmarks/dispatch.
  */
 import { execFileSync } from 'node:child_process';
@@ -16,7 +16,7 @@ const startedAt = performance.now();
 const minutes = (): number => (performance.now() - startedAt) / 60_000;
 const say = (text: string): void => console.log(`${minutes().toFixed(1).padStart(5)} min  ${text}`);
 
-// Child processes end with this process only if it exits normally.
+// Child processes exit with this process only if it exits normally.
 for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => process.exit(130));
 
 const choice = readCommandLine(process.argv.slice(2));
@@ -64,7 +64,7 @@ async function measureAll(bench: Bench, { chosen, plan }: Choice): Promise<Measu
     entries.push({ measured: { ...measured, setting: best.label }, setting: best });
   }
   const running = entries.filter(({ measured }) => measured.gap === undefined);
-  // In turns, so that other load on the machine affects all equally.
+  // Interleaved, so that other load on the machine affects all equally.
   for (let round = 1; round <= plan.rounds; round += 1) {
     for (const { measured, setting } of running) {
       const run = await deliver(bench, measured.contestant, setting, plan.count);

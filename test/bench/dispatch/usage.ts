@@ -14,7 +14,7 @@ export interface Usage {
   redis: number;
 }
 
-/** The processes whose time is taken. */
+/** The processes to measure. */
 export interface Processes {
   worker: number;
   producer: number;
@@ -23,7 +23,7 @@ export interface Processes {
   redis: number | undefined;
 }
 
-/** What the processes have used so far. */
+/** The total usage of the processes so far. */
 export function readUsage({ worker, producer, receiver, postgres, redis }: Processes): Usage {
   const sessions = childrenOf(postgres);
   return {
@@ -49,7 +49,7 @@ export const subtract = (after: Usage, before: Usage): Usage => ({
 
 const background = /checkpointer|background writer|walwriter/;
 
-/** A process of PostgreSQL says by its command line what it is. */
+/** The command line of a PostgreSQL process states its role. */
 function isBackground(pid: number): boolean {
   try {
     return background.test(readFileSync(`/proc/${pid}/cmdline`, 'utf8'));

@@ -13,7 +13,7 @@ const endpoints = 100;
 const budget = 1.1;
 /** Time for the service to record earlier deliveries, on the same two cores. */
 const pauseMs = 150;
-/** Longer than a dead endpoint is tried before its circuit opens. */
+/** Longer than it takes until the circuit of a dead endpoint opens. */
 const windows = 25;
 
 /** Webhooks of a hundred endpoints, with and without one that accepts requests but never responds. */
@@ -26,7 +26,7 @@ export const deadEndpoint: Part = async (options) => {
   try {
     for (const { announce } of sides) await announce();
     const untilMs = nowMs() + windows * options.ms;
-    // In turns, so that other load on the machine affects both equally.
+    // Interleaved, so that other load on the machine affects both equally.
     for (let round = 0; nowMs() < untilMs; round += 1) {
       for (const { announce, rounds } of inTurns(sides, round)) {
         await sleep(pauseMs);

@@ -51,7 +51,7 @@ try {
   for (const [name, part] of chosen) {
     console.log(`${name}, ${new Date().toTimeString().slice(0, 8)}`);
     const measured = readOrigin();
-    // A new server for each part: none waits for the vacuum of another's rows.
+    // A new server for each part, so that none waits for the vacuum of another's rows.
     const postgres = await requirePostgres();
     const one = await part({
       postgres,

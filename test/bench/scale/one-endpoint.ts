@@ -8,7 +8,7 @@ import { type Options, type Part, whole } from './part.ts';
 
 const budget = 1_000;
 const responseMs = 50;
-/** Slower builds are rated by what they delivered until then. */
+/** Slower builds are rated by what they have delivered by then. */
 const timeoutMs = 20_000;
 
 interface Measured {

@@ -29,6 +29,6 @@ export function findBuilds(against: string | undefined): BuildUnderTest[] {
 export const commitOf = (folder: string): string =>
   execFileSync('git', ['-C', folder, 'rev-parse', '--short', 'HEAD'], { encoding: 'utf8' }).trim();
 
-/** The order of a round: reversed in every second one, so that none is always first. */
+/** The order of a round: reversed in every second round, so that none is always first. */
 export const inTurns = <T>(items: readonly T[], round: number): readonly T[] =>
   round % 2 === 0 ? items : items.toReversed();

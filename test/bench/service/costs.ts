@@ -26,8 +26,8 @@ const { values } = parseArgs({
 if (values.help === true) {
   console.log(`npm run bench:costs [-- --against <checkout> --rounds <n> --ads <n> --quick]
 
-CPU and bytes of a whole ad and of its parts, beside a bare echo and the embedded store. With --against, also
-those of another checkout (npm ci, npm run build), in turns. --quick: a few ads, to see that it works; publishes
+CPU and bytes of a whole ad and of its parts, compared with a bare echo server and the embedded store. With --against,
+also those of another checkout (npm ci, npm run build), interleaved. --quick: a few ads, to see that it works; publishes
 nothing. Needs Linux and PostgreSQL; about 7 minutes with --against, 5 without.`);
   process.exit();
 }

@@ -16,7 +16,7 @@ import { openPGlite } from '../../../service/src/store/pglite/open-pglite.ts';
 import { openPostgres } from '../../../service/src/store/postgres.ts';
 import { noTracing } from '../../../service/src/trace/tracing.ts';
 
-/** Decisions stored per second in three ways. */
+/** Decisions stored per second, in three variants. */
 export interface GroupCommit {
   /** As a group commit, like the service. */
   together: number;
@@ -30,7 +30,7 @@ const atOnce = 64;
 const makeId = createIds(systemClock, randomBytes);
 const nothing = async (): Promise<boolean> => false;
 
-/** Stores decisions in each way in turns, and returns the best turn of each. */
+/** Measures the variants alternately, and returns the best round of each. */
 export async function measureGroupCommit(
   databaseUrl: string | undefined,
   rounds: number,

@@ -1,4 +1,4 @@
-/** `npm run bench:rates`: what an ad costs, and how long its answers take, at rates that most installations have. */
+/** `npm run bench:rates`: what an ad costs, and its response times, at rates that most installations have. */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { parseArgs } from 'node:util';
 import { median, percentile } from '../outbox/statistics.ts';
@@ -21,8 +21,8 @@ const { values } = parseArgs({
 if (values.help === true) {
   console.log(`npm run bench:rates [-- --against <checkout> --rounds <n> --seconds <n> --quick]
 
-Whole ads with their webhooks at 10, 100 and 1,000 a second, which begin at their times however slow the answers
-are. With --against, also those of another checkout (npm ci, npm run build), in turns. --quick: short, to see that
+Whole ads with their webhooks at 10, 100 and 1,000 a second, started on schedule however slow the
+responses are. With --against, also those of another checkout (npm ci, npm run build), interleaved. --quick: short, to see that
 it works; publishes nothing. Needs Linux and PostgreSQL; about 8 minutes with --against, 4 without.`);
   process.exit();
 }

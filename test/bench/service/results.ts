@@ -38,7 +38,7 @@ export interface Verdict {
   held: boolean;
 }
 
-/** docs/benchmarks/service/comparison.json: this build beside an older one, in turns in one run. */
+/** docs/benchmarks/service/comparison.json: this build compared with an older one, interleaved in one run. */
 export interface Comparison {
   measured: Origin;
   /** The commit. */

@@ -70,11 +70,11 @@ type Scene = ReturnType<typeof play>;
 
 const never = () => new Promise<never>(() => {});
 
-/** Makes the HTML creative do something. */
+/** Sends a command to the HTML creative. */
 const post = (what: string): void =>
   document.querySelector('iframe')?.contentWindow?.postMessage(what, '*');
 
-/** The same, but waits until it is done; for faults that do not end the ad. */
+/** The same, but waits for its completion; for faults that do not end the ad. */
 async function say(what: string): Promise<void> {
   const done = new Promise<void>((resolve) => {
     const listener = ({ data }: MessageEvent<{ done?: string } | undefined>): void => {

@@ -2,7 +2,7 @@ import { onTestFinished } from 'vitest';
 import { server } from 'vitest/browser';
 import type { ManualClock } from '../../support/manual-clock.ts';
 
-/** In WebKitGTK `pause()` does not stop a video that plays at another speed than its own. */
+/** In WebKitGTK, `pause()` does not stop a video whose playback rate is not 1. */
 const playbackRates: Record<string, number> = { chromium: 8, firefox: 2, webkit: 1 };
 
 // Captured early: tests that count frames replace `window.requestAnimationFrame`.
@@ -10,9 +10,9 @@ const requestFrame = window.requestAnimationFrame.bind(window);
 const nextFrame = (): Promise<unknown> => new Promise((resolve) => requestFrame(resolve));
 
 /**
- * Advances a clock as an ad needs it: along with the video while one plays, and otherwise from timer to
- * timer. So a slow machine never runs into a timeout, and no test waits for one. Start it only once the ad is
- * on the screen: while the ad loads, the next timer is the load timeout.
+ * Advances a clock as an ad needs it: in step with the video while one plays, and otherwise from timer to timer. So
+ * a slow machine never hits a timeout, and no test waits for one. Start it only once the ad is on the screen: while
+ * the ad loads, the next timer is the load timeout.
  *
  * With `fastVideo`, videos play faster than normal between `start` and `stop`, and at normal speed otherwise,
  * so that a test can act before the video ends.
@@ -35,13 +35,13 @@ export function passTime(
     playedMs.set(video, mediaMs);
   }
 
-  /** Leaves a rate alone that the test has set. */
+  /** Keeps a rate that the test has set. */
   function setPace(from: number, to: number): void {
     for (const video of document.querySelectorAll('video'))
       if (video.playbackRate === from) video.playbackRate = to;
   }
 
-  // The clock has to stand where the video is before anybody handles its event.
+  // The clock must match the video before any handler of its event runs.
   function listener({ target, type }: Event): void {
     if (!(target instanceof HTMLVideoElement)) return;
     follow(target);

@@ -8,8 +8,7 @@ import { decisionPorts } from '../../support/ports.ts';
 import { passTime } from './pass-time.ts';
 import { decide, restored, html, image, setStage, video } from './stage-set.ts';
 
-// What a device does between `preload()` and the show, with real media; the sleep during a break is a fault of
-// the fault table.
+// Sleep between `preload()` and the show, with real media; sleep during an ad break is a fault in the fault table.
 
 const minuteMs = 60_000;
 const media: Record<string, DecisionCreative['media']> = {
@@ -19,7 +18,7 @@ const media: Record<string, DecisionCreative['media']> = {
 };
 const never = new AbortController().signal;
 
-/** A game that preloads from a service which hands out decisions that live for ten minutes. */
+/** A game that preloads from a service whose decisions are valid for ten minutes. */
 function open(kind: string) {
   const clock = manualClock();
   const loaded: string[] = [];

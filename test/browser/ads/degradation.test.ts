@@ -4,8 +4,8 @@ import { eventually } from '../../support/eventually.ts';
 import { freshKey, picture, stubService } from '../../support/stub-service.ts';
 import { html, overlay, video } from '../ad-break/stage-set.ts';
 
-// Every part of the browser that the SDK uses and that a browser, a policy or another script may take away: absent,
-// throwing, and never answering where it answers later. A test fails on any error that nobody catches, too.
+// Every browser API used by the SDK that a browser, a policy or another script may disable: absent, throwing and,
+// if asynchronous, never responding. Uncaught errors fail a test too.
 
 const undo: (() => void)[] = [];
 afterEach(() => {
@@ -57,7 +57,7 @@ function start(options: { confirmationTimeoutMs?: number } = {}) {
   return { ads, service, rewarded };
 }
 
-/** Makes every call that a game can make; each promise settles. */
+/** Calls every method of the public API; each promise must settle. */
 async function callEverything(ads: Ads): Promise<void> {
   ads.once('change', () => undefined);
   ads.on('close', () => undefined)();

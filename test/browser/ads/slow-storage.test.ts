@@ -6,7 +6,7 @@ import { freshKey, picture, stubService } from '../../support/stub-service.ts';
 const undo: (() => void)[] = [];
 afterEach(() => undo.splice(0).forEach((step) => step()));
 
-/** Databases answer an open request after so long; without a time, never. */
+/** Databases open after this time; if undefined, never. */
 function slowDatabases(ms?: number): { opened: () => boolean } {
   let opened = false;
   const open = IDBFactory.prototype.open;

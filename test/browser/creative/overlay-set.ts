@@ -49,12 +49,12 @@ export const demands = {
   skip_after_ms: 5_000,
 } satisfies Partial<DecisionCreative>;
 
-/** Every language that the overlay speaks. */
+/** Every language of the overlay. */
 export const languages = 'ar de en es fr he id it ja ko nl pl pt ru tr uk zh'.split(' ');
 
 const ignored = () => {};
 
-/** Opens an overlay as a break does, with a creative that is loaded but does not play. */
+/** Opens an overlay like an ad break, with a creative that is loaded but does not play. */
 export async function openWith(
   media: DecisionCreative['media'],
   locale: string,

@@ -12,7 +12,7 @@ import { bootGame, phaserVersions } from '../phaser/phaser-games.ts';
 export interface GameWithAds {
   ads: GameAds;
   canvas: HTMLCanvasElement;
-  /** Frames of the game so far; an ad must not let any pass. */
+  /** Frames of the game so far; none may run during an ad. */
   frames(): number;
   /** Input that reached the game's listeners since the last call. */
   takeInput(): string[];
@@ -36,7 +36,7 @@ function eachFrame(callback: () => void): () => void {
   return () => cancelAnimationFrame(frame);
 }
 
-/** Listens as games without an engine do: for presses on the canvas, for what ends them on the window. */
+/** Listens like games without an engine: for presses on the canvas, and for releases on the window. */
 function listenToInput(canvas: HTMLCanvasElement): { takeInput(): string[]; stop(): void } {
   const log: string[] = [];
   const listening = new AbortController();
@@ -53,7 +53,7 @@ function listenToInput(canvas: HTMLCanvasElement): { takeInput(): string[]; stop
   return { takeInput: () => log.splice(0), stop: () => listening.abort() };
 }
 
-/** A loop of the game's own, which it stops with the calls of `EngineDriver`. */
+/** A game with its own loop, stopped and started by its `EngineDriver`. */
 const withoutEngine: Start = async (options) => {
   const canvas = addCanvas();
   const input = listenToInput(canvas);

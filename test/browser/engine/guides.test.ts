@@ -34,7 +34,7 @@ afterEach(() => {
   for (const end of clean.splice(0)) end();
 });
 
-/** Every line of code in a guide that says which file it is from, without its indentation. */
+/** Every line of code in a guide that names its source file, without indentation. */
 function linesOf(guide: string): string[] {
   return [...guide.matchAll(/<!-- tested -->\n\n```ts\n(.*?)```/gs)]
     .flatMap(([, code = '']) => code.split('\n'))
@@ -52,7 +52,7 @@ it.each([
   expect(lines.filter((line) => !tested.has(line))).toEqual([]);
 });
 
-/** Runs the JavaScript of the Phaser guide as it is, but for the options and what a game has besides. */
+/** Runs the JavaScript of the Phaser guide unchanged, except for the options and the rest of the game. */
 async function startPhaserGame(options: object): Promise<Phaser.Game> {
   const [setup, scene] = Array.from(phaserGuide.matchAll(/```js\n(.*?)```/gs), ([, code = '']) =>
     code

@@ -43,8 +43,9 @@ export async function bootGame(
 }
 
 /**
- * Audio for a game, on a context that Phaser suspends when the game ends. Its own context it would close, which rejects
- * the promise of a pending `resume()`; Phaser handles none of them (`WebAudioSoundManager.onFocus`, `onGameVisible`).
+ * Audio for a game, on a context that Phaser suspends when the game ends. Phaser would close a context of its own,
+ * which rejects pending `resume()` promises that Phaser does not handle (`WebAudioSoundManager.onFocus`,
+ * `onGameVisible`).
  */
 export const audioSettings = (): Phaser.Types.Core.AudioConfig => ({ context: new AudioContext() });
 
@@ -55,7 +56,7 @@ export function nextStep(game: Phaser.Game): Promise<number> {
   });
 }
 
-/** Lets the browser draw; a game that ran would step in each of these frames. */
+/** Waits for some frames; a running game would step in each of them. */
 export async function frames(count: number): Promise<void> {
   for (let frame = 0; frame < count; frame += 1) {
     await new Promise((resolve) => requestAnimationFrame(resolve));

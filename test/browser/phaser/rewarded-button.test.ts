@@ -21,7 +21,7 @@ describe.each(phaserVersions)('the button in Phaser $version', ({ load }) => {
     document.body.replaceChildren();
     service = stubService();
     results = [];
-    // Smoothed, the time of a scene goes slower than the clock at a few frames a second.
+    // At a few frames a second, the smoothed time of a scene runs slower than the clock.
     running = await bootGame(library, { fps: { smoothStep: false } });
     start(running);
   });

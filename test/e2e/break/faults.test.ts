@@ -161,7 +161,9 @@ describe('after a user gesture', () => {
 });
 
 describe('without a user gesture, which browsers require for sound', () => {
-  /** Opens the page and waits until it has logged `text` that often; evaluating in it would be a gesture. */
+  /**
+   * Opens the page and waits until it has logged `text` that many times; evaluating in it would count as a gesture.
+   */
   async function openUntil(text: string, times: number): Promise<void> {
     let count = 0;
     const logged = new Promise<void>((resolve) => {
@@ -201,7 +203,7 @@ describe('without a user gesture, which browsers require for sound', () => {
         return Promise.reject(new DOMException('No gesture.', 'NotAllowedError'));
       };
     });
-    // Refused with sound, then muted.
+    // Blocked with sound, then muted.
     await openUntil('refused', 2);
     await button(page, 'Tap to play').click();
     await watchToTheEnd();

@@ -1,6 +1,6 @@
 /**
- * Takes screenshots of every view of a break in four sizes and both text directions, and combines them
- * into one sheet per size: `npm run screenshots:break [folder]`.
+ * Takes screenshots of every view of an ad break in four sizes and both text directions, and combines them into one
+ * sheet per size: `npm run screenshots:break [folder]`.
  */
 import { mkdir } from 'node:fs/promises';
 import { join } from 'node:path';

@@ -1,4 +1,4 @@
-/** The page of these tests: an outbox with real browser APIs, and what tests need to control it. */
+/** The page of these tests: an outbox with real browser APIs, and functions for tests to control it. */
 import { createOutbox, type NewAdEvent } from '../../../src/outbox/outbox.ts';
 import type { OutboxDiagnostics } from '../../../src/outbox/storage.ts';
 import { createIndexedDbStore } from '../../../src/outbox/event-store.ts';

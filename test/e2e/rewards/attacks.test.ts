@@ -186,7 +186,7 @@ it('a ledger edited with the developer tools deceives only its own page, not the
     });
   }, decisionId);
   await page.reload();
-  // The owner of the device can show anything to himself.
+  // The owner of a device can always deceive themselves.
   await expect.poll(() => handed(page), watched).toMatchObject([{ amount: 1_000_000 }]);
   expect(await coins(name)).toBe(0);
   expect(await statusOf(stack, decisionId)).toMatchObject({ state: 'none' });

@@ -75,7 +75,7 @@ function makeDevice(random: Random, startMs: number): Device {
   const stores = random.chance(0.1);
   return {
     clock: (ms) => ms + skewMs + (ms >= setAtMs ? setByMs : 0),
-    // A device that sleeps finishes the request when it wakes up.
+    // A sleeping device finishes the request when it wakes up.
     flight: () =>
       freezes && random.chance(0.2)
         ? random.integer(minuteMs, 3 * hourMs)

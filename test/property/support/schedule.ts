@@ -109,8 +109,8 @@ function schedulePlayer(
       }
     }
     track.expected = expectation(plan, occurrences, decideMs, kill, parallel);
-    // Corrected by an hour, which the device was never wrong by when it happened; and a clock that was set hides how
-    // long the watch of a cheat was.
+    // The correction is off by an hour that did not apply when the event happened; and a changed clock hides how
+    // long a cheat watched.
     const longEnough = isCheat(plan) && passedAtComplete(occurrences, decideMs) >= leastMs;
     if (player.jumpMs !== 0 && (plan.behavior === 'offline' || longEnough))
       track.expected = 'either';

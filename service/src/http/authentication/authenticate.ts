@@ -175,7 +175,7 @@ function allowOrigin(reply: FastifyReply, origin: string): void {
 /** The paths that accept publishable keys. */
 const publishablePaths = ['/v1/decisions', '/v1/decisions/:id', '/v1/events'];
 
-/** Answers CORS preflight requests. */
+/** Responds to CORS preflight requests. */
 export function addPreflight(app: FastifyInstance): void {
   for (const url of publishablePaths) {
     app.options(url, { schema: { hide: true } }, (request, reply) => {

@@ -87,7 +87,7 @@ export async function startDatabaseThread(options: WorkerOptions): Promise<Datab
 }
 
 function startWorker(workerData: WorkerOptions): Worker {
-  // The build puts the worker beside this file.
+  // The build puts the worker next to this file.
   if (!import.meta.url.endsWith('.ts')) {
     return new Worker(new URL('./pglite-worker.js', import.meta.url), { workerData });
   }

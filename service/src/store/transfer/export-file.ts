@@ -101,7 +101,7 @@ export interface CheckedExport {
 /**
  * Reads a whole export before any of it is imported.
  *
- * @throws TransferError when the file is no export, is truncated or was modified, or has a different schema.
+ * @throws TransferError when the file is not an export, is truncated or was modified, or has a different schema.
  */
 export async function checkExport(
   lines: AsyncIterable<string>,

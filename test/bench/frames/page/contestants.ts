@@ -51,8 +51,8 @@ export const contestants = {
     });
   },
   /**
-   * Does each step what the documentation of a published plugin describes: finds out which scenes run,
-   * by the names of their classes, to tell the ad platform of loading and of gameplay.
+   * Does in each step what the documentation of a published plugin describes: finds the running scenes by their
+   * class names, to report loading and gameplay to the ad platform.
    */
   sceneWatcher(game) {
     let before = '';

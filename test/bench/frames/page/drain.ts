@@ -70,8 +70,8 @@ function spin(): number {
 }
 
 /**
- * What listening to `step` costs in each frame in which something is delivered, in milliseconds: the
- * listener is wrapped as it is added. Beside it, work of a fixed length in the same frames.
+ * The cost of the `step` listener in each frame with a delivery, in milliseconds: the listener is wrapped as it is
+ * added. For comparison, work of a fixed length in the same frames.
  */
 export function deliveries(game: Phaser.Game): { costs: number[]; control: number[] } {
   const costs: number[] = [];

@@ -1,2 +1,2 @@
-// The package is made for service workers and asks theirs for a sync; in a page it has to replay at `flush()`.
+// The package is made for service workers and requests a background sync; in a page, it has to replay on `flush()`.
 self.registration ??= {};

@@ -10,8 +10,8 @@ export interface FaultyDrainResult extends Tally {
 }
 
 /**
- * Sends stored events. The answer to the second request gets lost, the browser is killed when half of
- * the events arrived, and starts again.
+ * Sends stored events. The response to the second request is lost; the browser is killed when half of the events
+ * have arrived, and restarted.
  */
 export const measureFaultyDrain = (
   setting: Setting,

@@ -36,7 +36,7 @@ export interface LifeResult {
   drain: DrainResult | undefined;
 }
 
-/** A game at 60 frames a second has 16.7 ms; half of it is a modest one. */
+/** Half of the 16.7 ms that a game at 60 frames a second has: a modest load. */
 const gameMs = 8;
 const gameFrames = 120;
 const warmUpEvents = 60;

@@ -29,8 +29,8 @@ async function textsInDatabase(name: string): Promise<string[]> {
 }
 
 /**
- * The ids of the events that are in this origin's storage, each once. Every contestant is looked at in
- * the same way, without its own code, so none can miscount.
+ * The distinct ids of the events in this origin's storage. All contestants are scanned in the same way, without
+ * their own code, so none can miscount.
  */
 export async function storedEventIds(): Promise<string[]> {
   const texts = Object.values({ ...localStorage }) as string[];

@@ -5,9 +5,8 @@ import type { SampleEvent } from './sample-event.ts';
 export type Yardstick = (event: SampleEvent) => Promise<void>;
 
 /**
- * Opens the yardstick, in a database of its own. It is used in the frames between those of a contestant:
- * what else this machine does then slows both alike, which a ratio to another page's figures would show
- * as a difference.
+ * Opens the baseline, in its own database. It runs in the frames between those of a contestant, so that other load
+ * on the machine slows both alike.
  */
 export async function openYardstick(): Promise<Yardstick> {
   const database = await openRawStore('yardstick');

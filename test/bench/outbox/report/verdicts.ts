@@ -31,7 +31,7 @@ const bestOf = (
 
 function flat({ ours }: Field): Verdict {
   const [first, last] = [ours.lengths[0], ours.lengths.at(-1)];
-  // Of the ratios to raw IndexedDB at the same time, since the machine may be slower at one of them.
+  // Based on the ratios to raw IndexedDB in the same frames, since the speed of the machine varies.
   const grows = ratio(last?.p50ToRaw, first?.p50ToRaw);
   const [wall, cpu] = [ratio(last?.p50, first?.p50), ratio(last?.cpu, first?.cpu)];
   return {
@@ -185,7 +185,7 @@ const judges = [
   nothingWhenIdle,
 ];
 
-/** Checks each claim against this run; empty if our outbox did not take part. */
+/** Checks each claim against this run; empty if our outbox was not measured. */
 export function judge({ summaries }: Report): Verdict[] {
   const ours = summaries.find(({ facts }) => facts.kind === 'ours');
   if (ours === undefined) return [];
