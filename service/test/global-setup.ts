@@ -17,8 +17,13 @@ export default async function setUp(project: TestProject): Promise<() => Promise
   const folder = mkdtempSync(join(tmpdir(), 'trueward-run-'));
   process.env['TRUEWARD_TEST_FOLDER'] = folder;
   // It is never killed: crash tests start their own server.
-  const postgres = await startPrivatePostgres({ settings: ['fsync=off', 'max_connections=200'] });
-  project.provide('postgresUrl', postgres?.url);
+  // `npm run test:database` names one; otherwise this run has its own.
+  const given = process.env['TRUEWARD_TEST_SERVER'];
+  const postgres =
+    given === undefined
+      ? await startPrivatePostgres({ settings: ['fsync=off', 'max_connections=200'] })
+      : undefined;
+  project.provide('postgresUrl', given ?? postgres?.url);
   return async () => {
     await postgres?.stop();
     rmSync(folder, { recursive: true, force: true });

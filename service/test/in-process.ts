@@ -11,6 +11,14 @@ import { openDatabase } from '../src/store/open-database.ts';
 import { createPasswords } from '../src/user/credentials.ts';
 import { copyMigratedDatabase, openEmptyDatabase } from './empty-database.ts';
 
+/** A database for this service on the server of `npm run test:database`; undefined in other runs. */
+async function createOnGivenServer(): Promise<string | undefined> {
+  if (process.env['TRUEWARD_TEST_SERVER'] === undefined) return undefined;
+  // Imported only here: it works in tests only, and this file is used by others, too.
+  const { createPostgresDatabase } = await import('./postgres-database.ts');
+  return createPostgresDatabase();
+}
+
 /** A service in this process, on a real port; tests can read its database and set its clock. */
 export interface InProcessService {
   /** The base URL. */
@@ -47,7 +55,8 @@ export async function startInProcess(
   { clock = systemClock, dataDirectory, log }: Options = {},
 ): Promise<InProcessService> {
   const folder = dataDirectory ?? mkdtempSync(join(tmpdir(), 'trueward-'));
-  const { DATABASE_URL, TRUEWARD_MASTER_KEY } = process.env;
+  const { TRUEWARD_MASTER_KEY } = process.env;
+  const DATABASE_URL = process.env['DATABASE_URL'] ?? (await createOnGivenServer());
   const config = readConfig({
     DATABASE_URL,
     TRUEWARD_MASTER_KEY,

@@ -27,6 +27,7 @@ export async function withDatabase<T>(work: (context: DatabaseContext) => Promis
   try {
     const migrated = await migrate(database, {
       onApply: (name) => printMessage(`Applying migration ${name}`),
+      onDistribute: (table) => printMessage(`Distributing ${table} over the shards of Citus`),
       onNewer: (names) =>
         printMessage(`The database schema is newer than this build (${names.join(', ')}).`),
       onWait: printMessage,

@@ -61,9 +61,10 @@ export function readConfig(env: Record<string, string | undefined>): Config {
   const trustedProxies = optional('TRUSTED_PROXIES')
     ?.split(',')
     .map((each) => each.trim());
-  const [databaseUrl, publicUrl, masterKey, otherMasterKey, metricsToken] = (
+  const [databaseUrl, databaseAdminUrl, publicUrl, masterKey, otherMasterKey, metricsToken] = (
     [
       'DATABASE_URL',
+      'DATABASE_ADMIN_URL',
       'PUBLIC_URL',
       'TRUEWARD_MASTER_KEY',
       'TRUEWARD_OTHER_MASTER_KEY',
@@ -73,6 +74,7 @@ export function readConfig(env: Record<string, string | undefined>): Config {
   return {
     dataDirectory: resolve(text('TRUEWARD_DATA_DIR')),
     ...(databaseUrl === undefined ? {} : { databaseUrl }),
+    ...(databaseAdminUrl === undefined ? {} : { databaseAdminUrl }),
     databaseLimits: {
       poolSize: number('DATABASE_POOL_SIZE'),
       timeoutMs: number('DATABASE_TIMEOUT_S') * 1_000,

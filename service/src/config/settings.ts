@@ -1,3 +1,4 @@
+import { urlsOfHosts } from '../store/postgres-hosts.ts';
 import ipaddr from 'ipaddr.js';
 import { parseHeaders, samplerNames } from '../trace/tracing.ts';
 
@@ -112,6 +113,12 @@ export const settings = {
   },
   DATABASE_URL: {
     about: 'a PostgreSQL server instead of the embedded database',
+    expected: 'postgres://user:password@host/database, with several hosts separated by commas',
+    valid: (text) => urlsOfHosts(text).length > 0,
+    secret: true,
+  },
+  DATABASE_ADMIN_URL: {
+    about: 'the server for schema changes, if not DATABASE_URL: the coordinator of a Citus cluster',
     expected: 'postgres://user:password@host/database',
     valid: isUrlOf('postgres:', 'postgresql:'),
     secret: true,

@@ -5,6 +5,7 @@ import type { Clock } from '../platform/clock.ts';
 import { toDocument } from '../resource/resource-store.ts';
 import type { ResourceKind } from '../resource/resource.ts';
 import type { Database, Scope } from '../store/database.ts';
+import { DatabaseUnreachableError, isUnreachable } from '../store/database-errors.ts';
 import { countDailyBudgets, type DailyBudget } from './caps.ts';
 import { type AnyResource, compileSnapshot, type Snapshot } from './snapshot.ts';
 
@@ -53,17 +54,32 @@ export async function openConfiguration({
   const keys = new Map<string, KeyPrincipal>();
   let running: Promise<void> | undefined;
   let rerun = false;
+  let isFirst = true;
   let stopped = false;
   let syncedAtMs = clock.monotonicMs();
   let timer: NodeJS.Timeout | undefined;
 
+  /**
+   * While the shard of an account is unreachable, the account keeps the configuration that was read last, and the others
+   * get theirs. The first read needs all accounts: a key that has not been read is rejected for good.
+   */
+  const isolate = async (accountId: string, read: () => Promise<void>): Promise<void> => {
+    try {
+      await read();
+    } catch (error) {
+      const isOutage = error instanceof DatabaseUnreachableError || isUnreachable(error);
+      if (isFirst || isOutage) throw error;
+      log.warn({ err: error, accountId }, 'could not read the configuration of an account');
+    }
+  };
   const readChanges = async (): Promise<void> => {
     const startedAtMs = clock.monotonicMs();
     const versions = await database.query<{ account_id: string; version: number }>(
       'SELECT account_id, version FROM config_versions',
     );
     for (const { account_id: accountId, version } of versions) {
-      if (accounts.get(accountId)?.version !== version) {
+      if (accounts.get(accountId)?.version === version) continue;
+      await isolate(accountId, async () => {
         // The version was read first: a concurrent change is at worst read twice.
         const snapshots = await loadSnapshots(database, accountId);
         // Keep the budgets. A new ad gets its first one from the count below.
@@ -73,12 +89,14 @@ export async function openConfiguration({
         };
         accounts.set(accountId, { version, snapshots, dailyBudgets });
         for (const [hash, key] of await loadKeys(database, accountId)) keys.set(hash, key);
-      }
+      });
     }
     for (const [accountId, { snapshots, dailyBudgets }] of accounts) {
       for (const environment of ['sandbox', 'live'] as const) {
         const [scope, budgets] = [{ accountId, environment }, dailyBudgets[environment]];
-        await countDailyBudgets(database, scope, snapshots[environment], clock.nowMs(), budgets);
+        await isolate(accountId, () =>
+          countDailyBudgets(database, scope, snapshots[environment], clock.nowMs(), budgets),
+        );
       }
     }
     syncedAtMs = startedAtMs;
@@ -110,6 +128,7 @@ export async function openConfiguration({
   };
 
   await refresh();
+  isFirst = false;
   poll();
   return {
     findKey: (hash) => keys.get(hash),

@@ -4,14 +4,17 @@ import type { Database } from './database.ts';
 import { migrate } from './migrate.ts';
 import { openPGlite } from './pglite/open-pglite.ts';
 import { openPostgres, type PostgresLimits } from './postgres.ts';
+import { urlsOfHosts } from './postgres-hosts.ts';
 import { rejectUnfinishedImport } from './transfer/import-rows.ts';
 import { failFast, measureCalls, watchDisk } from './watch-database.ts';
 
 /** The PostgreSQL server of `DATABASE_URL` cannot be used; the message says why. */
 export class DatabaseConnectionError extends Error {
   constructor(url: string, cause: unknown) {
-    const { hostname, port, pathname, username } = new URL(url);
-    const server = `${hostname}:${port || 5432}${pathname} as ${username || 'the default user'}`;
+    const [first = url, ...others] = urlsOfHosts(url);
+    const { hostname, port, pathname, username } = new URL(first);
+    const alternatives = others.length > 0 ? `, or one of ${others.length} other hosts,` : '';
+    const server = `${hostname}:${port || 5432}${alternatives}${pathname} as ${username || 'the default user'}`;
     super(
       `DATABASE_URL: cannot connect to PostgreSQL at ${server}: ${messageOf(cause)}. ` +
         'Check the host, the credentials and that the server is running.',
@@ -33,6 +36,8 @@ export interface DatabaseConfig {
   dataDirectory: string;
   /** Connection string of a PostgreSQL server; absent: the embedded database. */
   databaseUrl?: string;
+  /** Connection string for schema changes, if not `databaseUrl`: the coordinator of a Citus cluster. */
+  databaseAdminUrl?: string;
   databaseLimits: PostgresLimits;
 }
 
@@ -49,17 +54,30 @@ interface Notices {
  * @throws DatabaseConnectionError when the server cannot be reached or rejects the credentials.
  */
 export async function openDatabase(config: DatabaseConfig, notices: Notices): Promise<Database> {
-  if (config.databaseUrl !== undefined) {
-    const database = openPostgres(config.databaseUrl, notices.onError, config.databaseLimits);
+  const { databaseUrl, databaseAdminUrl, databaseLimits } = config;
+  if (databaseUrl !== undefined) {
+    const database = openPostgres(databaseUrl, notices.onError, databaseLimits, databaseAdminUrl);
     try {
-      await database.query('SELECT 1');
+      await connect(database, urlsOfHosts(databaseUrl).length);
       return database;
     } catch (error) {
       await database.close();
-      throw new DatabaseConnectionError(config.databaseUrl, error);
+      throw new DatabaseConnectionError(databaseUrl, error);
     }
   }
   return openPGlite(join(config.dataDirectory, 'database'), notices.onInitialize);
+}
+
+/** Tries each of the hosts once. */
+async function connect(database: Database, hosts: number): Promise<void> {
+  for (let attempt = 1; ; attempt += 1) {
+    try {
+      await database.query('SELECT 1');
+      return;
+    } catch (error) {
+      if (attempt >= hosts) throw error;
+    }
+  }
 }
 
 /** Opens the database for the service: migrated, measured, and failing fast during an outage. */
@@ -76,6 +94,7 @@ export async function openServiceDatabase(
   try {
     await migrate(opened, {
       onApply: (migration) => log.info({ migration }, 'applying a migration'),
+      onDistribute: (table) => log.info({ table }, 'distributing a table over the shards'),
       onNewer: (migrations) =>
         log.warn({ migrations }, 'the database schema is newer than this build'),
       onWait: (text) => log.warn(text),

@@ -2,6 +2,7 @@ import pg from 'pg';
 import { describeBlockers } from './blockers.ts';
 import type { Database, Queries, Row, TransactionOptions } from './database.ts';
 import { isLockTimeout, isReadTimeout } from './database-errors.ts';
+import { createHosts, type Hosts } from './postgres-hosts.ts';
 
 /** Limits for the use of a PostgreSQL server. */
 export interface PostgresLimits {
@@ -34,13 +35,23 @@ const noTimeoutMs = 2_147_483_647;
 const conflictStates = new Set(['40001', '40P01']);
 const conflictAttempts = 4;
 
-/** Connects to a PostgreSQL server or a compatible one. */
+/**
+ * Connects to a PostgreSQL server or a compatible one, or to one of several nodes of a cluster.
+ *
+ * @param schemaUrl Where to change the schema, if not at `connectionString`.
+ */
 export function openPostgres(
   connectionString: string,
   onError: (error: Error) => void,
   limits: PostgresLimits = defaultLimits,
+  schemaUrl?: string,
 ): Database {
-  const pool = new pg.Pool(poolOptions(connectionString, limits));
+  const hosts = createHosts(connectionString);
+  const pool = new pg.Pool(poolOptions(hosts, limits));
+  const schema =
+    schemaUrl === undefined
+      ? undefined
+      : openPostgres(schemaUrl, onError, { ...limits, poolSize: 2 });
   pool.on('error', onError);
   // The pool handles errors of idle connections only. A connection that breaks between two statements of a
   // transaction would otherwise end the process.
@@ -63,9 +74,12 @@ export function openPostgres(
     transaction: (work, options = {}) =>
       options.noTimeout === true ? inTransaction(deps, work, options) : transaction(work, options),
     gatherMs,
-    close: () => pool.end(),
+    ...(schema ? { schema } : {}),
+    async close() {
+      await Promise.all([pool.end(), schema?.close()]);
+    },
     maintain: (statements, lockTimeoutMs) =>
-      maintain(connectionString, limits, statements, lockTimeoutMs),
+      maintain(hosts.url(), limits, statements, lockTimeoutMs),
     connections: () => ({
       open: pool.totalCount,
       idle: pool.idleCount,
@@ -79,10 +93,10 @@ const types = {
     oid === int8 ? Number : pg.types.getTypeParser(oid, format),
 } as pg.CustomTypesConfig;
 
-function poolOptions(connectionString: string, limits: PostgresLimits): pg.PoolConfig {
+function poolOptions({ Client }: Hosts, limits: PostgresLimits): pg.PoolConfig {
   const { poolSize, timeoutMs, lockTimeoutMs, pooler } = limits;
   return {
-    connectionString,
+    Client,
     max: poolSize,
     // Statements that do not wait for each other are sent together: https://node-postgres.com/features/pipelining.
     // The system calls of a statement alone took a quarter of the processor time of an ad.

@@ -204,14 +204,15 @@ const countEnded = `INSERT INTO rollup_deltas (account_id, ${dimensions}, house_
  * Records how requests of one account ended, and counts those that ended for good. A request whose lease was lost is
  * not touched: the reports count it once.
  */
-const record = `WITH ended AS (SELECT ${unnest(columns, 2)}),
+const record = `WITH ended AS (
+    SELECT *, now() + nullif(delay_ms, 0) * interval '1 millisecond' AS next_at
+      FROM (SELECT ${unnest(columns, 2)}) AS given),
   recorded AS (
     UPDATE tracker_requests AS request
       SET state = ended.state, reason = ended.reason, status = coalesce(ended.status, request.status),
         reached = request.reached OR ended.reached, lease_until = NULL,
         client = CASE ended.state WHEN 'pending' THEN request.client END,
-        next_at = CASE ended.delay_ms WHEN 0 THEN request.next_at
-          ELSE now() + ended.delay_ms * interval '1 millisecond' END
+        next_at = coalesce(ended.next_at, request.next_at)
       FROM ended
       WHERE request.account_id = $1 AND request.decision_id = ANY ($2) AND request.decision_id = ended.decision_id
         AND request.tracker = ended.tracker AND request.attempt = ended.attempt
@@ -237,14 +238,14 @@ const maxSwept = 1_000;
  * twice.
  */
 const sweep = `WITH chosen AS (
-    SELECT account_id, decision_id, tracker FROM tracker_requests
+    SELECT account_id, decision_id, tracker, late_at <= now() AS is_late FROM tracker_requests
       WHERE ${pending} AND (lease_until <= now() AND NOT at_least_once
         OR late_at <= now() AND (lease_until IS NULL OR lease_until <= now()))
       LIMIT ${maxSwept}),
   ended AS (
     UPDATE tracker_requests AS request SET client = NULL, lease_until = NULL,
-        state = CASE WHEN late_at <= now() THEN 'late' ELSE 'failed' END,
-        reason = CASE WHEN late_at <= now() THEN NULL ELSE 'interrupted' END
+        state = CASE WHEN chosen.is_late THEN 'late' ELSE 'failed' END,
+        reason = CASE WHEN chosen.is_late THEN NULL ELSE 'interrupted' END
       FROM chosen
       WHERE request.account_id = chosen.account_id AND request.decision_id = chosen.decision_id
         AND request.tracker = chosen.tracker AND request.decision_id >= $1

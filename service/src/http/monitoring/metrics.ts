@@ -68,7 +68,7 @@ const maxCount = 10_000;
 /** How long a count is cached, whatever the scrape interval is. */
 const countCacheMs = 15_000;
 const pendingDeliveries = `SELECT count(*)::bigint AS value FROM (
-    SELECT FROM deliveries WHERE state = 'pending' ORDER BY next_at LIMIT ${maxCount + 1}) AS pending`;
+    SELECT 1 FROM deliveries WHERE state = 'pending' ORDER BY next_at LIMIT ${maxCount + 1}) AS pending`;
 const oldestDue = `SELECT coalesce(extract(epoch FROM now() - min(next_at)), 0)::float8 AS value
   FROM deliveries WHERE state = 'pending' AND next_at < now()`;
 
