@@ -22,7 +22,9 @@ export async function seedDevelopment(
   url: string,
 ): Promise<DevelopmentKeys> {
   const file = join(dataDirectory, 'development.json');
-  const seed = await service.database.transaction(async (queries) => {
+  const { database } = service;
+  // The lock row is where the schema is changed.
+  const seed = await (database.schema ?? database).transaction(async (queries) => {
     await queries.query(
       `INSERT INTO migration_lock VALUES ('development')
         ON CONFLICT (account_id) DO UPDATE SET account_id = excluded.account_id`,

@@ -1,7 +1,5 @@
 import { expect, test } from 'vitest';
 import { createHosts, urlsOfHosts } from '../../src/store/postgres-hosts.ts';
-import { openPostgres } from '../../src/store/postgres.ts';
-import { createPostgresDatabase, hasPostgres } from '../postgres-database.ts';
 
 test('a URL with several hosts is one URL for each', () => {
   expect(urlsOfHosts('postgres://user:p%2C@one:5432,two/db?ssl=true')).toEqual([
@@ -17,22 +15,4 @@ test('each process begins with a host at random', () => {
   const text = 'postgres://one,two,three/db';
   const first = [0, 0.4, 0.9].map((random) => createHosts(text, () => random).url());
   expect(first).toEqual(['postgres://one/db', 'postgres://two/db', 'postgres://three/db']);
-});
-
-test.skipIf(!hasPostgres)('a host that refuses connections is left for the next one', async () => {
-  const url = new URL(await createPostgresDatabase());
-  // Port 1 is reserved, and nothing listens there.
-  const text = `postgres://${url.username}@127.0.0.1:1,${url.host}${url.pathname}`;
-  for (let time = 0; time < 10; time += 1) {
-    const database = openPostgres(text, () => undefined);
-    const attempts = await Promise.allSettled([
-      database.query('SELECT 1'),
-      // The second one fails with the first, or finds the next host.
-      new Promise((resolve) => setImmediate(resolve)),
-    ]);
-    if (attempts[0].status === 'rejected')
-      expect(attempts[0].reason).toMatchObject({ code: 'ECONNREFUSED' });
-    expect(await database.query('SELECT 1 AS one')).toEqual([{ one: 1 }]);
-    await database.close();
-  }
 });
