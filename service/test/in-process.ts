@@ -56,7 +56,8 @@ export async function startInProcess(
 ): Promise<InProcessService> {
   const folder = dataDirectory ?? mkdtempSync(join(tmpdir(), 'trueward-'));
   const { TRUEWARD_MASTER_KEY } = process.env;
-  const DATABASE_URL = process.env['DATABASE_URL'] ?? (await createOnGivenServer());
+  const DATABASE_URL =
+    env['DATABASE_URL'] ?? process.env['DATABASE_URL'] ?? (await createOnGivenServer());
   const config = readConfig({
     DATABASE_URL,
     TRUEWARD_MASTER_KEY,
