@@ -14,19 +14,10 @@ const { values, positionals } = parseArgs({
 });
 
 /** Tests over HTTP. Tests of the store use statements of their own, such as triggers, that a cluster rejects. */
-const files = [
-  ...[
-    'access',
-    'authority',
-    'daily-caps',
-    'event-batches',
-    'keys',
-    'panel-',
-    'processes',
-    'reports',
-  ],
-  ...['resources', 'reward', 'snapshot-property', 'unused-uploads', 'webhook'],
-].map((name) => `test/http/${name}`);
+const files =
+  'access authority daily-caps event-batches keys panel- processes reports resources reward snapshot-property unused-uploads webhook'
+    .split(' ')
+    .map((name) => `test/http/${name}`);
 
 if (values.help) {
   console.log(help);

@@ -1,4 +1,4 @@
-import { urlsOfHosts } from '../store/postgres-hosts.ts';
+import { urlsOfHosts } from '../platform/urls-of-hosts.ts';
 import ipaddr from 'ipaddr.js';
 import { parseHeaders, samplerNames } from '../trace/tracing.ts';
 

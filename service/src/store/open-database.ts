@@ -4,7 +4,7 @@ import type { Database } from './database.ts';
 import { migrate } from './migrate.ts';
 import { openPGlite } from './pglite/open-pglite.ts';
 import { openPostgres, type PostgresLimits } from './postgres.ts';
-import { urlsOfHosts } from './postgres-hosts.ts';
+import { urlsOfHosts } from '../platform/urls-of-hosts.ts';
 import { rejectUnfinishedImport } from './transfer/import-rows.ts';
 import { failFast, measureCalls, watchDisk } from './watch-database.ts';
 

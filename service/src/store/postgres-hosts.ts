@@ -1,17 +1,5 @@
 import pg from 'pg';
-
-/**
- * The URL of each host in a connection string such as `postgres://user@one:5432,two:5432/database`.
- *
- * @returns an empty list if the text is not such a URL
- */
-export function urlsOfHosts(text: string): string[] {
-  const [, before, hosts, after] =
-    /^(postgres(?:ql)?:\/\/(?:[^@/]*@)?)([^/?]*)(.*)$/.exec(text) ?? [];
-  if (before === undefined || hosts === undefined || after === undefined) return [];
-  const urls = hosts.split(',').map((host) => `${before}${host}${after}`);
-  return urls.every((url) => URL.canParse(url)) ? urls : [];
-}
+import { urlsOfHosts } from '../platform/urls-of-hosts.ts';
 
 /** The hosts of a database, of which every one can run every statement. */
 export interface Hosts {

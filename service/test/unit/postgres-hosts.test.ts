@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest';
-import { createHosts, urlsOfHosts } from '../../src/store/postgres-hosts.ts';
+import { urlsOfHosts } from '../../src/platform/urls-of-hosts.ts';
+import { createHosts } from '../../src/store/postgres-hosts.ts';
 
 test('a URL with several hosts is one URL for each', () => {
   expect(urlsOfHosts('postgres://user:p%2C@one:5432,two/db?ssl=true')).toEqual([

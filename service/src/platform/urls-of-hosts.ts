@@ -1,0 +1,12 @@
+/**
+ * The URL of each host in a connection string such as `postgres://user@one:5432,two:5432/database`.
+ *
+ * @returns an empty list if the text is not such a URL
+ */
+export function urlsOfHosts(text: string): string[] {
+  const [, before, hosts, after] =
+    /^(postgres(?:ql)?:\/\/(?:[^@/]*@)?)([^/?]*)(.*)$/.exec(text) ?? [];
+  if (before === undefined || hosts === undefined || after === undefined) return [];
+  const urls = hosts.split(',').map((host) => `${before}${host}${after}`);
+  return urls.every((url) => URL.canParse(url)) ? urls : [];
+}
