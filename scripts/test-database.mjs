@@ -15,7 +15,7 @@ const { values, positionals } = parseArgs({
 
 /** Tests over HTTP. Tests of the store use statements of their own, such as triggers, that a cluster rejects. */
 const files =
-  'access authority daily-caps event-batches keys panel- processes reports resources reward snapshot-property unused-uploads webhook'
+  'access authority event-batches keys panel- processes reports resources reward snapshot-property unused-uploads webhook'
     .split(' ')
     .map((name) => `test/http/${name}`);
 
