@@ -216,6 +216,20 @@ export interface Source {
    * `vast` and `openrtb`: which headers tell trackers the player’s address and browser: `iab` (default) `X-Device-IP` and `X-Device-User-Agent`, `forwarded` `X-Forwarded-For` and `User-Agent`.
    */
   header_profile?: 'iab' | 'forwarded';
+  /**
+   * `vast` and `openrtb`: the lines that the source wants to have in the site’s `ads.txt`; `trueward-service doctor` checks that they are there.
+   */
+  ads_txt?: {
+    /**
+     * The root domain of the site with the game.
+     */
+    domain: string;
+    /**
+     * @minItems 1
+     * @maxItems 500
+     */
+    lines: string[];
+  };
   status: 'active' | 'paused';
 }
 /**
@@ -1272,6 +1286,20 @@ export interface SourceRequest {
    * `vast` and `openrtb`: which headers tell trackers the player’s address and browser: `iab` (default) `X-Device-IP` and `X-Device-User-Agent`, `forwarded` `X-Forwarded-For` and `User-Agent`.
    */
   header_profile?: 'iab' | 'forwarded';
+  /**
+   * `vast` and `openrtb`: the lines that the source wants to have in the site’s `ads.txt`; `trueward-service doctor` checks that they are there.
+   */
+  ads_txt?: {
+    /**
+     * The root domain of the site with the game.
+     */
+    domain: string;
+    /**
+     * @minItems 1
+     * @maxItems 500
+     */
+    lines: string[];
+  };
   status?: 'active' | 'paused';
   /**
    * `vast` and `openrtb`: HTTP headers that the service sends with every request, such as an API key; replaces those before. Stored encrypted and never returned.
@@ -1303,6 +1331,17 @@ export interface SourceUpdate {
   tracking_window_s?: number | null;
   child_directed?: boolean | null;
   header_profile?: ('iab' | 'forwarded') | null;
+  ads_txt?: {
+    /**
+     * The root domain of the site with the game.
+     */
+    domain: string;
+    /**
+     * @minItems 1
+     * @maxItems 500
+     */
+    lines: string[];
+  } | null;
   status?: 'active' | 'paused';
   request_headers?: {
     [k: string]: string;

@@ -1,5 +1,5 @@
 import Type from 'typebox';
-import { named, oneOf, slug, url } from './common.ts';
+import { named, oneOf, slug, strictObject, url } from './common.ts';
 import { resourceFields, status } from './resource.ts';
 
 /** Amounts of money are whole millionths of the currency; at most 1,000,000 of it. */
@@ -133,6 +133,25 @@ export const sourceSchema = named('Source', 'Where ads come from.', {
     oneOf(
       ['iab', 'forwarded'],
       '`vast` and `openrtb`: which headers tell trackers the player’s address and browser: `iab` (default) `X-Device-IP` and `X-Device-User-Agent`, `forwarded` `X-Forwarded-For` and `User-Agent`.',
+    ),
+  ),
+  ads_txt: Type.Optional(
+    strictObject(
+      {
+        domain: Type.String({
+          format: 'hostname',
+          maxLength: 253,
+          description: 'The root domain of the site with the game.',
+        }),
+        lines: Type.Array(Type.String({ minLength: 1, maxLength: 500 }), {
+          minItems: 1,
+          maxItems: 500,
+        }),
+      },
+      {
+        description:
+          '`vast` and `openrtb`: the lines that the source wants to have in the site’s `ads.txt`; `trueward-service doctor` checks that they are there.',
+      },
     ),
   ),
   status,

@@ -1,11 +1,14 @@
+import type { Source } from '@trueward/protocol/wire';
 import { type Config, readConfig } from '../config/config.ts';
 import { ConfigError, unknownSettings } from '../config/read-settings.ts';
 import { MasterKeyError, openSecretBox } from '../key/secret-box.ts';
 import { systemClock } from '../platform/clock.ts';
 import type { Queries } from '../store/database.ts';
 import { DirectoryInUseError } from '../store/directory-lock.ts';
+import { createGuardedAgent } from '../webhook/guarded-agent.ts';
 import { type Command, CommandError, readArguments } from './command.ts';
 import { fail, type Finding, machineFindings, ok, runningFinding, warn } from './doctor-machine.ts';
+import { adsTxtFindings, fetchAdsTxt } from './doctor-ads-txt.ts';
 import { type DatabaseContext, withDatabase } from './with-database.ts';
 
 const marks = { ok: 'ok  ', warn: 'WARN', fail: 'FAIL' };
@@ -15,9 +18,10 @@ export const doctorCommand: Command = {
   summary: 'check this installation for problems',
   help: `Usage: trueward-service doctor
 
-Checks the configuration, the data folder, the database and the webhooks, and suggests fixes. It
-migrates the database schema, as start does, and changes nothing else. Only one process can open the
-embedded database: while a service runs, its checks are skipped. The exit code is 1 if a check fails.`,
+Checks the configuration, the data folder, the database, the webhooks and the ads.txt files of live
+sources, and suggests fixes. It migrates the database schema, as start does, and changes nothing else.
+Only one process can open the embedded database: while a service runs, its checks are skipped. The exit
+code is 1 if a check fails.`,
   async run(args) {
     readArguments(args, {});
     let failures = 0;
@@ -88,8 +92,26 @@ async function databaseFindings({
     ...(await openOrigins(database)),
     ...(config.countryHeader === undefined ? await countryPolicies(database) : []),
     ...(await webhooks(database)),
+    ...(await adsTxt(database)),
     await deliveries(database),
   ];
+}
+
+async function adsTxt(database: Queries): Promise<Finding[]> {
+  const rows = await database.query<{ id: string; document: Source }>(
+    `SELECT id, document FROM resources
+      WHERE kind = 'source' AND environment = 'live' AND archived_at IS NULL
+        AND document->>'status' = 'active' AND document->'ads_txt' IS NOT NULL ORDER BY id`,
+  );
+  const sources = rows.map(({ id, document }) => ({ ...document, id }));
+  const agent = createGuardedAgent({ loopback: false });
+  try {
+    return await adsTxtFindings(sources, (domain) =>
+      fetchAdsTxt(`https://${domain}/ads.txt`, agent),
+    );
+  } finally {
+    await agent.destroy();
+  }
 }
 
 async function server(database: Queries): Promise<Finding[]> {

@@ -105,11 +105,11 @@ export function compileSnapshot(resources: readonly AnyResource[]): Snapshot {
     .flatMap((source) => toOutsideSource(source) ?? [])
     .filter(({ status }) => status === 'active')
     .sort((a, b) => a.priority - b.priority || compare(a.id, b.id));
-  // By id: of two creatives with one key, the newer one counts.
+  // Of two creatives with one key, the older one counts.
   const outsideCreatives = new Map(
     of('creative')
       .filter(({ source_key: key }) => key !== undefined)
-      .sort((a, b) => compare(a.id, b.id))
+      .sort((a, b) => compare(b.id, a.id))
       .map((creative) => [keyOf(creative.source_id, creative.source_key ?? ''), creative]),
   );
 

@@ -2,6 +2,7 @@ import type { Source } from '@trueward/protocol/wire';
 import { unknownMacros } from '../demand/vast/macros.ts';
 import type { FieldError } from '../platform/domain-error.ts';
 import { findUrlProblem, type UrlRule } from '../platform/public-address.ts';
+import { parseAdsTxtLine } from './ads-txt.ts';
 import type { Stored } from './resource.ts';
 
 type Member = keyof Stored<'source'>;
@@ -20,6 +21,7 @@ const outsideOnly: readonly Member[] = [
   'tracking_window_s',
   'child_directed',
   'header_profile',
+  'ads_txt',
 ];
 
 /** Members by the kinds of source that may have them. */
@@ -148,6 +150,17 @@ function checkSettings(source: Stored<'source'>): FieldError[] {
     ...(review === 'automatic' && domains.length === 0
       ? [error('allowed_domains', 'must name the advertisers whose ads are approved automatically')]
       : []),
+    ...(source.ads_txt?.lines ?? []).flatMap((line, index) =>
+      parseAdsTxtLine(line) !== undefined
+        ? []
+        : [
+            {
+              pointer: `/ads_txt/lines/${index}`,
+              message:
+                'must be a record of ads.txt, such as exchange.example, 1234, RESELLER, f08c47fec0942fa0',
+            },
+          ],
+    ),
     ...domains.flatMap((domain, index) =>
       domain === domain.toLowerCase() && !domain.startsWith('www.')
         ? []

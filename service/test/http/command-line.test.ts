@@ -234,6 +234,13 @@ test('doctor passes a healthy installation and reports the problems of a broken 
     when: { countries: ['DE'] },
     block: { everything: true },
   });
+  const live = createClient(service, 'live');
+  await live.call('POST', '/v1/sources', live.secret, {
+    name: 'Network',
+    kind: 'vast',
+    tag_url: 'https://ads.example/v',
+    ads_txt: { domain: 'localhost', lines: ['ads.example, 1, DIRECT'] },
+  });
   await client.call('POST', `/v1/webhooks/${webhook.id}/test`, client.secret, {});
   let status: string;
   do {
@@ -252,6 +259,7 @@ test('doctor passes a healthy installation and reports the problems of a broken 
   expect(stopped.out).toMatch(/WARN .*no service responds/);
   expect(stopped.out).toContain(`FAIL the webhook ${webhook.id}`);
   expect(stopped.out).toMatch(/WARN .*Not in Germany.* never applies/);
+  expect(stopped.out).toMatch(/WARN https:\/\/localhost\/ads.txt.*Network.*public internet/);
   const other = Buffer.alloc(32).toString('base64');
   const { code, out } = await runHere(['doctor'], { ...env, TRUEWARD_MASTER_KEY: other });
   expect([code, out]).toEqual([1, expect.stringContaining('FAIL The master key does not decrypt')]);

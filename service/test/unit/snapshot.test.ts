@@ -70,11 +70,11 @@ test('an outside creative is found by its source and its key, with its advertise
     x.kind === 'creative' ? -1 : 1,
   );
   if (creative?.kind !== 'creative') throw new Error('There is no creative.');
-  const older: AnyResource = {
+  const newer: AnyResource = {
     kind: 'creative',
-    document: { ...creative.document, id: 'crv_0', alt: 'older' },
+    document: { ...creative.document, id: 'crv_b', alt: 'newer' },
   };
-  const { findOutsideCreative } = compileSnapshot([creative, older, ...others, ...ad('b')]);
+  const { findOutsideCreative } = compileSnapshot([creative, newer, ...others, ...ad('c')]);
   const found = findOutsideCreative('src_a', 'key-1');
   expect(found).toMatchObject({
     creative: { id: 'crv_a' },
@@ -84,6 +84,6 @@ test('an outside creative is found by its source and its key, with its advertise
   });
   expect(found?.categories.has('advertiser-1')).toBe(true);
   expect(Object.keys(found?.clientCreative ?? {})).not.toContain('source_key');
-  expect(findOutsideCreative('src_b', 'key-1')).toBeUndefined();
+  expect(findOutsideCreative('src_c', 'key-1')).toBeUndefined();
   expect(findOutsideCreative('src_a', '')).toBeUndefined();
 });

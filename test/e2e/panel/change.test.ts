@@ -67,6 +67,8 @@ test('an advertiser and a source are created, edited and archived, unless they a
   await page.getByRole('combobox', { name: 'Kind' }).click();
   await page.getByRole('option', { name: 'vast' }).click();
   await page.getByLabel('VAST tag URL').fill('https://partner.example/tag');
+  await page.getByLabel('Value of 1,000 impressions').fill('2.5');
+  await page.getByLabel('Request headers').fill('X-Account: 77');
   await save(page);
   await page.getByRole('link', { name: 'Partner' }).click();
   await page.getByRole('combobox', { name: 'Status' }).click();
@@ -78,6 +80,8 @@ test('an advertiser and a source are created, edited and archived, unless they a
     kind: 'vast',
     status: 'paused',
     tag_url: 'https://partner.example/tag',
+    cpm_micros: 2_500_000,
+    request_header_names: ['X-Account'],
   });
   await row.getByRole('link').click();
   await archive(page);

@@ -1,34 +1,54 @@
+import type { Source } from '@trueward/protocol/wire';
 import {
+  BooleanInput,
   DataTable,
   FormDataConsumer,
   NumberInput,
   required,
   SelectInput,
+  TextArrayInput,
   TextInput,
+  useRecordContext,
 } from 'react-admin';
 import { statusChoices, choicesOf } from '../common/choices.tsx';
 import { StatusColumn, NameColumn } from '../common/columns.tsx';
+import { PlacementsInput } from '../common/placements-input.tsx';
 import { CreatePage, EditPage, ListPage } from '../common/resource-pages.tsx';
+import { fromMicros, parseHeaders, parseObject, toMicros, toSource } from './source-values.ts';
 
 export const SourceList = () => (
   <ListPage>
     <NameColumn source="name" label="Name" />
-    <DataTable.Col source="kind" label="Kind" />
+    <DataTable.Col source="kind" label="Kind" render={({ kind }) => kindName(kind as string)} />
+    <DataTable.Col
+      label="Placements"
+      render={({ placements = [] }) => (placements as string[]).join(', ')}
+    />
+    <DataTable.NumberCol source="priority" label="Priority" />
     <StatusColumn source="status" label="Status" />
   </ListPage>
 );
 
 export const SourceCreate = () => (
-  <CreatePage noun="source">
+  <CreatePage noun="source" transform={toSource}>
     <SourceFields isNew />
   </CreatePage>
 );
 
 export const SourceEdit = () => (
-  <EditPage noun="source">
+  <EditPage noun="source" transform={toSource}>
     <SourceFields isNew={false} />
   </EditPage>
 );
+
+const kinds = [
+  { id: 'house', name: 'House: your own ads' },
+  { id: 'direct', name: 'Direct: ads that you upload for an advertiser' },
+  { id: 'vast', name: 'VAST: an ad tag of a network or ad server' },
+  { id: 'openrtb', name: 'OpenRTB: a bidder or a Prebid Server' },
+];
+const kindName = (kind: string): string =>
+  (kinds.find(({ id }) => id === kind)?.name ?? kind).replace(/:.*/, '');
 
 const SourceFields = ({ isNew }: { isNew: boolean }) => (
   <>
@@ -36,20 +56,198 @@ const SourceFields = ({ isNew }: { isNew: boolean }) => (
     <SelectInput
       source="kind"
       label="Kind"
-      choices={choicesOf('house', 'direct', 'vast')}
+      choices={kinds}
       validate={required()}
       readOnly={!isNew}
     />
     <FormDataConsumer>
-      {({ formData }) =>
-        formData['kind'] === 'vast' && (
-          <>
-            <TextInput source="tag_url" type="url" label="VAST tag URL" validate={required()} />
-            <NumberInput source="timeout_ms" label="Timeout (ms)" />
-          </>
-        )
-      }
+      {({ formData }) => (
+        <>
+          {formData['kind'] === 'vast' && <VastFields />}
+          {formData['kind'] === 'openrtb' && <OpenRtbFields />}
+          {['vast', 'openrtb'].includes(formData['kind'] as string) && (
+            <OutsideFields isReviewAutomatic={formData['review'] === 'automatic'} />
+          )}
+        </>
+      )}
     </FormDataConsumer>
     <SelectInput source="status" label="Status" choices={statusChoices} defaultValue="active" />
   </>
 );
+
+const VastFields = () => (
+  <>
+    <TextInput
+      source="tag_url"
+      label="VAST tag URL"
+      helperText="https. Macros of VAST, such as [CACHEBUSTING], are replaced with every request."
+      validate={required()}
+    />
+    <MoneyInput
+      source="cpm_micros"
+      label="Value of 1,000 impressions"
+      helperText="What the network pays on average. Orders sources with the same priority and counts as revenue."
+    />
+  </>
+);
+
+const OpenRtbFields = () => (
+  <>
+    <TextInput
+      source="endpoint_url"
+      type="url"
+      label="Bidder URL"
+      helperText="https."
+      validate={required()}
+    />
+    <SelectInput
+      source="ortb_version"
+      label="OpenRTB version"
+      choices={choicesOf('2.6', '2.5')}
+      helperText="Default: 2.6."
+    />
+    <MoneyInput
+      source="floor_micros"
+      label="Floor for 1,000 impressions"
+      helperText="Lower bids are not accepted."
+    />
+    <TextInput
+      source="ext"
+      label="Additions to the bid request (JSON)"
+      helperText='Merged into every bid request. Prebid Server: {"ext":{"prebid":{"storedrequest":{"id":"…"}}}}'
+      multiline
+      format={(value: unknown) =>
+        value === undefined || typeof value === 'string' ? value : JSON.stringify(value, null, 2)
+      }
+      validate={(value: unknown) =>
+        typeof value === 'string' && parseObject(value) === undefined
+          ? 'Enter a JSON object'
+          : undefined
+      }
+    />
+  </>
+);
+
+/** The fields of all sources that are asked for ads. */
+const OutsideFields = ({ isReviewAutomatic }: { isReviewAutomatic: boolean }) => (
+  <>
+    <PlacementsInput
+      label="Placements"
+      helperText="Where the source may show ads: rewarded and interstitial placements. None: nowhere."
+    />
+    <NumberInput
+      source="priority"
+      label="Priority"
+      helperText="1 is asked first, 10 last; on the same scale as house ads. Default: 5."
+      min={1}
+      max={10}
+    />
+    <TextInput source="currency" label="Currency" helperText="Such as EUR. Default: USD." />
+    <NumberInput
+      source="timeout_ms"
+      label="Timeout (ms)"
+      helperText="100 to 5,000. Default: 1,000."
+      min={100}
+      max={5_000}
+    />
+    <HeadersInput />
+    <SelectInput
+      source="review"
+      label="Review of new creatives"
+      choices={[
+        { id: 'manual', name: 'By you, before they are shown' },
+        { id: 'automatic', name: 'Approved for the advertisers below' },
+      ]}
+      helperText="Default: by you."
+    />
+    {isReviewAutomatic && (
+      <TextArrayInput
+        source="allowed_domains"
+        label="Approved advertisers"
+        helperText="Domains, such as shop.example. Press Enter after each one."
+        validate={required()}
+      />
+    )}
+    <SelectInput
+      source="impression_on"
+      label="Report impressions"
+      choices={[
+        { id: 'verified', name: 'When they are verified' },
+        { id: 'rendered', name: 'When the ad is on screen' },
+      ]}
+      helperText="Default: when they are verified."
+    />
+    <NumberInput
+      source="tracking_window_s"
+      label="Tracking window (seconds)"
+      helperText="Later trackers are not requested. Default: 1,800."
+      min={60}
+      max={86_400}
+    />
+    <SelectInput
+      source="header_profile"
+      label="Headers of trackers"
+      choices={[
+        { id: 'iab', name: 'X-Device-IP and X-Device-User-Agent' },
+        { id: 'forwarded', name: 'X-Forwarded-For and User-Agent' },
+      ]}
+      helperText="How the source reads the player’s address. Default: X-Device-IP."
+    />
+    <TextInput
+      source="ads_txt.domain"
+      label="Domain with ads.txt"
+      helperText="The root domain of your game’s site. trueward-service doctor checks its ads.txt."
+    />
+    <TextInput
+      source="ads_txt.lines"
+      label="Lines for ads.txt"
+      helperText="As the source gave them to you, one record in each line."
+      multiline
+      format={(lines: unknown) => (Array.isArray(lines) ? lines.join('\n') : lines)}
+      parse={(text: string) => (text === '' ? null : text.split('\n'))}
+    />
+    <BooleanInput
+      source="child_directed"
+      label="Accepts child-directed requests"
+      defaultValue={false}
+    />
+  </>
+);
+
+interface MoneyProps {
+  source: string;
+  label: string;
+  helperText: string;
+}
+
+const MoneyInput = ({ source, label, helperText }: MoneyProps) => (
+  <NumberInput
+    source={source}
+    label={label}
+    helperText={helperText}
+    format={fromMicros}
+    parse={toMicros}
+    min={0}
+    step="any"
+  />
+);
+
+/** The values of stored headers are never shown. */
+function HeadersInput() {
+  const { request_header_names: names = [] } = useRecordContext<Source>() ?? {};
+  const stored = names.length === 0 ? '' : ` Stored: ${names.join(', ')}; - removes them.`;
+  return (
+    <TextInput
+      source="request_headers"
+      label="Request headers"
+      helperText={`One in each line, such as Authorization: Bearer abc. Replaces all stored headers.${stored}`}
+      multiline
+      autoComplete="off"
+      validate={(value: unknown) =>
+        typeof value === 'string' && parseHeaders(value) === undefined
+          ? 'Write Name: value in each line'
+          : undefined
+      }
+    />
+  );
+}

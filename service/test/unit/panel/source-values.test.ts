@@ -1,0 +1,67 @@
+import { expect, test } from 'vitest';
+import {
+  fromMicros,
+  parseHeaders,
+  parseObject,
+  toMicros,
+  toSource,
+} from '../../../panel/src/ads/source-values.ts';
+
+test('members that are left from another kind are dropped', () => {
+  const values = {
+    id: 'src_1',
+    updated_at: 'now',
+    name: 'S',
+    kind: 'house',
+    status: 'active',
+    tag_url: 'https://ads.example/v',
+    placements: [],
+    child_directed: false,
+  };
+  expect(toSource(values)).toEqual({
+    id: 'src_1',
+    updated_at: 'now',
+    name: 'S',
+    kind: 'house',
+    status: 'active',
+  });
+  expect(toSource({ ...values, kind: 'vast', endpoint_url: 'https://bid.example/' })).toEqual({
+    ...values,
+    kind: 'vast',
+  });
+});
+
+test('the texts of a form become objects', () => {
+  const values = {
+    kind: 'openrtb',
+    request_headers: 'Authorization: Bearer a:b\n\n X-Account : 7 ',
+    ext: '{"ext":{"prebid":{}}}',
+    ads_txt: { domain: 'game.example', lines: ['a.example, 1, DIRECT', ' ', ''] },
+  };
+  expect(toSource(values)).toEqual({
+    kind: 'openrtb',
+    request_headers: { Authorization: 'Bearer a:b', 'X-Account': '7' },
+    ext: { ext: { prebid: {} } },
+    ads_txt: { domain: 'game.example', lines: ['a.example, 1, DIRECT'] },
+  });
+});
+
+test('without input, stored headers stay, and - removes them', () => {
+  expect(toSource({ kind: 'vast', request_headers: '' })).toEqual({ kind: 'vast' });
+  expect(toSource({ kind: 'vast', request_headers: '-' })).toMatchObject({ request_headers: {} });
+  expect(parseHeaders('Authorization')).toBeUndefined();
+});
+
+test.each(['[1]', '"a"', '{', 'null'])('%s is no JSON object', (text) => {
+  expect(parseObject(text)).toBeUndefined();
+});
+
+test('an emptied JSON field is removed', () => {
+  expect(toSource({ kind: 'openrtb', ext: ' ' })).toEqual({ kind: 'openrtb', ext: null });
+});
+
+test('money is entered in units of the currency and stored in millionths', () => {
+  expect([toMicros('2.5'), toMicros('0.000001'), toMicros('')]).toEqual([2_500_000, 1, null]);
+  expect(toMicros('1.1')).toBe(1_100_000);
+  expect([fromMicros(2_500_000), fromMicros(undefined)]).toEqual([2.5, '']);
+});
