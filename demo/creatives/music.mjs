@@ -19,7 +19,7 @@ function add(samples, startSeconds, lengthSeconds, voice) {
   for (let index = 0; index < count; index += 1) samples[from + index] += voice(index / rate);
 }
 
-const pluck = (pitch) => (t) =>
+const pluckString = (pitch) => (t) =>
   0.26 *
   Math.min(1, t / 0.008) *
   Math.exp(-t * 3.2) *
@@ -34,7 +34,7 @@ const pad = (pitch, length) => (t) =>
 export function meadowWaltz(seconds) {
   const samples = new Float64Array(seconds * rate);
   for (const [beat, note] of melody) {
-    add(samples, 0.3 + beat * beatSeconds, 1.8, pluck(frequency(note)));
+    add(samples, 0.3 + beat * beatSeconds, 1.8, pluckString(frequency(note)));
   }
   chords.forEach(([beat, notes], index) => {
     const length = ((chords[index + 1]?.[0] ?? 25) - beat) * beatSeconds + 0.5;

@@ -31,7 +31,7 @@ export function createEmitter<Events extends Record<keyof Events, Handler>>(): E
   const allGuarded = new WeakMap<Handler, Guarded>();
 
   function guard(handler: Handler): Guarded {
-    // eventemitter3 throws a TypeError.
+    // Not a function: eventemitter3 throws a TypeError.
     if (typeof handler !== 'function') return handler;
     const known = allGuarded.get(handler);
     if (known) return known;

@@ -23,7 +23,7 @@ describe('the demo game', () => {
   const button = (name: string | RegExp) => page.getByRole('button', { name });
   const textOf = (testId: string): Promise<string | null> => page.getByTestId(testId).textContent();
   /** A run without input ends in the water. */
-  const loseRun = () => button('Revive').waitFor();
+  const waitForGameOver = () => button('Revive').waitFor();
   /** Closes the ad, or returns if it closes by itself. */
   const closeAd = async (): Promise<void> => {
     const close = button('Close ad').first();
@@ -58,7 +58,7 @@ describe('the demo game', () => {
 
   it('shows the coins for an ad once the game server has credited them', async () => {
     await button('Play').click();
-    await loseRun();
+    await waitForGameOver();
     await button('Double coins').click();
     await expect.poll(() => textOf('server-coins'), untilWatched).toBe('50');
     await closeAd();
@@ -86,7 +86,7 @@ describe('the demo game', () => {
 
   it('does not lose a reward while offline', async () => {
     await button('Play').click();
-    await loseRun();
+    await waitForGameOver();
     await goOfflineOnceAdIsOpen();
     await button('Double coins').click();
     await expect
@@ -103,7 +103,7 @@ describe('the demo game', () => {
   it('shows the text for a simulated outcome', async () => {
     await page.getByLabel('Outcome').selectOption('no_fill');
     await button('Play again').click();
-    await loseRun();
+    await waitForGameOver();
     await expect.poll(noteOfRevive).toBe('There is no ad right now.');
     expect(await button('Revive').isDisabled()).toBe(true);
     await page.getByLabel('Outcome').selectOption('');

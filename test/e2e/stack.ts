@@ -53,7 +53,7 @@ export async function startStack(): Promise<Stack> {
     throw error;
   });
   const pages = await servePages();
-  await shortenAds(service, pages.url);
+  await shortenWatchTimes(service, pages.url);
 
   return {
     serviceUrl,
@@ -80,7 +80,7 @@ export async function startStack(): Promise<Stack> {
   };
 }
 
-async function shortenAds(service: RunningService, mediaUrl: string): Promise<void> {
+async function shortenWatchTimes(service: RunningService, mediaUrl: string): Promise<void> {
   const demand = createDemand(service);
   for (const name of ['revive', 'double-coins', 'level-end'])
     await demand.change('placements', name, { min_view_ms: 1_000, close_after_ms: 0 });

@@ -27,12 +27,12 @@ export function createCourse(random: () => number): () => Stretch {
   let count = 0;
   let previous: Obstacle['kind'] = 'branch';
   return () => {
-    const hardness = Math.min(1, count / 40);
+    const difficulty = Math.min(1, count / 40);
     // The same side twice in a row is easy; usually the course changes sides.
     const changes = random() < 0.72;
     const kind = changes ? (previous === 'reed' ? 'branch' : 'reed') : previous;
-    const obstacle: Obstacle = { kind, x, length: 0.26 + 0.16 * hardness + 0.14 * random() };
-    const gap = 330 - 90 * hardness + 60 * random();
+    const obstacle: Obstacle = { kind, x, length: 0.26 + 0.16 * difficulty + 0.14 * random() };
+    const gap = 330 - 90 * difficulty + 60 * random();
     const sparks = sparkArc(obstacle, gap, random);
     previous = kind;
     count += 1;

@@ -32,7 +32,7 @@ export function createRiver(
 ): River {
   const barriers: Barrier[] = [];
   const sparks: Thing[] = [];
-  let madeUntil = 0;
+  let createdUntil = 0;
 
   function make({ obstacle, sparks: path }: Stretch): void {
     const length = obstacle.length * size.height;
@@ -55,7 +55,7 @@ export function createRiver(
         x,
       });
     }
-    madeUntil = obstacle.x;
+    createdUntil = obstacle.x;
   }
 
   const drop = (things: Thing[], gone: (thing: Thing) => boolean) => {
@@ -69,7 +69,7 @@ export function createRiver(
 
   return {
     scroll(distance, time) {
-      while (madeUntil < distance + size.width + 400) make(nextStretch());
+      while (createdUntil < distance + size.width + 400) make(nextStretch());
       drop(barriers, (thing) => thing.x < distance - 80);
       drop(sparks, (thing) => thing.x < distance - 80);
       for (const { image, x } of barriers) image.x = x - distance;

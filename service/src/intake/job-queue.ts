@@ -11,7 +11,7 @@ export interface Job {
 export interface JobQueue {
   /** False if the job was dropped, because it is known or its source has too many. */
   push(job: Job): boolean;
-  /** Drops what waits, aborts what runs, and waits for its end. */
+  /** Drops waiting jobs, aborts the running ones, and resolves when they have ended. */
   stop(): Promise<void>;
 }
 

@@ -85,7 +85,7 @@ export function createKeyManager({
         ...(kind === 'secret' && origins !== undefined
           ? [{ pointer: '/allowed_origins', message: 'is for publishable keys only' }]
           : []),
-        ...aboveCeiling(ceiling, limit),
+        ...limitErrors(ceiling, limit),
       ]);
       return make(operation, kind, origins ?? ['*'], limit);
     },
@@ -96,7 +96,7 @@ export function createKeyManager({
         ...(before.kind === 'secret' && origins !== undefined
           ? [{ pointer: '/allowed_origins', message: 'is for publishable keys only' }]
           : []),
-        ...aboveCeiling(ceiling, changes.rate_limit),
+        ...limitErrors(ceiling, changes.rate_limit),
       ]);
       await updateKey(operation.queries, operation.scope, {
         id,
@@ -122,7 +122,7 @@ export function createKeyManager({
 }
 
 /** Errors for the members of a rate limit that exceed the ceiling. */
-const aboveCeiling = (
+const limitErrors = (
   ceiling: Deps['ceiling'],
   limit: ApiKey['rate_limit'] | null,
 ): { pointer: string; message: string }[] => {

@@ -142,10 +142,10 @@ export function isOutOfOrder(events: readonly RecordedEvent[], requiredMs: numbe
         const event = firstOf(events, type);
         return event && !event.clamped && requestOf(event) === request ? event.occurredAtMs : [];
       });
-      const stepsBack = times.filter(
+      const backwardSteps = times.filter(
         (time, index) => (times[index - 1] ?? time) - time > toleranceMs(requiredMs),
       );
-      return stepsBack.length > 1;
+      return backwardSteps.length > 1;
     }),
   );
 }

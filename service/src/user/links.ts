@@ -120,7 +120,7 @@ export function createLinks({ database, clock, makeId, audit, sessions, password
       const known = await read(database, token);
       if (!known) throw linkUsed();
       if (known.user && known.user.email !== email)
-        throwFieldErrors([{ pointer: '/email', message: 'is not the e-mail that was invited' }]);
+        throwFieldErrors([{ pointer: '/email', message: 'is not the invited e-mail' }]);
       await checkNewPassword(password, { email, name }, '/password');
       // Before the transaction: hashing is slow, and the embedded database runs one transaction at a time.
       const person = { email, name: name.trim(), password: await passwords.hash(password) };

@@ -102,7 +102,7 @@ async function state(): Promise<unknown> {
 }
 
 /** What every user may do for themselves, and requests without side effects. */
-const forEverybody = [
+const anyUserMay = [
   'DELETE /panel/api/account/codes',
   'DELETE /panel/api/session',
   'POST /panel/api/account/codes',
@@ -124,7 +124,7 @@ test('a viewer cannot change anything', async () => {
   const panel = panelRoutes().filter(isWrite);
   const rejected: string[] = [];
   for (const { method, path } of panel) {
-    if (forEverybody.includes(`${method} ${path}`)) continue;
+    if (anyUserMay.includes(`${method} ${path}`)) continue;
     const { status, body } = await viewer.send(method, path.replace(':id', 'usr_1'), {});
     rejected.push(`${method} ${path} ${status} ${body.code}`);
   }
@@ -137,7 +137,7 @@ test('a viewer cannot change anything', async () => {
       'POST /panel/api/users/:id/link',
     ].map((route) => `${route} 403 role_not_permitted`),
   );
-  expect(panel).toHaveLength(rejected.length + forEverybody.length);
+  expect(panel).toHaveLength(rejected.length + anyUserMay.length);
   expect(await state()).toEqual(before);
 });
 

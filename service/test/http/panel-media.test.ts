@@ -182,17 +182,17 @@ test('a file name cannot traverse folders', async () => {
     '../../../etc/cron.d/x.html\0',
   );
   expect(body.url).toBeUndefined();
-  const tricky = await upload(demo('lobby-banner.png'), 'image/png', '../../../etc/x.html');
-  expect(tricky.body.url).toMatch(/\/media\/[0-9a-f]{64}\.png$/);
+  const traversal = await upload(demo('lobby-banner.png'), 'image/png', '../../../etc/x.html');
+  expect(traversal.body.url).toMatch(/\/media\/[0-9a-f]{64}\.png$/);
   expect(stored().filter((name) => !/^[0-9a-f]{64}\.[a-z0-9]+$/.test(name))).toEqual([]);
-  const other = tricky.body.url.replace(/png$/, 'html');
+  const other = traversal.body.url.replace(/png$/, 'html');
   for (const path of [
     new URL(other).pathname,
     '/media/..%2fmaster.key',
     '/media/..%2f..%2fmaster.key',
-    `/media/..%2fmedia%2f${tricky.body.sha256}.png`,
-    `/media/${tricky.body.sha256}.png%00.html`,
-    `/media/${tricky.body.sha256.toUpperCase()}.png`,
+    `/media/..%2fmedia%2f${traversal.body.sha256}.png`,
+    `/media/${traversal.body.sha256}.png%00.html`,
+    `/media/${traversal.body.sha256.toUpperCase()}.png`,
   ])
     expect([path, (await fetch(running.url + path)).status]).toEqual([path, 404]);
 });

@@ -73,7 +73,7 @@ describe.each([
         [found?.account_id, decision.id, close.id, new Date(atMs)],
       );
       const response = game.report(game.seen(decision), game.complete(decision), close);
-      await untilSomebodyWaits(() => other.query('SELECT 1 FROM pg_locks WHERE NOT granted'));
+      await waitForBlockedSession(() => other.query('SELECT 1 FROM pg_locks WHERE NOT granted'));
       return { response };
     });
 
@@ -89,6 +89,6 @@ describe.each([
   });
 });
 
-async function untilSomebodyWaits(readWaiting: () => Promise<unknown[]>): Promise<void> {
+async function waitForBlockedSession(readWaiting: () => Promise<unknown[]>): Promise<void> {
   while ((await readWaiting()).length === 0);
 }

@@ -112,14 +112,14 @@ describe.each([
       { DATABASE_URL: databaseUrl, PUBLIC_URL: 'http://service.test', RATE_LIMITS: 'off' },
       { clock, dataDirectory: game.config.dataDirectory },
     );
-    const toOther = createClient({ url: other.url, keys: game.keys });
+    const otherClient = createClient({ url: other.url, keys: game.keys });
     const ads = await Promise.all(
       Array.from({ length: 20 }, (_, index) => game.decide(`told-twice-${index}`)),
     );
     const before = [await game.count('starts'), await game.count('midpoints')];
     const events = ads.flatMap((ad) => [game.event(ad, 'midpoint'), game.event(ad, 'start')]);
     const responses = await Promise.all(
-      [client, toOther].flatMap((each) =>
+      [client, otherClient].flatMap((each) =>
         Array.from({ length: 10 }, async (_, index) => {
           const reported = index % 2 === 0 ? events : events.toReversed();
           const sent_at = new Date(clock.nowMs()).toISOString();

@@ -108,7 +108,7 @@ test('a source that has nothing else to do does not forget its failures', async 
   expect(started).toEqual(['a', 'b', 'c']);
 });
 
-test('a stop aborts what runs, drops what waits and accepts nothing more', async () => {
+test('stop aborts running jobs, drops waiting ones and rejects new ones', async () => {
   const { queue, push, started } = createHeldQueue();
   push('acc_1', 'src_1', 'a');
   push('acc_1', 'src_1', 'b');

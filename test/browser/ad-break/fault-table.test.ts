@@ -89,7 +89,7 @@ async function say(what: string): Promise<void> {
   await settled();
 }
 
-const htmlIsGone = () => eventually(() => expect(document.querySelector('iframe')).toBeNull());
+const htmlRemoved = () => eventually(() => expect(document.querySelector('iframe')).toBeNull());
 
 function rejectPlay(refuses: (element: HTMLMediaElement) => boolean): Partial<BreakDeps> {
   const real = HTMLMediaElement.prototype.play;
@@ -146,7 +146,7 @@ const faults: Record<string, Fault> = {
   'floods the page with messages': {
     async strikes() {
       post('flood');
-      await htmlIsGone();
+      await htmlRemoved();
     },
     outcome: (phase) => (early.includes(phase) ? 'error' : 'rewarded'),
     in: withAd,
@@ -224,7 +224,7 @@ const faults: Record<string, Fault> = {
     async strikes({ clock, phase }) {
       if (phase === 'watched') {
         post('close');
-        return htmlIsGone();
+        return htmlRemoved();
       }
       for (let times = 0; times < 3; times += 1) {
         await say('close');
@@ -259,7 +259,7 @@ const faults: Record<string, Fault> = {
 };
 
 /** Calls back at the moment the end card appears. */
-function endCardComes(tell: () => void): void {
+function onEndCard(tell: () => void): void {
   const { dialog, shown } = overlay();
   if (!dialog) return;
   new MutationObserver((_changes, observer) => {
@@ -293,7 +293,7 @@ function play(kind: string, phase: Phase, fault: Fault) {
   }
   async function start(): Promise<void> {
     started = true;
-    endCardComes(() => reach('endCard'));
+    onEndCard(() => reach('endCard'));
     // The close button also appears on a timer.
     await clock.advance(0);
     if (phase === 'prompting') overlay().shown('button.close')?.click();

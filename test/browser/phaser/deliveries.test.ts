@@ -37,14 +37,14 @@ describe.each(phaserVersions)('a delivery to a game in Phaser $version', ({ load
   };
   const names = () => handed.map(({ name }) => name);
   const firstTen = Array.from({ length: 10 }, (_, name) => name);
-  async function untilHanded(count: number): Promise<void> {
+  async function waitForDeliveries(count: number): Promise<void> {
     while (handed.length < count) await nextStep(game);
     await nextStep(game);
   }
 
   it('runs in order, at most four per step, never during rendering, and leaves no listener', async () => {
     push(10);
-    await untilHanded(10);
+    await waitForDeliveries(10);
     expect(names()).toEqual(firstTen);
     const first = handed[0]?.step ?? 0;
     expect(handed.map((each) => each.step - first)).toEqual([0, 0, 0, 0, 1, 1, 1, 1, 2, 2]);
@@ -58,7 +58,7 @@ describe.each(phaserVersions)('a delivery to a game in Phaser $version', ({ load
     await frames(5);
     expect(handed).toEqual([]);
     game.resume();
-    await untilHanded(10);
+    await waitForDeliveries(10);
     expect(names()).toEqual(firstTen);
   });
 
@@ -68,7 +68,7 @@ describe.each(phaserVersions)('a delivery to a game in Phaser $version', ({ load
     await frames(5);
     expect(handed).toEqual([]);
     game.loop.wake();
-    await untilHanded(10);
+    await waitForDeliveries(10);
     expect(names()).toEqual(firstTen);
   });
 });

@@ -91,10 +91,10 @@ describe.each(phaserVersions)('In Phaser $version', ({ load }) => {
       const log: string[] = [];
       ads.on('open', (placement) => log.push(`open ${placement}`));
       ads.on('reward', ({ reward }) => void log.push(`${reward.amount} ${reward.type}`));
-      const gone = ads.on('open', () => log.push('never'));
+      const removed = ads.on('open', () => log.push('never'));
       ads.init(data);
       ads.start();
-      gone();
+      removed();
       await ads.showRewarded('revive');
       await eventually(() => expect(log).toEqual(['open revive', '50 coins']));
       ads.stop();

@@ -44,12 +44,12 @@ const inputs: Record<string, (name: string) => Promise<void>> = {
   'a mouse': (name) => button(page, name).click(),
   touch: (name) => button(page, name).tap(),
   async 'the keyboard'(name) {
-    const isThere = () =>
+    const isVisible = () =>
       button(page, name).evaluate(
         (element) => (element.getRootNode() as ShadowRoot).activeElement === element,
       );
     await button(page, name).waitFor();
-    for (let count = 0; count < 6 && !(await isThere()); count += 1)
+    for (let count = 0; count < 6 && !(await isVisible()); count += 1)
       await page.keyboard.press('Tab');
     await page.keyboard.press('Enter');
   },

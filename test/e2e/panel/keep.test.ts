@@ -55,8 +55,8 @@ test('an offline change is rejected immediately and not made later', async () =>
 test('an outage is announced, data stays visible, and everything is refetched afterwards', async () => {
   const page = await site.open('/advertisers');
   await page.getByRole('link', { name: 'Harbour' }).waitFor();
-  const anything = /\/(v1|panel\/api)\//;
-  await page.route(anything, (route) => route.abort());
+  const apiPath = /\/(v1|panel\/api)\//;
+  await page.route(apiPath, (route) => route.abort());
   await page.getByRole('button', { name: 'Refresh' }).click();
   await page.getByText('The service is not responding. What you see').waitFor();
   await page.getByRole('link', { name: 'Harbour' }).waitFor();
@@ -68,7 +68,7 @@ test('an outage is announced, data stays visible, and everything is refetched af
   await page.reload();
   await page.getByText('The service is not responding. What you see').waitFor();
   expect(await page.getByRole('button', { name: 'Sign in' }).count()).toBe(0);
-  await page.unroute(anything);
+  await page.unroute(apiPath);
   await page.getByRole('link', { name: 'House' }).waitFor();
   await page.getByText('The service is not responding').waitFor({ state: 'detached' });
 });

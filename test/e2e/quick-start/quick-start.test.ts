@@ -34,7 +34,7 @@ it.beforeEach(async () => {
 it.afterEach(() => page.close());
 
 /** Presses the button, watches the ad, and closes its end card. */
-async function watchAnAd(): Promise<void> {
+async function watchAd(): Promise<void> {
   await page.getByRole('button', { name: 'Watch an ad for 25 coins' }).click();
   await page.getByRole('link', { name: 'Learn more' }).first().waitFor();
   await page.getByText('Advertisement', { exact: true }).waitFor();
@@ -72,7 +72,7 @@ it('the npm page delivers 25 coins for an ad, and the quick start’s server cre
   const { secret } = JSON.parse(listening) as { secret: string };
   const credited = run(['server.mjs'], { WEBHOOK_SECRET: secret, PORT: port }, '25 coins');
   await page.goto(await reader.startPage());
-  await watchAnAd();
+  await watchAd();
   await expect.poll(() => page.locator('#coins').textContent()).toBe('25');
   expect(await credited).toBe('player-42: 25 coins');
 });
@@ -86,7 +86,7 @@ it.each(['script-tag', 'canvas'])('the example %s earns a confirmed reward', asy
   });
   await page.goto(`${stack.gameServerUrl}/examples/`);
   await page.locator(`a[href="./${name}.html"]`).click();
-  await watchAnAd();
+  await watchAd();
   await expect.poll(() => page.locator('#outcome').textContent()).toBe('rewarded');
   await expect.poll(async () => (await stack.account('player-42')).coins).toBe(before + 25);
   expect(errors).toEqual([]);
@@ -98,7 +98,7 @@ it.each([
 ])('the Cocos sample, compiled %s, earns a reward on a fake engine', async (_, loose) => {
   const before = (await stack.account('guest')).coins;
   await page.goto(await reader.startCocosSample({ loose }));
-  await watchAnAd();
+  await watchAd();
   await expect.poll(() => page.locator('#revived').textContent()).toBe('1');
   await expect
     .poll(() => page.evaluate(() => JSON.parse(localStorage.getItem('wallet') ?? '{}') as object))

@@ -10,11 +10,11 @@ const lossWarning = 'Your unsaved changes will be lost.';
 /** Shows and switches the environment. Switching to live, and losing input, asks for confirmation. */
 export function EnvironmentSwitch() {
   const { environment, switchTo } = useEnvironment();
-  const [asked, setPending] = useState<{ next: Environment; loses: boolean }>();
+  const [asked, setPending] = useState<{ next: Environment; isUnsaved: boolean }>();
   const choose = (next: Environment | null) => {
     if (next === null) return;
-    const loses = hasUnsavedChanges();
-    if (next === 'live' || loses) setPending({ next, loses });
+    const isUnsaved = hasUnsavedChanges();
+    if (next === 'live' || isUnsaved) setPending({ next, isUnsaved });
     else switchTo(next);
   };
   return (
@@ -39,7 +39,7 @@ export function EnvironmentSwitch() {
           title={`Switch to ${asked.next}?`}
           content={[
             ...(asked.next === 'live' ? [liveWarning] : []),
-            ...(asked.loses ? [lossWarning] : []),
+            ...(asked.isUnsaved ? [lossWarning] : []),
           ].join(' ')}
           confirm={`Switch to ${asked.next}`}
           confirmColor="warning"

@@ -93,16 +93,16 @@ interface CountdownProps {
 function Countdown({ seconds, text, done }: CountdownProps) {
   const [endsAt] = useState(() => performance.now() + seconds * 1_000);
   const [left, setLeft] = useState(seconds);
-  const isOver = left === 0;
+  const isExpired = left === 0;
   useEffect(() => {
-    if (isOver) return undefined;
+    if (isExpired) return undefined;
     const timer = setInterval(
       () => setLeft(Math.max(0, Math.ceil((endsAt - performance.now()) / 1_000))),
       250,
     );
     return () => clearInterval(timer);
-  }, [endsAt, isOver]);
-  return <>{isOver ? done : text(left)}</>;
+  }, [endsAt, isExpired]);
+  return <>{isExpired ? done : text(left)}</>;
 }
 
 export function SignInPage() {

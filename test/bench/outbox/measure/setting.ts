@@ -63,7 +63,7 @@ export async function waitForArrivals(
     const now = performance.now();
     const { arrived: seen } = deliveries.tally();
     if (seen !== arrived) [arrived, newestAt] = [seen, now];
-    const isOver = now - newestAt > quietMs || now - startedAt > budgetMs;
-    if (arrived >= count || isOver) return { ms: newestAt - startedAt };
+    const isDone = now - newestAt > quietMs || now - startedAt > budgetMs;
+    if (arrived >= count || isDone) return { ms: newestAt - startedAt };
   }
 }

@@ -97,7 +97,7 @@ function promisesKept({ ours }: Field): Verdict {
   };
 }
 
-function mostSurvive({ ours, peers }: Field): Verdict {
+function compareSurvivors({ ours, peers }: Field): Verdict {
   const share = (one: { survived: number; made: number } | undefined): number | undefined =>
     ratio(one?.survived, one?.made);
   const rows = ours.kills.map((kill) => {
@@ -178,7 +178,7 @@ const judges = [
   belowLastingPeers,
   nearRaw,
   promisesKept,
-  mostSurvive,
+  compareSurvivors,
   countedOnce,
   fewestDuplicates,
   noLongTask,
