@@ -191,7 +191,7 @@ export function consentFramework(
   function search(): boolean {
     if (listening) return true;
     const mine = new AbortController();
-    const call = callLocally(name) ?? callAncestor(name, mine.signal);
+    const call = findLocalCall(name) ?? findAncestorCall(name, mine.signal);
     if (!call) return false;
     listening = mine;
     const stop = (): void => {
@@ -220,7 +220,7 @@ export function consentFramework(
   return { search, stop: () => listening?.abort() };
 }
 
-function callLocally(name: keyof typeof versions): Call | undefined {
+function findLocalCall(name: keyof typeof versions): Call | undefined {
   // An element with this id is not a framework.
   if (typeof window[name] !== 'function') return undefined;
   if (name === '__gpp')
@@ -228,7 +228,7 @@ function callLocally(name: keyof typeof versions): Call | undefined {
   return (command, callback, id) => window.__tcfapi?.(command, versions.__tcfapi, callback, id);
 }
 
-function callAncestor(name: keyof typeof versions, signal: AbortSignal): Call | undefined {
+function findAncestorCall(name: keyof typeof versions, signal: AbortSignal): Call | undefined {
   const target = locate(`${name}Locator`);
   if (!target) return undefined;
   const callbacks = new Map<string, Callback>();

@@ -10,7 +10,7 @@ const lossWarning = 'Your unsaved changes will be lost.';
 /** Shows and switches the environment. Switching to live, and losing input, asks for confirmation. */
 export function EnvironmentSwitch() {
   const { environment, switchTo } = useEnvironment();
-  const [asked, setPending] = useState<{ next: Environment; isUnsaved: boolean }>();
+  const [pending, setPending] = useState<{ next: Environment; isUnsaved: boolean }>();
   const choose = (next: Environment | null) => {
     if (next === null) return;
     const isUnsaved = hasUnsavedChanges();
@@ -33,17 +33,17 @@ export function EnvironmentSwitch() {
           </ToggleButton>
         ))}
       </ToggleButtonGroup>
-      {asked && (
+      {pending && (
         <Confirm
           isOpen
-          title={`Switch to ${asked.next}?`}
+          title={`Switch to ${pending.next}?`}
           content={[
-            ...(asked.next === 'live' ? [liveWarning] : []),
-            ...(asked.isUnsaved ? [lossWarning] : []),
+            ...(pending.next === 'live' ? [liveWarning] : []),
+            ...(pending.isUnsaved ? [lossWarning] : []),
           ].join(' ')}
-          confirm={`Switch to ${asked.next}`}
+          confirm={`Switch to ${pending.next}`}
           confirmColor="warning"
-          onConfirm={() => switchTo(asked.next)}
+          onConfirm={() => switchTo(pending.next)}
           onClose={() => setPending(undefined)}
         />
       )}
