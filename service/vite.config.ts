@@ -14,7 +14,11 @@ export default defineConfig({
     outDir: 'dist',
     sourcemap: true,
     rolldownOptions: {
-      input: { main: 'src/main.ts', 'pglite-worker': 'src/store/pglite/worker.ts' },
+      input: {
+        main: 'src/main.ts',
+        'pglite-worker': 'src/store/pglite/worker.ts',
+        'probe-worker': 'src/media/probe-worker.ts',
+      },
       // Chunks lie beside the entries: the worker is found by its address relative to its starter.
       output: { entryFileNames: '[name].js', chunkFileNames: '[name]-[hash].js' },
     },

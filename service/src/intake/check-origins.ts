@@ -2,8 +2,8 @@ import { type Stored, unreviewed } from '../resource/resource.ts';
 import type { Operation } from '../store/audit-log.ts';
 import type { Queries, Scope } from '../store/database.ts';
 import type { Tracing } from '../trace/tracing.ts';
-import { copyVideo, type FetchedVideo, fetchVideo, type VideoMedia } from './copy-media.ts';
-import { RefusedError } from './fetch-media.ts';
+import { copyVideo, fetchVideo, type VideoMedia } from './copy-media.ts';
+import { type FetchedFile, RefusedError } from './fetch-media.ts';
 import type { IntakeDeps } from './intake.ts';
 import { changeConfiguration, originCheckMs } from './outside-creative.ts';
 
@@ -157,7 +157,7 @@ async function quarantine(
   deps: IntakeDeps,
   origin: Origin,
   url: string,
-  video: FetchedVideo,
+  video: FetchedFile,
 ): Promise<void> {
   const { account_id: accountId, environment, creative_id: id } = origin;
   const found = await copyChanged(deps, video);
@@ -185,7 +185,7 @@ async function quarantine(
 
 async function copyChanged(
   deps: IntakeDeps,
-  video: FetchedVideo,
+  video: FetchedFile,
 ): Promise<{ media: VideoMedia } | { problem: string }> {
   try {
     return { media: await copyVideo(deps, video) };

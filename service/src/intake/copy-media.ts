@@ -1,13 +1,15 @@
 import type { Creative, Media } from '@trueward/protocol/wire';
 import type { Offer } from '../demand/offer.ts';
 import { withoutQuery } from '../demand/web-url.ts';
-import { hashOf, type MediaFacts, readMedia, type StoreFile } from '../media/ingest-media.ts';
+import type { MediaFacts, StoreFile } from '../media/ingest-media.ts';
+import type { ProbeThread } from '../media/probe-thread.ts';
 import { DomainError } from '../platform/domain-error.ts';
-import { type FetchMedia, RefusedError } from './fetch-media.ts';
+import { type FetchedFile, type FetchMedia, RefusedError } from './fetch-media.ts';
 
 export interface MediaDeps {
   fetchMedia: FetchMedia;
   storeFile: StoreFile;
+  probe: ProbeThread['probe'];
   /** The public URL of the service. */
   publicUrl(): string;
 }
@@ -29,21 +31,12 @@ const maxIconBytes = 262_144;
 const maxIconSize = 1_024;
 const maxCaptions = 16;
 
-/** A video as fetched, before it is stored. */
-export interface FetchedVideo {
-  body: Buffer;
-  sha256: string;
-}
-
 /** @throws RefusedError when the file cannot be fetched. */
-export async function fetchVideo(
+export const fetchVideo = (
   { fetchMedia }: Pick<MediaDeps, 'fetchMedia'>,
   url: string,
   { loopback, signal }: FetchRules,
-): Promise<FetchedVideo> {
-  const body = await fetchMedia({ url, maxBytes: maxVideoBytes, loopback }, signal);
-  return { body, sha256: hashOf(body) };
-}
+): Promise<FetchedFile> => fetchMedia({ url, maxBytes: maxVideoBytes, loopback }, signal);
 
 /**
  * Probes a video and stores our copy. What the source declared about it does not count.
@@ -51,10 +44,10 @@ export async function fetchVideo(
  * @throws RefusedError when players cannot be shown the file.
  */
 export async function copyVideo(
-  { storeFile, publicUrl }: Pick<MediaDeps, 'storeFile' | 'publicUrl'>,
-  { body }: FetchedVideo,
+  deps: MediaDeps,
+  { body, sha256 }: FetchedFile,
 ): Promise<VideoMedia> {
-  const facts = await probe(body);
+  const facts = await readFacts(deps, body);
   const { type, width, height, durationMs, videoCodec, audioCodec } = facts;
   if (!type.startsWith('video/') || !width || !height || !durationMs || !videoCodec)
     throw new RefusedError(`The file is ${type}; expected an MP4 or WebM video.`);
@@ -66,14 +59,20 @@ export async function copyVideo(
     throw new RefusedError(
       `The file has audio codec ${audioCodec}, which not every browser plays; expected AAC, MP3, Opus or Vorbis.`,
     );
-  const { name } = await storeFile(body, type);
+  const { name } = await deps.storeFile(body, type, sha256);
   const bitrate = Math.round((body.length * 8_000) / durationMs);
   const codecs = [videoCodec, ...(audioCodec === undefined ? [] : [audioCodec])].join(', ');
   const mime = `${type}; codecs="${codecs}"`;
   return {
     format: 'video',
     files: [
-      { url: `${publicUrl()}/media/${name}`, mime, width, height, bitrate: Math.max(1, bitrate) },
+      {
+        url: `${deps.publicUrl()}/media/${name}`,
+        mime,
+        width,
+        height,
+        bitrate: Math.max(1, bitrate),
+      },
     ],
     duration_ms: durationMs,
   };
@@ -84,9 +83,9 @@ const playableVideo =
   /^(?:avc[13]\.(?:42|4d|58|64)[0-9a-f]{4}|vp8|vp09\.00\.[0-9.]+|av01\.0\.\w+\.08[\w.]*)$/i;
 const playableAudio = /^(?:mp4a\.(?:40|69|6b)[0-9a-f.]*|mp3|opus|vorbis|flac)$/i;
 
-async function probe(body: Buffer): Promise<MediaFacts> {
+async function readFacts({ probe }: MediaDeps, body: Buffer): Promise<MediaFacts> {
   try {
-    return await readMedia(body);
+    return await probe(body);
   } catch (error) {
     if (error instanceof DomainError) throw new RefusedError(error.message);
     throw error;
@@ -104,9 +103,12 @@ export async function copyCaptions(
     const label = labelOf(language);
     if (label === undefined || copied.some((other) => other.language === language)) continue;
     try {
-      const body = await deps.fetchMedia({ url, maxBytes: maxCaptionsBytes, loopback }, signal);
+      const { body, sha256 } = await deps.fetchMedia(
+        { url, maxBytes: maxCaptionsBytes, loopback },
+        signal,
+      );
       if (!isWebVtt(body)) continue;
-      const { name } = await deps.storeFile(body, 'text/vtt');
+      const { name } = await deps.storeFile(body, 'text/vtt', sha256);
       copied.push({ url: `${deps.publicUrl()}/media/${name}`, language, label });
     } catch (error) {
       if (!(error instanceof RefusedError)) throw error;
@@ -143,15 +145,15 @@ export async function copyIcon(
   url: string,
   { loopback, signal }: FetchRules,
 ): Promise<CreativeIcon> {
-  const body = await deps.fetchMedia({ url, maxBytes: maxIconBytes, loopback }, signal);
-  const { type, width = 0, height = 0 } = await probe(body);
+  const { body, sha256 } = await deps.fetchMedia({ url, maxBytes: maxIconBytes, loopback }, signal);
+  const { type, width = 0, height = 0 } = await readFacts(deps, body);
   if (!type.startsWith('image/')) throw new RefusedError(`The icon is ${type}; expected an image.`);
   const fits = (pixels: number) => pixels >= 1 && pixels <= maxIconSize;
   if (!fits(width) || !fits(height))
     throw new RefusedError(
       `The icon measures ${width} × ${height}; the limit is ${maxIconSize} × ${maxIconSize}.`,
     );
-  const { name } = await deps.storeFile(body, type);
+  const { name } = await deps.storeFile(body, type, sha256);
   return {
     origin_url: withoutQuery(url),
     url: `${deps.publicUrl()}/media/${name}`,

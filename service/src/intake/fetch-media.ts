@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto';
 import { type Dispatcher, request } from 'undici';
 import { parseWebUrl } from '../demand/web-url.ts';
 import { linkSignal } from '../platform/link-signal.ts';
@@ -21,8 +22,14 @@ interface MediaRequest {
   loopback: boolean;
 }
 
+export interface FetchedFile {
+  body: Buffer;
+  /** In hexadecimal. */
+  sha256: string;
+}
+
 /** @throws RefusedError when there is no such file, or it is too large or too slow. */
-export type FetchMedia = (request: MediaRequest, signal: AbortSignal) => Promise<Buffer>;
+export type FetchMedia = (request: MediaRequest, signal: AbortSignal) => Promise<FetchedFile>;
 
 interface Deps {
   /** Agents for public addresses only, and for development. */
@@ -83,7 +90,7 @@ async function readFile(
   { statusCode, headers, body }: Dispatcher.ResponseData,
   url: string,
   maxBytes: number,
-): Promise<Buffer> {
+): Promise<FetchedFile> {
   const refuse = (what: string, isTransient = false): never => {
     body.destroy();
     throw new RefusedError(`${short(url)} ${what}.`, isTransient);
@@ -93,14 +100,17 @@ async function readFile(
   const tooLarge = `has more than ${maxBytes} bytes`;
   if (Number(headers['content-length'] ?? 0) > maxBytes) refuse(tooLarge);
   const chunks: Buffer[] = [];
+  // Chunk by chunk: 20 MB at once would block the process for 25 ms.
+  const hash = createHash('sha256');
   let size = 0;
   for await (const chunk of body) {
     const bytes = chunk as Buffer;
     size += bytes.length;
     if (size > maxBytes) refuse(tooLarge);
+    hash.update(bytes);
     chunks.push(bytes);
   }
-  return Buffer.concat(chunks);
+  return { body: Buffer.concat(chunks), sha256: hash.digest('hex') };
 }
 
 const short = (url: string): string => url.slice(0, 200);

@@ -1,5 +1,6 @@
 import { createStoreFile } from '../media/ingest-media.ts';
 import type { MediaStore } from '../media/media-store.ts';
+import { createProbeThread } from '../media/probe-thread.ts';
 import type { Uploads } from '../media/uploads.ts';
 import type { Tracing } from '../trace/tracing.ts';
 import { createGuardedAgent } from '../webhook/guarded-agent.ts';
@@ -8,7 +9,7 @@ import { createFetchMedia } from './fetch-media.ts';
 import { createSubmitOffer, type IntakeDeps, type SubmitOffer } from './intake.ts';
 import { createJobQueue } from './job-queue.ts';
 
-interface Deps extends Omit<IntakeDeps, 'fetchMedia' | 'storeFile' | 'queue'> {
+interface Deps extends Omit<IntakeDeps, 'fetchMedia' | 'storeFile' | 'probe' | 'queue'> {
   mediaStore: MediaStore;
   uploads: Uploads;
   tracing: Pick<Tracing, 'run'>;
@@ -26,18 +27,20 @@ export function startIntake({ mediaStore, uploads, tracing, ...rest }: Deps): In
     development: createGuardedAgent({ loopback: true }),
   };
   const queue = createJobQueue();
+  const thread = createProbeThread();
   const deps: IntakeDeps = {
     ...rest,
     queue,
     fetchMedia: createFetchMedia({ agents }),
     storeFile: createStoreFile(mediaStore, uploads),
+    probe: thread.probe,
   };
   const checks = startOriginChecks({ ...deps, tracing });
   return {
     submit: createSubmitOffer(deps),
     async stop() {
       await Promise.all([checks.stop(), queue.stop()]);
-      await Promise.all([agents.strict.destroy(), agents.development.destroy()]);
+      await Promise.all([thread.stop(), agents.strict.destroy(), agents.development.destroy()]);
     },
   };
 }

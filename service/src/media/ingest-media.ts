@@ -47,21 +47,17 @@ export const createIngestMedia = (
   };
 };
 
-/** Stores a checked file under the hash of its content. */
-export type StoreFile = (body: Buffer, type: StoredType) => Promise<StoredFile>;
+/** Stores a checked file under the hash of its content, SHA-256 in hexadecimal, which is computed if absent. */
+export type StoreFile = (body: Buffer, type: StoredType, sha256?: string) => Promise<StoredFile>;
 
 export const createStoreFile =
   (store: MediaStore, uploads: Pick<Uploads, 'note'>): StoreFile =>
-  async (body, type) => {
-    const sha256 = hashOf(body);
+  async (body, type, sha256 = createHash('sha256').update(body).digest('hex')) => {
     const name = `${sha256}.${storedExtensions[type]}`;
     await uploads.note(name);
     await store.put(name, body, type);
     return { name, sha256, bytes: body.length };
   };
-
-/** SHA-256, in hexadecimal. */
-export const hashOf = (body: Buffer): string => createHash('sha256').update(body).digest('hex');
 
 const pattern = new RegExp(`^[0-9a-f]{64}\\.(${Object.values(storedExtensions).join('|')})$`);
 

@@ -38,7 +38,7 @@ async function respond(answer: (socket: Socket) => void): Promise<string> {
 
 const attempt = (url: string, signal = new AbortController().signal) =>
   fetchMedia({ url, maxBytes: 1_000, loopback: true }, signal).then(
-    (body) => body.length,
+    ({ body }) => body.length,
     (error: unknown) => error as RefusedError,
   );
 

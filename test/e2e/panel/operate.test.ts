@@ -88,7 +88,7 @@ async function expectPreviews(page: Page): Promise<void> {
 
 test('the review queue tells where an outside ad comes from and previews it with its icon', async () => {
   const film = await findByName<Creative>('/v1/creatives', 'Meadow');
-  const review = { status: 'pending_review', reason_code: 'new_icon' };
+  const review = { status: 'pending_review', reason_code: 'new_icon', feedback: 'Look at it.' };
   const page = await site.open('/creatives');
   const icon = { url: `${site.url}/media/lobby-banner.png`, width: 77, height: 15 };
   // Only the service writes these members, when it takes a creative in.
@@ -108,6 +108,8 @@ test('the review queue tells where an outside ad comes from and previews it with
   const card = page.getByRole('region', { name: 'From a network' });
   await card.getByText('https://media.network.test/film.mp4').waitFor();
   await card.getByText('New icon').waitFor();
+  await card.getByText('Look at it.').waitFor();
+  await card.getByText('12 s', { exact: true }).waitFor();
   await card
     .getByRole('img', { name: 'Icon from https://icons.network.test/choices.png' })
     .waitFor();

@@ -77,7 +77,7 @@ function ReviewCard({ creative, canReview }: { creative: Creative; canReview: bo
   const { data: advertiser } = useGetOne<Advertiser>('advertisers', { id: creative.advertiser_id });
   const { data: source } = useGetOne<Source>('sources', { id: creative.source_id });
   const previous = previousVersion(history?.data ?? []);
-  const { icons, origin_url: originUrl, review } = creative;
+  const { icons, media, origin_url: originUrl, review } = creative;
   // As a decision describes it: the newest icon is what the next players would see.
   const [icon] = icons?.slice(-1) ?? [];
   const shown = icon ? { ...creative, icon, advertiser: advertiser?.name ?? '' } : creative;
@@ -86,9 +86,11 @@ function ReviewCard({ creative, canReview }: { creative: Creative; canReview: bo
       <Facts
         facts={{
           'Review reason': review.reason_code && humanize(review.reason_code),
+          Note: review.feedback,
           Advertiser: advertiser && nameOf(advertiser),
           Source: source?.name,
           'Fetched from': originUrl,
+          Duration: media.format === 'video' ? `${media.duration_ms / 1_000} s` : undefined,
           // An outside ad gets its click-through URL with each decision.
           'Click-through URL': creative.click_url ?? (originUrl ? undefined : 'none'),
           Icons: icons && <Icons icons={icons} />,

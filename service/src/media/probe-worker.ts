@@ -1,0 +1,18 @@
+import { parentPort } from 'node:worker_threads';
+import { DomainError } from '../platform/domain-error.ts';
+import { readMedia } from './ingest-media.ts';
+import type { ProbeResponse } from './probe-thread.ts';
+
+/** The worker of `probe-thread.ts`: reads one file after another. */
+parentPort?.on('message', (body: Uint8Array) => void probe(Buffer.from(body.buffer)));
+
+async function probe(body: Buffer): Promise<void> {
+  let response: ProbeResponse;
+  try {
+    response = { facts: await readMedia(body) };
+  } catch (error) {
+    if (!(error instanceof DomainError)) throw error;
+    response = { problem: error.message };
+  }
+  parentPort?.postMessage(response);
+}

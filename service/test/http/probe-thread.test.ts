@@ -1,0 +1,64 @@
+import { readFileSync } from 'node:fs';
+import { performance } from 'node:perf_hooks';
+import { fileURLToPath } from 'node:url';
+import { afterEach, expect, test } from 'vitest';
+import { createProbeThread, type ProbeThread } from '../../src/media/probe-thread.ts';
+
+const meadow = readFileSync(
+  fileURLToPath(new URL('../../../demo/creatives/dist/meadow.mp4', import.meta.url)),
+);
+
+/** The meadow with this many entries in its first time-to-sample table (ISO/IEC 14496-12, 8.6.1.2). */
+function withSampleTimes(entries: number): Buffer {
+  const at = meadow.indexOf('stts') - 4;
+  const oldSize = meadow.readUInt32BE(at);
+  const table = Buffer.alloc(16 + entries * 8);
+  table.writeUInt32BE(table.length);
+  table.write('stts', 4, 'latin1');
+  table.writeUInt32BE(entries, 12);
+  for (let entry = 16; entry < table.length; entry += 8) {
+    table.writeUInt32BE(1, entry);
+    table.writeUInt32BE(1 + ((entry / 8) % 2), entry + 4);
+  }
+  const head = Buffer.from(meadow.subarray(0, at));
+  for (const box of ['moov', 'trak', 'mdia', 'minf', 'stbl']) {
+    const size = head.lastIndexOf(box) - 4;
+    head.writeUInt32BE(head.readUInt32BE(size) + table.length - oldSize, size);
+  }
+  return Buffer.concat([head, table, meadow.subarray(at + oldSize)]);
+}
+
+let thread: ProbeThread;
+afterEach(() => thread.stop());
+
+test('files are read in a thread of their own, one after another', async () => {
+  thread = createProbeThread();
+  const [video, text] = await Promise.allSettled([
+    thread.probe(meadow),
+    thread.probe(Buffer.from('<!doctype html>\xff', 'latin1')),
+  ]);
+  expect(video).toMatchObject({ value: { type: 'video/mp4', durationMs: 12_000 } });
+  expect(text).toMatchObject({ reason: { message: 'The file is text, but not valid UTF-8.' } });
+  expect(meadow.length).toBeGreaterThan(0);
+});
+
+test('a file whose tables keep the parser busy does not block the process', async () => {
+  thread = createProbeThread();
+  await thread.probe(meadow);
+  const costly = withSampleTimes(2_000_000);
+  // Copying the file to the thread is the only work here.
+  const before = performance.eventLoopUtilization();
+  await expect(thread.probe(costly)).rejects.toThrow(/lasts .* s; a video must last/);
+  const { active, idle } = performance.eventLoopUtilization(before);
+  expect(active).toBeLessThan(idle);
+});
+
+test('a file that takes too long is refused, and does not hold up the next one', async () => {
+  // Nothing is loaded in 1 ms.
+  thread = createProbeThread({ timeoutMs: 1 });
+  const results = await Promise.allSettled([thread.probe(meadow), thread.probe(meadow)]);
+  for (const result of results)
+    expect(result).toMatchObject({
+      reason: { message: 'The file takes too much time or memory to read.' },
+    });
+});
