@@ -27,7 +27,14 @@ export interface Sampler {
 }
 
 /** Every pattern of the contract must match one of these; otherwise the test fails, so that none is forgotten. */
-const examples = ['lobby', 'event-00000001', 'image/png', 'player-1', 'https://game.example'];
+const examples = [
+  'lobby',
+  'event-00000001',
+  'image/png',
+  'player-1',
+  'https://game.example',
+  'USD',
+];
 const formats: Record<string, string> = {
   uri: 'https://example.com/a',
   'uri-reference': 'https://example.com/a',

@@ -146,9 +146,14 @@ function contentsOf(
   return {
     keys: keys.map(({ hash }) => configuration.findKey(hash)),
     snapshots: accounts.flatMap((accountId) =>
-      (['sandbox', 'live'] as const).map((environment) =>
-        configuration.snapshot({ accountId, environment }),
-      ),
+      (['sandbox', 'live'] as const).map((environment) => {
+        // Only the service takes in outside creatives; operators cannot create any.
+        const { findOutsideCreative: _find, ...snapshot } = configuration.snapshot({
+          accountId,
+          environment,
+        });
+        return snapshot;
+      }),
     ),
   };
 }
