@@ -65,14 +65,7 @@ const pending = `state = 'pending' AND decision_id >= $1`;
  * across hosts. An expired lease is not leased again unless the request is made at least once: its process may have
  * died after it was sent.
  */
-const claim = `WITH RECURSIVE queues AS (
-    (SELECT account_id, host FROM tracker_requests WHERE ${pending} ORDER BY account_id, host LIMIT 1)
-    UNION ALL
-    SELECT following.account_id, following.host FROM queues CROSS JOIN LATERAL (
-      SELECT account_id, host FROM tracker_requests
-      WHERE ${pending} AND (account_id, host) > (queues.account_id, queues.host)
-      ORDER BY account_id, host LIMIT 1) AS following
-  ), head AS (
+const claimFrom = (queues: string): string => `WITH ${queues}, head AS (
     SELECT queues.account_id, due.decision_id, due.tracker, due.next_at,
       row_number() OVER (PARTITION BY queues.account_id, queues.host
         ORDER BY due.next_at, due.decision_id, due.place, due.tracker) AS turn
@@ -123,11 +116,26 @@ const claim = `WITH RECURSIVE queues AS (
     AND decisions.id >= $1
   ORDER BY leased.next_at, leased.decision_id, leased.place, leased.tracker`;
 
-export const claimRequests = (
+const claim = claimFrom(`RECURSIVE queues AS (
+    (SELECT account_id, host FROM tracker_requests WHERE ${pending} ORDER BY account_id, host LIMIT 1)
+    UNION ALL
+    SELECT following.account_id, following.host FROM queues CROSS JOIN LATERAL (
+      SELECT account_id, host FROM tracker_requests
+      WHERE ${pending} AND (account_id, host) > (queues.account_id, queues.host)
+      ORDER BY account_id, host LIMIT 1) AS following)`);
+/** Reads all pending requests: Citus supports no recursion across shards. */
+const claimFromShards = claimFrom(
+  `queues AS (SELECT DISTINCT account_id, host FROM tracker_requests WHERE ${pending})`,
+);
+/** Databases that have rejected {@link claim} as not supported. */
+const sharded = new WeakSet<Queries>();
+const unsupportedState = '0A000';
+
+export async function claimRequests(
   queries: Queries,
   { queues, perQueue, accounts, perAccount, limit, leaseMs, sinceId }: Claim,
-): Promise<DueRequest[]> =>
-  queries.query<DueRequest>(claim, [
+): Promise<DueRequest[]> {
+  const params = [
     sinceId,
     queues.map(({ accountId }) => accountId),
     queues.map(({ host }) => host),
@@ -138,7 +146,18 @@ export const claimRequests = (
     perAccount,
     limit,
     leaseMs,
-  ]);
+  ];
+  if (!sharded.has(queries)) {
+    try {
+      return await queries.query<DueRequest>(claim, params);
+    } catch (error) {
+      if (!(error instanceof Error && 'code' in error && error.code === unsupportedState))
+        throw error;
+      sharded.add(queries);
+    }
+  }
+  return queries.query<DueRequest>(claimFromShards, params);
+}
 
 /** How a leased request ended. `pending` is made again after `delayMs`. */
 export type Outcome =
@@ -202,7 +221,8 @@ const countEnded = `INSERT INTO rollup_deltas (account_id, ${dimensions}, house_
 
 /**
  * Records how requests of one account ended, and counts those that ended for good. A request whose lease was lost is
- * not touched: the reports count it once.
+ * not touched: the reports count it once. Written for Citus, too: `now()` is in no CASE of the UPDATE, and no CASE has an
+ * operand (it simplifies `CASE a WHEN b`, and then rejects it).
  */
 const record = `WITH ended AS (
     SELECT *, now() + nullif(delay_ms, 0) * interval '1 millisecond' AS next_at
@@ -211,7 +231,7 @@ const record = `WITH ended AS (
     UPDATE tracker_requests AS request
       SET state = ended.state, reason = ended.reason, status = coalesce(ended.status, request.status),
         reached = request.reached OR ended.reached, lease_until = NULL,
-        client = CASE ended.state WHEN 'pending' THEN request.client END,
+        client = CASE WHEN ended.state = 'pending' THEN request.client END,
         next_at = coalesce(ended.next_at, request.next_at)
       FROM ended
       WHERE request.account_id = $1 AND request.decision_id = ANY ($2) AND request.decision_id = ended.decision_id

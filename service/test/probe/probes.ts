@@ -18,6 +18,8 @@ import { migrate } from '../../src/store/migrate.ts';
 import { dropWeek, listWeeks, createPartitions } from '../../src/store/partitions.ts';
 import { deleteOldRows } from '../../src/upkeep/delete-old-rows.ts';
 import { claimChore } from '../../src/upkeep/claim-chore.ts';
+import { storeRequests } from '../../src/demand/tracker-store.ts';
+import { claimRequests, recordEnded, sweepRequests } from '../../src/tracker/request-store.ts';
 import { createOneTimeCodes, createPasswords } from '../../src/user/credentials.ts';
 import { createSessions } from '../../src/user/sessions.ts';
 import { createSignIn } from '../../src/user/sign-in.ts';
@@ -185,6 +187,46 @@ export const probes: Record<string, (database: Database) => Promise<void>> = {
     );
     for (const table of ['deliveries', 'delivery_attempts', 'webhook_events', 'webhook_failures'])
       await database.query(`DELETE FROM ${table} WHERE account_id = $1`, [scope.accountId]);
+  },
+  'requests of trackers are leased once, recorded, and ended when they are late': async (
+    database,
+  ) => {
+    await addAccount(database, scope.accountId);
+    const tracker = {
+      name: 'impression/0',
+      url: 'https://probe.example/',
+      place: 0,
+      atLeastOnce: true,
+    } as never;
+    const request = { decisionId, tracker, lateInMs: 60_000, client: null };
+    await storeRequests(database, scope, [
+      request,
+      { ...request, decisionId: makeId('decision'), lateInMs: -1 },
+    ]);
+    await sweepRequests(database, decisionId, nowMs);
+    const claimOurs = async () => {
+      const all = await claimRequests(database, {
+        queues: [],
+        perQueue: 10,
+        accounts: [],
+        perAccount: 100,
+        limit: 100,
+        leaseMs: 20_000,
+        sinceId: decisionId,
+      });
+      return all.filter(({ accountId }) => accountId === scope.accountId);
+    };
+    const [leased] = await claimOurs();
+    if (leased?.decisionId !== decisionId) throw new Error('the request was not leased');
+    expectEqual(await claimOurs(), []);
+    await recordEnded(database, scope.accountId, [
+      { request: leased, outcome: { state: 'sent', status: 204 }, atMs: nowMs },
+    ]);
+    const rows = await database.query(
+      'SELECT state FROM tracker_requests WHERE account_id = $1 ORDER BY state',
+      [scope.accountId],
+    );
+    expectEqual(rows, [{ state: 'late' }, { state: 'sent' }]);
   },
   'users sign in, and wrong passwords lock them out': async (database) => {
     await addAccount(database, scope.accountId);
