@@ -269,7 +269,7 @@ function accountCapacities(
   return [...inFlight].map(([accountId, used]) => ({ accountId, free: accountLimit(free, used) }));
 }
 
-/** How many more slots an account may take without using more than then remain free. */
+/** How many more slots an account may take so that it uses no more than remain free afterwards. */
 const accountLimit = (free: number, used: number): number =>
   Math.max(0, Math.ceil((free - used) / 2));
 

@@ -461,7 +461,7 @@ test('a source with 200 creatives in the review queue adds no more', async () =>
   );
 });
 
-test('operators cannot set what identifies an outside creative', async () => {
+test('operators cannot set the identifying fields of an outside creative', async () => {
   const source = await makeSource();
   submit(source, { url: '/meadow.mp4' });
   const { id } = await takenIn(source);

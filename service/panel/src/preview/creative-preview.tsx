@@ -6,7 +6,7 @@ import { type PreviewReply, type PreviewMessage, previewSizes } from './preview-
 
 interface PreviewProps {
   title: string;
-  /** A creative as it is stored, or as a decision describes it: only that may have an icon and a skip control. */
+  /** A creative as stored, or as described by a decision; only the latter may have an icon and a skip control. */
   creative: DecisionCreative;
   reward?: Placement['reward'] | undefined;
   format?: Placement['format'];
