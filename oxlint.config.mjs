@@ -100,6 +100,7 @@ const serviceLayers = [
   ['key', 'trace'],
   ['demand', 'media', 'report'],
   ['resource'],
+  ['exchange'],
   ['decision', 'upkeep', 'user'],
   ['reward'],
   ['event'],

@@ -7,8 +7,10 @@ import { createAuditLog } from './store/audit-log.ts';
 import type { Config } from './config/config.ts';
 import { createMakeDecision, createPseudonyms } from './decision/decision-service.ts';
 import { createDecisionLanes } from './decision/record-decisions.ts';
+import type { OutsideDeps } from './decision/outside-ads.ts';
 import { createDecisionTokens } from './decision/token.ts';
 import { createDryRun } from './decision/dry-run.ts';
+import { startExchange } from './exchange/start-exchange.ts';
 import { createDropLog } from './event/dropped-events.ts';
 import { createIngestEvents } from './event/intake.ts';
 import { createEventLanes } from './event/record-events.ts';
@@ -130,42 +132,24 @@ async function wire(
   });
   if (config.databaseUrl === undefined) await releaseAll(database);
   const audit = createAuditLog(clock, makeId);
-  const manage = createResourceManager({
-    resources,
-    audit,
-    writeEvents,
-    retentionMs,
-    development: config.development,
-  });
+  const { development } = config;
+  const manage = createResourceManager({ resources, audit, writeEvents, retentionMs, development });
   const headers = createRequestHeaders(database, box, clock);
-  const webhooks = createWebhookService({ manage, box, clock, development: config.development });
+  const webhooks = createWebhookService({ manage, box, clock, development });
   const { poolSize } = config.databaseLimits;
   const laneDeps = createLaneDeps({ database, tracing, clock, log, poolSize });
+  const common = { database, configuration, box, clock, log, tracing, development };
   const deliveries = startDeliveries({
-    database,
-    configuration,
+    ...common,
     resources,
     webhooks,
     bodies,
-    box,
-    clock,
-    log,
     makeId,
-    tracing,
     lanes: laneDeps('deliveries'),
-    development: config.development,
     onAttempt: metrics.observeDelivery,
   });
 
-  const trackers = startTrackers({
-    database,
-    configuration,
-    box,
-    clock,
-    log,
-    lanes: laneDeps('trackers'),
-    development: config.development,
-  });
+  const trackers = startTrackers({ ...common, lanes: laneDeps('trackers') });
 
   let publicUrl = config.publicUrl ?? `http://${config.host}:${config.port}`;
   await readServiceSecret(database, box, clock, 'receipt_key', makeReceiptKey);
@@ -207,16 +191,11 @@ async function wire(
   const liveTail = createLiveTail(tailRelay);
   const media = openMedia({ config, database, clock, log, tracing });
   const intake = startIntake({
-    database,
-    configuration,
+    ...common,
     manage,
     audit,
-    clock,
-    log,
-    tracing,
     mediaStore: media.store,
     uploads: media.uploads,
-    development: config.development,
     publicUrl: () => publicUrl,
     wake: deliveries.wake,
   });
@@ -229,11 +208,27 @@ async function wire(
     heldRequests: changes.waiting,
   });
   const [draining, stopping] = [new AbortController(), new AbortController()];
+  const exchange = startExchange({ clock, readHeaders: headers.read, stopping: stopping.signal });
+  const outside: OutsideDeps = {
+    ...exchange,
+    submit: intake.submit,
+    clock,
+    budgetMs: config.demandBudgetMs,
+  };
   const app = await createApp({
     database,
     configuration,
     resources,
-    makeDecision: liveTail.watchDecisions(createMakeDecision({ ...judging, lane, tokens })),
+    makeDecision: liveTail.watchDecisions(
+      createMakeDecision({
+        ...judging,
+        lane,
+        tokens,
+        outside,
+        makeUuid: randomUUID,
+        development,
+      }),
+    ),
     liveTail,
     dryRun: createDryRun(judging),
     userTokens: createUserTokens({ database, box, clock }),
@@ -306,6 +301,7 @@ async function wire(
         keyUse.stop(),
         upkeep.stop(),
         intake.stop(),
+        exchange.stop(),
         media.stop(),
         rateLimits.stop(),
       ]);

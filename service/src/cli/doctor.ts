@@ -5,7 +5,7 @@ import { MasterKeyError, openSecretBox } from '../key/secret-box.ts';
 import { systemClock } from '../platform/clock.ts';
 import type { Queries } from '../store/database.ts';
 import { DirectoryInUseError } from '../store/directory-lock.ts';
-import { createGuardedAgent } from '../webhook/guarded-agent.ts';
+import { createGuardedAgent } from '../platform/guarded-agent.ts';
 import { type Command, CommandError, readArguments } from './command.ts';
 import { fail, type Finding, machineFindings, ok, runningFinding, warn } from './doctor-machine.ts';
 import { adsTxtFindings, fetchAdsTxt } from './doctor-ads-txt.ts';

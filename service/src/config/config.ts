@@ -26,6 +26,8 @@ export interface Config extends DatabaseConfig {
   countryHeader?: string;
   /** How long it keeps accepting requests after SIGTERM, while `/readyz` fails. */
   drainMs: number;
+  /** How long the outside sources of a decision may take together. */
+  demandBudgetMs: number;
   /** Folder of the media under `/media/`. */
   mediaDirectory: string;
   /** The bucket of uploaded media; absent: a folder next to the database. */
@@ -89,6 +91,7 @@ export function readConfig(env: Record<string, string | undefined>): Config {
     ...(trustedProxies === undefined ? {} : { trustedProxies }),
     ...readCountryHeader(values),
     drainMs: number('DRAIN_S') * 1_000,
+    demandBudgetMs: number('DEMAND_BUDGET_MS'),
     mediaDirectory: resolve(text('TRUEWARD_MEDIA_DIR')),
     ...readBucket(values),
     development: text('TRUEWARD_DEVELOPMENT') === '1',

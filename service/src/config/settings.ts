@@ -198,6 +198,11 @@ export const settings = {
     ...wholeNumber(0, 300),
     fallback: '0',
   },
+  DEMAND_BUDGET_MS: {
+    about: 'how long the outside sources of a decision may take together, in milliseconds',
+    ...wholeNumber(100, 10_000),
+    fallback: '1000',
+  },
   TRUEWARD_MEDIA_DIR: {
     about: 'folder of the files served under /media/',
     expected: 'a folder',

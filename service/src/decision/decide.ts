@@ -1,6 +1,13 @@
 import type { Decision, DecisionRequest, Explanation, Policy } from '@trueward/protocol/wire';
 import { checkCaps, type DailyBudget } from './caps.ts';
-import { type Candidate, isKilled, type PlacementEntry, type Snapshot } from './snapshot.ts';
+import type { OutsideSource } from '../resource/outside-source.ts';
+import {
+  type Ad,
+  type Candidate,
+  isKilled,
+  type PlacementEntry,
+  type Snapshot,
+} from './snapshot.ts';
 
 type Reason = NonNullable<Decision['reason']>;
 
@@ -19,7 +26,7 @@ export interface DecisionFacts {
   random: number;
 }
 
-interface Unfilled {
+export interface Unfilled {
   status: 'no_fill' | 'blocked';
   reason: Reason;
   retryAtMs?: number;
@@ -36,22 +43,11 @@ export type Verdict = Filled | Unfilled;
  * no candidate is eligible, the one that passed the most checks provides the reason.
  */
 export function decide(facts: DecisionFacts): Verdict {
-  const { snapshot, entry, context, nowMs } = facts;
-  const { placement } = entry;
-  const unfilled = (rest: Omit<Unfilled, 'explain'>, explain: Explanation[] = []): Unfilled => ({
-    ...rest,
-    explain,
-  });
-
-  if (isKilled(snapshot, { placementId: placement.id, placement: placement.name }, nowMs)) {
-    return unfilled({ status: 'no_fill', reason: 'killed' });
-  }
-  if (placement.status === 'paused') return unfilled({ status: 'no_fill', reason: 'paused' });
-  const policies = entry.policies.filter((policy) => applies(policy, context));
-  const blocking = policies.find(({ block }) => block.everything === true);
-  if (blocking) return unfilled({ status: 'blocked', reason: blocking.kind, rule: blocking });
-
-  const { candidates } = entry;
+  const checked = checkRequest(facts);
+  if ('status' in checked) return checked;
+  const { entry, nowMs } = facts;
+  const { policies } = checked;
+  const { candidates, placement } = entry;
   const eligible = candidates.filter(
     (candidate) => rejectionOf(candidate, policies, facts) === undefined,
   );
@@ -73,6 +69,55 @@ export function decide(facts: DecisionFacts): Verdict {
   return new Filled(candidate, explain);
 }
 
+const unfilled = (rest: Omit<Unfilled, 'explain'>, explain: Explanation[] = []): Unfilled => ({
+  ...rest,
+  explain,
+});
+
+/** Checks what concerns the whole request; `policies` are those that apply to it. */
+export function checkRequest({
+  snapshot,
+  entry,
+  context,
+  nowMs,
+}: DecisionFacts): Unfilled | { policies: readonly Policy[] } {
+  const { placement } = entry;
+  if (isKilled(snapshot, { placementId: placement.id, placement: placement.name }, nowMs)) {
+    return unfilled({ status: 'no_fill', reason: 'killed' });
+  }
+  if (placement.status === 'paused') return unfilled({ status: 'no_fill', reason: 'paused' });
+  const policies = entry.policies.filter((policy) => applies(policy, context));
+  const blocking = policies.find(({ block }) => block.everything === true);
+  return blocking
+    ? unfilled({ status: 'blocked', reason: blocking.kind, rule: blocking })
+    : { policies };
+}
+
+/** Why an outside source is not asked; undefined if it is. */
+export function sourceRejection(
+  { id, child_directed: allowsChildren }: OutsideSource,
+  { snapshot, entry, request, context, nowMs }: DecisionFacts,
+): string | undefined {
+  if (isKilled(snapshot, { sourceId: id }, nowMs)) return 'killed';
+  const policies = entry.policies.filter((policy) => applies(policy, context));
+  const rule = policies.find(({ block }) => block.sources?.includes(id));
+  if (rule) return `${rule.kind}: ${rule.name}`;
+  if (context.childDirected && !allowsChildren) return 'refused: not for child-directed requests';
+  if (request.formats && !request.formats.includes('video')) return 'format_not_accepted';
+  return undefined;
+}
+
+/** Why the creative of an outside ad may not be shown; undefined if it may. */
+export function rejectAd(ad: Ad, facts: DecisionFacts): string | undefined {
+  const { snapshot, entry, context, nowMs } = facts;
+  const { creative } = ad;
+  if (isKilled(snapshot, { advertiserId: creative.advertiser_id }, nowMs)) return 'killed';
+  const policies = entry.policies.filter((policy) => applies(policy, context));
+  const rule = policies.find((policy) => blocksAd(policy, ad));
+  if (rule) return `${rule.kind}: ${rule.name}`;
+  return creative.review.status === 'approved' ? undefined : 'not_approved';
+}
+
 /**
  * A class, because every object literal with a getter gets its own hidden class in V8, which retains the request
  * until the next full garbage collection.
@@ -90,6 +135,11 @@ class Filled {
   /** Computed on access, because nobody reads it in live. */
   get explain(): Explanation[] {
     return this.#explain().map((item) => markChoice(item, this.candidate));
+  }
+
+  /** The same choice with another explanation. */
+  explainedBy(explain: Explanation[]): Filled {
+    return new Filled(this.candidate, () => explain);
   }
 }
 
@@ -123,7 +173,7 @@ function rejectionOf(
   ) {
     return reject(1, 'killed');
   }
-  const rule = policies.find((policy) => blocksCandidate(policy, candidate));
+  const rule = policies.find((policy) => blocksAd(policy, candidate));
   if (rule) {
     return {
       stage: 2,
@@ -233,9 +283,8 @@ function matchesLanguage(range: string, language: string | undefined): boolean {
   return given === wanted || given.startsWith(`${wanted}-`);
 }
 
-/** Whether a policy that applies blocks the candidate. */
-function blocksCandidate({ block }: Policy, candidate: Candidate): boolean {
-  const { creative, advertiserDomain, categories } = candidate;
+/** Whether a policy that applies blocks the ad. */
+function blocksAd({ block }: Policy, { creative, advertiserDomain, categories }: Ad): boolean {
   return (
     block.everything === true ||
     (block.advertisers?.includes(creative.advertiser_id) ?? false) ||

@@ -1,4 +1,6 @@
 import type { Decision, DecisionRequest } from '@trueward/protocol/wire';
+import { disclose, type Player } from '../demand/disclose.ts';
+import type { DemandRecord } from '../demand/offer.ts';
 import { hmac } from '../key/service-secrets.ts';
 import type { Clock } from '../platform/clock.ts';
 import { firstIdAt, type MakeId } from '../platform/ids.ts';
@@ -6,8 +8,20 @@ import type { Database, Scope } from '../store/database.ts';
 import type { Lane } from '../store/group-commit.ts';
 import { capWindowMs, reserve, servedWithinMs } from './caps.ts';
 import type { Configuration } from './configuration.ts';
-import { decide, type PolicyContext, simulateVerdict, type Verdict } from './decide.ts';
-import { describeDecision } from './describe-decision.ts';
+import {
+  decide,
+  type DecisionFacts,
+  type PolicyContext,
+  simulateVerdict,
+  type Verdict,
+} from './decide.ts';
+import { describeDecision, lifetimeMs } from './describe-decision.ts';
+import {
+  decideWithSources,
+  type DescribeRequest,
+  type OutsideDeps,
+  type OutsideFilled,
+} from './outside-ads.ts';
 import type { NewDecision } from './record-decisions.ts';
 import type { PlacementEntry } from './snapshot.ts';
 import type { DecisionTokens } from './token.ts';
@@ -26,6 +40,11 @@ interface Deps extends EvaluateDeps {
   tokens: DecisionTokens;
   clock: Clock;
   makeId: MakeId;
+  outside: OutsideDeps;
+  /** A random UUID. */
+  makeUuid(): string;
+  /** In development mode, sandbox sources may use loopback addresses. */
+  development: boolean;
 }
 
 /** What the connection reveals about the player. */
@@ -33,6 +52,10 @@ export interface ClientInfo {
   device?: PolicyContext['device'] | undefined;
   country?: string | undefined;
   bot: boolean;
+  ip?: string | undefined;
+  userAgent?: string | undefined;
+  /** The origin of the game's page. */
+  origin?: string | undefined;
 }
 
 /** Makes and stores a decision; resolves after the commit. */
@@ -47,8 +70,15 @@ export function createMakeDecision(deps: Deps): MakeDecision {
   const { clock, lane } = deps;
   return async (scope, entry, request, client) => {
     const nowMs = clock.nowMs();
-    const evaluation = evaluateRequest(deps, { scope, entry, request, client, nowMs });
-    const { verdict, viewer } = evaluation instanceof Promise ? await evaluation : evaluation;
+    const evaluated = { scope, entry, request, client, nowMs };
+    // Outside sources are not asked for bots, whose impressions would not count.
+    const asksSources =
+      entry.sources.length > 0 && !client.bot && !simulateVerdict(request.simulate);
+    const evaluation = asksSources
+      ? evaluateWithSources(deps, evaluated)
+      : evaluateRequest(deps, evaluated);
+    const { verdict, viewer, demand } =
+      evaluation instanceof Promise ? await evaluation : evaluation;
     const { decision, stored } = describeDecision({
       id: deps.makeId('decision'),
       scope,
@@ -60,6 +90,7 @@ export function createMakeDecision(deps: Deps): MakeDecision {
       nowMs,
       sign: deps.tokens.sign,
     });
+    if (demand) stored.demand = demand;
     const { reserved_ad: reserved } = stored.record;
     const release = reserved === null ? undefined : reserveIn(deps, scope, reserved);
     try {
@@ -90,36 +121,81 @@ interface EvaluatedRequest {
 }
 
 interface Evaluation {
-  verdict: Verdict;
+  verdict: Verdict | OutsideFilled;
   viewer: string | undefined;
+  /** Only if outside sources were asked. */
+  demand?: DemandRecord;
 }
 
-/** Makes a decision without storing it. Synchronous if no query is needed. */
+/** Makes a decision without storing it, and without outside sources. Synchronous if no query is needed. */
 export function evaluateRequest(
   deps: EvaluateDeps,
   evaluated: EvaluatedRequest,
-): Evaluation | Promise<Evaluation> {
-  const { scope, entry, request, nowMs } = evaluated;
-  const viewer =
-    request.user_ref === undefined ? undefined : deps.pseudonym(scope, request.user_ref);
-  // Only a placement with caps needs a query.
-  const windowMs = viewer === undefined ? 0 : capWindowMs(entry.placement);
-  if (windowMs === 0) return { verdict: evaluate(deps, evaluated, []), viewer };
-  return readServed(deps.database, scope, entry, viewer, nowMs - windowMs).then((served) => ({
-    verdict: evaluate(deps, evaluated, served),
+): HouseEvaluation | Promise<HouseEvaluation> {
+  const viewer = viewerOf(deps, evaluated);
+  const served = readServed(deps.database, evaluated, viewer);
+  const finish = (servedAtMs: readonly number[]): HouseEvaluation => ({
+    verdict:
+      simulateVerdict(evaluated.request.simulate) ?? decide(factsOf(deps, evaluated, servedAtMs)),
     viewer,
-  }));
+  });
+  return served instanceof Promise ? served.then(finish) : finish(served);
+}
+
+interface HouseEvaluation extends Evaluation {
+  verdict: Verdict;
+}
+
+async function evaluateWithSources(deps: Deps, evaluated: EvaluatedRequest): Promise<Evaluation> {
+  const viewer = viewerOf(deps, evaluated);
+  const facts = factsOf(deps, evaluated, await readServed(deps.database, evaluated, viewer));
+  const describe = createDescribeRequest(deps, evaluated);
+  return { ...(await decideWithSources(deps.outside, evaluated.scope, facts, describe)), viewer };
+}
+
+/** CSS pixels of a phone held sideways, for clients that do not say. */
+const defaultViewport = { width: 844, height: 390 };
+
+function createDescribeRequest(
+  { pseudonym, makeUuid, development }: Deps,
+  { scope, entry, request, client }: EvaluatedRequest,
+): DescribeRequest {
+  const { ip, userAgent, origin } = client;
+  const sandbox = scope.environment === 'sandbox';
+  const { locale, consent, user_ref: userRef } = request;
+  const player: Player = {
+    childDirected: request.child_directed ?? false,
+    ...(ip !== undefined && { ip }),
+    ...(userAgent !== undefined && { userAgent }),
+    ...(locale !== undefined && { language: locale }),
+    ...(consent !== undefined && { consent }),
+  };
+  const common = {
+    accountId: scope.accountId,
+    transactionId: makeUuid(),
+    placement: entry.placement.name,
+    sandbox,
+    loopback: development && sandbox,
+    viewport: request.viewport ?? defaultViewport,
+    minSkipMs: entry.placement.close_after_ms,
+    showWithinS: lifetimeMs / 1_000,
+    ...(origin !== undefined && { origin }),
+  };
+  return (source, blocked) => {
+    // No two sources can tell that they have the same player.
+    const user =
+      userRef === undefined ? {} : { userId: pseudonym(scope, `${source.id}\n${userRef}`) };
+    return { ...common, player: disclose({ ...player, ...user }), blocked };
+  };
 }
 
 const msPerHour = 3_600_000;
 
-function evaluate(
+function factsOf(
   { configuration, random }: EvaluateDeps,
   { scope, entry, request, client: { device, country }, nowMs }: EvaluatedRequest,
   servedAtMs: readonly number[],
-): Verdict {
-  const simulated = simulateVerdict(request.simulate);
-  if (simulated) return simulated;
+): DecisionFacts {
   const context: PolicyContext = {
     childDirected: request.child_directed ?? false,
     hour: Math.floor(nowMs / msPerHour) % 24,
@@ -128,7 +204,7 @@ function evaluate(
   if (device !== undefined) context.device = device;
   if (country !== undefined) context.country = country;
   if (request.segments !== undefined) context.segments = request.segments;
-  return decide({
+  return {
     snapshot: configuration.snapshot(scope),
     entry,
     request,
@@ -137,17 +213,25 @@ function evaluate(
     dailyBudgets: configuration.dailyBudgets(scope),
     nowMs,
     random: random(),
-  });
+  };
 }
 
-async function readServed(
+const viewerOf = (
+  { pseudonym }: EvaluateDeps,
+  { scope, request }: EvaluatedRequest,
+): string | undefined =>
+  request.user_ref === undefined ? undefined : pseudonym(scope, request.user_ref);
+
+/** The player's verified impressions within the window of the caps. Only a placement with caps needs a query. */
+function readServed(
   database: Database,
-  scope: Scope,
-  { placement }: PlacementEntry,
+  { scope, entry: { placement }, nowMs }: EvaluatedRequest,
   viewer: string | undefined,
-  sinceMs: number,
-): Promise<number[]> {
-  const rows = await database.query<{ served_at: Date }>(
+): number[] | Promise<number[]> {
+  const windowMs = viewer === undefined ? 0 : capWindowMs(placement);
+  if (windowMs === 0) return [];
+  const sinceMs = nowMs - windowMs;
+  const rows = database.query<{ served_at: Date }>(
     `SELECT served_at FROM decisions
       WHERE account_id = $1 AND environment = $2 AND viewer = $3 AND placement = $4 AND served_at > $5
         AND id >= $6
@@ -162,7 +246,7 @@ async function readServed(
       placement.frequency_cap?.max ?? 1,
     ],
   );
-  return rows.map((row) => row.served_at.getTime());
+  return rows.then((found) => found.map((row) => row.served_at.getTime()));
 }
 
 /** Returns a player's pseudonym, by which caps and overlapping watches are checked. It does not reveal the `user_ref`. */

@@ -1,6 +1,7 @@
 import type { Decision, DecisionRequest } from '@trueward/protocol/wire';
 import type { Scope } from '../store/database.ts';
 import type { Verdict } from './decide.ts';
+import type { OutsideCandidate, OutsideFilled } from './outside-ads.ts';
 import type { DecisionRecord, NewDecision } from './record-decisions.ts';
 import type { Candidate, PlacementEntry } from './snapshot.ts';
 import type { TokenClaims } from './token.ts';
@@ -11,14 +12,14 @@ interface DecisionFacts {
   entry: PlacementEntry;
   request: DecisionRequest;
   viewer: string | undefined;
-  verdict: Verdict;
+  verdict: Verdict | OutsideFilled;
   bot: boolean;
   nowMs: number;
   sign(claims: TokenClaims): string;
 }
 
 /** How long an ad may be preloaded before it is shown. */
-const lifetimeMs = 600_000;
+export const lifetimeMs = 600_000;
 
 const timestamp = (ms: number): string => new Date(ms).toISOString();
 
@@ -29,7 +30,7 @@ export function describeDecision(facts: DecisionFacts): {
 } {
   const { verdict, scope, entry, id, nowMs } = facts;
   const { placement } = entry;
-  const expiresAtMs = nowMs + lifetimeMs;
+  const expiresAtMs = Math.min(nowMs + lifetimeMs, offerExpiry(verdict));
   const record = describeRecord(facts, expiresAtMs);
   const decision: Decision = {
     id,
@@ -57,12 +58,18 @@ export function describeDecision(facts: DecisionFacts): {
   return { decision, stored: { scope, record, event: { type: 'policy.blocked', data } } };
 }
 
+const offerExpiry = (verdict: DecisionFacts['verdict']): number =>
+  verdict.status === 'filled' && 'offer' in verdict.candidate
+    ? (verdict.candidate.offer.expiresAtMs ?? Infinity)
+    : Infinity;
+
 function describeAd(
   decision: Decision,
   { id, scope, entry: { placement }, request, nowMs, sign }: DecisionFacts,
-  { creative, clientCreative }: Candidate,
+  candidate: Candidate | OutsideCandidate,
   expiresAtMs: number,
 ): void {
+  const { creative } = candidate;
   const claims: TokenClaims = {
     decisionId: id,
     accountId: scope.accountId,
@@ -73,13 +80,39 @@ function describeAd(
     expiresAtMs,
   };
   if (request.user_ref !== undefined) claims.userRef = request.user_ref;
-  decision.creative = clientCreative;
+  decision.creative = 'offer' in candidate ? describeOffer(candidate) : candidate.clientCreative;
   if (placement.format === 'rewarded') {
     decision.min_watch_ms = minWatchMs(placement.min_view_ms, creative.media);
     if (placement.reward) decision.reward = placement.reward;
   }
   if (placement.format !== 'banner') decision.close_after_ms = placement.close_after_ms;
   decision.token = sign(claims);
+}
+
+/** What differs between two offers of one creative, and what an outside ad has to show. */
+function describeOffer({
+  clientCreative,
+  creative: { icons },
+  advertiserName,
+  offer,
+}: OutsideCandidate): NonNullable<Decision['creative']> {
+  const { clickUrl, icon, skipAfterMs } = offer;
+  const copy = icons?.find(({ origin_url }) => origin_url === icon?.url.split(/[?#]/, 1)[0]);
+  return {
+    ...clientCreative,
+    advertiser: advertiserName,
+    ...(clickUrl !== undefined && { click_url: clickUrl }),
+    ...(skipAfterMs !== undefined && { skip_after_ms: skipAfterMs }),
+    ...(copy && {
+      icon: {
+        url: copy.url,
+        width: copy.width,
+        height: copy.height,
+        ...(icon?.altText !== undefined && { alt: icon.altText }),
+        ...(icon?.clickThrough !== undefined && { click_url: icon.clickThrough }),
+      },
+    }),
+  };
 }
 
 /** A video has to be watched to its end; anything else for the placement's minimum time. */
@@ -91,6 +124,7 @@ function describeRecord(
   expiresAtMs: number,
 ): DecisionRecord {
   const candidate = verdict.status === 'filled' ? verdict.candidate : undefined;
+  const houseAd = candidate && 'houseAd' in candidate ? candidate.houseAd : undefined;
   const creative = candidate?.creative;
   const rewarded = creative !== undefined && placement.format === 'rewarded';
   return {
@@ -103,9 +137,9 @@ function describeRecord(
     media_format: creative?.media.format ?? null,
     advertiser_id: creative?.advertiser_id ?? null,
     source_id: creative?.source_id ?? null,
-    house_ad_id: candidate?.houseAd.id ?? null,
+    house_ad_id: houseAd?.id ?? null,
     // Impressions of bots don't count against the cap.
-    reserved_ad: bot || candidate?.houseAd.daily_cap === undefined ? null : candidate.houseAd.id,
+    reserved_ad: bot || houseAd?.daily_cap === undefined ? null : houseAd.id,
     reward: rewarded ? (placement.reward ?? null) : null,
     required_ms: rewarded ? minWatchMs(placement.min_view_ms, creative.media) : null,
     invalid_reason: bot ? 'bot' : null,

@@ -13,7 +13,7 @@ import { type OutsideSource, toOutsideSource } from '../resource/outside-source.
 import type { ResourceKind, ResourceKinds } from '../resource/resource.ts';
 
 /** A creative and what decisions need of its advertiser. */
-interface Ad {
+export interface Ad {
   creative: Creative;
   /** The creative as clients receive it. */
   clientCreative: NonNullable<Decision['creative']>;

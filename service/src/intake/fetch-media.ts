@@ -58,6 +58,8 @@ export function createFetchMedia({ agents, timeoutMs = 30_000 }: Deps): FetchMed
         });
         // A body that is destroyed before its end emits an error, which nobody else awaits.
         response.body.on('error', () => undefined);
+        // A body that is destroyed before its end emits an error.
+        response.body.on('error', () => undefined);
         const target = redirectOf(response, at);
         if (target === undefined) return await readFile(response, at, maxBytes);
         response.body.destroy();

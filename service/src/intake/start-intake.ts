@@ -3,7 +3,7 @@ import type { MediaStore } from '../media/media-store.ts';
 import { createProbeThread } from '../media/probe-thread.ts';
 import type { Uploads } from '../media/uploads.ts';
 import type { Tracing } from '../trace/tracing.ts';
-import { createGuardedAgent } from '../webhook/guarded-agent.ts';
+import { createGuardedAgent } from '../platform/guarded-agent.ts';
 import { startOriginChecks } from './check-origins.ts';
 import { createFetchMedia } from './fetch-media.ts';
 import { createSubmitOffer, type IntakeDeps, type SubmitOffer } from './intake.ts';

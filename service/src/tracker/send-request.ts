@@ -1,7 +1,7 @@
 import { type Dispatcher, request } from 'undici';
 import { parseWebUrl } from '../demand/web-url.ts';
 import { linkSignal } from '../platform/link-signal.ts';
-import { BlockedAddressError } from '../webhook/guarded-agent.ts';
+import { BlockedAddressError } from '../platform/guarded-agent.ts';
 import type { FailureReason } from './request-store.ts';
 
 /** One GET request. */

@@ -5,7 +5,7 @@ import type { SecretBox } from '../key/secret-box.ts';
 import type { Clock } from '../platform/clock.ts';
 import type { Database } from '../store/database.ts';
 import type { LaneDeps } from '../store/lanes.ts';
-import { createGuardedAgent } from '../webhook/guarded-agent.ts';
+import { createGuardedAgent } from '../platform/guarded-agent.ts';
 import {
   createRequestLanes,
   startTrackerDispatcher,

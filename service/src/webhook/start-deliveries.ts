@@ -11,7 +11,7 @@ import type { LaneDeps } from '../store/lanes.ts';
 import type { Tracing } from '../trace/tracing.ts';
 import { type Dispatcher, startDispatcher } from './dispatcher.ts';
 import type { EventBodies } from './event-writer.ts';
-import { createGuardedAgent } from './guarded-agent.ts';
+import { createGuardedAgent } from '../platform/guarded-agent.ts';
 import { startProbes } from './probe.ts';
 import { createAttemptLanes } from './record-attempts.ts';
 import { createSender } from './sender.ts';

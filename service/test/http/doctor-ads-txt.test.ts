@@ -2,7 +2,7 @@ import { createServer, type RequestListener, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { afterEach, expect, test } from 'vitest';
 import { adsTxtFindings, fetchAdsTxt } from '../../src/cli/doctor-ads-txt.ts';
-import { createGuardedAgent } from '../../src/webhook/guarded-agent.ts';
+import { createGuardedAgent } from '../../src/platform/guarded-agent.ts';
 
 const agent = createGuardedAgent({ loopback: true });
 let server: Server | undefined;

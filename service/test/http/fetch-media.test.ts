@@ -3,7 +3,7 @@ import type { AddressInfo } from 'node:net';
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
 import type { Agent } from 'undici';
 import { createFetchMedia, type FetchMedia, RefusedError } from '../../src/intake/fetch-media.ts';
-import { createGuardedAgent } from '../../src/webhook/guarded-agent.ts';
+import { createGuardedAgent } from '../../src/platform/guarded-agent.ts';
 
 let agents: { strict: Agent; development: Agent };
 let fetchMedia: FetchMedia;

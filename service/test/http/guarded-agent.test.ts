@@ -2,7 +2,7 @@ import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { Agent, request } from 'undici';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { createGuardedAgent } from '../../src/webhook/guarded-agent.ts';
+import { createGuardedAgent } from '../../src/platform/guarded-agent.ts';
 
 let server: Server;
 let port: number;

@@ -3,7 +3,7 @@ import type { AddressInfo } from 'node:net';
 import type { Agent } from 'undici';
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
 import { systemClock } from '../../src/platform/clock.ts';
-import { createGuardedAgent } from '../../src/webhook/guarded-agent.ts';
+import { createGuardedAgent } from '../../src/platform/guarded-agent.ts';
 import { createSender, type Send } from '../../src/webhook/sender.ts';
 
 let agent: Agent;

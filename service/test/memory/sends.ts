@@ -8,7 +8,7 @@ import { text } from 'node:stream/consumers';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { getHeapSnapshot } from 'node:v8';
 import { systemClock } from '../../src/platform/clock.ts';
-import { createGuardedAgent } from '../../src/webhook/guarded-agent.ts';
+import { createGuardedAgent } from '../../src/platform/guarded-agent.ts';
 import { createSender } from '../../src/webhook/sender.ts';
 
 /** The printed result, one line of JSON. */

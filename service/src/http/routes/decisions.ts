@@ -74,17 +74,24 @@ async function handleDecisionRequest(
 function clientOf(
   country: Pick<Country, 'of'>,
   { kind, environment }: Principal,
-  { headers }: FastifyRequest,
+  { headers, ip }: FastifyRequest,
 ): ClientInfo {
   const userAgent = headers['user-agent'];
   // A customer's server is not in the player's country.
   const isPlayer = kind === 'pk';
   return {
+    ...(isPlayer ? { ip, userAgent, origin: pageOf(headers.origin) } : {}),
     device: deviceOf(userAgent),
     country: isPlayer ? country.of(headers) : undefined,
     bot: isPlayer && isBot(userAgent, environment),
   };
 }
+
+/** The origin of the game's page; undefined for files and sandboxed frames, which send `null`. */
+const pageOf = (origin: string | undefined): string | undefined =>
+  origin !== undefined && /^https?:\/\/[^/]+$/.test(origin) && URL.canParse(origin)
+    ? origin
+    : undefined;
 
 /** Delays the response of `simulate: slow`, until the service stops. */
 async function delayResponse(stopping: AbortSignal): Promise<void> {

@@ -1,7 +1,7 @@
 import { type LookupAddress, type LookupOptions, lookup } from 'node:dns';
 import type { LookupFunction, Socket } from 'node:net';
 import { Agent, buildConnector } from 'undici';
-import { type AddressRule, isAllowedAddress } from '../platform/public-address.ts';
+import { type AddressRule, isAllowedAddress } from './public-address.ts';
 
 /** Webhooks must not be sent to this IP address. */
 export class BlockedAddressError extends Error {
@@ -23,8 +23,15 @@ type Resolve = (
  * checks every resolved address and the remote address of the socket: Node does not resolve literal addresses, and
  * DNS may return a different address later.
  */
-export function createGuardedAgent(rule: AddressRule, resolve: Resolve = lookup): Agent {
-  const connect = buildConnector({ timeout: 10_000, lookup: guardedLookup(rule, resolve) });
+export function createGuardedAgent(
+  rule: AddressRule,
+  resolve: Resolve = lookup,
+  connectTimeoutMs = 10_000,
+): Agent {
+  const connect = buildConnector({
+    timeout: connectTimeoutMs,
+    lookup: guardedLookup(rule, resolve),
+  });
   return new Agent({
     // Unlimited: the concurrency windows limit requests, and accounts that deliver to the same host must not wait
     // for each other. Each connection has one request at a time.

@@ -1,0 +1,63 @@
+import type { Clock } from '../platform/clock.ts';
+
+/** Stops requests to a host that fails, separately for every source, so that no source pays for another. */
+export interface CircuitBreaker {
+  /** Whether a request may be made now. After a pause, one request at a time tries whether the host has recovered. */
+  allows(sourceId: string, host: string): boolean;
+  record(sourceId: string, host: string, succeeded: boolean): void;
+  /** The hosts of a source that get no requests now. */
+  openHosts(sourceId: string): string[];
+}
+
+/** The results that count. */
+const window = 20;
+/** A single failure says nothing. */
+const minResults = 10;
+const maxFailureRate = 0.5;
+const pauseMs = 10_000;
+/** A wrapper can name any host; the oldest circuits are evicted. */
+const maxCircuits = 10_000;
+
+interface Circuit {
+  /** The latest results, oldest first. */
+  results: boolean[];
+  /** Monotonic milliseconds; undefined while the circuit is closed. */
+  retryAtMs?: number | undefined;
+}
+
+export function createCircuitBreaker(clock: Pick<Clock, 'monotonicMs'>): CircuitBreaker {
+  const circuits = new Map<string, Circuit>();
+  const keyOf = (sourceId: string, host: string): string => `${sourceId} ${host}`;
+  return {
+    allows(sourceId, host) {
+      const circuit = circuits.get(keyOf(sourceId, host));
+      if (circuit?.retryAtMs === undefined) return true;
+      if (clock.monotonicMs() < circuit.retryAtMs) return false;
+      // The next trial waits for the result of this one, or for as long again.
+      circuit.retryAtMs = clock.monotonicMs() + pauseMs;
+      return true;
+    },
+    record(sourceId, host, succeeded) {
+      const key = keyOf(sourceId, host);
+      const circuit = circuits.get(key) ?? { results: [] };
+      circuits.delete(key);
+      circuits.set(key, circuit);
+      const [oldest] = circuits.keys();
+      if (circuits.size > maxCircuits && oldest !== undefined) circuits.delete(oldest);
+      if (circuit.retryAtMs !== undefined) {
+        if (succeeded) circuits.delete(key);
+        else circuit.retryAtMs = clock.monotonicMs() + pauseMs;
+        return;
+      }
+      circuit.results = [...circuit.results, succeeded].slice(-window);
+      const failures = circuit.results.filter((result) => !result).length;
+      const isFailing = failures >= circuit.results.length * maxFailureRate;
+      if (circuit.results.length >= minResults && isFailing)
+        circuit.retryAtMs = clock.monotonicMs() + pauseMs;
+    },
+    openHosts: (sourceId) =>
+      [...circuits]
+        .filter(([key, { retryAtMs }]) => key.startsWith(`${sourceId} `) && retryAtMs !== undefined)
+        .map(([key]) => key.slice(sourceId.length + 1)),
+  };
+}

@@ -1,0 +1,92 @@
+import type { DisclosedPlayer } from '../demand/disclose.ts';
+import { linkSignal } from '../platform/link-signal.ts';
+import type { OutsideSource } from '../resource/outside-source.ts';
+import type { RequestHeaders } from '../resource/request-headers.ts';
+import {
+  type Asked,
+  type OfferRequest,
+  serverUserAgent,
+  type SourceDeps,
+  type SourceResponse,
+} from './offer-request.ts';
+import { askBidder } from './openrtb-source.ts';
+import type { OutsideResponse, RequestOutside } from './outside-client.ts';
+import { askTag } from './vast-source.ts';
+
+/** Asks a source for an ad, for at most `timeoutMs`. Never rejects. */
+export type RequestOffer = (
+  source: OutsideSource,
+  request: OfferRequest,
+  timeoutMs: number,
+) => Promise<SourceResponse>;
+
+interface Deps extends SourceDeps {
+  requestOutside: RequestOutside;
+  /** The source's own request headers, such as an API key. */
+  readHeaders: RequestHeaders['read'];
+  /** Aborts when the service stops. */
+  stopping: AbortSignal;
+}
+
+export function createRequestOffer(deps: Deps): RequestOffer {
+  const { clock, requestOutside, readHeaders, stopping } = deps;
+  return async (source, request, timeoutMs) => {
+    const startedMs = clock.monotonicMs();
+    const linked = linkSignal(stopping, { timeoutMs });
+    const ownHost = new URL(source.kind === 'vast' ? source.tag_url : source.endpoint_url).host;
+    const send = async (url: string, body?: string): Promise<OutsideResponse> =>
+      requestOutside({
+        sourceId: source.id,
+        url,
+        // Wrappers and win notices are requested from whomever they name.
+        ...(new URL(url).host === ownHost && {
+          credentials: await readHeaders(request.accountId, source),
+        }),
+        headers: headersOf(source, request.player, body !== undefined),
+        loopback: request.loopback,
+        signal: linked.signal,
+        ...(body === undefined ? {} : { body }),
+      });
+    try {
+      const asked: Asked = { deps, source, request, timeoutMs, send };
+      const response =
+        source.kind === 'vast'
+          ? await askTag(asked, source.tag_url)
+          : await askBidder(asked, source.endpoint_url);
+      const ms = Math.round(clock.monotonicMs() - startedMs);
+      return { ...nothing, ...response, facts: { ...response.facts, ms } };
+    } catch (error) {
+      const reason = error instanceof Error ? error.message : String(error);
+      return { ...nothing, verdict: `source_error: ${reason.slice(0, 200)}` };
+    } finally {
+      linked.release();
+    }
+  };
+}
+
+const nothing: SourceResponse = {
+  verdict: 'no_bid',
+  facts: {},
+  notices: [],
+  onWin: [],
+  onLoss: () => [],
+  trace: [],
+};
+
+function headersOf(
+  { header_profile: profile }: OutsideSource,
+  { ip, userAgent, language }: DisclosedPlayer,
+  hasBody: boolean,
+): Record<string, string> {
+  const forwarded = profile === 'forwarded';
+  const agent = userAgent?.replace(/[^\x20-\x7e]/g, '');
+  return Object.fromEntries(
+    Object.entries({
+      'user-agent': forwarded ? (agent ?? serverUserAgent) : serverUserAgent,
+      'x-device-user-agent': forwarded ? undefined : agent,
+      [forwarded ? 'x-forwarded-for' : 'x-device-ip']: ip,
+      'accept-language': language,
+      'content-type': hasBody ? 'application/json' : undefined,
+    }).filter((entry): entry is [string, string] => entry[1] !== undefined),
+  );
+}

@@ -1,0 +1,179 @@
+import type { Notice } from '../demand/offer.ts';
+import {
+  billingNotice,
+  lossNotice,
+  markupSource,
+  expandMarkup,
+  winNotice,
+} from '../demand/openrtb/notices.ts';
+import { buildBidRequest, type JsonObject } from '../demand/openrtb/request.ts';
+import {
+  type Bid,
+  type BidIds,
+  lossReasons,
+  type LossReason,
+  readBidResponse,
+} from '../demand/openrtb/response.ts';
+import {
+  type Asked,
+  type Found,
+  macrosOf,
+  maxDurationMs,
+  minDurationMs,
+  rulesOf,
+} from './offer-request.ts';
+import { describeResult, errorNotices, findVastAd, offerOf } from './vast-source.ts';
+
+/** Bids whose markup is read: of the best ones, the first that has an ad. */
+const maxBidsRead = 3;
+
+/** Asks a bidder. */
+export async function askBidder(asked: Asked, endpointUrl: string): Promise<Found> {
+  const { source, request, send } = asked;
+  const body = JSON.stringify(buildBidRequest(bidFactsOf(asked)));
+  const response = await send(endpointUrl, body);
+  if (response.status === 'failed') {
+    const facts = response.httpStatus === undefined ? {} : { http_status: response.httpStatus };
+    return {
+      verdict: response.kind === 'error' ? `source_error: ${response.reason}` : response.kind,
+      facts,
+    };
+  }
+  const facts = { http_status: response.httpStatus };
+  const rules = {
+    requestId: request.transactionId,
+    currency: source.currency,
+    floorMicros: source.floor_micros,
+    blocked: request.blocked,
+  };
+  const read = readBidResponse(response.text, rules);
+  if (read.status === 'no_bid') return { verdict: 'no_bid', facts };
+  if (read.status === 'malformed') return { verdict: `source_error: ${read.reason}`, facts };
+  const auction = { requestId: request.transactionId };
+  const lost = (bid: BidIds, loss: LossReason): Notice[] => {
+    const url = lossNotice(bid, auction, loss);
+    return url === undefined ? [] : [{ kind: 'loss', url }];
+  };
+  const notices = read.rejected.flatMap((bid) => lost(bid, bid.loss));
+  const [chosen, ...others] = read.bids;
+  if (!chosen) {
+    const isBelowFloor = read.rejected.every(({ loss }) => loss === lossReasons.belowFloor);
+    const [first] = read.rejected;
+    return {
+      verdict: isBelowFloor ? 'below_floor' : `refused: ${first?.reason ?? ''}`,
+      facts,
+      notices,
+    };
+  }
+  return readBids(asked, [chosen, ...others.slice(0, maxBidsRead - 1)], {
+    facts,
+    notices: [
+      ...notices,
+      ...others.slice(maxBidsRead - 1).flatMap((bid) => lost(bid, lossReasons.outbid)),
+    ],
+    lost,
+  });
+}
+
+interface BidsRead {
+  facts: Found['facts'] & object;
+  notices: Notice[];
+  lost(bid: BidIds, loss: LossReason): Notice[];
+}
+
+/** Reads the markup of the bids, the best first, until one has an ad. */
+async function readBids(
+  asked: Asked,
+  [bid, ...others]: readonly [Bid, ...Bid[]],
+  { facts, notices, lost }: BidsRead,
+): Promise<Found> {
+  const { deps, source, request, send } = asked;
+  const auction = { requestId: request.transactionId };
+  const outbid = others.flatMap((other) => lost(other, lossReasons.outbid));
+  const markup = markupSource(bid, auction);
+  if (!markup) {
+    const verdict = 'refused: The bid has no markup.';
+    return next(
+      asked,
+      others,
+      { facts, notices: [...notices, ...lost(bid, lossReasons.noMarkup)], lost },
+      verdict,
+    );
+  }
+  const macros = macrosOf(request);
+  const { result, last } = await findVastAd(deps, {
+    start: 'markup' in markup ? { markup: markup.markup } : { tagUrl: markup.tagUrl },
+    macros,
+    rules: rulesOf(request),
+    async fetchDocument(url) {
+      const document = await send(url);
+      if (document.status === 'failed' || 'markup' in markup || url !== markup.tagUrl)
+        return document;
+      return { ...document, text: expandMarkup(document.text, bid, auction) };
+    },
+  });
+  const found = describeResult(result, last);
+  const reported = [...notices, ...errorNotices(result.errors, macros, deps)];
+  if (!result.ad) {
+    const failed = { facts, notices: [...reported, ...lost(bid, lossReasons.invalid)], lost };
+    return next(asked, others, failed, found.verdict);
+  }
+  const isAnnounced = 'tagUrl' in markup && markup.isWinNotice;
+  const win = isAnnounced ? undefined : winNotice(bid, auction);
+  const nowMs = deps.clock.nowMs();
+  const burl = billingNotice(bid, auction, nowMs);
+  const [advertiserDomain] = bid.advertiserDomains;
+  const terms = {
+    sourceId: source.id,
+    priceMicros: bid.priceMicros,
+    currency: bid.currency,
+    creativeId: bid.creativeId,
+    categories: bid.categories,
+    ...(advertiserDomain !== undefined && { advertiserDomain }),
+    ...(burl !== undefined && { burl }),
+    ...(bid.expiresS !== undefined && { expiresAtMs: nowMs + bid.expiresS * 1_000 }),
+  };
+  return {
+    verdict: 'offer',
+    facts,
+    trace: result.trace,
+    offer: offerOf(result.ad, terms, request.viewport),
+    notices: [...reported, ...outbid],
+    onWin: win === undefined ? [] : [{ kind: 'win', url: win }],
+    onLoss: (reason) => lost(bid, reason),
+  };
+}
+
+async function next(
+  asked: Asked,
+  [bid, ...others]: readonly Bid[],
+  read: BidsRead,
+  verdict: string,
+): Promise<Found> {
+  if (!bid) return { verdict, facts: read.facts, notices: read.notices };
+  return readBids(asked, [bid, ...others], read);
+}
+
+function bidFactsOf({ source, request, timeoutMs }: Asked) {
+  const { origin } = request;
+  return {
+    id: request.transactionId,
+    version: source.ortb_version,
+    isTest: request.sandbox,
+    timeoutMs,
+    placement: request.placement,
+    floorMicros: source.floor_micros,
+    currency: source.currency,
+    showWithinS: request.showWithinS,
+    displayManager: { name: 'Trueward', version: '1' },
+    playerSize: request.viewport,
+    minDurationS: minDurationMs / 1_000,
+    maxDurationS: maxDurationMs / 1_000,
+    site: origin === undefined ? {} : { domain: new URL(origin).hostname, page: `${origin}/` },
+    player: request.player,
+    transactionId: request.transactionId,
+    supplyChain: [],
+    blocked: request.blocked,
+    ...(source.ext === undefined ? {} : { ext: source.ext as JsonObject }),
+  };
+}

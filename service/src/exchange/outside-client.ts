@@ -1,0 +1,157 @@
+import { type Dispatcher, request } from 'undici';
+import { findUrlProblem } from '../platform/public-address.ts';
+import type { CircuitBreaker } from './circuit-breaker.ts';
+
+/** A request to an outside source. */
+export interface OutsideRequest {
+  sourceId: string;
+  url: string;
+  /** The body of a POST; absent: a GET. */
+  body?: string;
+  headers: Readonly<Record<string, string>>;
+  /** Sent to the host of `url` only, not to another one that it redirects to. */
+  credentials?: Readonly<Record<string, string>>;
+  /** Whether loopback addresses and http are allowed, for development. */
+  loopback: boolean;
+  /** Aborts when the time of the source is up. */
+  signal: AbortSignal;
+}
+
+export type OutsideResponse =
+  | { status: 'ok'; httpStatus: number; text: string; /** After redirects. */ url: string }
+  | {
+      status: 'failed';
+      reason: string;
+      kind: 'circuit_open' | 'timeout' | 'error';
+      httpStatus?: number;
+    };
+
+/** Never rejects. */
+export type RequestOutside = (request: OutsideRequest) => Promise<OutsideResponse>;
+
+interface Deps {
+  /** Agents for public addresses only, and for development. */
+  agents: { strict: Dispatcher; development: Dispatcher };
+  breaker: CircuitBreaker;
+}
+
+const maxRedirects = 3;
+/** Of one document. */
+const maxBytes = 262_144;
+
+/** Why a response cannot be used. */
+class UnusableError extends Error {
+  readonly httpStatus: number | undefined;
+  constructor(reason: string, httpStatus?: number) {
+    super(reason);
+    this.httpStatus = httpStatus;
+  }
+}
+
+/** Requests documents from public addresses only, redirects included, within limits of size and time. */
+export function createRequestOutside({ agents, breaker }: Deps): RequestOutside {
+  const follow = async (outside: OutsideRequest): Promise<OutsideResponse> => {
+    let { url } = outside;
+    for (let redirects = 0; redirects <= maxRedirects; redirects += 1) {
+      const problem = findUrlProblem(url, { development: outside.loopback });
+      if (problem !== undefined) throw new UnusableError(`The URL ${short(url)} ${problem}.`);
+      const { host } = new URL(url);
+      if (!breaker.allows(outside.sourceId, host)) {
+        return { status: 'failed', kind: 'circuit_open', reason: `${host} has failed repeatedly.` };
+      }
+      const response = await send(outside, url).catch((error: unknown) => {
+        breaker.record(outside.sourceId, host, false);
+        throw error;
+      });
+      breaker.record(outside.sourceId, host, response.httpStatus < 500);
+      if (response.location === undefined) return read(response, url);
+      if (outside.body !== undefined)
+        throw new UnusableError('A bid request is not redirected.', response.httpStatus);
+      url = new URL(response.location, url).href;
+    }
+    throw new UnusableError(`${short(outside.url)} redirects more than ${maxRedirects} times.`);
+  };
+
+  const send = async (outside: OutsideRequest, url: string): Promise<Received> => {
+    const isSameHost = new URL(url).host === new URL(outside.url).host;
+    const credentials = isSameHost ? outside.credentials : {};
+    const response = await request(url, {
+      method: outside.body === undefined ? 'GET' : 'POST',
+      // Compressed bodies would need limits of their own: a kilobyte can expand to a gigabyte.
+      headers: { ...outside.headers, ...credentials, 'accept-encoding': 'identity' },
+      ...(outside.body === undefined ? {} : { body: outside.body }),
+      dispatcher: outside.loopback ? agents.development : agents.strict,
+      signal: outside.signal,
+    });
+    const { statusCode: httpStatus, headers } = response;
+    const location = redirects.has(httpStatus) ? textOf(headers['location']) : undefined;
+    if (location !== undefined) {
+      await discard(response.body, outside.signal);
+      return { httpStatus, location, text: '' };
+    }
+    const encoding = textOf(headers['content-encoding']) ?? 'identity';
+    if (encoding !== 'identity') {
+      await discard(response.body, outside.signal);
+      throw new UnusableError(
+        `The response is compressed (${short(encoding)}); expected identity.`,
+      );
+    }
+    return { httpStatus, text: await readText(response.body) };
+  };
+
+  return async (outside) => {
+    try {
+      return await follow(outside);
+    } catch (error) {
+      if (outside.signal.aborted)
+        return { status: 'failed', kind: 'timeout', reason: 'No response in time.' };
+      const { httpStatus } = error instanceof UnusableError ? error : {};
+      const reason = error instanceof Error ? error.message || error.name : String(error);
+      return {
+        status: 'failed',
+        kind: 'error',
+        reason: reason.slice(0, 300),
+        ...(httpStatus === undefined ? {} : { httpStatus }),
+      };
+    }
+  };
+}
+
+interface Received {
+  httpStatus: number;
+  text: string;
+  /** Set for a redirect. */
+  location?: string;
+}
+
+const redirects: ReadonlySet<number> = new Set([301, 302, 303, 307, 308]);
+
+function read({ httpStatus, text }: Received, url: string): OutsideResponse {
+  if (httpStatus === 200 || httpStatus === 204) return { status: 'ok', httpStatus, text, url };
+  throw new UnusableError(
+    `The response has status ${httpStatus}; expected 200 or 204.`,
+    httpStatus,
+  );
+}
+
+async function readText(body: Dispatcher.ResponseData['body']): Promise<string> {
+  const chunks: Buffer[] = [];
+  let size = 0;
+  for await (const chunk of body) {
+    const bytes = chunk as Buffer;
+    size += bytes.length;
+    // Leaving the loop destroys the stream.
+    if (size > maxBytes) throw new UnusableError(`The response has more than ${maxBytes} bytes.`);
+    chunks.push(bytes);
+  }
+  return Buffer.concat(chunks).toString('utf8');
+}
+
+/** Reads a short body to its end, so that the connection can be used again. */
+const discard = (body: Dispatcher.ResponseData['body'], signal: AbortSignal): Promise<void> =>
+  body.dump({ limit: 16_384, signal });
+
+const textOf = (header: string | string[] | undefined): string | undefined =>
+  Array.isArray(header) ? header[0] : header;
+
+const short = (text: string): string => text.slice(0, 200);

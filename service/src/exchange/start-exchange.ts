@@ -1,0 +1,40 @@
+import { lookup } from 'node:dns';
+import { setImmediate as nextTurn } from 'node:timers/promises';
+import type { Clock } from '../platform/clock.ts';
+import { createGuardedAgent } from '../platform/guarded-agent.ts';
+import type { RequestHeaders } from '../resource/request-headers.ts';
+import { createCircuitBreaker } from './circuit-breaker.ts';
+import { createRequestOffer, type RequestOffer } from './exchange.ts';
+import { createRequestOutside } from './outside-client.ts';
+
+interface Deps {
+  clock: Clock;
+  readHeaders: RequestHeaders['read'];
+  /** Aborts when the service stops. */
+  stopping: AbortSignal;
+}
+
+/** An auction is over before a slower connection would help. */
+const connectTimeoutMs = 1_000;
+
+/** Connects to outside sources, with agents of its own: those of webhooks wait longer for a connection. */
+export function startExchange({ clock, readHeaders, stopping }: Deps): {
+  requestOffer: RequestOffer;
+  stop(): Promise<void>;
+} {
+  const agentOf = (loopback: boolean) => createGuardedAgent({ loopback }, lookup, connectTimeoutMs);
+  const agents = { strict: agentOf(false), development: agentOf(true) };
+  return {
+    requestOffer: createRequestOffer({
+      requestOutside: createRequestOutside({ agents, breaker: createCircuitBreaker(clock) }),
+      readHeaders,
+      clock,
+      random: Math.random,
+      pause: () => nextTurn(),
+      stopping,
+    }),
+    async stop() {
+      await Promise.all([agents.strict.destroy(), agents.development.destroy()]);
+    },
+  };
+}

@@ -1,0 +1,161 @@
+import type { Notice, Offer } from '../demand/offer.ts';
+import { adMacros, type ErrorReport, type VastAd } from '../demand/vast/ad.ts';
+import { expandMacros, type MacroValues } from '../demand/vast/macros.ts';
+import { resolveVast, type VastResult, type VastRules } from '../demand/vast/resolve.ts';
+import { offsetMs } from '../demand/vast/values.ts';
+import { vastErrorCodes } from '../demand/vast/vast-error.ts';
+import { type Asked, type Found, macrosOf, rulesOf, type SourceDeps } from './offer-request.ts';
+import type { OutsideResponse } from './outside-client.ts';
+
+export interface VastRequest {
+  start: { tagUrl: string } | { markup: string };
+  macros: MacroValues;
+  rules: VastRules;
+  /** Requests a document of the source. */
+  fetchDocument(url: string): Promise<OutsideResponse>;
+}
+
+/** Finds the ad, and keeps the last response for explanations. */
+export async function findVastAd(
+  { clock, random, pause }: SourceDeps,
+  { start, macros, rules, fetchDocument }: VastRequest,
+): Promise<{ result: VastResult; last: OutsideResponse | undefined }> {
+  let last: OutsideResponse | undefined;
+  const result = await resolveVast(start, {
+    clock,
+    random,
+    pause,
+    macros,
+    rules,
+    async fetchDocument(url) {
+      last = await fetchDocument(url);
+      return last.status === 'ok' ? last : { status: 'failed', reason: last.reason };
+    },
+  });
+  return { result, last };
+}
+
+/** The requests that report errors to the source and its wrappers. */
+export const errorNotices = (
+  errors: readonly ErrorReport[],
+  macros: MacroValues,
+  { clock, random }: SourceDeps,
+): Notice[] =>
+  errors.flatMap(({ code, urls }) =>
+    urls.map((url) => ({
+      kind: 'error' as const,
+      url: expandMacros(
+        url,
+        { ...macros, ERRORCODE: code },
+        { nowMs: clock.nowMs(), random: random() },
+      ),
+    })),
+  );
+
+/** What the source adds to its ad. */
+export interface Terms {
+  sourceId: string;
+  priceMicros: number;
+  currency: string;
+  /** The advertiser's domain, if the source names it itself. */
+  advertiserDomain?: string;
+  /** The creative's id with the bidder. */
+  creativeId?: string;
+  categories?: readonly string[];
+  burl?: string;
+  expiresAtMs?: number;
+}
+
+/** Describes the ad of a source; a size that the source does not declare is the player's. */
+export function offerOf(
+  ad: VastAd,
+  { sourceId, priceMicros, currency, ...terms }: Terms,
+  player: { width: number; height: number },
+): Offer {
+  const { media, icons, skip, durationMs, clickThrough } = ad;
+  const domain = terms.advertiserDomain ?? domainOf(ad.advertiser);
+  const skipAfterMs = skip && offsetMs(skip, durationMs);
+  const expiries = [ad.expiresAtMs, terms.expiresAtMs].filter((ms) => ms !== undefined);
+  const [icon] = icons;
+  return {
+    sourceId,
+    creativeKey: keyOf(ad, terms.creativeId),
+    ...(domain !== undefined && { advertiserDomain: domain }),
+    ...(ad.advertiser !== undefined && { advertiserName: ad.advertiser }),
+    priceMicros,
+    currency,
+    media: {
+      url: media.url,
+      mime: media.type,
+      width: media.width ?? player.width,
+      height: media.height ?? player.height,
+      ...(media.bitrate !== undefined && { bitrate: media.bitrate * 1_000 }),
+      ...(durationMs !== undefined && { durationMs }),
+    },
+    captions: ad.captions.flatMap(({ url, language }) =>
+      language === undefined ? [] : { url, language },
+    ),
+    categories: [...ad.categories.map(({ code }) => code), ...(terms.categories ?? [])],
+    ...(clickThrough !== undefined && { clickUrl: clickThrough }),
+    ...(icon && { icon }),
+    ...(skipAfterMs !== undefined && { skipAfterMs: Math.round(skipAfterMs) }),
+    ...(expiries.length > 0 && { expiresAtMs: Math.min(...expiries) }),
+    trackers: {
+      byEvent: ad.trackers,
+      progress: ad.progress,
+      ...(terms.burl !== undefined && { burl: terms.burl }),
+      macros: adMacros(ad),
+    },
+  };
+}
+
+/** Ad servers write `unknown` where the standard requires an id. */
+const isKnown = (id: string): boolean => !/^unknown$/i.test(id.trim());
+
+function keyOf(ad: VastAd, creativeId: string | undefined): string {
+  const universal = ad.universalAdIds.find(({ id }) => isKnown(id));
+  if (universal) return `${universal.registry} ${universal.id}`;
+  const own = creativeId ?? ad.creativeId ?? ad.adId;
+  return own ?? ad.media.url.split(/[?#]/, 1)[0] ?? ad.media.url;
+}
+
+/** The domain that an `Advertiser` element names: a domain, or a URL. Undefined for a name. */
+function domainOf(advertiser: string | undefined): string | undefined {
+  const text = advertiser?.trim().toLowerCase() ?? '';
+  const host = /^https?:\/\//.test(text) && URL.canParse(text) ? new URL(text).hostname : text;
+  return /^(?:[a-z0-9-]+\.)+[a-z]{2,}$/.test(host) ? host.replace(/^www\./, '') : undefined;
+}
+
+/** Asks a VAST tag. */
+export async function askTag(asked: Asked, tagUrl: string): Promise<Found> {
+  const { source, request, deps, send } = asked;
+  const macros = macrosOf(request);
+  const { result, last } = await findVastAd(deps, {
+    start: { tagUrl },
+    macros,
+    rules: rulesOf(request),
+    fetchDocument: send,
+  });
+  const found = describeResult(result, last);
+  const notices = errorNotices(result.errors, macros, deps);
+  if (!result.ad) return { ...found, notices };
+  const terms = { sourceId: source.id, priceMicros: source.cpm_micros, currency: source.currency };
+  return { ...found, notices, offer: offerOf(result.ad, terms, request.viewport) };
+}
+
+/** The verdict of a response to a tag. */
+export function describeResult(result: VastResult, last: OutsideResponse | undefined): Found {
+  const { trace, noAd } = result;
+  const httpStatus = last?.httpStatus;
+  const facts = {
+    ...(httpStatus !== undefined && { http_status: httpStatus }),
+    ...(noAd !== undefined && { vast_error: noAd.code }),
+  };
+  const verdictOf = (): string => {
+    if (noAd === undefined) return 'offer';
+    if (last?.status === 'failed')
+      return last.kind === 'error' ? `source_error: ${last.reason}` : last.kind;
+    return noAd.code === vastErrorCodes.noAds ? 'no_bid' : `refused: ${noAd.reason}`;
+  };
+  return { verdict: verdictOf(), facts, trace };
+}

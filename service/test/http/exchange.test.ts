@@ -1,0 +1,300 @@
+import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { setImmediate as nextTurn } from 'node:timers/promises';
+import { gzipSync } from 'node:zlib';
+import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
+import { createCircuitBreaker } from '../../src/exchange/circuit-breaker.ts';
+import { createRequestOffer } from '../../src/exchange/exchange.ts';
+import type { OfferRequest } from '../../src/exchange/offer-request.ts';
+import { createRequestOutside } from '../../src/exchange/outside-client.ts';
+import { systemClock } from '../../src/platform/clock.ts';
+import type { OutsideSource } from '../../src/resource/outside-source.ts';
+import { createGuardedAgent } from '../../src/platform/guarded-agent.ts';
+import { inline, mp4, tags, vast, wrapper } from '../unit/vast/fixtures.ts';
+
+type Respond = (request: IncomingMessage, response: ServerResponse, body: string) => void;
+
+let respond: Respond;
+let requests: { url: string; headers: IncomingMessage['headers']; body: string }[] = [];
+const server = createServer((request, response) => {
+  const chunks: Buffer[] = [];
+  request.on('data', (chunk: Buffer) => chunks.push(chunk));
+  request.on('end', () => {
+    const body = Buffer.concat(chunks).toString();
+    requests.push({ url: request.url ?? '', headers: request.headers, body });
+    respond(request, response, body);
+  });
+});
+let origin = '';
+beforeAll(async () => {
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  origin = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+});
+afterAll(async () => {
+  server.closeAllConnections();
+  await Promise.all([
+    new Promise((resolve) => server.close(resolve)),
+    ...agents.map((agent) => agent.destroy()),
+  ]);
+});
+afterEach(() => {
+  requests = [];
+});
+
+const agents = [
+  createGuardedAgent({ loopback: false }),
+  createGuardedAgent({ loopback: true }),
+] as const;
+const breaker = createCircuitBreaker(systemClock);
+const requestOffer = createRequestOffer({
+  requestOutside: createRequestOutside({
+    agents: { strict: agents[0], development: agents[1] },
+    breaker,
+  }),
+  clock: systemClock,
+  random: () => 0.5,
+  readHeaders: (accountId, { id }) => Promise.resolve({ authorization: `${accountId} ${id}` }),
+  pause: () => nextTurn(),
+  stopping: new AbortController().signal,
+});
+
+let sources = 0;
+const sourceOf = (members: Partial<OutsideSource>): OutsideSource =>
+  ({
+    id: `src_${(sources += 1)}`,
+    name: 'A source',
+    environment: 'sandbox',
+    status: 'active',
+    placements: ['revive'],
+    ortb_version: '2.6',
+    priority: 5,
+    cpm_micros: 2_000_000,
+    floor_micros: 1_000_000,
+    currency: 'USD',
+    timeout_ms: 1_000,
+    review: 'manual',
+    allowed_domains: [],
+    impression_on: 'verified',
+    tracking_window_s: 1_800,
+    child_directed: false,
+    header_profile: 'iab',
+    ...members,
+  }) as OutsideSource;
+const tag = (path = '/tag', members: Partial<OutsideSource> = {}): OutsideSource =>
+  sourceOf({ kind: 'vast', tag_url: `${origin}${path}`, ...members } as Partial<OutsideSource>);
+const bidder = (members: Partial<OutsideSource> = {}): OutsideSource =>
+  sourceOf({
+    kind: 'openrtb',
+    endpoint_url: `${origin}/bid`,
+    ...members,
+  } as Partial<OutsideSource>);
+
+const request: OfferRequest = {
+  accountId: 'acc_1',
+  transactionId: '7f3e0c1a-6f0e-4c1f-9a52-0a9e4f6f1b11',
+  placement: 'revive',
+  sandbox: true,
+  loopback: true,
+  player: {
+    ip: '203.0.113.0',
+    userAgent: 'Player/1',
+    language: 'en-US',
+    limitAdTracking: true,
+    childDirected: false,
+  },
+  viewport: { width: 844, height: 390 },
+  minSkipMs: 5_000,
+  blocked: { advertisers: [], categories: [], seats: [], attributes: [] },
+  showWithinS: 600,
+  origin: 'https://game.example',
+};
+const ask = (source: OutsideSource, timeoutMs = 1_000) => requestOffer(source, request, timeoutMs);
+const xml =
+  (text: string): Respond =>
+  (_request, response) => {
+    response.setHeader('content-type', 'application/xml').end(text);
+  };
+const adOf = (path = '/ad.mp4') =>
+  inline({ body: tags('Impression', `${origin}/impression`), media: mp4('', `${origin}${path}`) });
+
+test('a tag is requested with the player’s device headers and expanded macros, and its ad is offered at the price of the source', async () => {
+  respond = xml(vast(adOf('/ad.mp4?session=1')));
+  const { offer, verdict, facts } = await ask(tag('/tag?w=[PLAYERSIZE]&ip=[DEVICEIP]'));
+  expect(verdict).toBe('offer');
+  expect(offer).toMatchObject({
+    priceMicros: 2_000_000,
+    currency: 'USD',
+    media: { url: `${origin}/ad.mp4?session=1`, mime: 'video/mp4' },
+    trackers: { byEvent: { impression: [`${origin}/impression`] } },
+  });
+  expect(facts).toMatchObject({ http_status: 200, ms: expect.any(Number) as number });
+  expect(requests[0]).toMatchObject({
+    url: '/tag?w=844,390&ip=203.0.113.0',
+    headers: {
+      'x-device-ip': '203.0.113.0',
+      'x-device-user-agent': 'Player/1',
+      'accept-language': 'en-US',
+      'user-agent': 'Trueward/1',
+    },
+  });
+});
+
+test('the source’s own headers are sent to its host only, not where it redirects or wraps', async () => {
+  const elsewhere = origin.replace('127.0.0.1', 'localhost');
+  respond = ({ url }, response) => {
+    if (url === '/tag') response.writeHead(302, { location: `${elsewhere}/moved` }).end();
+    else response.end(url === '/moved' ? vast(wrapper(`${elsewhere}/inner`)) : vast(adOf()));
+  };
+  const source = tag();
+  expect((await ask(source)).verdict).toBe('offer');
+  expect(requests.map(({ url, headers }) => [url, headers.authorization])).toEqual([
+    ['/tag', `acc_1 ${source.id}`],
+    ['/moved', undefined],
+    ['/inner', undefined],
+  ]);
+});
+
+test('wrappers are followed, and errors are reported to each', async () => {
+  respond = ({ url }, response) =>
+    response.end(
+      url === '/tag'
+        ? vast(
+            wrapper(`${origin}/inner`, { body: tags('Error', `${origin}/error?code=[ERRORCODE]`) }),
+          )
+        : vast(''),
+    );
+  const { verdict, notices } = await ask(tag());
+  expect(verdict).toBe('no_bid');
+  expect(notices).toEqual([{ kind: 'error', url: `${origin}/error?code=303` }]);
+});
+
+test.each<[string, Respond, RegExp]>([
+  ['an empty response', xml(''), /^no_bid$/],
+  [
+    'an error of the server',
+    (_request, response) => void response.writeHead(500).end(),
+    /^source_error: .*500/,
+  ],
+  ['no XML', xml('{"ad":1}'), /^refused: /],
+  [
+    'a gzip bomb',
+    (_request, response) =>
+      void response.setHeader('content-encoding', 'gzip').end(gzipSync(Buffer.alloc(10_000_000))),
+    /^source_error: The response is compressed/,
+  ],
+  [
+    'a document that is too long',
+    (_request, response) => void response.end(' '.repeat(300_000)),
+    /^source_error: The response has more than 262144 bytes/,
+  ],
+  [
+    'a redirect to a private address',
+    (_request, response) => void response.writeHead(302, { location: 'http://10.0.0.1/' }).end(),
+    /^source_error: The URL http:\/\/10\.0\.0\.1\/ must be an https URL/,
+  ],
+  [
+    'endless redirects',
+    (_request, response) => void response.writeHead(302, { location: '/tag' }).end(),
+    /redirects more than 3 times/,
+  ],
+])('%s is no offer', async (_name, response, verdict) => {
+  respond = response;
+  const answer = await ask(tag());
+  expect(answer.offer).toBeUndefined();
+  expect(answer.verdict).toMatch(verdict);
+});
+
+test('a source that does not respond, or drips, ends with its timeout', async () => {
+  respond = () => undefined;
+  expect((await ask(tag(), 60)).verdict).toBe('timeout');
+  respond = (_request, response) => {
+    response.write(' ');
+    const timer = setInterval(() => response.write(' '), 10);
+    response.on('close', () => clearInterval(timer));
+  };
+  expect((await ask(tag(), 120)).verdict).toBe('timeout');
+});
+
+test('a source that keeps failing is not asked for a while; others on its host are', async () => {
+  respond = (_request, response) => void response.writeHead(503).end();
+  const failing = tag();
+  for (let count = 0; count < 10; count += 1) await ask(failing);
+  expect((await ask(failing)).verdict).toBe('circuit_open');
+  expect(requests).toHaveLength(10);
+  respond = xml(vast(adOf()));
+  expect((await ask(tag())).verdict).toBe('offer');
+});
+
+const bidOf = (members: object = {}) => ({
+  id: 'b1',
+  impid: '1',
+  price: 3.5,
+  adomain: ['www.shop.example'],
+  crid: 'creative-7',
+  mtype: 2,
+  adm: vast(adOf()),
+  nurl: `${origin}/win?p=\${AUCTION_PRICE}`,
+  burl: `${origin}/bill?p=\${AUCTION_PRICE}`,
+  lurl: `${origin}/loss?r=\${AUCTION_LOSS}`,
+  ...members,
+});
+const bids =
+  (...list: object[]): Respond =>
+  (_request, response, body) => {
+    const { id } = JSON.parse(body) as { id: string };
+    response.end(JSON.stringify({ id, cur: 'USD', seatbid: [{ bid: list }] }));
+  };
+
+test('the best bid with an ad is offered with its notices; the others are told that they lost', async () => {
+  respond = (incoming, response, body) =>
+    bids(bidOf(), bidOf({ id: 'b2', price: 9, adm: '<no vast>' }), bidOf({ id: 'b3', price: 2 }))(
+      incoming,
+      response,
+      body,
+    );
+  const answer = await ask(bidder());
+  expect(answer.offer).toMatchObject({
+    creativeKey: 'creative-7',
+    advertiserDomain: 'shop.example',
+    priceMicros: 3_500_000,
+    trackers: { burl: `${origin}/bill?p=3.5` },
+  });
+  expect(answer.onWin).toEqual([{ kind: 'win', url: `${origin}/win?p=3.5` }]);
+  expect(answer.notices).toContainEqual({ kind: 'loss', url: `${origin}/loss?r=3` });
+  expect(answer.notices).toContainEqual({ kind: 'loss', url: `${origin}/loss?r=102` });
+  expect(JSON.parse(requests[0]?.body ?? '')).toMatchObject({
+    test: 1,
+    imp: [{ bidfloor: 1, rwdd: 1 }],
+    site: { domain: 'game.example' },
+  });
+});
+
+test.each<[string, Respond, RegExp]>([
+  ['no content', (_request, response) => void response.writeHead(204).end(), /^no_bid$/],
+  [
+    'a bid below the floor',
+    (request, response, body) => bids(bidOf({ price: 0.5 }))(request, response, body),
+    /^below_floor$/,
+  ],
+  [
+    'a price of 1e9',
+    (request, response, body) => bids(bidOf({ price: 1e9 }))(request, response, body),
+    /^refused: /,
+  ],
+  [
+    'another currency',
+    (_request, response, body) =>
+      void response.end(
+        JSON.stringify({
+          id: (JSON.parse(body) as { id: string }).id,
+          cur: 'EUR',
+          seatbid: [{ bid: [bidOf()] }],
+        }),
+      ),
+    /^refused: /,
+  ],
+  ['no JSON', (_request, response) => void response.end('<html>'), /^source_error: /],
+])('%s is no offer of a bidder', async (_name, response, verdict) => {
+  respond = response;
+  expect((await ask(bidder())).verdict).toMatch(verdict);
+});

@@ -1,0 +1,190 @@
+import { readFileSync } from 'node:fs';
+import type { RequestListener } from 'node:http';
+import { fileURLToPath } from 'node:url';
+import type { Creative, Source } from '@trueward/protocol/wire';
+import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
+import { inline, mp4, tags, tracking, vast } from '../unit/vast/fixtures.ts';
+import { type MediaOrigin, startMediaOrigin } from './media-origin.ts';
+import { type Filled, type Game, startGame } from './reward-game.ts';
+
+const meadow = readFileSync(
+  fileURLToPath(new URL('../../../demo/creatives/dist/meadow.mp4', import.meta.url)),
+);
+const waiting = { timeout: 20_000 };
+
+let game: Game;
+let origin: MediaOrigin;
+let players = 0;
+beforeAll(async () => {
+  game = await startGame();
+  origin = await startMediaOrigin();
+  origin.serve('/meadow.mp4', meadow);
+});
+afterAll(async () => {
+  await game.stop();
+  await origin.stop();
+});
+
+const call = async <T>(method: string, path: string, body?: object): Promise<T> => {
+  const { status, body: answer } = await game.client.call<T>(
+    method,
+    path,
+    game.client.secret,
+    body,
+  );
+  if (status >= 300) throw new Error(`${method} ${path}: ${JSON.stringify(answer)}`);
+  return answer;
+};
+
+const made: string[] = [];
+afterEach(async () => {
+  for (const id of made.splice(0)) await call('PATCH', `/v1/sources/${id}`, { status: 'paused' });
+});
+let sources = 0;
+async function addTag(respond: RequestListener, members: Partial<Source> = {}): Promise<Source> {
+  sources += 1;
+  origin.serve(`/tag/${sources}`, respond);
+  const source = await call<Source>('POST', '/v1/sources', {
+    name: `Network ${sources}`,
+    kind: 'vast',
+    tag_url: `${origin.url}/tag/${sources}?c=[CACHEBUSTING]`,
+    placements: ['revive'],
+    priority: 1,
+    cpm_micros: 2_000_000,
+    ...members,
+  });
+  made.push(source.id);
+  return source;
+}
+const adOf = (name: string, more = '') =>
+  vast(
+    inline({
+      body:
+        `<Advertiser>https://www.${name}.example/</Advertiser>` +
+        tags('Impression', `${origin.url}/${name}/impression`),
+      creative: `<UniversalAdId idRegistry="ad-id.org">${name}</UniversalAdId>`,
+      media: mp4('', `${origin.url}/meadow.mp4`),
+      tracking: tracking('complete', `${origin.url}/${name}/complete`) + more,
+      clicks: tags('ClickThrough', `https://${name}.example/spring`),
+    }),
+  );
+const xml =
+  (text: string): RequestListener =>
+  (_request, response) =>
+    void response.end(text);
+const ask = async () => {
+  players += 1;
+  return (await game.ask({ user_ref: `player ${players}`, formats: ['video', 'image'] })).body;
+};
+const verdicts = (decision: Filled) =>
+  Object.fromEntries((decision.explain ?? []).map(({ name, verdict }) => [name, verdict]));
+const requestsOf = (path: string) => origin.requests.filter((each) => each === path).length;
+
+/** Takes in the creative of a source, and approves it. */
+async function approve(source: Source): Promise<Creative> {
+  await ask();
+  const find = async () =>
+    (await call<{ data: Creative[] }>('GET', '/v1/creatives?limit=100')).data.find(
+      ({ source_id }) => source_id === source.id,
+    );
+  await expect.poll(find, waiting).toBeDefined();
+  const creative = await find();
+  if (!creative) throw new Error('It disappeared.');
+  return call<Creative>('POST', `/v1/creatives/${creative.id}/review`, { status: 'approved' });
+}
+
+test('an outside ad is shown after review, from our own copy, and its trackers follow the verified reward', async () => {
+  const source = await addTag(xml(adOf('brook')));
+  const first = await ask();
+  expect(verdicts(first)['Network 1']).toBe('creative_pending');
+  expect(first.creative?.advertiser).toBeUndefined();
+  const creative = await approve(source);
+
+  const decision = await ask();
+  expect(verdicts(decision)['Network 1']).toBe('chosen');
+  expect(decision.creative).toMatchObject({
+    id: creative.id,
+    advertiser: 'https://www.brook.example/',
+    click_url: 'https://brook.example/spring',
+    media: creative.media,
+  });
+  expect(decision.min_watch_ms).toBe(12_000);
+  expect(JSON.stringify({ ...decision, explain: [] })).not.toContain(origin.url);
+
+  await game.report(game.event(decision, 'start'));
+  game.pass(12_500);
+  const seen = game.event(decision, 'impression', { visible: { ratio: 1, ms: 2_000 } });
+  const complete = game.event(decision, 'complete', { watched_ms: 12_000 });
+  const { decisions } = await game.report(seen, complete);
+  expect(decisions[0]?.state).toBe('earned');
+  await expect.poll(() => requestsOf('/brook/complete'), waiting).toBe(1);
+  expect(requestsOf('/brook/impression')).toBe(1);
+});
+
+test('the best price of a priority wins, whatever the order of the responses', async () => {
+  const cheap = await addTag(xml(adOf('cheap')), { cpm_micros: 1_000_000 });
+  await approve(cheap);
+  const slow: RequestListener = (_request, response) =>
+    void setTimeout(() => response.end(adOf('dear')), 50);
+  const dear = await addTag(slow, { cpm_micros: 3_000_000 });
+  await approve(dear);
+  const decision = await ask();
+  expect(verdicts(decision)).toMatchObject({ [cheap.name]: 'outbid', [dear.name]: 'chosen' });
+});
+
+test('a source that hangs costs its timeout, and the house ad is shown', async () => {
+  const hanging = await addTag(() => undefined, { timeout_ms: 100 });
+  const decision = await ask();
+  expect(decision.status).toBe('filled');
+  expect(verdicts(decision)).toMatchObject({ [hanging.name]: 'timeout' });
+  expect(decision.explain?.find(({ house_ad_id: id }) => id !== undefined)).toBeDefined();
+});
+
+test('a source with a worse priority than an eligible house ad is not asked', async () => {
+  await addTag(xml(adOf('late')), { priority: 10 });
+  const before = requestsOf(`/tag/${sources}`);
+  expect((await ask()).status).toBe('filled');
+  expect(requestsOf(`/tag/${sources}`)).toBe(before);
+});
+
+test('a source is not asked where a kill switch, a policy or its audience forbids it', async () => {
+  const source = await addTag(xml(adOf('forbidden')));
+  const path = `/tag/${sources}`;
+  const off = await call<{ id: string }>('POST', '/v1/kill-switches', {
+    scope: 'source',
+    target_id: source.id,
+    state: 'on',
+    reason: 'test',
+  });
+  expect(verdicts(await ask())).toMatchObject({ [source.name]: 'killed' });
+  await call('PATCH', `/v1/kill-switches/${off.id}`, { state: 'off' });
+  const policy = await call<{ id: string }>('POST', '/v1/policies', {
+    name: 'No network',
+    kind: 'commercial',
+    placements: ['revive'],
+    when: {},
+    block: { sources: [source.id] },
+    status: 'active',
+  });
+  expect(verdicts(await ask())).toMatchObject({ [source.name]: 'commercial: No network' });
+  await call('DELETE', `/v1/policies/${policy.id}`);
+  const child = await game.ask({
+    user_ref: 'child',
+    formats: ['video', 'image'],
+    child_directed: true,
+  });
+  expect(verdicts(child.body)).toMatchObject({
+    [source.name]: 'refused: not for child-directed requests',
+  });
+  expect(requestsOf(path)).toBe(0);
+});
+
+test('a request without consent tells a source no user id and a truncated address', async () => {
+  let address = '';
+  const source = await addTag((request, response) => {
+    address = String(request.headers['x-device-ip']);
+    response.end(vast());
+  });
+  expect(verdicts(await ask())).toMatchObject({ [source.name]: 'no_bid' });
+  expect(address).toMatch(/^(127\.0\.0\.0|::)$/);
+});
