@@ -4,6 +4,7 @@ import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test, vi 
 import { type DecisionRecord, recordDecisions } from '../../src/decision/record-decisions.ts';
 import type { DemandRecord } from '../../src/demand/offer.ts';
 import { openSecretBox } from '../../src/key/secret-box.ts';
+import { addAccount } from '../add-account.ts';
 import { createPostgresDatabase, hasPostgres } from '../postgres-database.ts';
 import { type Filled, type Game, startGame } from './reward-game.ts';
 import { switchKill } from './reward-operator.ts';
@@ -432,6 +433,7 @@ describe.each(['PGlite', ...(hasPostgres ? ['PostgreSQL'] : [])])('on %s', (engi
   test('the notices of an auction are stored with the decision, and requested without the player', async () => {
     const { database, makeId } = game.service;
     const scope = { accountId: 'acc_notices', environment: 'sandbox' } as const;
+    await addAccount(database, scope.accountId);
     const id = makeId('decision');
     const demand: DemandRecord = {
       notices: [
