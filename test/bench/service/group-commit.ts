@@ -15,6 +15,7 @@ import { migrate } from '../../../service/src/store/migrate.ts';
 import { openPGlite } from '../../../service/src/store/pglite/open-pglite.ts';
 import { openPostgres } from '../../../service/src/store/postgres.ts';
 import { noTracing } from '../../../service/src/trace/tracing.ts';
+import { addAccount } from '../../../service/test/add-account.ts';
 
 /** Decisions stored per second, in three variants. */
 export interface GroupCommit {
@@ -43,6 +44,7 @@ export async function measureGroupCommit(
       : openPostgres(databaseUrl, () => undefined);
   try {
     await migrate(database);
+    await addAccount(database, scope.accountId);
     const lane = createDecisionLanes({
       database,
       writeEvents: nothing,
