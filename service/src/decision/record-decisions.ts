@@ -62,7 +62,7 @@ interface LanesDeps {
   /** Called after the commit if webhook deliveries were queued. */
   onDeliveries(): void;
   /** Called after the commit if notices were stored. */
-  onTrackers(): void;
+  onTrackers(accountId: string): void;
 }
 
 /** Creates the lanes that commit the decisions of one account and environment together. */
@@ -72,7 +72,8 @@ export function createDecisionLanes(deps: LanesDeps): Lane<NewDecision, void> {
     async commit(items, { isRetry }) {
       const options = isRetry ? { lockTimeoutMs: retryLockTimeoutMs } : {};
       if (await recordDecisions(database, writeEvents, items, options)) deps.onDeliveries();
-      if (items.some(({ demand }) => demand && demand.notices.length > 0)) deps.onTrackers();
+      const noticed = items.find(({ demand }) => demand && demand.notices.length > 0);
+      if (noticed) deps.onTrackers(noticed.scope.accountId);
       return items.map(() => undefined);
     },
     gatherMs: database.gatherMs,

@@ -52,7 +52,7 @@ interface Deps {
   /** Called after the commit if webhook deliveries were queued. */
   onDeliveries(): void;
   /** Called after the commit if tracker requests were stored. */
-  onTrackers(): void;
+  onTrackers(accountId: string): void;
 }
 
 /** Maximum events per transaction: a device may send 500 at once, and others of its account wait for them. */
@@ -95,7 +95,7 @@ async function record(
   const { response, changed, ...queued } = await recordWithRetry(deps, merged, options);
   if (changed.length > 0) deps.onChange(changed);
   if (queued.hasDeliveries) deps.onDeliveries();
-  if (queued.hasRequests) deps.onTrackers();
+  if (queued.hasRequests) deps.onTrackers(merged.scope.accountId);
   const rewards = new Map(response.decisions.map((reward) => [reward.id, reward]));
   let position = 0;
   return {

@@ -13,6 +13,8 @@ import {
   claimRequests,
   type DueRequest,
   type EndedRequest,
+  hasPending,
+  listAccounts,
   recordEnded,
   sweepRequests,
 } from './request-store.ts';
@@ -44,8 +46,8 @@ export function createRequestLanes(database: Database, lanes: LaneDeps): Lane<En
 }
 
 export interface TrackerDispatcher {
-  /** Claims due requests now instead of at the next poll. */
-  wake(): void;
+  /** Claims the account's due requests now instead of at the next poll. */
+  wake(accountId: string): void;
   /** Waits up to 1 s for requests in flight, then aborts them. */
   stop(): Promise<void>;
 }
@@ -67,8 +69,6 @@ interface Queue {
 const maxInFlight = 1_000;
 /** Polls because hosts come back, repetitions become due and processes die. */
 const pollMs = 1_000;
-/** The same without recent requests: every process is woken by its own transactions. */
-const idlePollMs = 5_000;
 const sweepIntervalMs = 5_000;
 /** Minimum time between two claims, so that claims are large at high rates. */
 const claimIntervalMs = 25;
@@ -86,12 +86,15 @@ export function startTrackerDispatcher(deps: Deps): TrackerDispatcher {
   const { clock, database, lane, log, leaseMs = 20_000 } = deps;
   const nowMs = clock.monotonicMs;
   const queues = new Map<string, Queue>();
+  /** Accounts that may have due requests. */
+  const woken = new Set<string>();
   const requests = new Set<Promise<void>>();
   const aborting = new AbortController();
   let stopped = false;
   let timer: NodeJS.Timeout | undefined;
   let nextClaimAtMs = Infinity;
   let claimableAtMs = -Infinity;
+  let pollAtMs = -Infinity;
   let sweptAtMs = -Infinity;
   let claiming: Promise<void> | undefined;
 
@@ -101,53 +104,60 @@ export function startTrackerDispatcher(deps: Deps): TrackerDispatcher {
     nextClaimAtMs = atMs;
     timer = setTimeout(run, Math.max(0, atMs - nowMs()));
   };
-  const wake = (): void => claimAt(Math.max(nowMs(), claimableAtMs));
+  const claimSoon = (): void => claimAt(Math.max(nowMs(), claimableAtMs));
+  const wake = (accountId: string): void => {
+    woken.add(accountId);
+    claimSoon();
+  };
 
   const run = (): void => {
     nextClaimAtMs = Infinity;
     // One claim at a time; the next one finds what this one missed.
-    if (claiming) return void claiming.then(wake);
+    if (claiming) return void claiming.then(claimSoon);
     const startedMs = nowMs();
     claiming = claim(startedMs)
       .catch((error: unknown) => log.error({ err: error }, 'could not claim tracker requests'))
       .finally(() => {
         claiming = undefined;
-        // A claim visits every host: if there are many, claims may take at most half of a connection's time.
+        // If there are many accounts and hosts, claims may take at most half of a connection's time.
         claimableAtMs = Math.max(startedMs + claimIntervalMs, 2 * nowMs() - startedMs);
-        claimAt(nowMs() + (queues.size > 0 ? pollMs : idlePollMs));
+        claimAt(pollAtMs);
       });
   };
 
   const claim = async (atMs: number): Promise<void> => {
     const sinceId = firstIdAt('decision', Math.max(0, clock.nowMs() - oldestMs));
+    for (const [key, { inFlight, pausedUntilMs, usedAtMs }] of queues)
+      if (inFlight === 0 && atMs - Math.max(usedAtMs, pausedUntilMs) > idleMs) queues.delete(key);
+    if (atMs >= pollAtMs) {
+      pollAtMs = atMs + pollMs;
+      await poll(atMs, sinceId);
+    }
+    // Those woken from now on have their turn in the next claim.
+    for (const accountId of Array.from(woken)) {
+      const own = [...queues.values()].filter((queue) => queue.accountId === accountId);
+      const used = own.reduce((sum, { inFlight }) => sum + inFlight, 0);
+      const limit = accountLimit(maxInFlight - requests.size, used);
+      // It stays woken: each finished request makes room.
+      if (limit === 0) continue;
+      woken.delete(accountId);
+      const hosts = own.map((queue) => ({ host: queue.host, free: freeOf(queue, atMs) }));
+      const claimed = { accountId, hosts, perHost: initialConcurrency, limit, leaseMs, sinceId };
+      try {
+        for (const request of await claimRequests(database, claimed)) start(request);
+      } catch (error) {
+        log.error({ err: error, accountId }, 'could not claim the tracker requests of an account');
+      }
+    }
+  };
+
+  const poll = async (atMs: number, sinceId: string): Promise<void> => {
+    if (!(await hasPending(database, sinceId))) return;
     if (atMs - sweptAtMs >= sweepIntervalMs) {
       sweptAtMs = atMs;
       await sweepRequests(database, sinceId, clock.nowMs());
     }
-    for (const [key, { inFlight, pausedUntilMs, usedAtMs }] of queues)
-      if (inFlight === 0 && atMs - Math.max(usedAtMs, pausedUntilMs) > idleMs) queues.delete(key);
-    const limit = maxInFlight - requests.size;
-    if (limit <= 0) return;
-    const used = new Map<string, number>();
-    for (const { accountId, inFlight } of queues.values())
-      used.set(accountId, (used.get(accountId) ?? 0) + inFlight);
-    const due = await claimRequests(database, {
-      queues: [...queues.values()].map(({ accountId, host, ...queue }) => ({
-        accountId,
-        host,
-        free: freeOf(queue, atMs),
-      })),
-      perQueue: initialConcurrency,
-      accounts: [...used].map(([accountId, inFlight]) => ({
-        accountId,
-        free: accountLimit(limit, inFlight),
-      })),
-      perAccount: accountLimit(limit, 0),
-      limit,
-      leaseMs,
-      sinceId,
-    });
-    for (const request of due) start(request);
+    for (const accountId of await listAccounts(database, sinceId)) woken.add(accountId);
   };
 
   const queueOf = ({ accountId, host }: Pick<Queue, 'accountId' | 'host'>): Queue => {
@@ -206,12 +216,12 @@ export function startTrackerDispatcher(deps: Deps): TrackerDispatcher {
       .finally(() => {
         requests.delete(requested);
         // There may be more for this host, or of this decision.
-        wake();
+        wake(due.accountId);
       });
     requests.add(requested);
   };
 
-  wake();
+  claimSoon();
   return {
     wake,
     async stop() {
@@ -226,10 +236,7 @@ export function startTrackerDispatcher(deps: Deps): TrackerDispatcher {
 }
 
 /** A host that was not reached gets one request at a time. */
-function freeOf(
-  { window, inFlight, pauses, pausedUntilMs }: Omit<Queue, 'accountId' | 'host'>,
-  atMs: number,
-): number {
+function freeOf({ window, inFlight, pauses, pausedUntilMs }: Queue, atMs: number): number {
   if (pausedUntilMs > atMs) return 0;
   return Math.max(0, (pauses > 0 ? 1 : window.size) - inFlight);
 }

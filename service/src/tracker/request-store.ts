@@ -31,18 +31,13 @@ export interface DueRequest {
   advertiserId: string | null;
 }
 
-/** Of a queue, or of all queues of an account: how many more of its requests may be leased. */
-export interface Room {
-  accountId: string;
-  free: number;
-}
-
 export interface Claim {
-  queues: readonly (Room & { host: string })[];
-  perQueue: number;
-  accounts: readonly Room[];
-  perAccount: number;
-  /** Across all queues. */
+  accountId: string;
+  /** How many more requests of a host may be leased. */
+  hosts: readonly { host: string; free: number }[];
+  /** The same for hosts that are not listed. */
+  perHost: number;
+  /** Across all hosts. */
   limit: number;
   leaseMs: number;
   /** The oldest decision that may still have requests; spares older partitions. */
@@ -54,48 +49,65 @@ export interface Claim {
  * by more than a lease.
  */
 
-const pending = `state = 'pending' AND decision_id >= $1`;
+/** Whether there is any request to be made, by anyone. Costs next to nothing. */
+export async function hasPending(queries: Queries, sinceId: string): Promise<boolean> {
+  const [row] = await queries.query<{ any: boolean }>(
+    `SELECT EXISTS (SELECT 1 FROM tracker_requests WHERE state = 'pending' AND decision_id >= $1) AS any`,
+    [sinceId],
+  );
+  return row?.any === true;
+}
+
+/** Lists the accounts with due requests: one lookup for each account, however long its queues are. */
+export async function listAccounts(queries: Queries, sinceId: string): Promise<string[]> {
+  const rows = await queries.query<{ account_id: string }>(
+    `SELECT account_id FROM accounts WHERE EXISTS (SELECT 1 FROM tracker_requests AS request
+      WHERE request.account_id = accounts.account_id AND state = 'pending' AND next_at <= now()
+        AND decision_id >= $1)`,
+    [sinceId],
+  );
+  return rows.map((row) => row.account_id);
+}
+
+const pending = `account_id = $1 AND state = 'pending' AND decision_id >= $2`;
 
 /**
- * Leases due requests, round-robin by account, host and age. The recursion jumps from queue to queue in the index of
- * pending requests, and only the head of each is read: a dead host may have a backlog of hundreds of thousands, which
- * must not slow down the others.
+ * Leases due requests of one account, round-robin by host. The recursion jumps from host to host in the index of
+ * pending requests, and only the head of each queue is read: a dead host may have a backlog of hundreds of thousands,
+ * which must not slow down the others. (Citus runs recursion within one account only.)
  *
  * A request waits while an earlier one of its decision has not reached the same host; nobody can observe the order
  * across hosts. An expired lease is not leased again unless the request is made at least once: its process may have
  * died after it was sent.
  */
-const claimFrom = (queues: string): string => `WITH ${queues}, head AS (
-    SELECT queues.account_id, due.decision_id, due.tracker, due.next_at,
-      row_number() OVER (PARTITION BY queues.account_id, queues.host
+const claim = `WITH RECURSIVE queues AS (
+    (SELECT host FROM tracker_requests WHERE ${pending} ORDER BY host LIMIT 1)
+    UNION ALL
+    SELECT following.host FROM queues CROSS JOIN LATERAL (
+      SELECT host FROM tracker_requests WHERE ${pending} AND host > queues.host ORDER BY host LIMIT 1) AS following
+  ), head AS (
+    SELECT due.*, row_number() OVER (PARTITION BY queues.host
         ORDER BY due.next_at, due.decision_id, due.place, due.tracker) AS turn
     FROM queues
-    LEFT JOIN (SELECT unnest($2::text[]) AS account_id, unnest($3::text[]) AS host, unnest($4::integer[]) AS free) AS room
-      ON room.account_id = queues.account_id AND room.host = queues.host
+    LEFT JOIN (SELECT unnest($3::text[]) AS host, unnest($4::integer[]) AS free) AS room ON room.host = queues.host
     CROSS JOIN LATERAL (
       SELECT decision_id, tracker, place, next_at FROM tracker_requests AS request
-      WHERE account_id = queues.account_id AND host = queues.host AND ${pending} AND next_at <= now()
+      WHERE ${pending} AND host = queues.host AND next_at <= now()
         AND (lease_until IS NULL OR (at_least_once AND lease_until <= now()))
-        AND NOT EXISTS (SELECT FROM tracker_requests AS earlier
-          WHERE earlier.account_id = request.account_id AND earlier.decision_id = request.decision_id
+        AND NOT EXISTS (SELECT 1 FROM tracker_requests AS earlier
+          WHERE earlier.account_id = $1 AND earlier.decision_id = request.decision_id
             AND earlier.host = request.host AND earlier.place < request.place
             AND earlier.state = 'pending' AND NOT earlier.reached)
       ORDER BY next_at, decision_id, place, tracker
       LIMIT coalesce(room.free, $5::integer)) AS due
-  ), ranked AS (
-    SELECT *, row_number() OVER (PARTITION BY account_id ORDER BY turn, next_at) AS account_turn FROM head
   ), chosen AS (
-    SELECT ranked.account_id, ranked.decision_id, ranked.tracker FROM ranked
-    LEFT JOIN (SELECT unnest($6::text[]) AS account_id, unnest($7::integer[]) AS free) AS share
-      ON share.account_id = ranked.account_id
-    WHERE account_turn <= coalesce(share.free, $8::integer)
-    ORDER BY turn, next_at LIMIT $9::integer
+    SELECT decision_id, tracker FROM head ORDER BY turn, next_at LIMIT $6::integer
   ), leased AS (
     UPDATE tracker_requests AS request
-      SET lease_until = now() + $10::float8 * interval '1 millisecond', attempt = attempt + 1
+      SET lease_until = now() + $7::float8 * interval '1 millisecond', attempt = attempt + 1
       FROM chosen
-      WHERE request.account_id = chosen.account_id AND request.decision_id = chosen.decision_id
-        AND request.tracker = chosen.tracker AND request.decision_id >= $1
+      WHERE request.account_id = $1 AND request.decision_id = chosen.decision_id
+        AND request.tracker = chosen.tracker AND request.decision_id >= $2
         AND state NOT IN ('sent', 'failed', 'late') AND next_at <= now()
         AND (lease_until IS NULL OR (at_least_once AND lease_until <= now()))
       RETURNING request.*, split_part(request.tracker, '/', 1) AS event, split_part(request.tracker, '/', 2) AS position)
@@ -110,54 +122,24 @@ const claimFrom = (queues: string): string => `WITH ${queues}, head AS (
     (demand #> '{chosen,limitAdTracking}')::boolean AS "limitAdTracking", decisions.placement,
     decisions.creative_id AS "creativeId", decisions.source_id AS "sourceId", decisions.advertiser_id AS "advertiserId"
   FROM leased
-  LEFT JOIN decision_demand ON decision_demand.account_id = leased.account_id
-    AND decision_demand.decision_id = leased.decision_id AND decision_demand.decision_id >= $1
-  LEFT JOIN decisions ON decisions.account_id = leased.account_id AND decisions.id = leased.decision_id
-    AND decisions.id >= $1
+  LEFT JOIN decision_demand ON decision_demand.account_id = $1
+    AND decision_demand.decision_id = leased.decision_id AND decision_demand.decision_id >= $2
+  LEFT JOIN decisions ON decisions.account_id = $1 AND decisions.id = leased.decision_id AND decisions.id >= $2
   ORDER BY leased.next_at, leased.decision_id, leased.place, leased.tracker`;
 
-const claim = claimFrom(`RECURSIVE queues AS (
-    (SELECT account_id, host FROM tracker_requests WHERE ${pending} ORDER BY account_id, host LIMIT 1)
-    UNION ALL
-    SELECT following.account_id, following.host FROM queues CROSS JOIN LATERAL (
-      SELECT account_id, host FROM tracker_requests
-      WHERE ${pending} AND (account_id, host) > (queues.account_id, queues.host)
-      ORDER BY account_id, host LIMIT 1) AS following)`);
-/** Reads all pending requests: Citus supports no recursion across shards. */
-const claimFromShards = claimFrom(
-  `queues AS (SELECT DISTINCT account_id, host FROM tracker_requests WHERE ${pending})`,
-);
-/** Databases that have rejected {@link claim} as not supported. */
-const sharded = new WeakSet<Queries>();
-const unsupportedState = '0A000';
-
-export async function claimRequests(
+export const claimRequests = (
   queries: Queries,
-  { queues, perQueue, accounts, perAccount, limit, leaseMs, sinceId }: Claim,
-): Promise<DueRequest[]> {
-  const params = [
+  { accountId, hosts, perHost, limit, leaseMs, sinceId }: Claim,
+): Promise<DueRequest[]> =>
+  queries.query<DueRequest>(claim, [
+    accountId,
     sinceId,
-    queues.map(({ accountId }) => accountId),
-    queues.map(({ host }) => host),
-    queues.map(({ free }) => free),
-    perQueue,
-    accounts.map(({ accountId }) => accountId),
-    accounts.map(({ free }) => free),
-    perAccount,
+    hosts.map(({ host }) => host),
+    hosts.map(({ free }) => free),
+    perHost,
     limit,
     leaseMs,
-  ];
-  if (!sharded.has(queries)) {
-    try {
-      return await queries.query<DueRequest>(claim, params);
-    } catch (error) {
-      if (!(error instanceof Error && 'code' in error && error.code === unsupportedState))
-        throw error;
-      sharded.add(queries);
-    }
-  }
-  return queries.query<DueRequest>(claimFromShards, params);
-}
+  ]);
 
 /** How a leased request ended. `pending` is made again after `delayMs`. */
 export type Outcome =
@@ -212,7 +194,9 @@ const columns: readonly Column<EndedRequest>[] = [
   {
     name: 'delay_ms',
     type: 'double precision',
-    read: ({ outcome }) => (outcome.state === 'pending' ? outcome.delayMs : 0),
+    // Nobody else may overtake a request that is to be repeated at once.
+    read: ({ outcome }) =>
+      outcome.state === 'pending' && outcome.delayMs > 0 ? outcome.delayMs : null,
   },
 ];
 
@@ -225,8 +209,7 @@ const countEnded = `INSERT INTO rollup_deltas (account_id, ${dimensions}, house_
  * operand (it simplifies `CASE a WHEN b`, and then rejects it).
  */
 const record = `WITH ended AS (
-    SELECT *, now() + nullif(delay_ms, 0) * interval '1 millisecond' AS next_at
-      FROM (SELECT ${unnest(columns, 2)}) AS given),
+    SELECT *, now() + delay_ms * interval '1 millisecond' AS next_at FROM (SELECT ${unnest(columns, 2)}) AS given),
   recorded AS (
     UPDATE tracker_requests AS request
       SET state = ended.state, reason = ended.reason, status = coalesce(ended.status, request.status),
@@ -259,13 +242,13 @@ const maxSwept = 1_000;
  */
 const sweep = `WITH chosen AS (
     SELECT account_id, decision_id, tracker, late_at <= now() AS is_late FROM tracker_requests
-      WHERE ${pending} AND (lease_until <= now() AND NOT at_least_once
+      WHERE state = 'pending' AND decision_id >= $1 AND (lease_until <= now() AND NOT at_least_once
         OR late_at <= now() AND (lease_until IS NULL OR lease_until <= now()))
       LIMIT ${maxSwept}),
   ended AS (
     UPDATE tracker_requests AS request SET client = NULL, lease_until = NULL,
-        state = CASE WHEN chosen.is_late THEN 'late' ELSE 'failed' END,
-        reason = CASE WHEN chosen.is_late THEN NULL ELSE 'interrupted' END
+        state = CASE WHEN is_late THEN 'late' ELSE 'failed' END,
+        reason = CASE WHEN is_late THEN NULL ELSE 'interrupted' END
       FROM chosen
       WHERE request.account_id = chosen.account_id AND request.decision_id = chosen.decision_id
         AND request.tracker = chosen.tracker AND request.decision_id >= $1
