@@ -19,7 +19,12 @@ import { dropWeek, listWeeks, createPartitions } from '../../src/store/partition
 import { deleteOldRows } from '../../src/upkeep/delete-old-rows.ts';
 import { claimChore } from '../../src/upkeep/claim-chore.ts';
 import { storeRequests } from '../../src/demand/tracker-store.ts';
-import { claimRequests, recordEnded, sweepRequests } from '../../src/tracker/request-store.ts';
+import {
+  claimRequests,
+  listAccounts,
+  recordEnded,
+  sweepRequests,
+} from '../../src/tracker/request-store.ts';
 import { createOneTimeCodes, createPasswords } from '../../src/user/credentials.ts';
 import { createSessions } from '../../src/user/sessions.ts';
 import { createSignIn } from '../../src/user/sign-in.ts';
@@ -204,18 +209,16 @@ export const probes: Record<string, (database: Database) => Promise<void>> = {
       { ...request, decisionId: makeId('decision'), lateInMs: -1 },
     ]);
     await sweepRequests(database, decisionId, nowMs);
-    const claimOurs = async () => {
-      const all = await claimRequests(database, {
-        queues: [],
-        perQueue: 10,
-        accounts: [],
-        perAccount: 100,
+    const claimOurs = () =>
+      claimRequests(database, {
+        accountId: scope.accountId,
+        hosts: [],
+        perHost: 10,
         limit: 100,
         leaseMs: 20_000,
         sinceId: decisionId,
       });
-      return all.filter(({ accountId }) => accountId === scope.accountId);
-    };
+    expectEqual((await listAccounts(database, decisionId)).includes(scope.accountId), true);
     const [leased] = await claimOurs();
     if (leased?.decisionId !== decisionId) throw new Error('the request was not leased');
     expectEqual(await claimOurs(), []);

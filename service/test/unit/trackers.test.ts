@@ -1,3 +1,4 @@
+import type { AdEvent } from '@trueward/protocol/wire';
 import { describe, expect, test } from 'vitest';
 import { dueTrackers, type Playback } from '../../src/demand/trackers.ts';
 
@@ -16,7 +17,7 @@ const chosen = (
   trackUntilMs: 0,
   limitAdTracking: true,
 });
-const at = (types: [...Playback['types']], verified = true, watchedMs = 0): Playback => ({
+const at = (types: AdEvent['type'][], verified = true, watchedMs = 0): Playback => ({
   verified,
   types: new Set(types),
   watchedMs,

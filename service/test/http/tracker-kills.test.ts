@@ -1,0 +1,251 @@
+import { randomBytes } from 'node:crypto';
+import { pino } from 'pino';
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import type { DemandRecord } from '../../src/demand/offer.ts';
+import { storeRequests } from '../../src/demand/tracker-store.ts';
+import { dueTrackers } from '../../src/demand/trackers.ts';
+import { createSecretBox } from '../../src/key/secret-box.ts';
+import { systemClock } from '../../src/platform/clock.ts';
+import { createIds } from '../../src/platform/ids.ts';
+import type { Database } from '../../src/store/database.ts';
+import type { LaneDeps } from '../../src/store/lanes.ts';
+import { migrate } from '../../src/store/migrate.ts';
+import { openPostgres } from '../../src/store/postgres.ts';
+import { noTracing } from '../../src/trace/tracing.ts';
+import { createRequestLanes, startTrackerDispatcher } from '../../src/tracker/dispatcher.ts';
+import { createTrackerSender } from '../../src/tracker/send-request.ts';
+import { createGuardedAgent } from '../../src/platform/guarded-agent.ts';
+import { openEmptyDatabase } from '../empty-database.ts';
+import { createPostgresDatabase, hasPostgres } from '../postgres-database.ts';
+import { startTrackerServer, type TrackerServer } from './tracker-server.ts';
+
+const scope = { accountId: 'acc_1', environment: 'sandbox' } as const;
+const makeId = createIds(systemClock, randomBytes);
+const box = createSecretBox([randomBytes(32)]);
+const lanes: LaneDeps = {
+  name: 'trackers',
+  openLane: noTracing.lane('trackers'),
+  gate: { run: (_owner, work) => work() },
+  log: pino({ level: 'silent' }),
+};
+/** So that the test need not wait for the lease of a process that died. */
+const leaseMs = 1_500;
+
+describe.each(['PGlite', ...(hasPostgres ? ['PostgreSQL'] : [])])('on %s', (engine) => {
+  let database: Database;
+  let server: TrackerServer;
+  const agent = createGuardedAgent({ loopback: true });
+  beforeAll(async () => {
+    database =
+      engine === 'PGlite'
+        ? await openEmptyDatabase()
+        : openPostgres(await createPostgresDatabase(), () => undefined);
+    await migrate(database);
+    await database.query(`INSERT INTO accounts VALUES ('acc_1', 'one', now())`);
+    await database.query(`INSERT INTO accounts VALUES ('acc_2', 'two', now())`);
+  });
+  afterAll(async () => {
+    await database.close();
+    await agent.destroy();
+  });
+  beforeEach(async () => void (server = await startTrackerServer()));
+  afterEach(async () => {
+    await server.close();
+    await database.query('DELETE FROM tracker_requests');
+  });
+
+  /** Stores the requests of a verified impression, as the transaction of its event does. */
+  async function verify(url: string, owner: string = scope.accountId): Promise<string> {
+    const id = makeId('decision');
+    const chosen: NonNullable<DemandRecord['chosen']> = {
+      sourceId: 'src_1',
+      priceMicros: 0,
+      currency: 'USD',
+      trackers: {
+        byEvent: {
+          impression: [`${url}/${id}/impression-a`, `${url}/${id}/impression-b`],
+          start: [`${url}/${id}/start`],
+        },
+        progress: [],
+        burl: `${url}/${id}/burl`,
+        macros: {},
+      },
+      impressionOn: 'verified',
+      headerProfile: 'iab',
+      trackUntilMs: 0,
+      limitAdTracking: true,
+    };
+    await database.query(`INSERT INTO decision_demand VALUES ($1, $2, $3::text::jsonb)`, [
+      owner,
+      id,
+      JSON.stringify({ chosen, notices: [] }),
+    ]);
+    const before = { verified: false, types: new Set<never>(), watchedMs: 0 };
+    const after = { verified: true, types: new Set(['start'] as const), watchedMs: 0 };
+    await storeRequests(
+      database,
+      { ...scope, accountId: owner },
+      dueTrackers(chosen, before, after).map((tracker) => ({
+        decisionId: id,
+        tracker,
+        lateInMs: 60_000,
+        client: tracker.atLeastOnce ? null : box.seal('{}'),
+      })),
+    );
+    return id;
+  }
+
+  /** The dispatcher of a process on a database, which a test can break. */
+  const start = (
+    on: Database = database,
+    more: Partial<Parameters<typeof startTrackerDispatcher>[0]> = {},
+  ) =>
+    startTrackerDispatcher({
+      database: on,
+      clock: systemClock,
+      log: pino({ level: 'silent' }),
+      lane: createRequestLanes(on, lanes),
+      random: () => 0.5,
+      box,
+      isKilled: () => false,
+      development: true,
+      send: createTrackerSender({ agents: { strict: agent, development: agent } }),
+      leaseMs,
+      ...more,
+    });
+
+  /** A database whose process dies at its `step`-th statement: before it, or after it but without its result. */
+  function dying(
+    step: number,
+    when: 'before' | 'after',
+  ): { dead: Promise<void>; database: Database } {
+    let steps = 0;
+    let die: () => void = () => undefined;
+    const dead = new Promise<void>((resolve) => (die = resolve));
+    const never = new Promise<never>(() => undefined);
+    const run: Database['query'] = async (text, params) => {
+      steps += 1;
+      const isLast = steps >= step;
+      if (isLast && (when === 'before' || steps > step)) {
+        die();
+        return never;
+      }
+      const rows = await database.query<never>(text, params);
+      if (!isLast) return rows;
+      die();
+      return never;
+    };
+    return { dead, database: { ...database, query: run, execute: run } };
+  }
+
+  const states = async (): Promise<Record<string, number>> =>
+    Object.fromEntries(
+      (
+        await database.query<{ state: string; count: number }>(
+          `SELECT state, count(*)::integer AS count FROM tracker_requests GROUP BY state`,
+        )
+      ).map(({ state, count }) => [state, count]),
+    );
+
+  test('whichever step a process dies at, no pixel is requested twice, no billing notice is missing, and each request is counted once', async () => {
+    await database.query('DELETE FROM rollup_deltas');
+    const ids: string[] = [];
+    const steps = Array.from({ length: 6 }, (_, index) => index + 1);
+    for (const step of steps) {
+      for (const when of ['before', 'after'] as const) {
+        ids.push(await verify(server.url), await verify(server.url));
+        const process = dying(step, when);
+        const dispatcher = start(process.database);
+        dispatcher.wake(scope.accountId);
+        await process.dead;
+        // Nothing of it runs any more: its statements never return.
+      }
+    }
+    const survivor = start();
+    await expect.poll(states, { timeout: 60_000 }).not.toHaveProperty('pending');
+    await survivor.stop();
+    const paths = server.paths();
+    const pixels = paths.filter((path) => !path.endsWith('/burl'));
+    expect(new Set(pixels).size).toBe(pixels.length);
+    for (const id of ids) {
+      expect(paths).toContain(`/${id}/burl`);
+      const places = ['impression', 'start'].map((name) =>
+        paths.findIndex((path) => path.startsWith(`/${id}/${name}`)),
+      );
+      if (places[1] !== -1) expect(places).toEqual(places.toSorted((a, b) => a - b));
+    }
+    const { sent = 0, failed = 0 } = await states();
+    expect(sent + failed).toBe(4 * ids.length);
+    const counts = await database.query<{ metric: string; reason: string; count: number }>(
+      `SELECT metric, reason, sum(count)::integer AS count FROM rollup_deltas GROUP BY metric, reason ORDER BY metric`,
+    );
+    expect(counts).toEqual([
+      { metric: 'trackers_failed', reason: 'interrupted', count: failed },
+      { metric: 'trackers_sent', reason: '', count: sent },
+    ]);
+    // Most processes died before they sent anything.
+    expect(sent).toBeGreaterThan(failed);
+    expect(await database.query('SELECT FROM tracker_requests WHERE client IS NOT NULL')).toEqual(
+      [],
+    );
+  }, 90_000);
+
+  test('several processes share the requests of many ads, and none is made twice', async () => {
+    const ids = [];
+    for (let count = 0; count < 25; count += 1) ids.push(await verify(server.url));
+    const processes = [start(), start(), start()];
+    for (const { wake } of processes) wake(scope.accountId);
+    await expect.poll(states, { timeout: 30_000 }).toEqual({ sent: 100 });
+    await Promise.all(processes.map(({ stop }) => stop()));
+    expect(new Set(server.paths()).size).toBe(100);
+    expect(server.paths()).toHaveLength(100);
+  }, 60_000);
+
+  test('a host that hangs delays no other host, and no other account', async () => {
+    const hanging = await startTrackerServer(() => undefined);
+    for (let count = 0; count < 30; count += 1) await verify(hanging.url);
+    const dispatcher = start();
+    dispatcher.wake('acc_1');
+    await expect.poll(() => hanging.calls.length).toBeGreaterThanOrEqual(4);
+    await verify(server.url);
+    await verify(server.url, 'acc_2');
+    const startedMs = performance.now();
+    dispatcher.wake('acc_1');
+    dispatcher.wake('acc_2');
+    await expect.poll(server.paths, { timeout: 4_000 }).toHaveLength(8);
+    // The host has not answered anything yet.
+    expect(performance.now() - startedMs).toBeLessThan(5_000);
+    expect(hanging.calls.length).toBeLessThan(30);
+    await dispatcher.stop();
+    await hanging.close();
+  }, 30_000);
+
+  test('on stop, a billing notice in flight is left for the next process, and a pixel is given up', async () => {
+    const hanging = await startTrackerServer(() => undefined);
+    const id = await verify(hanging.url);
+    const dispatcher = start();
+    dispatcher.wake(scope.accountId);
+    await expect.poll(() => hanging.calls.length).toBe(3);
+    await dispatcher.stop();
+    const rows = await database.query(
+      `SELECT tracker, state, reason, lease_until FROM tracker_requests WHERE decision_id = $1 ORDER BY tracker`,
+      [id],
+    );
+    expect(rows).toEqual([
+      { tracker: 'burl/0', state: 'pending', reason: null, lease_until: null },
+      { tracker: 'impression/0', state: 'failed', reason: 'interrupted', lease_until: null },
+      { tracker: 'impression/1', state: 'failed', reason: 'interrupted', lease_until: null },
+      { tracker: 'start/0', state: 'pending', reason: null, lease_until: null },
+    ]);
+    await hanging.close();
+  });
+
+  test('a client that cannot be decrypted costs only its own requests', async () => {
+    await verify(server.url);
+    const dispatcher = start(database, { box: createSecretBox([randomBytes(32)]) });
+    dispatcher.wake(scope.accountId);
+    await expect.poll(states).toEqual({ sent: 1, failed: 3 });
+    await dispatcher.stop();
+    expect(server.paths()).toEqual([expect.stringMatching(/burl$/)]);
+  });
+});
