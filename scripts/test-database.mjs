@@ -1,4 +1,5 @@
 /** `npm run test:database -- --url …`: runs the tests of the service against a given database server. See `--help`. */
+import { randomBytes } from 'node:crypto';
 import { parseArgs } from 'node:util';
 
 const help = `npm run test:database -- --url postgres://user@host:port/database [-- test files]
@@ -34,7 +35,12 @@ if (values.help) {
     show: true,
   });
   const players = await run([...vitest, '--project', 'property', 'rewards'], {
-    env: { ...env, TRUEWARD_SEQUENCES: '50' },
+    // The processes of the test share one database, and so its secrets.
+    env: {
+      ...env,
+      TRUEWARD_MASTER_KEY: randomBytes(32).toString('base64'),
+      TRUEWARD_SEQUENCES: '50',
+    },
     show: true,
   });
   process.exitCode = probe.code || tests.code || players.code;
