@@ -1984,6 +1984,11 @@ export interface ReportRow {
   rewards_earned: number;
   rewards_denied: number;
   rewards_expired: number;
+  source_requests: number;
+  source_bids: number;
+  source_wins: number;
+  source_timeouts: number;
+  source_errors: number;
   trackers_sent: number;
   trackers_failed: number;
   trackers_late: number;

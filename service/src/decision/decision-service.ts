@@ -22,7 +22,7 @@ import {
   type OutsideDeps,
   type OutsideFilled,
 } from './outside-ads.ts';
-import type { NewDecision } from './record-decisions.ts';
+import type { NewDecision, SourceCount } from './record-decisions.ts';
 import type { PlacementEntry } from './snapshot.ts';
 import type { DecisionTokens } from './token.ts';
 
@@ -77,7 +77,7 @@ export function createMakeDecision(deps: Deps): MakeDecision {
     const evaluation = asksSources
       ? evaluateWithSources(deps, evaluated)
       : evaluateRequest(deps, evaluated);
-    const { verdict, viewer, demand } =
+    const { verdict, viewer, demand, sourceCounts } =
       evaluation instanceof Promise ? await evaluation : evaluation;
     const { decision, stored } = describeDecision({
       id: deps.makeId('decision'),
@@ -91,6 +91,7 @@ export function createMakeDecision(deps: Deps): MakeDecision {
       sign: deps.tokens.sign,
     });
     if (demand) stored.demand = demand;
+    if (sourceCounts) stored.sourceCounts = sourceCounts;
     const { reserved_ad: reserved } = stored.record;
     const release = reserved === null ? undefined : reserveIn(deps, scope, reserved);
     try {
@@ -125,6 +126,7 @@ interface Evaluation {
   viewer: string | undefined;
   /** Only if outside sources were asked. */
   demand?: DemandRecord;
+  sourceCounts?: readonly SourceCount[];
 }
 
 /** Makes a decision without storing it, and without outside sources. Synchronous if no query is needed. */

@@ -16,6 +16,7 @@ import {
   type Unfilled,
   type Verdict,
 } from './decide.ts';
+import type { SourceCount } from './record-decisions.ts';
 import type { Ad } from './snapshot.ts';
 
 /** An ad that an outside source offers for this decision. */
@@ -43,6 +44,7 @@ export interface OutsideFilled {
 export interface OutsideDecision {
   verdict: Verdict | OutsideFilled;
   demand?: DemandRecord;
+  sourceCounts?: readonly SourceCount[];
 }
 
 /** What the sources are told, which differs by source: each knows the player by another id. */
@@ -95,6 +97,7 @@ class Auction {
   readonly #facts: DecisionFacts;
   readonly #explain: Explanation[] = [];
   readonly #notices: Notice[] = [];
+  readonly #counts: SourceCount[] = [];
 
   constructor(deps: OutsideDeps, scope: Scope, facts: DecisionFacts) {
     [this.#deps, this.#scope, this.#facts] = [deps, scope, facts];
@@ -115,6 +118,7 @@ class Auction {
           return [];
         }
         const response = await this.#deps.requestOffer(source, describe(source), timeoutMs);
+        this.#count(source, response);
         this.#notices.push(...response.notices);
         if (response.offer) return [{ source, response, offer: response.offer }];
         this.#note(source, response.verdict, response);
@@ -131,7 +135,10 @@ class Auction {
       if (lost) this.#notices.push(...response.onLoss(lost.loss));
       else this.#notices.push(...response.onWin);
       this.#note(source, lost?.verdict ?? 'chosen', response, judged);
-      if (!lost && 'offer' in judged) chosen = judged;
+      if (!lost && 'offer' in judged) {
+        chosen = judged;
+        this.#counts.push({ sourceId: source.id, metric: 'source_wins' });
+      }
     }
     return chosen;
   }
@@ -163,18 +170,22 @@ class Auction {
         },
         notices: this.#notices,
       },
+      sourceCounts: this.#counts,
     };
   }
 
   /** No source has an ad: the house ads decide. */
   leave(house: Verdict): OutsideDecision {
-    const demand = this.#notices.length > 0 ? { demand: { notices: this.#notices } } : {};
+    const rest = {
+      sourceCounts: this.#counts,
+      ...(this.#notices.length > 0 && { demand: { notices: this.#notices } }),
+    };
     const explain = [...this.#explain, ...house.explain];
-    if (house.status === 'filled') return { verdict: house.explainedBy(explain), ...demand };
+    if (house.status === 'filled') return { verdict: house.explainedBy(explain), ...rest };
     const isPending = explain.some(({ verdict }) => verdict === 'creative_pending');
     const reason = isPending && house.reason === 'no_candidates' ? 'not_approved' : house.reason;
     const verdict: Unfilled = { ...house, reason, explain };
-    return { verdict, ...demand };
+    return { verdict, ...rest };
   }
 
   #judge(source: OutsideSource, offer: Offer): OutsideCandidate | Lost {
@@ -184,12 +195,27 @@ class Auction {
       this.#deps.submit(this.#scope, source, offer);
       return { verdict: 'creative_pending', loss: lossReasons.pendingReview };
     }
+    // A source could put another advertiser's name to an approved creative, and pass the blocks of its own.
+    if (offer.advertiserDomain !== undefined && offer.advertiserDomain !== ad.advertiserDomain)
+      return {
+        verdict: 'refused: The creative was reviewed for another advertiser.',
+        loss: lossReasons.invalidAdvertiser,
+      };
     if (offer.expiresAtMs !== undefined && offer.expiresAtMs < nowMs + minLifetimeMs)
       return { verdict: 'refused: The ad expires too soon.', loss: lossReasons.filtered };
     const verdict = rejectAd(ad, this.#facts);
     if (verdict === undefined) return { ...ad, source, offer };
     const loss = verdict === 'not_approved' ? lossReasons.disapproved : lossReasons.filtered;
     return { verdict, loss };
+  }
+
+  #count({ id: sourceId }: OutsideSource, { offer, verdict }: SourceResponse): void {
+    // While a circuit is open, nothing is sent.
+    if (verdict !== 'circuit_open') this.#counts.push({ sourceId, metric: 'source_requests' });
+    if (offer) this.#counts.push({ sourceId, metric: 'source_bids' });
+    if (verdict === 'timeout') this.#counts.push({ sourceId, metric: 'source_timeouts' });
+    if (verdict.startsWith('source_error') || verdict === 'circuit_open')
+      this.#counts.push({ sourceId, metric: 'source_errors' });
   }
 
   #note(

@@ -7,7 +7,7 @@ import {
   requestColumns,
 } from '../demand/tracker-store.ts';
 import { dueNotices } from '../demand/trackers.ts';
-import { addSums, countOf, sumsOf } from '../report/rollup.ts';
+import { addSums, type Count, countOf, sumsOf } from '../report/rollup.ts';
 import type { EventDraft, WriteEvents } from '../resource/change-events.ts';
 import type { Database, Queries, Scope, TransactionOptions } from '../store/database.ts';
 import { type Lane, retryLockTimeoutMs } from '../store/group-commit.ts';
@@ -22,6 +22,14 @@ export interface NewDecision {
   event?: EventDraft;
   /** Only if outside sources were asked. */
   demand?: DemandRecord;
+  /** What the outside sources did, for reports. */
+  sourceCounts?: readonly SourceCount[];
+}
+
+/** One more of a metric of an outside source. */
+export interface SourceCount {
+  sourceId: string;
+  metric: 'source_requests' | 'source_bids' | 'source_wins' | 'source_timeouts' | 'source_errors';
 }
 
 /** A new row of the table `decisions`, by column name; times are unix milliseconds. */
@@ -142,6 +150,14 @@ const dimensionsOf = (row: DecisionRecord) => ({
   houseAdId: row.house_ad_id,
 });
 
+/** Sources are counted by themselves, whichever ad was chosen. */
+const countSources = ({ scope, record, sourceCounts = [] }: NewDecision): Count[] =>
+  sourceCounts.map(({ sourceId, metric }) => {
+    const { placement, issued_at } = record;
+    const none = { creativeId: null, advertiserId: null, houseAdId: null };
+    return countOf(scope, { placement, sourceId, ...none }, issued_at, metric);
+  });
+
 /**
  * Writes decisions of one account and environment, with their counts and webhook events. Returns whether there are
  * new deliveries.
@@ -156,9 +172,12 @@ export async function recordDecisions(
   if (!first) return false;
   const { scope } = first;
   const rows = items.map((item) => item.record);
-  const counts = rows.map((row) =>
-    countOf(scope, dimensionsOf(row), row.issued_at, row.status, row.reason ?? undefined),
-  );
+  const counts = [
+    ...rows.map((row) =>
+      countOf(scope, dimensionsOf(row), row.issued_at, row.status, row.reason ?? undefined),
+    ),
+    ...items.flatMap(countSources),
+  ];
   const { accountId, environment } = scope;
   const demanded = items.flatMap(({ record: { id }, demand }) => (demand ? { id, demand } : []));
   const values = [accountId, environment, ...arraysOf(columns, rows)];

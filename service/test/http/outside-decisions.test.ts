@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import type { RequestListener } from 'node:http';
 import { fileURLToPath } from 'node:url';
-import type { Creative, Source } from '@trueward/protocol/wire';
+import type { Creative, Report, Source } from '@trueward/protocol/wire';
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
 import { inline, mp4, tags, tracking, vast } from '../unit/vast/fixtures.ts';
 import { type MediaOrigin, startMediaOrigin } from './media-origin.ts';
@@ -130,6 +130,29 @@ test('the best price of a priority wins, whatever the order of the responses', a
   await approve(dear);
   const decision = await ask();
   expect(verdicts(decision)).toMatchObject({ [cheap.name]: 'outbid', [dear.name]: 'chosen' });
+  const hour = (offset: number) =>
+    new Date((Math.floor(game.clock.nowMs() / 3_600_000) + offset) * 3_600_000).toISOString();
+  const { data } = await call<Report>(
+    'GET',
+    `/v1/reports?from=${hour(-1)}&to=${hour(1)}&group_by=source`,
+  );
+  const row = (source: Source) => data.find((each) => each.source === source.id);
+  expect(row(dear)).toMatchObject({ source_requests: 2, source_bids: 2, source_wins: 1 });
+  // It won while the creative of the other one waited for review.
+  expect(row(cheap)).toMatchObject({ source_requests: 3, source_wins: 1, source_errors: 0 });
+});
+
+test('an approved creative is not shown for another advertiser', async () => {
+  let advertiser = 'honest';
+  const source = await addTag((_request, response) => {
+    response.end(adOf('honest').replace('www.honest.example/<', `www.${advertiser}.example/<`));
+  });
+  await approve(source);
+  expect(verdicts(await ask())[source.name]).toBe('chosen');
+  advertiser = 'blocked';
+  expect(verdicts(await ask())[source.name]).toBe(
+    'refused: The creative was reviewed for another advertiser.',
+  );
 });
 
 test('a source that hangs costs its timeout, and the house ad is shown', async () => {
