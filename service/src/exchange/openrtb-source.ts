@@ -137,7 +137,7 @@ async function readBids(
     verdict: 'offer',
     facts,
     trace: result.trace,
-    offer: offerOf(result.ad, terms, request.viewport),
+    offer: offerOf(result.ad, terms, request),
     notices: [...reported, ...outbid],
     onWin: win === undefined ? [] : [{ kind: 'win', url: win }],
     onLoss: (reason) => lost(bid, reason),

@@ -4,7 +4,14 @@ import { expandMacros, type MacroValues } from '../demand/vast/macros.ts';
 import { resolveVast, type VastResult, type VastRules } from '../demand/vast/resolve.ts';
 import { offsetMs } from '../demand/vast/values.ts';
 import { vastErrorCodes } from '../demand/vast/vast-error.ts';
-import { type Asked, type Found, macrosOf, rulesOf, type SourceDeps } from './offer-request.ts';
+import {
+  type Asked,
+  type Found,
+  macrosOf,
+  type OfferRequest,
+  rulesOf,
+  type SourceDeps,
+} from './offer-request.ts';
 import type { OutsideResponse } from './outside-client.ts';
 
 export interface VastRequest {
@@ -70,8 +77,9 @@ export interface Terms {
 export function offerOf(
   ad: VastAd,
   { sourceId, priceMicros, currency, ...terms }: Terms,
-  player: { width: number; height: number },
+  request: OfferRequest,
 ): Offer {
+  const player = request.viewport;
   const { media, icons, skip, durationMs, clickThrough } = ad;
   const domain = terms.advertiserDomain ?? domainOf(ad.advertiser);
   const skipAfterMs = skip && offsetMs(skip, durationMs);
@@ -104,9 +112,25 @@ export function offerOf(
       byEvent: ad.trackers,
       progress: ad.progress,
       ...(terms.burl !== undefined && { burl: terms.burl }),
-      macros: adMacros(ad),
+      macros: { ...contextMacros(request), ...adMacros(ad) },
     },
   };
+}
+
+/** What trackers are told of the request besides the address and the browser, which are those of each event. */
+function contextMacros(request: OfferRequest): MacroValues {
+  const names = [
+    'DOMAIN',
+    'PAGEURL',
+    'TRANSACTIONID',
+    'REGULATIONS',
+    'GDPRCONSENT',
+    'GPPSTRING',
+  ] as const;
+  const values = macrosOf(request);
+  return Object.fromEntries(
+    names.flatMap((name) => (values[name] === undefined ? [] : [[name, values[name]]])),
+  );
 }
 
 /** Ad servers write `unknown` where the standard requires an id. */
@@ -140,7 +164,7 @@ export async function askTag(asked: Asked, tagUrl: string): Promise<Found> {
   const notices = errorNotices(result.errors, macros, deps);
   if (!result.ad) return { ...found, notices };
   const terms = { sourceId: source.id, priceMicros: source.cpm_micros, currency: source.currency };
-  return { ...found, notices, offer: offerOf(result.ad, terms, request.viewport) };
+  return { ...found, notices, offer: offerOf(result.ad, terms, request) };
 }
 
 /** The verdict of a response to a tag. */

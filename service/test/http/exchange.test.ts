@@ -101,6 +101,8 @@ const request: OfferRequest = {
     language: 'en-US',
     limitAdTracking: true,
     childDirected: false,
+    gdpr: true,
+    tcfString: 'a consent string',
   },
   viewport: { width: 844, height: 390 },
   minSkipMs: 5_000,
@@ -125,7 +127,10 @@ test('a tag is requested with the player’s device headers and expanded macros,
     priceMicros: 2_000_000,
     currency: 'USD',
     media: { url: `${origin}/ad.mp4?session=1`, mime: 'video/mp4' },
-    trackers: { byEvent: { impression: [`${origin}/impression`] } },
+    trackers: {
+      byEvent: { impression: [`${origin}/impression`] },
+      macros: { DOMAIN: 'game.example', GDPRCONSENT: 'a consent string' },
+    },
   });
   expect(facts).toMatchObject({ http_status: 200, ms: expect.any(Number) as number });
   expect(requests[0]).toMatchObject({
