@@ -147,8 +147,9 @@ describe.each([
     if (databaseUrl === undefined) return skip('The embedded database has no statistics.');
     // A separate week, because the server updates its statistics with a delay.
     game.pass(7 * 86_400_000);
+    // All of their row versions fit into one page: whether old ones can be removed depends on other sessions.
     const ads = await Promise.all(
-      Array.from({ length: 100 }, (_, index) => game.decide(`hot-${index}`)),
+      Array.from({ length: 6 }, (_, index) => game.decide(`hot-${index}`)),
     );
     const reportEach = async (...events: ((ad: Filled) => AdEvent)[]) => {
       for (const ad of ads)
@@ -168,7 +169,7 @@ describe.each([
       );
     await expect
       .poll(updates, { timeout: 15_000 })
-      .toEqual([{ inserted: 100, updated: 200, hot: 200 }]);
+      .toEqual([{ inserted: 6, updated: 12, hot: 12 }]);
   });
 
   test('a malformed timeline fails only requests about its own decision', async () => {
