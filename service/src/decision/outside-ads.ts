@@ -23,6 +23,8 @@ import type { Ad } from './snapshot.ts';
 export interface OutsideCandidate extends Ad {
   source: OutsideSource;
   offer: Offer;
+  /** Whether the player has not consented to tracking. */
+  limitAdTracking: boolean;
 }
 
 export interface OutsideDeps {
@@ -80,7 +82,7 @@ export async function decideWithSources(
     const candidate = await auction.ask(tier, leftMs, (source) =>
       describe(source, blockedBy(checked.policies)),
     );
-    if (candidate) return auction.fill(candidate, describe, house);
+    if (candidate) return auction.fill(candidate, house);
   }
   return auction.leave(house);
 }
@@ -117,10 +119,12 @@ class Auction {
           this.#note(source, rejection ?? 'timeout');
           return [];
         }
-        const response = await this.#deps.requestOffer(source, describe(source), timeoutMs);
+        const request = describe(source);
+        const response = await this.#deps.requestOffer(source, request, timeoutMs);
         this.#count(source, response);
         this.#notices.push(...response.notices);
-        if (response.offer) return [{ source, response, offer: response.offer }];
+        const { limitAdTracking } = request.player;
+        if (response.offer) return [{ source, response, offer: response.offer, limitAdTracking }];
         this.#note(source, response.verdict, response);
         return [];
       }),
@@ -129,8 +133,8 @@ class Auction {
     const shift = Math.floor(this.#facts.random * asked.length);
     const offers = [...asked.slice(shift), ...asked.slice(0, shift)].flat();
     let chosen: OutsideCandidate | undefined;
-    for (const { source, response, offer } of offers.toSorted(byPrice)) {
-      const judged = this.#judge(source, offer);
+    for (const { source, response, offer, limitAdTracking } of offers.toSorted(byPrice)) {
+      const judged = this.#judge({ source, offer, limitAdTracking });
       const lost: Lost | undefined = 'verdict' in judged ? judged : chosen && outbid;
       if (lost) this.#notices.push(...response.onLoss(lost.loss));
       else this.#notices.push(...response.onWin);
@@ -143,15 +147,10 @@ class Auction {
     return chosen;
   }
 
-  fill(candidate: OutsideCandidate, describe: DescribeRequest, house: Verdict): OutsideDecision {
-    const { source, offer } = candidate;
+  /** Stores what the trackers of the chosen ad need. */
+  fill(candidate: OutsideCandidate, house: Verdict): OutsideDecision {
+    const { source, offer, limitAdTracking } = candidate;
     const { nowMs } = this.#facts;
-    const { player } = describe(source, {
-      advertisers: [],
-      categories: [],
-      seats: [],
-      attributes: [],
-    });
     const lost = house.explain.map((item) =>
       item.verdict === 'chosen' ? { ...item, verdict: 'priority_or_weight' } : item,
     );
@@ -166,7 +165,7 @@ class Auction {
           impressionOn: source.impression_on,
           headerProfile: source.header_profile,
           trackUntilMs: nowMs + source.tracking_window_s * 1_000,
-          limitAdTracking: player.limitAdTracking,
+          limitAdTracking,
         },
         notices: this.#notices,
       },
@@ -188,8 +187,9 @@ class Auction {
     return { verdict, ...rest };
   }
 
-  #judge(source: OutsideSource, offer: Offer): OutsideCandidate | Lost {
+  #judge(offered: Omit<OutsideCandidate, keyof Ad>): OutsideCandidate | Lost {
     const { snapshot, nowMs } = this.#facts;
+    const { source, offer } = offered;
     const ad = snapshot.findOutsideCreative(source.id, offer.creativeKey);
     if (!ad) {
       this.#deps.submit(this.#scope, source, offer);
@@ -204,7 +204,7 @@ class Auction {
     if (offer.expiresAtMs !== undefined && offer.expiresAtMs < nowMs + minLifetimeMs)
       return { verdict: 'refused: The ad expires too soon.', loss: lossReasons.filtered };
     const verdict = rejectAd(ad, this.#facts);
-    if (verdict === undefined) return { ...ad, source, offer };
+    if (verdict === undefined) return { ...ad, ...offered };
     const loss = verdict === 'not_approved' ? lossReasons.disapproved : lossReasons.filtered;
     return { verdict, loss };
   }
