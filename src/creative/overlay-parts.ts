@@ -30,7 +30,7 @@ export function icon(path: string): SVGSVGElement {
   return svg;
 }
 
-/** Adds what an ad from an outside source demands; returns what to call as the ad progresses. */
+/** Adds what an ad from an outside source requires; returns what to call as the ad progresses. */
 type Decorate = (
   creative: OverlayContent['creative'],
   parts: OverlayParts,

@@ -7,7 +7,7 @@ import type { DueTracker } from './trackers.ts';
 export interface NewRequest {
   decisionId: string;
   tracker: DueTracker;
-  /** From now on; then it is no longer made. */
+  /** How long after its creation the request is still made. */
   lateInMs: number;
   /** The sealed {@link Client}; null: the request says nothing about the player. */
   client: string | null;

@@ -90,7 +90,7 @@ export function createJobQueue(limits: Partial<Limits> = {}): JobQueue {
   };
 
   const startNext = (): void => {
-    // A source whose job starts moves to the end, where it is passed over.
+    // Starting a job moves its source to the end of the map, where this loop skips it because it is running.
     for (const [id, state] of sources) {
       if (stopping.signal.aborted || active.size >= running) return;
       if (state.isRunning || state.timer !== undefined) continue;

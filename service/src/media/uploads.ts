@@ -113,7 +113,7 @@ export function createUploads({ database, store, clock, log }: UploadDeps): Uplo
   };
 }
 
-/** Updates since when files are unused; writes only rows that change. */
+/** Updates `unused_since`; writes only rows that change. */
 async function markUnused(database: Database, now: Date): Promise<void> {
   await database.query(
     `WITH used AS (

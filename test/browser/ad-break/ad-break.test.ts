@@ -323,7 +323,7 @@ it('distinguishes pending from denied', async () => {
 
 it('shows the first frame of a loaded ad without waiting for storage or requests', async () => {
   const stage = setStage();
-  // Not watched long enough before its first frame, however slow the frames are.
+  // Long enough that the ad cannot complete during the test.
   const decision = decide(image, { min_watch_ms: 60_000 });
   const { signal } = new AbortController();
   const ad = await load(decision, { clock: systemClock, signal });

@@ -39,7 +39,7 @@ it('rewards nothing for an ad that the player skips', async () => {
   expect(stage.isRestored()).toEqual(restored);
 });
 
-it('can be skipped once it has played as long as the ad demands, and by the Escape key too', async () => {
+it('can be skipped once it has played as long as the ad requires, and by the Escape key too', async () => {
   const stage = setStage();
   const decision = decideOutside({ skip_after_ms: 1_000 }, 'interstitial');
   const running = stage.run(decision, { kind: 'interstitial' });
@@ -64,7 +64,7 @@ it('keeps a reward that is due when the player skips the rest', async () => {
   expect(stage.count('skip')).toBe(0);
 });
 
-it('has no skip control unless the ad demands one, and a house ad has none of this', async () => {
+it('has no skip control unless the ad requires one, and a house ad has none of this', async () => {
   const stage = setStage();
   const abort = new AbortController();
   const outside = stage.run(decideOutside({ icon }), { signal: abort.signal });

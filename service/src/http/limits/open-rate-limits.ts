@@ -86,7 +86,7 @@ interface UseExchange {
   names(): string[];
 }
 
-/** Rounds in which a use is reported, in case that one of them fails. */
+/** Each use is reported in this many rounds, in case one of them fails. */
 const reportRounds = 3;
 /** A name is evicted after this many rounds without use. */
 const retainRounds = 120;
