@@ -9,6 +9,9 @@ export interface Hosts {
   Client: new (config?: string | pg.ClientConfig) => pg.Client;
 }
 
+/** The callback of `pg`. */
+type Connected = ((error: Error) => void) | ((error: null, client: pg.Client) => void);
+
 /**
  * Uses one host at a time, the first of them at random, so that the processes of a service spread over the nodes of a
  * cluster.
@@ -19,14 +22,25 @@ export function createHosts(connectionString: string, random = Math.random): Hos
   const url = (): string => urls[current % urls.length] ?? connectionString;
 
   class Client extends pg.Client {
+    readonly #used: string;
+
     constructor(config?: string | pg.ClientConfig) {
       const used = url();
       super({ ...(typeof config === 'object' ? config : {}), connectionString: used });
-      let connected = false;
-      this.once('connect', () => (connected = true));
-      this.once('end', () => {
-        if (!connected && used === url()) current += 1;
+      this.#used = used;
+    }
+
+    override connect(): Promise<pg.Client>;
+    override connect(callback: Connected): void;
+    override connect(callback?: Connected): Promise<pg.Client> | void {
+      const connected = super.connect().catch((error: unknown) => {
+        // Before anybody learns of the failure, so that the next attempt finds the next host.
+        if (this.#used === url()) current += 1;
+        throw error;
       });
+      if (callback === undefined) return connected;
+      const report = callback as (error: Error | null, client?: pg.Client) => void;
+      connected.then((client) => report(null, client), report);
     }
   }
   return { url, Client };

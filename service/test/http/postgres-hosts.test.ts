@@ -8,13 +8,10 @@ test.skipIf(!hasPostgres)('a host that refuses connections is left for the next 
   const text = `postgres://${url.username}@127.0.0.1:1,${url.host}${url.pathname}`;
   for (let time = 0; time < 10; time += 1) {
     const database = openPostgres(text, () => undefined);
-    const attempts = await Promise.allSettled([
-      database.query('SELECT 1'),
-      // The second one fails with the first, or finds the next host.
-      new Promise((resolve) => setImmediate(resolve)),
-    ]);
-    if (attempts[0].status === 'rejected')
-      expect(attempts[0].reason).toMatchObject({ code: 'ECONNREFUSED' });
+    // The first host is chosen at random.
+    await database
+      .query('SELECT 1')
+      .catch((error: unknown) => expect(error).toMatchObject({ code: 'ECONNREFUSED' }));
     expect(await database.query('SELECT 1 AS one')).toEqual([{ one: 1 }]);
     await database.close();
   }

@@ -27,9 +27,11 @@ test('counts equal a recount, with one row per group and hour', () => {
   fc.assert(
     fc.property(fc.array(count, { maxLength: 20 }), (counts) => {
       const arrays = sumsOf(counts);
-      const keys = (arrays[0] ?? []).map((_, row) =>
+      const ids = arrays[0] ?? [];
+      expect(new Set(ids).size).toBe(ids.length);
+      const keys = ids.map((_, row) =>
         arrays
-          .slice(0, -1)
+          .slice(1, -1)
           .map((array) => array[row])
           .join(),
       );
