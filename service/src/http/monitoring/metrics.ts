@@ -54,10 +54,16 @@ export function createServiceMetrics(): ServiceMetrics {
     buckets: [0.01, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10],
     registers,
   });
+  const requestSeries = new Map<string, ReturnType<typeof requests.labels>>();
   return {
     registry,
-    observeRequest: (method, route, status, seconds) =>
-      requests.observe({ method, route, status }, seconds),
+    observeRequest(method, route, status, seconds) {
+      const key = `${method} ${route} ${status}`;
+      // Finding the series by its labels takes longer than observing it.
+      const series = requestSeries.get(key) ?? requests.labels(method, route, status);
+      requestSeries.set(key, series);
+      series.observe(seconds);
+    },
     observeDatabase: (kind, seconds) => database.observe({ kind }, seconds),
     observeDelivery: (outcome, seconds) => deliveries.observe({ outcome }, seconds),
   };

@@ -10,7 +10,15 @@ export function addJsonBody(app: FastifyInstance): void {
   app.addContentTypeParser(
     ['application/json', 'text/plain'],
     { parseAs: 'string' },
-    async (_request: unknown, text: string) => parseJson(text),
+    (_request: unknown, text: string, done: (error: Error | null, body?: unknown) => void) => {
+      let body: unknown;
+      try {
+        body = parseJson(text);
+      } catch (error) {
+        return done(error as Error);
+      }
+      done(null, body);
+    },
   );
 }
 

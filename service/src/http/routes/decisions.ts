@@ -77,13 +77,16 @@ function clientOf(
   { headers, ip }: FastifyRequest,
 ): ClientInfo {
   const userAgent = headers['user-agent'];
-  // A customer's server is not in the player's country.
-  const isPlayer = kind === 'pk';
+  const device = deviceOf(userAgent);
+  // A customer's server is not where the player is.
+  if (kind !== 'pk') return { device, bot: false };
   return {
-    ...(isPlayer ? { ip, userAgent, origin: pageOf(headers.origin) } : {}),
-    device: deviceOf(userAgent),
-    country: isPlayer ? country.of(headers) : undefined,
-    bot: isPlayer && isBot(userAgent, environment),
+    device,
+    country: country.of(headers),
+    bot: isBot(userAgent, environment),
+    ip,
+    userAgent,
+    origin: pageOf(headers.origin),
   };
 }
 
