@@ -49,16 +49,16 @@ export interface OutsideDecision {
   sourceCounts?: readonly SourceCount[];
 }
 
-/** What the sources are told, which differs by source: each knows the player by another id. */
+/** Builds the request for one source: each source knows the player by another id. */
 export type DescribeRequest = (
   source: OutsideSource,
   blocked: OfferRequest['blocked'],
 ) => OfferRequest;
 
 /**
- * Decides for a placement with outside sources. Sources of one priority are asked at the same time, the best priority
- * first; of what they offer, the best price that may be shown is chosen. A priority without an ad hands over to the
- * next. House ads win over sources with a worse priority, which are not asked then, and lose to those with the same.
+ * Decides for a placement with outside sources. The sources of one priority are called at the same time, the best
+ * priority first, and the best price that may be shown wins. A priority without an ad falls through to the next one.
+ * A house ad beats sources of worse priority, which then get no request, and loses to those of its own.
  */
 export async function decideWithSources(
   deps: OutsideDeps,
@@ -79,15 +79,15 @@ export async function decideWithSources(
     if (priority > worst) break;
     const tier = entry.sources.filter((source) => source.priority === priority);
     const leftMs = endMs - deps.clock.monotonicMs();
-    const candidate = await auction.ask(tier, leftMs, (source) =>
+    const candidate = await auction.run(tier, leftMs, (source) =>
       describe(source, blockedBy(checked.policies)),
     );
     if (candidate) return auction.fill(candidate, house);
   }
-  return auction.leave(house);
+  return auction.fillWithHouseAd(house);
 }
 
-/** Less is not worth a request. */
+/** A shorter timeout is not worth a request. */
 const minRequestMs = 50;
 /** An ad that expires sooner would expire before most players see it. */
 const minLifetimeMs = 30_000;
@@ -105,13 +105,13 @@ class Auction {
     [this.#deps, this.#scope, this.#facts] = [deps, scope, facts];
   }
 
-  /** Asks sources of one priority, and returns the best ad that may be shown. */
-  async ask(
+  /** Requests offers from the sources of one priority, and returns the best ad that may be shown. */
+  async run(
     tier: readonly OutsideSource[],
     leftMs: number,
     describe: (source: OutsideSource) => OfferRequest,
   ): Promise<OutsideCandidate | undefined> {
-    const asked = await Promise.all(
+    const responses = await Promise.all(
       tier.map(async (source) => {
         const rejection = sourceRejection(source, this.#facts);
         const timeoutMs = Math.min(source.timeout_ms, leftMs);
@@ -130,8 +130,8 @@ class Auction {
       }),
     );
     // Ties are broken at random, so that no source wins all of them.
-    const shift = Math.floor(this.#facts.random * asked.length);
-    const offers = [...asked.slice(shift), ...asked.slice(0, shift)].flat();
+    const shift = Math.floor(this.#facts.random * responses.length);
+    const offers = [...responses.slice(shift), ...responses.slice(0, shift)].flat();
     let chosen: OutsideCandidate | undefined;
     for (const { source, response, offer, limitAdTracking } of offers.toSorted(byPrice)) {
       const judged = this.#judge({ source, offer, limitAdTracking });
@@ -147,7 +147,7 @@ class Auction {
     return chosen;
   }
 
-  /** Stores what the trackers of the chosen ad need. */
+  /** Returns the chosen ad with what its trackers need. */
   fill(candidate: OutsideCandidate, house: Verdict): OutsideDecision {
     const { source, offer, limitAdTracking } = candidate;
     const { nowMs } = this.#facts;
@@ -173,8 +173,8 @@ class Auction {
     };
   }
 
-  /** No source has an ad: the house ads decide. */
-  leave(house: Verdict): OutsideDecision {
+  /** Returns the verdict of the house ads, because no source has an ad. */
+  fillWithHouseAd(house: Verdict): OutsideDecision {
     const rest = {
       sourceCounts: this.#counts,
       ...(this.#notices.length > 0 && { demand: { notices: this.#notices } }),

@@ -61,9 +61,9 @@ export async function storeRequests(
 }
 
 /** One id at a time, as all lookups by id do (`event/event-store.ts`). */
-const readEach = `SELECT one.* FROM unnest($2::text[]) AS asked(asked_id) CROSS JOIN LATERAL (
+const readEach = `SELECT one.* FROM unnest($2::text[]) AS requested(requested_id) CROSS JOIN LATERAL (
     SELECT decision_id AS "decisionId", demand -> 'chosen' AS chosen FROM decision_demand
-      WHERE account_id = $1 AND decision_id = asked.asked_id AND demand ? 'chosen' OFFSET 0) AS one`;
+      WHERE account_id = $1 AND decision_id = requested.requested_id AND demand ? 'chosen' OFFSET 0) AS one`;
 
 /** Reads what was stored about the outside ads of decisions. */
 export async function readChosen(

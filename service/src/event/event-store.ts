@@ -52,10 +52,10 @@ const readOne = `SELECT id, placement, format, media_format AS "mediaFormat", cr
     reward_reason AS "rewardReason", receipt, ${msOf('issued_at', 'issuedAtMs')},
     ${msOf('expires_at', 'expiresAtMs')}, ${msOf('late_at', 'lateAtMs')},
     ${msOf('served_at', 'servedAtMs')}, ${msOf('settled_at', 'settledAtMs')}
-  FROM decisions WHERE account_id = $1 AND environment = $2 AND status = 'filled' AND id = asked.asked_id
+  FROM decisions WHERE account_id = $1 AND environment = $2 AND status = 'filled' AND id = requested.requested_id
   OFFSET 0`;
 const lookUpEach = (ids: string, one: string): string =>
-  `SELECT one.* FROM unnest(${ids}::text[]) AS asked(asked_id) CROSS JOIN LATERAL (${one}) AS one`;
+  `SELECT one.* FROM unnest(${ids}::text[]) AS requested(requested_id) CROSS JOIN LATERAL (${one}) AS one`;
 const readUnlocked = lookUpEach('$3', readOne);
 const readAndLock = lookUpEach('$3', `${readOne} FOR UPDATE`);
 
@@ -92,13 +92,13 @@ interface EvidenceRow {
   rows: EventRow[] | null;
 }
 
-const readEvidenceOfEach = `SELECT asked_id AS "decisionId",
-    (SELECT events FROM timelines WHERE account_id = $1 AND decision_id = asked.asked_id) AS timeline,
+const readEvidenceOfEach = `SELECT requested_id AS "decisionId",
+    (SELECT events FROM timelines WHERE account_id = $1 AND decision_id = requested.requested_id) AS timeline,
     (SELECT json_agg(json_build_object('id', id, 'type', type, ${msProperty('occurred_at', 'occurredAtMs')},
         ${msProperty('received_at', 'receivedAtMs')}, 'offsetMs', coalesce(offset_ms, 0), 'clamped', clamped,
         'watchedMs', watched_ms, 'ratio', visible_ratio, 'visibleMs', visible_ms, 'detail', detail))
-      FROM ad_events WHERE account_id = $1 AND decision_id = asked.asked_id) AS rows
-  FROM unnest($2::text[]) AS asked(asked_id)`;
+      FROM ad_events WHERE account_id = $1 AND decision_id = requested.requested_id) AS rows
+  FROM unnest($2::text[]) AS requested(requested_id)`;
 
 /**
  * Reads the recorded events of decisions, by which impressions and rewards are judged and duplicates detected.

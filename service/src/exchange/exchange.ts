@@ -3,17 +3,17 @@ import { linkSignal } from '../platform/link-signal.ts';
 import type { OutsideSource } from '../resource/outside-source.ts';
 import type { RequestHeaders } from '../resource/request-headers.ts';
 import {
-  type Asked,
+  type SourceCall,
   type OfferRequest,
   serverUserAgent,
   type SourceDeps,
   type SourceResponse,
 } from './offer-request.ts';
-import { askBidder } from './openrtb-source.ts';
+import { callBidder } from './openrtb-source.ts';
 import type { OutsideResponse, RequestOutside } from './outside-client.ts';
-import { askTag } from './vast-source.ts';
+import { callTag } from './vast-source.ts';
 
-/** Asks a source for an ad, for at most `timeoutMs`. Never rejects. */
+/** Requests an offer from a source, for at most `timeoutMs`. Never rejects. */
 export type RequestOffer = (
   source: OutsideSource,
   request: OfferRequest,
@@ -48,11 +48,11 @@ export function createRequestOffer(deps: Deps): RequestOffer {
         ...(body === undefined ? {} : { body }),
       });
     try {
-      const asked: Asked = { deps, source, request, timeoutMs, send };
+      const call: SourceCall = { deps, source, request, timeoutMs, send };
       const response =
         source.kind === 'vast'
-          ? await askTag(asked, source.tag_url)
-          : await askBidder(asked, source.endpoint_url);
+          ? await callTag(call, source.tag_url)
+          : await callBidder(call, source.endpoint_url);
       const ms = Math.round(clock.monotonicMs() - startedMs);
       return { ...nothing, ...response, facts: { ...response.facts, ms } };
     } catch (error) {

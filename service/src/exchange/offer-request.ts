@@ -9,7 +9,7 @@ import type { Clock } from '../platform/clock.ts';
 import type { OutsideSource } from '../resource/outside-source.ts';
 import type { OutsideResponse } from './outside-client.ts';
 
-/** What a decision asks its outside sources. */
+/** A request for an offer, the same for all sources of a decision. */
 export interface OfferRequest {
   accountId: string;
   /** A UUID, the same for all sources of the decision. */
@@ -46,7 +46,7 @@ export interface SourceResponse {
   trace: VastResult['trace'];
 }
 
-/** What asking a source needs from its surroundings. */
+/** The dependencies of requests to sources. */
 export interface SourceDeps {
   clock: Clock;
   /** From 0 to below 1. */
@@ -55,8 +55,8 @@ export interface SourceDeps {
   pause(): Promise<void>;
 }
 
-/** One request for an offer. */
-export interface Asked {
+/** One call of a source. */
+export interface SourceCall {
   deps: SourceDeps;
   source: OutsideSource;
   request: OfferRequest;
@@ -65,7 +65,7 @@ export interface Asked {
 }
 
 /** The response without what is common to all sources. */
-export type Found = Partial<SourceResponse> & Pick<SourceResponse, 'verdict'>;
+export type PartialResponse = Partial<SourceResponse> & Pick<SourceResponse, 'verdict'>;
 
 /** The range of durations in the schemas. */
 export const [minDurationMs, maxDurationMs] = [1_000, 120_000];

@@ -15,8 +15,8 @@ import {
   readBidResponse,
 } from '../demand/openrtb/response.ts';
 import {
-  type Asked,
-  type Found,
+  type SourceCall,
+  type PartialResponse,
   macrosOf,
   maxDurationMs,
   minDurationMs,
@@ -28,9 +28,9 @@ import { describeResult, errorNotices, findVastAd, offerOf } from './vast-source
 const maxBidsRead = 3;
 
 /** Asks a bidder. */
-export async function askBidder(asked: Asked, endpointUrl: string): Promise<Found> {
-  const { source, request, send } = asked;
-  const body = JSON.stringify(buildBidRequest(bidFactsOf(asked)));
+export async function callBidder(call: SourceCall, endpointUrl: string): Promise<PartialResponse> {
+  const { source, request, send } = call;
+  const body = JSON.stringify(buildBidRequest(bidFactsOf(call)));
   const response = await send(endpointUrl, body);
   if (response.status === 'failed') {
     const facts = response.httpStatus === undefined ? {} : { http_status: response.httpStatus };
@@ -65,7 +65,7 @@ export async function askBidder(asked: Asked, endpointUrl: string): Promise<Foun
       notices,
     };
   }
-  return readBids(asked, [chosen, ...others.slice(0, maxBidsRead - 1)], {
+  return readBids(call, [chosen, ...others.slice(0, maxBidsRead - 1)], {
     facts,
     notices: [
       ...notices,
@@ -76,25 +76,25 @@ export async function askBidder(asked: Asked, endpointUrl: string): Promise<Foun
 }
 
 interface BidsRead {
-  facts: Found['facts'] & object;
+  facts: PartialResponse['facts'] & object;
   notices: Notice[];
   lost(bid: BidIds, loss: LossReason): Notice[];
 }
 
 /** Reads the markup of the bids, the best first, until one has an ad. */
 async function readBids(
-  asked: Asked,
+  call: SourceCall,
   [bid, ...others]: readonly [Bid, ...Bid[]],
   { facts, notices, lost }: BidsRead,
-): Promise<Found> {
-  const { deps, source, request, send } = asked;
+): Promise<PartialResponse> {
+  const { deps, source, request, send } = call;
   const auction = { requestId: request.transactionId };
   const outbid = others.flatMap((other) => lost(other, lossReasons.outbid));
   const markup = markupSource(bid, auction);
   if (!markup) {
     const verdict = 'refused: The bid has no markup.';
     return next(
-      asked,
+      call,
       others,
       { facts, notices: [...notices, ...lost(bid, lossReasons.noMarkup)], lost },
       verdict,
@@ -116,7 +116,7 @@ async function readBids(
   const reported = [...notices, ...errorNotices(result.errors, macros, deps)];
   if (!result.ad) {
     const failed = { facts, notices: [...reported, ...lost(bid, lossReasons.invalid)], lost };
-    return next(asked, others, failed, found.verdict);
+    return next(call, others, failed, found.verdict);
   }
   const isAnnounced = 'tagUrl' in markup && markup.isWinNotice;
   const win = isAnnounced ? undefined : winNotice(bid, auction);
@@ -145,16 +145,16 @@ async function readBids(
 }
 
 async function next(
-  asked: Asked,
+  call: SourceCall,
   [bid, ...others]: readonly Bid[],
   read: BidsRead,
   verdict: string,
-): Promise<Found> {
+): Promise<PartialResponse> {
   if (!bid) return { verdict, facts: read.facts, notices: read.notices };
-  return readBids(asked, [bid, ...others], read);
+  return readBids(call, [bid, ...others], read);
 }
 
-function bidFactsOf({ source, request, timeoutMs }: Asked) {
+function bidFactsOf({ source, request, timeoutMs }: SourceCall) {
   const { origin } = request;
   return {
     id: request.transactionId,

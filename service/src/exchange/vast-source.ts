@@ -5,8 +5,8 @@ import { resolveVast, type VastResult, type VastRules } from '../demand/vast/res
 import { offsetMs } from '../demand/vast/values.ts';
 import { vastErrorCodes } from '../demand/vast/vast-error.ts';
 import {
-  type Asked,
-  type Found,
+  type SourceCall,
+  type PartialResponse,
   macrosOf,
   type OfferRequest,
   rulesOf,
@@ -151,8 +151,8 @@ function domainOf(advertiser: string | undefined): string | undefined {
 }
 
 /** Asks a VAST tag. */
-export async function askTag(asked: Asked, tagUrl: string): Promise<Found> {
-  const { source, request, deps, send } = asked;
+export async function callTag(call: SourceCall, tagUrl: string): Promise<PartialResponse> {
+  const { source, request, deps, send } = call;
   const macros = macrosOf(request);
   const { result, last } = await findVastAd(deps, {
     start: { tagUrl },
@@ -168,7 +168,10 @@ export async function askTag(asked: Asked, tagUrl: string): Promise<Found> {
 }
 
 /** The verdict of a response to a tag. */
-export function describeResult(result: VastResult, last: OutsideResponse | undefined): Found {
+export function describeResult(
+  result: VastResult,
+  last: OutsideResponse | undefined,
+): PartialResponse {
   const { trace, noAd } = result;
   const httpStatus = last?.httpStatus;
   const facts = {

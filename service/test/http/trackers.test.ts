@@ -424,9 +424,10 @@ describe.each(['PGlite', ...(hasPostgres ? ['PostgreSQL'] : [])])('on %s', (engi
     const { decisions } = await game.report(...events);
     vi.restoreAllMocks();
     expect(decisions[0]?.state).toBe('earned');
-    await expect
-      .poll(async () => Object.values(await requestsOf(decision)))
-      .toEqual(Array(3).fill('sent'));
+    // Nothing wakes the dispatcher: the next poll finds the requests.
+    await pollLater(async () => Object.values(await requestsOf(decision))).toEqual(
+      Array(3).fill('sent'),
+    );
     expect(server.paths().toSorted()).toEqual(['/burl', '/complete', '/impression']);
   });
 
