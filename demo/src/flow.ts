@@ -53,12 +53,20 @@ export function createFlow(run: LanternRun, ads: TruewardPlugin, strip: Strip): 
     else double.open();
   });
 
+  // Filled by an ad network: the built-in test source of the sandbox.
+  const treasure = createOffer('treasure', 'treasure', ads, (result) => {
+    report('treasure', result);
+    if (wasWatched(result)) treasure.close('Coins are on their way');
+    else treasure.open();
+  });
+
   function closeScreens(): void {
     banner?.remove();
     banner = undefined;
     lobby.hidden = over.hidden = true;
     revive.close();
     double.close();
+    treasure.close();
     // The keyboard now controls the game, and Space must not press a button again.
     if (document.activeElement instanceof HTMLElement) document.activeElement.blur();
   }
@@ -87,6 +95,7 @@ export function createFlow(run: LanternRun, ads: TruewardPlugin, strip: Strip): 
     write('#best', readSetting('best') ?? '0');
     lobby.hidden = false;
     banner = ads.mountBanner('lobby', element('banner', HTMLElement));
+    treasure.open();
     play.focus({ preventScroll: true });
   }
 
@@ -114,6 +123,7 @@ export function createFlow(run: LanternRun, ads: TruewardPlugin, strip: Strip): 
     refreshOffers() {
       revive.refresh();
       double.refresh();
+      treasure.refresh();
     },
   };
 }

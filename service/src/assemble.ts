@@ -195,6 +195,7 @@ async function wire(
     manage,
     audit,
     mediaStore: media.store,
+    mediaDirectory: config.mediaDirectory,
     uploads: media.uploads,
     publicUrl: () => publicUrl,
     wake: deliveries.wake,

@@ -56,6 +56,11 @@ describe('the demo game', () => {
     expect(await textOf('server-coins')).toBe('0');
   });
 
+  it('offers an ad of a network in the lobby', async () => {
+    const note = page.locator('#treasure-note');
+    await expect.poll(() => note.textContent()).toBe('Watch a short ad');
+  });
+
   it('shows the coins for an ad once the game server has credited them', async () => {
     await button('Play').click();
     await waitForGameOver();

@@ -1,6 +1,8 @@
 import { readFileSync, renameSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import type { Review } from '@trueward/protocol/wire';
 import type { Service } from '../assemble.ts';
+import { testAd } from '../demand/test-source.ts';
 import { createKey } from '../key/key-store.ts';
 import type { Environment } from '../key/key-text.ts';
 import type { Clock } from '../platform/clock.ts';
@@ -121,6 +123,8 @@ async function seedEnvironment(
 ): Promise<void> {
   for (const placement of demoPlacements)
     await resources.create(queries, scope, 'placement', placement);
+  if (scope.environment === 'sandbox')
+    await seedOutsideSource(queries, resources, clock, scope, serviceUrl);
   const source = await resources.create(queries, scope, 'source', {
     name: 'House',
     kind: 'house',
@@ -132,11 +136,7 @@ async function seedEnvironment(
       ...creative,
       advertiser_id: advertiserId,
       source_id: source.id,
-      review: {
-        status: 'approved',
-        reviewed_at: new Date(clock.nowMs()).toISOString(),
-        reviewed_by: 'seed',
-      },
+      review: approvedBySeed(clock),
     });
     await resources.create(queries, scope, 'houseAd', {
       ...houseAd,
@@ -146,6 +146,61 @@ async function seedEnvironment(
     });
   }
 }
+
+/** Seeds a placement that the built-in test source fills, with its creative, so that its first ad is shown at once. */
+async function seedOutsideSource(
+  queries: Queries,
+  resources: ResourceStore,
+  clock: Clock,
+  scope: Scope,
+  serviceUrl: string,
+): Promise<void> {
+  await resources.create(queries, scope, 'placement', outsidePlacement);
+  const source = await resources.create(queries, scope, 'source', {
+    name: 'Test network',
+    kind: 'vast',
+    tag_url: testAd.tagUrl,
+    placements: [outsidePlacement.name],
+    cpm_micros: 2_500_000,
+    review: 'automatic',
+    allowed_domains: [testAd.advertiserDomain],
+    status: 'active',
+  });
+  const { id: advertiserId } = await resources.create(queries, scope, 'advertiser', {
+    name: testAd.advertiserName,
+    domain: testAd.advertiserDomain,
+    categories: [],
+  });
+  await resources.create(queries, scope, 'creative', {
+    name: `${testAd.advertiserName}: test ad`,
+    advertiser_id: advertiserId,
+    source_id: source.id,
+    source_key: testAd.creativeKey,
+    origin_url: testAd.mediaUrl,
+    media: {
+      format: 'video',
+      files: [
+        {
+          url: `${serviceUrl}/media/${testAd.file}`,
+          mime: 'video/mp4',
+          width: 640,
+          height: 360,
+        },
+      ],
+      duration_ms: 12_000,
+    },
+    click_url: `https://${testAd.advertiserDomain}/`,
+    alt: `Video ad by ${testAd.advertiserName}`,
+    categories: [],
+    review: approvedBySeed(clock),
+  });
+}
+
+const approvedBySeed = (clock: Clock): Review => ({
+  status: 'approved',
+  reviewed_at: new Date(clock.nowMs()).toISOString(),
+  reviewed_by: 'seed',
+});
 
 interface DemoAd {
   advertiser: Stored<'advertiser'>;
@@ -239,3 +294,11 @@ const demoPlacements: Stored<'placement'>[] = [
   { ...common, name: 'level-end', format: 'interstitial' },
   { ...common, name: 'lobby', format: 'banner', close_after_ms: 0 },
 ];
+
+/** Of the sandbox only, as the test source is. */
+const outsidePlacement: Stored<'placement'> = {
+  ...common,
+  name: 'treasure',
+  format: 'rewarded',
+  reward: { type: 'coins', amount: 40 },
+};

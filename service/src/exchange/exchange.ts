@@ -44,6 +44,7 @@ export function createRequestOffer(deps: Deps): RequestOffer {
         }),
         headers: headersOf(source, request.player, body !== undefined),
         loopback: request.loopback,
+        sandbox: request.sandbox,
         signal: linked.signal,
         ...(body === undefined ? {} : { body }),
       });

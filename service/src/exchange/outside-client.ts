@@ -13,6 +13,7 @@ export interface OutsideRequest {
   credentials?: Readonly<Record<string, string>>;
   /** Whether loopback addresses and http are allowed, for development. */
   loopback: boolean;
+  sandbox: boolean;
   /** Aborts when the time of the source is up. */
   signal: AbortSignal;
 }

@@ -6,6 +6,7 @@ import type { RequestHeaders } from '../resource/request-headers.ts';
 import { createCircuitBreaker } from './circuit-breaker.ts';
 import { createRequestOffer, type RequestOffer } from './exchange.ts';
 import { createRequestOutside } from './outside-client.ts';
+import { withTestSource } from './test-source-client.ts';
 
 interface Deps {
   clock: Clock;
@@ -26,7 +27,9 @@ export function startExchange({ clock, readHeaders, stopping }: Deps): {
   const agents = { strict: agentOf(false), development: agentOf(true) };
   return {
     requestOffer: createRequestOffer({
-      requestOutside: createRequestOutside({ agents, breaker: createCircuitBreaker(clock) }),
+      requestOutside: withTestSource(
+        createRequestOutside({ agents, breaker: createCircuitBreaker(clock) }),
+      ),
       readHeaders,
       clock,
       random: Math.random,

@@ -1,5 +1,8 @@
 import { createHash } from 'node:crypto';
+import { readFile } from 'node:fs/promises';
+import { join } from 'node:path';
 import { type Dispatcher, request } from 'undici';
+import { testAd } from '../demand/test-source.ts';
 import { parseWebUrl } from '../demand/web-url.ts';
 import { linkSignal } from '../platform/link-signal.ts';
 import { findUrlProblem } from '../platform/public-address.ts';
@@ -58,10 +61,8 @@ export function createFetchMedia({ agents, timeoutMs = 30_000 }: Deps): FetchMed
         });
         // A body that is destroyed before its end emits an error, which nobody else awaits.
         response.body.on('error', () => undefined);
-        // A body that is destroyed before its end emits an error.
-        response.body.on('error', () => undefined);
         const target = redirectOf(response, at);
-        if (target === undefined) return await readFile(response, at, maxBytes);
+        if (target === undefined) return await readBody(response, at, maxBytes);
         response.body.destroy();
         at = target;
       }
@@ -74,6 +75,20 @@ export function createFetchMedia({ agents, timeoutMs = 30_000 }: Deps): FetchMed
     }
   };
 }
+
+/** Fetches the video of the built-in test source from this folder, and everything else with `fetchMedia`. */
+export const withTestAd =
+  (fetchMedia: FetchMedia, mediaDirectory: string): FetchMedia =>
+  async (media, signal) => {
+    if (media.url !== testAd.mediaUrl) return fetchMedia(media, signal);
+    const file = join(mediaDirectory, testAd.file);
+    try {
+      const body = await readFile(file, { signal });
+      return { body, sha256: createHash('sha256').update(body).digest('hex') };
+    } catch (error) {
+      throw new RefusedError(`The test ad cannot be read: ${(error as Error).message}`, true);
+    }
+  };
 
 function redirectOf(
   { statusCode, headers, body }: Dispatcher.ResponseData,
@@ -88,7 +103,7 @@ function redirectOf(
   throw new RefusedError(`${short(from)} redirects to ${short(location)}, which is no web URL.`);
 }
 
-async function readFile(
+async function readBody(
   { statusCode, headers, body }: Dispatcher.ResponseData,
   url: string,
   maxBytes: number,

@@ -5,12 +5,13 @@ import type { Uploads } from '../media/uploads.ts';
 import type { Tracing } from '../trace/tracing.ts';
 import { createGuardedAgent } from '../platform/guarded-agent.ts';
 import { startOriginChecks } from './check-origins.ts';
-import { createFetchMedia } from './fetch-media.ts';
+import { createFetchMedia, withTestAd } from './fetch-media.ts';
 import { createSubmitOffer, type IntakeDeps, type SubmitOffer } from './intake.ts';
 import { createJobQueue } from './job-queue.ts';
 
 interface Deps extends Omit<IntakeDeps, 'fetchMedia' | 'storeFile' | 'probe' | 'queue'> {
   mediaStore: MediaStore;
+  mediaDirectory: string;
   uploads: Uploads;
   tracing: Pick<Tracing, 'run'>;
 }
@@ -21,7 +22,13 @@ export interface Intake {
   stop(): Promise<void>;
 }
 
-export function startIntake({ mediaStore, uploads, tracing, ...rest }: Deps): Intake {
+export function startIntake({
+  mediaStore,
+  mediaDirectory,
+  uploads,
+  tracing,
+  ...rest
+}: Deps): Intake {
   const agents = {
     strict: createGuardedAgent({ loopback: false }),
     development: createGuardedAgent({ loopback: true }),
@@ -31,7 +38,7 @@ export function startIntake({ mediaStore, uploads, tracing, ...rest }: Deps): In
   const deps: IntakeDeps = {
     ...rest,
     queue,
-    fetchMedia: createFetchMedia({ agents }),
+    fetchMedia: withTestAd(createFetchMedia({ agents }), mediaDirectory),
     storeFile: createStoreFile(mediaStore, uploads),
     probe: thread.probe,
   };

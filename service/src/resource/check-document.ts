@@ -2,16 +2,15 @@ import type { Creative, HouseAd, Media, Placement, Policy } from '@trueward/prot
 import type { Environment } from '../key/key-text.ts';
 import { instantOf } from '../platform/instant.ts';
 import type { FieldError } from '../platform/domain-error.ts';
-import type { UrlRule } from '../platform/public-address.ts';
 import type { Queries, Scope } from '../store/database.ts';
-import { checkSource } from './check-source.ts';
+import { checkSource, type SourceRule } from './check-source.ts';
 import type { ResourceKind, Stored } from './resource.ts';
 
 /** Rules between the members of one document, which a schema cannot express. Pure. */
 export function checkDocument<K extends ResourceKind>(
   kind: K,
   document: Stored<K>,
-  rule: UrlRule,
+  rule: SourceRule,
 ): FieldError[] {
   switch (kind) {
     case 'placement':

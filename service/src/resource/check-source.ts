@@ -1,9 +1,15 @@
 import type { Source } from '@trueward/protocol/wire';
+import { findTestSourceProblem, isTestSourceUrl } from '../demand/test-source.ts';
 import { unknownMacros } from '../demand/vast/macros.ts';
 import type { FieldError } from '../platform/domain-error.ts';
 import { findUrlProblem, type UrlRule } from '../platform/public-address.ts';
 import { parseAdsTxtLine } from './ads-txt.ts';
 import type { Stored } from './resource.ts';
+
+export interface SourceRule extends UrlRule {
+  /** Whether the source belongs to the sandbox. */
+  sandbox: boolean;
+}
 
 type Member = keyof Stored<'source'>;
 
@@ -32,7 +38,7 @@ const rules: readonly { members: readonly Member[]; kinds: readonly Source['kind
 ];
 
 /** Rules between the members of a source, and for the URLs that the service requests. Pure. */
-export function checkSource(source: Stored<'source'>, rule: UrlRule): FieldError[] {
+export function checkSource(source: Stored<'source'>, rule: SourceRule): FieldError[] {
   const { kind, tag_url: tag, endpoint_url: endpoint } = source;
   const misplaced = rules.flatMap(({ members, kinds }) =>
     kinds.includes(kind)
@@ -58,14 +64,25 @@ const error = (member: Member, message: string): FieldError => ({
 function checkUrl(
   member: 'tag_url' | 'endpoint_url',
   url: string | undefined,
-  rule: UrlRule,
+  rule: SourceRule,
 ): FieldError[] {
   if (url === undefined) return [error(member, 'is required for this kind of source')];
   const problem =
     findUrlProblem(url, rule) ??
+    findTestProblem(member, url, rule) ??
     findGoogleProblem(url) ??
     (member === 'tag_url' ? findMacroProblem(url) : findAnyMacro(url));
   return problem === undefined ? [] : [error(member, problem)];
+}
+
+function findTestProblem(
+  member: 'tag_url' | 'endpoint_url',
+  url: string,
+  { sandbox }: SourceRule,
+): string | undefined {
+  if (!isTestSourceUrl(url)) return undefined;
+  if (!sandbox) return 'is the built-in test source, which is for the sandbox only';
+  return findTestSourceProblem(member === 'tag_url' ? 'vast' : 'openrtb', url);
 }
 
 /** Where Google serves ads from. */

@@ -131,8 +131,9 @@ async function check<K extends ResourceKind>(
 ): Promise<void> {
   const known = new Set((before ? referencesOf(kind, before) : []).map(keyOf));
   const added = referencesOf(kind, after).filter((reference) => !known.has(keyOf(reference)));
+  const sandbox = scope.environment === 'sandbox';
   throwFieldErrors([
-    ...checkDocument(kind, after, { development: development && scope.environment === 'sandbox' }),
+    ...checkDocument(kind, after, { development: development && sandbox, sandbox }),
     ...(kind === 'placement' ? checkRetention(after as Stored<'placement'>, retentionMs) : []),
     ...(await checkReferences(queries, scope, added)),
   ]);

@@ -1,4 +1,5 @@
 import { type Dispatcher, request } from 'undici';
+import { isTestSourceUrl } from '../demand/test-source.ts';
 import { parseWebUrl } from '../demand/web-url.ts';
 import { linkSignal } from '../platform/link-signal.ts';
 import { BlockedAddressError } from '../platform/guarded-agent.ts';
@@ -38,6 +39,7 @@ const maxReadBytes = 65_536;
 
 export function createTrackerSender({ agents, timeoutMs = 5_000 }: Deps): SendTracker {
   return async ({ url, headers, loopback }, signal) => {
+    if (isTestSourceUrl(url)) return { status: 204 };
     const dispatcher = loopback ? agents.development : agents.strict;
     const linked = linkSignal(signal, { timeoutMs });
     let reached = false;

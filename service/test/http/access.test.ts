@@ -208,7 +208,7 @@ test('placements are listed in pages', async () => {
   const second = await read(`limit=3&starting_after=${first.body.next_cursor}`);
   expect([first.body.has_more, second.body.has_more]).toEqual([true, false]);
   const names = [...first.body.data, ...second.body.data].map(({ name }) => name);
-  expect(names.toSorted()).toEqual(['double-coins', 'level-end', 'lobby', 'revive']);
+  expect(names.toSorted()).toEqual(['double-coins', 'level-end', 'lobby', 'revive', 'treasure']);
   expect((await read('limit=0')).status).toBe(422);
 });
 

@@ -16,8 +16,8 @@ const bidder = {
 } as const;
 type Change = Partial<Source>;
 
-const errorsOf = (source: Change, development = false) =>
-  checkSource({ name: 'S', kind: 'house', status: 'active', ...source }, { development });
+const errorsOf = (source: Change, development = false, sandbox = development) =>
+  checkSource({ name: 'S', kind: 'house', status: 'active', ...source }, { development, sandbox });
 
 test('a complete VAST source is accepted, with every macro of VAST', () => {
   const tag =

@@ -1,0 +1,117 @@
+import { impressionId } from './openrtb/request.ts';
+
+/**
+ * The built-in test source: what an ad network does, on demand, without a network. `.invalid` never resolves
+ * (RFC 6761), so these URLs cannot be anybody else's.
+ */
+const origin = 'https://test-source.invalid';
+
+const outcomes = {
+  vast: ['fill', 'wrapper', 'no_bid', 'timeout', 'error', 'invalid'],
+  openrtb: ['fill', 'wrapper', 'no_bid', 'timeout', 'error', 'invalid', 'below_floor'],
+} as const;
+
+type Kind = keyof typeof outcomes;
+type Outcome = (typeof outcomes)[Kind][number];
+
+/** The ad of the test source. */
+export const testAd = {
+  /** A tag that always has it. */
+  tagUrl: `${origin}/vast?outcome=fill`,
+  /** As `Offer.creativeKey`. */
+  creativeKey: 'test-source.invalid test-ad',
+  advertiserName: 'Test advertiser',
+  advertiserDomain: 'test-advertiser.example',
+  mediaUrl: `${origin}/test-ad.mp4`,
+  /** In the folder of media files that come with the service. */
+  file: 'meadow.mp4',
+} as const;
+
+export const isTestSourceUrl = (url: string): boolean => url.startsWith(`${origin}/`);
+
+/** What is wrong with the URL of a test source in the configuration; undefined if it is valid. */
+export function findTestSourceProblem(kind: Kind, url: string): string | undefined {
+  if (readOutcome(kind, new URL(url)) !== undefined) return undefined;
+  return `must be ${origin}/${kind}?outcome=… for the test source, with one of ${outcomes[kind].join(', ')}`;
+}
+
+function readOutcome(kind: Kind, { pathname, searchParams }: URL): Outcome | undefined {
+  if (pathname !== `/${kind}`) return undefined;
+  return outcomes[kind].find((outcome) => outcome === searchParams.get('outcome'));
+}
+
+/** Undefined: it never responds. */
+export type TestResponse = { httpStatus: number; text: string } | undefined;
+
+/** Responds to a request for an ad; with a body, it is a bid request. Pure. */
+export function respondAsTestSource(url: string, body?: string): TestResponse {
+  const kind: Kind = body === undefined ? 'vast' : 'openrtb';
+  const outcome = readOutcome(kind, new URL(url));
+  if (outcome === undefined) return { httpStatus: 404, text: '' };
+  if (outcome === 'timeout') return undefined;
+  if (outcome === 'error') return { httpStatus: 500, text: '' };
+  if (outcome === 'no_bid')
+    return body === undefined ? ok('<VAST version="4.2"/>') : { httpStatus: 204, text: '' };
+  if (body !== undefined) return ok(outcome === 'invalid' ? '{"id":' : bidOn(body, outcome));
+  if (outcome === 'invalid') return ok('<VAST version="4.2"><Ad>');
+  return ok(outcome === 'wrapper' ? wrapper : inline);
+}
+
+const ok = (text: string): TestResponse => ({ httpStatus: 200, text });
+
+/** Bids the floor and one unit of the currency, or half of the floor. */
+function bidOn(body: string, outcome: Outcome): string {
+  const { id, imp, cur } = JSON.parse(body) as {
+    id: string;
+    imp: [{ bidfloor?: number }];
+    cur: [string];
+  };
+  const floor = imp[0].bidfloor ?? 0;
+  return JSON.stringify({
+    id,
+    cur: cur[0],
+    seatbid: [
+      {
+        bid: [
+          {
+            id: 'test-bid',
+            impid: impressionId,
+            price: outcome === 'below_floor' ? floor / 2 : floor + 1,
+            crid: 'test-ad',
+            adomain: [testAd.advertiserDomain],
+            mtype: 2,
+            adm: outcome === 'wrapper' ? wrapper : inline,
+            nurl: `${origin}/win?price=\${AUCTION_PRICE}`,
+            lurl: `${origin}/loss?reason=\${AUCTION_LOSS}`,
+            burl: `${origin}/bill?price=\${AUCTION_PRICE}&at=\${AUCTION_IMP_TS}`,
+          },
+        ],
+      },
+    ],
+  });
+}
+
+const tracking = ['start', 'firstQuartile', 'midpoint', 'thirdQuartile', 'complete']
+  .map((event) => `<Tracking event="${event}">${origin}/track?event=${event}</Tracking>`)
+  .join('');
+
+const inline = `<VAST version="4.2"><Ad id="test-ad"><InLine>
+  <AdSystem>Test source</AdSystem><AdTitle>Test ad</AdTitle>
+  <Advertiser>${testAd.advertiserDomain}</Advertiser>
+  <Impression>${origin}/track?event=impression</Impression>
+  <Creatives><Creative>
+    <UniversalAdId idRegistry="test-source.invalid">test-ad</UniversalAdId>
+    <Linear>
+      <Duration>00:00:12</Duration>
+      <TrackingEvents>${tracking}</TrackingEvents>
+      <VideoClicks><ClickThrough>https://${testAd.advertiserDomain}/</ClickThrough></VideoClicks>
+      <MediaFiles><MediaFile delivery="progressive" type="video/mp4" width="640" height="360">${testAd.mediaUrl}</MediaFile></MediaFiles>
+    </Linear>
+  </Creative></Creatives>
+</InLine></Ad></VAST>`;
+
+const wrapper = `<VAST version="4.2"><Ad id="test-wrapper"><Wrapper>
+  <AdSystem>Test source</AdSystem>
+  <Impression>${origin}/track?event=wrapper_impression</Impression>
+  <VASTAdTagURI>${testAd.tagUrl}</VASTAdTagURI>
+</Wrapper></Ad></VAST>`;

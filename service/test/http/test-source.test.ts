@@ -1,0 +1,163 @@
+import type { Creative, Explanation, Problem, Source } from '@trueward/protocol/wire';
+import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
+import { type Filled, type Game, startGame } from './reward-game.ts';
+
+const waiting = { timeout: 20_000 };
+
+let game: Game;
+beforeAll(async () => {
+  game = await startGame();
+});
+afterAll(() => game.stop());
+
+const call = async <T>(method: string, path: string, body?: object): Promise<T> => {
+  const { status, body: result } = await game.client.call<T>(
+    method,
+    path,
+    game.client.secret,
+    body,
+  );
+  if (status >= 300) throw new Error(`${method} ${path}: ${JSON.stringify(result)}`);
+  return result;
+};
+
+const created: string[] = [];
+afterEach(async () => {
+  for (const id of created.splice(0))
+    await call('PATCH', `/v1/sources/${id}`, { status: 'paused' });
+});
+
+type Kind = 'vast' | 'openrtb';
+const urlOf = (kind: Kind, outcome: string) => ({
+  [kind === 'vast' ? 'tag_url' : 'endpoint_url']:
+    `https://test-source.invalid/${kind}?outcome=${outcome}`,
+});
+async function addSource(kind: Kind, outcome: string): Promise<Source> {
+  const source = await call<Source>('POST', '/v1/sources', {
+    name: `${kind} ${outcome}`,
+    kind,
+    ...urlOf(kind, outcome),
+    placements: ['revive'],
+    priority: 1,
+    timeout_ms: 200,
+    review: 'automatic',
+    allowed_domains: ['test-advertiser.example'],
+    ...(kind === 'vast' ? { cpm_micros: 2_000_000 } : { floor_micros: 1_500_000 }),
+  });
+  created.push(source.id);
+  return source;
+}
+
+let players = 0;
+async function decide(): Promise<Filled> {
+  players += 1;
+  return (await game.ask({ user_ref: `player ${players}`, formats: ['video', 'image'] })).body;
+}
+const explanationOf = ({ explain }: Filled, { id }: Source): Explanation | undefined =>
+  explain?.find(({ source_id: sourceId }) => sourceId === id);
+
+async function creativeOf({ id }: Source): Promise<Creative | undefined> {
+  const { data } = await call<{ data: Creative[] }>('GET', '/v1/creatives?limit=100');
+  return data.find(({ source_id: sourceId }) => sourceId === id);
+}
+
+test.each([
+  ['vast', 'fill'],
+  ['vast', 'wrapper'],
+  ['openrtb', 'fill'],
+  ['openrtb', 'wrapper'],
+] as const)(
+  '%s with %s has an ad, which is copied, reviewed and rewarded',
+  async (kind, outcome) => {
+    const source = await addSource(kind, outcome);
+    expect(explanationOf(await decide(), source)?.verdict).toBe('creative_pending');
+    await expect
+      .poll(async () => (await creativeOf(source))?.review.status, waiting)
+      .toBe('approved');
+
+    const decision = await decide();
+    expect(explanationOf(decision, source)?.verdict).toBe('chosen');
+    expect(decision.creative?.advertiser).toBe('Test advertiser');
+    expect(JSON.stringify(decision.creative?.media)).toContain('http://service.test/media/');
+    await game.report(game.event(decision, 'start'));
+    game.pass(12_500);
+    const seen = game.event(decision, 'impression', { visible: { ratio: 1, ms: 2_000 } });
+    const complete = game.event(decision, 'complete', { watched_ms: 12_000 });
+    const { decisions } = await game.report(seen, complete);
+    expect(decisions[0]?.state).toBe('earned');
+
+    const trackers = ['impression/0', 'start/0', 'complete/0'];
+    if (outcome === 'wrapper') trackers.push('impression/1');
+    if (kind === 'openrtb') trackers.push('notice/0', 'burl/0');
+    const findSent = async () => {
+      const rows = await game.service.database.query<{ tracker: string; state: string }>(
+        'SELECT tracker, state FROM tracker_requests WHERE decision_id = $1',
+        [decision.id],
+      );
+      return rows.filter(({ state }) => state === 'sent').map(({ tracker }) => tracker);
+    };
+    await expect
+      .poll(async () => (await findSent()).toSorted(), waiting)
+      .toEqual(trackers.toSorted());
+  },
+);
+
+test.each([
+  ['vast', 'no_bid', { verdict: 'no_bid', vast_error: 303 }],
+  ['vast', 'timeout', { verdict: 'timeout' }],
+  ['vast', 'error', { verdict: expect.stringMatching(/^source_error: /), http_status: 500 }],
+  ['vast', 'invalid', { verdict: expect.stringMatching(/^refused: /), vast_error: 100 }],
+  ['openrtb', 'no_bid', { verdict: 'no_bid', http_status: 204 }],
+  ['openrtb', 'timeout', { verdict: 'timeout' }],
+  ['openrtb', 'error', { verdict: expect.stringMatching(/^source_error: /), http_status: 500 }],
+  ['openrtb', 'invalid', { verdict: expect.stringMatching(/^source_error: /), http_status: 200 }],
+  ['openrtb', 'below_floor', { verdict: 'below_floor', http_status: 200 }],
+] as const)('%s with %s has no ad, and a house ad is shown', async (kind, outcome, expected) => {
+  const source = await addSource(kind, outcome);
+  // Repeated failures open no circuit: the outcome is the one that was requested.
+  for (let attempt = 0; attempt < (outcome === 'error' ? 12 : 1); attempt += 1) {
+    const decision = await decide();
+    expect(decision.status).toBe('filled');
+    expect(decision.creative?.advertiser).toBeUndefined();
+    expect(explanationOf(decision, source)).toMatchObject(expected);
+  }
+});
+
+test('the demo account has a placement that the test source fills', async () => {
+  const { body } = await game.ask({
+    placement: 'treasure',
+    user_ref: 'newcomer',
+    formats: ['video'],
+  });
+  expect(body.explain).toMatchObject([{ name: 'Test network', verdict: 'chosen' }]);
+  expect(body.creative?.advertiser).toBe('Test advertiser');
+  expect(body.reward).toEqual({ type: 'coins', amount: 40 });
+});
+
+test('an unknown outcome is refused with the known ones', async () => {
+  const create = (kind: Kind, outcome: string) =>
+    game.client.call<Problem>('POST', '/v1/sources', game.client.secret, {
+      name: 'Test',
+      kind,
+      ...urlOf(kind, outcome),
+    });
+  const { status, body } = await create('vast', 'below_floor');
+  expect(status).toBe(422);
+  expect(body.errors).toEqual([
+    { pointer: '/tag_url', message: expect.stringContaining('fill, wrapper, no_bid') },
+  ]);
+  expect((await create('openrtb', '')).status).toBe(422);
+});
+
+test('the live environment has no test source', async () => {
+  const { status, body } = await game.client.call<Problem>(
+    'POST',
+    '/v1/sources',
+    game.keys.live.secret,
+    { name: 'Test', kind: 'vast', ...urlOf('vast', 'fill') },
+  );
+  expect(status).toBe(422);
+  expect(body.errors?.[0]?.message).toBe(
+    'is the built-in test source, which is for the sandbox only',
+  );
+});
