@@ -159,6 +159,26 @@ export interface Source {
     [k: string]: unknown;
   };
   /**
+   * `openrtb`: the id that you have as a publisher at the bidder, sent as `site.publisher.id`.
+   */
+  publisher_id?: string;
+  /**
+   * `openrtb`: everyone who is paid for an impression before the bidder, you first; sent as a complete `source.schain`, in which every node takes part in the payment (`hp`).
+   *
+   * @minItems 1
+   * @maxItems 32
+   */
+  supply_chain?: {
+    /**
+     * The domain of the advertising system, in lower case.
+     */
+    asi: string;
+    /**
+     * The id of the seller there.
+     */
+    sid: string;
+  }[];
+  /**
    * Set by the service: the names of the stored `request_headers`.
    */
   request_header_names?: string[];
@@ -217,7 +237,7 @@ export interface Source {
    */
   header_profile?: 'iab' | 'forwarded';
   /**
-   * `vast` and `openrtb`: the lines that the source wants to have in the site’s `ads.txt`; `trueward-service doctor` checks that they are there.
+   * `vast` and `openrtb`: the lines that the source wants to have in the site’s `ads.txt`; `trueward-service doctor` checks that they are there, and the sellers of `publisher_id` and `supply_chain`.
    */
   ads_txt?: {
     /**
@@ -1233,6 +1253,26 @@ export interface SourceRequest {
     [k: string]: unknown;
   };
   /**
+   * `openrtb`: the id that you have as a publisher at the bidder, sent as `site.publisher.id`.
+   */
+  publisher_id?: string;
+  /**
+   * `openrtb`: everyone who is paid for an impression before the bidder, you first; sent as a complete `source.schain`, in which every node takes part in the payment (`hp`).
+   *
+   * @minItems 1
+   * @maxItems 32
+   */
+  supply_chain?: {
+    /**
+     * The domain of the advertising system, in lower case.
+     */
+    asi: string;
+    /**
+     * The id of the seller there.
+     */
+    sid: string;
+  }[];
+  /**
    * `vast` and `openrtb`: the rewarded and interstitial placements that the source may fill; absent: none.
    *
    * @maxItems 100
@@ -1287,7 +1327,7 @@ export interface SourceRequest {
    */
   header_profile?: 'iab' | 'forwarded';
   /**
-   * `vast` and `openrtb`: the lines that the source wants to have in the site’s `ads.txt`; `trueward-service doctor` checks that they are there.
+   * `vast` and `openrtb`: the lines that the source wants to have in the site’s `ads.txt`; `trueward-service doctor` checks that they are there, and the sellers of `publisher_id` and `supply_chain`.
    */
   ads_txt?: {
     /**
@@ -1319,6 +1359,19 @@ export interface SourceUpdate {
   ext?: {
     [k: string]: unknown;
   } | null;
+  publisher_id?: string | null;
+  supply_chain?:
+    | {
+        /**
+         * The domain of the advertising system, in lower case.
+         */
+        asi: string;
+        /**
+         * The id of the seller there.
+         */
+        sid: string;
+      }[]
+    | null;
   placements?: string[] | null;
   priority?: number | null;
   cpm_micros?: number | null;

@@ -19,6 +19,9 @@ export const requestHeaders = Type.Object(
   },
 );
 
+/** Of a seller in ads.txt and sellers.json. */
+const sellerId = '^[^\\s,;#]{1,64}$';
+
 export const sourceSchema = named('Source', 'Where ads come from.', {
   ...resourceFields('source'),
   name: Type.String({ minLength: 1, maxLength: 200 }),
@@ -48,6 +51,31 @@ export const sourceSchema = named('Source', 'Where ads come from.', {
         maxProperties: 100,
         description:
           '`openrtb`: merged into every bid request, such as `{"ext":{"prebid":{"storedrequest":{"id":"…"}}}}` for a Prebid Server; at most 16,384 bytes of JSON.',
+      },
+    ),
+  ),
+  publisher_id: Type.Optional(
+    Type.String({
+      pattern: sellerId,
+      description:
+        '`openrtb`: the id that you have as a publisher at the bidder, sent as `site.publisher.id`.',
+    }),
+  ),
+  supply_chain: Type.Optional(
+    Type.Array(
+      strictObject({
+        asi: Type.String({
+          format: 'hostname',
+          maxLength: 253,
+          description: 'The domain of the advertising system, in lower case.',
+        }),
+        sid: Type.String({ pattern: sellerId, description: 'The id of the seller there.' }),
+      }),
+      {
+        minItems: 1,
+        maxItems: 32,
+        description:
+          '`openrtb`: everyone who is paid for an impression before the bidder, you first; sent as a complete `source.schain`, in which every node takes part in the payment (`hp`).',
       },
     ),
   ),
@@ -150,7 +178,7 @@ export const sourceSchema = named('Source', 'Where ads come from.', {
       },
       {
         description:
-          '`vast` and `openrtb`: the lines that the source wants to have in the site’s `ads.txt`; `trueward-service doctor` checks that they are there.',
+          '`vast` and `openrtb`: the lines that the source wants to have in the site’s `ads.txt`; `trueward-service doctor` checks that they are there, and the sellers of `publisher_id` and `supply_chain`.',
       },
     ),
   ),

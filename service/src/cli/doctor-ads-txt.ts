@@ -1,14 +1,16 @@
 import type { Source } from '@trueward/protocol/wire';
 import { type Dispatcher, request } from 'undici';
-import { missingAdsTxtLines } from '../resource/ads-txt.ts';
+import { missingAdsTxtLines, missingSellers, type Seller } from '../resource/ads-txt.ts';
 import { type Finding, ok, warn } from './doctor-machine.ts';
 
 /** The text of a domain's ads.txt. */
 type LoadAdsTxt = (domain: string) => Promise<string>;
 
+type CheckedSource = Pick<Source, 'id' | 'name' | 'ads_txt' | 'publisher_id' | 'supply_chain'>;
+
 /** Checks that sites name the sellers of these sources in their ads.txt; otherwise, buyers may not bid. */
 export async function adsTxtFindings(
-  sources: readonly Pick<Source, 'id' | 'name' | 'ads_txt'>[],
+  sources: readonly CheckedSource[],
   load: LoadAdsTxt,
 ): Promise<Finding[]> {
   const files = new Map<string, Promise<string>>();
@@ -18,14 +20,22 @@ export async function adsTxtFindings(
     return file;
   };
   return Promise.all(
-    sources.map(async ({ id, name, ads_txt: adsTxt }): Promise<Finding> => {
-      const { domain = '', lines = [] } = adsTxt ?? {};
-      const about = `the source ${id} (${name})`;
+    sources.map(async (source): Promise<Finding> => {
+      const about = `the source ${source.id} (${source.name})`;
+      if (!source.ads_txt)
+        return warn(
+          `${about} names sellers, but not the site whose ads.txt lists them: set its ads_txt`,
+        );
+      const { domain, lines } = source.ads_txt;
       try {
-        const missing = missingAdsTxtLines(await fileOf(domain), lines);
+        const file = await fileOf(domain);
+        const missing = [
+          ...missingAdsTxtLines(file, lines).map((line) => `“${line}”`),
+          ...missingSellers(file, sellersOf(source)).map(describeSeller),
+        ];
         if (missing.length === 0) return ok(`https://${domain}/ads.txt has the lines of ${about}`);
         return warn(
-          `https://${domain}/ads.txt lacks lines of ${about}, so buyers may not bid: add ${missing.map((line) => `“${line}”`).join(', ')}`,
+          `https://${domain}/ads.txt lacks lines of ${about}, so buyers may not bid: add ${missing.join(', ')}`,
         );
       } catch (error) {
         return warn(
@@ -35,6 +45,17 @@ export async function adsTxtFindings(
     }),
   );
 }
+
+/** Those that bid requests name. Which system knows the publisher's id is not known here. */
+const sellersOf = ({ publisher_id: publisherId, supply_chain: chain = [] }: CheckedSource) => [
+  ...(publisherId === undefined ? [] : [{ seller: publisherId }]),
+  ...chain.map(({ asi, sid }) => ({ system: asi, seller: sid })),
+];
+
+const describeSeller = ({ system, seller }: Seller): string =>
+  system === undefined
+    ? `a line with the publisher id ${seller}`
+    : `the line of seller ${seller} at ${system}`;
 
 /** Real files have up to some 300 kB. */
 const maxBytes = 1_048_576;

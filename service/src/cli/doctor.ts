@@ -101,7 +101,7 @@ async function adsTxt(database: Queries): Promise<Finding[]> {
   const rows = await database.query<{ id: string; document: Source }>(
     `SELECT id, document FROM resources
       WHERE kind = 'source' AND environment = 'live' AND archived_at IS NULL
-        AND document->>'status' = 'active' AND document->'ads_txt' IS NOT NULL ORDER BY id`,
+        AND document->>'status' = 'active' AND document ?| '{ads_txt,publisher_id,supply_chain}' ORDER BY id`,
   );
   const sources = rows.map(({ id, document }) => ({ ...document, id }));
   const agent = createGuardedAgent({ loopback: false });

@@ -39,7 +39,7 @@ export interface Offer {
 export interface DemandTrackers {
   byEvent: Partial<Record<TrackerEvent, string[]>>;
   progress: { offset: TimeOffset; url: string }[];
-  /** With its auction macros expanded. */
+  /** With its auction macros expanded, except for the time of the impression. */
   burl?: string;
   /** Values for the VAST macros that only the ad knows (`adMacros`). */
   macros: MacroValues;

@@ -121,7 +121,7 @@ async function readBids(
   const isAnnounced = 'tagUrl' in markup && markup.isWinNotice;
   const win = isAnnounced ? undefined : winNotice(bid, auction);
   const nowMs = deps.clock.nowMs();
-  const burl = billingNotice(bid, auction, nowMs);
+  const burl = billingNotice(bid, auction);
   const [advertiserDomain] = bid.advertiserDomains;
   const terms = {
     sourceId: source.id,
@@ -156,6 +156,7 @@ async function next(
 
 function bidFactsOf({ source, request, timeoutMs }: SourceCall) {
   const { origin } = request;
+  const { publisher_id: publisherId, supply_chain: supplyChain = [] } = source;
   return {
     id: request.transactionId,
     version: source.ortb_version,
@@ -169,10 +170,13 @@ function bidFactsOf({ source, request, timeoutMs }: SourceCall) {
     playerSize: request.viewport,
     minDurationS: minDurationMs / 1_000,
     maxDurationS: maxDurationMs / 1_000,
-    site: origin === undefined ? {} : { domain: new URL(origin).hostname, page: `${origin}/` },
+    site: {
+      ...(origin === undefined ? {} : { domain: new URL(origin).hostname, page: `${origin}/` }),
+      ...(publisherId !== undefined && { publisherId }),
+    },
     player: request.player,
     transactionId: request.transactionId,
-    supplyChain: [],
+    supplyChain,
     blocked: request.blocked,
     ...(source.ext === undefined ? {} : { ext: source.ext as JsonObject }),
   };

@@ -19,16 +19,35 @@ export function parseAdsTxtLine(line: string): AdsTxtRecord | undefined {
 
 /** Those of the lines whose record is not in the file; the certification authority id, which is optional, may differ. */
 export function missingAdsTxtLines(file: string, lines: readonly string[]): string[] {
-  const present = new Set(
-    file
-      .replace(/^\uFEFF/, '')
-      .split(/\r\n?|\n/)
-      .map(keyOf),
-  );
-  return lines.filter((line) => !present.has(keyOf(line)));
+  const present = new Set(recordsOf(file).map(keyOf));
+  return lines.filter((line) => {
+    const record = parseAdsTxtLine(line);
+    return !record || !present.has(keyOf(record));
+  });
 }
 
-function keyOf(line: string): string | undefined {
-  const record = parseAdsTxtLine(line);
-  return record && `${record.system},${record.seller},${record.relationship}`;
+/** A seller of the site's ads; without a system, at any. */
+export interface Seller {
+  system?: string;
+  seller: string;
 }
+
+/** Those of the sellers that no record of the file names. */
+export function missingSellers(file: string, sellers: readonly Seller[]): Seller[] {
+  const records = recordsOf(file);
+  return sellers.filter(
+    ({ system, seller }) =>
+      !records.some(
+        (record) => record.seller === seller && (system === undefined || record.system === system),
+      ),
+  );
+}
+
+const recordsOf = (file: string): AdsTxtRecord[] =>
+  file
+    .replace(/^\uFEFF/, '')
+    .split(/\r\n?|\n/)
+    .flatMap((line) => parseAdsTxtLine(line) ?? []);
+
+const keyOf = ({ system, seller, relationship }: AdsTxtRecord): string =>
+  `${system},${seller},${relationship}`;

@@ -14,7 +14,14 @@ export interface SourceRule extends UrlRule {
 type Member = keyof Stored<'source'>;
 
 const vastOnly: readonly Member[] = ['tag_url', 'cpm_micros'];
-const openRtbOnly: readonly Member[] = ['endpoint_url', 'ortb_version', 'floor_micros', 'ext'];
+const openRtbOnly: readonly Member[] = [
+  'endpoint_url',
+  'ortb_version',
+  'floor_micros',
+  'ext',
+  'publisher_id',
+  'supply_chain',
+];
 const outsideOnly: readonly Member[] = [
   'request_header_names',
   'placements',
@@ -178,6 +185,12 @@ function checkSettings(source: Stored<'source'>): FieldError[] {
             },
           ],
     ),
+    ...(source.supply_chain ?? []).flatMap(({ asi, sid }, index, nodes) => {
+      const problem = findNodeProblem(asi, () =>
+        nodes.slice(0, index).some((other) => other.asi === asi && other.sid === sid),
+      );
+      return problem === undefined ? [] : [{ pointer: `/supply_chain/${index}`, message: problem }];
+    }),
     ...domains.flatMap((domain, index) =>
       domain === domain.toLowerCase() && !domain.startsWith('www.')
         ? []
@@ -189,4 +202,11 @@ function checkSettings(source: Stored<'source'>): FieldError[] {
           ],
     ),
   ];
+}
+
+/** @param isRepeated whether an earlier node is the same */
+function findNodeProblem(asi: string, isRepeated: () => boolean): string | undefined {
+  if (asi !== asi.toLowerCase() || !asi.includes('.') || /^[\d.]+$/.test(asi))
+    return 'must have an `asi` that is a domain in lower case, such as exchange.example';
+  return isRepeated() ? 'is in the chain already' : undefined;
 }

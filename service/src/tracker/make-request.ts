@@ -1,4 +1,5 @@
 import type { Client } from '../demand/tracker-store.ts';
+import { expandImpressionTime } from '../demand/openrtb/notices.ts';
 import { expandMacros, requestMacros } from '../demand/vast/macros.ts';
 import type { SecretBox } from '../key/secret-box.ts';
 import type { Clock } from '../platform/clock.ts';
@@ -43,7 +44,10 @@ export async function makeRequest(
   const moment = { nowMs: deps.clock.nowMs(), random: deps.random() };
   const result = await deps.send(
     {
-      url: due.macros === null ? url : expandMacros(url, macrosOf(due, client), moment),
+      url: expandImpressionTime(
+        due.macros === null ? url : expandMacros(url, macrosOf(due, client), moment),
+        due.servedAt?.getTime(),
+      ),
       headers: headersOf(due, client),
       loopback: deps.development && environment === 'sandbox',
     },

@@ -26,6 +26,8 @@ export interface DueRequest {
   headerProfile: NonNullable<DemandRecord['chosen']>['headerProfile'] | null;
   limitAdTracking: boolean | null;
   placement: string | null;
+  /** When the impression was verified. */
+  servedAt: Date | null;
   creativeId: string | null;
   sourceId: string | null;
   advertiserId: string | null;
@@ -120,6 +122,7 @@ const claim = `WITH RECURSIVE queues AS (
       ELSE demand #>> ARRAY['chosen', 'trackers', 'byEvent', event, position] END AS url,
     demand #> '{chosen,trackers,macros}' AS macros, demand #>> '{chosen,headerProfile}' AS "headerProfile",
     (demand #> '{chosen,limitAdTracking}')::boolean AS "limitAdTracking", decisions.placement,
+    decisions.served_at AS "servedAt",
     decisions.creative_id AS "creativeId", decisions.source_id AS "sourceId", decisions.advertiser_id AS "advertiserId"
   FROM leased
   LEFT JOIN decision_demand ON decision_demand.account_id = $1

@@ -74,3 +74,30 @@ test('each source is checked, and one file that cannot be read does not affect t
   expect(findings[1]?.text).not.toContain('“ads.example, 1, DIRECT”');
   expect(findings[2]?.text).toContain('it is gone');
 });
+
+test('the sellers of bid requests must be in the file, too', async () => {
+  const lines = ['ads.example, 1, DIRECT'];
+  const source = {
+    id: 'src_1',
+    name: 'Bidder',
+    ads_txt: { domain: 'game.example', lines },
+    publisher_id: '1',
+    supply_chain: [
+      { asi: 'ads.example', sid: '1' },
+      { asi: 'reseller.example', sid: '7' },
+    ],
+  } satisfies Parameters<typeof adsTxtFindings>[0][number];
+  const find = async (file: string, more: object = {}) => {
+    const findings = await adsTxtFindings([{ ...source, ...more }], () => Promise.resolve(file));
+    return findings[0];
+  };
+  const complete = 'ads.example, 1, DIRECT\nReseller.example, 7, reseller, f0';
+  expect((await find(complete))?.state).toBe('ok');
+  expect((await find(complete.replace('7', '8')))?.text).toMatch(
+    /: add the line of seller 7 at reseller\.example$/,
+  );
+  expect((await find(complete, { publisher_id: '9' }))?.text).toMatch(
+    /: add a line with the publisher id 9$/,
+  );
+  expect((await find(complete, { ads_txt: undefined }))?.text).toContain('set its ads_txt');
+});

@@ -274,6 +274,21 @@ test('the best bid with an ad is offered with its notices; the others are told t
   });
 });
 
+test('a bid request names the publisher and the supply chain of its source', async () => {
+  respond = (_request, response) => void response.writeHead(204).end();
+  const chain: OutsideSource['supply_chain'] = [
+    { asi: 'ads.example', sid: 'pub-1' },
+    { asi: 'reseller.example', sid: '7' },
+  ];
+  await ask(bidder({ publisher_id: 'pub-1', supply_chain: chain }));
+  expect(JSON.parse(requests[0]?.body ?? '')).toMatchObject({
+    site: { domain: 'game.example', publisher: { id: 'pub-1' } },
+    source: {
+      schain: { complete: 1, ver: '1.0', nodes: chain.map((node) => ({ ...node, hp: 1 })) },
+    },
+  });
+});
+
 test.each<[string, Respond, RegExp]>([
   ['no content', (_request, response) => void response.writeHead(204).end(), /^no_bid$/],
   [

@@ -121,6 +121,30 @@ describe.each(['PGlite', ...(hasPostgres ? ['PostgreSQL'] : [])])('on %s', (engi
       .toEqual(Array(7).fill('sent'));
   });
 
+  test('trackers of an auction learn when the impression was verified, however late they are requested', async () => {
+    const { url, port } = await deadHost();
+    const decision = await decide('impression-time', {
+      byEvent: { impression: [`${url}/impression?at=\${AUCTION_IMP_TS}`] },
+      burl: `${url}/burl?at=\${AUCTION_IMP_TS}`,
+    });
+    await game.report(game.event(decision, 'start'));
+    game.pass(5_000);
+    await game.report(game.seen(decision));
+    const [row] = await game.service.database.query<{ served_at: Date }>(
+      'SELECT served_at FROM decisions WHERE id = $1',
+      [decision.id],
+    );
+    const atMs = row?.served_at.getTime() ?? 0;
+    expect(atMs).toBeGreaterThan(Date.parse(decision.issued_at));
+    game.pass(5_000);
+    const late = await startTrackerServer(undefined, port);
+    await pollLater(() => late.paths().toSorted()).toEqual([
+      `/burl?at=${atMs}`,
+      `/impression?at=${atMs}`,
+    ]);
+    await late.close();
+  });
+
   test('a source that counts rendered ads gets its impression at the start, and is billed after the verification', async () => {
     const decision = await decide(
       'rendered',

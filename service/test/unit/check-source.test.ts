@@ -99,3 +99,16 @@ test('only in development may a source use http on a loopback address', () => {
   expect(errorsOf({ ...vast, tag_url: tag }, false)).toHaveLength(1);
   expect(errorsOf({ ...vast, tag_url: 'http://192.168.1.5/v' }, true)).toHaveLength(1);
 });
+
+test('a supply chain has domains in lower case, and nobody twice', () => {
+  const node = { asi: 'ads.example', sid: '1' };
+  const errorsOfChain = (...chain: [typeof node, ...(typeof node)[]]) =>
+    errorsOf({ ...bidder, publisher_id: 'pub-1', supply_chain: chain });
+  expect(errorsOfChain(node, { ...node, sid: '2' })).toEqual([]);
+  expect(errorsOfChain(node, node)).toEqual([
+    { pointer: '/supply_chain/1', message: 'is in the chain already' },
+  ]);
+  for (const asi of ['Ads.example', 'ads', '203.0.113.7'])
+    expect(errorsOfChain({ asi, sid: '1' })[0]?.message).toContain('a domain in lower case');
+  expect(errorsOf({ ...vast, publisher_id: 'pub-1' })[0]?.pointer).toBe('/publisher_id');
+});

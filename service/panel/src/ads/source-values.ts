@@ -17,7 +17,16 @@ const outside = [
 ];
 const membersOf: Record<string, readonly string[]> = {
   vast: [...common, ...outside, 'tag_url', 'cpm_micros'],
-  openrtb: [...common, ...outside, 'endpoint_url', 'ortb_version', 'floor_micros', 'ext'],
+  openrtb: [
+    ...common,
+    ...outside,
+    'endpoint_url',
+    'ortb_version',
+    'floor_micros',
+    'publisher_id',
+    'supply_chain',
+    'ext',
+  ],
 };
 
 /**
@@ -25,12 +34,15 @@ const membersOf: Record<string, readonly string[]> = {
  * chosen before, are dropped.
  */
 export function toSource(values: Members): Members {
-  const { request_headers: headers, ext, ads_txt: adsTxt, ...rest } = values;
+  const { request_headers: headers, ext, ads_txt: adsTxt, supply_chain: chain, ...rest } = values;
   const members = membersOf[String(values['kind'])] ?? common;
   const source = {
     ...rest,
     ...(adsTxt === undefined ? {} : { ads_txt: withoutBlankLines(adsTxt as Members | null) }),
     ...(ext === undefined ? {} : { ext: typeof ext === 'string' ? parseObject(ext) : ext }),
+    ...(chain === undefined
+      ? {}
+      : { supply_chain: typeof chain === 'string' ? parseSupplyChain(chain) : chain }),
     ...(typeof headers === 'string' && headers.trim() !== ''
       ? { request_headers: parseHeaders(headers) }
       : {}),
@@ -59,6 +71,20 @@ export function parseHeaders(text: string): Record<string, string> | undefined {
       return [line.slice(0, colon).trim(), line.slice(colon + 1).trim()];
     }),
   );
+}
+
+/** The nodes of a supply chain, one in each line. While the form is edited, the value is the text. */
+export const formatSupplyChain = (chain: unknown): unknown =>
+  Array.isArray(chain)
+    ? chain.map(({ asi, sid }: { asi: string; sid: string }) => `${asi}, ${sid}`).join('\n')
+    : chain;
+
+/** `domain, seller id` in each line; null for an empty text, undefined if a line is something else. */
+export function parseSupplyChain(text: string): { asi: string; sid: string }[] | null | undefined {
+  const lines = text.split('\n').filter((line) => line.trim() !== '');
+  const nodes = lines.map((line) => line.split(',').map((part) => part.trim()));
+  if (nodes.some(([asi, sid, ...more]) => !asi || !sid || more.length > 0)) return undefined;
+  return nodes.length === 0 ? null : nodes.map(([asi = '', sid = '']) => ({ asi, sid }));
 }
 
 /** The JSON object in a text; null for an empty text, undefined for anything else. */

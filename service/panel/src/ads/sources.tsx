@@ -14,7 +14,15 @@ import { statusChoices, choicesOf } from '../common/choices.tsx';
 import { StatusColumn, NameColumn } from '../common/columns.tsx';
 import { PlacementsInput } from '../common/placements-input.tsx';
 import { CreatePage, EditPage, ListPage } from '../common/resource-pages.tsx';
-import { fromMicros, parseHeaders, parseObject, toMicros, toSource } from './source-values.ts';
+import {
+  formatSupplyChain,
+  fromMicros,
+  parseHeaders,
+  parseObject,
+  parseSupplyChain,
+  toMicros,
+  toSource,
+} from './source-values.ts';
 
 export const SourceList = () => (
   <ListPage>
@@ -110,6 +118,23 @@ const OpenRtbFields = () => (
       source="floor_micros"
       label="Floor for 1,000 impressions"
       helperText="Lower bids are not accepted."
+    />
+    <TextInput
+      source="publisher_id"
+      label="Publisher ID"
+      helperText="Your ID at the bidder, as in its line for ads.txt."
+    />
+    <TextInput
+      source="supply_chain"
+      label="Supply chain"
+      helperText="Everyone who is paid before the bidder, you first. One in each line: exchange.example, 1234"
+      multiline
+      format={formatSupplyChain}
+      validate={(value: unknown) =>
+        typeof value === 'string' && parseSupplyChain(value) === undefined
+          ? 'Write domain, seller ID in each line'
+          : undefined
+      }
     />
     <TextInput
       source="ext"

@@ -16,16 +16,11 @@ export const winNotice = (bid: Bid, auction: Auction): string | undefined =>
   notice(bid.nurl, winMacros(bid, auction));
 
 /**
- * The URL that is requested when the impression was verified: at least once.
- *
- * @param impressionAtMs Unix milliseconds
+ * The URL that is requested when the impression was verified: at least once. {@link expandImpressionTime} completes
+ * it.
  */
-export const billingNotice = (
-  bid: Bid,
-  auction: Auction,
-  impressionAtMs: number,
-): string | undefined =>
-  notice(bid.burl, { ...winMacros(bid, auction), IMP_TS: String(impressionAtMs) });
+export const billingNotice = (bid: Bid, auction: Auction): string | undefined =>
+  parseWebUrl(bid.burl && expandAuctionMacros(bid.burl, winMacros(bid, auction), impressionTime));
 
 /** The URL that is requested when the bid has lost. The winner's price stays secret. */
 export const lossNotice = (bid: BidIds, auction: Auction, loss: LossReason): string | undefined =>
@@ -39,17 +34,28 @@ export function markupSource(
   bid: Bid,
   auction: Auction,
 ): { markup: string } | { tagUrl: string; isWinNotice: boolean } | undefined {
-  const markup = bid.markup && expandAuctionMacros(bid.markup, winMacros(bid, auction)).trim();
-  if (markup?.startsWith('<')) return { markup };
-  const tagUrl = parseWebUrl(markup);
+  const given = bid.markup?.trim();
+  if (given?.startsWith('<')) return { markup: expandMarkup(given, bid, auction) };
+  const tagUrl = notice(given, winMacros(bid, auction));
   if (tagUrl !== undefined) return { tagUrl, isWinNotice: false };
   const noticeUrl = winNotice(bid, auction);
   return noticeUrl === undefined ? undefined : { tagUrl: noticeUrl, isWinNotice: true };
 }
 
-/** Replaces the macros in markup that came with the response to a win notice. */
+/** Replaces the macros in markup, except for the time of the impression. */
 export const expandMarkup = (markup: string, bid: Bid, auction: Auction): string =>
-  expandAuctionMacros(markup, winMacros(bid, auction));
+  expandAuctionMacros(markup, winMacros(bid, auction), impressionTime);
+
+/**
+ * Replaces the time of the impression in a URL that is requested after it.
+ *
+ * @param impressionAtMs Unix milliseconds; undefined if the impression is not verified
+ */
+export const expandImpressionTime = (url: string, impressionAtMs: number | undefined): string =>
+  url.replace(auctionMacro, (macro, name: string, encoding?: string) => {
+    if (name.toUpperCase() !== impressionTime) return macro;
+    return encoding === undefined ? String(impressionAtMs ?? '') : '';
+  });
 
 const idMacros = (bid: BidIds, { requestId }: Auction): AuctionMacros => ({
   ID: requestId,
@@ -76,11 +82,19 @@ const winMacros = (bid: Bid, auction: Auction): AuctionMacros => ({
 const notice = (template: string | undefined, macros: AuctionMacros): string | undefined =>
   parseWebUrl(template && expandAuctionMacros(template, macros));
 
-/** `${AUCTION_PRICE}`, also percent-encoded, and with an encoding such as `:B64`, of which none is agreed. */
-const auctionMacro = /(?:\$\{|%24%7B)AUCTION_([A-Z_]{1,20})(:[A-Z\d]{1,10})?(?:\}|%7D)/gi;
+/**
+ * `${AUCTION_PRICE}`, also percent-encoded, in whole or as the path of a URL is, and with an encoding such as `:B64`,
+ * of which none is agreed.
+ */
+const auctionMacro = /(?:\$|%24)(?:\{|%7B)AUCTION_([A-Z_]{1,20})(:[A-Z\d]{1,10})?(?:\}|%7D)/gi;
+
+/** Known only when the ad has been shown. */
+const impressionTime = 'IMP_TS';
 
 /** What is not known is removed, as the standard says. Values cannot leave their place in a URL or in XML. */
-const expandAuctionMacros = (text: string, macros: AuctionMacros): string =>
-  text.replace(auctionMacro, (_whole, name: string, encoding?: string) =>
-    encoding === undefined ? encodeComponent(macros[name.toUpperCase()] ?? '') : '',
-  );
+const expandAuctionMacros = (text: string, macros: AuctionMacros, kept?: string): string =>
+  text.replace(auctionMacro, (macro, written: string, encoding?: string) => {
+    const name = written.toUpperCase();
+    if (name === kept) return macro;
+    return encoding === undefined ? encodeComponent(macros[name] ?? '') : '';
+  });

@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import {
   billingNotice,
+  expandImpressionTime,
   expandMarkup,
   lossNotice,
   markupSource,
@@ -45,11 +46,30 @@ describe('a notice', () => {
     expect(winNotice(bid({ nurl: url(`a=${macro}&b`) }), auction)).toBe(url(`a=${value}&b`));
   });
 
-  test('of billing says when the impression was', () => {
-    const burl = url('t=${AUCTION_IMP_TS}&p=${AUCTION_PRICE}');
-    expect(billingNotice(bid({ burl }), auction, 1_700_000_000_000)).toBe(
-      url('t=1700000000000&p=2.5'),
-    );
+  test.each([
+    [url('t=${AUCTION_IMP_TS}&p=${AUCTION_PRICE}'), url('t=1700000000000&p=2.5')],
+    [
+      'https://bidder.example/${AUCTION_IMP_TS}/${AUCTION_PRICE}',
+      'https://bidder.example/1700000000000/2.5',
+    ],
+    [url('t=%24%7Bauction_imp_ts%7D'), url('t=1700000000000')],
+    [url('t=${AUCTION_IMP_TS:B64}&'), url('t=&')],
+  ])('of billing to %s says when the impression was', (burl, expected) => {
+    const expanded = billingNotice(bid({ burl }), auction);
+    expect(expandImpressionTime(expanded ?? '', 1_700_000_000_000)).toBe(expected);
+  });
+
+  test('of a win does not know when the impression will be', () => {
+    expect(winNotice(bid({ nurl: url('t=${AUCTION_IMP_TS}') }), auction)).toBe(url('t='));
+    const markup = url('t=${AUCTION_IMP_TS}');
+    expect(markupSource(bid({ markup }), auction)).toMatchObject({ tagUrl: url('t=') });
+  });
+
+  test('of trackers in the markup says when the impression was, if it is verified', () => {
+    const source = markupSource(bid({ markup: '<VAST>${AUCTION_IMP_TS}' }), auction);
+    expect(source).toEqual({ markup: '<VAST>${AUCTION_IMP_TS}' });
+    expect(expandImpressionTime(url('t=${AUCTION_IMP_TS}'), undefined)).toBe(url('t='));
+    expect(expandImpressionTime(url('p=${AUCTION_PRICE}'), 1)).toBe(url('p=${AUCTION_PRICE}'));
   });
 
   test('of a loss says why, and no price', () => {
@@ -59,7 +79,7 @@ describe('a notice', () => {
 
   test('that the bidder does not want is not made', () => {
     expect(winNotice(bid(), auction)).toBeUndefined();
-    expect(billingNotice(bid(), auction, 0)).toBeUndefined();
+    expect(billingNotice(bid(), auction)).toBeUndefined();
     expect(lossNotice(bid(), auction, lossReasons.outbid)).toBeUndefined();
   });
 

@@ -4,6 +4,8 @@ import {
   parseHeaders,
   parseObject,
   toMicros,
+  formatSupplyChain,
+  parseSupplyChain,
   toSource,
 } from '../../../panel/src/ads/source-values.ts';
 
@@ -64,4 +66,20 @@ test('money is entered in units of the currency and stored in millionths', () =>
   expect([toMicros('2.5'), toMicros('0.000001'), toMicros('')]).toEqual([2_500_000, 1, null]);
   expect(toMicros('1.1')).toBe(1_100_000);
   expect([fromMicros(2_500_000), fromMicros(undefined)]).toEqual([2.5, '']);
+});
+
+test('a supply chain is written with one node in each line', () => {
+  const chain = [
+    { asi: 'ads.example', sid: '1' },
+    { asi: 'reseller.example', sid: 'a-7' },
+  ];
+  const text = 'ads.example, 1\nreseller.example, a-7';
+  expect(formatSupplyChain(chain)).toBe(text);
+  expect(toSource({ kind: 'openrtb', supply_chain: `${text}\n` })).toEqual({
+    kind: 'openrtb',
+    supply_chain: chain,
+  });
+  expect(toSource({ kind: 'openrtb', supply_chain: '' })).toMatchObject({ supply_chain: null });
+  expect(parseSupplyChain('ads.example')).toBeUndefined();
+  expect(parseSupplyChain('ads.example, 1, DIRECT')).toBeUndefined();
 });
