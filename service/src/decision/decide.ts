@@ -99,6 +99,8 @@ export function sourceRejection(
   { snapshot, entry, request, context, nowMs }: DecisionFacts,
 ): string | undefined {
   if (isKilled(snapshot, { sourceId: id }, nowMs)) return 'killed';
+  // Earlier releases let sources name them.
+  if (entry.placement.format === 'banner') return 'refused: not for banner placements';
   const policies = entry.policies.filter((policy) => applies(policy, context));
   const rule = policies.find(({ block }) => block.sources?.includes(id));
   if (rule) return `${rule.kind}: ${rule.name}`;

@@ -116,9 +116,7 @@ export function compileSnapshot(resources: readonly AnyResource[]): Snapshot {
   const entry = (placement: Placement): PlacementEntry => ({
     placement,
     candidates: candidates.filter(({ houseAd }) => houseAd.placements.includes(placement.name)),
-    sources: outsideSources.filter(
-      ({ placements }) => placement.format !== 'banner' && placements.includes(placement.name),
-    ),
+    sources: outsideSources.filter(({ placements }) => placements.includes(placement.name)),
     policies: policiesOf(placement.name, policies),
   });
   return {

@@ -112,6 +112,8 @@ interface Reference {
   pointer: string;
   kind: ResourceKind;
   name: string;
+  /** Whether the placement must not be a banner. */
+  notBanner?: boolean;
 }
 
 /** The references of a document. Pure. */
@@ -126,7 +128,10 @@ export function referencesOf<K extends ResourceKind>(kind: K, document: Stored<K
     }
     case 'source': {
       const { placements } = document as Stored<'source'>;
-      return referencesAt('/placements', 'placement', placements);
+      return referencesAt('/placements', 'placement', placements).map((reference) => ({
+        ...reference,
+        notBanner: true,
+      }));
     }
     case 'houseAd': {
       const { creative_id, placements } = document as Stored<'houseAd'>;
@@ -158,15 +163,20 @@ const referencesAt = (
   names: readonly string[] = [],
 ): Reference[] => names.map((name, index) => ({ pointer: `${pointer}/${index}`, kind, name }));
 
-/** Errors for references to objects that do not exist in the same environment. */
+/** Errors for references to objects that do not exist in the same environment, or must not be referred to. */
 export async function checkReferences(
   queries: Queries,
   scope: Scope,
   references: readonly Reference[],
 ): Promise<FieldError[]> {
   if (references.length === 0) return [];
-  const rows = await queries.query<{ kind: ResourceKind; id: string; name: string | null }>(
-    `SELECT kind, id, document->>'name' AS name FROM resources
+  const rows = await queries.query<{
+    kind: ResourceKind;
+    id: string;
+    name: string | null;
+    format: string | null;
+  }>(
+    `SELECT kind, id, document->>'name' AS name, document->>'format' AS format FROM resources
       WHERE account_id = $1 AND environment = $2 AND archived_at IS NULL
         AND kind IN (SELECT jsonb_array_elements_text($3::text::jsonb))
         AND (id IN (SELECT jsonb_array_elements_text($4::text::jsonb))
@@ -178,18 +188,20 @@ export async function checkReferences(
       JSON.stringify([...new Set(references.map(({ name }) => name))]),
     ],
   );
-  return references
-    .filter(
-      ({ kind, name }) =>
-        !rows.some(
-          (row) =>
-            row.kind === kind && (row.id === name || (kind === 'placement' && row.name === name)),
-        ),
-    )
-    .map(({ pointer, kind }) => ({
-      pointer,
-      message: `does not refer to a ${kind} in this environment`,
-    }));
+  return references.flatMap(({ pointer, kind, name, notBanner }) => {
+    const found = rows.find(
+      (row) =>
+        row.kind === kind && (row.id === name || (kind === 'placement' && row.name === name)),
+    );
+    if (!found) return [{ pointer, message: `does not refer to a ${kind} in this environment` }];
+    if (!notBanner || found.format !== 'banner') return [];
+    return [
+      {
+        pointer,
+        message: 'is a banner placement; sources fill rewarded and interstitial placements only',
+      },
+    ];
+  });
 }
 
 /** SQL conditions for objects that refer to the id `$3` or the name `$4`, by the kind of the target. */

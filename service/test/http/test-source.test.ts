@@ -32,12 +32,12 @@ const urlOf = (kind: Kind, outcome: string) => ({
   [kind === 'vast' ? 'tag_url' : 'endpoint_url']:
     `https://test-source.invalid/${kind}?outcome=${outcome}`,
 });
-async function addSource(kind: Kind, outcome: string): Promise<Source> {
+async function addSource(kind: Kind, outcome: string, placements = ['revive']): Promise<Source> {
   const source = await call<Source>('POST', '/v1/sources', {
     name: `${kind} ${outcome}`,
     kind,
     ...urlOf(kind, outcome),
-    placements: ['revive'],
+    placements,
     priority: 1,
     timeout_ms: 200,
     review: 'automatic',
@@ -132,6 +132,37 @@ test('the demo account has a placement that the test source fills', async () => 
   expect(body.explain).toMatchObject([{ name: 'Test network', verdict: 'chosen' }]);
   expect(body.creative?.advertiser).toBe('Test advertiser');
   expect(body.reward).toEqual({ type: 'coins', amount: 40 });
+});
+
+test('a source of a banner placement is refused', async () => {
+  const { status, body } = await game.client.call<Problem>(
+    'POST',
+    '/v1/sources',
+    game.client.secret,
+    { name: 'Test', kind: 'vast', ...urlOf('vast', 'fill'), placements: ['revive', 'lobby'] },
+  );
+  expect(status).toBe(422);
+  expect(body.errors).toEqual([
+    {
+      pointer: '/placements/1',
+      message: 'is a banner placement; sources fill rewarded and interstitial placements only',
+    },
+  ]);
+});
+
+test('a source that names a banner placement all the same is skipped, and the decision says why', async () => {
+  const { configuration, database } = game.service;
+  const source = await addSource('vast', 'fill', []);
+  await database.query(
+    `UPDATE resources SET document = jsonb_set(document, '{placements}', '["lobby"]') WHERE id = $1`,
+    [source.id],
+  );
+  // Increments the version of the configuration. What the source has already is not checked again.
+  await call('PATCH', `/v1/sources/${source.id}`, { name: 'Renamed' });
+  await configuration.refresh();
+  const { body } = await game.ask({ placement: 'lobby', formats: ['video', 'image'] });
+  expect(body.status).toBe('filled');
+  expect(explanationOf(body, source)?.verdict).toBe('refused: not for banner placements');
 });
 
 test('an unknown outcome is refused with the known ones', async () => {

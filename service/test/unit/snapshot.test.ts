@@ -38,15 +38,6 @@ test('a placement has its active outside sources, by priority and then by age', 
   expect(sourcesOf([revive, ...ad('a'), ...sources])).toEqual(['src_2', 'src_1', 'src_3', 'src_4']);
 });
 
-test('outside sources fill interstitials, but no banners', () => {
-  const make = (format: 'interstitial' | 'banner'): AnyResource[] => [
-    { kind: 'placement', document: placement({ format }) },
-    source('src_1'),
-  ];
-  expect(sourcesOf(make('interstitial'))).toEqual(['src_1']);
-  expect(sourcesOf(make('banner'))).toEqual([]);
-});
-
 test('the members that a source does not set have their defaults', () => {
   const { placements } = compileSnapshot([
     { kind: 'placement', document: placement() },
