@@ -1,5 +1,13 @@
 import { execFileSync, spawn } from 'node:child_process';
-import { chownSync, existsSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
+import {
+  chownSync,
+  existsSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
@@ -27,15 +35,19 @@ interface Options {
   folder?: string;
   /** Settings as in `postgresql.conf`: `max_connections=20`. */
   settings?: readonly string[];
+  /** Starts it as a standby, which accepts reads only. It follows no primary. */
+  standby?: boolean;
 }
 
 /**
  * Starts a private PostgreSQL server with the programs in `POSTGRES_BIN`, or else with the newest on the machine;
  * undefined if there are none. `initdb` rejects root, so root runs it as `postgres` or `nobody`.
  */
-export async function startPrivatePostgres({ folder: given, settings = [] }: Options = {}): Promise<
-  PrivatePostgres | undefined
-> {
+export async function startPrivatePostgres({
+  folder: given,
+  settings = [],
+  standby = false,
+}: Options = {}): Promise<PrivatePostgres | undefined> {
   const bin = findPrograms();
   if (bin === undefined) return undefined;
   const folder = given ?? mkdtempSync(join(tmpdir(), 'trueward-postgres-'));
@@ -44,6 +56,7 @@ export async function startPrivatePostgres({ folder: given, settings = [] }: Opt
   const data = join(folder, 'data');
   const options = { ...as, cwd: folder, stdio: 'ignore' } as const;
   execFileSync(join(bin, 'initdb'), ['-D', data, '-U', 'trueward', '-A', 'trust', '-N'], options);
+  if (standby) writeFileSync(join(data, 'standby.signal'), '');
   const port = await getPort({ host: '127.0.0.1' });
   const all = [
     `port=${port}`,
@@ -156,7 +169,7 @@ async function untilReady(log: Readable): Promise<void> {
     createInterface(log)
       .on('line', (line) => {
         text += `${line}\n`;
-        if (line.includes('database system is ready to accept connections')) resolve();
+        if (/database system is ready to accept (read-only )?connections/.test(line)) resolve();
       })
       .once('close', () => reject(new Error(`PostgreSQL exited before it was ready:\n${text}`)));
   });

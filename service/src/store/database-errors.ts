@@ -6,6 +6,7 @@ const unreachableStates = /^(08|57P)/;
  */
 const temporaryStates = /^(53|57014|55P03|40001|40P01|25006)/;
 const diskFullState = '53100';
+const readOnlyState = '25006';
 const lockTimeoutState = '55P03';
 const connectionErrors = new Set([
   'ECONNREFUSED',
@@ -26,6 +27,22 @@ export class DatabaseUnreachableError extends Error {
   }
 }
 
+/** A write is stored on the primary only: its wait for the synchronous standby was canceled. */
+export class NotReplicatedError extends Error {
+  constructor() {
+    super('The commit has not been confirmed by a synchronous standby.');
+    this.name = 'NotReplicatedError';
+  }
+}
+
+/** A host of `DATABASE_URL` is a standby, so that another one must be used. */
+export class StandbyError extends Error {
+  constructor(host: string) {
+    super(`${host} is a standby, which accepts no writes.`);
+    this.name = 'StandbyError';
+  }
+}
+
 const codeOf = (error: Error): string | undefined =>
   'code' in error && typeof error.code === 'string' ? error.code : undefined;
 
@@ -36,6 +53,10 @@ export const isReadTimeout = (error: unknown): boolean =>
 /** Whether a statement timed out on a lock that another session holds. */
 export const isLockTimeout = (error: unknown): boolean =>
   error instanceof Error && codeOf(error) === lockTimeoutState;
+
+/** Whether a server rejected a write because it is a standby, or read-only by its settings. */
+export const isReadOnly = (error: unknown): boolean =>
+  error instanceof Error && codeOf(error) === readOnlyState;
 
 export const isDiskFull = (error: unknown): error is Error =>
   error instanceof Error && codeOf(error) === diskFullState;
@@ -56,8 +77,9 @@ const isPartUnreachable = (error: Error): boolean =>
   codeOf(error) !== '08P01' &&
   unreachableStates.test(codeOf(error) ?? '');
 
-/** Whether the error means that the database cannot be reached at all. */
+/** Whether the error means that the database cannot be reached at all, or cannot replicate writes. */
 export function isUnreachable(error: unknown): boolean {
+  if (error instanceof NotReplicatedError || error instanceof StandbyError) return true;
   if (!(error instanceof Error) || isStatementError(error)) return false;
   const code = codeOf(error);
   if (code !== undefined) return unreachableStates.test(code) || connectionErrors.has(code);

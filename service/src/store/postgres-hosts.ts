@@ -1,11 +1,15 @@
 import pg from 'pg';
 import { urlsOfHosts } from '../platform/urls-of-hosts.ts';
+import { StandbyError } from './database-errors.ts';
 
-/** The hosts of a database, of which every one can run every statement. */
+/** The hosts of a database: the nodes of a cluster, or a primary and its standbys. */
 export interface Hosts {
   /** The URL of the host in use. */
   url(): string;
-  /** A client for the pool, which connects to the host in use. When that fails, the next one is used from then on. */
+  /**
+   * A client for the pool, which connects to the host in use. When that fails or the host is a standby, the next one is used
+   * from then on.
+   */
   Client: new (config?: string | pg.ClientConfig) => pg.Client;
 }
 
@@ -30,10 +34,34 @@ export function createHosts(connectionString: string, random = Math.random): Hos
       this.#used = used;
     }
 
+    async #connect(): Promise<pg.Client> {
+      await super.connect();
+      // A single host may be a standby: reads work there.
+      if (urls.length > 1) await this.#rejectStandby();
+      return this;
+    }
+
+    /** What libpq calls `target_session_attrs=primary`, which `pg` does not have. */
+    async #rejectStandby(): Promise<void> {
+      // The pool listens from the end of `connect`; until then, a connection that breaks would end the process.
+      const ignore = (): void => undefined;
+      this.on('error', ignore);
+      try {
+        const { rows } = await this.query<{ standby: boolean }>(
+          'SELECT pg_is_in_recovery() AS standby',
+        );
+        if (rows[0]?.standby === true) throw new StandbyError(`${this.host}:${this.port}`);
+        this.off('error', ignore);
+      } catch (error) {
+        this.end().catch(ignore);
+        throw error;
+      }
+    }
+
     override connect(): Promise<pg.Client>;
     override connect(callback: Connected): void;
     override connect(callback?: Connected): Promise<pg.Client> | void {
-      const connected = super.connect().catch((error: unknown) => {
+      const connected = this.#connect().catch((error: unknown) => {
         // Before anybody learns of the failure, so that the next attempt finds the next host.
         if (this.#used === url()) current += 1;
         throw error;

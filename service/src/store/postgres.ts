@@ -1,7 +1,7 @@
 import pg from 'pg';
 import { describeBlockers } from './blockers.ts';
 import type { Database, Queries, Row, TransactionOptions } from './database.ts';
-import { isLockTimeout, isReadTimeout } from './database-errors.ts';
+import { isLockTimeout, isReadOnly, isReadTimeout, NotReplicatedError } from './database-errors.ts';
 import { createHosts, type Hosts } from './postgres-hosts.ts';
 
 /** Limits for the use of a PostgreSQL server. */
@@ -57,9 +57,15 @@ export function openPostgres(
   // transaction would otherwise end the process.
   pool.on('connect', (client) => client.on('error', onError));
   const prepare = createPrepare(limits);
-  const query = async <T = Row>(text: string, params: readonly unknown[] = []): Promise<T[]> =>
-    (await pool.query(text, [...params])).rows as T[];
-  const deps: Deps = { pool, prepare, limits, watchLocks: createLockWatch({ query }) };
+  const checkReplicated = watchReplication(pool);
+  const query = <T = Row>(text: string, params: readonly unknown[] = []): Promise<T[]> =>
+    onConnection(pool, async (client) => {
+      const { rows } = await client.query(text, [...params]);
+      checkReplicated(client);
+      return rows as T[];
+    });
+  const watchLocks = createLockWatch({ query });
+  const deps: Deps = { pool, prepare, limits, watchLocks, checkReplicated };
   const transaction = <T>(work: (queries: Queries) => Promise<T>, options: TransactionOptions) =>
     retryConflicts(() => inTransaction(deps, work, options));
 
@@ -163,27 +169,62 @@ interface Deps {
   prepare: Prepare;
   limits: PostgresLimits;
   watchLocks: WatchLocks;
+  checkReplicated: CheckReplicated;
 }
 
-async function executeAlone<T>(
-  { pool, prepare, limits, watchLocks }: Deps,
-  text: string,
-  params: readonly unknown[],
-): Promise<T[]> {
+type CheckReplicated = (client: pg.PoolClient) => void;
+
+/**
+ * If somebody cancels a commit that waits for its synchronous standby (`pg_cancel_backend`), the server reports success, with
+ * a warning: the rows are lost if the standby becomes the primary. The returned function throws a
+ * {@link NotReplicatedError} if that happened on this connection since the last call.
+ */
+function watchReplication(pool: pg.Pool): CheckReplicated {
+  const canceled = new WeakSet<pg.PoolClient>();
+  pool.on('connect', (client) =>
+    client.on('notice', ({ routine }) => {
+      // The text depends on the language of the server, and the warning has no code of its own.
+      if (routine === 'SyncRepWaitForLSN') canceled.add(client);
+    }),
+  );
+  return (client) => {
+    if (canceled.delete(client)) throw new NotReplicatedError();
+  };
+}
+
+/** Runs `work`, which leaves the connection outside a transaction, whether it fails or not. */
+async function onConnection<T>(
+  pool: pg.Pool,
+  work: (client: pg.PoolClient) => Promise<T>,
+): Promise<T> {
   const client = await pool.connect();
   try {
-    const run = async (): Promise<T[]> => (await client.query(prepare(text, params))).rows as T[];
-    const rows = await watchLocks(client, limits.lockTimeoutMs, run);
+    const result = await work(client);
     client.release();
-    return rows;
+    return result;
   } catch (error) {
-    client.release(isReadTimeout(error));
+    client.release(isUnusableAfter(error));
     throw error;
   }
 }
 
+/** The connection is busy, or its server has become a standby. */
+const isUnusableAfter = (error: unknown): boolean => isReadTimeout(error) || isReadOnly(error);
+
+const executeAlone = <T>(
+  { pool, prepare, limits, watchLocks, checkReplicated }: Deps,
+  text: string,
+  params: readonly unknown[],
+): Promise<T[]> =>
+  onConnection(pool, async (client) => {
+    const run = async (): Promise<T[]> => (await client.query(prepare(text, params))).rows as T[];
+    const rows = await watchLocks(client, limits.lockTimeoutMs, run);
+    checkReplicated(client);
+    return rows;
+  });
+
 async function inTransaction<T>(
-  { pool, prepare, limits, watchLocks }: Deps,
+  { pool, prepare, limits, watchLocks, checkReplicated }: Deps,
   work: (queries: Queries) => Promise<T>,
   options: TransactionOptions,
 ): Promise<T> {
@@ -201,6 +242,7 @@ async function inTransaction<T>(
     const run = async (): Promise<T> => (await Promise.all([work({ query, execute }), begun]))[0];
     const result = await (noTimeout ? run() : watchLocks(client, lockTimeoutMs, run));
     await query('COMMIT');
+    checkReplicated(client);
     client.release();
     return result;
   } catch (error) {
@@ -266,7 +308,7 @@ function createLockWatch(queries: Pick<Queries, 'query'>): WatchLocks {
 
 /** Rolls back, or closes a connection that is broken or may still be busy; the server then rolls back. */
 async function releaseAfterError(client: pg.PoolClient, error: unknown): Promise<void> {
-  if (isReadTimeout(error)) return client.release(true);
+  if (isUnusableAfter(error)) return client.release(true);
   await client.query('ROLLBACK').then(
     () => client.release(),
     (broken: Error) => client.release(broken),

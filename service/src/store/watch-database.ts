@@ -101,26 +101,36 @@ interface OutageNotices {
 }
 
 const outageProbeIntervalMs = 500;
+/**
+ * How many commits of this role are waiting for a synchronous standby, and not just for the next round trip to it. They go on
+ * waiting after their client has given up, and count against `max_connections`; so the probe must not be another of them.
+ */
+const outageProbe = `SELECT count(*)::bigint AS waiting FROM pg_stat_activity
+  WHERE usename = current_user AND wait_event = 'SyncRep'
+    AND query_start < clock_timestamp() - interval '1 second'`;
 
 /**
- * Rejects calls immediately with {@link DatabaseUnreachableError} while the server is unreachable. Otherwise
- * each request would wait for its timeout, and dead requests would fill the queue in front of the database.
- * A probe twice a second notices the recovery.
+ * Rejects calls immediately with {@link DatabaseUnreachableError} while the server is unreachable, or while no synchronous
+ * standby confirms its commits. Otherwise each request would wait for its timeout, and dead requests would fill the queue
+ * in front of the database. A probe twice a second notices the recovery.
  */
 export function failFast(database: Database, { onOutage, onRecover }: OutageNotices): Database {
   let outage: { sinceMs: number; error: unknown } | undefined;
   let timer: NodeJS.Timeout | undefined;
   let closed = false;
 
+  const recover = (): void => {
+    if (outage && !closed) onRecover(performance.now() - outage.sinceMs);
+    outage = undefined;
+  };
+  const retry = (): void => {
+    if (!closed) timer = setTimeout(probe, outageProbeIntervalMs);
+  };
   const probe = (): void => {
-    database.query('SELECT 1').then(
-      () => {
-        if (outage && !closed) onRecover(performance.now() - outage.sinceMs);
-        outage = undefined;
-      },
-      () => {
-        if (!closed) timer = setTimeout(probe, outageProbeIntervalMs);
-      },
+    database.query<{ waiting: number }>(outageProbe).then(
+      ([row]) => (row !== undefined && row.waiting > 0 ? retry() : recover()),
+      // A server that rejects the statement responds: it is compatible with PostgreSQL, but without this view.
+      (error: unknown) => (isUnavailable(error) ? retry() : recover()),
     );
   };
 

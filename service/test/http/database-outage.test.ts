@@ -85,6 +85,35 @@ describe.skipIf(postgres === undefined)('on PostgreSQL', () => {
     await service.stop();
   });
 
+  test('a commit that no synchronous standby confirms is not acknowledged; then requests are rejected until one does', async () => {
+    const service = await start();
+    const admin = new pg.Client(postgres?.url);
+    await admin.connect();
+    const requireStandby = async (name: string) => {
+      await admin.query(`ALTER SYSTEM SET synchronous_standby_names = '${name}'`);
+      await admin.query('SELECT pg_reload_conf()');
+      await expect
+        .poll(async () => (await admin.query('SHOW synchronous_standby_names')).rows)
+        .toEqual([{ synchronous_standby_names: name }]);
+    };
+    await requireStandby('missing');
+    const first = await service.decide();
+    expect([first.status, first.body.code]).toEqual([503, 'unavailable']);
+    // Commits go on waiting after their clients have given up, so there must not be ever more of them.
+    const countWaiting = async () =>
+      (await admin.query(`SELECT FROM pg_stat_activity WHERE wait_event = 'SyncRep'`)).rowCount;
+    const waiting = await countWaiting();
+    const startedMs = performance.now();
+    const rejected = await Promise.all(Array.from({ length: 20 }, service.decide));
+    expect(new Set(rejected.map(({ status }) => status))).toEqual(new Set([503]));
+    expect(performance.now() - startedMs).toBeLessThan(2_000);
+    expect(await countWaiting()).toBe(waiting);
+    await requireStandby('');
+    await service.untilBack();
+    await admin.end();
+    await service.stop();
+  });
+
   test('a draining process is not ready but still responds', async () => {
     const service = await start();
     service.running.service.drain();

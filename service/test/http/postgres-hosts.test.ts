@@ -1,6 +1,7 @@
 import { expect, test } from 'vitest';
 import { openPostgres } from '../../src/store/postgres.ts';
 import { createPostgresDatabase, hasPostgres } from '../postgres-database.ts';
+import { startPrivatePostgres } from '../private-postgres.ts';
 
 test.skipIf(!hasPostgres)('a host that refuses connections is left for the next one', async () => {
   const url = new URL(await createPostgresDatabase());
@@ -16,3 +17,27 @@ test.skipIf(!hasPostgres)('a host that refuses connections is left for the next 
     await database.close();
   }
 });
+
+test.skipIf(!hasPostgres)(
+  'a host that is a standby is left for the primary; a single host may be one',
+  async () => {
+    const standby = await startPrivatePostgres({ standby: true });
+    const alone = openPostgres(standby?.url ?? '', () => undefined);
+    expect(await alone.query('SELECT 1 AS one')).toEqual([{ one: 1 }]);
+    await alone.close();
+    const primary = new URL(await createPostgresDatabase());
+    const { host } = new URL(standby?.url ?? '');
+    for (let time = 0; time < 10; time += 1) {
+      const database = openPostgres(
+        `postgres://trueward@${host},${primary.host}/postgres`,
+        () => undefined,
+      );
+      const read = () => database.query('SELECT pg_is_in_recovery() AS standby');
+      // The first host is chosen at random.
+      await read().catch((error: unknown) => expect(error).toMatchObject({ name: 'StandbyError' }));
+      expect(await read()).toEqual([{ standby: false }]);
+      await database.close();
+    }
+    await standby?.stop();
+  },
+);
