@@ -55,6 +55,10 @@ export interface RewardStatus {
     | 'simulated';
   reward?: Reward;
   /**
+   * What proves that the ad was watched. `verified`: the SDK showed it, and the service judged the impression and the watching itself. More values may follow.
+   */
+  evidence?: string;
+  /**
    * A compact JWS (EdDSA) that proves an earned reward; the keys are at `/.well-known/jwks.json`.
    */
   receipt?: string;
@@ -1016,6 +1020,10 @@ export interface DecisionRewardedEvent {
      */
     user_ref: string;
     reward: Reward;
+    /**
+     * What proves that the ad was watched. `verified`: the SDK showed it, and the service judged the impression and the watching itself. More values may follow.
+     */
+    evidence?: string;
     custom_data?: string;
   };
 }

@@ -35,11 +35,18 @@ export const rewardReason = oneOf(
   'Why a reward was denied or expired.',
 );
 
+export const evidence = Type.String({
+  pattern: '^[a-z][a-z0-9_]{0,63}$',
+  description:
+    'What proves that the ad was watched. `verified`: the SDK showed it, and the service judged the impression and the watching itself. More values may follow.',
+});
+
 export const rewardStatusSchema = named('RewardStatus', 'The state of a decision’s reward.', {
   id: id('decision'),
   state: rewardState,
   reason: Type.Optional(rewardReason),
   reward: Type.Optional(ref('Reward')),
+  evidence: Type.Optional(evidence),
   receipt: Type.Optional(
     Type.String({
       description:

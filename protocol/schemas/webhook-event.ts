@@ -4,6 +4,7 @@ import { reviewStatus } from './creative.ts';
 import { userRef } from './decision.ts';
 import { killSwitchScope } from './kill-switch.ts';
 import { policyKind } from './policy.ts';
+import { evidence } from './reward.ts';
 
 const event = (name: string, description: string, type: string, data: Type.TSchema) =>
   named(name, description, {
@@ -38,6 +39,7 @@ export const decisionRewardedEventSchema = event(
     placement: slug,
     user_ref: userRef,
     reward: ref('Reward'),
+    evidence: Type.Optional(evidence),
     custom_data: Type.Optional(Type.String({ maxLength: 1_024 })),
   }),
 );

@@ -9,7 +9,8 @@ export type ReceiptErrorCode =
   | 'not_yet_valid'
   | 'wrong_issuer'
   | 'wrong_account'
-  | 'wrong_environment';
+  | 'wrong_environment'
+  | 'evidence_not_accepted';
 
 /** Thrown for a receipt that must not be redeemed. Only `keys_unavailable` is temporary. */
 export class ReceiptError extends Error {

@@ -1,4 +1,5 @@
 import type { Reward } from '../../protocol/wire.ts';
+import { acceptedEvidence, type EvidenceOptions, evidenceProblem } from './evidence.ts';
 import { type JwkSet, keysAt, keysOf, ReceiptError } from './receipt-keys.ts';
 
 /** The verified claims of a receipt. */
@@ -9,6 +10,8 @@ export interface RewardReceipt {
   userRef: string;
   placement: string;
   reward: Reward;
+  /** What proves that the ad was watched: `verified`, or a value of `acceptEvidence`. */
+  evidence: string;
   environment: 'sandbox' | 'live';
   /** `aud`: your account, `acc_…`. */
   accountId: string;
@@ -18,7 +21,7 @@ export interface RewardReceipt {
   expiresAt: Date;
 }
 
-export interface VerifyReceiptOptions {
+export interface VerifyReceiptOptions extends EvidenceOptions {
   /** Your account, `acc_…`. `aud` must match it, because a service may have other customers. */
   accountId: string;
   /** Expected `env`. Default `live`, so that sandbox receipts are rejected. */
@@ -114,6 +117,7 @@ type Expected = VerifyReceiptOptions & { now: () => number };
 function checkClaims(claims: Claims, expected: Expected): RewardReceipt {
   const { accountId, environment = 'live', issuer, toleranceS = 60, now } = expected;
   const { iss, aud, sub, jti, env, reward, placement, iat, exp } = claims;
+  const evidence = acceptedEvidence(claims['evidence'], expected);
   const complete =
     [iss, aud, sub, jti, placement].every((claim) => typeof claim === 'string') &&
     Number.isFinite(iat) &&
@@ -136,11 +140,14 @@ function checkClaims(claims: Claims, expected: Expected): RewardReceipt {
   expectClaim('wrong_issuer', 'issuer', iss, issuer ?? iss);
   expectClaim('wrong_account', 'account', aud, accountId);
   expectClaim('wrong_environment', 'environment', env, environment);
+  if (evidence === undefined)
+    throw new ReceiptError('evidence_not_accepted', evidenceProblem(claims['evidence']));
   return {
     decisionId: String(jti),
     userRef: String(sub),
     placement: String(placement),
     reward: reward as Reward,
+    evidence,
     environment,
     accountId,
     issuer: String(iss),

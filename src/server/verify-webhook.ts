@@ -1,4 +1,5 @@
 import type { WebhookEvent } from '../../protocol/wire.ts';
+import { acceptedEvidence, type EvidenceOptions, evidenceProblem } from './evidence.ts';
 import {
   type RawBody,
   serviceScheme,
@@ -14,7 +15,7 @@ export type WebhookHeaders =
   | { get(name: string): string | null }
   | Readonly<Record<string, string | readonly string[] | undefined>>;
 
-export interface VerifyWebhookOptions {
+export interface VerifyWebhookOptions extends EvidenceOptions {
   /** How far the timestamp may be in the past or future, in seconds. Default 300. */
   toleranceS?: number;
   /** Current time in milliseconds since 1970. Default `Date.now`. */
@@ -37,8 +38,9 @@ export async function verifyWebhook(
   rawBody: RawBody,
   headers: WebhookHeaders,
   secret: string | readonly string[],
-  { toleranceS = 300, now = Date.now }: VerifyWebhookOptions = {},
+  options: VerifyWebhookOptions = {},
 ): Promise<WebhookEvent> {
+  const { toleranceS = 300, now = Date.now } = options;
   const { scheme, timestamp, prefix, signatures } = readSignedHeaders(headers);
   const bytes = signedBytes(prefix, rawBody);
   const keys = await signingKeys(secret, scheme);
@@ -56,7 +58,11 @@ export async function verifyWebhook(
   }
   // After the signature, so that `too_old` and `too_new` are about the service's clock and not a forged timestamp.
   checkAge(now() / 1000 - Number(timestamp), toleranceS);
-  return parseEvent(rawBody);
+  const event = parseEvent(rawBody);
+  if (event.type !== 'decision.rewarded') return event;
+  const { evidence } = event.data;
+  if (acceptedEvidence(evidence, options) !== undefined) return event;
+  throw new WebhookError('evidence_not_accepted', evidenceProblem(evidence));
 }
 
 interface SignedHeaders {

@@ -7,7 +7,8 @@ export type WebhookErrorCode =
   | 'mismatch'
   | 'too_old'
   | 'too_new'
-  | 'body_not_json';
+  | 'body_not_json'
+  | 'evidence_not_accepted';
 
 /**
  * Thrown for a webhook that must not be processed. Respond with status 400 and log `message`: it names the likely

@@ -28,12 +28,30 @@ describe('verifyReceipt', () => {
       userRef: 'player 1',
       placement: 'revive',
       reward: { type: 'coins', amount: 25 },
+      evidence: 'verified',
       environment: 'live',
       accountId: 'acc_1',
       issuer: 'https://ads.example',
       issuedAt: new Date(issuedAtS * 1_000),
       expiresAt: new Date((issuedAtS + 2_592_000) * 1_000),
     });
+  });
+
+  test('accepts evidence of the service itself, and other evidence only if it is named', async () => {
+    const evidenceOf = async (evidence: unknown, acceptEvidence?: string[]) => {
+      const given = acceptEvidence ? { ...options, acceptEvidence } : options;
+      return (await verifyReceipt(await signer.sign({ evidence }), keys, given)).evidence;
+    };
+    expect(await evidenceOf(undefined)).toBe('verified');
+    expect(await evidenceOf('verified')).toBe('verified');
+    expect(await evidenceOf('verified', ['source_attested'])).toBe('verified');
+    expect(await evidenceOf('source_attested', ['source_attested'])).toBe('source_attested');
+    for (const evidence of ['source_attested', 'VERIFIED', '', null, 1, ['verified']])
+      expect(await codeOf(await signer.sign({ evidence }))).toBe('evidence_not_accepted');
+    const other = await signer.sign({ evidence: 'client_attested' });
+    expect(await codeOf(other, { acceptEvidence: ['source_attested'] })).toBe(
+      'evidence_not_accepted',
+    );
   });
 
   test('rejects a receipt if any of its characters is changed', async () => {

@@ -250,6 +250,24 @@ describe('verifyWebhook', () => {
     },
   );
 
+  test('accepts rewards that the service verified, and others only if their evidence is named', async () => {
+    const codeFor = async (evidence: unknown, acceptEvidence?: string[], type?: string) => {
+      const event = { id: 'evt_1', type: type ?? 'decision.rewarded', data: { evidence } };
+      const text = JSON.stringify(event);
+      const headers = await signWebhook(text, secret, signedAtS);
+      const options = { ...at(0), ...(acceptEvidence && { acceptEvidence }) };
+      return codeOf(verifyWebhook(text, headers, secret, options));
+    };
+    expect(await codeFor(undefined)).toBe('accepted');
+    expect(await codeFor('verified')).toBe('accepted');
+    expect(await codeFor('source_attested', ['source_attested'])).toBe('accepted');
+    for (const evidence of ['source_attested', 'Verified', '', null, 0, {}])
+      expect(await codeFor(evidence)).toBe('evidence_not_accepted');
+    expect(await codeFor('client_attested', ['source_attested'])).toBe('evidence_not_accepted');
+    // Other events have no evidence.
+    expect(await codeFor('source_attested', undefined, 'decision.served')).toBe('accepted');
+  });
+
   test('rejects signed bytes that are not UTF-8', async () => {
     const bytes = new Uint8Array([0x7b, 0xff, 0x7d]);
     const headers = await signWebhook(bytes, secret, signedAtS);
