@@ -1,6 +1,7 @@
 import type { DecisionState } from '../decision/decision-state.ts';
 import { type Count, countOf } from '../report/rollup.ts';
 import type { EventDraft } from '../resource/change-events.ts';
+import { evidence } from '../reward/receipt.ts';
 import type { Watch } from '../reward/watch-time.ts';
 import type { Queries, Scope } from '../store/database.ts';
 
@@ -143,6 +144,7 @@ const rewardedEvent = (
     placement,
     user_ref: userRef,
     reward,
+    evidence,
     ...(customData === null ? {} : { custom_data: customData }),
   },
   confidential: stored === null,

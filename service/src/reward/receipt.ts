@@ -72,6 +72,9 @@ export async function rotateReceiptKey(
   });
 }
 
+/** What proves that an ad was watched: this service judged everything that the SDK showed. */
+export const evidence = 'verified';
+
 interface ReceiptFacts {
   scope: Scope;
   decisionId: string;
@@ -139,6 +142,7 @@ function signReceipt(
   const claims = {
     env: scope.environment,
     reward,
+    evidence,
     placement,
     iss: issuer,
     aud: scope.accountId,

@@ -2,7 +2,7 @@ import type { RewardStatus } from '@trueward/protocol/wire';
 import type { DecisionState } from '../decision/decision-state.ts';
 import type { Clock } from '../platform/clock.ts';
 import type { Database, Scope } from '../store/database.ts';
-import type { Receipts } from './receipt.ts';
+import { evidence, type Receipts } from './receipt.ts';
 import type { RewardChanges } from './reward-changes.ts';
 
 interface Deps {
@@ -106,6 +106,7 @@ export function describeReward(
     state: state.rewardState,
     ...(state.rewardReason ? { reason: state.rewardReason } : {}),
     ...(reward ? { reward } : {}),
+    ...(state.rewardState === 'earned' ? { evidence } : {}),
     ...(receipt ? { receipt } : {}),
   };
 }

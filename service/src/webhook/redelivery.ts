@@ -6,6 +6,7 @@ import type { MakeId } from '../platform/ids.ts';
 import { DomainError } from '../platform/domain-error.ts';
 import type { EventDraft } from '../resource/change-events.ts';
 import type { ResourceStore } from '../resource/resource-store.ts';
+import { evidence } from '../reward/receipt.ts';
 import { findDelivery } from './delivery-list.ts';
 
 interface Deps {
@@ -150,7 +151,7 @@ function sampleEvent(type: WebhookEvent['type'], makeId: MakeId): EventDraft {
     case 'decision.rewarded':
       return {
         type,
-        data: { ...decision, user_ref: userRef, reward: { type: 'test', amount: 1 } },
+        data: { ...decision, user_ref: userRef, reward: { type: 'test', amount: 1 }, evidence },
       };
     case 'policy.blocked':
       return {

@@ -42,6 +42,7 @@ test('jose verifies a receipt with the published keys, as documented', async () 
     env: 'sandbox',
     placement: 'revive',
     reward: { type: 'coins', amount: 25 },
+    evidence: 'verified',
   });
 });
 

@@ -126,6 +126,26 @@ test('the receipt of an earned reward verifies with the published keys', async (
   });
 });
 
+test('an earned reward carries its evidence in the status and in the webhook event; others have none', async () => {
+  const decision = await client.decideImage('evidence');
+  const begun = await client.begin(decision);
+  expect(JSON.stringify(begun.body)).not.toContain('evidence');
+  watch();
+  const { body } = await client.report(
+    client.seen(decision),
+    client.event(decision, 'complete', { watched_ms: 5_000 }),
+  );
+  expect(body.decisions).toMatchObject([{ state: 'earned', evidence: 'verified' }]);
+  const events = await client.call<{ data: WebhookEvent[] }>(
+    'GET',
+    '/v1/webhook-events?type=decision.rewarded',
+    client.secret,
+  );
+  expect(
+    events.body.data.find(({ data }) => 'decision_id' in data && data.decision_id === decision.id),
+  ).toMatchObject({ data: { evidence: 'verified' } });
+});
+
 test('a completion that arrives too early is denied, and stays denied', async () => {
   const decision = await client.decideImage('early');
   const complete = () => client.event(decision, 'complete', { watched_ms: 5_000 });
