@@ -45,7 +45,7 @@ export const insertRequests = (first: number): string =>
     ON CONFLICT DO NOTHING`;
 
 export const requestColumns = columns.length;
-export const requestArrays = (requests: readonly NewRequest[]): unknown[][] =>
+export const requestArrays = (requests: readonly NewRequest[]): unknown[] =>
   arraysOf(columns, requests);
 
 const insert = insertRequests(3);

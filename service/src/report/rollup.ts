@@ -120,7 +120,8 @@ export function sumsOf(counts: readonly Count[]): unknown[][] {
         count: times,
       });
   }
-  return arraysOf(columns, [...sums.values()]);
+  // No column is `jsonb`, so each parameter is an array.
+  return arraysOf(columns, [...sums.values()]) as unknown[][];
 }
 
 /**

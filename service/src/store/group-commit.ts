@@ -42,7 +42,10 @@ export interface LaneOptions<T, R> {
   maxWeight?: number;
   /** Maximum number of waiting items. Default: 5,000. */
   maxQueue?: number;
-  /** After a large transaction, how long the next one waits for more items, in milliseconds. Default: 0. */
+  /**
+   * How long the next transaction after a large one waits for more items, in milliseconds, and how long again if some
+   * arrive, three times at most. Default: 0.
+   */
   gatherMs?: number | undefined;
   /** Default: a timer. */
   sleep?(ms: number): Promise<unknown>;
@@ -56,6 +59,8 @@ export type OpenLane = <T extends object, R>(options: LaneOptions<T, R>) => Lane
  * [commit_siblings](https://www.postgresql.org/docs/current/runtime-config-wal.html) makes the same assumption.
  */
 const gatherAfterItems = 16;
+/** Maximum waits before a transaction. */
+const maxWaits = 3;
 /**
  * How many groups of a failed batch may time out on a lock before the rest is rejected as well. It takes 8 to find
  * one locked row among 200 items.
@@ -90,12 +95,22 @@ export function createLane<T, R>(options: LaneOptions<T, R>): Lane<T, R> {
     return tooMany < 0 ? queue.length : tooMany;
   };
 
+  const isFull = (): boolean => queue.length >= maxBatch || countFitting() < queue.length;
+
+  /** Waits as long as items keep arriving: clients that got their responses at the same time send their next requests. */
+  const gather = async (): Promise<void> => {
+    for (let wait = 1; gatherMs !== undefined && wait <= maxWaits && !isFull(); wait++) {
+      const before = queue.length;
+      await sleep(gatherMs);
+      if (queue.length === before) return;
+    }
+  };
+
   const run = async (): Promise<void> => {
     // Let other requests of this turn of the event loop join the batch.
     await new Promise(setImmediate);
     while (queue.length > 0) {
-      const isFull = queue.length >= maxBatch || countFitting() < queue.length;
-      if (gatherMs !== undefined && lastSize >= gatherAfterItems && !isFull) await sleep(gatherMs);
+      if (lastSize >= gatherAfterItems) await gather();
       const batch = queue.slice(0, countFitting());
       queue = queue.slice(batch.length);
       lastSize = batch.length;

@@ -15,14 +15,15 @@ export interface Column<Item> {
 
 /**
  * A select list that unnests one array per column in parallel, from parameter `$first` on. In FROM, as
- * `unnest($1, $2)`, PostgreSQL would copy each array before it returns the first row.
+ * `unnest($1, $2)`, PostgreSQL would copy each array before it returns the first row. Values of a `jsonb` column come as
+ * one JSON array: in an array literal, every quote of every value would have to be escaped.
  */
 export const unnest = <Item>(columns: readonly Column<Item>[], first: number): string =>
   columns
     .map(({ name, type }, index) => {
       const array = `$${first + index}`;
       return type === 'jsonb'
-        ? `unnest(${array}::text[])::jsonb AS ${name}`
+        ? `nullif(jsonb_array_elements(${array}::text::jsonb), 'null') AS ${name}`
         : `unnest(${array}::${type}[]) AS ${name}`;
     })
     .join(', ');
@@ -47,12 +48,10 @@ export function checkStored(accountId: string, stored: number | undefined, expec
 export const arraysOf = <Item>(
   columns: readonly Column<Item>[],
   items: readonly Item[],
-): unknown[][] =>
-  columns.map(({ type, read }) =>
-    items.map((item) => {
-      const value = read(item);
-      if (value == null) return null;
-      if (type === 'timestamptz') return new Date(value as number).toISOString();
-      return type === 'jsonb' ? JSON.stringify(value) : value;
-    }),
-  );
+): unknown[] =>
+  columns.map(({ type, read }) => {
+    const values = items.map((item) => read(item) ?? null);
+    if (type === 'jsonb') return JSON.stringify(values);
+    if (type !== 'timestamptz') return values;
+    return values.map((ms) => (ms === null ? null : new Date(ms as number).toISOString()));
+  });

@@ -14,9 +14,11 @@ interface Deps {
   bodies: EventBodies;
 }
 
+/** The bodies come as one JSON array: in an array literal, each of their many quotes would have to be escaped. */
 const insert = `WITH written AS (
     INSERT INTO webhook_events (account_id, environment, created_at, id, type, body)
-      ${forAccount('$2, $3::timestamptz, unnest($4::text[]), unnest($5::text[]), unnest($6::text[])')} RETURNING 1),
+      ${forAccount('$2, $3::timestamptz, unnest($4::text[]), unnest($5::text[]), jsonb_array_elements_text($6::text::jsonb)')}
+      RETURNING 1),
   queued AS (
     INSERT INTO deliveries (account_id, environment, next_at, created_at, state, attempt, id, event_id, webhook_id)
       ${forAccount(`$2, now(), $3::timestamptz, 'pending', 0, unnest($7::text[]), unnest($8::text[]), unnest($9::text[])`)}
@@ -58,7 +60,7 @@ export function createEventWriter({ clock, makeId, subscriptions, bodies }: Deps
       now,
       events.map(({ id }) => id),
       events.map(({ type }) => type),
-      events.map(({ body }) => body),
+      JSON.stringify(events.map(({ body }) => body)),
       deliveries.map(({ id }) => id),
       deliveries.map(({ event_id }) => event_id),
       deliveries.map(({ webhook_id }) => webhook_id),

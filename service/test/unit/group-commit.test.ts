@@ -19,33 +19,42 @@ test('items that arrive during a commit share the next one, and each gets its ow
   ]);
 });
 
-test('the next commit waits for more items after a large one, not after a small one', async () => {
+test('the next commit after a large one waits while more items arrive, and at most three times', async () => {
   const batches: number[][] = [];
-  let [begun, wake]: [() => void, () => void] = [() => undefined, () => undefined];
-  const waiting = new Promise<void>((resolve) => (begun = resolve));
+  const arriving: number[][] = [];
+  const sleep = vi.fn(async (ms: number) => {
+    expect(ms).toBe(60);
+    for (const item of arriving.shift() ?? []) pushed.push(lane.push(item));
+  });
   const lane = createLane<number, void>({
     commit: async (items) => {
       batches.push(items);
       return items.map(() => undefined);
     },
     gatherMs: 60,
-    sleep: (ms) =>
-      new Promise<void>((resolve) => {
-        expect(ms).toBe(60);
-        begun();
-        wake = resolve;
-      }),
+    sleep,
   });
+  const pushed: Promise<void>[] = [];
+  const pushAll = async (...items: number[]): Promise<void> => {
+    pushed.push(...items.map((item) => lane.push(item)));
+    await lane.drain();
+    await Promise.all(pushed);
+  };
   const many = Array.from({ length: 16 }, (_, index) => index - 15);
-  await Promise.all(many.map((item) => lane.push(item)));
-  const first = lane.push(1);
-  await waiting;
-  const second = lane.push(2);
-  wake();
-  await Promise.all([first, second]);
-  await lane.push(3);
-  await lane.push(4);
-  expect(batches).toEqual([many, [1, 2], [3], [4]]);
+  await pushAll(...many);
+  expect(sleep).not.toHaveBeenCalled();
+
+  arriving.push([2], []);
+  await pushAll(1);
+  expect(sleep).toHaveBeenCalledTimes(2);
+  await pushAll(3);
+  expect(sleep).toHaveBeenCalledTimes(2);
+
+  await pushAll(...many);
+  arriving.push([5], [6], [7], [8]);
+  await pushAll(4);
+  expect(sleep).toHaveBeenCalledTimes(5);
+  expect(batches).toEqual([many, [1, 2], [3], many, [4, 5, 6, 7]]);
 });
 
 test('a full commit does not wait for more items', async () => {

@@ -22,7 +22,12 @@ export async function startSide(connections: number, build?: BuildUnderTest): Pr
   const postgres = build && (await requirePostgres());
   const service = await startService({
     ...(build?.main === undefined ? {} : { main: build.main }),
-    env: { RATE_LIMITS: 'off', ...(postgres ? { DATABASE_URL: postgres.url } : {}) },
+    env: {
+      RATE_LIMITS: 'off',
+      // Each build runs as its files in `deploy/` start it; the older build's have no options.
+      ...(build?.name === 'older build' ? {} : { NODE_OPTIONS: '--max-semi-space-size=32' }),
+      ...(postgres ? { DATABASE_URL: postgres.url } : {}),
+    },
   });
   const meter = await openMeter([service.process.pid ?? 0], postgres);
   const live = createClient(service.url, service.keys.live, connections);
