@@ -199,6 +199,7 @@ async function wire(
     uploads: media.uploads,
     publicUrl: () => publicUrl,
     wake: deliveries.wake,
+    unofferedMs: config.unofferedMs,
   });
   const users = createUsers({ database, box, clock, makeId, audit, passwords });
   const keyUse = startKeyUse(database, clock, log);
@@ -213,6 +214,7 @@ async function wire(
   const outside: OutsideDeps = {
     ...exchange,
     submit: intake.submit,
+    noteOffer: intake.noteOffer,
     clock,
     budgetMs: config.demandBudgetMs,
   };

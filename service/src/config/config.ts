@@ -28,6 +28,8 @@ export interface Config extends DatabaseConfig {
   drainMs: number;
   /** How long the outside sources of a decision may take together. */
   demandBudgetMs: number;
+  /** After how long without an offer the creative of an outside source is archived; undefined: never. */
+  unofferedMs: number | undefined;
   /** Folder of the media under `/media/`. */
   mediaDirectory: string;
   /** The bucket of uploaded media; absent: a folder next to the database. */
@@ -92,6 +94,7 @@ export function readConfig(env: Record<string, string | undefined>): Config {
     ...readCountryHeader(values),
     drainMs: number('DRAIN_S') * 1_000,
     demandBudgetMs: number('DEMAND_BUDGET_MS'),
+    unofferedMs: number('UNOFFERED_CREATIVE_DAYS') * 86_400_000 || undefined,
     mediaDirectory: resolve(text('TRUEWARD_MEDIA_DIR')),
     ...readBucket(values),
     development: text('TRUEWARD_DEVELOPMENT') === '1',

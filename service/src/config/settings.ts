@@ -158,6 +158,12 @@ export const settings = {
     about: 'days after which audit records are deleted; unset: never',
     ...wholeNumber(30, 36_500),
   },
+  UNOFFERED_CREATIVE_DAYS: {
+    about:
+      'days after which creatives that their outside source no longer offers are archived; 0: never',
+    ...wholeNumber(0, 3_650),
+    fallback: '30',
+  },
   ARCHIVE_DIR: {
     about: 'target folder of the archive command; if set, only archived weeks are dropped',
     expected: 'a folder',

@@ -1,4 +1,5 @@
 import type { Decision, DecisionRequest } from '@trueward/protocol/wire';
+import { withoutQuery } from '../demand/web-url.ts';
 import type { Scope } from '../store/database.ts';
 import type { Verdict } from './decide.ts';
 import type { OutsideCandidate, OutsideFilled } from './outside-ads.ts';
@@ -97,7 +98,7 @@ function describeOffer({
   offer,
 }: OutsideCandidate): NonNullable<Decision['creative']> {
   const { clickUrl, icon, skipAfterMs } = offer;
-  const copy = icons?.find(({ origin_url }) => origin_url === icon?.url.split(/[?#]/, 1)[0]);
+  const copy = icons?.find(({ origin_url }) => icon && origin_url === withoutQuery(icon.url));
   return {
     ...clientCreative,
     advertiser: advertiserName,

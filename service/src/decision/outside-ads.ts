@@ -1,6 +1,7 @@
 import type { Explanation } from '@trueward/protocol/wire';
 import type { DemandRecord, Notice, Offer } from '../demand/offer.ts';
 import { type LossReason, lossReasons } from '../demand/openrtb/response.ts';
+import { withoutQuery } from '../demand/web-url.ts';
 import type { RequestOffer } from '../exchange/exchange.ts';
 import type { OfferRequest, SourceResponse } from '../exchange/offer-request.ts';
 import type { Clock } from '../platform/clock.ts';
@@ -31,6 +32,8 @@ export interface OutsideDeps {
   requestOffer: RequestOffer;
   /** Takes in a creative that is not known yet; it can be shown once it is approved. */
   submit(scope: Scope, source: OutsideSource, offer: Offer): void;
+  /** Records that a source still offers a creative. */
+  noteOffer(accountId: string, creativeId: string): void;
   clock: Pick<Clock, 'monotonicMs'>;
   /** How long the sources of a decision may take together, in milliseconds. */
   budgetMs: number;
@@ -191,7 +194,8 @@ class Auction {
     const { snapshot, nowMs } = this.#facts;
     const { source, offer } = offered;
     const ad = snapshot.findOutsideCreative(source.id, offer.creativeKey);
-    if (!ad) {
+    if (ad) this.#deps.noteOffer(this.#scope.accountId, ad.creative.id);
+    if (!ad || !hasIcon(ad, offer)) {
       this.#deps.submit(this.#scope, source, offer);
       return { verdict: 'creative_pending', loss: lossReasons.pendingReview };
     }
@@ -228,6 +232,10 @@ class Auction {
     this.#explain.push({ source_id: id, name, ...creative, verdict, ...response?.facts });
   }
 }
+
+/** An ad is never shown without its icon, of which the service has a copy. */
+const hasIcon = ({ creative: { icons = [] } }: Ad, { icon }: Offer): boolean =>
+  icon === undefined || icons.some(({ origin_url: origin }) => origin === withoutQuery(icon.url));
 
 /** Why an offer was not chosen. */
 interface Lost {

@@ -1,3 +1,4 @@
+import { DomainError } from '../platform/domain-error.ts';
 import { type Stored, unreviewed } from '../resource/resource.ts';
 import type { Operation } from '../store/audit-log.ts';
 import type { Queries, Scope } from '../store/database.ts';
@@ -14,6 +15,8 @@ interface Origin {
   source_id: string;
   creative_id: string;
   sha256: string;
+  /** Null: unknown. */
+  offered_at: Date | null;
 }
 
 const intervalMs = 60_000;
@@ -77,7 +80,7 @@ const claim = (queries: Queries, accountId: string, now: Date): Promise<Origin[]
           SELECT creative_id, due_at, row_number() OVER (PARTITION BY source_id ORDER BY due_at) AS place
             FROM creative_origins WHERE account_id = $1 AND due_at <= $2) AS due
           WHERE place <= $4 ORDER BY due_at LIMIT $5)
-      RETURNING account_id, environment, source_id, creative_id, sha256`,
+      RETURNING account_id, environment, source_id, creative_id, sha256, offered_at`,
     [accountId, now, new Date(now.getTime() + leaseMs), perSource, perAccount],
   );
 
@@ -91,6 +94,8 @@ async function checkOrigin(
   try {
     const creative = await readCreative(database, origin);
     if (!creative) return await forget(database, origin);
+    if (isUnoffered(deps, origin) && (await archive(deps, origin)))
+      return await forget(database, origin);
     // What waits for a review or failed it is not served.
     const url = creative.origin_url;
     if (creative.review.status !== 'approved' || url === undefined)
@@ -124,6 +129,37 @@ async function readCreative(
   return row?.document;
 }
 
+const isUnoffered = (
+  { clock, unofferedMs }: IntakeDeps,
+  { offered_at: offeredAt }: Origin,
+): boolean =>
+  unofferedMs !== undefined &&
+  offeredAt !== null &&
+  clock.nowMs() - offeredAt.getTime() > unofferedMs;
+
+/**
+ * Archives a creative that its source no longer offers, so that the review queue and the room of the source are for
+ * those that it does offer. A rejected one is kept: the source must not have it reviewed again by pausing it.
+ */
+async function archive(deps: IntakeDeps, origin: Origin): Promise<boolean> {
+  const { account_id: accountId, environment, creative_id: id } = origin;
+  try {
+    let isArchived = false;
+    await changeConfiguration(deps, { accountId, environment }, async (operation) => {
+      const current = await readCreative(operation.queries, origin);
+      const status = current?.review.status;
+      if (status !== 'approved' && status !== 'pending_review') return;
+      await deps.manage.archive(operation, { kind: 'creative', id, ifMatch: undefined });
+      isArchived = true;
+    });
+    return isArchived;
+  } catch (error) {
+    // A house ad shows it, too.
+    if (error instanceof DomainError) return false;
+    throw error;
+  }
+}
+
 async function forget(
   queries: Queries,
   { account_id: accountId, creative_id: id }: Origin,
@@ -142,8 +178,9 @@ async function finish(
   sha256: string,
 ): Promise<true> {
   await database.query(
-    'UPDATE creative_origins SET sha256 = $3, due_at = $4 WHERE account_id = $1 AND creative_id = $2',
-    [accountId, id, sha256, new Date(clock.nowMs() + originCheckMs)],
+    `UPDATE creative_origins SET sha256 = $3, due_at = $4, offered_at = coalesce(offered_at, $5)
+      WHERE account_id = $1 AND creative_id = $2`,
+    [accountId, id, sha256, new Date(clock.nowMs() + originCheckMs), new Date(clock.nowMs())],
   );
   return true;
 }

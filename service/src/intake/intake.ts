@@ -28,6 +28,8 @@ export interface IntakeDeps extends MediaDeps, ChangeDeps {
   queue: JobQueue;
   log: Logger;
   development: boolean;
+  /** After how long without an offer a creative is archived; undefined: never. */
+  unofferedMs: number | undefined;
 }
 
 /**

@@ -106,8 +106,8 @@ export async function createCreative(
     document.click_url = offer.clickUrl;
   const made = await manage.create(operation, 'creative', document);
   await operation.queries.query(
-    `INSERT INTO creative_origins (account_id, environment, source_id, creative_id, sha256, due_at)
-      VALUES ($1, $2, $3, $4, $5, $6)`,
+    `INSERT INTO creative_origins (account_id, environment, source_id, creative_id, sha256, due_at, offered_at)
+      VALUES ($1, $2, $3, $4, $5, $6, $7)`,
     [
       scope.accountId,
       scope.environment,
@@ -115,6 +115,7 @@ export async function createCreative(
       made.document.id,
       sha256,
       new Date(clock.nowMs() + originCheckMs),
+      new Date(clock.nowMs()),
     ],
   );
 }

@@ -8,6 +8,7 @@ import { startOriginChecks } from './check-origins.ts';
 import { createFetchMedia, withTestAd } from './fetch-media.ts';
 import { createSubmitOffer, type IntakeDeps, type SubmitOffer } from './intake.ts';
 import { createJobQueue } from './job-queue.ts';
+import { type LastOffers, startLastOffers } from './last-offers.ts';
 
 interface Deps extends Omit<IntakeDeps, 'fetchMedia' | 'storeFile' | 'probe' | 'queue'> {
   mediaStore: MediaStore;
@@ -19,6 +20,8 @@ interface Deps extends Omit<IntakeDeps, 'fetchMedia' | 'storeFile' | 'probe' | '
 /** Takes in the creatives of outside sources, and compares them with their origins. */
 export interface Intake {
   submit: SubmitOffer;
+  /** Records that its source offers a creative. */
+  noteOffer: LastOffers['note'];
   stop(): Promise<void>;
 }
 
@@ -43,10 +46,12 @@ export function startIntake({
     probe: thread.probe,
   };
   const checks = startOriginChecks({ ...deps, tracing });
+  const lastOffers = startLastOffers(deps);
   return {
     submit: createSubmitOffer(deps),
+    noteOffer: lastOffers.note,
     async stop() {
-      await Promise.all([checks.stop(), queue.stop()]);
+      await Promise.all([checks.stop(), queue.stop(), lastOffers.stop()]);
       await Promise.all([thread.stop(), agents.strict.destroy(), agents.development.destroy()]);
     },
   };

@@ -22,6 +22,7 @@ import { timelines } from './migrations/0140-timelines.ts';
 import { timelineIds } from './migrations/0141-timeline-ids.ts';
 import { trackers } from './migrations/0160-trackers.ts';
 import { creativeOrigins } from './migrations/0170-creative-origins.ts';
+import { lastOffers } from './migrations/0175-last-offers.ts';
 
 /** An index that a migration adds. */
 interface Index {
@@ -71,6 +72,7 @@ export const allMigrations: readonly Migration[] = [
   timelineIds,
   trackers,
   creativeOrigins,
+  lastOffers,
 ];
 
 export interface MigrateOptions {

@@ -572,3 +572,38 @@ test('a creative that is not served is not fetched, and an archived one is forgo
   await expect.poll(() => dueOf(archived.id), waiting).toBeUndefined();
   expect([fetchesOf('/rejected.mp4'), fetchesOf('/archived.mp4')]).toEqual([1, 1]);
 });
+
+test('a creative that its source has not offered for 30 days is archived, unless it was rejected', async () => {
+  const [unoffered, offered, rejected] = [
+    await approvedCreative('/unoffered.mp4'),
+    await approvedCreative('/offered.mp4'),
+    await approvedCreative('/unoffered-rejected.mp4'),
+  ];
+  await review(rejected.id, 'rejected');
+  clock.advance(29 * dayMs);
+  passMinute();
+  for (const { id } of [unoffered, offered, rejected])
+    await expect.poll(() => dueOf(id), waiting).toBe(clock.nowMs() + dayMs);
+  running.service.intake.noteOffer(scopeOf('sandbox').accountId, offered.id);
+  passMinute();
+  const offeredAt = async () =>
+    (
+      await running.service.database.query<{ offered_at: Date }>(
+        'SELECT offered_at FROM creative_origins WHERE creative_id = $1',
+        [offered.id],
+      )
+    )[0]?.offered_at.getTime();
+  await expect.poll(offeredAt, waiting).toBe(clock.nowMs());
+
+  clock.advance(2 * dayMs);
+  passMinute();
+  for (const { id } of [offered, rejected])
+    await expect.poll(() => dueOf(id), waiting).toBe(clock.nowMs() + dayMs);
+  await expect.poll(() => dueOf(unoffered.id), waiting).toBeUndefined();
+  const statuses = [offered, rejected, unoffered].map(
+    async ({ id }) => (await client.call('GET', `/v1/creatives/${id}`, client.secret)).status,
+  );
+  expect(await Promise.all(statuses)).toEqual([200, 200, 404]);
+  const [entry] = await auditOf(unoffered.id);
+  expect(entry).toMatchObject({ action: 'creative.archived', actor: 'service' });
+});

@@ -10,6 +10,9 @@ import { type Filled, type Game, startGame } from './reward-game.ts';
 const meadow = readFileSync(
   fileURLToPath(new URL('../../../demo/creatives/dist/meadow.mp4', import.meta.url)),
 );
+const picture = readFileSync(
+  fileURLToPath(new URL('../../../test/media/picture.png', import.meta.url)),
+);
 const waiting = { timeout: 20_000 };
 
 let game: Game;
@@ -119,6 +122,31 @@ test('an outside ad is shown after review, from our own copy, and its trackers f
   expect(decisions[0]?.state).toBe('earned');
   await expect.poll(() => requestsOf('/brook/complete'), waiting).toBe(1);
   expect(requestsOf('/brook/impression')).toBe(1);
+});
+
+test('an ad is not shown before the service has a copy of its icon', async () => {
+  origin.serve('/choices.png', picture);
+  origin.serve('/other-choices.png', picture);
+  let icon = '/choices.png';
+  const source = await addTag((_request, response) => {
+    const icons = `<Icons><Icon program="AdChoices" width="77" height="15">
+      <StaticResource creativeType="image/png">${origin.url}${icon}?cb=1</StaticResource></Icon></Icons>`;
+    response.end(adOf('marked').replace('<MediaFiles>', `${icons}<MediaFiles>`));
+  });
+  const first = await approve(source);
+  // The icon comes after the video, and is part of what is reviewed.
+  const read = () => call<Creative>('GET', `/v1/creatives/${first.id}`);
+  await expect.poll(async () => (await read()).icons?.length, waiting).toBe(1);
+  await call('POST', `/v1/creatives/${first.id}/review`, { status: 'approved' });
+  const chosen = async () => {
+    const decision = await ask();
+    return verdicts(decision)[source.name] === 'chosen' ? decision.creative?.icon?.url : undefined;
+  };
+  await expect.poll(chosen, waiting).toContain('http://service.test/media/');
+  icon = '/other-choices.png';
+  expect(verdicts(await ask())[source.name]).toBe('creative_pending');
+  // An approved creative of the source has the same picture.
+  await expect.poll(chosen, waiting).toContain('http://service.test/media/');
 });
 
 test('the best price of a priority wins, whatever the order of the responses', async () => {
