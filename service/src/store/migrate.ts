@@ -2,27 +2,30 @@ import { createHash } from 'node:crypto';
 import { distributeTables, rejectWorker } from './citus.ts';
 import type { Database, Queries } from './database.ts';
 import { withMigrationLock } from './migration-lock.ts';
-import { initial } from './migrations/0001-initial.ts';
-import { operators } from './migrations/0010-operators.ts';
-import { traffic } from './migrations/0020-traffic.ts';
-import { panel } from './migrations/0030-panel.ts';
-import { upkeep } from './migrations/0040-upkeep.ts';
-import { liveTail } from './migrations/0050-live-tail.ts';
-import { uploads } from './migrations/0051-uploads.ts';
-import { deliveries } from './migrations/0060-deliveries.ts';
-import { webhookProbes } from './migrations/0070-webhook-probes.ts';
-import { plausibleTimes } from './migrations/0080-plausible-times.ts';
-import { watchOffset } from './migrations/0081-watch-offset.ts';
-import { dailyReservations, dailyReservationsIndex } from './migrations/0082-daily-reservations.ts';
-import { keyLimits } from './migrations/0090-key-limits.ts';
-import { knownAddresses } from './migrations/0110-known-addresses.ts';
-import { rollupDeltas } from './migrations/0120-rollup-deltas.ts';
-import { deliverySpace } from './migrations/0130-delivery-space.ts';
-import { timelines } from './migrations/0140-timelines.ts';
-import { timelineIds } from './migrations/0141-timeline-ids.ts';
-import { trackers } from './migrations/0160-trackers.ts';
-import { creativeOrigins } from './migrations/0170-creative-origins.ts';
-import { lastOffers } from './migrations/0175-last-offers.ts';
+import { initial } from './migrations/initial.ts';
+import {
+  keyLimits,
+  knownAddresses,
+  liveTail,
+  operators,
+  panel,
+  uploads,
+} from './migrations/operators.ts';
+import { creativeOrigins, lastOffers, trackers } from './migrations/outside-demand.ts';
+import {
+  dailyReservations,
+  dailyReservationsIndex,
+  deliveries,
+  deliverySpace,
+  plausibleTimes,
+  rollupDeltas,
+  timelineIds,
+  timelines,
+  traffic,
+  upkeep,
+  watchOffset,
+  webhookProbes,
+} from './migrations/traffic.ts';
 
 /** An index that a migration adds. */
 interface Index {
@@ -49,7 +52,7 @@ interface AppliedMigration {
   checksum: string;
 }
 
-/** In order. A released migration never changes. */
+/** In order. A released migration never changes. A new one goes to the file of its subject, and to the end of this list. */
 export const allMigrations: readonly Migration[] = [
   initial,
   operators,
