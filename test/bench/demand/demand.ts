@@ -1,0 +1,169 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { Creative, Decision, Source } from '../../../protocol/wire.ts';
+import { openPool } from '../../../service/test/load.ts';
+import type { RunningService } from '../../../service/test/start-service.ts';
+import { createDemand } from '../../support/demo-demand.ts';
+import { adFrom, bidFrom } from './documents.ts';
+import type { SourceServer } from './source-server.ts';
+
+/** What a source of the benchmark is and how long it takes. */
+interface SourcePlan {
+  kind: 'vast' | 'openrtb';
+  delayMs: number;
+}
+
+/** The placements with outside sources, by name. All have a house ad, too. */
+export const placements = {
+  'VAST, 20 ms': [{ kind: 'vast', delayMs: 20 }],
+  'OpenRTB, 20 ms': [{ kind: 'openrtb', delayMs: 20 }],
+  'three sources, 20, 40 and 60 ms': [
+    { kind: 'vast', delayMs: 20 },
+    { kind: 'openrtb', delayMs: 40 },
+    { kind: 'vast', delayMs: 60 },
+  ],
+  'VAST, at once': [{ kind: 'vast', delayMs: 0 }],
+  'OpenRTB, at once': [{ kind: 'openrtb', delayMs: 0 }],
+} as const satisfies Record<string, readonly SourcePlan[]>;
+
+export const houseOnly = 'house ads only';
+const hanging = 'all hang';
+export type PlacementName = keyof typeof placements | typeof houseOnly | typeof hanging;
+
+/** A decision as a player's device sees it. */
+export interface Decided {
+  player: number;
+  ms: number;
+  decision: Decision;
+}
+
+/** Players of the sandbox, where sources may be on this machine. */
+export interface Players {
+  decide(placement: PlacementName): Promise<Decided>;
+  close(): Promise<void>;
+}
+
+const idOf = (placement: PlacementName): string =>
+  placement.toLowerCase().replaceAll(/[^a-z0-9]+/g, '-');
+
+let players = 0;
+export function startPlayers({ url, keys }: RunningService, connections: number): Players {
+  const pool = openPool(url, connections);
+  return {
+    async decide(placement) {
+      const player = (players += 1);
+      const startedMs = performance.now();
+      const response = await pool.request({
+        path: '/v1/decisions',
+        method: 'POST',
+        headers: {
+          authorization: `Bearer ${keys.sandbox.publishable}`,
+          'content-type': 'application/json',
+          // The sources recognize the player by the number.
+          'user-agent': `Mozilla/5.0 (X11; Linux x86_64) AppleWebKit/537.36 Chrome/140 Safari/537.36 #${player}`,
+        },
+        body: JSON.stringify({
+          placement: idOf(placement),
+          user_ref: `player-${player}`,
+          formats: ['video', 'image'],
+        }),
+      });
+      const text = await response.body.text();
+      const ms = performance.now() - startedMs;
+      if (response.statusCode !== 200) throw new Error(`${response.statusCode} ${text}`);
+      return { player, ms, decision: JSON.parse(text) as Decision };
+    },
+    close: () => pool.close(),
+  };
+}
+
+/** Pauses the sources that the demo account has in its sandbox, except for its house ads. */
+export async function pauseSources(service: RunningService): Promise<void> {
+  const { call } = createDemand(service);
+  const { data } = await call<{ data: Source[] }>('GET', 'sources?limit=100');
+  for (const { id, kind } of data)
+    if (kind !== 'house') await call('PATCH', `sources/${id}`, { status: 'paused' });
+}
+
+/** Adds a placement with a house ad only. */
+export async function addHousePlacement(
+  service: RunningService,
+  placement: PlacementName,
+): Promise<void> {
+  const { addPlacement } = createDemand(service);
+  await addPlacement('Harbour', { name: idOf(placement), format: 'rewarded', min_view_ms: 1_000 });
+}
+
+let sources = 0;
+const addSource = async (
+  service: RunningService,
+  placement: PlacementName,
+  { kind, url }: { kind: SourcePlan['kind']; url: string },
+  more: Partial<Source> = {},
+): Promise<Source> =>
+  createDemand(service).call<Source>('POST', 'sources', {
+    name: `Network ${(sources += 1)}`,
+    kind,
+    ...(kind === 'vast'
+      ? { tag_url: url, cpm_micros: 2_000_000 }
+      : { endpoint_url: url, floor_micros: 1_000_000 }),
+    placements: [idOf(placement)],
+    priority: 1,
+    ...more,
+  });
+
+/** Adds the placement with its sources, and waits until their creatives have been copied and approved. */
+export async function addOutsidePlacement(
+  service: RunningService,
+  server: SourceServer,
+  placement: keyof typeof placements,
+  { decide }: Players,
+): Promise<void> {
+  await addHousePlacement(service, placement);
+  const { call } = createDemand(service);
+  for (const { kind, delayMs } of placements[placement]) {
+    const name = `shop-${sources + 1}`;
+    await server.serve({ [name]: (kind === 'vast' ? adFrom : bidFrom)(server.url, name) });
+    await call('POST', 'advertisers', { name, domain: `${name}.example`, categories: [] });
+    const url = `${server.url}/${delayMs}/${name}`;
+    const { id } = await addSource(
+      service,
+      placement,
+      { kind, url },
+      { review: 'automatic', allowed_domains: [`${name}.example`] },
+    );
+    await decide(placement);
+    await untilApproved(service, id);
+  }
+}
+
+/** @throws Error if intake refuses it. */
+async function untilApproved(service: RunningService, sourceId: string): Promise<void> {
+  const { call } = createDemand(service);
+  const untilMs = performance.now() + 30_000;
+  while (performance.now() < untilMs) {
+    const { data } = await call<{ data: Creative[] }>('GET', 'creatives?limit=100');
+    if (data.some(({ source_id: id, review }) => id === sourceId && review.status === 'approved'))
+      return;
+    await sleep(50);
+  }
+  throw new Error(`No creative of ${sourceId} was approved within 30 s.`);
+}
+
+/** Runs the work while three sources that never respond are on a placement of their own, which has a house ad. */
+export async function withHangingSources<T>(
+  service: RunningService,
+  server: SourceServer,
+  work: () => Promise<T>,
+): Promise<T> {
+  const { call } = createDemand(service);
+  const added: Source[] = [];
+  for (const kind of ['vast', 'openrtb', 'vast'] as const) {
+    const url = `${server.url}/never/${sources}`;
+    added.push(await addSource(service, hanging, { kind, url }, { timeout_ms: 5_000 }));
+  }
+  try {
+    return await work();
+  } finally {
+    for (const { id } of added) await call('PATCH', `sources/${id}`, { status: 'paused' });
+  }
+}

@@ -1,0 +1,186 @@
+import { readFileSync } from 'node:fs';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { median, percentile } from '../outbox/statistics.ts';
+import { forEach } from '../service/ads.ts';
+import { inTurns } from '../service/builds.ts';
+import type { Side } from '../service/side.ts';
+import {
+  type Decided,
+  houseOnly,
+  type PlacementName,
+  placements,
+  type Players,
+  withHangingSources,
+} from './demand.ts';
+import type { CostRow, Hanging, HouseOnly, LatencyRow, Memory, Percentiles } from './results.ts';
+import type { SourceServer } from './source-server.ts';
+
+/** A service with its players. */
+export interface Measured {
+  side: Side;
+  players: Players;
+}
+
+/** The default of `DEMAND_BUDGET_MS`. */
+const budgetMs = 1_000;
+/** Few, so that decisions wait for their sources and not for a processor. */
+const latencyAtOnce = 4;
+const costAtOnce = 16;
+
+const percentilesOf = (values: number[]): Percentiles => [
+  percentile(values, 0.5) ?? NaN,
+  percentile(values, 0.99) ?? NaN,
+];
+
+/** Requests decisions for so many milliseconds. */
+async function decideFor(
+  { players }: Measured,
+  placement: PlacementName,
+  atOnce: number,
+  ms: number,
+): Promise<Decided[]> {
+  const untilMs = performance.now() + ms;
+  const decided: Decided[] = [];
+  const player = async (): Promise<void> => {
+    while (performance.now() < untilMs) decided.push(await players.decide(placement));
+  };
+  await Promise.all(Array.from({ length: atOnce }, player));
+  return decided;
+}
+
+/** @throws Error if a decision has another ad than it should have. */
+function checkAds(decided: readonly Decided[], placement: PlacementName, isOutside: boolean): void {
+  const wrong = decided.find(
+    ({ decision }) => (decision.creative?.advertiser !== undefined) !== isOutside,
+  );
+  if (wrong)
+    throw new Error(
+      `${placement}: expected ${isOutside ? 'an outside' : 'a house'} ad, got ${JSON.stringify(wrong.decision.explain)}`,
+    );
+}
+
+/** Latencies of decisions with sources and of those without, in turns. */
+export async function measureLatencies(
+  measured: Measured,
+  server: SourceServer,
+  { rounds, windowMs }: { rounds: number; windowMs: number },
+): Promise<LatencyRow[]> {
+  const names = [houseOnly, ...(Object.keys(placements) as (keyof typeof placements)[])] as const;
+  const all = new Map(names.map((name) => [name, [] as (Decided & { sourceMs: number })[]]));
+  for (let round = 0; round < rounds; round += 1) {
+    for (const name of inTurns(names, round)) {
+      await server.takeTimes();
+      const decided = await decideFor(measured, name, latencyAtOnce, windowMs);
+      const times = await server.takeTimes();
+      checkAds(decided, name, name !== houseOnly);
+      all
+        .get(name)
+        ?.push(...decided.map((each) => ({ ...each, sourceMs: times[each.player] ?? NaN })));
+    }
+  }
+  return [...all].map(([placement, decided]) => ({
+    placement,
+    count: decided.length,
+    decisionMs: percentilesOf(decided.map(({ ms }) => ms)),
+    ...(placement !== houseOnly && {
+      sourceMs: percentilesOf(decided.map(({ sourceMs }) => sourceMs)),
+      addedMs: percentilesOf(decided.map(({ ms, sourceMs }) => ms - sourceMs)),
+    }),
+  }));
+}
+
+/** Decisions whose sources all hang. Each batch has sources of its own, because a hanging source opens its circuit. */
+export async function measureHanging(
+  { side, players }: Measured,
+  server: SourceServer,
+  batches: number,
+): Promise<Hanging> {
+  const [hangs, opens]: [Decided[], Decided[]] = [[], []];
+  const decide = (): Promise<Decided[]> =>
+    forEach(Array.from({ length: costAtOnce }), costAtOnce, () => players.decide('all hang'));
+  for (let batch = 0; batch < batches; batch += 1) {
+    await withHangingSources(side.service, server, async () => {
+      hangs.push(...(await decide()));
+      opens.push(...(await decide()));
+    });
+  }
+  checkAds([...hangs, ...opens], 'all hang', false);
+  const quick = hangs.find(({ ms }) => ms < budgetMs);
+  if (quick) throw new Error(`A decision did not wait for its sources: ${JSON.stringify(quick)}`);
+  return {
+    budgetMs,
+    count: hangs.length,
+    decisionMs: percentilesOf(hangs.map(({ ms }) => ms)),
+    openMs: percentilesOf(opens.map(({ ms }) => ms)),
+  };
+}
+
+/** CPU of the service per decision, in turns. */
+export async function measureCosts(
+  measured: Measured,
+  { rounds, windowMs }: { rounds: number; windowMs: number },
+): Promise<CostRow[]> {
+  const names = [houseOnly, 'VAST, at once', 'OpenRTB, at once'] as const;
+  const rows = names.map((placement): CostRow => ({ placement, serviceUs: [] }));
+  for (let round = 0; round < rounds; round += 1) {
+    for (const row of inTurns(rows, round)) {
+      const { serviceUs } = await costOf(measured, row.placement as PlacementName, windowMs);
+      row.serviceUs.push(serviceUs);
+    }
+  }
+  return rows;
+}
+
+async function costOf(
+  measured: Measured,
+  placement: PlacementName,
+  windowMs: number,
+): Promise<{ serviceUs: number; ms: number }> {
+  let decided: Decided[] = [];
+  const { serviceUs } = await measured.side.meter.measure(1, async () => {
+    decided = await decideFor(measured, placement, costAtOnce, windowMs);
+  });
+  checkAds(decided, placement, placement !== houseOnly);
+  return { serviceUs: serviceUs / decided.length, ms: median(decided.map(({ ms }) => ms)) ?? NaN };
+}
+
+/** House ads of a service with sources on other placements, compared with those of one without, in turns. */
+export async function compareHouseOnly(
+  withSources: Measured,
+  without: Measured,
+  { rounds, windowMs }: { rounds: number; windowMs: number },
+): Promise<HouseOnly> {
+  const found: HouseOnly = { cpuRatios: [], latencyRatios: [] };
+  for (let round = 0; round < rounds; round += 1) {
+    const costs = new Map<Measured, { serviceUs: number; ms: number }>();
+    for (const measured of inTurns([withSources, without], round))
+      costs.set(measured, await costOf(measured, houseOnly, windowMs));
+    const [now, before] = [costs.get(withSources), costs.get(without)];
+    if (!now || !before) continue;
+    found.cpuRatios.push(now.serviceUs / before.serviceUs);
+    found.latencyRatios.push(now.ms / before.ms);
+  }
+  return found;
+}
+
+/** Resident memory of a process, in bytes. */
+export const residentBytes = (pid: number): number =>
+  Number(/^VmRSS:\s+(\d+) kB/m.exec(readFileSync(`/proc/${pid}/status`, 'utf8'))?.[1]) * 1_024;
+
+/** What many decisions that wait for hanging sources at the same time add to the memory of the service. */
+export async function measureWaiting(
+  { side, players }: Measured,
+  server: SourceServer,
+  waiting: number,
+): Promise<Pick<Memory, 'waiting' | 'kbPerWaiting'>> {
+  const pid = side.service.process.pid ?? 0;
+  const added = await withHangingSources(side.service, server, async () => {
+    const before = residentBytes(pid);
+    const decisions = Array.from({ length: waiting }, () => players.decide('all hang'));
+    await sleep(budgetMs * 0.8);
+    const during = residentBytes(pid);
+    await Promise.all(decisions);
+    return during - before;
+  });
+  return { waiting, kbPerWaiting: Math.max(0, added) / waiting / 1_024 };
+}

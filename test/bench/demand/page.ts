@@ -1,0 +1,114 @@
+import { mkdir, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { format } from 'prettier';
+import { drawRowChart } from '../outbox/report/row-chart.ts';
+import { median } from '../outbox/statistics.ts';
+import type { Demand, Percentiles } from './results.ts';
+
+const folder = join(import.meta.dirname, '../../../docs/benchmarks/demand');
+
+/** Writes the figures, the page and its plot into docs/benchmarks/demand; of a quick run, nothing. */
+export async function publish(found: Demand, quick: boolean): Promise<void> {
+  if (quick) return console.log('Quick runs are not published.');
+  await mkdir(folder, { recursive: true });
+  const write = async (name: string, text: string, parser: string): Promise<void> =>
+    writeFile(join(folder, name), await format(text, { parser, printWidth: 100 }));
+  await write('demand.json', JSON.stringify(found), 'json');
+  await write('README.md', describe(found), 'markdown');
+  await writeFile(join(folder, 'latency.svg'), drawLatencies(found));
+  console.log('Written: docs/benchmarks/demand');
+}
+
+const table = (head: readonly string[], rows: readonly (string | number)[][]): string =>
+  [head, head.map(() => '---'), ...rows].map((row) => `| ${row.join(' | ')} |`).join('\n');
+const whole = (value: number): string => Math.round(value).toLocaleString('en');
+const tenths = (value: number): string => value.toFixed(1);
+const percentiles = (of: Percentiles | undefined): string =>
+  of === undefined ? '–' : of.map(tenths).join(' / ');
+
+const describe = (found: Demand): string => `# What outside sources cost a decision
+
+\`npm run bench:demand\`, ${found.measured.date}, ${found.measured.machine}.
+The built service on PostgreSQL requests ads from real VAST and OpenRTB servers on the same machine, in the sandbox, where
+a decision also stores its explanation. Decisions with and without sources alternate in one run.
+
+${table(
+  ['Requirement', 'Measured', ''],
+  found.verdicts.map(({ budget, measured, held }) => [
+    budget,
+    measured,
+    held ? 'met' : '**not met**',
+  ]),
+)}
+
+## Latency
+
+Four decisions at a time; 50th / 99th percentile in milliseconds. The time of the slowest source is by its own clock, from
+the end of the request to the response. What is added to it is everything else: both network connections, the auction,
+and the transaction that stores the decision.
+
+![Latency of a decision, and of its slowest source](latency.svg)
+
+${table(
+  ['placement', 'decisions', 'decision', 'slowest source', 'added'],
+  found.latencies.map(({ placement, count, decisionMs, sourceMs, addedMs }) => [
+    placement,
+    whole(count),
+    percentiles(decisionMs),
+    percentiles(sourceMs),
+    percentiles(addedMs),
+  ]),
+)}
+
+If three sources hang, the house ad is shown after the budget of ${whole(found.hanging.budgetMs)} ms:
+${percentiles(found.hanging.decisionMs)} ms in ${whole(found.hanging.count)} decisions, 16 at a time. As soon as the circuits have opened,
+the same decisions take ${percentiles(found.hanging.openMs)} ms.
+
+## CPU
+
+Of the service per decision, 16 at a time, with all requests, notices and writes. Median of ${found.costs[0]?.serviceUs.length ?? 0} windows:
+
+${table(
+  ['placement', 'µs', 'range'],
+  found.costs.map(({ placement, serviceUs }) => [
+    placement,
+    whole(median(serviceUs) ?? NaN),
+    `${whole(Math.min(...serviceUs))}–${whole(Math.max(...serviceUs))}`,
+  ]),
+)}
+
+## Memory
+
+The service has ${whole(found.memory.startMb)} MB resident after warm-up and ${whole(found.memory.endMb)} MB at the end of the run, after ${whole(found.memory.decisions)} measured
+latencies. Of ${whole(found.memory.waiting)} decisions that wait for three sources each at the same time, one adds ${whole(found.memory.kbPerWaiting)} kB.
+
+## Adversarial documents
+
+The longest turn of the event loop while an offer is requested from a source that responds with up to 256 kB of
+this, the median of the runs:
+
+${table(
+  ['', 'full of', 'bytes', 'ms', 'verdict'],
+  found.stalls.map(({ kind, content, bytes, ms, verdict }) => [
+    kind,
+    content,
+    whole(bytes),
+    tenths(ms),
+    verdict.replaceAll('|', '\\|').replaceAll('<', '&lt;'),
+  ]),
+)}
+`;
+
+const drawLatencies = ({ latencies }: Demand): string =>
+  drawRowChart({
+    title: 'Latency of a decision, and of its slowest source',
+    axis: 'ms, 50th percentile',
+    series: ['slowest source', 'decision'],
+    style: 'bars',
+    format: tenths,
+    rows: latencies.map(({ placement, decisionMs, sourceMs }) => ({
+      label: placement.replace('three sources, 20, 40 and 60 ms', '20, 40 and 60 ms'),
+      emphasized: sourceMs !== undefined,
+      values: [sourceMs?.[0] ?? 0, decisionMs[0]],
+    })),
+  });
