@@ -138,7 +138,8 @@ async function wire(
   const webhooks = createWebhookService({ manage, box, clock, development });
   const { poolSize } = config.databaseLimits;
   const laneDeps = createLaneDeps({ database, tracing, clock, log, poolSize });
-  const common = { database, configuration, box, clock, log, tracing, development };
+  const demandMetrics = metrics.demand;
+  const common = { database, configuration, box, clock, log, tracing, development, demandMetrics };
   const deliveries = startDeliveries({
     ...common,
     resources,
@@ -208,16 +209,16 @@ async function wire(
     configuration,
     lanes: { decisions: lane, events: eventLane },
     heldRequests: changes.waiting,
+    intake,
+    clock,
   });
   const [draining, stopping] = [new AbortController(), new AbortController()];
-  const exchange = startExchange({ clock, readHeaders: headers.read, stopping: stopping.signal });
-  const outside: OutsideDeps = {
-    ...exchange,
-    submit: intake.submit,
-    noteOffer: intake.noteOffer,
-    clock,
-    budgetMs: config.demandBudgetMs,
-  };
+  const exchange = startExchange({
+    ...common,
+    readHeaders: headers.read,
+    stopping: stopping.signal,
+  });
+  const outside: OutsideDeps = { ...exchange, ...intake, clock, budgetMs: config.demandBudgetMs };
   const app = await createApp({
     database,
     configuration,

@@ -2,14 +2,19 @@ import { lookup } from 'node:dns';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { Clock } from '../platform/clock.ts';
 import { createGuardedAgent } from '../platform/guarded-agent.ts';
+import type { OutsideSource } from '../resource/outside-source.ts';
 import type { RequestHeaders } from '../resource/request-headers.ts';
 import { createCircuitBreaker } from './circuit-breaker.ts';
 import { createRequestOffer, type RequestOffer } from './exchange.ts';
 import { createRequestOutside } from './outside-client.ts';
 import { withTestSource } from './test-source-client.ts';
 
+/** What became of a call: `offer`, or the first word of its verdict. */
+export type ObserveCall = (kind: OutsideSource['kind'], outcome: string, seconds: number) => void;
+
 interface Deps {
   clock: Clock;
+  demandMetrics: { observeCall: ObserveCall };
   readHeaders: RequestHeaders['read'];
   /** Aborts when the service stops. */
   stopping: AbortSignal;
@@ -19,23 +24,30 @@ interface Deps {
 const connectTimeoutMs = 1_000;
 
 /** Connects to outside sources, with agents of its own: those of webhooks wait longer for a connection. */
-export function startExchange({ clock, readHeaders, stopping }: Deps): {
+export function startExchange({ clock, demandMetrics, readHeaders, stopping }: Deps): {
   requestOffer: RequestOffer;
   stop(): Promise<void>;
 } {
   const agentOf = (loopback: boolean) => createGuardedAgent({ loopback }, lookup, connectTimeoutMs);
   const agents = { strict: agentOf(false), development: agentOf(true) };
+  const requestOffer = createRequestOffer({
+    requestOutside: withTestSource(
+      createRequestOutside({ agents, breaker: createCircuitBreaker(clock) }),
+    ),
+    readHeaders,
+    clock,
+    random: Math.random,
+    pause: () => nextTurn(),
+    stopping,
+  });
   return {
-    requestOffer: createRequestOffer({
-      requestOutside: withTestSource(
-        createRequestOutside({ agents, breaker: createCircuitBreaker(clock) }),
-      ),
-      readHeaders,
-      clock,
-      random: Math.random,
-      pause: () => nextTurn(),
-      stopping,
-    }),
+    async requestOffer(source, ...request) {
+      const startedMs = clock.monotonicMs();
+      const response = await requestOffer(source, ...request);
+      const [outcome = ''] = response.verdict.split(':', 1);
+      demandMetrics.observeCall(source.kind, outcome, (clock.monotonicMs() - startedMs) / 1_000);
+      return response;
+    },
     async stop() {
       await Promise.all([agents.strict.destroy(), agents.development.destroy()]);
     },

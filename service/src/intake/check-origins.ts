@@ -152,6 +152,7 @@ async function archive(deps: IntakeDeps, origin: Origin): Promise<boolean> {
       await deps.manage.archive(operation, { kind: 'creative', id, ifMatch: undefined });
       isArchived = true;
     });
+    if (isArchived) deps.demandMetrics.countIntake('archived');
     return isArchived;
   } catch (error) {
     // A house ad shows it, too.
@@ -217,6 +218,7 @@ async function quarantine(
       },
     }));
   });
+  deps.demandMetrics.countIntake('replaced');
   deps.log.warn({ creativeId: id, sourceId: origin.source_id }, 'an outside creative was replaced');
 }
 

@@ -50,13 +50,15 @@ export async function copyVideo(
   const facts = await readFacts(deps, body);
   const { type, width, height, durationMs, videoCodec, audioCodec } = facts;
   if (!type.startsWith('video/') || !width || !height || !durationMs || !videoCodec)
-    throw new RefusedError(`The file is ${type}; expected an MP4 or WebM video.`);
+    throw new RefusedError('unsupported', `The file is ${type}; expected an MP4 or WebM video.`);
   if (!playableVideo.test(videoCodec))
     throw new RefusedError(
+      'unsupported',
       `The file has codec ${videoCodec}, which not every browser plays; expected H.264, VP8, VP9 or AV1.`,
     );
   if (audioCodec !== undefined && !playableAudio.test(audioCodec))
     throw new RefusedError(
+      'unsupported',
       `The file has audio codec ${audioCodec}, which not every browser plays; expected AAC, MP3, Opus or Vorbis.`,
     );
   const { name } = await deps.storeFile(body, type, sha256);
@@ -87,7 +89,7 @@ async function readFacts({ probe }: MediaDeps, body: Buffer): Promise<MediaFacts
   try {
     return await probe(body);
   } catch (error) {
-    if (error instanceof DomainError) throw new RefusedError(error.message);
+    if (error instanceof DomainError) throw new RefusedError('unsupported', error.message);
     throw error;
   }
 }
@@ -147,10 +149,12 @@ export async function copyIcon(
 ): Promise<CreativeIcon> {
   const { body, sha256 } = await deps.fetchMedia({ url, maxBytes: maxIconBytes, loopback }, signal);
   const { type, width = 0, height = 0 } = await readFacts(deps, body);
-  if (!type.startsWith('image/')) throw new RefusedError(`The icon is ${type}; expected an image.`);
+  if (!type.startsWith('image/'))
+    throw new RefusedError('unsupported', `The icon is ${type}; expected an image.`);
   const fits = (pixels: number) => pixels >= 1 && pixels <= maxIconSize;
   if (!fits(width) || !fits(height))
     throw new RefusedError(
+      'unsupported',
       `The icon measures ${width} × ${height}; the limit is ${maxIconSize} × ${maxIconSize}.`,
     );
   const { name } = await deps.storeFile(body, type, sha256);

@@ -7,13 +7,19 @@ import { parseWebUrl } from '../demand/web-url.ts';
 import { linkSignal } from '../platform/link-signal.ts';
 import { findUrlProblem } from '../platform/public-address.ts';
 
+/** The kind of a refusal, for metrics. */
+export type Refusal =
+  'unreachable' | 'too_large' | 'unsupported' | 'unknown_advertiser' | 'invalid_id' | 'no_room';
+
 /** What an outside source offers cannot be used; the message says why. */
 export class RefusedError extends Error {
+  readonly refusal: Refusal;
   /** Whether the same attempt may succeed in a minute: the file itself was not judged. */
   readonly isTransient: boolean;
-  constructor(message: string, isTransient = false) {
+  constructor(refusal: Refusal, message: string, isTransient = false) {
     super(message);
     this.name = 'RefusedError';
+    this.refusal = refusal;
     this.isTransient = isTransient;
   }
 }
@@ -52,7 +58,8 @@ export function createFetchMedia({ agents, timeoutMs = 30_000 }: Deps): FetchMed
       let at = url;
       for (let redirects = 0; redirects <= maxRedirects; redirects += 1) {
         const problem = findUrlProblem(at, { development: loopback });
-        if (problem !== undefined) throw new RefusedError(`The URL ${short(at)} ${problem}.`);
+        if (problem !== undefined)
+          throw new RefusedError('unreachable', `The URL ${short(at)} ${problem}.`);
         const response = await request(at, {
           dispatcher,
           signal: linked.signal,
@@ -66,10 +73,17 @@ export function createFetchMedia({ agents, timeoutMs = 30_000 }: Deps): FetchMed
         response.body.destroy();
         at = target;
       }
-      throw new RefusedError(`${short(url)} redirects more than ${maxRedirects} times.`);
+      throw new RefusedError(
+        'unreachable',
+        `${short(url)} redirects more than ${maxRedirects} times.`,
+      );
     } catch (error) {
       if (error instanceof RefusedError) throw error;
-      throw new RefusedError(`${short(url)} ${describeError(error, timeoutMs)}.`, true);
+      throw new RefusedError(
+        'unreachable',
+        `${short(url)} ${describeError(error, timeoutMs)}.`,
+        true,
+      );
     } finally {
       linked.release();
     }
@@ -86,7 +100,11 @@ export const withTestAd =
       const body = await readFile(file, { signal });
       return { body, sha256: createHash('sha256').update(body).digest('hex') };
     } catch (error) {
-      throw new RefusedError(`The test ad cannot be read: ${(error as Error).message}`, true);
+      throw new RefusedError(
+        'unreachable',
+        `The test ad cannot be read: ${(error as Error).message}`,
+        true,
+      );
     }
   };
 
@@ -100,7 +118,10 @@ function redirectOf(
   const target = parseWebUrl(location, from);
   if (target !== undefined) return target;
   body.destroy();
-  throw new RefusedError(`${short(from)} redirects to ${short(location)}, which is no web URL.`);
+  throw new RefusedError(
+    'unreachable',
+    `${short(from)} redirects to ${short(location)}, which is no web URL.`,
+  );
 }
 
 async function readBody(
@@ -108,14 +129,18 @@ async function readBody(
   url: string,
   maxBytes: number,
 ): Promise<FetchedFile> {
-  const refuse = (what: string, isTransient = false): never => {
+  const refuse = (refusal: Refusal, what: string, isTransient = false): never => {
     body.destroy();
-    throw new RefusedError(`${short(url)} ${what}.`, isTransient);
+    throw new RefusedError(refusal, `${short(url)} ${what}.`, isTransient);
   };
   if (statusCode !== 200)
-    refuse(`responded ${statusCode}; expected 200`, statusCode >= 500 || statusCode === 429);
+    refuse(
+      'unreachable',
+      `responded ${statusCode}; expected 200`,
+      statusCode >= 500 || statusCode === 429,
+    );
   const tooLarge = `has more than ${maxBytes} bytes`;
-  if (Number(headers['content-length'] ?? 0) > maxBytes) refuse(tooLarge);
+  if (Number(headers['content-length'] ?? 0) > maxBytes) refuse('too_large', tooLarge);
   const chunks: Buffer[] = [];
   // Chunk by chunk: 20 MB at once would block the process for 25 ms.
   const hash = createHash('sha256');
@@ -123,7 +148,7 @@ async function readBody(
   for await (const chunk of body) {
     const bytes = chunk as Buffer;
     size += bytes.length;
-    if (size > maxBytes) refuse(tooLarge);
+    if (size > maxBytes) refuse('too_large', tooLarge);
     hash.update(bytes);
     chunks.push(bytes);
   }

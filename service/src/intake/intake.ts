@@ -11,7 +11,7 @@ import {
   fetchVideo,
   type MediaDeps,
 } from './copy-media.ts';
-import { RefusedError } from './fetch-media.ts';
+import { type Refusal, RefusedError } from './fetch-media.ts';
 import type { JobQueue } from './job-queue.ts';
 import {
   addIcon,
@@ -30,7 +30,11 @@ export interface IntakeDeps extends MediaDeps, ChangeDeps {
   development: boolean;
   /** After how long without an offer a creative is archived; undefined: never. */
   unofferedMs: number | undefined;
+  demandMetrics: { countIntake(result: IntakeResult): void };
 }
+
+/** What became of a creative, for metrics. `replaced` is one whose file the source has changed. */
+export type IntakeResult = 'copied' | 'replaced' | 'archived' | 'failed' | Refusal;
 
 /**
  * Makes the creative of an offer an ordinary one, with our copy of its media and a review. Returns immediately and
@@ -67,9 +71,11 @@ export function createSubmitOffer(deps: IntakeDeps): SubmitOffer {
     const run = async (signal: AbortSignal): Promise<boolean> => {
       try {
         await takeIn(deps, { scope, source, offer }, signal);
+        deps.demandMetrics.countIntake('copied');
         return true;
       } catch (error) {
         if (signal.aborted) return false;
+        deps.demandMetrics.countIntake(error instanceof RefusedError ? error.refusal : 'failed');
         if (!(error instanceof RefusedError)) {
           log.error({ err: error, sourceId: source.id }, 'could not take in an outside creative');
           return false;
@@ -133,13 +139,23 @@ const hostname =
 
 function checkOffer({ creativeKey, advertiserDomain }: Offer): void {
   if (creativeKey === '' || creativeKey.length > maxKeyLength)
-    throw new RefusedError(`The creative's id must have 1 to ${maxKeyLength} characters.`);
+    throw new RefusedError(
+      'invalid_id',
+      `The creative's id must have 1 to ${maxKeyLength} characters.`,
+    );
   if (!isStorable(JSON.stringify(creativeKey)))
-    throw new RefusedError("The creative's id has characters that are not allowed in text.");
+    throw new RefusedError(
+      'invalid_id',
+      "The creative's id has characters that are not allowed in text.",
+    );
   if (advertiserDomain === undefined)
-    throw new RefusedError('The advertiser is unknown: the ad names no domain.');
+    throw new RefusedError(
+      'unknown_advertiser',
+      'The advertiser is unknown: the ad names no domain.',
+    );
   if (!hostname.test(advertiserDomain))
     throw new RefusedError(
+      'unknown_advertiser',
       `The advertiser is unknown: ${JSON.stringify(advertiserDomain.slice(0, 100))} is no domain.`,
     );
 }

@@ -11,6 +11,8 @@ export interface Job {
 export interface JobQueue {
   /** False if the job was dropped, because it is known or its source has too many. */
   push(job: Job): boolean;
+  /** How many jobs there are. */
+  jobs(): { running: number; waiting: number };
   /** Drops waiting jobs, aborts the running ones, and resolves when they have ended. */
   stop(): Promise<void>;
 }
@@ -118,6 +120,7 @@ export function createJobQueue(limits: Partial<Limits> = {}): JobQueue {
       startNext();
       return true;
     },
+    jobs: () => ({ running: active.size, waiting: keys.size - active.size }),
     async stop() {
       stopping.abort();
       for (const { timer } of sources.values()) clearTimeout(timer);

@@ -56,10 +56,12 @@ export async function checkRoom(queries: Queries, { scope, source }: Submission)
   );
   if (row && row.pending >= maxPending)
     throw new RefusedError(
+      'no_room',
       `${maxPending} creatives of this source wait for review: review some of them.`,
     );
   if (row && row.all >= maxCreatives)
     throw new RefusedError(
+      'no_room',
       `This source has ${maxCreatives} creatives: archive those that it no longer offers.`,
     );
 }

@@ -7,7 +7,7 @@ import { createGuardedAgent } from '../platform/guarded-agent.ts';
 import { startOriginChecks } from './check-origins.ts';
 import { createFetchMedia, withTestAd } from './fetch-media.ts';
 import { createSubmitOffer, type IntakeDeps, type SubmitOffer } from './intake.ts';
-import { createJobQueue } from './job-queue.ts';
+import { createJobQueue, type JobQueue } from './job-queue.ts';
 import { type LastOffers, startLastOffers } from './last-offers.ts';
 
 interface Deps extends Omit<IntakeDeps, 'fetchMedia' | 'storeFile' | 'probe' | 'queue'> {
@@ -22,6 +22,7 @@ export interface Intake {
   submit: SubmitOffer;
   /** Records that its source offers a creative. */
   noteOffer: LastOffers['note'];
+  jobs: JobQueue['jobs'];
   stop(): Promise<void>;
 }
 
@@ -50,6 +51,7 @@ export function startIntake({
   return {
     submit: createSubmitOffer(deps),
     noteOffer: lastOffers.note,
+    jobs: queue.jobs,
     async stop() {
       await Promise.all([checks.stop(), queue.stop(), lastOffers.stop()]);
       await Promise.all([thread.stop(), agents.strict.destroy(), agents.development.destroy()]);

@@ -13,14 +13,23 @@ import {
   claimRequests,
   type DueRequest,
   type EndedRequest,
+  type FailureReason,
   hasPending,
   listAccounts,
   recordEnded,
   sweepRequests,
 } from './request-store.ts';
 
+/** Counts requests that ended or are to be repeated. `reason` is empty unless they failed. */
+export type CountEnded = (
+  outcome: 'sent' | 'failed' | 'late' | 'repeated',
+  reason: FailureReason | '',
+  times: number,
+) => void;
+
 interface Deps extends RequestDeps {
   database: Database;
+  countEnded: CountEnded;
   log: Pick<Logger, 'error'>;
   lane: Lane<EndedRequests, void>;
   /** Default: 20 s. A request takes 5 s at most; if its lease expires, its process has died. */
@@ -155,7 +164,9 @@ export function startTrackerDispatcher(deps: Deps): TrackerDispatcher {
     if (!(await hasPending(database, sinceId))) return;
     if (atMs - sweptAtMs >= sweepIntervalMs) {
       sweptAtMs = atMs;
-      await sweepRequests(database, sinceId, clock.nowMs());
+      const { late, interrupted } = await sweepRequests(database, sinceId, clock.nowMs());
+      if (late > 0) deps.countEnded('late', '', late);
+      if (interrupted > 0) deps.countEnded('failed', 'interrupted', interrupted);
     }
     for (const accountId of await listAccounts(database, sinceId)) woken.add(accountId);
   };
@@ -202,6 +213,12 @@ export function startTrackerDispatcher(deps: Deps): TrackerDispatcher {
     const requested = makeRequest(deps, due, aborting.signal)
       .then((attempt) => {
         finish(attempt);
+        const { outcome } = attempt;
+        deps.countEnded(
+          outcome.state === 'pending' ? 'repeated' : outcome.state,
+          outcome.state === 'failed' ? outcome.reason : '',
+          1,
+        );
         const { accountId, environment } = due;
         const scope = { accountId, environment };
         return lane.push({ scope, request: due, outcome: attempt.outcome, atMs: clock.nowMs() });

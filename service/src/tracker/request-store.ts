@@ -267,17 +267,25 @@ const sweep = `WITH chosen AS (
   counted AS (${countEnded}
     SELECT account_id, ${dimensions}, '', 'trackers_' || state, coalesce(reason, ''), count(*) FROM described
       GROUP BY account_id, ${dimensions}, state, reason)
-  SELECT count(*)::bigint AS ended FROM ended`;
+  SELECT count(*)::bigint AS ended, count(*) FILTER (WHERE state = 'late')::bigint AS late FROM ended`;
 
-/** @param sinceId the oldest decision that may still have requests */
+/**
+ * Returns how many requests it ended.
+ *
+ * @param sinceId the oldest decision that may still have requests
+ */
 export async function sweepRequests(
   queries: Pick<Queries, 'query'>,
   sinceId: string,
   nowMs: number,
-): Promise<void> {
+): Promise<{ late: number; interrupted: number }> {
+  const swept = { late: 0, interrupted: 0 };
   const hour = new Date(Math.floor(nowMs / hourMs) * hourMs).toISOString();
   for (;;) {
-    const [row] = await queries.query<{ ended: number }>(sweep, [sinceId, hour]);
-    if ((row?.ended ?? 0) < maxSwept) return;
+    const [row] = await queries.query<{ ended: number; late: number }>(sweep, [sinceId, hour]);
+    const { ended = 0, late = 0 } = row ?? {};
+    swept.late += late;
+    swept.interrupted += ended - late;
+    if (ended < maxSwept) return swept;
   }
 }

@@ -7,6 +7,7 @@ import type { Database } from '../store/database.ts';
 import type { LaneDeps } from '../store/lanes.ts';
 import { createGuardedAgent } from '../platform/guarded-agent.ts';
 import {
+  type CountEnded,
   createRequestLanes,
   startTrackerDispatcher,
   type TrackerDispatcher,
@@ -20,6 +21,7 @@ interface Deps {
   clock: Clock;
   log: Logger;
   lanes: LaneDeps;
+  demandMetrics: { countTrackers: CountEnded };
   development: boolean;
 }
 
@@ -35,6 +37,7 @@ export function startTrackers(deps: Deps): TrackerDispatcher {
     database,
     clock,
     lane,
+    countEnded: deps.demandMetrics.countTrackers,
     log: deps.log,
     box: deps.box,
     development: deps.development,

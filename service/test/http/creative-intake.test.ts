@@ -607,3 +607,21 @@ test('a creative that its source has not offered for 30 days is archived, unless
   const [entry] = await auditOf(unoffered.id);
   expect(entry).toMatchObject({ action: 'creative.archived', actor: 'service' });
 });
+
+test('metrics count what was copied, refused, replaced and archived', async () => {
+  const text = await (await fetch(`${running.url}/metrics`)).text();
+  const results = [
+    ...text.matchAll(/^trueward_intake_creatives_total\{result="(\w+)"\} [1-9]/gm),
+  ].map(([, result = '']) => result);
+  expect(results.toSorted()).toEqual([
+    'archived',
+    'copied',
+    'invalid_id',
+    'no_room',
+    'replaced',
+    'too_large',
+    'unknown_advertiser',
+    'unreachable',
+    'unsupported',
+  ]);
+});

@@ -74,6 +74,8 @@ test.each([
     await expect
       .poll(async () => (await creativeOf(source))?.review.status, waiting)
       .toBe('approved');
+    // Intake refreshes the configuration after its commit.
+    await game.service.configuration.refresh();
 
     const decision = await decide();
     expect(explanationOf(decision, source)?.verdict).toBe('chosen');
@@ -191,4 +193,33 @@ test('the live environment has no test source', async () => {
   expect(body.errors?.[0]?.message).toBe(
     'is the built-in test source, which is for the sandbox only',
   );
+});
+
+test('metrics count the calls, creatives and trackers of sources, and name none of them', async () => {
+  const text = await (await fetch(`${game.url}/metrics`)).text();
+  const valueOf = (series: string): number =>
+    Number(
+      text
+        .split('\n')
+        .find((line) => line.startsWith(`${series} `))
+        ?.split(' ')[1],
+    );
+  for (const [kind, outcomes] of Object.entries({
+    vast: ['offer', 'no_bid', 'timeout', 'source_error', 'refused'],
+    openrtb: ['offer', 'no_bid', 'timeout', 'source_error', 'below_floor'],
+  }))
+    for (const outcome of outcomes)
+      expect(
+        valueOf(
+          `trueward_source_request_duration_seconds_count{kind="${kind}",outcome="${outcome}"}`,
+        ),
+      ).toBeGreaterThan(0);
+  expect(valueOf('trueward_intake_creatives_total{result="copied"}')).toBeGreaterThan(3);
+  expect(valueOf('trueward_intake_jobs{of="waiting"}')).toBe(0);
+  expect(
+    valueOf('trueward_tracker_requests_total{outcome="sent",reason=""}'),
+  ).toBeGreaterThanOrEqual(12);
+  expect(valueOf('trueward_tracker_requests_pending')).toBeGreaterThanOrEqual(0);
+  expect(valueOf('trueward_tracker_overdue_seconds')).toBeGreaterThanOrEqual(0);
+  expect(text).not.toMatch(/src_|test-source|test-advertiser/);
 });

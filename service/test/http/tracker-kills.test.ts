@@ -108,6 +108,7 @@ describe.each(['PGlite', ...(hasPostgres ? ['PostgreSQL'] : [])])('on %s', (engi
       random: () => 0.5,
       box,
       isKilled: () => false,
+      countEnded: () => undefined,
       development: true,
       send: createTrackerSender({ agents: { strict: agent, development: agent } }),
       leaseMs,

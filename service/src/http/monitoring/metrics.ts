@@ -5,6 +5,12 @@ import type { Configuration } from '../../decision/configuration.ts';
 import type { Database } from '../../store/database.ts';
 import type { Lane } from '../../store/group-commit.ts';
 import { ProblemError } from '../problems/problem.ts';
+import {
+  addDemandState,
+  createDemandMetrics,
+  type DemandMetrics,
+  type DemandSources,
+} from './demand-metrics.ts';
 import { isReadOnly } from './health.ts';
 
 /** Metrics that are recorded as things happen. */
@@ -13,10 +19,11 @@ export interface ServiceMetrics {
   observeRequest(method: string, route: string, status: string, seconds: number): void;
   observeDatabase(kind: 'statement' | 'transaction', seconds: number): void;
   observeDelivery(outcome: string, seconds: number): void;
+  demand: DemandMetrics;
 }
 
 /** Sources of the metrics that are read on each scrape. */
-interface MetricSources {
+interface MetricSources extends DemandSources {
   database: Database;
   configuration: Configuration;
   lanes: Record<string, Pick<Lane<never, unknown>, 'waiting'>>;
@@ -66,6 +73,7 @@ export function createServiceMetrics(): ServiceMetrics {
     },
     observeDatabase: (kind, seconds) => database.observe({ kind }, seconds),
     observeDelivery: (outcome, seconds) => deliveries.observe({ outcome }, seconds),
+    demand: createDemandMetrics(registry),
   };
 }
 
@@ -110,6 +118,7 @@ export function addStateMetrics(registry: Registry, sources: MetricSources): voi
   const count = async (statement: string): Promise<number> =>
     (await database.query<{ value: number }>(statement))[0]?.value ?? 0;
 
+  addDemandState(registry, sources);
   gauge(
     'trueward_held_requests',
     'Long-polling requests (wait_s) that wait for a reward.',

@@ -1,0 +1,104 @@
+import { Counter, Gauge, Histogram, type Registry } from 'prom-client';
+import type { ObserveCall } from '../../exchange/start-exchange.ts';
+import type { IntakeResult } from '../../intake/intake.ts';
+import type { Intake } from '../../intake/start-intake.ts';
+import type { Clock } from '../../platform/clock.ts';
+import { firstIdAt } from '../../platform/ids.ts';
+import type { Queries } from '../../store/database.ts';
+import type { CountEnded } from '../../tracker/dispatcher.ts';
+
+/** Metrics of outside demand that are recorded as things happen. No label names a source, an advertiser or a host. */
+export interface DemandMetrics {
+  observeCall: ObserveCall;
+  countIntake(result: IntakeResult): void;
+  countTrackers: CountEnded;
+}
+
+export function createDemandMetrics(registry: Registry): DemandMetrics {
+  const registers = [registry];
+  const calls = new Histogram({
+    name: 'trueward_source_request_duration_seconds',
+    help: 'Duration of calls of outside sources, by kind and outcome.',
+    labelNames: ['kind', 'outcome'] as const,
+    buckets: [0.01, 0.025, 0.05, 0.1, 0.2, 0.35, 0.5, 0.75, 1, 2, 5],
+    registers,
+  });
+  const intake = new Counter({
+    name: 'trueward_intake_creatives_total',
+    help: 'Creatives of outside sources that were copied, refused or archived.',
+    labelNames: ['result'] as const,
+    registers,
+  });
+  const trackers = new Counter({
+    name: 'trueward_tracker_requests_total',
+    help: 'Requests of trackers and notices, by outcome; what failed has a reason.',
+    labelNames: ['outcome', 'reason'] as const,
+    registers,
+  });
+  return {
+    observeCall: (kind, outcome, seconds) => calls.observe({ kind, outcome }, seconds),
+    countIntake: (result) => intake.inc({ result }),
+    countTrackers: (outcome, reason, times) => trackers.inc({ outcome, reason }, times),
+  };
+}
+
+/** Sources of the metrics that are read on each scrape. */
+export interface DemandSources {
+  database: Pick<Queries, 'query'>;
+  intake: Pick<Intake, 'jobs'>;
+  clock: Pick<Clock, 'nowMs'>;
+}
+
+/** Counting stops here, since the exact number no longer matters. */
+const maxCount = 10_000;
+/** How long the figures of the queue are cached, whatever the scrape interval is. */
+const cacheMs = 15_000;
+/** Nothing is tracked for longer than events are accepted; spares older partitions. */
+const oldestMs = 8 * 86_400_000;
+
+const queueState = `SELECT coalesce(extract(epoch FROM now() - min(next_at)), 0)::float8 AS overdue,
+    (SELECT count(*) FROM (SELECT 1 FROM tracker_requests WHERE state = 'pending' AND decision_id >= $1
+      LIMIT ${maxCount + 1}) AS pending)::bigint AS pending
+  FROM tracker_requests WHERE state = 'pending' AND decision_id >= $1 AND next_at < now()`;
+
+/** Adds metrics of the current state of outside demand. */
+export function addDemandState(
+  registry: Registry,
+  { database, intake, clock }: DemandSources,
+): void {
+  new Gauge({
+    name: 'trueward_intake_jobs',
+    help: 'Creatives that this process copies or compares, and those that wait for it.',
+    labelNames: ['of'] as const,
+    registers: [registry],
+    collect() {
+      for (const [of, jobs] of Object.entries(intake.jobs())) this.set({ of }, jobs);
+    },
+  });
+  const overdue = new Gauge({
+    name: 'trueward_tracker_overdue_seconds',
+    help: 'How long the oldest tracker request has been due, cached for 15 s.',
+    registers: [registry],
+  });
+  let readAtMs = -Infinity;
+  new Gauge({
+    name: 'trueward_tracker_requests_pending',
+    help: `Tracker requests that are still to be made, cached for 15 s; ${maxCount + 1} means more than ${maxCount}.`,
+    registers: [registry],
+    async collect() {
+      if (performance.now() - readAtMs < cacheMs) return;
+      try {
+        const sinceId = firstIdAt('decision', Math.max(0, clock.nowMs() - oldestMs));
+        const [row] = await database.query<{ pending: number; overdue: number }>(queueState, [
+          sinceId,
+        ]);
+        this.set(row?.pending ?? 0);
+        overdue.set(row?.overdue ?? 0);
+        readAtMs = performance.now();
+      } catch {
+        this.reset(); // the database is unavailable, as trueward_database_up reports
+        overdue.reset();
+      }
+    },
+  });
+}
