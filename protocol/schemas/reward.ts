@@ -36,7 +36,8 @@ export const rewardReason = oneOf(
 );
 
 export const evidence = Type.String({
-  pattern: '^[a-z][a-z0-9_]{0,63}$',
+  minLength: 1,
+  maxLength: 64,
   description:
     'What proves that the ad was watched. `verified`: the SDK showed it, and the service judged the impression and the watching itself. More values may follow.',
 });

@@ -16,8 +16,8 @@ describe('the outcomes and errors page', () => {
   test.each([
     ['src/outcome.ts', 'Outcome', 19],
     ['src/outcome.ts', 'OptionErrorCode', 5],
-    ['src/server/webhook-signature.ts', 'WebhookErrorCode', 8],
-    ['src/server/receipt-keys.ts', 'ReceiptErrorCode', 10],
+    ['src/server/webhook-signature.ts', 'WebhookErrorCode', 9],
+    ['src/server/receipt-keys.ts', 'ReceiptErrorCode', 11],
   ])('explains each member of %s, %s', (file, type, count) => {
     const words = wordsOf(file, type);
     expect(words).toHaveLength(count);

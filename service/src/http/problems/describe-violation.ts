@@ -79,6 +79,8 @@ const patterns: Readonly<Record<string, string>> = {
   '^[A-Z]{3}$': 'must be three capital letters, such as USD',
   "^[A-Za-z0-9!#$%&'*+.^_`|~-]{1,64}$": 'must be the name of an HTTP header',
   '^[\\x20-\\x7e]{1,4096}$': 'must be 1 to 4,096 printable ASCII characters',
+  '^[^\\s,;#]{1,64}$':
+    'must be 1 to 64 characters without spaces, commas, semicolons and number signs',
   '^[A-Z]{2}$': 'must be two capital letters, such as DE',
   '\\S': 'must not be empty',
   '^\\s*[^\\s@]+@[^\\s@]+\\s*$': 'must be an e-mail address',
