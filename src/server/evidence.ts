@@ -7,19 +7,12 @@ export interface EvidenceOptions {
   acceptEvidence?: readonly string[];
 }
 
-/**
- * Returns the evidence of a reward; undefined if it is not accepted. Services that do not send it yet verify every
- * reward.
- */
-export function acceptedEvidence(
-  evidence: unknown,
+/** Whether the evidence of a reward is accepted. Services that do not send it yet verify every reward. */
+export const isAccepted = (
+  evidence: unknown = 'verified',
   { acceptEvidence = [] }: EvidenceOptions,
-): string | undefined {
-  if (evidence === undefined || evidence === 'verified') return 'verified';
-  return typeof evidence === 'string' && acceptEvidence.includes(evidence) ? evidence : undefined;
-}
+): evidence is string => evidence === 'verified' || acceptEvidence.includes(evidence as string);
 
 /** The message of the error when it is not accepted. */
 export const evidenceProblem = (evidence: unknown): string =>
-  `Expected the evidence "verified", got ${(JSON.stringify(evidence) ?? 'undefined').slice(0, 60)}: do not ` +
-  'credit the reward, or name this evidence in `acceptEvidence`.';
+  `Expected the evidence "verified" or one of \`acceptEvidence\`, got ${JSON.stringify(evidence).slice(0, 60)}.`;

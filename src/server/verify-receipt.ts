@@ -1,5 +1,5 @@
 import type { Reward } from '../../protocol/wire.ts';
-import { acceptedEvidence, type EvidenceOptions, evidenceProblem } from './evidence.ts';
+import { type EvidenceOptions, evidenceProblem, isAccepted } from './evidence.ts';
 import { type JwkSet, keysAt, keysOf, ReceiptError } from './receipt-keys.ts';
 
 /** The verified claims of a receipt. */
@@ -117,7 +117,7 @@ type Expected = VerifyReceiptOptions & { now: () => number };
 function checkClaims(claims: Claims, expected: Expected): RewardReceipt {
   const { accountId, environment = 'live', issuer, toleranceS = 60, now } = expected;
   const { iss, aud, sub, jti, env, reward, placement, iat, exp } = claims;
-  const evidence = acceptedEvidence(claims['evidence'], expected);
+  const { evidence = 'verified' } = claims;
   const complete =
     [iss, aud, sub, jti, placement].every((claim) => typeof claim === 'string') &&
     Number.isFinite(iat) &&
@@ -140,8 +140,8 @@ function checkClaims(claims: Claims, expected: Expected): RewardReceipt {
   expectClaim('wrong_issuer', 'issuer', iss, issuer ?? iss);
   expectClaim('wrong_account', 'account', aud, accountId);
   expectClaim('wrong_environment', 'environment', env, environment);
-  if (evidence === undefined)
-    throw new ReceiptError('evidence_not_accepted', evidenceProblem(claims['evidence']));
+  if (!isAccepted(evidence, expected))
+    throw new ReceiptError('evidence_not_accepted', evidenceProblem(evidence));
   return {
     decisionId: String(jti),
     userRef: String(sub),

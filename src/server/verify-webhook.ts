@@ -1,5 +1,5 @@
 import type { WebhookEvent } from '../../protocol/wire.ts';
-import { acceptedEvidence, type EvidenceOptions, evidenceProblem } from './evidence.ts';
+import { type EvidenceOptions, evidenceProblem, isAccepted } from './evidence.ts';
 import {
   type RawBody,
   serviceScheme,
@@ -59,10 +59,8 @@ export async function verifyWebhook(
   // After the signature, so that `too_old` and `too_new` are about the service's clock and not a forged timestamp.
   checkAge(now() / 1000 - Number(timestamp), toleranceS);
   const event = parseEvent(rawBody);
-  if (event.type !== 'decision.rewarded') return event;
-  const { evidence } = event.data;
-  if (acceptedEvidence(evidence, options) !== undefined) return event;
-  throw new WebhookError('evidence_not_accepted', evidenceProblem(evidence));
+  if (event.type !== 'decision.rewarded' || isAccepted(event.data.evidence, options)) return event;
+  throw new WebhookError('evidence_not_accepted', evidenceProblem(event.data.evidence));
 }
 
 interface SignedHeaders {

@@ -25,7 +25,7 @@ const uses = [
   ['createCocosAds', 'trueward/cocos', 14_100],
   ['createAdPlacement', 'trueward/ad-placement', 1_500],
   ['startAdPlacement', 'trueward/ad-placement', 14_000],
-  ['verifyWebhook', 'trueward/server', 2_300],
+  ['verifyWebhook', 'trueward/server', 2_400],
   ['signWebhook', 'trueward/server', 1_500],
   ['verifyReceipt', 'trueward/server', 2_100],
   ['signUserToken', 'trueward/server', 700],
