@@ -1,3 +1,5 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { Creative } from '../../protocol/wire.ts';
 import type { RunningService } from '../../service/test/start-service.ts';
 
 type Sandbox = Pick<RunningService, 'url' | 'keys'>;
@@ -31,6 +33,17 @@ export function createDemand({ url, keys }: Sandbox) {
   return {
     call,
     find,
+    /** Resolves when the first creative of an outside source has been copied and approved. */
+    async untilApproved(sourceId: string): Promise<void> {
+      const untilMs = performance.now() + 30_000;
+      while (performance.now() < untilMs) {
+        const { data } = await call<{ data: Creative[] }>('GET', 'creatives?limit=100');
+        const found = data.find(({ source_id: id }) => id === sourceId);
+        if (found?.review.status === 'approved') return;
+        await sleep(50);
+      }
+      throw new Error(`No creative of ${sourceId} was approved within 30 s.`);
+    },
     /** Changes the resource with this name. */
     async change(kind: string, name: string, body: object): Promise<void> {
       await call('PATCH', `${kind}/${(await find(kind, name)).id}`, body);

@@ -1,4 +1,4 @@
-import type { Decision, DecisionRequest } from '@trueward/protocol/wire';
+import type { Decision, DecisionRequest, Explanation } from '@trueward/protocol/wire';
 import { withoutQuery } from '../demand/web-url.ts';
 import type { Scope } from '../store/database.ts';
 import type { Verdict } from './decide.ts';
@@ -41,7 +41,7 @@ export function describeDecision(facts: DecisionFacts): {
     issued_at: timestamp(nowMs),
     expires_at: timestamp(expiresAtMs),
   };
-  if (scope.environment === 'sandbox') decision.explain = verdict.explain;
+  if (scope.environment === 'sandbox') decision.explain = verdict.explain.map(withoutQuotes);
   if (verdict.status === 'filled') {
     describeAd(decision, facts, verdict.candidate, expiresAtMs);
     return { decision, stored: { scope, record } };
@@ -57,6 +57,18 @@ export function describeDecision(facts: DecisionFacts): {
     ...(record.user_ref === null ? {} : { user_ref: record.user_ref }),
   };
   return { decision, stored: { scope, record, event: { type: 'policy.blocked', data } } };
+}
+
+/** Not a number, a URL or a quotation. */
+const isPlain = (reason: string): boolean => /^[A-Za-z’ ,-]+\.?$/.test(reason);
+
+/**
+ * A reason may quote a price, a floor or a URL of an outside source. Clients get plain sentences only; operators see
+ * the whole reason with the stored decision.
+ */
+function withoutQuotes(item: Explanation): Explanation {
+  const [, outcome, reason = ''] = /^(source_error|refused): (.*)$/s.exec(item.verdict) ?? [];
+  return outcome === undefined || isPlain(reason) ? item : { ...item, verdict: outcome };
 }
 
 const offerExpiry = (verdict: DecisionFacts['verdict']): number =>

@@ -1,5 +1,4 @@
-import { setTimeout as sleep } from 'node:timers/promises';
-import type { Creative, Decision, Source } from '../../../protocol/wire.ts';
+import type { Decision, Source } from '../../../protocol/wire.ts';
 import { openPool } from '../../../service/test/load.ts';
 import type { RunningService } from '../../../service/test/start-service.ts';
 import { createDemand } from '../../support/demo-demand.ts';
@@ -119,7 +118,7 @@ export async function addOutsidePlacement(
   { decide }: Players,
 ): Promise<void> {
   await addHousePlacement(service, placement);
-  const { call } = createDemand(service);
+  const { call, untilApproved } = createDemand(service);
   for (const { kind, delayMs } of placements[placement]) {
     const name = `shop-${sources + 1}`;
     await server.serve({ [name]: (kind === 'vast' ? adFrom : bidFrom)(server.url, name) });
@@ -132,21 +131,8 @@ export async function addOutsidePlacement(
       { review: 'automatic', allowed_domains: [`${name}.example`] },
     );
     await decide(placement);
-    await untilApproved(service, id);
+    await untilApproved(id);
   }
-}
-
-/** @throws Error if intake refuses it. */
-async function untilApproved(service: RunningService, sourceId: string): Promise<void> {
-  const { call } = createDemand(service);
-  const untilMs = performance.now() + 30_000;
-  while (performance.now() < untilMs) {
-    const { data } = await call<{ data: Creative[] }>('GET', 'creatives?limit=100');
-    if (data.some(({ source_id: id, review }) => id === sourceId && review.status === 'approved'))
-      return;
-    await sleep(50);
-  }
-  throw new Error(`No creative of ${sourceId} was approved within 30 s.`);
 }
 
 /** Runs the work while three sources that never respond are on a placement of their own, which has a house ad. */

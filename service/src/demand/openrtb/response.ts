@@ -76,6 +76,8 @@ export interface BidRules {
 
 /** A response to one impression has one or a few. */
 const maxBids = 50;
+/** Empty ones count: a response of the greatest length has room for 80,000. */
+const maxSeats = 200;
 
 /**
  * Reads the body of a response; empty for a 204. A single bad bid is rejected by itself; a response that
@@ -91,7 +93,8 @@ export function readBidResponse(body: string, rules: BidRules): BidResponse {
   }
   const seatBids = response['seatbid'] ?? [];
   if (!Array.isArray(seatBids)) return malformed('seatbid is not an array.');
-  const rawBids = seatBids.filter(isObject).flatMap((seatBid) => rawBidsOf(seatBid, response));
+  const seats = seatBids.slice(0, maxSeats).filter(isObject);
+  const rawBids = seats.flatMap((seatBid) => rawBidsOf(seatBid, response));
   if (rawBids.length === 0) {
     const noBidReason = response['nbr'];
     return { status: 'no_bid', ...(typeof noBidReason === 'number' && { noBidReason }) };

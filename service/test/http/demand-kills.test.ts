@@ -1,0 +1,23 @@
+import { expect, test } from 'vitest';
+import { killDemand } from '../kills/demand-kills.ts';
+import { createPostgresDatabase, hasPostgres } from '../postgres-database.ts';
+
+test('killed processes lose no tracker, no billing notice and no reward, and request no pixel twice', async () => {
+  const report = await killDemand({
+    impressions: 200,
+    players: 50,
+    ...(hasPostgres && { databaseUrl: await createPostgresDatabase() }),
+  });
+  expect(report).toMatchObject({
+    watched: 200,
+    lostRewards: [],
+    unrecorded: [],
+    repeatedPixels: [],
+    missingBurls: [],
+    inconsistent: [],
+    wrong: [],
+  });
+  // Otherwise the test would prove nothing.
+  expect(report.kills).toBeGreaterThan(1);
+  expect(report.ended['sent']).toBeGreaterThan(200 * 5);
+}, 300_000);

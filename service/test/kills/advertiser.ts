@@ -1,0 +1,169 @@
+import { readFileSync } from 'node:fs';
+import { createServer, type RequestListener, type ServerResponse } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { fileURLToPath } from 'node:url';
+import { inline, mp4, tags, tracking, vast } from '../unit/vast/fixtures.ts';
+
+/** A bidder with its media, trackers that fail now and then, and a receiver of webhooks. */
+export interface Advertiser {
+  bidUrl: string;
+  /** Append the host that it redirects to. */
+  redirectUrl: string;
+  webhookUrl: string;
+  /** The paths of all tracker requests, with how often each was made; `/7/impression` is of the seventh bid. */
+  requests: ReadonlyMap<string, number>;
+  /** The paths that have been responded to with a status of success. */
+  confirmed: ReadonlySet<string>;
+  /** The decisions of the received `decision.rewarded`. */
+  rewarded: ReadonlySet<string>;
+  /** The bodies of the received webhooks. */
+  webhooks: readonly string[];
+  close(): Promise<void>;
+}
+
+export const domain = 'shop.example';
+/** Per thousand impressions, in US dollars. */
+export const price = 7.654321;
+/** The duration of the media file. */
+export const mediaMs = 3_000;
+const [media, icon] = ['clip.mp4', 'picture.png'].map((name) =>
+  readFileSync(fileURLToPath(new URL(`../../../test/media/${name}`, import.meta.url))),
+);
+
+/** Tracking events of each ad. */
+export const pixels = [
+  'impression',
+  'start',
+  'firstQuartile',
+  'midpoint',
+  'thirdQuartile',
+  'complete',
+];
+
+/** One bid in so many has a tracker on a host that never responds to the first request of a URL. */
+const stuckEvery = 250;
+
+export async function startAdvertiser(): Promise<Advertiser> {
+  const requests = new Map<string, number>();
+  const confirmed = new Set<string>();
+  const rewarded = new Set<string>();
+  const webhooks: string[] = [];
+  let bids = 0;
+
+  const confirm = (path: string, response: ServerResponse): void => {
+    confirmed.add(path);
+    response.writeHead(204).end();
+  };
+  const track = (path: string, response: ServerResponse): void => {
+    const count = (requests.get(path) ?? 0) + 1;
+    requests.set(path, count);
+    const fault = faultOf(path);
+    // A billing notice is confirmed at the second attempt.
+    if (fault === undefined || count > 1) confirm(path, response);
+    else if (fault === 'reset') response.socket?.destroy();
+    else if (fault === 'error') response.writeHead(500).end();
+    else response.writeHead(302, { location: `/landed${path}` }).end();
+  };
+  const servers = [
+    await listen((request, response) => {
+      const path = request.url ?? '';
+      if (path === '/clip.mp4') return response.setHeader('content-type', 'video/mp4').end(media);
+      if (path === '/icon.png') return response.setHeader('content-type', 'image/png').end(icon);
+      if (path.startsWith('/redirect/')) {
+        const location = path.replace('/redirect/', 'http://');
+        return response.writeHead(302, { location }).end();
+      }
+      if (path.startsWith('/landed/')) return confirm(path.slice('/landed'.length), response);
+      if (request.method !== 'POST') return track(path, response);
+      let body = '';
+      request.on('data', (chunk: Buffer) => (body += chunk.toString()));
+      request.on('end', () => {
+        const json = JSON.parse(body) as { id: string; data?: { decision_id?: string } };
+        if (path === '/bid') return response.end(bidOn(json.id, (bids += 1), urls));
+        webhooks.push(body);
+        rewarded.add(json.data?.decision_id ?? '');
+        return response.writeHead(204).end();
+      });
+    }),
+    await listen(({ url = '' }, response) => {
+      const count = (requests.get(url) ?? 0) + 1;
+      requests.set(url, count);
+      if (count > 1) confirm(url, response);
+    }),
+  ] as const;
+  const urls = { usual: servers[0].url, stuck: servers[1].url };
+  return {
+    bidUrl: `${urls.usual}/bid`,
+    redirectUrl: `${urls.usual}/redirect/`,
+    webhookUrl: `${urls.usual}/webhooks`,
+    requests,
+    confirmed,
+    rewarded,
+    webhooks,
+    async close() {
+      await Promise.all(servers.map((server) => server.close()));
+    },
+  };
+}
+
+/** Of a hundred requests, three each are reset, fail or are redirected. */
+function faultOf(path: string): 'reset' | 'error' | 'redirect' | undefined {
+  const [, bid, event] = path.split('/');
+  const share = (Number(bid) * 7 + pixels.indexOf(event ?? '') * 13) % 100;
+  return share < 0
+    ? undefined
+    : ([undefined, 'reset', 'error', 'redirect'] as const)[
+        share < 9 ? Math.floor(share / 3) + 1 : 0
+      ];
+}
+
+function bidOn(
+  id: string,
+  bid: number,
+  { usual, stuck }: { usual: string; stuck: string },
+): string {
+  const hostOf = (event: string): string => {
+    const isStuck =
+      event === 'midpoint' ? bid % stuckEvery === 7 : event === 'burl' && bid % stuckEvery === 8;
+    return isStuck ? stuck : usual;
+  };
+  const urlOf = (event: string): string => `${hostOf(event)}/${bid}/${event}`;
+  const [impression = '', ...events] = pixels;
+  const adm = vast(
+    inline({
+      body: tags('Impression', urlOf(impression)),
+      duration: '00:00:03',
+      media: mp4('', `${usual}/clip.mp4`),
+      clicks: tags('ClickThrough', `https://${domain}/`) + tags('ClickTracking', urlOf('click')),
+      icons: `<Icon program="AdChoices" width="32" height="18" xPosition="left" yPosition="top"><StaticResource creativeType="image/png"><![CDATA[${usual}/icon.png]]></StaticResource></Icon>`,
+      tracking: events.map((event) => tracking(event, urlOf(event))).join(''),
+    }),
+  );
+  const burl = urlOf('burl');
+  const one = {
+    id: `bid-${bid}`,
+    impid: '1',
+    price,
+    crid: 'clip',
+    adomain: [domain],
+    mtype: 2,
+    adm,
+    burl,
+  };
+  return JSON.stringify({ id, cur: 'USD', seatbid: [{ bid: [one] }] });
+}
+
+async function listen(listener: RequestListener) {
+  const server = createServer(listener);
+  // Otherwise an idle connection closes just as the next request is sent on it.
+  server.keepAliveTimeout = 600_000;
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  return {
+    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
+    close: () =>
+      new Promise<void>((resolve) => {
+        server.close(() => resolve());
+        server.closeAllConnections();
+      }),
+  };
+}

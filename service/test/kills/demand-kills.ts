@@ -1,0 +1,364 @@
+import { randomUUID } from 'node:crypto';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import type {
+  AdEvent,
+  Creative,
+  Decision,
+  EventBatchResult,
+  Report,
+} from '@trueward/protocol/wire';
+import getPort from 'get-port';
+import { Agent, request } from 'undici';
+import { createDemand } from '../../../test/support/demo-demand.ts';
+import type { Database } from '../../src/store/database.ts';
+import { openPGlite } from '../../src/store/pglite/open-pglite.ts';
+import { openPostgres } from '../../src/store/postgres.ts';
+import { type RunningService, startService } from '../start-service.ts';
+import { type Advertiser, domain, mediaMs, pixels, startAdvertiser } from './advertiser.ts';
+
+interface DemandKillOptions {
+  /** Outside ads that are watched to their end. */
+  impressions: number;
+  /** At the same time. */
+  players: number;
+  /** Absent: the embedded database, which has one process. */
+  databaseUrl?: string;
+  onProgress?(text: string): void;
+}
+
+/** All lists should be empty. */
+interface Faults {
+  /** Rewards that the service acknowledged, but that are not in the database or in no webhook. */
+  lostRewards: string[];
+  /** Tracker requests of watched ads that are not recorded, or not as ended. */
+  unrecorded: string[];
+  /** Pixels that were requested more than once. */
+  repeatedPixels: string[];
+  /** Billing notices that the bidder did not confirm. */
+  missingBurls: string[];
+  /** Records of sent pixels that the server did not receive, and counts of reports that differ from the records. */
+  inconsistent: string[];
+  /** Unexpected responses of the service. */
+  wrong: string[];
+}
+
+interface DemandKillReport extends Faults {
+  watched: number;
+  kills: number;
+  /** The ended tracker requests, by state and reason. */
+  ended: Record<string, number>;
+}
+
+/** Time for the leases of killed processes to expire, for retries and for webhooks. */
+const settleMs = 180_000;
+
+/** Kills processes of the service at random while players watch outside ads, and checks every tracker and reward. */
+export async function killDemand(options: DemandKillOptions): Promise<DemandKillReport> {
+  const { impressions, databaseUrl, onProgress = () => undefined } = options;
+  const dataDir = mkdtempSync(join(tmpdir(), 'trueward-demand-kills-'));
+  const advertiser = await startAdvertiser();
+  const processes = await startProcesses(dataDir, databaseUrl);
+  try {
+    await addSource(processes.first, advertiser);
+    const watch = startWatching(processes, options);
+    let kills = 0;
+    while (!watch.isFinished()) {
+      await Promise.race([sleep(500 + Math.random() * 2_000), watch.finished]);
+      if (watch.isFinished()) break;
+      await processes.killOne();
+      kills += 1;
+      onProgress(`kill ${kills}: ${watch.earned.size} of ${impressions} ads watched`);
+    }
+    await watch.finished;
+    const untilMs = performance.now() + settleMs;
+    const openDatabase = (): Promise<Database> =>
+      databaseUrl === undefined
+        ? openPGlite(join(dataDir, 'database'), () => undefined)
+        : Promise.resolve(openPostgres(databaseUrl, () => undefined));
+    await untilSettled(processes, advertiser, watch.earned, untilMs);
+    await processes.stop();
+    const database = await openDatabase();
+    try {
+      const found = await inspect(database, advertiser, watch.earned);
+      return { ...found, wrong: watch.wrong, watched: watch.earned.size, kills };
+    } finally {
+      await database.close();
+    }
+  } finally {
+    await processes.stop();
+    await advertiser.close();
+    rmSync(dataDir, { recursive: true, force: true });
+  }
+}
+
+interface Processes {
+  urls: readonly string[];
+  /** The first one, with the keys of the demo account. */
+  first: Pick<RunningService, 'url' | 'keys'>;
+  /** Kills a random process and starts another in its place. */
+  killOne(): Promise<void>;
+  stop(): Promise<void>;
+}
+
+async function startProcesses(
+  dataDir: string,
+  databaseUrl: string | undefined,
+): Promise<Processes> {
+  const count = databaseUrl === undefined ? 1 : 2;
+  const ports = await Promise.all(
+    Array.from({ length: count }, () => getPort({ host: '127.0.0.1' })),
+  );
+  const start = (port: number): Promise<RunningService> =>
+    startService({
+      dataDir,
+      env: {
+        PORT: String(port),
+        RATE_LIMITS: 'off',
+        // Otherwise each would use its own URL for media.
+        PUBLIC_URL: 'http://service.test',
+        // Slow answers of a busy machine are no subject of this test.
+        DEMAND_BUDGET_MS: '5000',
+        ...(databaseUrl === undefined ? {} : { DATABASE_URL: databaseUrl }),
+      },
+    });
+  const services: RunningService[] = [];
+  for (const port of ports) services.push(await start(port));
+  const [{ keys }] = services as [RunningService];
+  const urls = ports.map((port) => `http://127.0.0.1:${port}`);
+  let stopped = false;
+  return {
+    urls,
+    first: { url: urls[0] ?? '', keys },
+    async killOne() {
+      const index = Math.floor(Math.random() * services.length);
+      await services[index]?.kill();
+      services[index] = await start(ports[index] ?? 0);
+    },
+    async stop() {
+      if (stopped) return;
+      stopped = true;
+      await Promise.all(services.map((service) => service.stop()));
+    },
+  };
+}
+
+/** Connects the bidder to a placement, waits until its creative is approved, and adds the webhook. */
+async function addSource(
+  service: Processes['first'],
+  { bidUrl, webhookUrl }: Advertiser,
+): Promise<void> {
+  const { call, untilApproved } = createDemand(service);
+  await call('POST', 'advertisers', { name: 'Shop', domain, categories: [] });
+  const source = await call<{ id: string }>('POST', 'sources', {
+    name: 'Bidder',
+    kind: 'openrtb',
+    endpoint_url: bidUrl,
+    floor_micros: 1_000_000,
+    placements: ['revive'],
+    priority: 1,
+    timeout_ms: 5_000,
+    review: 'automatic',
+    allowed_domains: [domain],
+  });
+  await call('POST', 'webhooks', { url: webhookUrl, events: ['decision.rewarded'] });
+  await call('POST', 'decisions', { placement: 'revive', user_ref: 'first', formats: ['video'] });
+  await untilApproved(source.id);
+}
+
+interface Watching {
+  /** The decisions whose reward the service has acknowledged. */
+  earned: Set<string>;
+  wrong: string[];
+  finished: Promise<unknown>;
+  isFinished(): boolean;
+}
+
+/** How long a player retries a request. */
+const retryForMs = 60_000;
+
+/** Players that watch outside ads to their end, and retry every request until it succeeds. */
+function startWatching(
+  processes: Processes,
+  { impressions, players }: DemandKillOptions,
+): Watching {
+  const agent = new Agent({ connections: players });
+  const earned = new Set<string>();
+  const wrong: string[] = [];
+  let begun = 0;
+  const key = processes.first.keys.sandbox.publishable;
+
+  const post = async <T>(path: string, body: object): Promise<T> => {
+    const untilMs = performance.now() + retryForMs;
+    while (performance.now() < untilMs) {
+      const url = processes.urls[Math.floor(Math.random() * processes.urls.length)] ?? '';
+      const response = await send(agent, url + path, key, JSON.stringify(body));
+      if (response?.status === 200) return JSON.parse(response.text) as T;
+      if (response && response.status !== 503)
+        wrong.push(`${path}: ${response.status} ${response.text}`);
+      await sleep(100 + Math.random() * 200);
+    }
+    throw new Error(`${path} was not responded to for ${retryForMs} ms.`);
+  };
+  const decide = async (): Promise<Decision & { token: string }> => {
+    for (;;) {
+      const decision = await post<Decision & { token: string }>('/v1/decisions', {
+        placement: 'revive',
+        user_ref: randomUUID(),
+        formats: ['video', 'image'],
+      });
+      // Of a process that has just started or is about to die, a house ad is fine.
+      if (decision.creative?.advertiser !== undefined) return decision;
+    }
+  };
+  const watchOne = async (): Promise<void> => {
+    const decision = await decide();
+    const report = async (...types: AdEvent['type'][]): Promise<EventBatchResult> => {
+      const sent_at = new Date().toISOString();
+      const events = types.map((type) => ({
+        id: randomUUID(),
+        type,
+        decision_id: decision.id,
+        token: decision.token,
+        occurred_at: sent_at,
+        ...(type === 'impression' && { visible: { ratio: 1, ms: 2_000 } }),
+        ...(type === 'complete' && { watched_ms: mediaMs }),
+      }));
+      const result = await post<EventBatchResult>('/v1/events', { sent_at, events });
+      for (const { status } of result.results)
+        if (status === 'rejected') wrong.push(JSON.stringify(result.results));
+      return result;
+    };
+    await report('start');
+    await sleep(mediaMs * 0.7);
+    await report('impression', 'first_quartile', 'midpoint');
+    await sleep(mediaMs * 0.4);
+    const { decisions } = await report('third_quartile', 'complete');
+    if (decisions[0]?.state === 'earned') earned.add(decision.id);
+    else wrong.push(`No reward: ${JSON.stringify(decisions)}`);
+  };
+  const play = async (): Promise<void> => {
+    while (begun < impressions) {
+      begun += 1;
+      await watchOne().catch((error: unknown) => wrong.push(String(error)));
+    }
+  };
+  let isFinished = false;
+  const finished = Promise.all(Array.from({ length: players }, play)).then(async () => {
+    isFinished = true;
+    await agent.destroy();
+  });
+  return { earned, wrong, finished, isFinished: () => isFinished };
+}
+
+/** Undefined without a response. */
+async function send(
+  dispatcher: Agent,
+  url: string,
+  key: string,
+  body: string,
+): Promise<{ status: number; text: string } | undefined> {
+  try {
+    const response = await request(url, {
+      method: 'POST',
+      dispatcher,
+      headers: { authorization: `Bearer ${key}`, 'content-type': 'application/json' },
+      body,
+      signal: AbortSignal.timeout(10_000),
+    });
+    return { status: response.statusCode, text: await response.body.text() };
+  } catch {
+    return undefined; // expected: the process was killed
+  }
+}
+
+/** One for each pixel, and the billing notice. */
+const trackersPerAd = pixels.length + 1;
+
+/** Waits until the report has every tracker request as ended, and all webhooks have arrived; at most until `untilMs`. */
+async function untilSettled(
+  processes: Processes,
+  { rewarded }: Advertiser,
+  earned: ReadonlySet<string>,
+  untilMs: number,
+): Promise<void> {
+  const { call } = createDemand(processes.first);
+  const hour = (offset: number): string =>
+    new Date((Math.floor(Date.now() / 3_600_000) + offset) * 3_600_000).toISOString();
+  while (performance.now() < untilMs) {
+    const { data } = await call<Report>('GET', `reports?from=${hour(-2)}&to=${hour(1)}`);
+    const ended = data.reduce(
+      (sum, row) => sum + row.trackers_sent + row.trackers_failed + row.trackers_late,
+      0,
+    );
+    const hasWebhooks = [...earned].every((id) => rewarded.has(id));
+    if (hasWebhooks && ended >= earned.size * trackersPerAd) return;
+    await sleep(500);
+  }
+}
+
+interface TrackerRow {
+  decisionId: string;
+  /** The path of its URL. */
+  path: string;
+  state: string;
+  reason: string | null;
+}
+
+/** Compares the database with what the advertiser received and the players were promised. */
+async function inspect(
+  database: Database,
+  { requests, confirmed, rewarded }: Advertiser,
+  earned: ReadonlySet<string>,
+): Promise<Omit<DemandKillReport, 'wrong' | 'watched' | 'kills'>> {
+  const rewards = new Set(
+    (
+      await database.query<{ id: string }>(`SELECT id FROM decisions WHERE reward_state = 'earned'`)
+    ).map(({ id }) => id),
+  );
+  const rows = await database.query<TrackerRow>(
+    `SELECT request.decision_id AS "decisionId", state, reason,
+        '/' || split_part(demand #>> '{chosen,trackers,byEvent,impression,0}', '/', 4) || '/'
+          || split_part(tracker, '/', 1) AS path
+      FROM tracker_requests AS request
+      JOIN decision_demand USING (account_id, decision_id)`,
+  );
+  const byDecision = new Map<string, TrackerRow[]>();
+  for (const row of rows) {
+    const list = byDecision.get(row.decisionId) ?? [];
+    byDecision.set(row.decisionId, [...list, row]);
+  }
+  const isEnded = ({ state }: TrackerRow): boolean => state === 'sent' || state === 'failed';
+  const [sums] = await database.query<{ ended: number }>(
+    `SELECT coalesce(sum(count), 0)::bigint AS ended FROM rollup_counts
+      WHERE metric IN ('trackers_sent', 'trackers_failed', 'trackers_late')`,
+  );
+  const ended: Record<string, number> = {};
+  for (const { state, reason } of rows) {
+    const name = reason === null ? state : `${state}: ${reason}`;
+    ended[name] = (ended[name] ?? 0) + 1;
+  }
+  return {
+    ended,
+    lostRewards: [...earned].filter((id) => !rewards.has(id) || !rewarded.has(id)),
+    unrecorded: [...earned].filter(
+      (id) => (byDecision.get(id) ?? []).filter(isEnded).length !== trackersPerAd,
+    ),
+    repeatedPixels: [...requests].flatMap(([path, count]) =>
+      count > 1 && !path.endsWith('/burl') ? [path] : [],
+    ),
+    missingBurls: rows.flatMap(({ path, state }) =>
+      path.endsWith('/burl') && (state !== 'sent' || !confirmed.has(path)) ? [path] : [],
+    ),
+    inconsistent: [
+      ...rows.flatMap(({ path, state }) =>
+        state === 'sent' && !confirmed.has(path) ? [`${path} is recorded as sent.`] : [],
+      ),
+      ...(sums?.ended === rows.length
+        ? []
+        : [`${rows.length} requests are recorded, but the reports count ${sums?.ended}.`]),
+    ],
+  };
+}

@@ -1,0 +1,51 @@
+/** `npm run kills:demand`: on PostgreSQL and on the embedded database. */
+import { parseArgs } from 'node:util';
+import { startPrivatePostgres } from '../private-postgres.ts';
+import { killDemand } from './demand-kills.ts';
+
+const help = `npm run kills:demand [-- --impressions 10000 --store postgresql]
+
+Kills processes of the service with SIGKILL while players watch outside ads, and compares the database with what the
+trackers, the bidder and the players received. About 15 minutes.
+  --impressions <n>  ads that are watched to their end on PostgreSQL; a tenth of it on the embedded database (default 10000)
+  --store <name>     postgresql or embedded (default: both)`;
+const { values } = parseArgs({
+  options: {
+    impressions: { type: 'string', default: '10000' },
+    store: { type: 'string' },
+    help: { type: 'boolean', default: false },
+  },
+});
+if (values.help) {
+  console.log(help);
+  process.exit();
+}
+const impressions = Number(values.impressions);
+if (!Number.isInteger(impressions) || impressions < 10)
+  throw new Error(
+    `--impressions is ${values.impressions}; expected a whole number of at least 10.`,
+  );
+const stores = ['postgresql', 'embedded'].filter((name) => (values.store ?? name) === name);
+if (stores.length === 0)
+  throw new Error(`--store is ${values.store}; expected postgresql or embedded.`);
+
+const postgres = stores.includes('postgresql') ? await startPrivatePostgres() : undefined;
+for (const store of stores) {
+  if (store === 'postgresql' && !postgres) {
+    console.log('PostgreSQL: skipped, because it is not installed.');
+    continue;
+  }
+  console.log(store === 'postgresql' ? 'PostgreSQL, two processes' : 'The embedded database');
+  const { watched, kills, ended, ...faults } = await killDemand({
+    ...(store === 'postgresql' && postgres
+      ? { databaseUrl: postgres.url, impressions, players: 200 }
+      : { impressions: Math.ceil(impressions / 10), players: 50 }),
+    onProgress: (text) => console.log(text),
+  });
+  console.log(`${watched} ads watched, ${kills} kills, tracker requests:`, ended);
+  for (const [name, list] of Object.entries(faults)) {
+    console.log(`${name}: ${list.length} ${list.slice(0, 5).join(' | ')}`);
+    if (list.length > 0) process.exitCode = 1;
+  }
+}
+await postgres?.stop();

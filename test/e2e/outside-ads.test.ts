@@ -1,0 +1,129 @@
+import type { Browser, Page } from 'playwright';
+import { expect } from 'vitest';
+import {
+  type Advertiser,
+  domain,
+  price,
+  startAdvertiser,
+} from '../../service/test/kills/advertiser.ts';
+import { createDemand } from '../support/demo-demand.ts';
+import { resultOf, show } from './browser.ts';
+import type { Stack } from './stack.ts';
+import { it } from './worker.ts';
+
+const waiting = { timeout: 30_000, interval: 200 };
+/** What nobody outside the service may learn, apart from the origin of the bidder. */
+const floors = { bidder: 1_234_567, tooHigh: 98_765_432 };
+const cpmMicros = 4_321_987;
+const privateAddress = '10.9.8.7';
+
+let stack: Stack;
+let browser: Browser;
+let advertiser: Advertiser;
+
+it.beforeAll(async ({ stack: running, browser: shared }) => {
+  [stack, browser] = [running, shared];
+  advertiser = await startAdvertiser();
+  await connectSources();
+});
+it.afterAll(() => advertiser?.close());
+
+/** Adds a placement with a bidder that wins, one below its floor, and a tag that names a private address. */
+async function connectSources(): Promise<void> {
+  const { call, addPlacement, untilApproved } = createDemand({
+    url: stack.serviceUrl,
+    keys: stack.keys,
+  });
+  await addPlacement('Harbour', { name: 'network', format: 'rewarded', min_view_ms: 1_000 });
+  await call('POST', 'advertisers', { name: 'Shop', domain, categories: [] });
+  await call('POST', 'webhooks', { url: advertiser.webhookUrl, events: ['decision.rewarded'] });
+  const common = { placements: ['network'], priority: 1, review: 'automatic' };
+  const bidder = { ...common, kind: 'openrtb', endpoint_url: advertiser.bidUrl };
+  const allowed = { allowed_domains: [domain] };
+  const source = await call<{ id: string }>('POST', 'sources', {
+    ...bidder,
+    ...allowed,
+    name: 'Bidder',
+    floor_micros: floors.bidder,
+  });
+  await call('POST', 'sources', {
+    ...bidder,
+    ...allowed,
+    name: 'Bidder with a high floor',
+    floor_micros: floors.tooHigh,
+  });
+  await call('POST', 'sources', {
+    ...common,
+    ...allowed,
+    name: 'Redirecting tag',
+    kind: 'vast',
+    tag_url: advertiser.redirectUrl + privateAddress,
+    cpm_micros: cpmMicros,
+  });
+  await call('POST', 'decisions', { placement: 'network', user_ref: 'first', formats: ['video'] });
+  await untilApproved(source.id);
+}
+
+/** The text with whatever is in its tokens, which are signed but not encrypted. */
+const decoded = (text: string): string =>
+  text +
+  text
+    .split(/[^\w-]/)
+    .filter((part) => part.length >= 16)
+    .map((part) => Buffer.from(part, 'base64url').toString('latin1'))
+    .join('\n');
+
+it('of an outside ad, the page requests nothing from another origin, and no client learns its price, floor, trackers or source', async () => {
+  const context = await browser.newContext({ viewport: { width: 800, height: 600 } });
+  const page: Page = await context.newPage();
+  const [requests, bodies]: [string[], Promise<string>[]] = [[], []];
+  page.on('request', (request) => void requests.push(request.url()));
+  page.on('response', (response) => {
+    if (!response.url().startsWith(`${stack.serviceUrl}/v1/`)) return;
+    bodies.push(response.text().catch(() => ''));
+  });
+  const pageUrl = stack.pageFor('outside-ads');
+  await page.goto(pageUrl);
+  await show(page, 'showRewarded', 'network');
+  const credited = async () => (await stack.account('outside-ads')).coins;
+  await expect.poll(credited, waiting).toBe(25);
+  await page.getByRole('button', { name: 'Close ad' }).first().click();
+  const { decisionId } = (await resultOf(page)) ?? {};
+  await expect.poll(() => advertiser.webhooks.length, waiting).toBeGreaterThan(0);
+  const status = await fetch(`${stack.serviceUrl}/v1/decisions/${decisionId}`, {
+    headers: { authorization: `Bearer ${stack.keys.sandbox.secret}` },
+  });
+  const received = [
+    ...(await Promise.all(bodies)),
+    ...advertiser.webhooks,
+    await status.text(),
+  ].map(decoded);
+  await context.close();
+
+  // Otherwise the test would prove nothing: the ad, its icon and the losing sources were there, and trackers were due.
+  expect(received.join('\n')).toMatch(/"advertiser":/);
+  expect(received.join('\n')).toMatch(/"icon":/);
+  expect(received.join('\n')).toMatch(/below_floor.*source_error|source_error.*below_floor/s);
+  await expect.poll(() => advertiser.requests.size, waiting).toBeGreaterThanOrEqual(7);
+
+  const own = [new URL(pageUrl).origin, stack.serviceUrl];
+  const foreign = requests.filter(
+    (url) => /^https?:/.test(url) && !own.includes(new URL(url).origin),
+  );
+  expect(foreign).toEqual([]);
+  const secrets = [
+    new URL(advertiser.bidUrl).host,
+    '/bid',
+    '/burl',
+    privateAddress,
+    ...[
+      price,
+      cpmMicros,
+      floors.bidder,
+      floors.tooHigh,
+      ...[cpmMicros, floors.bidder, floors.tooHigh].map((micros) => micros / 1e6),
+    ].map(String),
+    String(Math.round(price * 1e6)),
+  ];
+  expect(secrets.filter((secret) => received.some((text) => text.includes(secret)))).toEqual([]);
+});
