@@ -6,7 +6,7 @@ import {
   price,
   startAdvertiser,
 } from '../../service/test/kills/advertiser.ts';
-import { createDemand } from '../support/demo-demand.ts';
+import { createDemand } from '../../service/test/demo-demand.ts';
 import { resultOf, show } from './browser.ts';
 import type { Stack } from './stack.ts';
 import { it } from './worker.ts';

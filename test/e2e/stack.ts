@@ -6,7 +6,7 @@ import { tmpdir } from 'node:os';
 import { extname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { type RunningService, startService } from '../../service/test/start-service.ts';
-import { createDemand } from '../support/demo-demand.ts';
+import { createDemand } from '../../service/test/demo-demand.ts';
 import { startReady } from './ready-process.ts';
 
 /**

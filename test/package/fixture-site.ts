@@ -3,7 +3,7 @@ import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { extname, join } from 'node:path';
 import { startInProcess } from '../../service/test/in-process.ts';
-import { createDemand } from '../support/demo-demand.ts';
+import { createDemand } from '../../service/test/demo-demand.ts';
 
 /** A web server with the built fixtures, and a service that has an image ad for their placement. */
 export interface FixtureSite {

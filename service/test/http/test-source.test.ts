@@ -77,8 +77,11 @@ test.each([
     // Intake refreshes the configuration after its commit.
     await game.service.configuration.refresh();
 
+    // The configuration is compiled after the commit that the list of creatives shows.
+    await expect
+      .poll(async () => explanationOf(await decide(), source)?.verdict, waiting)
+      .toBe('chosen');
     const decision = await decide();
-    expect(explanationOf(decision, source)?.verdict).toBe('chosen');
     expect(decision.creative?.advertiser).toBe('Test advertiser');
     expect(JSON.stringify(decision.creative?.media)).toContain('http://service.test/media/');
     await game.report(game.event(decision, 'start'));

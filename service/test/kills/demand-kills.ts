@@ -3,16 +3,10 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import type {
-  AdEvent,
-  Creative,
-  Decision,
-  EventBatchResult,
-  Report,
-} from '@trueward/protocol/wire';
+import type { AdEvent, Decision, EventBatchResult, Report } from '@trueward/protocol/wire';
 import getPort from 'get-port';
 import { Agent, request } from 'undici';
-import { createDemand } from '../../../test/support/demo-demand.ts';
+import { createDemand } from '../demo-demand.ts';
 import type { Database } from '../../src/store/database.ts';
 import { openPGlite } from '../../src/store/pglite/open-pglite.ts';
 import { openPostgres } from '../../src/store/postgres.ts';

@@ -1,7 +1,7 @@
 import type { Decision, Source } from '../../../protocol/wire.ts';
 import { openPool } from '../../../service/test/load.ts';
 import type { RunningService } from '../../../service/test/start-service.ts';
-import { createDemand } from '../../support/demo-demand.ts';
+import { createDemand } from '../../../service/test/demo-demand.ts';
 import { adFrom, bidFrom } from './documents.ts';
 import type { SourceServer } from './source-server.ts';
 

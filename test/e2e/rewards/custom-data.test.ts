@@ -3,7 +3,7 @@ import type { AddressInfo } from 'node:net';
 import { text } from 'node:stream/consumers';
 import { expect } from 'vitest';
 import type { DecisionRewardedEvent } from '../../../src/server/index.ts';
-import { createDemand } from '../../support/demo-demand.ts';
+import { createDemand } from '../../../service/test/demo-demand.ts';
 import { it } from '../worker.ts';
 
 it('the webhook carries the custom data of the call that showed the ad, whatever was preloaded', async ({

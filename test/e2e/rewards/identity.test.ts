@@ -3,7 +3,7 @@ import type { createAds, ShowResult } from 'trueward';
 import { expect } from 'vitest';
 import type { Decision, Placement } from '../../../protocol/wire.ts';
 import { signUserToken } from '../../../src/server/index.ts';
-import { createDemand } from '../../support/demo-demand.ts';
+import { createDemand } from '../../../service/test/demo-demand.ts';
 import { resultOf, show } from '../browser.ts';
 import type { Stack } from '../stack.ts';
 import { it } from '../worker.ts';

@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { Creative } from '../../protocol/wire.ts';
-import type { RunningService } from '../../service/test/start-service.ts';
+import type { Creative } from '@trueward/protocol/wire';
+import type { RunningService } from './start-service.ts';
 
 type Sandbox = Pick<RunningService, 'url' | 'keys'>;
 interface Listed {

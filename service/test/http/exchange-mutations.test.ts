@@ -1,0 +1,247 @@
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { setImmediate as nextTurn } from 'node:timers/promises';
+import { setFlagsFromString } from 'node:v8';
+import { runInNewContext } from 'node:vm';
+import fc from 'fast-check';
+import { afterAll, beforeAll, expect, inject, test } from 'vitest';
+import { lossReasons } from '../../src/demand/openrtb/response.ts';
+import { createCircuitBreaker } from '../../src/exchange/circuit-breaker.ts';
+import { createRequestOffer } from '../../src/exchange/exchange.ts';
+import type { OfferRequest, SourceResponse } from '../../src/exchange/offer-request.ts';
+import { createRequestOutside } from '../../src/exchange/outside-client.ts';
+import { systemClock } from '../../src/platform/clock.ts';
+import { createGuardedAgent } from '../../src/platform/guarded-agent.ts';
+import type { OutsideSource } from '../../src/resource/outside-source.ts';
+import { applyEdit, chain, edit, pieces } from '../unit/vast/edits.ts';
+import { type Documents, inline, vast } from '../unit/vast/fixtures.ts';
+
+/** What a path responds with; `REQUEST_ID` becomes the id of the bid request. Undefined: it never responds. */
+const documents = new Map<string, string | undefined>();
+const server = createServer((request, response) => {
+  const chunks: Buffer[] = [];
+  request.on('data', (chunk: Buffer) => chunks.push(chunk));
+  request.on('end', () => {
+    const path = request.url?.split('?')[0] ?? '';
+    if (!documents.has(path)) return void response.writeHead(404).end();
+    const text = documents.get(path);
+    if (text === undefined) return;
+    const body = Buffer.concat(chunks).toString();
+    const id = body === '' ? '' : (JSON.parse(body) as { id: string }).id;
+    response.end(text.replace('REQUEST_ID', id));
+  });
+});
+// Otherwise an idle connection closes just as the next request is sent on it.
+server.keepAliveTimeout = 600_000;
+let origin = '';
+beforeAll(async () => {
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  origin = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+});
+const agent = createGuardedAgent({ loopback: true });
+afterAll(async () => {
+  await agent.destroy();
+  server.closeAllConnections();
+  await new Promise((resolve) => server.close(resolve));
+});
+
+const requestOffer = createRequestOffer({
+  requestOutside: createRequestOutside({
+    agents: { strict: agent, development: agent },
+    breaker: createCircuitBreaker(systemClock),
+  }),
+  clock: systemClock,
+  random: () => 0.5,
+  readHeaders: () => Promise.resolve({}),
+  pause: () => nextTurn(),
+  stopping: new AbortController().signal,
+});
+
+const request: OfferRequest = {
+  accountId: 'acc_1',
+  transactionId: '7f3e0c1a-6f0e-4c1f-9a52-0a9e4f6f1b11',
+  placement: 'revive',
+  sandbox: true,
+  loopback: true,
+  player: { limitAdTracking: true, childDirected: false },
+  viewport: { width: 844, height: 390 },
+  minSkipMs: 0,
+  blocked: { advertisers: [], categories: [], seats: [], attributes: [] },
+  showWithinS: 600,
+};
+let sources = 0;
+/** A new source each time: mutated documents must not open the circuit of the next one. */
+function sourceOf(kind: 'vast' | 'openrtb', path: string): OutsideSource {
+  const url = origin + path;
+  return {
+    id: `src_${(sources += 1)}`,
+    name: 'A source',
+    environment: 'sandbox',
+    status: 'active',
+    created_at: '2026-01-01T00:00:00Z',
+    updated_at: '2026-01-01T00:00:00Z',
+    ...(kind === 'vast' ? { kind, tag_url: url } : { kind, endpoint_url: url }),
+    placements: ['revive'],
+    ortb_version: '2.6',
+    priority: 1,
+    cpm_micros: 2_000_000,
+    floor_micros: 1_000_000,
+    currency: 'USD',
+    timeout_ms: 5_000,
+    review: 'manual',
+    allowed_domains: [],
+    impression_on: 'verified',
+    tracking_window_s: 1_800,
+    child_directed: false,
+    header_profile: 'iab',
+  } as OutsideSource;
+}
+const timeoutMs = 5_000;
+
+const isWebUrl = (url: string): boolean => /^https?:\/\/[^/]/.test(url) && url.length <= 8_192;
+
+function checkResponse({ offer, verdict, notices, onWin, onLoss }: SourceResponse): void {
+  // The server always responds: a timeout would be a hang.
+  expect(verdict).not.toBe('timeout');
+  expect(verdict === 'offer').toBe(offer !== undefined);
+  expect(
+    [...notices, ...onWin, ...onLoss(lossReasons.outbid)].every(({ url }) => isWebUrl(url)),
+  ).toBe(true);
+  if (!offer) return;
+  expect(JSON.parse(JSON.stringify(offer))).toEqual(offer);
+  expect(Number.isSafeInteger(offer.priceMicros)).toBe(true);
+  expect(offer.priceMicros).toBeGreaterThanOrEqual(1_000_000);
+  const { media, trackers } = offer;
+  const urls = [
+    media.url,
+    ...Object.values(trackers.byEvent).flat(),
+    ...trackers.progress.map(({ url }) => url),
+    ...(trackers.burl === undefined ? [] : [trackers.burl]),
+  ];
+  expect(urls.every(isWebUrl)).toBe(true);
+}
+
+/** Serves the documents, whose URLs name `ads.example`, in place of what was served before. */
+function serve(given: Documents): void {
+  for (const [name, text] of Object.entries(given))
+    documents.set(`/${name}`, text.replaceAll('https://ads.example', origin));
+}
+
+setFlagsFromString('--expose-gc');
+const collectGarbage = runInNewContext('gc') as () => void;
+function heapMb(): number {
+  collectGarbage();
+  return process.memoryUsage().heapUsed / 1e6;
+}
+const timers = (): number =>
+  process.getActiveResourcesInfo().filter((name) => name === 'Timeout').length;
+
+/** Runs the property, and checks that it leaves no memory, timer or connection behind. */
+async function checkWithoutLeak(run: (numRuns: number) => Promise<void>): Promise<void> {
+  await run(50);
+  const [heapBefore, timersBefore] = [heapMb(), timers()];
+  await run(inject('full') ? 5_000 : 300);
+  expect(timers()).toBeLessThanOrEqual(timersBefore + 2);
+  const connections = await new Promise((resolve) =>
+    server.getConnections((_error, count) => resolve(count)),
+  );
+  expect(connections).toBeLessThan(30);
+  expect(heapMb() - heapBefore).toBeLessThan(30);
+}
+
+test('mutated tags neither crash nor hang a request for an offer, and leave nothing behind', async () => {
+  let offers = 0;
+  await checkWithoutLeak((numRuns) =>
+    fc.assert(
+      fc.asyncProperty(fc.array(edit, { minLength: 1, maxLength: 6 }), async (edits) => {
+        serve(edits.reduce(applyEdit, chain));
+        const response = await requestOffer(sourceOf('vast', '/start'), request, timeoutMs);
+        checkResponse(response);
+        if (response.offer) offers += 1;
+      }),
+      { numRuns },
+    ),
+  );
+  // Most mutations break a document; enough of them must be read.
+  expect(offers).toBeGreaterThan(30);
+}, 600_000);
+
+const bids = JSON.stringify({
+  id: 'REQUEST_ID',
+  cur: 'USD',
+  seatbid: [
+    {
+      seat: 's1',
+      bid: [
+        {
+          id: 'b1',
+          impid: '1',
+          price: 3.5,
+          adomain: ['shop.example'],
+          crid: 'c1',
+          mtype: 2,
+          cat: ['IAB1'],
+          exp: 300,
+          adm: vast(inline()),
+          nurl: 'https://ads.example/win?p=${AUCTION_PRICE}',
+          burl: 'https://ads.example/bill?p=${AUCTION_PRICE}',
+          lurl: 'https://ads.example/loss?r=${AUCTION_LOSS}',
+        },
+        {
+          id: 'b2',
+          impid: '1',
+          price: 2,
+          adomain: ['b.example'],
+          crid: 'c2',
+          nurl: 'https://ads.example/b',
+        },
+      ],
+    },
+  ],
+});
+// prettier-ignore
+const bidPieces = [
+  '{', '}', '[', ']', ',', ':', '"', '\\', '\\u0000', '\\ud800', 'null', 'NaN', '1e309', '-1', '"price":1e9', '"id":', '{}',
+  '${AUCTION_PRICE}', '${AUCTION_PRICE:B64}', '__proto__', '"adm":"<VAST/>"', '[['.repeat(500), '{},'.repeat(2_000),
+];
+
+test('mutated bids neither crash nor hang a request for an offer, and leave nothing behind', async () => {
+  const bidEdit = fc
+    .tuple(edit, fc.constantFrom(...bidPieces, ...pieces))
+    .map(([one, piece]) => ({ ...one, document: 'bid', piece }));
+  let offers = 0;
+  await checkWithoutLeak((numRuns) =>
+    fc.assert(
+      fc.asyncProperty(fc.array(bidEdit, { minLength: 1, maxLength: 3 }), async (edits) => {
+        serve({ ...chain, ...edits.reduce(applyEdit, { bid: bids }) });
+        const response = await requestOffer(sourceOf('openrtb', '/bid'), request, timeoutMs);
+        checkResponse(response);
+        if (response.offer) offers += 1;
+      }),
+      { numRuns },
+    ),
+  );
+  expect(offers).toBeGreaterThan(10);
+}, 600_000);
+
+test('while many requests hang and others read the longest documents, a good source is offered in time', async () => {
+  const { elements, bidders } = {
+    elements: `<VAST>${'<a b=""/>'.repeat(28_000)}</VAST>`,
+    bidders: `{"id":"REQUEST_ID","seatbid":[${'{},'.repeat(85_000)}{}]}`,
+  };
+  serve({ elements, bidders, good: vast(inline()) });
+  documents.set('/hanging', undefined);
+  const bad = Array.from({ length: 20 }, () => [
+    requestOffer(sourceOf('vast', '/hanging'), request, 1_500),
+    requestOffer(sourceOf('vast', '/elements'), request, 1_500),
+    requestOffer(sourceOf('openrtb', '/bidders'), request, 1_500),
+  ]).flat();
+  const good: Promise<SourceResponse>[] = [];
+  for (let count = 0; count < 10; count += 1)
+    good.push(requestOffer(sourceOf('vast', '/good'), request, 1_500));
+  expect(new Set((await Promise.all(good)).map(({ verdict }) => verdict))).toEqual(
+    new Set(['offer']),
+  );
+  const verdicts = (await Promise.all(bad)).map(({ verdict }) => verdict);
+  expect(verdicts.filter((verdict) => verdict === 'offer')).toEqual([]);
+});

@@ -1,0 +1,91 @@
+import fc from 'fast-check';
+import { type Documents, inline, mp4, tags, tracking, urlOf, vast, wrapper } from './fixtures.ts';
+
+const level = (name: string) => ({
+  body:
+    tags('Impression', `https://t.example/${name}?t=[TIMESTAMP]`) +
+    tags('Error', `https://e.example/${name}?c=[ERRORCODE]`) +
+    '<Expires>600</Expires>',
+  tracking:
+    tracking('start', `https://t.example/${name}/start`) +
+    tracking('progress', `https://t.example/${name}/60`, '60%') +
+    tracking('complete', `https://t.example/${name}/complete`),
+  clicks:
+    tags('ClickThrough', 'https://shop.example') + tags('ClickTracking', 'https://t.example/c'),
+  icons:
+    '<Icon program="AdChoices" width="77" height="15" offset="00:00:01"><StaticResource creativeType="image/png"><![CDATA[https://cdn.example/i.png]]></StaticResource></Icon>',
+});
+
+/** A chain of wrappers that leads to an ad. */
+export const chain: Documents = {
+  start: vast(
+    wrapper(urlOf('b'), {
+      ...level('outer'),
+      ad: 'id="w" sequence="1"',
+      wrapper: 'allowMultipleAds="1"',
+    }),
+    inline({ ...level('pod'), ad: 'sequence="2"' }),
+    tags('Error', 'https://e.example/none'),
+  ),
+  b: vast(
+    inline({ ...level('vpaid'), media: mp4('apiFramework="VPAID"') }),
+    wrapper(urlOf('c'), { ...level('inner'), wrapper: 'fallbackOnNoAd="true"' }),
+  ),
+  c: vast(
+    inline({
+      ...level('ad'),
+      linear: 'skipoffset="00:00:05"',
+      creative: '<UniversalAdId idRegistry="ad-id.org">X</UniversalAdId>',
+      media: mp4() + mp4('', 'https://cdn.example/2.mp4'),
+    }),
+  ),
+};
+
+/** Pieces that are likely to confuse a reader. */
+// prettier-ignore
+export const pieces = [
+  '<![CDATA[', ']]>', '<!--', '-->', '<?xml version="1.1"?>', '<!DOCTYPE a [<!ENTITY b "c">]>', '&b;', '&', '&#0;',
+  '&#x110000;', '<', '>', '/>', '"', '</Ad>', '<Ad>', '<InLine>', '</InLine>', '<Wrapper>', '<Linear>', '<a xmlns="x:y">',
+  '\u0000', '\uD800', '\uFEFF', '\r', '%', '%5B', '[ERRORCODE]', '[CACHEBUSTING', '-1', '1e309', 'NaN', '99999999999',
+  '00:00:00', '99:99:99', '100.1%', '-5%', 'javascript:alert(1)', 'http://', 'https://[', 'https://a@b/', '//t.example',
+  urlOf('start'), urlOf('b'), 'sequence="0"', 'version="9"', '__proto__', 'x'.repeat(9_000), '<a>'.repeat(40), '&'.repeat(3_000),
+];
+
+interface Edit {
+  document: string;
+  kind: 'insert' | 'remove' | 'replace' | 'repeat' | 'move';
+  /** From 0 to 1: where. */
+  at: number;
+  length: number;
+  piece: string;
+}
+
+/** Any edit of any document of the chain. */
+export const edit: fc.Arbitrary<Edit> = fc.record({
+  document: fc.constantFrom('start', 'b', 'c'),
+  kind: fc.constantFrom('insert', 'remove', 'replace', 'repeat', 'move'),
+  at: fc.double({ min: 0, max: 1, noNaN: true }),
+  length: fc.oneof(fc.integer({ min: 1, max: 12 }), fc.integer({ min: 1, max: 2_000 })),
+  piece: fc.oneof(fc.constantFrom(...pieces), fc.string({ unit: 'binary', maxLength: 20 })),
+});
+
+export function applyEdit(
+  documents: Documents,
+  { document, kind, at, length, piece }: Edit,
+): Documents {
+  const text = documents[document] ?? '';
+  const index = Math.floor(at * text.length);
+  const [before, cut, after] = [
+    text.slice(0, index),
+    text.slice(index, index + length),
+    text.slice(index + length),
+  ];
+  const edited = {
+    insert: before + piece + cut + after,
+    remove: before + after,
+    replace: before + piece + after,
+    repeat: before + cut.repeat(Math.min(30, Math.ceil(60_000 / length))) + after,
+    move: cut + before + after,
+  }[kind];
+  return { ...documents, [document]: edited };
+}
