@@ -91,10 +91,20 @@ const auctionMacro = /(?:\$|%24)(?:\{|%7B)AUCTION_([A-Z_]{1,20})(:[A-Z\d]{1,10})
 /** Known only when the ad has been shown. */
 const impressionTime = 'IMP_TS';
 
-/** What is not known is removed, as the standard says. Values cannot leave their place in a URL or in XML. */
-const expandAuctionMacros = (text: string, macros: AuctionMacros, kept?: string): string =>
-  text.replace(auctionMacro, (macro, written: string, encoding?: string) => {
+/** An ad has a few in each URL. A value of 500 characters in place of each of 14,000 would make megabytes. */
+const maxMacros = 1_000;
+
+/**
+ * What is not known is removed, as the standard says, and so are macros beyond the limit. Values cannot leave their
+ * place in a URL or in XML.
+ */
+function expandAuctionMacros(text: string, macros: AuctionMacros, kept?: string): string {
+  let count = 0;
+  return text.replace(auctionMacro, (macro, written: string, encoding?: string) => {
+    count += 1;
+    if (count > maxMacros) return '';
     const name = written.toUpperCase();
     if (name === kept) return macro;
     return encoding === undefined ? encodeComponent(macros[name] ?? '') : '';
   });
+}

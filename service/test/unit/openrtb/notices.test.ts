@@ -136,6 +136,12 @@ describe('the markup of a bid', () => {
     expect(markupSource(bid(), auction)).toBeUndefined();
   });
 
+  test('has a thousand macros replaced, so that it cannot grow to megabytes', () => {
+    const markup = '${AUCTION_SEAT_ID}'.repeat(14_000);
+    const expanded = expandMarkup(markup, bid({ seat: 's'.repeat(500) }), auction);
+    expect(expanded).toBe('s'.repeat(500_000));
+  });
+
   test('cannot be broken out of by an id', () => {
     const markup = '<VAST><Error>${AUCTION_SEAT_ID}</Error></VAST>';
     expect(markupSource(bid({ markup, seat: '</Error>&' }), auction)).toEqual({

@@ -187,6 +187,17 @@ describe('a bid response', () => {
     expect(read(...bids)).toMatchObject({ bids: { length: 50 } });
   });
 
+  test('of many seats has the first two hundred read', () => {
+    const seats = (empty: number) =>
+      JSON.stringify({
+        id: 'req-1',
+        cur: 'USD',
+        seatbid: [...Array.from({ length: empty }, () => ({})), { bid: [bid()] }],
+      });
+    expect(readBidResponse(seats(199), rules)).toMatchObject({ bids: { length: 1 } });
+    expect(readBidResponse(seats(200), rules)).toEqual({ status: 'no_bid' });
+  });
+
   test('never crashes the reader, and never has an impossible price', () => {
     const values = fc.oneof(
       fc.constantFrom(null, true, 0, -1, 1e9, 1e-9, 1e308, '', '1', [], {}, '\uD800', '__proto__'),
