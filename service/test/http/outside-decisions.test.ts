@@ -191,6 +191,38 @@ test('a source that hangs costs its timeout, and the house ad is shown', async (
   expect(decision.explain?.find(({ house_ad_id: id }) => id !== undefined)).toBeDefined();
 });
 
+test('while the sources of a placement hang, another placement decides and shows its house ad', async () => {
+  const hanging = await addTag(() => undefined, { timeout_ms: 1_000 });
+  const ended: string[] = [];
+  const waits = Array.from({ length: 8 }, async () => {
+    const decision = await ask();
+    ended.push('hanging');
+    return decision;
+  });
+  await expect.poll(() => requestsOf(`/tag/${sources}`)).toBe(8);
+  const { body } = await game.ask({ placement: 'double-coins', user_ref: 'not waiting' });
+  ended.push('house ads only');
+  expect(body.status).toBe('filled');
+  for (const decision of await Promise.all(waits))
+    expect(verdicts(decision)).toMatchObject({ [hanging.name]: 'timeout' });
+  expect(ended[0]).toBe('house ads only');
+});
+
+test('a reason that quotes a source is stored for operators, and not in the response', async () => {
+  const location = 'http://10.9.8.7/inner';
+  const source = await addTag((_request, response) => {
+    response.writeHead(302, { location }).end();
+  });
+  const decision = await ask();
+  expect(verdicts(decision)).toMatchObject({ [source.name]: 'source_error' });
+  expect(JSON.stringify(decision)).not.toContain('10.9.8.7');
+  const [stored] = await game.service.database.query<{ explain: unknown }>(
+    'SELECT explain FROM decisions WHERE id = $1',
+    [decision.id],
+  );
+  expect(JSON.stringify(stored?.explain)).toContain(location);
+});
+
 test('a source with a worse priority than an eligible house ad is not asked', async () => {
   await addTag(xml(adOf('late')), { priority: 10 });
   const before = requestsOf(`/tag/${sources}`);
