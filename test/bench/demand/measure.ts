@@ -1,7 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { median, percentile } from '../outbox/statistics.ts';
-import { forEach } from '../service/ads.ts';
 import { inTurns } from '../service/builds.ts';
 import type { Side } from '../service/side.ts';
 import {
@@ -96,8 +95,14 @@ export async function measureHanging(
   batches: number,
 ): Promise<Hanging> {
   const [hangs, opens]: [Decided[], Decided[]] = [[], []];
+  // One after the other, like players, but all before the first circuit opens.
   const decide = (): Promise<Decided[]> =>
-    forEach(Array.from({ length: costAtOnce }), costAtOnce, () => players.decide('all hang'));
+    Promise.all(
+      Array.from({ length: costAtOnce }, async (_, index) => {
+        await sleep(index * 20);
+        return players.decide('all hang');
+      }),
+    );
   for (let batch = 0; batch < batches; batch += 1) {
     await withHangingSources(side.service, server, async () => {
       hangs.push(...(await decide()));

@@ -61,7 +61,7 @@ ${table(
 )}
 
 If three sources hang, the house ad is shown after the budget of ${whole(found.hanging.budgetMs)} ms:
-${percentiles(found.hanging.decisionMs)} ms in ${whole(found.hanging.count)} decisions, 16 at a time. As soon as the circuits have opened,
+${percentiles(found.hanging.decisionMs)} ms in ${whole(found.hanging.count)} decisions, one every 20 ms. As soon as the circuits have opened,
 the same decisions take ${percentiles(found.hanging.openMs)} ms.
 
 ## CPU
