@@ -1,5 +1,12 @@
 import { fileURLToPath } from 'node:url';
-import type { AuditEntry, Creative, HouseAd, KillSwitch, Policy } from '../../../protocol/wire.ts';
+import type {
+  AuditEntry,
+  Creative,
+  HouseAd,
+  KillSwitch,
+  Policy,
+  Source,
+} from '../../../protocol/wire.ts';
 import type { Page } from 'playwright';
 import { expect } from 'vitest';
 import { type PanelSite, startPanelSite } from './panel-site.ts';
@@ -308,3 +315,29 @@ async function tabTo(page: Page, name: string): Promise<void> {
   }
   throw new Error(`The Tab key does not get to ${name}.`);
 }
+
+test('the supply chain of a bidder is edited as lines', async () => {
+  const { body: source } = await site.owner.send<Source>('POST', '/v1/sources', {
+    name: 'Bidder with a chain',
+    kind: 'openrtb',
+    endpoint_url: 'https://bid.example/rtb',
+    publisher_id: '1',
+    supply_chain: [
+      { asi: 'ads.example', sid: '1' },
+      { asi: 'reseller.example', sid: '7' },
+    ],
+  });
+  const page = await site.open(`/sources/${source.id}`);
+  const chain = page.getByLabel('Supply chain');
+  await expect.poll(() => chain.inputValue()).toBe('ads.example, 1\nreseller.example, 7');
+  await chain.fill('ads.example, 1\nother.example');
+  await page.getByRole('button', { name: 'Save' }).click();
+  await page.getByText('Write domain, seller ID in each line').waitFor();
+  await chain.fill('ads.example, 1\nother.example, 9');
+  await save(page, 'Bidder with a chain');
+  const saved = await findByName<Source>('/v1/sources?limit=100', 'Bidder with a chain');
+  expect(saved.supply_chain).toEqual([
+    { asi: 'ads.example', sid: '1' },
+    { asi: 'other.example', sid: '9' },
+  ]);
+});
