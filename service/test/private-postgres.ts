@@ -126,7 +126,7 @@ function killIfRunning(pid: number): void {
 }
 
 /** @throws Error if `POSTGRES_BIN` lacks the programs; using another version silently would be worse. */
-function findPrograms(): string | undefined {
+export function findPrograms(): string | undefined {
   const given = process.env['POSTGRES_BIN'];
   if (given) {
     if (hasPrograms(given)) return given;
@@ -145,7 +145,7 @@ function findPrograms(): string | undefined {
 const hasPrograms = (bin: string): boolean =>
   existsSync(join(bin, 'initdb')) && existsSync(join(bin, 'postgres'));
 
-function unprivileged(): { uid: number; gid: number } {
+export function unprivileged(): { uid: number; gid: number } {
   const id = (option: string, name: string) =>
     Number(
       execFileSync('id', [option, name], { encoding: 'utf8', stdio: ['ignore', 'pipe', 'ignore'] }),

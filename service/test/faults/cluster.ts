@@ -25,7 +25,8 @@ export interface Cluster {
 }
 
 interface Options {
-  databaseUrl: string;
+  /** One for all processes, or one for each. */
+  databaseUrl: string | readonly string[];
   processes: number;
   env?: Record<string, string>;
   /** The `main.js` of another build. Default: this working tree's. */
@@ -45,16 +46,17 @@ export async function startCluster({
   const ports = await Promise.all(
     Array.from({ length: processes }, () => getPort({ host: '127.0.0.1' })),
   );
-  const start = (port: number, more: Record<string, string> = {}, build?: string) =>
+  const databaseUrls = [databaseUrl].flat();
+  const start = (index: number, more: Record<string, string> = {}, build?: string) =>
     startService({
       dataDir,
       ...(build === undefined ? {} : { main: build }),
       testClock,
       env: {
-        DATABASE_URL: databaseUrl,
+        DATABASE_URL: databaseUrls[index % databaseUrls.length] ?? '',
         DATABASE_TIMEOUT_S: '4',
         RATE_LIMITS: 'off',
-        PORT: String(port),
+        PORT: String(ports[index]),
         // Otherwise each would use its own URL for media.
         PUBLIC_URL: 'http://cluster.test',
         ...env,
@@ -63,7 +65,7 @@ export async function startCluster({
     });
   const services: RunningService[] = [];
   // The first one creates the demo account.
-  for (const port of ports) services.push(await start(port, {}, main));
+  for (const index of ports.keys()) services.push(await start(index, {}, main));
   const service = (index: number): RunningService => {
     const found = services[index];
     if (!found) throw new Error(`There is no process ${index}.`);
@@ -79,11 +81,11 @@ export async function startCluster({
     },
     async replace(index, more) {
       await service(index).kill();
-      services[index] = await start(ports[index] ?? 0, more);
+      services[index] = await start(index, more);
     },
     async roll(index, build) {
       await service(index).stop();
-      services[index] = await start(ports[index] ?? 0, {}, build);
+      services[index] = await start(index, {}, build);
     },
     async stop() {
       const codes = await Promise.all(services.map((each) => each.stop()));

@@ -28,15 +28,15 @@ interface Options {
   urls: readonly string[];
   key: string;
   count: number;
+  /** How long a player retries a request. Default: one minute. */
+  retryForMs?: number;
 }
 
 /** Slightly more than the shortest watch time of the demo account's image ads. */
 const watchMs = 5_100;
-/** How long a player retries a request. */
-const retryForMs = 60_000;
 
 /** Players that request ads from random processes, watch them, and retry every request until it succeeds. */
-export function startPlayers({ urls, key, count }: Options): Players {
+export function startPlayers({ urls, key, count, retryForMs = 60_000 }: Options): Players {
   const agent = new Agent({ connections: count });
   const acknowledged: Acknowledged = {
     decisions: new Set(),

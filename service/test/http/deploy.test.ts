@@ -29,9 +29,7 @@ const variablesOf = (text: string): [string, string][] =>
 
 /** The variables that a deployment sets for the service, by file. */
 function serviceVariables(): [string, string][] {
-  const compose = documentsOf('deploy/compose.yaml')[0] as {
-    services: Record<string, { environment: Record<string, string> }>;
-  };
+  const compose = readCompose(...composeFiles);
   const kubernetes = yamlFiles
     .filter((path) => path.includes('kubernetes'))
     .flatMap(documentsOf) as { kind?: string; data?: Tree; stringData?: Tree }[];
@@ -74,27 +72,93 @@ test('the guide documents every setting', () => {
   ).toEqual([]);
 });
 
-test('the compose file refers only to services, volumes and files that exist', () => {
-  interface Service {
-    depends_on?: string[] | Tree;
-    volumes?: string[];
-  }
-  const { services, volumes } = documentsOf('deploy/compose.yaml')[0] as {
-    services: Record<string, Service>;
-    volumes: Tree;
-  };
-  for (const { depends_on = [], volumes: mounts = [] } of Object.values(services)) {
-    const needed = Array.isArray(depends_on) ? depends_on : Object.keys(depends_on);
-    for (const name of needed) expect(services).toHaveProperty(name);
-    for (const mount of mounts) {
-      const [source = ''] = mount.split(':');
-      if (source.startsWith('.')) expect(existsSync(`${root}deploy/${source}`), source).toBe(true);
-      else expect(volumes).toHaveProperty(source);
+interface ComposeService {
+  image?: string;
+  depends_on?: string[] | Record<string, { condition: string }>;
+  volumes?: string[];
+  healthcheck?: Tree;
+  entrypoint?: string[];
+  command?: string[];
+  environment?: Record<string, string>;
+}
+interface Compose {
+  services: Record<string, ComposeService>;
+  volumes: Tree;
+}
+
+/** Compose merges mappings of several files; of the rest, the last file counts. */
+function readCompose(...paths: string[]): Compose {
+  const [first, ...others] = paths.map((path) => documentsOf(path)[0] as unknown as Compose);
+  const merged = first ?? { services: {}, volumes: {} };
+  for (const { services, volumes } of others) {
+    Object.assign(merged.volumes, volumes);
+    for (const [name, more] of Object.entries(services)) {
+      const { environment, depends_on } = merged.services[name] ?? {};
+      merged.services[name] = {
+        ...merged.services[name],
+        ...more,
+        environment: { ...environment, ...more.environment },
+        depends_on: { ...conditionsOf(depends_on), ...conditionsOf(more.depends_on) },
+      };
     }
   }
-  const balancer = read('deploy/nginx.conf');
-  for (const [, host = ''] of balancer.matchAll(/server (\S+):8700/g))
-    expect(services).toHaveProperty(host);
+  return merged;
+}
+
+const conditionsOf = (
+  needed: ComposeService['depends_on'] = [],
+): Record<string, { condition: string }> =>
+  Array.isArray(needed)
+    ? Object.fromEntries(needed.map((name) => [name, { condition: 'service_started' }]))
+    : needed;
+
+const composeFiles = ['deploy/compose.yaml', 'deploy/compose.citus.yaml'];
+
+test.each([[composeFiles.slice(0, 1)], [composeFiles]])(
+  '%j refer only to services, volumes and files that exist',
+  (paths) => {
+    const { services, volumes } = readCompose(...paths);
+    for (const { depends_on, volumes: mounts = [], entrypoint = [] } of Object.values(services)) {
+      for (const [name, { condition }] of Object.entries(conditionsOf(depends_on))) {
+        expect(services).toHaveProperty([name]);
+        if (condition === 'service_healthy')
+          expect(services[name]).toHaveProperty('healthcheck.test');
+      }
+      for (const mount of mounts) {
+        const [source = ''] = mount.split(':');
+        if (source.startsWith('.'))
+          expect(existsSync(`${root}deploy/${source}`), source).toBe(true);
+        else expect(volumes).toHaveProperty([source]);
+      }
+      const script = entrypoint.find((word) => word.endsWith('.sh'));
+      if (script !== undefined)
+        expect(mounts.map((mount) => mount.split(':')[1])).toContain(script);
+    }
+    const balancer = read('deploy/nginx.conf');
+    for (const [, host = ''] of balancer.matchAll(/server (\S+):8700/g))
+      expect(services).toHaveProperty([host]);
+  },
+);
+
+test('every node of the Citus cluster has a standby, and the service starts when they are connected', () => {
+  const { services } = readCompose(...composeFiles);
+  const nodes = services['cluster']?.entrypoint?.slice(2) ?? [];
+  expect(nodes).toHaveLength(3);
+  for (const node of nodes) {
+    const standby = services[`${node}-standby`];
+    expect(standby?.entrypoint).toEqual(['sh', '/follow.sh', node]);
+    // A standby must allow at least as many connections and prepared transactions as its primary.
+    expect(standby?.command).toEqual(services[node]?.command);
+    expect(standby?.depends_on).toEqual({ [node]: { condition: 'service_healthy' } });
+    expect(services['cluster']?.depends_on).toHaveProperty([`${node}-standby`], {
+      condition: 'service_healthy',
+    });
+  }
+  expect(services['migrate']?.depends_on).toHaveProperty('cluster', {
+    condition: 'service_completed_successfully',
+  });
+  const hosts = /@([^/]+)\//.exec(services['service-b']?.environment?.['DATABASE_URL'] ?? '')?.[1];
+  expect(hosts?.split(',')).toEqual(nodes);
 });
 
 test('the Kubernetes manifests are consistent and leave time to drain', () => {

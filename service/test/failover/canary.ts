@@ -1,0 +1,105 @@
+import { randomUUID } from 'node:crypto';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { Agent, request } from 'undici';
+
+/** Requests decisions from one process at a steady rate, whether or not earlier ones have been answered. */
+export interface Canary {
+  /** The ids of its decisions. */
+  acknowledged: ReadonlySet<string>;
+  /** What a client of this process saw from `sinceMs` on (`performance.now()`); call it when the process has recovered. */
+  read(sinceMs: number): Interruption;
+  stop(): Promise<void>;
+}
+
+/** Times are in milliseconds after the fault. */
+export interface Interruption {
+  /** When the last request failed or took longer than a second; undefined if there was none. */
+  lastBadMs: number | undefined;
+  /** The first success from which on every request succeeded within a second. */
+  recoveredMs: number | undefined;
+  succeeded: number;
+  rejected: number;
+  withoutResponse: number;
+  /** Succeeded after more than a second. */
+  slow: number;
+  slowestMs: number;
+}
+
+interface Outcome {
+  sentMs: number;
+  endedMs: number;
+  /** Undefined without a response. */
+  status: number | undefined;
+}
+
+const intervalMs = 100;
+/** The SDK's own limit for a request. */
+const timeoutMs = 10_000;
+const slowMs = 1_000;
+
+export function startCanary(url: string, key: string): Canary {
+  const dispatcher = new Agent({ connections: 200 });
+  const outcomes: Outcome[] = [];
+  const acknowledged = new Set<string>();
+  const pending = new Set<Promise<void>>();
+  let stopped = false;
+
+  const send = async (): Promise<void> => {
+    const sentMs = performance.now();
+    let status: number | undefined;
+    try {
+      const response = await request(`${url}/v1/decisions`, {
+        method: 'POST',
+        dispatcher,
+        headers: { authorization: `Bearer ${key}`, 'content-type': 'application/json' },
+        body: JSON.stringify({ placement: 'revive', user_ref: randomUUID() }),
+        signal: AbortSignal.timeout(timeoutMs),
+      });
+      const { id } = (await response.body.json()) as { id?: string };
+      status = response.statusCode;
+      if (status === 200 && id !== undefined) acknowledged.add(id);
+    } catch {
+      // The client has given up, or the connection broke.
+    }
+    outcomes.push({ sentMs, endedMs: performance.now(), status });
+  };
+  const running = (async () => {
+    while (!stopped) {
+      const sending = send();
+      pending.add(sending);
+      void sending.then(() => pending.delete(sending));
+      await sleep(intervalMs);
+    }
+  })();
+
+  return {
+    acknowledged,
+    read(sinceMs) {
+      const seen = outcomes
+        .filter(({ endedMs }) => endedMs >= sinceMs)
+        .toSorted((a, b) => a.endedMs - b.endedMs);
+      const durations = seen.map(({ sentMs, endedMs }) => endedMs - sentMs);
+      const isSlow = ({ sentMs, endedMs }: Outcome): boolean => endedMs - sentMs > slowMs;
+      const isBad = (outcome: Outcome): boolean => outcome.status !== 200 || isSlow(outcome);
+      const lastBad = seen.findLastIndex(isBad);
+      const count = (has: (outcome: Outcome) => boolean): number => seen.filter(has).length;
+      const sinceFault = (outcome: Outcome | undefined): number | undefined =>
+        outcome && Math.round(outcome.endedMs - sinceMs);
+      return {
+        lastBadMs: sinceFault(seen[lastBad]),
+        recoveredMs: lastBad < 0 ? 0 : sinceFault(seen[lastBad + 1]),
+        succeeded: count(({ status }) => status === 200),
+        rejected: count(({ status }) => status !== 200 && status !== undefined),
+        withoutResponse: count(({ status }) => status === undefined),
+        slow: count((outcome) => outcome.status === 200 && isSlow(outcome)),
+        slowestMs: Math.round(Math.max(0, ...durations)),
+      };
+    },
+    async stop() {
+      stopped = true;
+      await running;
+      await Promise.all(pending);
+      await dispatcher.destroy();
+    },
+  };
+}

@@ -1,0 +1,62 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { Members, PatroniCluster } from './patroni.ts';
+
+export interface Failure {
+  name: string;
+  /** Causes it and resolves at the latest when it has ended, with all machines running again. */
+  run(cluster: PatroniCluster, members: Members): Promise<void>;
+}
+
+/** Longer than `ttl`, after which the primary is replaced. */
+const absentMs = 30_000;
+
+const crash: Failure = {
+  name: 'PostgreSQL of the primary is killed (SIGKILL); Patroni goes on',
+  async run(cluster, { primary }) {
+    cluster.signal(primary, 'SIGKILL', 'postgres');
+  },
+};
+
+const loss: Failure = {
+  name: 'the machine of the primary is lost (SIGKILL of PostgreSQL and Patroni)',
+  async run(cluster, { primary }) {
+    cluster.signal(primary, 'SIGKILL', 'machine');
+    await sleep(absentMs);
+    cluster.start(primary);
+  },
+};
+
+const switchover: Failure = {
+  name: 'a planned switchover',
+  run: (cluster, members) => cluster.switchOver(members),
+};
+
+const pause: Failure = {
+  name: 'the machine of the primary stops responding for 30 s (SIGSTOP), and goes on when it has been replaced',
+  async run(cluster, { primary }) {
+    cluster.signal(primary, 'SIGSTOP', 'machine');
+    await sleep(absentMs);
+    cluster.signal(primary, 'SIGCONT', 'machine');
+  },
+};
+
+const pauseStandby: Failure = {
+  name: 'the machine of the synchronous standby stops responding for 30 s (SIGSTOP)',
+  async run(cluster, { synchronous }) {
+    cluster.signal(synchronous, 'SIGSTOP', 'machine');
+    await sleep(absentMs);
+    cluster.signal(synchronous, 'SIGCONT', 'machine');
+  },
+};
+
+const loseEtcd: Failure = {
+  name: 'etcd is killed for 30 s',
+  async run(cluster) {
+    await cluster.stopEtcd();
+    await sleep(absentMs);
+    cluster.startEtcd();
+  },
+};
+
+/** By their names in `npm run failover:service`. */
+export const failures = { crash, loss, switchover, pause, pauseStandby, loseEtcd };

@@ -1,0 +1,73 @@
+/** `npm run failover:service [-- <failure>…]`: replaces the primary of a PostgreSQL cluster under load. */
+import { parseArgs } from 'node:util';
+import type { Interruption } from './canary.ts';
+import { failures } from './failures.ts';
+import { findMissing, readVersions } from './patroni.ts';
+import { type FailureResult, runFailures } from './run-failures.ts';
+
+const names = Object.keys(failures) as (keyof typeof failures)[];
+const { values, positionals } = parseArgs({
+  options: {
+    minutes: { type: 'string' },
+    players: { type: 'string', default: '32' },
+    help: { type: 'boolean', default: false },
+  },
+  allowPositionals: true,
+});
+if (values.help) {
+  console.log(`npm run failover:service [-- <failure>… --minutes <n> --players 32]
+
+Three PostgreSQL servers with synchronous replication under Patroni, configured as in deploy/high-availability, and two
+processes of the service under the load of whole ads: one connects through HAProxy, the other knows all three servers.
+Causes each failure, or those named, and compares the database and the webhooks with what was acknowledged.
+Failures: ${names.join(', ')}. All of them take about six minutes.
+  --minutes <n>  goes on, in a random order, for at least this long
+  --players <n>  concurrent players (default 32)
+FAILOVER_LOG=1 also shows the logs of Patroni, PostgreSQL, etcd and HAProxy.`);
+  process.exit();
+}
+const unknown = positionals.find((name) => !names.some((known) => known === name));
+if (unknown !== undefined)
+  throw new Error(`Unknown failure: ${unknown}. Expected one of ${names.join(', ')}.`);
+const minutes = Number(values.minutes ?? 0);
+if (!(minutes >= 0)) throw new Error(`--minutes is ${values.minutes}; expected a number.`);
+const missing = findMissing();
+if (missing.length > 0) {
+  console.log(
+    `skipped: ${missing.join(', ')} ${missing.length === 1 ? 'is' : 'are'} not installed`,
+  );
+  process.exit();
+}
+
+const wanted = names.filter((name) => positionals.length === 0 || positionals.includes(name));
+const pickAny = () => wanted[Math.floor(Math.random() * wanted.length)];
+const queue = [...wanted];
+const describe = (
+  { recoveredMs, rejected, withoutResponse, slow, slowestMs }: Interruption,
+  through: string,
+): string =>
+  recoveredMs === undefined
+    ? `  ${through}: has not recovered`
+    : `  ${through}: recovered after ${(recoveredMs / 1_000).toFixed(1)} s; ${rejected} rejected, ${withoutResponse} without a response, ${slow} slow; slowest ${slowestMs} ms`;
+const print = ({ name, proxy, hosts }: FailureResult): void =>
+  console.log([name, describe(proxy, 'HAProxy'), describe(hosts, 'several hosts')].join('\n'));
+
+console.log(readVersions());
+const { lost, duplicated, undelivered, inconsistent, wrong, ...report } = await runFailures({
+  players: Number(values.players),
+  next(passed) {
+    const name = queue.shift() ?? (passed < minutes ? pickAny() : undefined);
+    return name && failures[name];
+  },
+  onFailure: print,
+});
+const { decisions, events, rewards } = report;
+console.log(`acknowledged: ${decisions} decisions, ${events} events, ${rewards} rewards`);
+for (const [what, list] of Object.entries({ lost, duplicated, undelivered, inconsistent, wrong })) {
+  console.log(`${what}: ${list.length} ${list.slice(0, 5).join(' | ')}`);
+  if (list.length > 0) process.exitCode = 1;
+}
+const stuck = report.failures.filter(
+  ({ proxy, hosts }) => proxy.recoveredMs === undefined || hosts.recoveredMs === undefined,
+);
+if (stuck.length > 0) process.exitCode = 1;

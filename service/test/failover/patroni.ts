@@ -1,0 +1,261 @@
+import { type ChildProcess, execFileSync, spawn } from 'node:child_process';
+import {
+  chmodSync,
+  chownSync,
+  existsSync,
+  mkdtempSync,
+  readFileSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { fileURLToPath } from 'node:url';
+import getPort from 'get-port';
+import { parseDocument } from 'yaml';
+import { childrenOf, findPrograms, unprivileged } from '../private-postgres.ts';
+
+/** Three PostgreSQL servers under Patroni, etcd, and HAProxy in front, with the configuration in `deploy/`. */
+export interface PatroniCluster {
+  /** Through HAProxy, which connects to the primary. */
+  proxyUrl: string;
+  /** All three servers in one URL. */
+  hostsUrl: string;
+  /** Resolves when there is a primary with two streaming standbys, one of them synchronous. */
+  untilHealthy(): Promise<Members>;
+  /** Sends a signal to PostgreSQL with all its sessions, or also to its Patroni. */
+  signal(node: Node, signal: NodeJS.Signals, scope: 'postgres' | 'machine'): void;
+  /** Starts Patroni again after its node was killed. */
+  start(node: Node): void;
+  /** Makes the synchronous standby the primary. */
+  switchOver(members: Members): Promise<void>;
+  /** Kills etcd, without which no node can become the primary. */
+  stopEtcd(): Promise<void>;
+  startEtcd(): void;
+  stop(): Promise<void>;
+}
+
+export interface Node {
+  name: string;
+  port: number;
+  /** Of Patroni's API. */
+  apiPort: number;
+}
+
+export interface Members {
+  primary: Node;
+  synchronous: Node;
+}
+
+const deployed = (file: string): string =>
+  fileURLToPath(new URL(`../../../deploy/high-availability/${file}`, import.meta.url));
+
+/** The programs that are missing for {@link startPatroni}. */
+export const findMissing = (): string[] => [
+  ...(findPrograms() === undefined ? ['postgresql'] : []),
+  ...['patroni', 'etcd', 'haproxy'].filter((name) => locate(name) === undefined),
+];
+
+/** Debian installs HAProxy in `/usr/sbin`, which is not on every user's `PATH`. */
+function locate(program: string): string | undefined {
+  const folders = [...(process.env['PATH'] ?? '').split(':'), '/usr/sbin', '/usr/bin'];
+  return folders.map((folder) => join(folder, program)).find((path) => existsSync(path));
+}
+
+/** @throws Error if a program is missing: check {@link findMissing} first. */
+export async function startPatroni(): Promise<PatroniCluster> {
+  const bin = findPrograms();
+  const account = process.getuid?.() === 0 ? unprivileged() : undefined;
+  const folder = mkdtempSync(join(tmpdir(), 'trueward-patroni-'));
+  if (account) chownSync(folder, account.uid, account.gid);
+  chmodSync(folder, 0o755);
+  const port = () => getPort({ host: '127.0.0.1' });
+  const etcd = { client: await port(), peer: await port() };
+  const nodes: Node[] = [];
+  for (const name of ['one', 'two', 'three'])
+    nodes.push({ name, port: await port(), apiPort: await port() });
+  const proxyPort = await port();
+  const running = new Map<string, ChildProcess>();
+
+  const launch = (
+    id: string,
+    program: string,
+    args: string[],
+    env: Record<string, string> = {},
+  ) => {
+    const child = spawn(locate(program) ?? program, args, {
+      ...account,
+      cwd: folder,
+      env: { PATH: process.env['PATH'] ?? '', HOME: folder, LC_ALL: 'C', ...env },
+      stdio: ['ignore', 'ignore', process.env['FAILOVER_LOG'] ? 'inherit' : 'ignore'],
+    });
+    running.set(id, child);
+  };
+  const startEtcd = (): void => {
+    const [client, peer] = [etcd.client, etcd.peer].map((each) => `http://127.0.0.1:${each}`);
+    launch('etcd', 'etcd', [
+      ...['--data-dir', join(folder, 'etcd'), '--name', 'etcd', '--logger', 'zap'],
+      ...['--listen-client-urls', `${client}`, '--advertise-client-urls', `${client}`],
+      ...['--listen-peer-urls', `${peer}`, '--initial-advertise-peer-urls', `${peer}`],
+      ...['--initial-cluster', `etcd=${peer}`],
+    ]);
+  };
+  const configuration = join(folder, 'patroni.yaml');
+  writeFileSync(configuration, readConfiguration(folder));
+  const start = (node: Node): void =>
+    launch(node.name, 'patroni', [configuration], {
+      PATRONI_NAME: node.name,
+      PATRONI_ETCD3_HOSTS: `'127.0.0.1:${etcd.client}'`,
+      PATRONI_RESTAPI_LISTEN: `127.0.0.1:${node.apiPort}`,
+      PATRONI_RESTAPI_CONNECT_ADDRESS: `127.0.0.1:${node.apiPort}`,
+      PATRONI_POSTGRESQL_LISTEN: `127.0.0.1:${node.port}`,
+      PATRONI_POSTGRESQL_CONNECT_ADDRESS: `127.0.0.1:${node.port}`,
+      PATRONI_POSTGRESQL_DATA_DIR: join(folder, node.name),
+      PATRONI_POSTGRESQL_BIN_DIR: bin ?? '',
+      PATRONI_POSTGRESQL_PGPASS: join(folder, `pgpass-${node.name}`),
+      PATRONI_SUPERUSER_USERNAME: 'postgres',
+      PATRONI_SUPERUSER_PASSWORD: 'postgres',
+      PATRONI_REPLICATION_USERNAME: 'replicator',
+      PATRONI_REPLICATION_PASSWORD: 'replicator',
+    });
+  const startProxy = (): void =>
+    launch('haproxy', 'haproxy', ['-db', '-f', deployed('haproxy.cfg')], {
+      BIND: `127.0.0.1:${proxyPort}`,
+      ...Object.fromEntries(
+        nodes.flatMap((node, index) => [
+          [`NODE_${index + 1}`, `127.0.0.1:${node.port}`],
+          [`PATRONI_${index + 1}`, String(node.apiPort)],
+        ]),
+      ),
+    });
+
+  const postmasterOf = ({ name }: Node): number | undefined => {
+    const file = join(folder, name, 'postmaster.pid');
+    return existsSync(file) ? Number(readFileSync(file, 'utf8').split('\n')[0]) : undefined;
+  };
+  const signal: PatroniCluster['signal'] = (node, name, scope) => {
+    const postmaster = postmasterOf(node);
+    const patroni = running.get(node.name)?.pid;
+    const patroniTree = patroni === undefined ? [] : [patroni, ...descendantsOf(patroni)];
+    // First Patroni, which would start PostgreSQL again, then the postmaster, which would start its sessions again.
+    const pids = [
+      ...(scope === 'machine' ? patroniTree.filter((pid) => pid !== postmaster) : []),
+      ...(postmaster === undefined ? [] : [postmaster, ...descendantsOf(postmaster)]),
+    ];
+    for (const pid of new Set(pids)) send(pid, name);
+  };
+
+  const end = (): void => {
+    for (const node of nodes)
+      for (const name of ['SIGKILL', 'SIGCONT'] as const) signal(node, name, 'machine');
+    for (const child of running.values()) child.kill('SIGKILL');
+  };
+  process.once('exit', end);
+  startEtcd();
+  for (const node of nodes) start(node);
+  startProxy();
+  const api = async (node: Node, path: string, body?: object): Promise<Response> =>
+    fetch(`http://127.0.0.1:${node.apiPort}${path}`, {
+      signal: AbortSignal.timeout(body ? 60_000 : 2_000),
+      ...(body ? { method: 'POST', body: JSON.stringify(body) } : {}),
+    });
+  /** What the primary knows, as others may know only of its predecessor. Undefined unless all are well. */
+  const readMembers = async (node: Node): Promise<Members | undefined> => {
+    if (!(await api(node, '/primary')).ok) return undefined;
+    return findMembers(await (await api(node, '/cluster')).text(), nodes);
+  };
+  return {
+    proxyUrl: `postgres://postgres:postgres@127.0.0.1:${proxyPort}/postgres`,
+    hostsUrl: `postgres://postgres:postgres@${nodes.map((node) => `127.0.0.1:${node.port}`).join(',')}/postgres`,
+    async untilHealthy() {
+      for (;;) {
+        for (const node of nodes) {
+          const members = await readMembers(node).catch(() => undefined);
+          if (members) return members;
+        }
+        await sleep(200);
+      }
+    },
+    signal,
+    start,
+    async switchOver({ primary, synchronous }) {
+      const response = await api(primary, '/switchover', {
+        leader: primary.name,
+        candidate: synchronous.name,
+      });
+      if (!response.ok) throw new Error(`switchover: ${response.status} ${await response.text()}`);
+    },
+    async stopEtcd() {
+      const child = running.get('etcd');
+      const ended = new Promise((resolve) => child?.once('exit', resolve));
+      child?.kill('SIGKILL');
+      await ended;
+    },
+    startEtcd,
+    async stop() {
+      process.off('exit', end);
+      const ended = [...running.values()]
+        .filter((child) => child.exitCode === null && child.signalCode === null)
+        .map((child) => new Promise((resolve) => child.once('exit', resolve)));
+      end();
+      await Promise.all(ended);
+      rmSync(folder, { recursive: true, force: true, maxRetries: 5 });
+    },
+  };
+}
+
+/** The one in `deploy/`, without files outside the folder. */
+function readConfiguration(folder: string): string {
+  const document = parseDocument(readFileSync(deployed('patroni.yaml'), 'utf8'));
+  document.setIn(['postgresql', 'parameters'], { unix_socket_directories: folder });
+  return document.toString();
+}
+
+/** Undefined unless all three are running, and one standby is synchronous. */
+function findMembers(text: string, nodes: readonly Node[]): Members | undefined {
+  interface Member {
+    name: string;
+    role: 'leader' | 'replica' | 'sync_standby';
+    state: string;
+    lag?: number | 'unknown';
+  }
+  const { members } = JSON.parse(text) as { members: Member[] };
+  const isUp = ({ role, state, lag }: Member): boolean =>
+    role === 'leader' ? state === 'running' : /^(running|streaming)$/.test(state) && lag === 0;
+  const find = (role: Member['role']): Node | undefined => {
+    const member = members.find((each) => each.role === role);
+    return nodes.find(({ name }) => name === member?.name);
+  };
+  const [primary, synchronous] = [find('leader'), find('sync_standby')];
+  const isHealthy = members.length === nodes.length && members.every(isUp);
+  return isHealthy && primary && synchronous ? { primary, synchronous } : undefined;
+}
+
+function descendantsOf(pid: number): number[] {
+  try {
+    return childrenOf(pid).flatMap((child) => [child, ...descendantsOf(child)]);
+  } catch {
+    return []; // it has ended
+  }
+}
+
+function send(pid: number, signal: NodeJS.Signals): void {
+  try {
+    process.kill(pid, signal);
+  } catch {
+    // It ended with its parent.
+  }
+}
+
+/** The installed version of each program, for a report. */
+export function readVersions(): string {
+  const read = (program: string, ...args: string[]): string =>
+    /\d+\.[\d.]+/.exec(execFileSync(program, args, { encoding: 'utf8' }))?.[0] ?? '?';
+  return [
+    `PostgreSQL ${read(join(findPrograms() ?? '', 'postgres'), '--version')}`,
+    `Patroni ${read(locate('patroni') ?? '', '--version')}`,
+    `etcd ${read(locate('etcd') ?? '', '--version')}`,
+    `HAProxy ${read(locate('haproxy') ?? '', '-v')}`,
+  ].join(', ');
+}

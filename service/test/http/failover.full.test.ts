@@ -1,0 +1,28 @@
+import { expect, test } from 'vitest';
+import { failures } from '../failover/failures.ts';
+import { findMissing } from '../failover/patroni.ts';
+import { runFailures } from '../failover/run-failures.ts';
+
+test(
+  'nothing acknowledged is lost when the primary of a PostgreSQL cluster is switched over, then lost with its machine',
+  { timeout: 300_000 },
+  async ({ skip }) => {
+    const missing = findMissing();
+    if (missing.length > 0) return skip(`not installed: ${missing.join(', ')}`);
+    const queue = [failures.switchover, failures.loss];
+    const report = await runFailures({ players: 16, next: () => queue.shift() });
+    expect(report).toMatchObject({
+      lost: [],
+      duplicated: [],
+      undelivered: [],
+      inconsistent: [],
+      wrong: [],
+    });
+    for (const { proxy, hosts } of report.failures)
+      for (const { recoveredMs, rejected } of [proxy, hosts]) {
+        // Without an interruption, the test would prove nothing.
+        expect(rejected).toBeGreaterThan(0);
+        expect(recoveredMs).toBeLessThan(60_000);
+      }
+  },
+);
