@@ -22,7 +22,7 @@ export interface PatroniCluster {
   proxyUrl: string;
   /** All three servers in one URL. */
   hostsUrl: string;
-  /** Resolves when there is a primary with two streaming standbys, one of them synchronous. */
+  /** Resolves when there is a primary with two streaming standbys, one of them synchronous; rejects after two minutes. */
   untilHealthy(): Promise<Members>;
   /** Sends a signal to PostgreSQL with all its sessions, or also to its Patroni. */
   signal(node: Node, signal: NodeJS.Signals, scope: 'postgres' | 'machine'): void;
@@ -47,6 +47,9 @@ export interface Members {
   primary: Node;
   synchronous: Node;
 }
+
+/** A node that rejoins copies what it lacks; on a busy machine, that takes half a minute. */
+const healingMs = 120_000;
 
 const deployed = (file: string): string =>
   fileURLToPath(new URL(`../../../deploy/high-availability/${file}`, import.meta.url));
@@ -169,13 +172,15 @@ export async function startPatroni(): Promise<PatroniCluster> {
     proxyUrl: `postgres://postgres:postgres@127.0.0.1:${proxyPort}/postgres`,
     hostsUrl: `postgres://postgres:postgres@${nodes.map((node) => `127.0.0.1:${node.port}`).join(',')}/postgres`,
     async untilHealthy() {
-      for (;;) {
+      const untilMs = performance.now() + healingMs;
+      while (performance.now() < untilMs) {
         for (const node of nodes) {
           const members = await readMembers(node).catch(() => undefined);
           if (members) return members;
         }
         await sleep(200);
       }
+      throw new Error(`The cluster has not healed for ${healingMs} ms (FAILOVER_LOG=1 shows why).`);
     },
     signal,
     start,
