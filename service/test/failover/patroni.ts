@@ -96,13 +96,20 @@ export async function startPatroni(): Promise<PatroniCluster> {
     running.set(id, child);
   };
   const startEtcd = (): void => {
-    const [client, peer] = [etcd.client, etcd.peer].map((each) => `http://127.0.0.1:${each}`);
-    launch('etcd', 'etcd', [
-      ...['--data-dir', join(folder, 'etcd'), '--name', 'etcd', '--logger', 'zap'],
-      ...['--listen-client-urls', `${client}`, '--advertise-client-urls', `${client}`],
-      ...['--listen-peer-urls', `${peer}`, '--initial-advertise-peer-urls', `${peer}`],
-      ...['--initial-cluster', `etcd=${peer}`],
-    ]);
+    const client = `http://127.0.0.1:${etcd.client}`;
+    const peer = `http://127.0.0.1:${etcd.peer}`;
+    const options = {
+      'data-dir': join(folder, 'etcd'),
+      name: 'etcd',
+      logger: 'zap',
+      'listen-client-urls': client,
+      'advertise-client-urls': client,
+      'listen-peer-urls': peer,
+      'initial-advertise-peer-urls': peer,
+      'initial-cluster': `etcd=${peer}`,
+    };
+    const args = Object.entries(options).map(([name, value]) => `--${name}=${value}`);
+    launch('etcd', 'etcd', args);
   };
   const configuration = join(folder, 'patroni.yaml');
   writeFileSync(configuration, readConfiguration(folder));
