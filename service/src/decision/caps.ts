@@ -9,7 +9,7 @@ interface Capped {
   retryAtMs: number;
 }
 
-/** For how long the caps of a placement take an impression into account, in milliseconds; 0: they are off. */
+/** How long an impression counts toward a placement's caps, in milliseconds; 0 if the caps are off. */
 export const capWindowMs = (placement: Pick<Placement, 'cooldown_s' | 'frequency_cap'>): number =>
   1_000 * Math.max(placement.cooldown_s, placement.frequency_cap?.per_s ?? 0);
 
@@ -63,14 +63,14 @@ export function checkCaps(
 }
 
 /**
- * What is left of a house ad's daily cap. The cap is enforced by decisions: each one reserves an impression until the
+ * The remainder of a house ad's daily cap. The cap is enforced by decisions: each one reserves an impression until the
  * ad is seen or expires. Reservations are weighted by the share of ads that is usually seen, so that preloaded ads
  * don't exhaust the cap.
  */
 export interface DailyBudget {
   /** Verified impressions of the current UTC day. */
   served: number;
-  /** How many reservations this process may make until the next count. */
+  /** How many reservations this process can make before the next count. */
   allowance: number;
   /** Reservations of this process that are not committed yet. */
   inFlight: number;
@@ -108,7 +108,7 @@ interface Counted {
   outstanding: number;
 }
 
-/** How many reservations may be made now. Pure. */
+/** How many reservations can be made now. Pure. */
 function allowanceOf(
   cap: number,
   { servedToday, served, filled, outstanding }: Counted,

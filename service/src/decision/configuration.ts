@@ -60,8 +60,8 @@ export async function openConfiguration({
   let timer: NodeJS.Timeout | undefined;
 
   /**
-   * While the shard of an account is unreachable, the account keeps the configuration that was read last, and the others
-   * get theirs. The first read needs all accounts: a key that has not been read is rejected for good.
+   * While an account's shard is unreachable, that account keeps its last configuration and the others are refreshed. The
+   * first read must include every account, because a key that has not been read is rejected permanently.
    */
   const isolate = async (accountId: string, read: () => Promise<void>): Promise<void> => {
     try {
@@ -80,7 +80,7 @@ export async function openConfiguration({
     for (const { account_id: accountId, version } of versions) {
       if (accounts.get(accountId)?.version === version) continue;
       await isolate(accountId, async () => {
-        // The version was read first: a concurrent change is at worst read twice.
+        // The version was read first, so a concurrent change is read twice at worst.
         const snapshots = await loadSnapshots(database, accountId);
         // Keep the budgets. A new ad gets its first one from the count below.
         const dailyBudgets = accounts.get(accountId)?.dailyBudgets ?? {

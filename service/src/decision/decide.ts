@@ -74,7 +74,7 @@ const unfilled = (rest: Omit<Unfilled, 'explain'>, explain: Explanation[] = []):
   explain,
 });
 
-/** Checks what concerns the whole request; `policies` are those that apply to it. */
+/** Runs the checks that concern the whole request; `policies` are those that apply to it. */
 export function checkRequest({
   snapshot,
   entry,
@@ -93,7 +93,7 @@ export function checkRequest({
     : { policies };
 }
 
-/** Why an outside source is not asked; undefined if it is. */
+/** Why an outside source is not called; undefined if it is. */
 export function sourceRejection(
   { id, child_directed: allowsChildren }: OutsideSource,
   { snapshot, entry, request, context, nowMs }: DecisionFacts,
@@ -139,7 +139,7 @@ class Filled {
     return this.#explain().map((item) => markChoice(item, this.candidate));
   }
 
-  /** The same choice with another explanation. */
+  /** The same choice with a different explanation. */
   explainedBy(explain: Explanation[]): Filled {
     return new Filled(this.candidate, () => explain);
   }

@@ -71,7 +71,7 @@ export function createMakeDecision(deps: Deps): MakeDecision {
   return async (scope, entry, request, client) => {
     const nowMs = clock.nowMs();
     const evaluated = { scope, entry, request, client, nowMs };
-    // Outside sources are not asked for bots, whose impressions would not count.
+    // Outside sources are not called for bots, because their impressions would not count.
     const asksSources =
       entry.sources.length > 0 && !client.bot && !simulateVerdict(request.simulate);
     const evaluation = asksSources
@@ -124,7 +124,7 @@ interface EvaluatedRequest {
 interface Evaluation {
   verdict: Verdict | OutsideFilled;
   viewer: string | undefined;
-  /** Only if outside sources were asked. */
+  /** Set only if outside sources were called. */
   demand?: DemandRecord;
   sourceCounts?: readonly SourceCount[];
 }
@@ -155,7 +155,7 @@ async function evaluateWithSources(deps: Deps, evaluated: EvaluatedRequest): Pro
   return { ...(await decideWithSources(deps.outside, evaluated.scope, facts, describe)), viewer };
 }
 
-/** CSS pixels of a phone held sideways, for clients that do not say. */
+/** A phone's viewport in landscape orientation, in CSS pixels, for clients that don't report theirs. */
 const defaultViewport = { width: 844, height: 390 };
 
 function createDescribeRequest(
@@ -184,7 +184,7 @@ function createDescribeRequest(
     ...(origin !== undefined && { origin }),
   };
   return (source, blocked) => {
-    // No two sources can tell that they have the same player.
+    // The id differs per source, so that two sources cannot tell that they have the same player.
     const user =
       userRef === undefined ? {} : { userId: pseudonym(scope, `${source.id}\n${userRef}`) };
     return { ...common, player: disclose({ ...player, ...user }), blocked };

@@ -42,7 +42,7 @@ export interface RecordedEvent {
   /** The client's time, corrected for its clock skew and clamped between issue and receipt. Unix milliseconds. */
   occurredAtMs: number;
   receivedAtMs: number;
-  /** What was added to the client's time: its clock skew plus the time in flight. */
+  /** The correction added to the client's time: its clock skew plus the time in flight. */
   offsetMs: number;
   /** Whether the client's time had to be clamped. */
   clamped: boolean;

@@ -59,7 +59,7 @@ export function describeDecision(facts: DecisionFacts): {
   return { decision, stored: { scope, record, event: { type: 'policy.blocked', data } } };
 }
 
-/** Not a number, a URL or a quotation. */
+/** Whether the reason contains no number, URL or quotation. */
 const isPlain = (reason: string): boolean => /^[A-Za-z’ ,-]+\.?$/.test(reason);
 
 /**

@@ -20,13 +20,13 @@ export interface NewDecision {
   record: DecisionRecord;
   /** `policy.blocked`, if a policy blocked the request. */
   event?: EventDraft;
-  /** Only if outside sources were asked. */
+  /** Set only if outside sources were called. */
   demand?: DemandRecord;
   /** What the outside sources did, for reports. */
   sourceCounts?: readonly SourceCount[];
 }
 
-/** One more of a metric of an outside source. */
+/** Increments one metric of an outside source. */
 export interface SourceCount {
   sourceId: string;
   metric: 'source_requests' | 'source_bids' | 'source_wins' | 'source_timeouts' | 'source_errors';
@@ -134,7 +134,7 @@ const demandColumns: readonly Column<{ id: string; demand: DemandRecord }>[] = [
   { name: 'demand', type: 'jsonb', read: ({ demand }) => demand },
 ];
 const firstRequest = firstSum + demandColumns.length;
-/** The same, with what is stored about outside demand and the notices of the auctions. */
+/** Like {@link insertDecisions}, but also inserts outside demand and the auctions' notices. */
 const insertWithDemand = `${insertDecisions},
   demanded AS (
     INSERT INTO decision_demand (account_id, decision_id, demand) ${forAccount(unnest(demandColumns, firstSum))}),
@@ -150,7 +150,7 @@ const dimensionsOf = (row: DecisionRecord) => ({
   houseAdId: row.house_ad_id,
 });
 
-/** Sources are counted by themselves, whichever ad was chosen. */
+/** Each source is counted separately, whichever ad was chosen. */
 const countSources = ({ scope, record, sourceCounts = [] }: NewDecision): Count[] =>
   sourceCounts.map(({ sourceId, metric }) => {
     const { placement, issued_at } = record;
@@ -203,10 +203,10 @@ export async function recordDecisions(
   }, options);
 }
 
-/** A bidder that was not reached by then has lost interest. */
+/** How long a notice stays worth sending. */
 const noticesLateMs = 600_000;
 
-/** Notices say nothing about the player. */
+/** The requests for the notices that are due. They carry no information about the player. */
 const requestsOf = ({ id, demand }: { id: string; demand: DemandRecord }): NewRequest[] =>
   dueNotices(demand).map((tracker) => ({
     decisionId: id,

@@ -12,7 +12,7 @@ import { parseInstant } from '../platform/instant.ts';
 import { type OutsideSource, toOutsideSource } from '../resource/outside-source.ts';
 import type { ResourceKind, ResourceKinds } from '../resource/resource.ts';
 
-/** A creative and what decisions need of its advertiser. */
+/** A creative with the advertiser data that decisions need. */
 export interface Ad {
   creative: Creative;
   /** The creative as clients receive it. */
@@ -44,7 +44,7 @@ export interface PlacementEntry {
 /** The configuration of one account and environment, compiled for decisions after each change. */
 export interface Snapshot {
   placements: ReadonlyMap<string, PlacementEntry>;
-  /** The creative that was taken in from an outside source, whatever its review says. */
+  /** The creative that was taken in from an outside source, regardless of its review. */
   findOutsideCreative(sourceId: string, creativeKey: string): Ad | undefined;
   killSwitches: readonly (KillSwitch & { expiresAtMs: number })[];
   webhooks: readonly Webhook[];

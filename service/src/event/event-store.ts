@@ -28,7 +28,7 @@ export async function lockViewers(
       ${forAccount('$2, unnest($3::text[]), $4::timestamptz')}
       ON CONFLICT (account_id, environment, viewer) DO UPDATE SET seen_at = excluded.seen_at
         WHERE viewers.seen_at < $5::timestamptz`,
-    // The same order everywhere, to avoid deadlocks.
+    // Locks are taken in the same order everywhere, to avoid deadlocks.
     [accountId, environment, viewers.toSorted(), iso(nowMs), iso(nowMs - dayMs)],
   );
 }
@@ -67,7 +67,7 @@ export async function readDecisions(
   { lock }: { lock: boolean },
 ): Promise<DecisionState[]> {
   if (ids.length === 0) return [];
-  // The same order everywhere, to avoid deadlocks.
+  // Locks are taken in the same order everywhere, to avoid deadlocks.
   const params = [accountId, environment, ids.toSorted()];
   return queries.execute<DecisionState>(lock ? readAndLock : readUnlocked, params);
 }

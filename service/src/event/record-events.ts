@@ -55,7 +55,10 @@ interface Deps {
   onTrackers(accountId: string): void;
 }
 
-/** Maximum events per transaction: a device may send 500 at once, and others of its account wait for them. */
+/**
+ * Maximum number of events per transaction. One request can contain 500, and the account's other devices wait until the
+ * transaction has ended.
+ */
 const maxEventsPerBatch = 1_000;
 
 /** Creates the lanes that commit events in batches, per account and environment. */

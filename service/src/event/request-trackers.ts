@@ -122,7 +122,7 @@ function requestsOf(
     decisionId: id,
     tracker,
     lateInMs,
-    // Who is billed need not know whom.
+    // Billing notices do not identify the player.
     client: tracker.atLeastOnce ? null : client,
   }));
 }
@@ -137,12 +137,12 @@ function disclosed({ ip, userAgent }: Client = {}, { limitAdTracking }: Chosen):
   };
 }
 
-/** A million of any currency: more is a mistake, and would make sums overflow. */
+/** Maximum price: a million of any currency. A higher one is a mistake and would make sums overflow. */
 const maxPriceMicros = 1e12;
 
 /**
- * The price is counted per thousand, as it is stored: reports divide the sum, so that no fraction is lost. A price that
- * is no count must not fail the transaction, which rewards the player.
+ * Counts the price per thousand, as it is stored; reports divide the sum, so that no fraction is lost. An invalid price
+ * is skipped, because it must not fail the transaction, which rewards the player.
  */
 function countRevenue({ scope }: Facts, { decision, chosen, isServed }: Step): Count[] {
   const { priceMicros: times, currency } = chosen;
