@@ -81,6 +81,9 @@ const pending = `account_id = $1 AND state = 'pending' AND decision_id >= $2`;
  * A request waits while an earlier one of its decision has not reached the same host; nobody can observe the order
  * across hosts. An expired lease is not leased again unless the request is made at least once: its process may have
  * died after it was sent.
+ *
+ * Earlier requests are found by decision, in the primary key: with `state = 'pending'`, the planner prefers the index of
+ * pending requests, and reads the whole queue of the host for each (10 s instead of 0.2 s at 70,000).
  */
 const claim = `WITH RECURSIVE queues AS (
     (SELECT host FROM tracker_requests WHERE ${pending} ORDER BY host LIMIT 1)
@@ -99,7 +102,7 @@ const claim = `WITH RECURSIVE queues AS (
         AND NOT EXISTS (SELECT 1 FROM tracker_requests AS earlier
           WHERE earlier.account_id = $1 AND earlier.decision_id = request.decision_id
             AND earlier.host = request.host AND earlier.place < request.place
-            AND earlier.state = 'pending' AND NOT earlier.reached)
+            AND earlier.state NOT IN ('sent', 'failed', 'late') AND NOT earlier.reached)
       ORDER BY next_at, decision_id, place, tracker
       LIMIT coalesce(room.free, $5::integer)) AS due
   ), chosen AS (
