@@ -7,7 +7,7 @@ export type ProbeResponse = { facts: MediaFacts } | { problem: string };
 /** Reads files of strangers in a thread of its own. */
 export interface ProbeThread {
   /**
-   * Like `readMedia`. A file of 20 MB can make its parser busy for a second, which decisions must not wait for.
+   * Like `readMedia`. A 20 MB file can keep its parser busy for a second, and decisions must not wait for that.
    *
    * @throws DomainError when the file is unsupported, corrupt, or too costly to read.
    */
@@ -98,7 +98,7 @@ function settle<T>() {
   return { promise, resolve, reject };
 }
 
-/** Enough for the tables of a file of 20 MB. */
+/** Enough for the tables of a 20 MB file. */
 const resourceLimits = { maxOldGenerationSizeMb: 512 };
 
 function startWorker(): Worker {
@@ -110,7 +110,7 @@ function startWorker(): Worker {
 }
 
 function createWorker(): Worker {
-  // The build puts the worker beside this file.
+  // The build puts the worker next to this file.
   if (!import.meta.url.endsWith('.ts'))
     return new Worker(new URL('./probe-worker.js', import.meta.url), { resourceLimits });
   // Run from source, as in tests, the worker is TypeScript as well; tsx has to be registered in each thread.

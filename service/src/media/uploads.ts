@@ -78,7 +78,7 @@ interface UploadDeps {
 
 /** Longer than decisions are valid and forms stay open. */
 const retentionMs = 30 * 86_400_000;
-/** Bounds one sweep, so that a slow or rate-limited store is not flooded. */
+/** Maximum number of files deleted per sweep, so that a slow or rate-limited store is not flooded. */
 const batchSize = 100;
 
 export function createUploads({ database, store, clock, log }: UploadDeps): Uploads {

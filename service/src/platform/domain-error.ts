@@ -1,4 +1,4 @@
-/** A validation error of one member of a request. */
+/** A validation error in one field of a request. */
 export interface FieldError {
   /** RFC 6901 pointer. */
   pointer: string;

@@ -10,7 +10,7 @@ const form =
 const firstMs = Date.UTC(2000, 0);
 const endMs = Date.UTC(2101, 0);
 
-/** The error message for an invalid time; the name of the member precedes it. */
+/** The error message for an invalid time; the field name precedes it. */
 export const instantRule =
   'must be a time such as 2026-11-22T10:00:00.000Z: RFC 3339 with an offset, no leap second, years 2000 to 2100';
 

@@ -15,7 +15,7 @@ export interface ReportQuery {
   timeZone: string;
 }
 
-/** The limit for the rows of a report, to protect the service. */
+/** Maximum number of rows in a report, to protect the service. */
 const maxRows = 10_000;
 
 /** The possible results of a request. Their sum is the number of requests, which has no roll-up of its own. */

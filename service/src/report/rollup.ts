@@ -23,7 +23,7 @@ export interface Count {
   reason?: string;
 }
 
-/** Counts one more of `metric` for a decision. */
+/** Increments `metric` for a decision. */
 export function countOf(
   { environment }: Pick<Scope, 'environment'>,
   dimensions: Dimensions,

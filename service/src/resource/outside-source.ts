@@ -16,7 +16,7 @@ const defaults = {
   header_profile: 'iab',
 } as const satisfies Partial<Source>;
 
-/** A source outside this service, which is asked for an ad at each decision, with the defaults of its members. */
+/** A source outside this service, which is called for an ad at each decision, with defaults for its optional fields. */
 export type OutsideSource = Source &
   Required<Pick<Source, keyof typeof defaults>> &
   ({ kind: 'vast'; tag_url: string } | { kind: 'openrtb'; endpoint_url: string });

@@ -11,7 +11,7 @@ import type { Database, Queries, Scope } from '../store/database.ts';
 const receiptLifetimeS = 30 * 86_400;
 /** The purpose of receipt keys in the table `secrets`. */
 const purpose = 'receipt_key';
-/** For how long other processes may go on signing with the previous key. */
+/** How long other processes can continue to sign with the previous key. */
 const overlapMs = 3_600_000;
 
 /** A key pair for receipts. */
@@ -99,7 +99,7 @@ interface Deps {
   log: Logger;
 }
 
-/** How often keys are reloaded, in case that another process rotated them. */
+/** How often keys are reloaded, in case another process rotated them. */
 const reloadIntervalMs = 60_000;
 /** The minimum time between reloads, since anybody may request the public keys. */
 const minReloadIntervalMs = 1_000;

@@ -23,7 +23,7 @@ export interface Watch {
 
 /** The share of the required time that is sufficient, because players' clocks and timers are not exact. */
 export const watchedShare = 0.95;
-/** By how much the timers and clocks of a device may differ. */
+/** Maximum difference between a device's timers and its clock. */
 const jitterMs = 2_000;
 
 /** The tolerance for comparing two times of an ad; smaller for short ads. */
@@ -111,7 +111,7 @@ export function isImpossible(
 
 /**
  * Whether, by both clocks, less time passed since the start than the ad takes. This does not prove cheating,
- * because a clock may have been set or a request may have been slow, but it is not evidence of a watch, either. A
+ * because a clock may have been set or a request may have been slow, but it is not evidence of a watch either. A
  * negative duration means that the clock was set, and is ignored.
  */
 export function isContradicted(requiredMs: number, events: readonly RecordedEvent[]): boolean {

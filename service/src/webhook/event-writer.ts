@@ -14,7 +14,7 @@ interface Deps {
   bodies: EventBodies;
 }
 
-/** The bodies come as one JSON array: in an array literal, each of their many quotes would have to be escaped. */
+/** The bodies are passed as one JSON array: in an array literal, each of their many quotes would have to be escaped. */
 const insert = `WITH written AS (
     INSERT INTO webhook_events (account_id, environment, created_at, id, type, body)
       ${forAccount('$2, $3::timestamptz, unnest($4::text[]), unnest($5::text[]), jsonb_array_elements_text($6::text::jsonb)')}

@@ -18,7 +18,7 @@ interface Deps extends AttemptDeps {
   disable(scope: Scope, webhookId: string, reason: 'gone'): Promise<void>;
 }
 
-/** Time between two probes of an endpoint: one that is dead for good costs next to nothing. */
+/** Time between two probes of an endpoint: a permanently dead one costs next to nothing. */
 const probeIntervalMs = 3_600_000;
 /** Time between two scans for endpoints that are due for a probe. */
 const scanIntervalMs = 60_000;

@@ -54,7 +54,7 @@ const columns: readonly Column<FinishedAttempt>[] = [
 
 /**
  * Stores attempts and the new states of their deliveries; ends the failure streaks of endpoints that accepted one.
- * `now()` is not in the UPDATE, because Citus allows it in no `coalesce` there.
+ * `now()` is not in the UPDATE, because Citus does not allow it in a `coalesce` there.
  */
 const record = `WITH ended AS (
     SELECT *, now() + delay_ms * interval '1 millisecond' AS next_at FROM (SELECT ${unnest(columns, 2)}) AS given),

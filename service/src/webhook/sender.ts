@@ -127,7 +127,7 @@ function describeError(error: unknown, timeoutMs: number): string {
   return `${error.message || error.name}${cause}`.slice(0, 500);
 }
 
-/** What to sign; each secret adds a signature. */
+/** The input of a signature; each secret adds one. */
 interface SigningInput {
   /** Id of the event. */
   id: string;

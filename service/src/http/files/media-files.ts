@@ -13,7 +13,7 @@ interface Deps {
   mediaStore: MediaStore;
 }
 
-/** Opened in a tab of its own, a file has no origin, runs no scripts and loads nothing. */
+/** Opened in its own tab, a file has no origin, runs no scripts and loads nothing. */
 const staticPolicy = "sandbox; default-src 'none'; style-src 'unsafe-inline'; img-src data:";
 /** HTML creatives run isolated: in an opaque origin, without loading anything from elsewhere. */
 const creativePolicy =

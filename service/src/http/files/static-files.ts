@@ -1,7 +1,7 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { ProblemError } from '../problems/problem.ts';
 
-/** Options of `@fastify/static` for routes of our own, which set their headers with `setHeaders`. */
+/** Options of `@fastify/static` for our own routes, which set their headers with `setHeaders`. */
 export const fileOptions = {
   serve: false,
   cacheControl: false,
@@ -22,7 +22,7 @@ const fileHeaders = [
 ];
 
 /**
- * Handles requests that `@fastify/static` rejects: a path outside of the folder is treated like a missing
+ * Handles requests that `@fastify/static` rejects: a path outside the folder is treated like a missing
  * file, and a failed condition or range gets only its status, as media players expect.
  */
 export function sendFileError(

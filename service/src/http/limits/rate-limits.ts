@@ -12,7 +12,7 @@ import {
 
 /** The rate limits, by subject. */
 export interface RateLimits {
-  /** Requests per key, for keys without a limit of their own. */
+  /** Requests per key, for keys without their own limit. */
   key: Record<Environment, Rate>;
   /** The highest limit that a key may have. */
   keyCeiling: Rate;
@@ -26,7 +26,7 @@ export interface RateLimits {
 type Client = Pick<FastifyRequest, 'ip'>;
 type ReplyHeaders = Pick<FastifyReply, 'getHeader' | 'header'>;
 
-/** Rejects excess requests with 429; every response reports what is left of the tightest limit. */
+/** Rejects excess requests with 429; every response reports how many requests the tightest limit still allows. */
 export interface RateLimiter {
   /** A request with a valid key. */
   onKey(principal: KeyPrincipal, client: Client, reply: ReplyHeaders): void;
@@ -59,7 +59,7 @@ function rateOfKey(
   };
 }
 
-/** Without limits, only long-polling requests are bounded, for the sake of the process. */
+/** Without limits, only long-polling requests are bounded, to protect the process. */
 export function createRateLimiter(
   limits: RateLimits | undefined,
   buckets: LimitBuckets | undefined,

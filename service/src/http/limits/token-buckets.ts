@@ -1,4 +1,4 @@
-/** A rate limit: `perS` requests on average, `burst` at once. */
+/** A rate limit: `perS` requests per second on average, in bursts of up to `burst`. */
 export interface Rate {
   perS: number;
   burst: number;
@@ -28,7 +28,7 @@ export interface TokenBuckets {
 interface Bucket {
   rate: Rate;
   tokens: number;
-  /** What is left of the part of the limit that this process may use without reporting it. */
+  /** The remainder of the part of the limit that this process can use without reporting it. */
   unshared: number;
   atMs: number;
   /** Requests allowed in `round`. */

@@ -13,7 +13,7 @@ import {
 } from './demand-metrics.ts';
 import { isReadOnly } from './health.ts';
 
-/** Metrics that are recorded as things happen. */
+/** Metrics that are recorded when a request, database operation or webhook attempt finishes. */
 export interface ServiceMetrics {
   registry: Registry;
   observeRequest(method: string, route: string, status: string, seconds: number): void;
@@ -202,7 +202,7 @@ interface Deps {
 export function addMetrics(app: FastifyInstance, { metrics, metricsToken }: Deps): void {
   const { registry } = metrics;
   app.addHook('onResponse', (request, reply, done) => {
-    // The route, not the URL: every URL would become a series of its own.
+    // The route, not the URL: every URL would become its own series.
     const route = request.routeOptions.url ?? 'unknown';
     const status = String(reply.statusCode);
     metrics.observeRequest(request.method, route, status, reply.elapsedTime / 1_000);
