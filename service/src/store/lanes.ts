@@ -125,7 +125,7 @@ export function createGate({ slots, nowMs }: GateOptions): Gate {
   };
 }
 
-/** What all lanes of one kind of write share. */
+/** The dependencies that all lanes for one kind of write share. */
 export interface LaneDeps {
   /** `decisions`, `events` or `deliveries`. */
   name: string;

@@ -52,7 +52,7 @@ interface AppliedMigration {
   checksum: string;
 }
 
-/** In order. A released migration never changes. A new one goes to the file of its subject, and to the end of this list. */
+/** In order. A released migration never changes. Add a new one to its subject's file and to the end of this list. */
 export const allMigrations: readonly Migration[] = [
   initial,
   operators,
@@ -94,7 +94,7 @@ export interface MigrateOptions {
 
 /**
  * Brings the schema up to date and returns the names of the migrations it applied. If several processes start at
- * once, a lock row lets one of them migrate. An up-to-date schema is not locked, and needs no right to change tables.
+ * once, a lock row lets one of them migrate. An up-to-date schema is not locked, and needs no permission to change tables.
  *
  * @throws Error when the database has an unknown breaking migration, or a different one under a known name, or
  *   when another session blocks the migration for too long.

@@ -183,7 +183,7 @@ function watchReplication(pool: pg.Pool): CheckReplicated {
   const canceled = new WeakSet<pg.PoolClient>();
   pool.on('connect', (client) =>
     client.on('notice', ({ routine }) => {
-      // The text depends on the language of the server, and the warning has no code of its own.
+      // The text depends on the server's language, and the warning has no specific code.
       if (routine === 'SyncRepWaitForLSN') canceled.add(client);
     }),
   );

@@ -2,7 +2,7 @@ type Members = Record<string, unknown>;
 
 const setByService = ['id', 'environment', 'created_at', 'updated_at', 'review', 'actor'];
 
-/** The changes of an edited record: members that differ, and `null` for those that were cleared. */
+/** The changes of an edited record: fields that differ, and `null` for those that were cleared. */
 export function changesOf(before: Members, after: Members): Members {
   const cleaned = omitEmpty(after);
   const names = new Set([...Object.keys(before), ...Object.keys(cleaned)]);

@@ -68,7 +68,7 @@ const describeProblem = ({ code, detail, errors = [] }: Problem): string => {
   return ['Fix the highlighted fields.', ...new Set(wrong)].join(' ');
 };
 
-/** The member names in a pointer, without array indexes: the form shows an array as one field. */
+/** The field names in a pointer, without array indexes: the form shows an array as one field. */
 const membersOf = (pointer: string): string[] =>
   pointer.split('/').filter((part) => part !== '' && !/^\d+$/.test(part));
 

@@ -33,7 +33,7 @@ export const streamPath = (resource: string, filter: Record<string, string>): st
   streams[resource]?.(filter);
 
 interface ListOptions {
-  /** `q` is a search text; every other filter is the value of a member, by path. */
+  /** `q` is a search text; every other filter is a field's value, by path. */
   filter?: Record<string, unknown>;
   ids?: readonly (string | number)[];
   sort?: { field: string; order: 'ASC' | 'DESC' } | undefined;

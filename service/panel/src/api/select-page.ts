@@ -17,7 +17,7 @@ export function selectPage<T extends RaRecord>(
   return { data: sorted.slice((page - 1) * perPage, page * perPage), total: sorted.length };
 }
 
-/** `q` searches the whole record; every other filter is the value of a member. */
+/** `q` searches the whole record; every other filter is a field's value. */
 function matches(record: RaRecord, name: string, value: unknown): boolean {
   if (value === undefined || value === null || value === '') return true;
   if (name === 'q') {

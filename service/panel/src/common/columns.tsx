@@ -81,7 +81,7 @@ export const oneLine = {
   verticalAlign: 'bottom',
 };
 
-/** Opens records for editing if the user may edit them, else read-only. */
+/** Opens records for editing if the user can edit them, otherwise read-only. */
 export function useRowClick(): 'edit' | 'show' {
   const resource = useResourceContext() ?? '';
   const { canAccess } = useCanAccess({ resource, action: 'edit' });

@@ -35,7 +35,7 @@ export function Facts({ facts }: { facts: Record<string, ReactNode> }) {
   );
 }
 
-/** All members of an object, including nested ones. */
+/** All fields of an object, including nested ones. */
 export function RecordFacts({ record }: { record: object }) {
   const facts = Object.entries(record).map(([name, value]) => [humanize(name), inText(value)]);
   return <Facts facts={Object.fromEntries(facts) as Record<string, ReactNode>} />;

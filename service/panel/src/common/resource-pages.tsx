@@ -151,7 +151,7 @@ export function EditToolbar({
   );
 }
 
-/** The read-only page, for users who may not edit. */
+/** The read-only page, for users who cannot edit. */
 export function ShowPage() {
   return (
     <Show>
@@ -160,7 +160,7 @@ export function ShowPage() {
   );
 }
 
-/** All members of the current record. */
+/** All fields of the current record. */
 export function RecordCard() {
   const record = useRecordContext();
   if (!record) return null;

@@ -83,7 +83,7 @@ const CreativeFields = () => (
           <InlineCreate
             resource="sources"
             noun="source"
-            // A VAST source has no creatives of its own.
+            // A VAST source does not have its own creatives.
             field={{ source: 'kind', label: 'Kind', choices: choicesOf('house', 'direct') }}
           />
         }

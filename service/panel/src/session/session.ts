@@ -123,7 +123,7 @@ export function createSession(connection: Connection): Session {
       const path = `/panel/api/setup?${new URLSearchParams({ token })}`;
       const response = await fetchTracked(connection, path);
       if (!response.ok) throw await toHttpError(response);
-      // Pick the members that the form may send back.
+      // Pick the fields that the form can send back.
       const { email, name } = (await response.json()) as { email?: string; name?: string };
       return { ...(email === undefined ? {} : { email }), ...(name === undefined ? {} : { name }) };
     },
