@@ -26,37 +26,37 @@ export interface AdoptionDeps {
   openTabChannel: OpenTabChannel;
   outbox: Pick<Outbox, 'flush'>;
   rewards: Pick<Rewards, 'refresh' | 'settle'>;
-  /** Called when rewards were added to this page’s ledger. */
+  /** Called after rewards have been added to this page’s ledger. */
   changed(): void;
 }
 
-/** How long a database known to belong to another account is not checked again, in milliseconds. */
-const foreignForMs = 7 * 86_400_000;
-/** Records moved per transaction: they block the main thread for about a millisecond. */
-const chunk = 200;
-/** Number of tokens to check; more than one, because a record may be damaged. */
-const samples = 3;
+/** How long a database of a different account is left alone before it is checked again, in milliseconds. */
+const recheckMs = 7 * 86_400_000;
+/** Maximum records moved per transaction; that many block the main thread for about a millisecond. */
+const batchSize = 200;
+/** Maximum tokens to check; more than one, because a record may be damaged. */
+const maxSamples = 3;
 
-/** `trueward:live_0123456789ab@ads.example.com`; before, names had no environment. */
+/** `trueward:live_0123456789ab@ads.example.com`; older names have no environment. */
 const format = /^trueward:(?:(\w+)_)?\w{12}@(.+)$/;
 
 /**
  * The prefixes of other databases in this origin for the same service and environment: those of this game’s
  * earlier keys, and those of other games.
  */
-export function predecessors(names: readonly string[], own: string): string[] {
-  const [, environment, host] = format.exec(own) ?? [];
+export function predecessors(names: readonly string[], ownPrefix: string): string[] {
+  const [, environment, host] = format.exec(ownPrefix) ?? [];
   const found = new Set<string>();
   for (const name of names) {
     const base = name.replace(/:(outbox|rewards)$/, '');
     const [, ofEnvironment = environment, ofHost] = format.exec(base) ?? [];
-    if (base !== name && base !== own && ofHost === host && ofEnvironment === environment)
+    if (base !== name && base !== ownPrefix && ofHost === host && ofEnvironment === environment)
       found.add(base);
   }
   return Array.from(found);
 }
 
-/** No ad takes longer than this, in milliseconds. */
+/** Maximum duration of an ad, in milliseconds. */
 const longestAdMs = 3_600_000;
 
 /** Whether the entry may be moved: no tab is delivering it, and its ad is no longer on the screen. */
@@ -93,13 +93,13 @@ const entriesIn = async (rewards: UseStore): Promise<LedgerEntry[]> =>
 const changeEach = (
   rewards: UseStore,
   entries: LedgerEntry[],
-  next: (known: LedgerEntry | undefined, entry: LedgerEntry) => LedgerEntry | undefined,
+  next: (stored: LedgerEntry | undefined, entry: LedgerEntry) => LedgerEntry | undefined,
 ): Promise<LedgerEntry[]> =>
   rewards('readwrite', async (store) => {
     const changed: LedgerEntry[] = [];
     for (const entry of entries) {
-      const known = await promisifyRequest<unknown>(store.get(entry.decisionId));
-      const after = next(isEntry(known) ? known : undefined, entry);
+      const stored = await promisifyRequest<unknown>(store.get(entry.decisionId));
+      const after = next(isEntry(stored) ? stored : undefined, entry);
       if (after === undefined) continue;
       store.put(after, after.decisionId);
       changed.push(after);
@@ -116,37 +116,39 @@ const changeEach = (
 async function moveRewards(from: UseStore, to: UseStore, clock: Clock): Promise<LedgerEntry[]> {
   const now = clock.now();
   const found = await entriesIn(from);
-  const arriving = await changeEach(to, found, (known, entry) =>
-    known?.moved === 'gone' && entry.moved === 'arriving'
+  const arriving = await changeEach(to, found, (stored, entry) =>
+    stored?.moved === 'gone' && entry.moved === 'arriving'
       ? { ...entry, moved: 'arriving' }
-      : (!known || known.moved) && isMovable(entry, now)
+      : (!stored || stored.moved) && isMovable(entry, now)
         ? { ...entry, moved: 'arriving' }
         : undefined,
   );
-  await changeEach(from, arriving, (known) =>
-    known && (known.moved === 'arriving' || isMovable(known, now))
-      ? { ...known, moved: 'gone' }
+  await changeEach(from, arriving, (stored) =>
+    stored && (stored.moved === 'arriving' || isMovable(stored, now))
+      ? { ...stored, moved: 'gone' }
       : undefined,
   );
   const gone = (await entriesIn(from)).filter(({ moved }) => moved === 'gone');
-  return changeEach(to, gone, (known, entry) => {
+  return changeEach(to, gone, (stored, entry) => {
     const { moved: _, ...arrived } = entry;
-    return known?.moved === 'arriving' ? arrived : undefined;
+    return stored?.moved === 'arriving' ? arrived : undefined;
   });
 }
 
-/** The message that tells the other tabs how the queue grew. */
+/** The broadcast by which other tabs learn how much the queue grew. */
 const messageFor = (records: StoredRecord[]) => {
   const events = records.flatMap(({ value }) => (isEventRecord(value) ? value.events : []));
   const bytes = events.reduce((sum, json) => sum + json.length, 0);
   return { events: events.length, bytes };
 };
 
-/** Moves events. If the page is killed in between, some are in both queues: they are sent twice and counted once. */
+/**
+ * Moves events. If the page is killed midway, some events are in both queues: they are sent twice and counted once.
+ */
 async function moveEvents(from: Storage, to: Storage, deps: AdoptionDeps): Promise<void> {
   const tabs = deps.openTabChannel<ReturnType<typeof messageFor>>(`${deps.name}:outbox`);
   for (;;) {
-    const records = await from.events.read(-1, chunk);
+    const records = await from.events.read(-1, batchSize);
     const [first] = records;
     const last = records.at(-1);
     if (!first || !last) break;
@@ -156,7 +158,7 @@ async function moveEvents(from: Storage, to: Storage, deps: AdoptionDeps): Promi
     tabs.send(messageFor(records));
   }
   tabs.close();
-  // Needed where there is no channel between tabs.
+  // Needed in browsers without a channel between tabs.
   void deps.outbox.flush();
 }
 
@@ -167,12 +169,12 @@ interface Sample {
 
 /** Tokens from the records to move; empty if there is nothing to move. */
 async function samplesOf(from: Storage, to: Storage, now: number): Promise<Sample[]> {
-  // If the page was killed during a move, an entry may be `gone` there and still `arriving` here.
-  const broken = (await entriesIn(to.rewards)).some(({ moved }) => moved === 'arriving');
+  // If the page was killed during a move, an entry may be `gone` in the old ledger and still `arriving` in this one.
+  const interrupted = (await entriesIn(to.rewards)).some(({ moved }) => moved === 'arriving');
   const rewards = (await entriesIn(from.rewards)).filter((entry) =>
-    entry.moved ? broken || entry.moved === 'arriving' : isMovable(entry, now),
+    entry.moved ? interrupted || entry.moved === 'arriving' : isMovable(entry, now),
   );
-  const events = (await from.events.read(-1, samples)).flatMap(({ value }) => {
+  const events = (await from.events.read(-1, maxSamples)).flatMap(({ value }) => {
     if (!isEventRecord(value)) return [];
     try {
       const event = JSON.parse(value.events[0] ?? '') as { decision_id: string; token: string };
@@ -181,11 +183,11 @@ async function samplesOf(from: Storage, to: Storage, now: number): Promise<Sampl
       return [];
     }
   });
-  return events.concat(rewards.reverse()).slice(0, samples);
+  return events.concat(rewards.reverse()).slice(0, maxSamples);
 }
 
 /**
- * Whether the tokens belong to the account of this page's key: the service rejects those of another account.
+ * Whether the tokens belong to the account of this page's key: the service rejects tokens of any other account.
  * Undefined if the service gave no conclusive answer.
  */
 async function isSameAccount(
@@ -204,8 +206,8 @@ async function isSameAccount(
   return false;
 }
 
-/** Runs `work` while holding the lock that lets one tab of a queue send. */
-const holding = (
+/** Runs `work` while holding the queue's lock, which only one tab at a time can hold to send. */
+const withLock = (
   { locks = browserLocks() }: AdoptionDeps,
   name: string,
   signal: AbortSignal,
@@ -232,11 +234,11 @@ async function adopt(deps: AdoptionDeps, name: string, signal: AbortSignal): Pro
   try {
     const tokens = await samplesOf(from, to, clock.now());
     if (tokens.length === 0) return true;
-    // Not idb-keyval's `get()` and `set()`: bundlers move them into the core, which they enlarge by 44 bytes.
+    // Avoids idb-keyval's `get()` and `set()`: bundlers would move them into the core and enlarge it by 44 bytes.
     const verdict = await to.rewards('readonly', (store) =>
       promisifyRequest<{ at?: number } | undefined>(store.get(verdictKey)),
     );
-    if (Math.abs(clock.now() - (verdict?.at ?? -Infinity)) < foreignForMs) return true;
+    if (Math.abs(clock.now() - (verdict?.at ?? -Infinity)) < recheckMs) return true;
     const same = await isSameAccount(client, tokens);
     if (same === undefined) return false;
     if (!same) {
@@ -246,12 +248,12 @@ async function adopt(deps: AdoptionDeps, name: string, signal: AbortSignal): Pro
       });
       return true;
     }
-    await holding(deps, `${name}:outbox`, signal, async () => {
+    await withLock(deps, `${name}:outbox`, signal, async () => {
       const adopted = await moveRewards(from.rewards, to.rewards, clock);
       await deps.rewards.refresh();
       deps.changed();
       await moveEvents(from, to, deps);
-      // No remaining event may say whether the ads of these were watched, so ask the service.
+      // There may be no event left that says whether the ads of these entries were watched, so ask the service.
       for (const { decisionId, token } of adopted.filter(({ state }) => state === 'none')) {
         const response = await readReward(client, decisionId, token);
         if (response.kind === 'ok') await deps.rewards.settle([response.body]);

@@ -37,9 +37,9 @@ export interface ShowOptions extends RequestOptions {
   muted?: boolean;
   /** Ends the call with `aborted`, at any point. */
   signal?: AbortSignal;
-  /** The ad is about to cover the game, which is paused from now on. */
+  /** Called just before the ad covers the game, which is paused from then on. */
   onOpen?: () => void;
-  /** The ad has closed and the game continues; the result may still wait for its confirmation. */
+  /** Called when the ad has closed and the game continues; the result may still be waiting for its confirmation. */
   onClose?: () => void;
 }
 
@@ -55,7 +55,7 @@ export interface SetUserOptions {
 
 /** A house ad inside the page. */
 export interface Banner {
-  /** Removes it from the page or aborts its request. May be called more than once. */
+  /** Removes the banner from the page or aborts its request. May be called more than once. */
   remove(): void;
   /** Resolves with `completed` once the banner is on the page, otherwise with the reason that it was not shown. */
   readonly result: Promise<ShowResult>;
@@ -69,7 +69,7 @@ export interface AdsListeners {
   start: (placement: string) => void;
   /** The ad is closed and the game runs again, at the same moment as `onClose`; follows every `open`. */
   close: (placement: string) => void;
-  /** A call to show an ad has ended, with an ad or without one. */
+  /** A call to show an ad has ended, with or without an ad. */
   result: (placement: string, result: ShowResult) => void;
   /**
    * The result of `canShow()`, `availability()`, `rewards()` or `diagnostics()` may have changed: a preload or
@@ -78,8 +78,8 @@ export interface AdsListeners {
    */
   change: () => void;
   /**
-   * A confirmed reward: on the engine’s frame, once per decision, and again after a crash or a reload
-   * until the handler has finished, or the promise that it returns has resolved.
+   * A confirmed reward. Emitted on the engine’s frame, once per decision; emitted again after a crash or a reload if
+   * the handler had not finished or the promise that it returned had not resolved.
    */
   reward: RewardHandler;
 }
@@ -95,9 +95,9 @@ export interface Diagnostics {
 
 /** Ads for one game. No call throws for an ad-related reason, and every promise settles. */
 export interface Ads {
-  /** Whether an ad can be offered now, as far as this device knows. Synchronous, without any effect. */
+  /** Whether an ad can be offered now, as far as this device knows. Synchronous and free of side effects. */
   canShow(placement: string): boolean;
-  /** Like {@link Ads.canShow}, with the reason if not and when a request can succeed again. */
+  /** Like {@link Ads.canShow}, but also says why not, and when a request can succeed again. */
   availability(placement: string): Availability;
   /** Loads a decision and its media, so that a later show starts immediately. */
   preload(placement: string, options?: PreloadOptions): Promise<Availability>;
@@ -131,8 +131,10 @@ export interface Ads {
     handler: AdsListeners[Name],
     context?: unknown,
   ): () => void;
-  /** Removes a handler, whatever its context unless one is given; without `handler`, removes all handlers of the
-   * event. */
+  /**
+   * Removes a handler; with `context`, only if it was added with that context. Without `handler`, removes all handlers
+   * for the event.
+   */
   off<Name extends keyof AdsListeners>(
     event: Name,
     handler?: AdsListeners[Name],
@@ -212,19 +214,19 @@ export function assembleAds(deps: AdsDeps): Ads {
   };
 
   /** Rewards are claimed only while there is a handler: another tab may have one. */
-  function takeRewards(): void {
+  function syncRewardClaims(): void {
     if (ended || !events.hasListeners('reward')) {
       stopRewards?.();
       stopRewards = undefined;
     } else {
       stopRewards ??= rewards.onReward(async (earned) => {
-        const taken = events.call('reward', earned);
-        takeRewards();
-        await taken;
+        const handled = events.call('reward', earned);
+        syncRewardClaims();
+        await handled;
       });
     }
   }
-  takeRewards();
+  syncRewardClaims();
 
   async function show(
     placement: string,
@@ -237,7 +239,7 @@ export function assembleAds(deps: AdsDeps): Ads {
     if (showing)
       return {
         outcome: 'already_showing',
-        detail: `The ad of ${showing.placement} has not ended.`,
+        detail: `The ad for ${showing.placement} has not ended.`,
       };
     const call = linkSignals(options.signal, destroyed.signal);
     const show = { placement };
@@ -297,10 +299,10 @@ export function assembleAds(deps: AdsDeps): Ads {
     (method: 'on' | 'once'): Ads['on'] =>
     (event, handler, context) => {
       const remove = events[method](event, handler, context);
-      takeRewards();
+      syncRewardClaims();
       return () => {
         remove();
-        takeRewards();
+        syncRewardClaims();
       };
     };
 
@@ -330,7 +332,7 @@ export function assembleAds(deps: AdsDeps): Ads {
     once: listen('once'),
     off(event, handler, context) {
       events.off(event, handler, context);
-      takeRewards();
+      syncRewardClaims();
     },
     rewardStatus: rewards.status,
     rewards: rewards.list,
@@ -341,14 +343,14 @@ export function assembleAds(deps: AdsDeps): Ads {
     toggleDebugPanel() {
       import('./debug/open-panel.ts').then(
         ({ togglePanel }) => togglePanel(panel),
-        () => surface(new Error('trueward: chunk_not_loaded: the code of the debug panel')),
+        () => surface(new Error('trueward: chunk_not_loaded: the debug panel')),
       );
     },
     destroy() {
       if (destroyed.signal.aborted) return;
       destroyed.abort();
       ended = true;
-      takeRewards();
+      syncRewardClaims();
       deps.destroy();
     },
   };

@@ -25,8 +25,8 @@ import { adsWithoutPage } from './unavailable-ads.ts';
 
 /** Timeout of one request, in milliseconds; the load timeout limits it further. */
 const requestTimeoutMs = 10_000;
-/** Delay before the search for data of an earlier key, so that the game can start first, in milliseconds. */
-const adoptAfterMs = 3_000;
+/** How long to wait before looking for data of an earlier key, so that the game can start first, in milliseconds. */
+const adoptDelayMs = 3_000;
 
 /**
  * Starts ads for one game. It requests no ads yet, but resumes events and rewards left by an earlier page. Without a
@@ -43,13 +43,13 @@ export function createAds(options: AdsOptions): Ads {
   return startAds(options, createEmitter());
 }
 
-/** Like {@link createAds}, with the handlers of `events`, which outlive the returned instance. */
+/** Like {@link createAds}, but emits to the handlers of `events`, which outlive the returned instance. */
 export function startAds(options: AdsOptions, events: Emitter<AdsListeners>): Ads {
   const checked = checkOptions(options);
   // Server-side rendering.
   if (typeof document === 'undefined') return adsWithoutPage(checked.environment, events);
   const { publishableKey, serviceUrl, locale } = checked;
-  // One name per key and service: what the tabs of one game share, and other games do not.
+  // One name per key and service: tabs of the same game share it, and other games don't.
   const name = `trueward:${checked.environment}_${publishableKey.slice(-12)}@${new URL(serviceUrl).host}`;
   const engine = checked.engine ?? noEngine();
   const player = createPlayerContext(checked, systemClock);
@@ -69,9 +69,9 @@ export function startAds(options: AdsOptions, events: Emitter<AdsListeners>): Ad
     lifecycle: browserPageLifecycle,
     openTabChannel: browserTabChannel,
   };
-  const ownFetch: typeof globalThis.fetch =
+  const baseFetch: typeof globalThis.fetch =
     checked.fetch ?? ((...request) => globalThis.fetch(...request));
-  const fetch = fetchWhenKnown(player, log ? loggedFetch(ownFetch, log) : ownFetch);
+  const fetch = fetchWhenKnown(player, log ? loggedFetch(baseFetch, log) : baseFetch);
   const client = createServiceClient({
     ...ports,
     serviceUrl,
@@ -116,7 +116,7 @@ export function startAds(options: AdsOptions, events: Emitter<AdsListeners>): Ad
     // Without CORS, because all that matters is whether the host responds.
     reach: (signal) => fetch(`${serviceUrl}/healthz`, { mode: 'no-cors', signal }),
     profile: player.current,
-    onAnswer: recorder.answered,
+    onResponse: recorder.responded,
     onChange: changed,
     enqueue(event, after) {
       recorder.note(event.type);
@@ -129,24 +129,24 @@ export function startAds(options: AdsOptions, events: Emitter<AdsListeners>): Ad
       return createShowAd(locale, checked.strings);
     },
   });
-  // An ad requested with other options must not be shown with these.
+  // An ad requested with the previous options must not be shown with the new ones.
   player.onChange(() => {
     requests.forget();
     changed();
   });
   const stopListening = [browserConnectivity.onOnline(changed), onOffline(changed)];
 
-  /** The code is loaded only where a database of an earlier publishable key may be. */
+  /** Loads the code only if some database may belong to an earlier publishable key. */
   const adopt = async (): Promise<void> => {
     const databases = await indexedDB.databases();
-    const isOther = ({ name: found = '' }: IDBDatabaseInfo): boolean =>
-      found.startsWith('trueward:') && !found.startsWith(name);
+    const isOther = ({ name: databaseName = '' }: IDBDatabaseInfo): boolean =>
+      databaseName.startsWith('trueward:') && !databaseName.startsWith(name);
     if (ended || !databases.some(isOther)) return;
     const { adoptStorage } = await import('./adopt-storage.ts');
     if (!ended) stopListening.push(adoptStorage({ ...ports, client, outbox, rewards, changed }));
   };
-  // Browsers that can't list databases (Firefox before 126) leave them for later.
-  stopListening.push(systemClock.after(adoptAfterMs, () => void adopt().catch(() => undefined)));
+  // Browsers that can't list databases (Firefox before 126) adopt nothing until they are updated.
+  stopListening.push(systemClock.after(adoptDelayMs, () => void adopt().catch(() => undefined)));
 
   const ads = assembleAds({
     environment: checked.environment,
@@ -180,7 +180,8 @@ export function startAds(options: AdsOptions, events: Emitter<AdsListeners>): Ad
       frames.destroy();
     },
   });
-  // Prefetches what a first ad needs besides the core as early as if it were bundled, without delaying the game.
+  // Prefetches the code that a first ad needs besides the core: as early as if it were bundled, but without delaying
+  // the game.
   requests.prefetch();
   outbox.prefetch();
   rewards.prefetch();

@@ -10,7 +10,7 @@ const notLoaded: Record<NoResult, NoAd> = {
 
 /** {@link Requests} that loads its code after the game has started, at the latest with the first request. */
 export interface LazyRequests extends Requests {
-  /** Loads the code, so that the first request does not wait for it; a failure is reported by the request. */
+  /** Loads the code, so that the first request does not wait for it; that request reports a failure. */
   prefetch(): void;
 }
 
@@ -33,13 +33,13 @@ export function lazyRequests(deps: RequestsDeps): LazyRequests {
     return typeof result === 'string' ? notLoaded[result] : result;
   };
 
-  /** Loads the code that shows ads in parallel; a failure is reported by the show. */
-  const prepare = (): void => void loadShowAd().catch(() => undefined);
+  /** Loads the code that shows ads, in parallel with the request; the show reports a failure. */
+  const prefetchShowAd = (): void => void loadShowAd().catch(() => undefined);
 
   return {
     prefetch: () => void load().catch(() => undefined),
     async preload(...call) {
-      prepare();
+      prefetchShowAd();
       const result = await ensureLoaded(call[1]);
       return 'preload' in result
         ? result.preload(...call)
@@ -47,7 +47,7 @@ export function lazyRequests(deps: RequestsDeps): LazyRequests {
     },
     async runBreak(request) {
       const startedAt = clock.monotonic();
-      prepare();
+      prefetchShowAd();
       const result = await ensureLoaded(request.signal);
       return 'runBreak' in result
         ? result.runBreak(request, clock.monotonic() - startedAt)

@@ -16,10 +16,10 @@ export interface ConsentOptions {
   gppString?: string;
 }
 
-/** A signed user token, or a function that gets one; see {@link AdsOptions.userToken}. */
+/** A signed user token, or a function that returns one; see {@link AdsOptions.userToken}. */
 export type UserToken = string | (() => string | Promise<string>);
 
-/** Request options of one call; each overrides the same option of `createAds()`. */
+/** Options of one ad request; each overrides the `createAds()` option of the same name. */
 export interface RequestOptions {
   /** Passed through to the `decision.rewarded` webhook; at most 1,024 characters. */
   customData?: string;
@@ -36,12 +36,11 @@ export interface AdsOptions extends RequestOptions {
   /** Your own id for the player, 1 to 128 printable ASCII characters; required for rewarded ads. */
   userRef?: string;
   /**
-   * The player’s id, signed by your own server (`signUserToken` of `trueward/server`), so that no client can
+   * The player’s id, signed by your own server (`signUserToken` from `trueward/server`), so that no client can
    * impersonate another player. Pass it instead of `userRef`, or with the same id. A function is called for each
    * request, so that a game that runs for hours never sends an expired token. It may return a promise, which counts
    * toward `loadTimeoutMs`. If it fails, that request ends with the outcome `error` and the reason
-   * `user_token_failed`; if it takes too long, with `timeout` and
-   * `user_token_timeout`.
+   * `user_token_failed`; if it takes too long, with `timeout` and `user_token_timeout`.
    */
   userToken?: UserToken;
   /**
@@ -51,18 +50,18 @@ export interface AdsOptions extends RequestOptions {
   consent?: ConsentOptions | 'page';
   /**
    * For players who are children: none of `userRef`, `customData` and `segments` leaves the device, and nothing is
-   * targeted. Rewards are then credited by their receipts. Default: `false`.
+   * targeted. Rewards are then credited through their receipts. Default: `false`.
    */
   childDirected?: boolean;
-  /** Language of the overlay and of the request, by BCP 47. Default: the browser’s. */
+  /** Language of the overlay and the ad request, as a BCP 47 tag. Default: the browser’s. */
   locale?: string;
-  /** Replaces texts of the overlay: `{ learnMore: 'Play now' }`. */
+  /** Replaces overlay texts: `{ learnMore: 'Play now' }`. */
   strings?: Partial<OverlayStrings>;
   /** Whether ads start muted; the player can unmute them with a button. Default: `false`. */
   muted?: boolean;
-  /** Pauses and resumes your game, and calls it on its frames. Default: a page without an engine. */
+  /** Pauses and resumes your game, and runs callbacks on its frames. Default: a page without an engine. */
   engine?: EngineDriver;
-  /** Timeout for the request and the loading of an ad together, in milliseconds. Default: 8,000. */
+  /** Timeout for requesting and loading an ad, combined, in milliseconds. Default: 8,000. */
   loadTimeoutMs?: number;
   /**
    * How long `showRewarded()` waits for the confirmation before it returns `pending`, in milliseconds. Default:
@@ -105,7 +104,7 @@ const text =
   (value) =>
     !(typeof value === 'string' && pattern.test(value)) && expected;
 
-const address: Check = (value) => {
+const httpUrl: Check = (value) => {
   const expected = 'an http(s) URL';
   try {
     new URL(value as string);
@@ -138,19 +137,19 @@ const outcomes: Simulation[] = [
   'reward_pending',
 ];
 const simulation: Check = (value) =>
-  !outcomes.includes(value as Simulation) && `${outcomes.join(', ')} or left out`;
+  !outcomes.includes(value as Simulation) && `${outcomes.join(', ')} or omitted`;
 
 const isSegment = (value: unknown): boolean =>
   typeof value === 'string' && /^[^]{1,64}$/u.test(value);
 
-/** A check per option: returns what it expected, or `false` if the value is valid. */
+/** One check per option: returns a description of the expected value, or `false` if the value is valid. */
 const checks: Record<keyof AdsOptions, Check> = {
   publishableKey: text(/^/, 'a publishable key'),
-  serviceUrl: address,
+  serviceUrl: httpUrl,
   userRef: text(/^[\x20-\x7e]{1,128}$/, '1 to 128 printable ASCII characters'),
   userToken: (value) =>
     typeof value !== 'function' && text(/^[\w.-]{1,4096}$/, 'a signed token')(value),
-  customData: text(/^[^]{0,1024}$/u, 'a text of at most 1,024 characters'),
+  customData: text(/^[^]{0,1024}$/u, 'a string of at most 1,024 characters'),
   consent: (value) => value !== 'page' && consent(value) && `${consentShape} or 'page'`,
   childDirected: instance('boolean'),
   segments: (value) =>
@@ -159,7 +158,7 @@ const checks: Record<keyof AdsOptions, Check> = {
       value.length <= 20 &&
       new Set(value).size === value.length &&
       value.every(isSegment)
-    ) && 'at most 20 different texts of 1 to 64 characters',
+    ) && 'at most 20 different strings of 1 to 64 characters',
   locale: text(/^[A-Za-z0-9-]{2,35}$/, 'a tag such as `pt-BR`'),
   strings: instance('object'),
   muted: instance('boolean'),
@@ -170,7 +169,7 @@ const checks: Record<keyof AdsOptions, Check> = {
   fetch: instance('function'),
 };
 
-function mistakeIn(
+function describeMistake(
   name: string,
   value: unknown,
   check: Check = checks[name as keyof AdsOptions],
@@ -191,7 +190,7 @@ export function findCallError(
   if (signal && !(signal.addEventListener instanceof Function))
     return '`signal` must be an AbortSignal.';
   return (['customData', 'segments', 'muted'] as const)
-    .map((name) => mistakeIn(name, options[name]))
+    .map((name) => describeMistake(name, options[name]))
     .find(Boolean);
 }
 
@@ -220,11 +219,11 @@ function checkKey(key: string): 'sandbox' | 'live' {
   );
 }
 
-function checkEach(options: object, known: string[]): void {
+function checkEach(options: object, allowed: string[]): void {
   for (const [name, value] of Object.entries(options) as [keyof AdsOptions, unknown][]) {
-    if (!known.includes(name))
-      fail('option_unknown', `unknown option \`${name}\`; expected one of ${known.join(', ')}.`);
-    throwIf(mistakeIn(name, value));
+    if (!allowed.includes(name))
+      fail('option_unknown', `unknown option \`${name}\`; expected one of ${allowed.join(', ')}.`);
+    throwIf(describeMistake(name, value));
   }
 }
 
@@ -244,8 +243,8 @@ export function checkUser(user: UserOptions): void {
  *
  * @throws OptionError for anything but a consent object. `'page'` is only valid in `createAds()`.
  */
-export function checkConsent(given: ConsentOptions): void {
-  throwIf(mistakeIn('consent', given ?? null, consent));
+export function checkConsent(value: ConsentOptions): void {
+  throwIf(describeMistake('consent', value ?? null, consent));
 }
 
 /**
@@ -254,7 +253,7 @@ export function checkConsent(given: ConsentOptions): void {
  * @throws OptionError for an unknown outcome.
  */
 export function checkSimulation(outcome: Simulation | undefined): void {
-  throwIf(mistakeIn('simulate', outcome, simulation));
+  throwIf(describeMistake('simulate', outcome, simulation));
 }
 
 /**

@@ -14,7 +14,7 @@ import type { Decision, Problem, RewardStatus } from '../protocol/wire.ts';
  * - `offline`, `timeout`: the service could not be reached, or not in time.
  * - `stalled`: the ad started, but then stopped making progress.
  * - `already_showing`: another ad is on the screen or being requested.
- * - `aborted`: the game aborted the call, or destroyed the SDK meanwhile.
+ * - `aborted`: the game aborted the call, or destroyed the SDK in the meantime.
  * - `not_ready`: consent is not known yet, or the page is hidden.
  * - `invalid_placement`: the placement does not exist or has another format.
  * - `error`: anything else; `reason` says what.
@@ -106,19 +106,19 @@ export type OptionErrorCode =
   | 'key_malformed';
 
 /**
- * Why a call ended as it did: a reason or problem code of the service, or one of the SDK.
+ * Why a call ended as it did: a reason or problem code from the service, or one of the SDK's own.
  *
  * - `consent_unknown`: the player has not chosen yet.
  * - `chunk_not_loaded`: a part of the SDK could not be fetched.
  * - `network`, `blocked`, `timeout`, `foreign_answer`, `incomplete_answer`: the service could not be reached.
- * - `load_failed`, `load_timeout`: the media of the ad did not load, or not in time.
+ * - `load_failed`, `load_timeout`: the ad's media did not load, or not in time.
  * - `expired`: the ad expired before it was seen.
- * - `wrong_format`: the placement has another format than the call.
+ * - `wrong_format`: the placement's format does not match the call.
  * - `wrong_placement`, `decision_malformed`, `incomplete_decision`: the decision cannot be shown.
  * - `open_failed`, `play_refused`, `message_flood`, `media_…`: the ad failed on the screen.
  * - `unknown_to_service`: the service has deleted the decision of a pending reward.
- * - `user_token_failed`: the game’s function `userToken` failed.
- * - `no_dom`, `not_started`, `destroyed`: there are no ads here, not yet, or no longer.
+ * - `user_token_failed`: the game’s `userToken` function failed.
+ * - `no_dom`: there is no web page. `not_started`: ads have not been started yet. `destroyed`: the SDK was destroyed.
  * - `sdk_error`: a bug in the SDK; `detail` describes it.
  */
 export type Reason =

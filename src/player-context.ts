@@ -4,7 +4,7 @@ import type { Clock } from './platform/clock.ts';
 import { newRandomId } from './platform/ids.ts';
 import { browserPageLifecycle, type Connectivity } from './platform/page.ts';
 
-/** The state of the player as sent in requests. */
+/** The player's data as sent in requests. */
 export interface Profile {
   user: {
     userRef?: string;
@@ -23,26 +23,26 @@ export interface Profile {
 /** A player. Signing in makes it a different player. */
 export interface Player {
   /**
-   * The game's own id of the player, which stays on the device in child-directed mode; `''` without one, and
+   * The game's own id for the player, which stays on the device in child-directed mode; `''` if there is none, and
    * undefined until the game's `userToken` function has returned a token.
    */
   readonly ref: string | undefined;
 }
 
-/** The current player and consent, as ad requests state them. */
+/** Tracks the current player and consent for ad requests. */
 export interface PlayerContext {
-  /** What a request states about the player. */
+  /** Returns the player's data for a request. */
   current(): Profile;
   /** False until the page’s consent is known; nothing may be sent before that. */
   isKnown(): boolean;
-  /** Loads the code that reads the page’s consent again if it failed to load; returns whether it did. */
+  /** Retries loading the code that reads the page’s consent if it failed to load; returns whether it had failed. */
   retryConsent(): boolean;
-  /** Calls back when `current()` changes, for example when consent becomes known. */
+  /** Calls `listener` when `current()` changes, for example when consent becomes known. */
   onChange(listener: () => void): () => void;
   player(): Player;
   /** Calls the game’s `userToken` function if only its token identifies the player. */
   identify(): void;
-  /** Calls back when a user token has identified the player. */
+  /** Calls `listener` when a user token has identified the player. */
   onIdentified(listener: () => void): void;
   setUser(user: UserOptions): void;
   setConsent(consent: ConsentOptions): void;
@@ -70,13 +70,13 @@ function subjectOf(token: string): string | undefined {
 }
 
 /**
- * Keeps what requests state about the player. In child-directed mode a random id per visit replaces the game's
- * own: the service requires one for rewards, and a random id identifies nobody.
+ * Holds the player's data for requests. In child-directed mode, a random id per visit replaces the game's own id,
+ * because the service requires an id for rewards and a random one identifies nobody.
  */
 export function createPlayerContext(options: CheckedOptions, clock: Clock): PlayerContext {
-  const { childDirected, consent: given } = options;
-  const ofPage = given === 'page';
-  let consent = ofPage ? undefined : given;
+  const { childDirected, consent: initialConsent } = options;
+  const followsPage = initialConsent === 'page';
+  let consent = followsPage ? undefined : initialConsent;
   let simulate: DecisionRequest['simulate'];
   let user: UserOptions;
   let player: Player;
@@ -84,7 +84,7 @@ export function createPlayerContext(options: CheckedOptions, clock: Clock): Play
   /** Stops following the page’s consent; undefined once stopped. */
   let unfollow: (() => void) | undefined = () => {};
   const listeners = new Set<() => void>();
-  let identified = (): void => {};
+  let onIdentified = (): void => {};
 
   function notify(): void {
     for (const listener of listeners) listener();
@@ -100,9 +100,9 @@ export function createPlayerContext(options: CheckedOptions, clock: Clock): Play
     unfollow = undefined;
   }
 
-  /** Names the player by each token that the game's function returns. */
-  function watchTokens(getToken: () => string | Promise<string>, unnamed: Player): UserToken {
-    let named = unnamed;
+  /** Wraps the game's function so that each token it returns identifies the player. */
+  function watchTokens(getToken: () => string | Promise<string>, unidentified: Player): UserToken {
+    let identifiedPlayer = unidentified;
     let calls = 0;
     let latest = 0;
     return async () => {
@@ -112,16 +112,17 @@ export function createPlayerContext(options: CheckedOptions, clock: Clock): Play
       if (ref === undefined) return token;
       const isLatest = call > latest;
       if (isLatest) latest = call;
-      if (ref === named.ref) return token;
-      if (!isLatest) throw new Error('a later call has already returned a token of another player');
-      const before = named;
-      named = before.ref === undefined ? Object.assign(before, { ref }) : { ref };
-      if (player === before && player !== named) {
+      if (ref === identifiedPlayer.ref) return token;
+      if (!isLatest)
+        throw new Error('a later call has already returned a token for a different player');
+      const previous = identifiedPlayer;
+      identifiedPlayer = previous.ref === undefined ? Object.assign(previous, { ref }) : { ref };
+      if (player === previous && player !== identifiedPlayer) {
         // The game’s session switched to another player, for whom the preloaded ads were not requested.
-        player = named;
+        player = identifiedPlayer;
         notify();
       }
-      identified();
+      onIdentified();
       return token;
     };
   }
@@ -147,11 +148,11 @@ export function createPlayerContext(options: CheckedOptions, clock: Clock): Play
       () => (consentFailed = true),
     );
   }
-  if (ofPage) followPage();
+  if (followsPage) followPage();
 
   return {
     current: () => ({
-      // The token is not sent; it only identifies the child whose reward it is.
+      // The token is not sent; it only identifies the child who earns the reward.
       user: childDirected ? { childDirected, userRef: childRef, userToken: user.userToken } : user,
       player,
       consent,
@@ -167,9 +168,9 @@ export function createPlayerContext(options: CheckedOptions, clock: Clock): Play
         .catch(() => {});
     },
     onIdentified(listener) {
-      identified = listener;
+      onIdentified = listener;
     },
-    isKnown: () => !ofPage || consent !== undefined,
+    isKnown: () => !followsPage || consent !== undefined,
     retryConsent() {
       const failed = consentFailed;
       consentFailed = false;
@@ -185,7 +186,7 @@ export function createPlayerContext(options: CheckedOptions, clock: Clock): Play
       notify();
     },
     setConsent(next) {
-      // Consent set by the game replaces that of the page.
+      // Consent set by the game replaces the page's.
       stopFollowing();
       setConsent(next);
     },
@@ -197,7 +198,7 @@ export function createPlayerContext(options: CheckedOptions, clock: Clock): Play
   };
 }
 
-/** Sends nothing before consent is known. */
+/** Wraps `fetch` so that nothing is sent before consent is known. */
 export function fetchWhenKnown(
   { isKnown }: Pick<PlayerContext, 'isKnown'>,
   fetch: typeof globalThis.fetch,

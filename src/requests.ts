@@ -10,7 +10,10 @@ import type { ShowResult } from './outcome.ts';
 
 /** The part of the SDK that a page needs once it requests an ad. */
 export interface Requests extends Omit<Decisions, 'take'> {
-  /** Shows one ad, from the request to its single result; `waitedMs` of `loadTimeoutMs` have already passed. */
+  /**
+   * Runs one ad break, from the request to its single result. `waitedMs` is the part of `loadTimeoutMs` that has
+   * already passed.
+   */
   runBreak(request: BreakRequest, waitedMs?: number): Promise<ShowResult>;
   /** Shows a house ad until `signal` aborts. */
   showBanner(placement: string, element: HTMLElement, signal: AbortSignal): Promise<ShowResult>;
@@ -19,7 +22,7 @@ export interface Requests extends Omit<Decisions, 'take'> {
 export interface RequestsDeps extends Omit<DecisionsDeps, 'loadCreative'>, ShowDeps {
   /** Whether ads start muted unless the call overrides it. */
   muted?: boolean;
-  /** Fetches the code that shows ads, which is not needed before there is one. */
+  /** Loads the code that shows ads, which is not needed until an ad is requested. */
   loadShowAd(): Promise<ShowAd>;
 }
 
@@ -32,8 +35,8 @@ export function createRequests(deps: RequestsDeps): Requests {
   return {
     ...decisions,
     runBreak: (request, waitedMs = 0) =>
-      oneAtATime({ ...request, muted: request.muted ?? deps.muted }, (alone) =>
-        runAdBreak({ ...deps, take, loadTimeoutMs: loadTimeoutMs - waitedMs }, alone),
+      oneAtATime({ ...request, muted: request.muted ?? deps.muted }, (exclusive) =>
+        runAdBreak({ ...deps, take, loadTimeoutMs: loadTimeoutMs - waitedMs }, exclusive),
       ),
     showBanner: (placement, element, signal) =>
       import('./ad-break/show-banner.ts').then(
@@ -43,10 +46,10 @@ export function createRequests(deps: RequestsDeps): Requests {
   };
 }
 
-/** The ad that the page is showing; every copy of this script uses the same symbol. */
+/** The property of `document` that holds the ad being shown; every copy of this script uses the same symbol. */
 const shownAd: unique symbol = Symbol.for('trueward.shownAd') as never;
 
-/** Shows no ad while another instance, or another copy of this script, shows one on this page. */
+/** Runs at most one ad break at a time on this page, across all instances and copies of this script. */
 async function oneAtATime(
   request: BreakRequest,
   run: (request: BreakRequest) => Promise<ShowResult>,
@@ -54,9 +57,9 @@ async function oneAtATime(
   const page: { [shownAd]?: BreakRequest } = document as object;
   const other = page[shownAd];
   if (other)
-    return { outcome: 'already_showing', detail: `The ad of ${other.placement} has not ended.` };
+    return { outcome: 'already_showing', detail: `The ad for ${other.placement} has not ended.` };
   page[shownAd] = request;
-  const leave = () => {
+  const release = () => {
     if (page[shownAd] === request) delete page[shownAd];
   };
   const { onClose } = request;
@@ -64,11 +67,11 @@ async function oneAtATime(
     return await run({
       ...request,
       onClose() {
-        leave();
+        release();
         onClose?.();
       },
     });
   } finally {
-    leave();
+    release();
   }
 }

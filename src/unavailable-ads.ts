@@ -24,8 +24,8 @@ export function adsWithoutPage(
 }
 
 /**
- * Returns the same `error` from every call and has no other effect, so that invalid options disable the ads and not the
- * game. No events are emitted.
+ * Creates ads whose every call returns the same `error` and does nothing else, so that invalid options disable the
+ * ads but not the game. No events are emitted.
  */
 export function unavailableAds(
   reason: Reason,

@@ -22,8 +22,8 @@ const pressEvents = ['click', 'dblclick', 'contextmenu', 'wheel'].concat(
 export function holdInput(ad: HTMLElement, canvas: HTMLElement | null): () => void {
   const keysInAd = new Set<string>();
   const pressesInAd = new Set<unknown>();
-  const keysMissed: KeyboardEvent[] = [];
-  const pressesMissed: Event[] = [];
+  const missedKeys: KeyboardEvent[] = [];
+  const missedPresses: Event[] = [];
   const hold = new AbortController();
   const { signal } = hold;
 
@@ -35,7 +35,7 @@ export function holdInput(ad: HTMLElement, canvas: HTMLElement | null): () => vo
     const { code, repeat, type } = event;
     // A key that was already down when the ad opened keeps repeating.
     if (type === 'keydown' && !repeat) keysInAd.add(code);
-    if (type === 'keyup' && !keysInAd.delete(code)) keysMissed.push(event);
+    if (type === 'keyup' && !keysInAd.delete(code)) missedKeys.push(event);
     keep(event);
   }
 
@@ -47,8 +47,8 @@ export function holdInput(ad: HTMLElement, canvas: HTMLElement | null): () => vo
     } else if (pressesInAd.has(press)) {
       return;
     } else if (/up$|end$|cancel$/.test(type)) {
-      pressesMissed.push(event);
-      // Most ads never need this code. Loading it now has it ready when the ad ends; a failed load is retried
+      missedPresses.push(event);
+      // Most ads never need this code. Loading it now makes it available when the ad ends; a failed load is retried
       // then.
       loadReleasePresses().catch(() => undefined);
       // Otherwise the browser would click whatever part of the ad is under the finger.
@@ -60,7 +60,7 @@ export function holdInput(ad: HTMLElement, canvas: HTMLElement | null): () => vo
     }
   }
 
-  /** On the root element: after listeners on `body`, and before those on `document` and `window`. */
+  /** Runs on the root element: after listeners on `body`, and before those on `document` and `window`. */
   function stopAtAd(event: Event): void {
     const { target } = event;
     // A press that begins in the game and ends in the ad is a click on their common ancestor.
@@ -78,7 +78,8 @@ export function holdInput(ad: HTMLElement, canvas: HTMLElement | null): () => vo
     window.addEventListener(type, onPress, { capture: true, signal });
     document.documentElement.addEventListener(type, stopAtAd, { signal });
   }
-  // On the ad itself and never removed: the click that closes the ad still bubbles after the hold has ended.
+  // Set on the ad itself and never removed, because the click that closes the ad still bubbles after the hold has
+  // ended.
   ad.onclick = (event) => event.stopPropagation();
   // Dragging an image or a link suppresses the release events of the press.
   ad.ondragstart = (event) => event.preventDefault();
@@ -89,11 +90,11 @@ export function holdInput(ad: HTMLElement, canvas: HTMLElement | null): () => vo
   return () => {
     hold.abort();
     const game = canvas ?? document.body;
-    for (const event of keysMissed) game.dispatchEvent(new KeyboardEvent('keyup', event));
+    for (const event of missedKeys) game.dispatchEvent(new KeyboardEvent('keyup', event));
     if (keysInAd.size > 0) keepUntilReleased(keysInAd);
-    if (pressesMissed.length > 0)
+    if (missedPresses.length > 0)
       loadReleasePresses().then(
-        ({ releasePresses }) => releasePresses(game, pressesMissed),
+        ({ releasePresses }) => releasePresses(game, missedPresses),
         () => undefined,
       );
   };
@@ -120,7 +121,7 @@ function keepUntilReleased(pressed: Set<string>): void {
   window.addEventListener('blur', () => kept.abort(), { signal });
 }
 
-/** What is pressed, moved or released: a pointer, a mouse button, or what a finger touches. */
+/** Identifies a press by its pointer, its mouse button, or the element under the finger. */
 function pressOf(event: Event): unknown {
   if (event instanceof PointerEvent) return event.pointerId;
   if (event instanceof MouseEvent) return `button ${event.button}`;

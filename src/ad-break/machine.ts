@@ -7,7 +7,7 @@ export type BreakKind = 'rewarded' | 'interstitial';
 export interface Showing {
   phase: 'showing';
   kind: BreakKind;
-  /** How long it must be watched for the reward, in milliseconds; `Infinity` if only the end counts. */
+  /** How long the ad must be watched for its reward, in milliseconds; `Infinity` if only reaching its end counts. */
   minWatchMs: number;
   /** Whether an end card follows. */
   endCard: boolean;
@@ -40,7 +40,7 @@ export type BreakEvent =
   | { type: 'viewed'; ratio: number; ms: number }
   | { type: 'clicked' }
   | { type: 'closeAllowed' }
-  /** By the close control, the Escape key, or the creative itself. */
+  /** Through the close control, the Escape key, or the creative itself. */
   | { type: 'closeRequested' }
   | { type: 'closeConfirmed' }
   | { type: 'closeCancelled' }
@@ -126,7 +126,7 @@ function whileOnScreen(state: OnScreen, event: BreakEvent): Transition {
       if (state.started) return stay(state);
       return stay({ ...state, started: true }, { type: 'report', event: 'start' });
     case 'progress':
-      return state.phase === 'showing' ? moveOn(state, event) : stay(state);
+      return state.phase === 'showing' ? whilePlaying(state, event) : stay(state);
     case 'ended':
       return state.phase === 'showing' ? end(state) : stay(state);
     case 'viewed': {
@@ -145,7 +145,7 @@ function whileOnScreen(state: OnScreen, event: BreakEvent): Transition {
     case 'failed':
       return fail(state, withReason(event), event.detail ?? event.reason);
     case 'aborted':
-      return hide(state, { outcome: 'aborted' }, 'at once');
+      return closeAd(state, { outcome: 'aborted' }, 'at once');
     default:
       return whileClosing(state, event);
   }
@@ -157,7 +157,7 @@ function whileClosing(state: OnScreen, event: BreakEvent): Transition {
       if (state.closable) return stay(state);
       return stay({ ...state, closable: true }, { type: 'allowClose' });
     case 'closeRequested':
-      if (state.phase === 'endCard' || state.completed) return hide(state);
+      if (state.phase === 'endCard' || state.completed) return closeAd(state);
       if (!state.closable || state.prompting) return stay(state);
       if (state.kind === 'interstitial') return closeEarly(state);
       return stay(
@@ -175,13 +175,13 @@ function whileClosing(state: OnScreen, event: BreakEvent): Transition {
         ...(state.hidden ? [] : [{ type: 'resume' } as const]),
       );
     case 'endCardOver':
-      return state.phase === 'endCard' ? hide(state) : stay(state);
+      return state.phase === 'endCard' ? closeAd(state) : stay(state);
     default:
       return stay(state);
   }
 }
 
-function moveOn(
+function whilePlaying(
   state: Showing,
   { watchedMs, durationMs }: { watchedMs: number; durationMs: number },
 ): Transition {
@@ -217,8 +217,8 @@ function end(state: Showing): Transition {
       type: 'showEndCard',
     });
   }
-  const away = hide(completed.state);
-  return stay(away.state, ...completed.effects, ...away.effects);
+  const closed = closeAd(completed.state);
+  return stay(closed.state, ...completed.effects, ...closed.effects);
 }
 
 function turnVisibility(state: OnScreen, hidden: boolean): Transition {
@@ -236,7 +236,7 @@ function closeEarly(state: OnScreen): Transition {
   const result: ShowResult = {
     outcome: state.kind === 'interstitial' ? 'completed' : 'dismissed',
   };
-  return hide(state, result, undefined, {
+  return closeAd(state, result, undefined, {
     type: 'report',
     event: 'skip',
     watchedMs: state.watchedMs,
@@ -244,16 +244,16 @@ function closeEarly(state: OnScreen): Transition {
 }
 
 function fail(state: OnScreen, result: ShowResult, detail: string): Transition {
-  return hide(state, result, undefined, { type: 'report', event: 'error', detail });
+  return closeAd(state, result, undefined, { type: 'report', event: 'error', detail });
 }
 
 /**
- * Closes the ad, for whatever reason. An ad that was watched long enough stays completed, so `otherwise` is the result
- * only if it was not.
+ * Closes the ad, for whatever reason. An ad that was watched long enough stays completed, so `incompleteResult`
+ * applies only if it was not.
  */
-function hide(
+function closeAd(
   state: OnScreen,
-  otherwise: ShowResult = { outcome: 'completed' },
+  incompleteResult: ShowResult = { outcome: 'completed' },
   when?: 'at once',
   ...before: BreakEffect[]
 ): Transition {
@@ -261,7 +261,7 @@ function hide(
     { type: 'report', event: 'close', watchedMs: state.watchedMs },
     { type: 'release' },
   );
-  if (!state.completed) return settle(otherwise, ...effects);
+  if (!state.completed) return settle(incompleteResult, ...effects);
   if (state.kind === 'interstitial') return settle({ outcome: 'completed' }, ...effects);
   if (when === 'at once') return settle({ outcome: 'pending' }, ...effects);
   return stay({ phase: 'confirming' }, ...effects, { type: 'confirm' });

@@ -46,15 +46,15 @@ export interface BreakDeps extends AdSource, ShowDeps {
 export async function runAdBreak(deps: BreakDeps, request: BreakRequest): Promise<ShowResult> {
   // In parallel with the request. Not earlier, because most page views show no ad.
   const loading = deps.loadShowAd();
-  const found = await obtain(deps, { ...request, format: request.kind }, loading);
-  return 'creative' in found ? (await loading)(deps, request, found) : found;
+  const result = await obtain(deps, { ...request, format: request.kind }, loading);
+  return 'creative' in result ? (await loading)(deps, request, result) : result;
 }
 
 /** Provides ads. */
 export interface AdSource {
   take(placement: string, signal: AbortSignal, options?: RequestOptions): Promise<ReadyAd | NoAd>;
   clock: Clock;
-  /** How long request and loading may take together, in milliseconds. */
+  /** Timeout for requesting and loading an ad, combined, in milliseconds. */
   loadTimeoutMs: number;
 }
 
@@ -73,7 +73,7 @@ export async function obtain(
     () => false,
   );
   let taken: ReadyAd | NoAd | undefined;
-  const found = await bounded(clock, loadTimeoutMs, signal, async (inner) => {
+  const result = await bounded(clock, loadTimeoutMs, signal, async (inner) => {
     const ad = (taken = await take(placement, inner, request));
     // The ad arrived after the timeout or the abort.
     if (inner.aborted) destroy(ad);
@@ -92,10 +92,10 @@ export async function obtain(
           };
     return noAd;
   });
-  if (typeof found === 'object') return found;
+  if (typeof result === 'object') return result;
   if (taken) destroy(taken);
-  if (found === 'timeout') return { outcome: found, reason: 'load_timeout' };
-  return { outcome: found === 'failed' ? 'error' : found };
+  if (result === 'timeout') return { outcome: result, reason: 'load_timeout' };
+  return { outcome: result === 'failed' ? 'error' : result };
 }
 
 function destroy(ad: ReadyAd | NoAd): void {

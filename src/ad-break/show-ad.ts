@@ -13,12 +13,14 @@ import {
 import type { BreakRequest, ShowAd, ShowDeps } from './run-ad-break.ts';
 import { openStage, type Stage } from './stage.ts';
 
-/** Creates the function that shows ads, with the texts of a language and the game's replacements. */
+/**
+ * Creates the function that shows ads, with the overlay texts of the player's language and the game's replacements.
+ */
 export async function createShowAd(
   locale: string,
-  replaced: Partial<OverlayStrings> = {},
+  overrides: Partial<OverlayStrings> = {},
 ): Promise<ShowAd> {
-  const strings = { ...(await stringsFor(locale)), ...replaced };
+  const strings = { ...(await stringsFor(locale)), ...overrides };
   return (deps, request, ad) => {
     if (!request.signal?.aborted)
       return new Promise((resolve) => showAd({ ...deps, strings }, request, ad, resolve));
@@ -28,7 +30,7 @@ export async function createShowAd(
 }
 
 /**
- * Executes the effects of the state machine on the game, the screen and the storage. An ad that was completed stays
+ * Executes the state machine's effects on the game, the screen and the storage. An ad that was completed stays
  * completed: an abort or a failure after that results in `pending`, and the reward follows as an event.
  */
 function showAd(
@@ -50,7 +52,7 @@ function showAd(
   let cancelWait: (() => void) | undefined;
   /** Resolves when the reward is tracked on the device. */
   let tracked: Promise<unknown> | undefined;
-  /** Resolves when every event so far is stored or was dropped. */
+  /** Resolves when every event so far has been stored or dropped. */
   let stored: Promise<unknown> | undefined;
   let completed = false;
 
@@ -106,7 +108,7 @@ function showAd(
 
   function release(): void {
     released = true;
-    // Separately: whatever fails, the game must continue.
+    // Guarded separately, because the game must continue whichever step fails.
     guarded(() => stage?.close());
     guarded(() => creative.destroy());
     guarded(releaseGame);
@@ -140,13 +142,13 @@ function showAd(
 
   function confirm(): void {
     // Storage that hangs must not block the game.
-    cancelWait = clock.after(confirmationTimeoutMs + 500, stillPending);
+    cancelWait = clock.after(confirmationTimeoutMs + 500, reportPending);
     Promise.resolve(stored)
       .then(() => rewards.confirmation(decision.id, confirmationTimeoutMs))
-      .then((confirmed) => dispatch({ type: 'confirmed', report: confirmed }), stillPending);
+      .then((confirmed) => dispatch({ type: 'confirmed', report: confirmed }), reportPending);
   }
 
-  function stillPending(): void {
+  function reportPending(): void {
     dispatch({ type: 'confirmed', report: { decisionId: decision.id, state: 'pending' } });
   }
 

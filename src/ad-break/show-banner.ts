@@ -15,10 +15,10 @@ export async function showBanner(
   element: HTMLElement,
   signal: AbortSignal,
 ): Promise<ShowResult> {
-  const wanted = { format: 'banner', placement, signal };
-  const found = await obtain(deps, wanted, Promise.resolve());
-  if (!('creative' in found)) return found;
-  const { creative, decision } = found;
+  const request = { format: 'banner', placement, signal };
+  const ad = await obtain(deps, request, Promise.resolve());
+  if (!('creative' in ad)) return ad;
+  const { creative, decision } = ad;
   let result: ShowResult = { outcome: 'completed', decisionId: decision.id };
   if (signal.aborted) {
     creative.destroy();
@@ -50,7 +50,7 @@ export async function showBanner(
         },
       },
     });
-    // A creative that failed while it was preloaded reports so before `unmount` is assigned.
+    // A creative that failed while preloading reports the failure before `unmount` is assigned.
     if (result.outcome === 'error') unmount();
   } catch (error) {
     signal.removeEventListener('abort', end);

@@ -6,16 +6,16 @@ import type { ReadyAd } from '../decision/request-ad.ts';
 import type { Clock } from '../platform/clock.ts';
 import type { BreakEvent } from './machine.ts';
 
-/** How long a playing ad may make no progress, in milliseconds. */
+/** How long a playing ad may go without progress, in milliseconds. */
 const stallMs = 8_000;
 /** When the close button appears if the decision does not specify it, in milliseconds. */
 const defaultCloseAfterMs = 5_000;
 /** When an end card closes by itself, in milliseconds, so that every ad break ends. */
 const endCardMs = 10_000;
-/** If the advertiser's page has not taken the focus by then, it was opened in the background; in milliseconds. */
-const leaveMs = 1_000;
-/** How long after expiry the service still accepts the impression of an ad that began in time, in milliseconds. */
-const seenGraceMs = 60_000;
+/** How long an opened page has to take the focus before it counts as opened in the background, in milliseconds. */
+const focusLossMs = 1_000;
+/** How long after expiry the service still accepts the impression of an ad that started in time, in milliseconds. */
+const impressionGraceMs = 60_000;
 /** How long a prompt (play, confirm closing) stays open, in milliseconds. */
 const promptTimeoutMs = 20_000;
 
@@ -56,7 +56,7 @@ export function openStage(
   /** How long the ad may continue after its expiry, in milliseconds. */
   let graceMs = 0;
   let cancelWait: (() => void) | undefined;
-  let cancelLeave: (() => void) | undefined;
+  let cancelFocusCheck: (() => void) | undefined;
 
   /**
    * An ad that expires before it was viewable, because the device slept or the page was hidden for a long time,
@@ -67,10 +67,10 @@ export function openStage(
   }
 
   /** A new window may leave this page visible, but the player is looking at the new window. */
-  function left(): void {
+  function onPageOpened(): void {
     dispatch({ type: 'hidden' });
-    cancelLeave?.();
-    cancelLeave = clock.after(leaveMs, () => document.hasFocus() && onVisibility());
+    cancelFocusCheck?.();
+    cancelFocusCheck = clock.after(focusLossMs, () => document.hasFocus() && onVisibility());
   }
 
   const { element, outsideAd } = creative;
@@ -82,9 +82,9 @@ export function openStage(
       closeCancelled: () => dispatch({ type: 'closeCancelled' }),
       clicked() {
         dispatch({ type: 'clicked' });
-        left();
+        onPageOpened();
       },
-      left,
+      pageOpened: onPageOpened,
       muteToggled: () => creative.setMuted(!muted),
       tapped() {
         cancelWait?.();
@@ -119,7 +119,7 @@ export function openStage(
     cancelWait = clock.after(ms, () => dispatch(event));
   }
 
-  function moved(): void {
+  function onProgress(): void {
     // Events may still arrive after a pause.
     if (paused) return;
     watchdog.reset();
@@ -132,16 +132,16 @@ export function openStage(
       case 'progress':
         if (event.watchedMs > watchedMs) {
           watchedMs = event.watchedMs;
-          moved();
+          onProgress();
         }
         overlay.progress(event.watchedMs, neededMs);
         if (watchedMs >= skipAfterMs) dispatch({ type: 'closeAllowed' });
         dispatchUnlessExpired(event);
         break;
       case 'painted':
-        moved();
+        onProgress();
         dispatchUnlessExpired(event);
-        graceMs ||= seenGraceMs;
+        graceMs ||= impressionGraceMs;
         break;
       case 'clicked':
         // The overlay's link reports the click.
@@ -215,7 +215,7 @@ export function openStage(
       document.removeEventListener('visibilitychange', onVisibility);
       window.removeEventListener('focus', onVisibility);
       window.removeEventListener('pointerdown', onVisibility, true);
-      cancelLeave?.();
+      cancelFocusCheck?.();
       cancelCloseAfter();
       cancelWait?.();
       watchdog.stop();

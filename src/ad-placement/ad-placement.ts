@@ -11,14 +11,14 @@ import {
 
 /** Options of {@link AdPlacement.adConfig}. */
 export interface AdConfigOptions {
-  /** `on` loads the ads of all placements ahead. The first value counts, and only before the first break. */
+  /** `on` preloads the ads of all placements. Only the first value counts, and only before the first ad break. */
   preloadAdBreaks?: 'on' | 'auto';
   /**
    * Whether the game’s sound is on. `off` starts ads muted; `on` starts them with sound where the browser allows
    * it. May be changed at any time. Default: the `muted` option of `createAds()`.
    */
   sound?: 'on' | 'off';
-  /** Ads can be requested now; with `preloadAdBreaks: 'on'`, called once they have loaded. */
+  /** Called when ads can be requested; with `preloadAdBreaks: 'on'`, once they have loaded. */
   onReady?: () => void;
 }
 
@@ -31,8 +31,8 @@ export interface AdPlacement {
 /** Maps ad breaks to placements. */
 export interface AdPlacementOptions {
   /**
-   * Keyed by the `name` of the break or, if that has no entry, by its `type`; `interstitial` covers every type
-   * except `reward`.
+   * Keyed by the ad break’s `name` or, if that has no entry, by its `type`; `interstitial` covers every type except
+   * `reward`.
    */
   placements: Readonly<
     Partial<Record<BreakType | 'interstitial', string>> & Record<string, string>
@@ -69,8 +69,8 @@ export function createAdPlacement(ads: BreakAds, { placements }: AdPlacementOpti
     const error = findError(options);
     // For the developer only: the game continues without the ad.
     if (error !== undefined) reportError(new TypeError(`trueward: ${error}`));
-    const again = options.type === 'preroll' && (prerolls += 1) > 1;
-    if (placement === undefined || error !== undefined || again) {
+    const isRepeated = options.type === 'preroll' && (prerolls += 1) > 1;
+    if (placement === undefined || error !== undefined || isRepeated) {
       return Promise.resolve('invalid');
     }
     return runBreak({ ads, placement, options, muted, guard, next: nextBreak.signal });
@@ -112,7 +112,7 @@ export function finish(options: AdBreakOptions, breakStatus: BreakStatus): void 
 function findError(options: AdBreakOptions): string | undefined {
   const { type } = options;
   if (!types.includes(type)) {
-    return `adBreak() got the type ${JSON.stringify(type)}; give one of ${types.join(', ')}.`;
+    return `adBreak() got the type ${JSON.stringify(type)}; expected one of ${types.join(', ')}.`;
   }
   const missing = type === 'reward' && rewardCallbacks.filter((name) => !options[name]);
   if (!missing || missing.length === 0) return undefined;

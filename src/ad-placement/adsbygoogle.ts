@@ -26,10 +26,10 @@ const configuration = ['onReady', 'preloadAdBreaks', 'sound'] as const;
  */
 export function installAdsbygoogle(placement: AdPlacement): void {
   const page = window as GooglePage;
-  const before = page.adsbygoogle ?? [];
-  if ('owner' in before) return;
+  const existing = page.adsbygoogle ?? [];
+  if ('owner' in existing) return;
 
-  function take(entry: unknown): void {
+  function handle(entry: unknown): void {
     if (typeof entry !== 'object' || entry === null) return;
     if ('type' in entry) placement.adBreak(entry as AdBreakOptions);
     else if (configuration.some((name) => name in entry))
@@ -38,12 +38,12 @@ export function installAdsbygoogle(placement: AdPlacement): void {
   const installed: Adsbygoogle = {
     loaded: true,
     owner: 'trueward',
-    push: (...entries) => entries.forEach(take),
+    push: (...entries) => entries.forEach(handle),
   };
-  keep(page, installed);
+  protect(page, installed);
   page.adBreak ??= placement.adBreak;
   page.adConfig ??= placement.adConfig;
-  if (Array.isArray(before)) before.forEach(take);
+  if (Array.isArray(existing)) existing.forEach(handle);
 }
 
 /**
@@ -52,7 +52,7 @@ export function installAdsbygoogle(placement: AdPlacement): void {
  * throwing, because the usual `window.adsbygoogle = window.adsbygoogle || []` also runs in modules, which are
  * strict.
  */
-function keep(page: GooglePage, installed: Adsbygoogle): void {
+function protect(page: GooglePage, installed: Adsbygoogle): void {
   try {
     Object.defineProperty(page, 'adsbygoogle', {
       configurable: true,

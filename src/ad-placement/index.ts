@@ -19,10 +19,10 @@ export { installAdsbygoogle } from './adsbygoogle.ts';
 export { createAdPlacement } from './ad-placement.ts';
 
 let started: AdPlacement | undefined;
-let waiting: AdConfigOptions[] = [];
+let pendingConfigs: AdConfigOptions[] = [];
 
 /**
- * Connects {@link adBreak} and {@link adConfig} of this module to ads. Call it once at the start of the game.
+ * Connects this module’s {@link adBreak} and {@link adConfig} to ads. Call it once, when the game starts.
  *
  * @example
  * import { adBreak, adConfig, startAdPlacement } from 'trueward/ad-placement';
@@ -32,8 +32,8 @@ let waiting: AdConfigOptions[] = [];
  */
 export function startAdPlacement(ads: BreakAds, options: AdPlacementOptions): void {
   started = createAdPlacement(ads, options);
-  for (const config of waiting) started.adConfig(config);
-  waiting = [];
+  for (const config of pendingConfigs) started.adConfig(config);
+  pendingConfigs = [];
 }
 
 /** Starts an ad break. Before {@link startAdPlacement}, the result is `notReady`. */
@@ -42,8 +42,8 @@ export function adBreak(options: AdBreakOptions): void {
   else queueMicrotask(() => finish(options, 'notReady'));
 }
 
-/** Configures the game's ads. Calls before {@link startAdPlacement} take effect then. */
+/** Configures the game's ads. Calls made before {@link startAdPlacement} take effect when it is called. */
 export function adConfig(options: AdConfigOptions): void {
   if (started) started.adConfig(options);
-  else waiting.push(options);
+  else pendingConfigs.push(options);
 }

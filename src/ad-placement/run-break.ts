@@ -1,15 +1,15 @@
 import type { Ads } from '../ads.ts';
 import type { Outcome } from '../outcome.ts';
 
-/** Google’s types of ad breaks. */
+/** Google’s ad break types. */
 export type BreakType = 'preroll' | 'start' | 'pause' | 'next' | 'browse' | 'reward';
 
 /**
  * Google’s results of an ad break.
  *
- * - `viewed`: the ad was shown to its end, or as far as the player wanted where no reward was due.
+ * - `viewed`: the ad was shown to its end or, if no reward was due, for as long as the player wanted.
  * - `dismissed`: the player closed a rewarded ad too early.
- * - `ignored`: the player had not accepted the reward offer when the next ad break came.
+ * - `ignored`: the player had not accepted the reward offer when the next ad break started.
  * - `notReady`: ads have not been started, or consent is not known yet.
  * - `noAdPreloaded`: no ad is available.
  * - `frequencyCapped`: a cap or cooldown applies to this player.
@@ -41,7 +41,7 @@ export interface PlacementInfo {
 /** Options of {@link AdPlacement.adBreak}. */
 export interface AdBreakOptions {
   type: BreakType;
-  /** Your name for this break; it may name a placement of its own. */
+  /** Your name for this ad break; `placements` can map it to its own placement. */
   name?: string;
   /** The ad is about to cover the game. Not called for a preroll. */
   beforeAd?: () => void;
@@ -57,7 +57,7 @@ export interface AdBreakOptions {
   adBreakDone?: (placementInfo: PlacementInfo) => void;
 }
 
-/** Runs the callbacks of one ad break and tracks whether one of them threw. */
+/** Runs one ad break's callbacks and remembers whether any of them threw. */
 export interface Guard {
   readonly threw: boolean;
   /** Returns whether the callback succeeded; reports an error to `window.onerror`. */
@@ -125,11 +125,11 @@ export interface BreakRun {
   /** From `adConfig({ sound })`; undefined if the game has not set it. */
   muted: boolean | undefined;
   guard: Guard;
-  /** Aborted by the next ad break; a reward that is only offered by then is lost. */
+  /** Aborted by the next ad break; a reward that the player has not accepted by then is lost. */
   next: AbortSignal;
 }
 
-/** Shows the ad and calls all callbacks except `adBreakDone`, the last one. */
+/** Shows the ad and calls all callbacks except the last, `adBreakDone`. */
 export function runBreak(run: BreakRun): Promise<BreakStatus> {
   return run.options.type === 'reward' ? offerAndShow(run) : showInterstitial(run);
 }
@@ -137,11 +137,11 @@ export function runBreak(run: BreakRun): Promise<BreakStatus> {
 async function offerAndShow(run: BreakRun): Promise<BreakStatus> {
   const { ads, placement, next } = run;
   // Some games offer a reward every second, so a placement known to have no ad is not requested again.
-  const known = ads.availability(placement);
-  if (!known.available) return breakStatusOf(known.reason ?? 'no_fill', 'reward');
+  const current = ads.availability(placement);
+  if (!current.available) return breakStatusOf(current.reason ?? 'no_fill', 'reward');
   const preloaded = await ads.preload(placement, { signal: next });
   if (next.aborted) return 'other';
-  // It also reports what preloading cannot know: that another ad is on the screen.
+  // Also covers what preloading cannot know: whether another ad is on the screen.
   const { available, reason } = preloaded.available ? ads.availability(placement) : preloaded;
   if (!available) return breakStatusOf(reason ?? 'no_fill', 'reward');
   if (!(await isAccepted(run))) return 'ignored';

@@ -32,17 +32,17 @@ function hasPage(): boolean {
 }
 
 /**
- * What {@link createTruewardComponent} adds to `cc.Component`. It is a class in the types only, because
+ * The members that {@link createTruewardComponent} adds to `cc.Component`. It is a class in the types only, because
  * an interface cannot have protected methods, and those of `cc.Component` are protected.
  */
 export declare abstract class TruewardComponent {
   /** Ads; created on first access, at the latest in `onLoad()`. */
   get ads(): GameAds;
-  /** Override it to return the options, usually from properties of your component. */
+  /** Override this method to return the options, usually from properties of your component. */
   adsOptions(): CocosAdsOptions;
   /**
-   * Implement it to receive every confirmed reward while the component is enabled; rewards that arrive while it is
-   * disabled wait. See the event `reward` of `ads.on()`.
+   * Implement this method to receive every confirmed reward while the component is enabled; rewards that arrive while
+   * it is disabled wait. See the `reward` event of `ads.on()`.
    */
   onReward?(reward: EarnedReward): void | Promise<void>;
   /** Called by the engine. If you override it or one of the three below, call `super`. */
@@ -96,7 +96,7 @@ export function createTruewardComponent<Node, Component extends { node: Node }>(
 
     onLoad(): void {
       cc.director.addPersistRootNode(this.node);
-      // From now on, events and rewards of an earlier visit are sent and delivered, even if no ad is shown.
+      // Sends the events and delivers the rewards of an earlier visit, even if no ad is shown.
       void this.ads;
     }
 
@@ -119,8 +119,8 @@ export function createTruewardComponent<Node, Component extends { node: Node }>(
 }
 
 /**
- * Lets constructors compiled to ES5 extend a class: with Creator’s option _Loose_, they call their base class as a
- * function, which classes don't allow.
+ * Allows constructors compiled to ES5 to extend a class: with Creator’s option _Loose_, they call their base class as
+ * a function, which classes don't allow.
  */
 function callable<Class extends new () => object>(Class: Class): Class {
   return new Proxy(Class, {

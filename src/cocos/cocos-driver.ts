@@ -20,7 +20,7 @@ export function cocosDriver(cc: CocosModule): EngineDriver {
 /** Attached only while needed, so that idle frames cost nothing. */
 function listenToFrames({ director, Director }: CocosModule, callback: () => void): () => void {
   const afterUpdate = () => callback();
-  // A game that paused its director for an ad gets no updates, but must still receive the result of the ad.
+  // A game that paused its director for an ad gets no updates, but must still receive the ad's result.
   const whilePaused = () => {
     if (director.isPaused()) callback();
   };
@@ -75,7 +75,7 @@ function resume(cc: CocosModule, restoreSound: () => void): void {
  */
 function skipHeldTime({ director, Director, Game }: CocosModule): void {
   const threshold = Game.DEBUG_DT_THRESHOLD;
-  // Zero: the frame after an earlier release is still pending.
+  // Zero means that the frame after an earlier release is still pending.
   if (threshold === 0) return;
   Game.DEBUG_DT_THRESHOLD = 0;
   director.once(Director.EVENT_BEGIN_FRAME, () => {
@@ -85,7 +85,7 @@ function skipHeldTime({ director, Director, Game }: CocosModule): void {
 
 /**
  * Silences sounds that the game starts during an ad, from a timer or an event handler: the engine’s pause only
- * interrupts sounds that already play. Returns a function that starts them.
+ * interrupts sounds that are already playing. Returns a function that starts those sounds.
  */
 export function holdSounds({ AudioSource, director }: CocosModule): () => void {
   // A project may leave audio out of its engine.
@@ -103,7 +103,7 @@ export function holdSounds({ AudioSource, director }: CocosModule): () => void {
   for (const node of nodes) node.on(EventType.STARTED, silence);
   return () => {
     for (const node of nodes) if (node.isValid) node.off(EventType.STARTED, silence);
-    // Sounds that the game has stopped meanwhile stay silent.
+    // Sounds that the game has stopped in the meantime stay silent.
     for (const source of held)
       if (source.isValid && source.state === AudioState.PAUSED) source.play();
   };

@@ -5,9 +5,9 @@ interface CocosEvents {
 }
 
 /**
- * The part of the module `cc` that the adapter uses; games get it by `import * as cc from 'cc'`. Declared here instead of
- * imported, because only Cocos Creator can resolve that module. So this package does not depend on a version of the
- * editor.
+ * The part of the `cc` module that the adapter uses; games import it with `import * as cc from 'cc'`. Declared here
+ * instead of imported, because only Cocos Creator can resolve that module. It also keeps this package independent of
+ * the editor’s version.
  */
 export interface CocosModule {
   readonly game: CocosEvents & {
@@ -29,14 +29,14 @@ export interface CocosModule {
     readonly EVENT_AFTER_UPDATE: string;
     readonly EVENT_BEGIN_FRAME: string;
   };
-  /** Absent where the project’s engine has no audio. */
+  /** Absent if the project’s engine is built without audio. */
   readonly AudioSource?: {
     readonly AudioState: { readonly PAUSED: unknown };
     readonly EventType: { readonly STARTED: string };
   };
 }
 
-/** A component `cc.AudioSource`. */
+/** A `cc.AudioSource` component. */
 export interface CocosAudioSource {
   readonly isValid: boolean;
   readonly node: {
@@ -50,8 +50,8 @@ export interface CocosAudioSource {
 }
 
 /**
- * What a component also needs from `cc`: the class to extend, and the function that makes a node persist across
- * scenes. API Extractor needs the type parameter to have another name than the property.
+ * The other parts of `cc` that a component needs: the class to extend, and the function that makes a node persist
+ * across scenes. API Extractor requires the type parameter’s name to differ from the property’s.
  */
 export interface CocosComponentModule<Node, Instance extends { node: Node }> extends CocosModule {
   readonly director: CocosModule['director'] & { addPersistRootNode(node: Node): void };

@@ -6,7 +6,7 @@ import { watchViewability, type Visibility } from './viewability.ts';
 export interface BannerHooks {
   painted(): void;
   viewed(visibility: Visibility): void;
-  /** Once, however often the player clicks. */
+  /** Called once, however often the player clicks. */
   clicked(): void;
   failed(reason: Reason): void;
 }

@@ -3,12 +3,12 @@ import { afterPaint } from './screen.ts';
 import type { RendererEvent } from './renderer.ts';
 
 const tickMs = 250;
-/** Maximum time that one tick counts, even if a busy page delays it, in milliseconds. */
+/** Maximum time credited for one tick, even if a busy page delays it, in milliseconds. */
 const longestTickMs = 1_000;
-/** A tick later than this means that the device or the page slept, in milliseconds. */
+/** A longer gap between two ticks means that the device or the page slept, in milliseconds. */
 const sleptMs = 10_000;
 
-/** Runs a creative that has no duration of its own for a given visible time. */
+/** Shows a creative without an inherent duration for a given visible time. */
 export interface Exposure {
   pause(): void;
   resume(): void;
@@ -33,10 +33,10 @@ export function startExposure(
 
   function tick(): void {
     const now = clock.monotonic();
-    const passedMs = now - last;
-    // Up to a tick may have been seen before the sleep.
+    const elapsedMs = now - last;
+    // The ad may have been visible for up to one tick before the sleep.
     if (running && !document.hidden) {
-      watchedMs += passedMs > sleptMs ? tickMs : Math.min(passedMs, longestTickMs);
+      watchedMs += elapsedMs > sleptMs ? tickMs : Math.min(elapsedMs, longestTickMs);
     }
     last = now;
     const ended = watchedMs >= durationMs;

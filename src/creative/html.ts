@@ -14,29 +14,29 @@ declare global {
   }
 }
 
-/** Message limit; a creative that exceeds it is disconnected. */
+/** Maximum messages from one creative; a creative that sends more is disconnected. */
 const maxMessages = 200;
 /** Minimum time between two accepted clicks, in milliseconds. */
-const clickMs = 1_000;
+const minClickIntervalMs = 1_000;
 
 let policy: { createHTML(markup: string): string } | undefined;
 
 /**
- * Markup for a sandboxed frame. Pages with Trusted Types accept it through the policy `trueward`. The frame inherits the
- * page's `script-src`, so pages with a strict policy need a creative with its own URL.
+ * Markup for a sandboxed frame. Pages with Trusted Types accept it through the `trueward` policy. The frame inherits
+ * the page's `script-src`, so pages with a strict policy need a creative with its own URL.
  */
 function trusted(markup: string): string {
   const rules = { createHTML: (text: string) => text };
-  // An element with this id counts as `window.trustedTypes` in browsers that have none.
+  // In browsers without Trusted Types, an element with this id would appear as `window.trustedTypes`.
   policy ??= window.trustedTypes?.createPolicy?.('trueward', rules) ?? rules;
   return policy.createHTML(markup);
 }
 
 /**
- * An HTML creative in an iframe that may run scripts and nothing else: no access to this page, no top navigation, no
- * pop-ups. It receives one `message` event, `{trueward: 1, type: 'init', locale, reducedMotion}`, with a `MessagePort`,
- * and posts `{type}` to it: `ready` (until then it is not shown), `click`, `close`. It is shown for `minWatchMs` of
- * visible time.
+ * An HTML creative in an iframe that can run scripts and nothing else: no access to this page, no top navigation, no
+ * pop-ups. It receives one `message` event, `{trueward: 1, type: 'init', locale, reducedMotion}`, with a
+ * `MessagePort`, and posts `{type}` to it: `ready` (until then it is not shown), `click`, `close`. It is shown for
+ * `minWatchMs` of visible time.
  */
 export const renderHtml: Renderer = async (creative, { clock, locale, minWatchMs, signal }) => {
   const { media } = creative;
@@ -66,7 +66,8 @@ export const renderHtml: Renderer = async (creative, { clock, locale, minWatchMs
   /** Reports a click only after recent player input. */
   function click(): void {
     const now = clock.monotonic();
-    if (navigator.userActivation?.isActive === false || now - clickedAt < clickMs) return;
+    if (navigator.userActivation?.isActive === false || now - clickedAt < minClickIntervalMs)
+      return;
     clickedAt = now;
     listener?.({ type: 'clicked' });
   }
@@ -97,7 +98,7 @@ export const renderHtml: Renderer = async (creative, { clock, locale, minWatchMs
     port.onmessage = ({ data }) => receive(data);
     const reducedMotion =
       attempt(() => matchMedia('(prefers-reduced-motion: reduce)').matches) ?? false;
-    // The origin of a sandboxed document is opaque, so no other target can be named.
+    // A sandboxed document has an opaque origin, so no narrower target origin can be specified.
     frame.contentWindow?.postMessage({ trueward: 1, type: 'init', locale, reducedMotion }, '*', [
       channel.port2,
     ]);
@@ -134,7 +135,7 @@ export const renderHtml: Renderer = async (creative, { clock, locale, minWatchMs
     durationMs: minWatchMs,
     start(onEvent) {
       listener = onEvent;
-      keepReleaseOut(frame);
+      passMouseThrough(frame);
       exposure = startExposure(clock, minWatchMs, onEvent);
       port?.postMessage({ type: 'viewable', ratio: 1 });
       if (failure !== undefined) onEvent({ type: 'failed', reason: failure });
@@ -150,7 +151,7 @@ export const renderHtml: Renderer = async (creative, { clock, locale, minWatchMs
  * A mouse button that is down when the ad opens belongs to the game, which must receive its release. A frame
  * would consume that event, so the mouse passes through it until then.
  */
-function keepReleaseOut(frame: HTMLElement): void {
+function passMouseThrough(frame: HTMLElement): void {
   frame.onlostpointercapture = () => (frame.style.pointerEvents = '');
   // A browser may reserve either id for the mouse: https://w3c.github.io/pointerevents/#dom-pointerevent-pointerid
   for (const id of [0, 1]) {

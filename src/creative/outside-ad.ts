@@ -2,7 +2,7 @@ import type { AdIcon } from '../../protocol/wire.ts';
 import type { OverlayContent, OverlayHooks, OverlayParts } from './overlay-parts.ts';
 import type { OverlayStrings } from './strings.ts';
 
-/** The area of the icon that can be tapped is as large as a thumb, however small its image. */
+/** The icon's tap target is at least as high as a thumb, however small its image. */
 const css = `
 .skip, .skip:hover { position: absolute; bottom: .6em; inset-inline-end: .6em; background: var(--background); box-shadow: 0 0 0 1px }
 .icon { position: absolute; top: 0; right: 0; display: flex; justify-content: end; font-size: .8em }
@@ -23,7 +23,7 @@ const css = `
  * Adds to the overlay what an ad from an outside source requires: the advertiser's name for screen readers, an icon
  * with a link that explains how the ad was selected (AdChoices), and a control to skip the ad.
  *
- * @returns What to call as the ad progresses.
+ * @returns A callback for the ad's progress.
  */
 export function decorate(
   { advertiser, icon, skip_after_ms: skipAfterMs = Infinity }: OverlayContent['creative'],
@@ -43,31 +43,31 @@ export function decorate(
   skip.className = 'skip';
   skip.textContent = strings.skip;
   skip.onclick = hooks.closeRequested;
-  if (icon) endCard.before(iconOf(icon, hooks));
+  if (icon) endCard.before(buildIcon(icon, hooks));
   endCard.before(skip);
   return (watchedMs) => {
     skip.hidden = watchedMs < skipAfterMs;
   };
 }
 
-function iconOf(
+function buildIcon(
   { alt = 'AdChoices', click_url: href = '', height, url, width, x, y }: AdIcon,
   hooks: OverlayHooks,
 ): HTMLElement {
-  const place = document.createElement('div');
-  place.className = ['icon', x, y].join(' ');
+  const container = document.createElement('div');
+  container.className = ['icon', x, y].join(' ');
   const image = Object.assign(new Image(width, height), { alt, src: url });
   image.onerror = () => {
     image.replaceWith(alt);
-    place.classList.add('failed');
+    container.classList.add('failed');
   };
-  place.append(image);
+  container.append(image);
   // Anything but http(s) could run script in this page.
   if (/^https?:/i.test(href)) {
     const link = document.createElement('a');
-    const onclick = () => hooks.left();
-    place.append(Object.assign(link, { href, target: '_blank', rel: 'noopener', onclick }));
+    const onclick = () => hooks.pageOpened();
+    container.append(Object.assign(link, { href, target: '_blank', rel: 'noopener', onclick }));
     link.append(image);
   }
-  return place;
+  return container;
 }

@@ -4,7 +4,7 @@ import { fill, type OverlayStrings } from './strings.ts';
 
 type Child = Node | string;
 
-/** Creates an element with a class, properties and children; without markup, because of Trusted Types. */
+/** Creates an element with a class, properties and children; not from markup, which Trusted Types would block. */
 export function make<Tag extends keyof HTMLElementTagNameMap>(
   tag: Tag,
   className: string,
@@ -30,7 +30,7 @@ export function icon(path: string): SVGSVGElement {
   return svg;
 }
 
-/** Adds what an ad from an outside source requires; returns what to call as the ad progresses. */
+/** Adds what an ad from an outside source requires; returns a callback for the ad's progress. */
 type Decorate = (
   creative: OverlayContent['creative'],
   parts: OverlayParts,
@@ -55,8 +55,8 @@ export interface OverlayHooks {
   closeConfirmed(): void;
   closeCancelled(): void;
   clicked(): void;
-  /** The player opened another page than the advertiser's. */
-  left(): void;
+  /** The player opened a page other than the advertiser's. */
+  pageOpened(): void;
   muteToggled(): void;
   tapped(): void;
 }
@@ -71,7 +71,7 @@ export const icons = {
 /** The elements of the overlay in its initial state. */
 export type OverlayParts = ReturnType<typeof buildOverlay>;
 
-/** Creates the elements of the overlay, without putting them into the page. */
+/** Creates the overlay's elements without adding them to the page. */
 export function buildOverlay(content: OverlayContent, hooks: OverlayHooks) {
   const { creative, reward, strings } = content;
   const { alt } = creative;
@@ -105,7 +105,7 @@ export function buildOverlay(content: OverlayContent, hooks: OverlayHooks) {
   const frame = make(
     'div',
     'frame',
-    // Initial focus: a key that the player still presses for the game activates nothing.
+    // Takes the initial focus, so that a key that the player is still pressing for the game activates nothing.
     { tabIndex: -1, autofocus: true },
     bars.header,
     bars.bar,
@@ -157,7 +157,7 @@ const card = (name: string, title: string, ...children: Node[]) =>
     make('div', 'card', {}, make('h2', '', {}, title), ...children),
   );
 
-/** The landing page, if there is one. Only http(s), because other URLs could run scripts in this page. */
+/** The link to the landing page, if there is one. Only http(s), because other URLs could run scripts in this page. */
 function link({ creative, strings }: OverlayContent, hooks: OverlayHooks) {
   const { click_url: href = '' } = creative;
   if (!/^https?:/i.test(href)) return [];

@@ -1,8 +1,8 @@
 /**
- * The style of the overlay. Games customize it with the custom properties `--trueward-accent`, `--trueward-on-accent`,
+ * The overlay's styles. Games customize them with the custom properties `--trueward-accent`, `--trueward-on-accent`,
  * `--trueward-background`, `--trueward-text` and `--trueward-font` on `:root`. A title with a word that does not fit
- * beside the controls gets its own row.
- * `!important` keeps the page's own rules for `iframe`, `img` or `video` off the creative.
+ * beside the controls gets its own row. `!important` keeps the page's own rules for `iframe`, `img` or `video` off
+ * the creative.
  */
 const css = `
 :host { display: contents !important }
@@ -84,15 +84,15 @@ footer { display: flex; justify-content: center; padding: .55em .8em }
 @media (prefers-reduced-motion: reduce) { *, ::slotted(*) { animation: none !important; transition: none !important } }
 `;
 
-let made = 0;
+let sheets = 0;
 
 /**
- * A constructed style sheet, because a strict `style-src` blocks style elements and attributes. Each has a different
- * text, because WebKit reuses the evaluated media queries and viewport units of an earlier sheet with the same text,
- * even if the phone has been rotated since.
+ * A constructed style sheet, because a strict `style-src` blocks style elements and attributes. Every sheet's text is
+ * unique, because WebKit reuses the evaluated media queries and viewport units of an earlier sheet with the same
+ * text, even if the phone has been rotated since.
  */
 export function overlayStyle(): CSSStyleSheet {
   const sheet = new CSSStyleSheet();
-  sheet.replaceSync(`${css}/* ${(made += 1)} */`);
+  sheet.replaceSync(`${css}/* ${(sheets += 1)} */`);
   return sheet;
 }

@@ -15,7 +15,7 @@ export interface Overlay {
   readonly element: HTMLElement;
   progress(watchedMs: number, neededMs: number): void;
   allowClose(): void;
-  /** Shows the sound control, in this state. */
+  /** Shows the sound control, as muted or unmuted. */
   setMuted(muted: boolean): void;
   promptTap(prompting: boolean): void;
   promptClose(prompting: boolean): void;
@@ -57,20 +57,20 @@ export function openOverlay(content: OverlayContent, hooks: OverlayHooks): Overl
     event.preventDefault();
     hooks.closeRequested();
   };
-  // Browsers let a second consecutive Escape close any dialog, but only the ad break decides when to close.
+  // In browsers, a second consecutive Escape closes any dialog, but only the ad break decides when to close.
   dialog.onclose = () => {
     if (!open || dialog.open) return;
     dialog.showModal();
     hooks.closeRequested();
   };
-  const comeToTheFront = () => {
+  const bringToFront = () => {
     const focused = root.activeElement;
     dialog.close();
     dialog.showModal();
     if (focused instanceof HTMLElement) focused.focus({ preventScroll: true });
   };
   // An element that enters full screen covers every open dialog.
-  document.addEventListener('fullscreenchange', comeToTheFront);
+  document.addEventListener('fullscreenchange', bringToFront);
 
   return {
     element: host,
@@ -79,7 +79,7 @@ export function openOverlay(content: OverlayContent, hooks: OverlayHooks): Overl
     close() {
       if (!open) return;
       open = false;
-      document.removeEventListener('fullscreenchange', comeToTheFront);
+      document.removeEventListener('fullscreenchange', bringToFront);
       releaseFocus();
       dialog.close();
       host.remove();
@@ -125,7 +125,7 @@ function controls(
     },
     promptClose(prompting) {
       parts.ask.hidden = !prompting;
-      // Keeps keyboard focus in the prompt until it is answered.
+      // Keeps keyboard focus in the prompt until the player has answered it.
       frame.inert = prompting;
       focus(prompting ? parts.keepWatching : frame);
     },
@@ -144,21 +144,21 @@ function controls(
 }
 
 /**
- * Keeps the Tab key inside the overlay. By default, browsers move it from a modal dialog to their own controls
- * (Firefox, WebKit) or skip the buttons (Safari). Keys pressed inside the frame of an HTML creative do not reach
- * this page.
+ * Keeps the Tab key inside the overlay. By default, the key moves focus from a modal dialog to the browser's own
+ * controls (Firefox, WebKit) or skips the buttons (Safari). Keys pressed inside the frame of an HTML creative do not
+ * reach this page.
  */
 export function trapFocus(root: ShadowRoot): () => void {
   const wrapFocus = (event: KeyboardEvent) => {
-    // With Shift, WebKitGTK has no `key` for it.
+    // WebKitGTK sets no `key` for Shift+Tab.
     if (event.code !== 'Tab' || event.ctrlKey || event.metaKey) return;
-    const stops = stopsOf(root);
+    const stops = tabStops(root);
     // The creative is in the document, not in the shadow root.
     const at = stops.findIndex((stop) => stop === (root.activeElement ?? document.activeElement));
-    const last = event.shiftKey && at < 1;
-    const next = last ? stops.at(-1) : (stops[at + (event.shiftKey ? -1 : 1)] ?? stops[0]);
-    // Firefox does not let a script move focus into a frame on a key press, but does so by default.
-    if (next instanceof HTMLIFrameElement && !last) return;
+    const movesToEnd = event.shiftKey && at < 1;
+    const next = movesToEnd ? stops.at(-1) : (stops[at + (event.shiftKey ? -1 : 1)] ?? stops[0]);
+    // Firefox doesn't allow scripts to move focus into a frame on a key press, but its default action does.
+    if (next instanceof HTMLIFrameElement && !movesToEnd) return;
     event.preventDefault();
     next?.focus();
   };
@@ -167,7 +167,7 @@ export function trapFocus(root: ShadowRoot): () => void {
 }
 
 /** The focusable elements, in order. */
-function stopsOf(root: ShadowRoot): HTMLElement[] {
+function tabStops(root: ShadowRoot): HTMLElement[] {
   return Array.from(root.querySelectorAll<HTMLElement>('button, a, slot'))
     .filter((element) => element.closest('[inert]') === null)
     .flatMap((element) => (element instanceof HTMLSlotElement ? frames(element) : element))

@@ -3,7 +3,10 @@ import type { DecisionCreative } from '../../protocol/wire.ts';
 import type { Clock } from '../platform/clock.ts';
 import type * as outsideAd from './outside-ad.ts';
 
-/** What a renderer reports about its creative, always on an event of the media or the page, never on our call. */
+/**
+ * A renderer's report about its creative, always caused by an event from the media or the page, never by our own
+ * call.
+ */
 export type RendererEvent =
   /** The first frame is on the screen. */
   | { type: 'painted' }
@@ -15,7 +18,7 @@ export type RendererEvent =
   | { type: 'clicked' }
   /** The creative itself requested to be closed. */
   | { type: 'closeRequested' }
-  /** Whether the sound is off: at the start and on every change, for creatives that have sound. */
+  /** Whether the sound is off; reported at the start and on every change, for creatives that have sound. */
   | { type: 'muted'; muted: boolean }
   /** The browser blocked even muted playback: the player has to tap. */
   | { type: 'tapNeeded' }
@@ -26,13 +29,13 @@ export type RendererEvent =
 /** A creative that is loaded and can be shown immediately. */
 export interface LoadedCreative {
   /**
-   * The element for the overlay. If it already has a parent, that parent is the overlay's host, because an iframe
-   * reloads when it is moved.
+   * The element for the overlay. If it already has a parent, that parent becomes the overlay's host, because an
+   * iframe reloads when it is moved.
    */
   readonly element: HTMLElement;
   /** In milliseconds. */
   readonly durationMs: number;
-  /** Code that only an ad with an `advertiser` needs; it is not shown without. */
+  /** Code that only an ad with an `advertiser` needs; such an ad is not shown without it. */
   readonly outsideAd?: typeof outsideAd | undefined;
   /** Starts playback and reporting; called once, after `element` is in the page. */
   start(listener: (event: RendererEvent) => void): void;
@@ -70,9 +73,9 @@ const renderers: Record<DecisionCreative['media']['format'], () => Promise<Rende
 const defaultMinWatchMs = 5_000;
 
 /**
- * Loads the creative of a decision until it can be shown immediately.
+ * Loads a decision's creative so that it can be shown immediately.
  *
- * @throws The reason of `signal` if it aborts, otherwise an `Error` whose message is a stable code.
+ * @throws The signal's reason if it aborts, otherwise an `Error` whose message is a stable code.
  */
 export async function loadCreative(
   decision: { creative: DecisionCreative; min_watch_ms?: number },

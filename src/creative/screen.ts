@@ -21,7 +21,7 @@ export const screenWidth = (): number => innerWidth * devicePixelRatio;
 
 /**
  * Calls back once the current content of the page is on the screen: a frame has been painted when the next one
- * begins. Never calls back without animation frames, because then nothing shows that the ad was visible.
+ * begins. Never calls back without animation frames, because then nothing proves that the ad was visible.
  */
 export function afterPaint(callback: () => void): () => void {
   let frame = 0;

@@ -1,12 +1,12 @@
 import en from './languages/en.json';
 
-/** The texts of the overlay in one language. */
+/** The overlay’s texts in one language. */
 export interface OverlayStrings {
   /** BCP 47. */
   language: string;
   direction: 'ltr' | 'rtl';
   advertisement: string;
-  /** With `{reward}`: `50 coins`. */
+  /** Contains `{reward}`, for example `50 coins`. */
   watchFor: string;
   /** With `{seconds}`. */
   secondsLeft: string;
@@ -25,19 +25,19 @@ export interface OverlayStrings {
   thanks: string;
 }
 
-/** A table as it is imported from JSON, whose types are wider. */
+/** A translation as imported from JSON, whose types are wider. */
 export type Translation = Omit<OverlayStrings, 'direction'> & { direction: string };
 
 const english = en satisfies Translation as OverlayStrings;
 
-/** The texts for a locale (`de-AT`, `de_AT`), or English where there is no translation or it can't be loaded. */
+/** The texts for a locale (`de-AT`, `de_AT`), or English if there is no translation or it can't be loaded. */
 export async function stringsFor(locale: string): Promise<OverlayStrings> {
   // Java and old browsers use outdated codes for Hebrew and Indonesian.
   const tag =
     locale.split(/\W|_/)[0]?.toLowerCase().replace('iw', 'he').replace(/^in$/, 'id') ?? '';
   if (tag === 'en') return english;
   try {
-    // Contains the chunk URLs of all languages; loads long before the decision and the media.
+    // This chunk contains the chunk URLs of all languages; it loads long before the decision and the media.
     const { languages } = await import('./languages.ts');
     return Object.hasOwn(languages, tag)
       ? (((await languages[tag]?.())?.default as OverlayStrings | undefined) ?? english)
@@ -50,5 +50,7 @@ export async function stringsFor(locale: string): Promise<OverlayStrings> {
 
 /** Replaces the `{…}` placeholders of a text. */
 export function fill(template: string, values: Record<string, string | number>): string {
-  return template.replace(/\{(\w+)\}/g, (hole, name: string) => String(values[name] ?? hole));
+  return template.replace(/\{(\w+)\}/g, (placeholder, name: string) =>
+    String(values[name] ?? placeholder),
+  );
 }

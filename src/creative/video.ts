@@ -7,7 +7,7 @@ import { afterPaint, chooseFile, screenWidth } from './screen.ts';
 /** Measures how long media actually played. */
 export interface WatchedTime {
   readonly ms: number;
-  /** Updates the media position to `mediaMs`; `counts` says whether the player could see the playback up to it. */
+  /** Updates the media position to `mediaMs`; `counts` says whether the player could see the playback up to there. */
   moveTo(mediaMs: number, counts: boolean): void;
 }
 
@@ -29,7 +29,7 @@ export function createWatchedTime(clock: Pick<Clock, 'monotonic'>): WatchedTime 
       const moved = mediaMs - lastMedia;
       if (counts && moved > 0) {
         mediaSum += moved;
-        // The minimum applies per step too, so that time spent stalled cannot offset a later seek.
+        // Each step is limited too, so that time spent stalled cannot offset a later seek.
         realSum += Math.min(now - lastReal, moved + 50);
       }
       lastMedia = mediaMs;
@@ -41,7 +41,7 @@ export function createWatchedTime(clock: Pick<Clock, 'monotonic'>): WatchedTime 
 /** How long to wait for `canplaythrough` after the first frame, in milliseconds. */
 const bufferGraceMs = 1_500;
 /** Minimum time between two `progress` events, in milliseconds; browsers fire `timeupdate` 4 to 66 times a second. */
-const progressMs = 240;
+const minProgressIntervalMs = 240;
 
 /** A video that plays once, with sound if the browser allows it. */
 export const renderVideo: Renderer = async (creative, { clock, locale, signal }) => {
@@ -86,7 +86,7 @@ function addCaptions(video: HTMLVideoElement, { captions = [] }: VideoMedia, loc
 }
 
 function unload(video: HTMLVideoElement): void {
-  // Only an empty source makes a browser drop the connection and the decoder.
+  // Only an empty source makes a browser close the connection and release the decoder.
   video.pause();
   // Chromium never releases a video whose captions are showing.
   for (const track of video.textTracks) track.mode = 'disabled';
@@ -117,7 +117,7 @@ function buffered(video: HTMLVideoElement, clock: Clock, signal: AbortSignal): P
   });
 }
 
-/** By the code of a `MediaError`. */
+/** Indexed by `MediaError.code`. */
 const errorCodes = [
   'media_failed',
   'media_aborted',
@@ -136,7 +136,7 @@ function playable(video: HTMLVideoElement, media: VideoMedia, clock: Clock): Loa
     ? Math.round(video.duration * 1000)
     : media.duration_ms;
   let listener: ((event: RendererEvent) => void) | undefined;
-  let wanted = false;
+  let shouldPlay = false;
   let cancelPaint: (() => void) | undefined;
 
   const emit = (event: RendererEvent) => listener?.(event);
@@ -147,13 +147,13 @@ function playable(video: HTMLVideoElement, media: VideoMedia, clock: Clock): Loa
   }
 
   async function play(): Promise<void> {
-    wanted = true;
+    shouldPlay = true;
     try {
       await video.play();
     } catch (error) {
       const name = error instanceof DOMException ? error.name : '';
-      // A pause or unload meanwhile also rejects; that is not a failure.
-      if (!wanted || destroyed.signal.aborted || name === 'AbortError') return;
+      // `play()` also rejects if the video was paused or unloaded in the meantime, which is not a failure.
+      if (!shouldPlay || destroyed.signal.aborted || name === 'AbortError') return;
       if (name !== 'NotAllowedError') {
         emit({ type: 'failed', reason: 'play_refused' });
       } else if (video.muted) {
@@ -173,7 +173,7 @@ function playable(video: HTMLVideoElement, media: VideoMedia, clock: Clock): Loa
     const progress = (always: boolean) => {
       watched.moveTo(video.currentTime * 1000, !document.hidden);
       const now = clock.monotonic();
-      if (!always && now - reportedAt < progressMs) return;
+      if (!always && now - reportedAt < minProgressIntervalMs) return;
       reportedAt = now;
       emit({ type: 'progress', watchedMs: watched.ms, durationMs });
     };
@@ -184,9 +184,9 @@ function playable(video: HTMLVideoElement, media: VideoMedia, clock: Clock): Loa
       progress(true);
       emit({ type: 'ended' });
     });
-    // A media key or the system paused it, so only the player can resume it.
+    // A media key or the system paused the video, so only the player can resume it.
     on('pause', () => {
-      if (wanted && video.paused && !video.ended) emit({ type: 'tapNeeded' });
+      if (shouldPlay && video.paused && !video.ended) emit({ type: 'tapNeeded' });
     });
     // The first frame is already decoded; `requestVideoFrameCallback` would report the second one.
     const onPlaying = (): void => {
@@ -205,7 +205,7 @@ function playable(video: HTMLVideoElement, media: VideoMedia, clock: Clock): Loa
       void play();
     },
     pause() {
-      wanted = false;
+      shouldPlay = false;
       video.pause();
     },
     resume: () => void play(),

@@ -14,7 +14,7 @@ export interface ViewabilityWatch {
   destroy(): void;
 }
 
-const leastRatio = 0.5;
+const minRatio = 0.5;
 /** How often to check whether something covers the element, in milliseconds. */
 const checkIntervalMs = 200;
 /**
@@ -35,7 +35,7 @@ export function watchViewability(
   const { clock, requiredMs, onViewable } = options;
   let observed: number | undefined;
   let playing = true;
-  let over = false;
+  let done = false;
   let since: number | undefined;
   let checkedAt = -Infinity;
   let cancel: (() => void) | undefined;
@@ -45,14 +45,14 @@ export function watchViewability(
         observed = entries.at(-1)?.intersectionRatio ?? 0;
         check();
       },
-      { threshold: [0, leastRatio, 1] },
+      { threshold: [0, minRatio, 1] },
     );
     watching.observe(element);
     return watching;
   });
 
   function destroy(): void {
-    over = true;
+    done = true;
     observer?.disconnect();
     document.removeEventListener('visibilitychange', check);
     cancel?.();
@@ -60,11 +60,11 @@ export function watchViewability(
 
   function check(): void {
     cancel?.();
-    if (over) return;
-    const onScreen = playing && !document.hidden && (observed ?? 1) >= leastRatio;
+    if (done) return;
+    const onScreen = playing && !document.hidden && (observed ?? 1) >= minRatio;
     const visible = onScreen ? visibleShare(element, observed) : 0;
     const now = clock.monotonic();
-    if (visible < leastRatio) since = undefined;
+    if (visible < minRatio) since = undefined;
     else if (since === undefined || now - checkedAt > sleptMs) since = now;
     checkedAt = now;
     const ms = since === undefined ? 0 : Math.round(now - since);
@@ -90,8 +90,8 @@ export function watchViewability(
 const grid = [1, 3, 5].flatMap((x) => [1, 3, 5].map((y) => [x / 6, y / 6] as const));
 
 /**
- * How much of an element is on the screen and not covered, which an intersection observer does not detect. Without
- * observer results, points outside the window count as invisible.
+ * The share of an element that is on the screen and not covered; an intersection observer does not detect covering.
+ * Without observer results, points outside the window count as invisible.
  */
 function visibleShare(element: Element, observed: number | undefined): number {
   const { height, left, top, width } = element.getBoundingClientRect();
@@ -99,7 +99,7 @@ function visibleShare(element: Element, observed: number | undefined): number {
   const hits = grid
     .map(([x, y]) => root.elementFromPoint(left + x * width, top + y * height))
     .filter((hit) => hit !== null);
-  const own = hits.filter((hit) => hit.contains(element) || element.contains(hit));
-  if (observed === undefined) return own.length / grid.length;
-  return (observed * own.length) / (hits.length || 1);
+  const uncovered = hits.filter((hit) => hit.contains(element) || element.contains(hit));
+  if (observed === undefined) return uncovered.length / grid.length;
+  return (observed * uncovered.length) / (hits.length || 1);
 }

@@ -22,7 +22,7 @@ export function panelStyle(): CSSStyleSheet {
   return sheet;
 }
 
-/** The data that the panel displays. */
+/** The data that the debug panel displays. */
 export interface PanelSource {
   record: AdsRecord;
   diagnostics(): Diagnostics;
@@ -31,16 +31,16 @@ export interface PanelSource {
   ended: AbortSignal;
 }
 
-const closings = new WeakMap<PanelSource, () => void>();
+const closers = new WeakMap<PanelSource, () => void>();
 
 /** Opens or closes the panel. */
 export function togglePanel(source: PanelSource): void {
-  const close = closings.get(source);
-  closings.delete(source);
+  const close = closers.get(source);
+  closers.delete(source);
   if (close) return close();
   if (source.ended.aborted) return;
   const opened = openPanel(source);
-  closings.set(source, opened);
+  closers.set(source, opened);
   source.ended.addEventListener('abort', opened);
 }
 
@@ -67,7 +67,7 @@ function openPanel(source: PanelSource): () => void {
   host.showPopover();
 
   let closed = false;
-  let shown = '';
+  let shownText = '';
   let timer: ReturnType<typeof setTimeout> | undefined;
 
   async function refresh(): Promise<void> {
@@ -75,9 +75,9 @@ function openPanel(source: PanelSource): () => void {
     if (closed) return;
     timer = setTimeout(() => void refresh(), refreshMs);
     const text = JSON.stringify(sections);
-    // Unchanged content is kept, so that a selection in it can be copied.
-    if (text === shown) return;
-    shown = text;
+    // Unchanged content is left alone, so that selected text can be copied.
+    if (text === shownText) return;
+    shownText = text;
     summary.textContent = `Trueward · ${source.diagnostics().environment}`;
     body.replaceChildren(...sections.flatMap(([title, rows]) => section(title, rows)));
   }
@@ -107,11 +107,11 @@ function section(title: string, rows: Row[]): HTMLElement[] {
 async function describe(source: PanelSource): Promise<[string, Row[]][]> {
   const { outbox, rewards, showing } = source.diagnostics();
   const { requests, timeline } = source.record;
-  const began = timeline[0]?.at ?? 0;
+  const startedAt = timeline[0]?.at ?? 0;
   return [
     [
       `Last break${showing === null ? '' : ` (showing ${showing})`}`,
-      timeline.map(({ at, step }) => [`${Math.round(at - began)} ms`, step]),
+      timeline.map(({ at, step }) => [`${Math.round(at - startedAt)} ms`, step]),
     ],
     ['Requests', requests.flatMap(requestRows)],
     [
@@ -120,12 +120,12 @@ async function describe(source: PanelSource): Promise<[string, Row[]][]> {
         ['waiting', String(outbox.stored)],
         ['sent', String(outbox.sent)],
         ['kept in', outbox.storage],
-        ...Object.entries(outbox.dropped).map(([why, count]): Row => [
-          `dropped: ${why}`,
+        ...Object.entries(outbox.dropped).map(([reason, count]): Row => [
+          `dropped: ${reason}`,
           String(count),
         ]),
-        ...Object.entries(outbox.rejected).map(([why, count]): Row => [
-          `rejected: ${why}`,
+        ...Object.entries(outbox.rejected).map(([reason, count]): Row => [
+          `rejected: ${reason}`,
           String(count),
         ]),
         ...(outbox.lastError === undefined ? [] : [['last error', outbox.lastError] as const]),
@@ -144,16 +144,16 @@ async function describe(source: PanelSource): Promise<[string, Row[]][]> {
   ];
 }
 
-function requestRows({ answer: response, at, placement }: AdsRecord['requests'][number]): Row[] {
+function requestRows({ response, at, placement }: AdsRecord['requests'][number]): Row[] {
   const time = new Date(at).toLocaleTimeString();
   if (response.kind !== 'ok') {
-    const why =
+    const reason =
       response.kind === 'refused'
         ? response.problem.code
         : response.kind === 'retry'
           ? String(response.status)
           : response.cause;
-    return [[`${time} ${placement}`, `${response.kind}: ${why}`]];
+    return [[`${time} ${placement}`, `${response.kind}: ${reason}`]];
   }
   const { creative, explain = [], id, reason = '', status } = response.body;
   return [

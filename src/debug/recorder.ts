@@ -10,7 +10,7 @@ export type Log = (entry: LogEntry) => void;
 
 export function lazyLog(): Log {
   const loading = import('./write-log.ts');
-  loading.catch(() => surface(new Error('trueward: chunk_not_loaded: the code of the log')));
+  loading.catch(() => surface(new Error('trueward: chunk_not_loaded: the log')));
   // One promise chain, so that lines appear in the order of the events they describe.
   return (entry) =>
     void loading.then(
@@ -24,25 +24,29 @@ export const loggedFetch =
   (fetch: typeof globalThis.fetch, log: Log): typeof globalThis.fetch =>
   (input, init) => {
     const response = fetch(input, init);
-    log({ about: 'request', input, init, answer: response });
+    log({ about: 'request', input, init, response });
     return response;
   };
 
 /** The history that the debug panel shows. */
 export interface AdsRecord {
   /** The last ad requests, newest first. */
-  readonly requests: readonly { at: number; placement: string; answer: ServiceResult<Decision> }[];
-  /** The steps of the last ad break, oldest first; `at` is in milliseconds of the monotonic clock. */
+  readonly requests: readonly {
+    at: number;
+    placement: string;
+    response: ServiceResult<Decision>;
+  }[];
+  /** The steps of the last ad break, oldest first; `at` is the monotonic clock's time, in milliseconds. */
   readonly timeline: readonly { at: number; step: string }[];
 }
 
 /** Keeps a short history, so that the panel can show it when it is opened later. */
 export interface Recorder extends AdsRecord {
   /** Records the result of an ad request. */
-  answered(placement: string, response: ServiceResult<Decision>): void;
+  responded(placement: string, response: ServiceResult<Decision>): void;
   /** Records a step of the current ad break; `begin` discards the previous ad break. */
   note(step: string): void;
-  /** The result of a call to show an ad. */
+  /** Records the result of a call to show an ad. */
   ended(placement: string, result: ShowResult): void;
 }
 
@@ -50,15 +54,15 @@ const maxRequests = 10;
 
 /** Creates a {@link Recorder}, which also passes everything to `log`. */
 export function createRecorder(clock: Clock, log?: Log): Recorder {
-  const requests: { at: number; placement: string; answer: ServiceResult<Decision> }[] = [];
+  const requests: { at: number; placement: string; response: ServiceResult<Decision> }[] = [];
   const timeline: { at: number; step: string }[] = [];
   return {
     requests,
     timeline,
-    answered(placement, response) {
-      requests.unshift({ at: clock.now(), placement, answer: response });
+    responded(placement, response) {
+      requests.unshift({ at: clock.now(), placement, response });
       requests.splice(maxRequests);
-      log?.({ about: 'decision', placement, answer: response });
+      log?.({ about: 'decision', placement, response });
     },
     note(step) {
       if (step === 'begin') timeline.length = 0;

@@ -8,9 +8,9 @@ export type LogEntry =
       about: 'request';
       input: RequestInfo | URL;
       init: RequestInit | undefined;
-      answer: Promise<Response>;
+      response: Promise<Response>;
     }
-  | { about: 'decision'; placement: string; answer: ServiceResult<Decision> }
+  | { about: 'decision'; placement: string; response: ServiceResult<Decision> }
   | { about: 'step'; step: string }
   | { about: 'result'; placement: string; result: ShowResult }
   | { about: 'reward'; entry: RewardReport & { delivered: boolean } };
@@ -21,26 +21,26 @@ export function writeLog(entry: LogEntry): void {
     case 'request':
       return void writeRequest(entry);
     case 'decision':
-      return write(`decision for ${entry.placement}:`, describeAnswer(entry.answer));
+      return write(`decision for ${entry.placement}:`, describeResponse(entry.response));
     case 'step':
       return write(`ad break: ${entry.step}`);
     case 'result':
       return write(`result for ${entry.placement}:`, describeResult(entry.result));
     case 'reward':
-      return write(`reward of ${entry.entry.decisionId}:`, describeReward(entry.entry));
+      return write(`reward for ${entry.entry.decisionId}:`, describeReward(entry.entry));
   }
 }
 
 function write(...texts: string[]): void {
-  // oxlint-disable-next-line no-console -- What `debug` asks for.
+  // oxlint-disable-next-line no-console -- The `debug` option asks for it.
   console.info(['[trueward]', ...texts.filter(Boolean)].join(' '));
 }
 
-/** Logs request and response separately, so that a request that never ends is logged, too. */
+/** Logs request and response separately, so that a request that never completes is logged, too. */
 async function writeRequest({
   input,
   init,
-  answer: response,
+  response,
 }: Extract<LogEntry, { about: 'request' }>): Promise<void> {
   const { pathname } = new URL(input instanceof Request ? input.url : input);
   const name = `${init?.method ?? 'GET'} ${pathname}`;
@@ -56,9 +56,9 @@ async function writeRequest({
 }
 
 const retryNote = (pathname: string): string =>
-  pathname.endsWith('/events') ? '(the events stay stored and are sent again)' : '';
+  pathname.endsWith('/events') ? '(the events remain stored and are sent again)' : '';
 
-function describeAnswer(response: ServiceResult<Decision>): string {
+function describeResponse(response: ServiceResult<Decision>): string {
   switch (response.kind) {
     case 'ok': {
       const { creative, id, reason, retry_at: retryAt, status } = response.body;
@@ -86,7 +86,7 @@ const describeReward = ({
     state,
     reason,
     reward && `${reward.amount} ${reward.type}`,
-    state === 'earned' && (delivered ? 'taken by the game' : 'waiting for the game'),
+    state === 'earned' && (delivered ? 'delivered to the game' : 'waiting for delivery'),
   );
 
 const list = (...parts: (string | false | undefined)[]): string =>

@@ -3,23 +3,29 @@ import type { RequestOptions } from '../options.ts';
 import type { Availability } from '../outcome.ts';
 import { type Clock, type Deadline, deadlineIn } from '../platform/clock.ts';
 import type { PageLifecycle } from '../platform/page.ts';
-import { type ReadyAd, loadGiven, loadMedia, requestAd, type RequestAdDeps } from './request-ad.ts';
+import {
+  type ReadyAd,
+  loadProvided,
+  loadMedia,
+  requestAd,
+  type RequestAdDeps,
+} from './request-ad.ts';
 import type { NoAd } from './no-ad.ts';
 
 /** Preloads ads, one request per placement at a time. */
 export interface Decisions {
   /**
-   * Returns the ad preloaded with the same options, or requests a new one. Never rejects; an abort by `signal` is
+   * Returns the ad preloaded with the same options, or requests a new one. Never rejects; if `signal` aborts, that is
    * an outcome too.
    */
   take(placement: string, signal: AbortSignal, options?: RequestOptions): Promise<ReadyAd | NoAd>;
-  /** Loads an ad, so that `take` does not wait: for `decision` if given, otherwise for a new one. */
+  /** Loads the ad of `decision` or, by default, of a new decision, so that `take` does not wait. */
   preload(
     placement: string,
     signal: AbortSignal,
     options?: RequestOptions & { decision?: Decision },
   ): Promise<Availability>;
-  /** Whether an ad may be available, as far as is known. Makes no request. */
+  /** Whether an ad may be available, as far as this device knows. Makes no request. */
   availability(placement: string): Availability;
   /** Drops preloaded ads and no-fills, because the request options have changed. */
   forget(): void;
@@ -30,7 +36,7 @@ export interface Decisions {
 export interface DecisionsDeps extends RequestAdDeps {
   /** Whether consent is known; before that, no requests are made. */
   isKnown(): boolean;
-  /** Loads the code that reads the page’s consent again if it failed to load; returns whether it did. */
+  /** Retries loading the code that reads the page’s consent if it failed to load; returns whether it had failed. */
   retryConsent(): boolean;
   /** Called when a no-fill has expired: the result of `availability()` may have changed. */
   onChange(): void;
@@ -38,10 +44,10 @@ export interface DecisionsDeps extends RequestAdDeps {
 }
 
 /**
- * Timers stop while the device sleeps, so expiry is checked whenever the player returns, and at least this often,
- * in milliseconds.
+ * Maximum time between two checks for expired no-fills, in milliseconds. Timers stop while the device sleeps, so
+ * expiry is also checked whenever the player returns.
  */
-const checkEveryMs = 30_000;
+const maxCheckIntervalMs = 30_000;
 
 const notReady: NoAd = { outcome: 'not_ready', reason: 'consent_unknown' };
 const notLoaded: NoAd = { outcome: 'error', reason: 'chunk_not_loaded' };
@@ -56,27 +62,30 @@ interface InFlightRequest {
 /** The state of one placement. */
 interface Slot {
   /**
-   * A preloaded ad; once it is no longer fresh, it is requested again before it is shown. `asked` is the key of its
+   * A preloaded ad; once it is no longer fresh, it is requested again before it is shown. `optionsKey` identifies its
    * request options.
    */
-  ready?: ReadyAd & { asked: string; freshness: Deadline };
-  /** Why there was no ad, for which segments (as JSON), and until when that is valid. */
-  refused?: { noAd: NoAd; segments: string | undefined; end: Deadline };
+  ready?: ReadyAd & { optionsKey: string; freshness: Deadline };
+  /** The last no-fill: its reason, the segments it applies to (as JSON), and when it expires. */
+  noFill?: { noAd: NoAd; segments: string | undefined; end: Deadline };
   /** Keyed by {@link keyOf} of their options. */
   inFlight: Map<string, InFlightRequest>;
 }
 
-/** A key for options that result in the same request. */
+/** The same key for all options that result in the same request. */
 const keyOf = ({ customData, segments }: RequestOptions): string =>
   JSON.stringify([customData, segments]);
 
 /** The preloaded ad, unless it has expired. */
 const unexpired = ({ ready }: Slot): Slot['ready'] => (ready?.expiry.passed() ? undefined : ready);
 
-/** A preloaded ad is revalidated after this time, in milliseconds, so that kill switches reach it. */
+/**
+ * How long a preloaded ad counts as fresh, in milliseconds; after that it is revalidated, so that kill switches reach
+ * it.
+ */
 const freshMs = 60_000;
-/** How long a no-fill lasts if the service did not specify a retry time, in milliseconds. */
-const emptyMs = 30_000;
+/** How long a no-fill is valid if the service did not specify a retry time, in milliseconds. */
+const noFillMs = 30_000;
 
 /** Transient failures: the next request may succeed. */
 const transient = new Set<string>(['offline', 'timeout', 'ad_blocked', 'aborted', 'error']);
@@ -87,7 +96,7 @@ interface Call {
   signal: AbortSignal;
   options: RequestOptions;
   /** A decision that the game's own server obtained. */
-  given?: Decision | undefined;
+  provided?: Decision | undefined;
 }
 
 /** Creates the cache of decisions and their media. */
@@ -95,7 +104,7 @@ export function createDecisions(deps: DecisionsDeps): Decisions {
   const { clock } = deps;
   const slots = new Map<string, Slot>();
   let destroyed = false;
-  let nextEnd: Deadline | undefined;
+  let nextExpiry: Deadline | undefined;
   let cancelCheck: (() => void) | undefined;
 
   const slotOf = (placement: string): Slot => {
@@ -113,39 +122,42 @@ export function createDecisions(deps: DecisionsDeps): Decisions {
   /** Schedules a check for the earliest expiry of a no-fill. */
   const scheduleCheck = (): void => {
     cancelCheck?.();
-    nextEnd = Array.from(slots.values())
-      .flatMap(({ refused }) => (refused && !refused.end.passed() ? [refused.end] : []))
+    nextExpiry = Array.from(slots.values())
+      .flatMap(({ noFill }) => (noFill && !noFill.end.passed() ? [noFill.end] : []))
       .sort((a, b) => a.leftMs() - b.leftMs())[0];
-    if (!nextEnd || nextEnd.leftMs() === Infinity) return;
-    // Whole milliseconds, since browsers drop the rest.
-    cancelCheck = clock.after(Math.min(Math.ceil(nextEnd.leftMs()), checkEveryMs), checkRefusals);
+    if (!nextExpiry || nextExpiry.leftMs() === Infinity) return;
+    // Rounded up, because browsers drop fractions of a millisecond.
+    cancelCheck = clock.after(
+      Math.min(Math.ceil(nextExpiry.leftMs()), maxCheckIntervalMs),
+      checkNoFills,
+    );
   };
-  const checkRefusals = (): void => {
-    const changed = nextEnd?.passed();
+  const checkNoFills = (): void => {
+    const changed = nextExpiry?.passed();
     scheduleCheck();
     if (changed) deps.onChange();
   };
-  const offMoments = deps.lifecycle.onTransition((moment) => {
-    if (moment === 'visible' || moment === 'returned') checkRefusals();
+  const stopListening = deps.lifecycle.onTransition((pageTransition) => {
+    if (pageTransition === 'visible' || pageTransition === 'returned') checkNoFills();
   });
 
   const forgetAll = (): void => {
     Array.from(slots.keys()).forEach(forget);
-    nextEnd = undefined;
+    nextExpiry = undefined;
     cancelCheck?.();
   };
 
-  /** The last no-fill if the service specified how long it lasts and it still does. */
-  const remembered = (slot: Slot, { segments }: RequestOptions): NoAd | undefined => {
-    const { refused } = slot;
-    if (!refused || refused.end.passed()) return undefined;
+  /** The last no-fill, if it has not expired and the service specified how long it lasts. */
+  const cachedNoAd = (slot: Slot, { segments }: RequestOptions): NoAd | undefined => {
+    const { noFill } = slot;
+    if (!noFill || noFill.end.passed()) return undefined;
     // Policies may depend on segments; custom data is only passed through.
-    if (refused.segments !== JSON.stringify(segments)) return undefined;
-    const certain = refused.noAd.retryAt || refused.end.leftMs() === Infinity;
-    return certain ? refused.noAd : undefined;
+    if (noFill.segments !== JSON.stringify(segments)) return undefined;
+    const isDefinitive = noFill.noAd.retryAt || noFill.end.leftMs() === Infinity;
+    return isDefinitive ? noFill.noAd : undefined;
   };
 
-  const startRequest = ({ placement, options, given }: Call, slot: Slot): InFlightRequest => {
+  const startRequest = ({ placement, options, provided }: Call, slot: Slot): InFlightRequest => {
     const abort = new AbortController();
     const key = keyOf(options);
     const filled = fillSlot(deps, {
@@ -154,7 +166,7 @@ export function createDecisions(deps: DecisionsDeps): Decisions {
       options,
       signal: abort.signal,
       isCurrent: () => slots.get(placement) === slot,
-      given,
+      provided,
     });
     const done = filled.finally(() => {
       if (slot.inFlight.get(key) === request) slot.inFlight.delete(key);
@@ -172,7 +184,7 @@ export function createDecisions(deps: DecisionsDeps): Decisions {
       const key = keyOf(options);
       const request = slot.inFlight.get(key) ?? startRequest(call, slot);
       request.waiters += 1;
-      const leave = (): void => {
+      const onAbort = (): void => {
         request.waiters -= 1;
         if (request.waiters === 0) {
           request.abort.abort();
@@ -180,32 +192,32 @@ export function createDecisions(deps: DecisionsDeps): Decisions {
         }
         resolve({ outcome: 'aborted' });
       };
-      signal.addEventListener('abort', leave, { once: true });
+      signal.addEventListener('abort', onAbort, { once: true });
       void request.done.then((noAd) => {
-        signal.removeEventListener('abort', leave);
+        signal.removeEventListener('abort', onAbort);
         resolve(noAd);
       });
     });
 
-  /** Makes sure that a fresh ad is loaded; returns the reason if there is none. */
-  const ensure = async (call: Call): Promise<NoAd | undefined> => {
-    const { placement, signal, options, given } = call;
+  /** Makes sure that a fresh ad is loaded; if there is none, returns why. */
+  const ensureReady = async (call: Call): Promise<NoAd | undefined> => {
+    const { placement, signal, options, provided } = call;
     if (destroyed || signal.aborted) return { outcome: 'aborted' };
     if (!deps.isKnown()) return deps.retryConsent() ? notLoaded : notReady;
-    // A decision of the game's server replaces whatever is loaded or in flight.
-    if (given) forget(placement);
+    // A decision from the game's server replaces whatever is loaded or in flight.
+    if (provided) forget(placement);
     const slot = slotOf(placement);
-    if (fresh(slot) && slot.ready?.asked === keyOf(options)) return undefined;
-    return remembered(slot, options) ?? join(call, slot);
+    if (fresh(slot) && slot.ready?.optionsKey === keyOf(options)) return undefined;
+    return cachedNoAd(slot, options) ?? join(call, slot);
   };
 
   const take: Decisions['take'] = async (placement, signal, options = {}) => {
-    const noAd = await ensure({ placement, signal, options });
+    const noAd = await ensureReady({ placement, signal, options });
     if (noAd) return noAd;
     const slot = slotOf(placement);
-    // Another caller may have taken or replaced what both waited for, or the device may have slept meanwhile.
+    // Another caller may have taken or replaced what both waited for, or the device may have slept in the meantime.
     const ready = unexpired(slot);
-    if (ready?.asked !== keyOf(options)) return take(placement, signal, options);
+    if (ready?.optionsKey !== keyOf(options)) return take(placement, signal, options);
     delete slot.ready;
     return ready;
   };
@@ -215,22 +227,22 @@ export function createDecisions(deps: DecisionsDeps): Decisions {
     if (destroyed) return { available: false, reason: 'aborted' };
     if (!deps.isKnown()) return unavailable(notReady);
     if (fresh(slot)) return { available: true };
-    const { refused } = slot;
-    if (refused && !refused.end.passed()) return unavailable(refused.noAd);
+    const { noFill } = slot;
+    if (noFill && !noFill.end.passed()) return unavailable(noFill.noAd);
     return deps.isOnline() ? { available: true } : { available: false, reason: 'offline' };
   };
 
   return {
     take,
     async preload(placement, signal, options = {}) {
-      const noAd = await ensure({ placement, signal, options, given: options.decision });
+      const noAd = await ensureReady({ placement, signal, options, provided: options.decision });
       return noAd ? unavailable(noAd) : availability(placement);
     },
     availability,
     forget: forgetAll,
     destroy() {
       destroyed = true;
-      offMoments();
+      stopListening();
       for (const { inFlight } of slots.values()) {
         for (const { abort } of inFlight.values()) abort.abort();
       }
@@ -246,31 +258,31 @@ const unavailable = ({ outcome, retryAt }: NoAd): Availability => ({
 });
 
 /** The arguments of {@link fillSlot}. */
-interface Filling {
+interface SlotRequest {
   placement: string;
   slot: Slot;
   options: RequestOptions;
   signal: AbortSignal;
   isCurrent(): boolean;
   /** A decision that the game's own server made. */
-  given: Decision | undefined;
+  provided: Decision | undefined;
 }
 
 /**
- * Requests an ad and stores it, or the reason there is none. If the slot was replaced meanwhile, the ad was requested with
- * outdated options and is dropped.
+ * Requests an ad and stores it, or the reason there is none. If the slot was replaced in the meantime, the ad was
+ * requested with outdated options and is discarded.
  */
 async function fillSlot(
   deps: RequestAdDeps,
-  { placement, slot, options, signal, isCurrent, given }: Filling,
+  { placement, slot, options, signal, isCurrent, provided }: SlotRequest,
 ): Promise<NoAd | undefined> {
   const { clock } = deps;
-  const lender = unexpired(slot);
-  let result = await (given
-    ? loadGiven(deps, placement, signal, given)
-    : requestAd(deps, { placement, options, signal, previous: lender }));
-  if ('creative' in result && result.creative === lender?.creative && slot.ready !== lender) {
-    // The ad whose media was reused has been shown or replaced meanwhile.
+  const previous = unexpired(slot);
+  let result = await (provided
+    ? loadProvided(deps, placement, signal, provided)
+    : requestAd(deps, { placement, options, signal, previous }));
+  if ('creative' in result && result.creative === previous?.creative && slot.ready !== previous) {
+    // The ad whose media was reused has been shown or replaced in the meantime.
     result = await loadMedia(deps, result.decision, result.expiry, signal);
   }
   if (!('creative' in result)) {
@@ -281,15 +293,25 @@ async function fillSlot(
   // A decision from the game's server can't be requested again.
   const { player } = deps.profile();
   if (isCurrent())
-    keep(slot, { ...result, asked: optionsKey, player }, clock, given ? Infinity : freshMs);
+    storeAd(
+      slot,
+      { ...result, optionsKey: optionsKey, player },
+      clock,
+      provided ? Infinity : freshMs,
+    );
   else result.creative.destroy();
   return undefined;
 }
 
-function keep(slot: Slot, ad: ReadyAd & { asked: string }, clock: Clock, freshForMs: number): void {
+function storeAd(
+  slot: Slot,
+  ad: ReadyAd & { optionsKey: string },
+  clock: Clock,
+  freshnessMs: number,
+): void {
   if (slot.ready && slot.ready.creative !== ad.creative) slot.ready.creative.destroy();
-  delete slot.refused;
-  slot.ready = { ...ad, freshness: deadlineIn(clock, freshForMs) };
+  delete slot.noFill;
+  slot.ready = { ...ad, freshness: deadlineIn(clock, freshnessMs) };
 }
 
 function recordNoAd(slot: Slot, noAd: NoAd, clock: Clock, { segments }: RequestOptions): void {
@@ -298,6 +320,6 @@ function recordNoAd(slot: Slot, noAd: NoAd, clock: Clock, { segments }: RequestO
   if (transient.has(noAd.outcome) && waitMs === undefined) return;
   slot.ready?.creative.destroy();
   delete slot.ready;
-  const forMs = noAd.outcome === 'invalid_placement' ? Infinity : (waitMs ?? emptyMs);
-  slot.refused = { noAd, segments: JSON.stringify(segments), end: deadlineIn(clock, forMs) };
+  const validMs = noAd.outcome === 'invalid_placement' ? Infinity : (waitMs ?? noFillMs);
+  slot.noFill = { noAd, segments: JSON.stringify(segments), end: deadlineIn(clock, validMs) };
 }

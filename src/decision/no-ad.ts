@@ -13,10 +13,10 @@ export interface NoAd {
   decisionId?: string;
 }
 
-/** The time between two timestamps of the service, which does not depend on the device's clock. */
+/** The time between two timestamps from the service; independent of the device's clock. */
 export const durationMs = (from: string, to: string): number => Date.parse(to) - Date.parse(from);
 
-/** Outcomes by reason; all other reasons mean no fill. */
+/** Outcome for each reason; all other reasons mean no fill. */
 const unfilled: Partial<Record<UnfilledReason, Outcome>> = {
   frequency_capped: 'frequency_capped',
   cooldown: 'cooldown',
@@ -40,7 +40,7 @@ const unreachable: Record<
   aborted: 'aborted',
 };
 
-/** The result for a decision without an ad. */
+/** The `NoAd` for a decision without an ad. */
 export function noAdFromDecision(decision: Decision, nowMs: number): NoAd {
   const { reason, retry_at: retryAt } = decision;
   const byStatus = decision.status === 'blocked' ? 'blocked' : 'no_fill';
@@ -53,8 +53,8 @@ export function noAdFromDecision(decision: Decision, nowMs: number): NoAd {
   };
 }
 
-/** The result for a response without a decision. */
-export function noAdFromAnswer(
+/** The `NoAd` for a response without a decision. */
+export function noAdFromResponse(
   response: Exclude<ServiceResult<unknown>, { kind: 'ok' }>,
   nowMs: number,
 ): NoAd {
@@ -72,7 +72,7 @@ export function noAdFromAnswer(
   return {
     outcome: status === 408 || status === 504 ? 'timeout' : 'error',
     reason: status === 429 ? 'rate_limited' : 'unavailable',
-    detail: `The answer was HTTP ${status}.`,
+    detail: `The service responded with HTTP ${status}.`,
     ...(retryAfterMs === undefined ? {} : { retryAt: new Date(nowMs + retryAfterMs) }),
   };
 }

@@ -9,7 +9,7 @@ import {
   hasShape,
   type ServiceClient,
 } from '../transport/service-client.ts';
-import { type NoAd, durationMs, noAdFromAnswer, noAdFromDecision } from './no-ad.ts';
+import { type NoAd, durationMs, noAdFromResponse, noAdFromDecision } from './no-ad.ts';
 
 /** A decision that has an ad. */
 export type FilledDecision = Decision & {
@@ -24,13 +24,13 @@ export interface ReadyAd {
   player?: Player | undefined;
   decision: FilledDecision;
   creative: LoadedCreative;
-  /** The service no longer counts an ad that begins after this. */
+  /** The service does not count an ad that starts after this. */
   expiry: Deadline;
 }
 
 /**
- * Builds the body of an ad request. Options of the `call` replace those of the user, except in child-directed
- * mode, where none of them leaves the device.
+ * Builds the body of an ad request. Options of the `call` override the user's, except in child-directed mode, in
+ * which neither leaves the device.
  */
 export function describeRequest(
   placement: string,
@@ -68,7 +68,7 @@ const failed = (detail: string): NoAd => ({
 });
 
 /**
- * Gets the user token for one request, or the reason to make none: without a token, the reward would belong to
+ * Returns the user token for one request, or the reason not to send it: without a token, the reward would belong to
  * nobody. Never rejects, whatever the game's function does.
  */
 export async function getUserToken(
@@ -77,17 +77,19 @@ export async function getUserToken(
   signal: AbortSignal,
 ): Promise<{ userToken: string | undefined } | NoAd> {
   if (typeof source !== 'function') return { userToken: source };
-  const got = await bounded(clock, loadTimeoutMs, signal, async () => {
+  const result = await bounded(clock, loadTimeoutMs, signal, async () => {
     try {
       const userToken: unknown = await source();
       if (typeof userToken === 'string' || userToken === undefined) return { userToken };
-      return failed(`the function \`userToken\` must return a string; got ${typeof userToken}.`);
+      return failed(`the \`userToken\` function must return a string; got ${typeof userToken}.`);
     } catch (error) {
-      return failed(`the function \`userToken\` failed: ${String(error)}`);
+      return failed(`the \`userToken\` function failed: ${String(error)}`);
     }
   });
-  if (typeof got === 'object') return got;
-  return got === 'timeout' ? { outcome: got, reason: 'load_timeout' } : { outcome: 'aborted' };
+  if (typeof result === 'object') return result;
+  return result === 'timeout'
+    ? { outcome: result, reason: 'load_timeout' }
+    : { outcome: 'aborted' };
 }
 
 export interface RequestAdDeps extends RequestDecisionDeps {
@@ -95,21 +97,21 @@ export interface RequestAdDeps extends RequestDecisionDeps {
   /** The current consent and user. */
   profile(): Profile;
   /** Called with the result of each request. */
-  onAnswer?(placement: string, response: ServiceResult<Decision>): void;
+  onResponse?(placement: string, response: ServiceResult<Decision>): void;
   /** Loads the media of a decision; rejects when that fails or `signal` aborts. */
   loadCreative(decision: FilledDecision, signal: AbortSignal): Promise<LoadedCreative>;
-  /** How long media, or the user token, may take to load, in milliseconds. */
+  /** Timeout for loading the media and for getting the user token, each, in milliseconds. */
   loadTimeoutMs: number;
 }
 
 const isFilled = (decision: Decision): decision is FilledDecision =>
   decision.status === 'filled' && decision.creative !== undefined && decision.token !== undefined;
 
-/** Whether both have the same media, so that it need not be loaded again. */
+/** Whether both decisions have the same media, so that it need not be loaded again. */
 const sameMedia = (a: FilledDecision, b: FilledDecision): boolean =>
   JSON.stringify(a.creative) === JSON.stringify(b.creative) && a.min_watch_ms === b.min_watch_ms;
 
-/** Requests a decision and loads its media, or reuses that of `previous` if it is the same. */
+/** Requests a decision and loads its media, or reuses the media of `previous` if it is the same. */
 export async function requestAd(
   deps: RequestAdDeps,
   {
@@ -129,31 +131,31 @@ export async function requestAd(
   if ('outcome' in identified) return identified;
   const userToken = profile.user.childDirected ? undefined : identified.userToken;
   const request = describeRequest(placement, deps.locale, profile, options, userToken);
-  // Measured from before the request: the device may sleep while the response is in transit.
+  // Measured from the start of the request, because the device may sleep while the response is in transit.
   const ageMs = stopwatch(deps.clock);
   const response = await requestDecision(deps, request, signal);
-  deps.onAnswer?.(placement, response);
+  deps.onResponse?.(placement, response);
   if (signal.aborted) return { outcome: 'aborted' };
-  if (response.kind !== 'ok') return noAdFromAnswer(response, deps.clock.now());
+  if (response.kind !== 'ok') return noAdFromResponse(response, deps.clock.now());
   return loadDecided(deps, response.body, ageMs, signal, previous);
 }
 
 /** Loads the media of a decision that the game's own server made. */
-export async function loadGiven(
+export async function loadProvided(
   deps: RequestAdDeps,
   placement: string,
   signal: AbortSignal,
-  given: unknown,
+  provided: unknown,
 ): Promise<ReadyAd | NoAd> {
-  if (!isDecision(given)) return { outcome: 'error', reason: 'decision_malformed' };
-  // An error of this call only, because it says nothing about the placement.
-  if (given.placement !== placement)
+  if (!isDecision(provided)) return { outcome: 'error', reason: 'decision_malformed' };
+  // An error for this call only, because it says nothing about the placement.
+  if (provided.placement !== placement)
     return {
       outcome: 'error',
       reason: 'wrong_placement',
-      detail: `The decision is for the placement ${given.placement}.`,
+      detail: `The decision is for the placement ${provided.placement}.`,
     };
-  return loadDecided(deps, given, stopwatch(deps.clock), signal);
+  return loadDecided(deps, provided, stopwatch(deps.clock), signal);
 }
 
 async function loadDecided(
@@ -166,8 +168,8 @@ async function loadDecided(
   if (decision.status !== 'filled') return noAdFromDecision(decision, deps.clock.now());
   if (!isFilled(decision))
     return { outcome: 'error', reason: 'incomplete_decision', decisionId: decision.id };
-  const livesMs = durationMs(decision.issued_at, decision.expires_at);
-  const expiry = deadlineIn(deps.clock, livesMs, ageMs);
+  const lifetimeMs = durationMs(decision.issued_at, decision.expires_at);
+  const expiry = deadlineIn(deps.clock, lifetimeMs, ageMs);
   if (previous && sameMedia(previous.decision, decision))
     return { decision, creative: previous.creative, expiry };
   return loadMedia(deps, decision, expiry, signal);
@@ -198,7 +200,7 @@ export async function loadMedia(
     if (signal.aborted) drop();
     return { decision, creative, expiry };
   });
-  // Aborted just as it finished.
+  // The abort or timeout may coincide with the end of loading.
   if (typeof loaded === 'string') drop();
   switch (loaded) {
     case 'aborted':
@@ -223,10 +225,13 @@ export interface RequestDecisionDeps {
   reach(signal: AbortSignal): Promise<unknown>;
 }
 
-/** Ad blockers fail a request immediately; network failures take longer, except for refused connections. */
-const atOnceMs = 1_000;
+/**
+ * Maximum time for a failure to count as immediate, in milliseconds. Ad blockers fail a request immediately; network
+ * failures take longer, except for refused connections.
+ */
+const immediateFailureMs = 1_000;
 /** Timeout of the connectivity check, in milliseconds. */
-const reachMs = 5_000;
+const reachTimeoutMs = 5_000;
 
 /** Whether the body is a decision, filled or not. */
 export const isDecision: Guard<Decision> = (body): body is Decision =>
@@ -241,8 +246,9 @@ export async function requestDecision(
   const startedAt = clock.monotonic();
   const response = await client.call('/v1/decisions', isDecision, { body, signal });
   const failed = response.kind === 'unreachable' && response.cause === 'network';
-  if (!failed || !isOnline() || clock.monotonic() - startedAt >= atOnceMs) return response;
-  const reached = await bounded(clock, reachMs, signal, async (inner) => {
+  if (!failed || !isOnline() || clock.monotonic() - startedAt >= immediateFailureMs)
+    return response;
+  const reached = await bounded(clock, reachTimeoutMs, signal, async (inner) => {
     await reach(inner);
     return { reached: true };
   });

@@ -12,13 +12,13 @@ import { attempt } from '../platform/guard.ts';
  */
 export interface EngineDriver {
   /**
-   * Pauses the time and sound of the game; the SDK handles input. Returns a function that restores the previous
-   * state; it may be called more than once.
+   * Pauses the game’s time and sound; the SDK handles input. Returns a function that restores the previous state; it
+   * may be called more than once.
    */
   hold(): () => void;
   /**
-   * Calls back once a frame, in the part of the frame in which game code runs and nothing is being drawn, and not
-   * while the game is held. Returns a function that stops this.
+   * Calls back once per frame while the game is not held, in the part of the frame in which game code runs and
+   * nothing is being drawn. Returns a function that stops the calls.
    */
   onFrame(callback: () => void): () => void;
   /**
@@ -34,18 +34,19 @@ export interface EngineDriver {
  * next click.
  */
 export function rememberFocus(fallback: () => HTMLElement | null): () => void {
-  const before = document.activeElement;
+  const focused = document.activeElement;
   return () => {
-    const had = before instanceof HTMLElement && before !== document.body && before.isConnected;
-    const target = had ? before : fallback();
+    const canRestore =
+      focused instanceof HTMLElement && focused !== document.body && focused.isConnected;
+    const target = canRestore ? focused : fallback();
     if (target === null) return;
-    if (!had && !target.hasAttribute('tabindex')) target.tabIndex = -1;
+    if (!canRestore && !target.hasAttribute('tabindex')) target.tabIndex = -1;
     target.focus({ preventScroll: true });
   };
 }
 
-/** After twice this time without a frame, a visible page uses a timer instead; in milliseconds. */
-const lateMs = 1_000;
+/** How often to check for missing frames, in milliseconds; from the second check without a frame on, a timer replaces them. */
+const frameCheckMs = 1_000;
 
 /**
  * The driver for pages without a supported engine. Frames come from `requestAnimationFrame`; the game pauses itself in
@@ -69,7 +70,7 @@ export function noEngine(canvas: HTMLElement | null = null): EngineDriver {
     },
     onFrame(callback) {
       let frame = 0;
-      let late = 0;
+      let missedChecks = 0;
       const request = (): void => {
         frame = attempt(() => requestAnimationFrame(next)) ?? 0;
       };
@@ -77,16 +78,16 @@ export function noEngine(canvas: HTMLElement | null = null): EngineDriver {
         if (holds === 0) callback();
       }
       function next(): void {
-        late = 0;
+        missedChecks = 0;
         request();
         call();
       }
       request();
       // A hidden page has no frames either, but the game is paused there as well.
       const timer = setInterval(() => {
-        late = document.hidden ? 0 : late + 1;
-        if (late > 1) call();
-      }, lateMs);
+        missedChecks = document.hidden ? 0 : missedChecks + 1;
+        if (missedChecks > 1) call();
+      }, frameCheckMs);
       return () => {
         attempt(() => cancelAnimationFrame(frame));
         clearInterval(timer);

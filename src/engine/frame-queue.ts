@@ -2,9 +2,9 @@ import type { Clock } from '../platform/clock.ts';
 import { guarded } from '../platform/guard.ts';
 import type { EngineDriver } from './engine-driver.ts';
 
-/** Runs callbacks on the game's own frames, a few at a time, to avoid dropped frames. */
+/** Runs callbacks on the game's frames, a few at a time, to avoid dropped frames. */
 export interface FrameQueue {
-  /** Calls `callback` on a coming frame, after everything that was pushed before it. */
+  /** Calls `callback` on one of the next frames, after everything that was pushed before it. */
   push(callback: () => void): void;
   /** Discards all waiting callbacks. */
   destroy(): void;
@@ -12,7 +12,7 @@ export interface FrameQueue {
 
 /** Maximum number of callbacks per frame. */
 const maxPerFrame = 4;
-/** Time budget per frame, after which the remaining callbacks wait for the next one; in milliseconds. */
+/** Time budget per frame, in milliseconds; the remaining callbacks wait for the next frame. */
 const budgetMs = 2;
 
 /** Listens to frames only while callbacks are queued. */
@@ -20,7 +20,7 @@ export function createFrameQueue(
   driver: EngineDriver,
   clock: Pick<Clock, 'monotonic'>,
 ): FrameQueue {
-  let waiting: (() => void)[] = [];
+  let queue: (() => void)[] = [];
   let detach: (() => void) | undefined;
 
   function stop(): void {
@@ -31,21 +31,21 @@ export function createFrameQueue(
   function deliver(): void {
     const end = clock.monotonic() + budgetMs;
     for (let count = 0; count < maxPerFrame; count += 1) {
-      const callback = waiting.shift();
+      const callback = queue.shift();
       if (callback === undefined) break;
       guarded(callback);
       if (clock.monotonic() >= end) break;
     }
-    if (waiting.length === 0) stop();
+    if (queue.length === 0) stop();
   }
 
   return {
     push(callback) {
-      waiting.push(callback);
+      queue.push(callback);
       detach ??= driver.onFrame(deliver);
     },
     destroy() {
-      waiting = [];
+      queue = [];
       stop();
     },
   };

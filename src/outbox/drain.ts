@@ -20,7 +20,7 @@ import {
 import { type Delivery, sendEvents } from './send.ts';
 import type { Counts } from './storage.ts';
 
-/** A back-off after a failure, during which no tab sends. */
+/** A back-off after a failure; no tab sends until it is over. */
 export interface Pause {
   ms: number;
   /** Number of consecutive failures, which determines the next delay in every tab. */
@@ -30,7 +30,7 @@ export interface Pause {
 }
 
 export interface DrainDeps {
-  /** Name of the lock that the tabs share. */
+  /** Name of the lock that all tabs share. */
   name: string;
   client: ServiceClient;
   clock: Clock;
@@ -46,7 +46,7 @@ export interface DrainDeps {
   /** The store that the tabs share; only the leader drains it. */
   store: EventStore;
   onRewards(rewards: RewardStatus[]): void;
-  /** Called when a batch was sent or set aside, and removed from its store. */
+  /** Called after a batch has been sent or set aside, and removed from its store. */
   onRemoved(source: EventStore, batch: Batch): void;
   /** Called when a store is empty. */
   onEmpty(source: EventStore): void;
@@ -63,7 +63,7 @@ export interface Drain {
   /** Ends a back-off early, but not one that the service requested. */
   nudge(): void;
   isRunning(): boolean;
-  /** Lets another tab lead; requests in flight are not interrupted. */
+  /** Gives up the lead, so that another tab can take it; requests in flight are not interrupted. */
   resign(): void;
   /** Resolves when the stores are empty or sending has failed. */
   finished(): Promise<void>;
@@ -84,28 +84,28 @@ export interface Batch {
   unreadable: SetAside[];
 }
 
-/** Limits of a service of this release: 500 events and 256 KiB. */
+/** Limits that this release of the service accepts: 500 events and 256 KiB. */
 const largeBatch: Size = { events: 500, bytes: 250_000 };
-/** Records per read: 250 block the main thread for a few milliseconds. */
+/** Maximum records per read; 250 block the main thread for a few milliseconds. */
 const maxRecords = 250;
-/** Events in the first request after a failure, so that a lost response causes few duplicates. */
-const cautiousEvents = 25;
+/** Number of events in the first request after a failure, so that a lost response causes few duplicates. */
+const eventsAfterFailure = 25;
 
 /** Creates the {@link Drain} of an outbox. */
 export function createDrain(deps: DrainDeps): Drain {
   const { counts, memory, store } = deps;
   const { diagnostics } = counts;
   const election = createLeaderElection({ ...deps, locks: deps.locks ?? browserLocks() });
-  /** Settled, but not removed from the store yet. */
+  /** Ids of settled events that are not removed from the store yet. */
   const settled = new Set<string>();
   const inFlight = new Set<string>();
   let running: Promise<void> | undefined;
-  let unstored: Promise<unknown> | undefined;
+  let directSends: Promise<unknown> | undefined;
   let runAgain = false;
   let stopped = false;
   /** Whether the service set the time of the next retry. */
   let demanded = false;
-  /** Events in the next request; doubles with every success. */
+  /** Number of events in the next request; doubles with every success. */
   let batchEvents = smallBatch.events;
   let maxEvents = largeBatch.events;
   const backOff = createBackOff(deps, () => wake());
@@ -127,11 +127,12 @@ export function createDrain(deps: DrainDeps): Drain {
     if (delivery.failure) {
       const { retryAfterMs } = delivery.failure;
       deps.onError(delivery.failure.reason);
-      // May be reported twice: these counts are for people, and no money depends on them.
+      // May be reported twice, which is acceptable because these counts are informational and no money depends on
+      // them.
       for (const [reason, count] of Object.entries(dropped))
         add(counts.unreportedDrops, reason, count);
       if (!stopped) {
-        batchEvents = cautiousEvents;
+        batchEvents = eventsAfterFailure;
         demanded = retryAfterMs !== undefined;
         const ms = backOff.failed(retryAfterMs);
         deps.onPause({ ms, failures: backOff.failures(), demanded });
@@ -167,37 +168,37 @@ export function createDrain(deps: DrainDeps): Drain {
   };
 
   /** Delivers the contents of one store until it is empty, a delivery fails or `mayContinue` is false. */
-  const empty = async (source: EventStore, mayContinue: () => boolean): Promise<void> => {
+  const drainStore = async (source: EventStore, mayContinue: () => boolean): Promise<void> => {
     /** Events per record: 1 in a calm game, up to 64 in a burst. */
     let density = 8;
-    /** Adds records to `known` until there are enough for the next requests. */
-    const read = async (after: number, known: StoredRecord[]): Promise<StoredRecord[]> => {
-      const records = Array.from(known);
+    /** Adds records to `buffered` until there are enough for the next requests. */
+    const read = async (after: number, buffered: StoredRecord[]): Promise<StoredRecord[]> => {
+      const records = Array.from(buffered);
       for (;;) {
         const missing = Math.min(maxEvents, batchEvents * 2) - eventsIn(records);
         if (missing <= 0) return records;
         const limit = Math.min(maxRecords, Math.ceil(missing / density));
-        const some = await source.read(records.at(-1)?.key ?? after, limit);
-        records.push(...some);
-        if (some.length < limit) return records;
+        const page = await source.read(records.at(-1)?.key ?? after, limit);
+        records.push(...page);
+        if (page.length < limit) return records;
       }
     };
     let records = await read(-1, []);
     for (;;) {
       // Otherwise these events would be sent twice.
-      await unstored;
+      await directSends;
       if (stopped || backOff.waiting() || !mayContinue()) return;
       const [first] = records;
       if (!first) return deps.onEmpty(source);
       const { bytes } = batchEvents > smallBatch.events ? largeBatch : smallBatch;
       const batch = nextBatch(records, { events: batchEvents, bytes });
       const last = records[batch.records - 1]?.key ?? first.key;
-      const rest = records.slice(batch.records);
+      const remaining = records.slice(batch.records);
       density = Math.max(1, batch.events.length / batch.records);
       const [delivered, next] = await Promise.all([
         deliverBatch(source, batch, first.key, last),
         // Reads ahead while the request is in flight; if that fails, the records are read later.
-        read(last, rest).catch(() => rest),
+        read(last, remaining).catch(() => remaining),
       ]);
       if (!delivered) return;
       records = next.length > 0 ? next : await read(-1, []);
@@ -209,9 +210,9 @@ export function createDrain(deps: DrainDeps): Drain {
     while (runAgain && !stopped && !backOff.waiting()) {
       runAgain = false;
       // If one store fails, the other is still drained.
-      await empty(memory, () => true).catch(deps.onError);
+      await drainStore(memory, () => true).catch(deps.onError);
       if (!backOff.waiting())
-        await election.lead(() => empty(store, election.isLeader)).catch(deps.onError);
+        await election.lead(() => drainStore(store, election.isLeader)).catch(deps.onError);
     }
     running = undefined;
   };
@@ -232,10 +233,10 @@ export function createDrain(deps: DrainDeps): Drain {
     finished: async () => running,
     sendPastStore(events, keepalive) {
       const unsent = events.filter(({ id }) => !inFlight.has(id) && !settled.has(id));
-      // A page that is being left does not back off, unless the service requested it: this is its last chance.
+      // An unloading page does not back off unless the service requested it, because this is its last chance to send.
       const mustWait = backOff.waiting() && (demanded || !keepalive);
       if (stopped || mustWait || unsent.length === 0) return;
-      unstored = Promise.all([unstored, deliver(unsent, keepalive)]);
+      directSends = Promise.all([directSends, deliver(unsent, keepalive)]);
     },
     pause(pause) {
       if (stopped) return;
@@ -253,7 +254,7 @@ export function createDrain(deps: DrainDeps): Drain {
 const eventsIn = (records: StoredRecord[]): number =>
   records.reduce((sum, { value }) => sum + (isEventRecord(value) ? value.events.length : 1), 0);
 
-/** Picks the oldest records that fit into one request; at least one, because every record fits. */
+/** Picks the oldest records that fit into one request: at least one, because each fits on its own. */
 function nextBatch(records: StoredRecord[], limits: Size): Batch {
   const batch: Batch = { records: 0, events: [], bytes: 0, unreadable: [] };
   for (const { value } of records) {
@@ -270,7 +271,7 @@ function nextBatch(records: StoredRecord[], limits: Size): Batch {
   return batch;
 }
 
-/** Returns the events of a record; undefined if it is damaged or of an unknown release. */
+/** Returns the events of a record, or undefined if it is damaged or from an unknown release. */
 function parseRecord(value: unknown): QueuedEvent[] | undefined {
   if (!isEventRecord(value)) return undefined;
   try {

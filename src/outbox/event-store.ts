@@ -58,14 +58,17 @@ export const exceeds = (size: Size, bounds: Size): boolean =>
 
 /** Limits that every release of the service accepts: 100 events and 64 KiB, minus the request envelope. */
 export const smallBatch: Size = { events: 100, bytes: 60_000 };
-/** Limit of a `keepalive` request: those of a page, other scripts included, share 64 KiB. */
+/**
+ * Maximum size of a `keepalive` request. A page's requests of this kind, including those of other scripts, share 64
+ * KiB.
+ */
 export const keepaliveBytes = 15_000;
 
 /** Length of stored events, in UTF-16 units. */
 export const lengthOf = (events: string[]): number =>
   events.reduce((sum, json) => sum + json.length, 0);
 
-/** The latest unacknowledged events, as many as fit into one request when the player leaves the page. */
+/** The latest unacknowledged events, as many as fit into the one request that an unloading page can send. */
 export interface RecentEvents {
   add(event: QueuedEvent): void;
   remove(ids: string[]): void;
@@ -116,7 +119,7 @@ export function createMemoryStore(): EventStore {
         else if (records.has(key)) records.set(key, record);
       }
     },
-    // Only counted, in the diagnostics: without a database, nobody could inspect them later.
+    // Only counted in the diagnostics, because without a database nobody could inspect the values later.
     setAside: async () => undefined,
     close: () => records.clear(),
   };
@@ -129,8 +132,8 @@ export interface IndexedDbStoreOptions {
   indexedDB?: IDBFactory | undefined;
 }
 
-/** Number of values set aside to keep; newer ones replace the oldest. */
-const asideLimit = 200;
+/** Maximum number of values set aside; newer ones replace the oldest. */
+const maxAside = 200;
 
 /** Creates a store in IndexedDB. */
 export function createIndexedDbStore(options: IndexedDbStoreOptions): EventStore {
@@ -143,11 +146,12 @@ export function createIndexedDbStore(options: IndexedDbStoreOptions): EventStore
   const events = database.store('events');
   const aside = database.store('aside');
 
-  /** Runs one write transaction and commits it before the task ends. */
+  /** Runs one write transaction and commits it before the current task ends. */
   const write = (work: (store: IDBObjectStore) => void): Promise<void> =>
     events('readwrite', (store) => {
       work(store);
-      // Explicitly: an automatic commit waits for a turn of the event loop that a dying tab never gets.
+      // Commits explicitly, because an automatic commit waits for a turn of the event loop that a dying tab never
+      // gets.
       store.transaction.commit();
       return completed(store.transaction);
     });
@@ -179,7 +183,7 @@ export function createIndexedDbStore(options: IndexedDbStoreOptions): EventStore
         for (const entry of entries)
           store.add(entry).onsuccess = ({ target }) => {
             const newest = Number((target as IDBRequest<IDBValidKey>).result);
-            store.delete(IDBKeyRange.upperBound(newest - asideLimit));
+            store.delete(IDBKeyRange.upperBound(newest - maxAside));
           };
         return completed(store.transaction);
       }),
@@ -187,7 +191,7 @@ export function createIndexedDbStore(options: IndexedDbStoreOptions): EventStore
   };
 }
 
-/** Adds `count` to the counter called `name`. */
+/** Adds `count` to the counter `name`. */
 export const add = (counters: Record<string, number>, name: string, count: number): void => {
   if (count > 0) counters[name] = (counters[name] ?? 0) + count;
 };

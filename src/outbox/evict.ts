@@ -15,8 +15,8 @@ const priorities: Record<string, number> = { complete: 3, impression: 2, start: 
 const priorityOf = (json: string): number =>
   priorities[/"type":"(\w+)"/.exec(json)?.[1] ?? ''] ?? 0;
 
-/** Frees a tenth more than needed, so that a full queue does not evict on every event. */
-const headroom = 0.9;
+/** Share of the bounds that an eviction leaves filled, so that a full queue does not evict on every event. */
+const targetShare = 0.9;
 
 /** A record with the events that remain in it, and the events to evict. */
 interface Change {
@@ -33,7 +33,7 @@ function plan(stored: StoredRecord[], bounds: Size): Change[] {
   const all = records.flatMap(({ record }) => record.events);
   const remaining = { events: all.length, bytes: lengthOf(all) };
   if (!exceeds(remaining, bounds)) return [];
-  const target = { events: bounds.events * headroom, bytes: bounds.bytes * headroom };
+  const target = { events: bounds.events * targetShare, bytes: bounds.bytes * targetShare };
   const evicted = new Set<string>();
   for (const json of all.sort((a, b) => priorityOf(a) - priorityOf(b))) {
     if (!exceeds(remaining, target)) break;
@@ -42,13 +42,13 @@ function plan(stored: StoredRecord[], bounds: Size): Change[] {
     remaining.bytes -= json.length;
   }
   return records.flatMap(({ key, record }) => {
-    const gone = record.events.filter((json) => evicted.has(json));
+    const removed = record.events.filter((json) => evicted.has(json));
     const events = record.events.filter((json) => !evicted.has(json));
-    return gone.length > 0 ? [{ key, record: { ...record, events }, evicted: gone }] : [];
+    return removed.length > 0 ? [{ key, record: { ...record, events }, evicted: removed }] : [];
   });
 }
 
-/** Evicts the lowest priority until `bounds` hold; calls `onEvicted` after each removal. */
+/** Evicts events of the lowest priority until the store is within `bounds`; calls `onEvicted` after each removal. */
 export async function evict(
   store: EventStore,
   bounds: Size,
@@ -57,11 +57,11 @@ export async function evict(
   const stored: StoredRecord[] = [];
   await readInPages(store.read, (records) => stored.push(...records));
   const changes = plan(stored, bounds);
-  // Whole records first: a full disk permits deletes, but not always writes.
+  // Whole records first, because a full disk permits deletes, but not always writes.
   for (const whole of [true, false]) {
-    const some = changes.filter(({ record }) => (record.events.length === 0) === whole);
-    if (some.length === 0) continue;
-    await store.rewrite(some);
-    onEvicted(some.flatMap(({ evicted }) => evicted));
+    const batch = changes.filter(({ record }) => (record.events.length === 0) === whole);
+    if (batch.length === 0) continue;
+    await store.rewrite(batch);
+    onEvicted(batch.flatMap(({ evicted }) => evicted));
   }
 }

@@ -55,7 +55,7 @@ export interface Outbox {
 }
 
 export interface OutboxDeps {
-  /** Prefix of the names of the lock and the channel that the tabs share. One per publishable key. */
+  /** Name prefix of the lock and the channel that the tabs share. One per publishable key. */
   name: string;
   client: ServiceClient;
   clock: Clock;
@@ -66,7 +66,7 @@ export interface OutboxDeps {
   connectivity: Connectivity;
   lifecycle: PageLifecycle;
   openTabChannel: OpenTabChannel;
-  /** Replaced by a store in memory while it fails. */
+  /** While it fails, an in-memory store replaces it. */
   store: EventStore;
   /** Default: 20,000 events and 16 MB, enough for weeks of a busy game without network. */
   bounds?: Size;
@@ -85,7 +85,7 @@ export function createOutbox(deps: OutboxDeps): Outbox {
   const memory = createMemoryStore();
   const recent = createRecentEvents(keepaliveBytes);
   const listeners = new Set<(rewards: RewardStatus[]) => void>();
-  const signal = deps.openTabChannel<TabMessage>(name);
+  const channel = deps.openTabChannel<TabMessage>(name);
   const counts = createCounts();
   const { diagnostics } = counts;
   let loading: Promise<{ createDrain: typeof createDrain }> | undefined;
@@ -94,8 +94,8 @@ export function createOutbox(deps: OutboxDeps): Outbox {
   /** Events whose write has not finished. */
   const unwritten = new Set<QueuedEvent[]>();
   let isSlow = false;
-  /** Whether the page is frozen or being left: it may never run again. */
-  let away = false;
+  /** Whether the page is frozen or unloading, and so may never run again. */
+  let isSuspending = false;
   let destroyed = false;
 
   const onError = (error: unknown): void => {
@@ -103,7 +103,7 @@ export function createOutbox(deps: OutboxDeps): Outbox {
   };
   const isWaiting = (): boolean =>
     counts.shared.events + counts.own.events + unwritten.size > 0 || group !== undefined;
-  /** Clears the recent events once nothing is queued: another tab may have sent them. */
+  /** Clears the recent events once nothing is queued, because another tab may have sent them. */
   const clearSent = (): void => {
     if (!isWaiting()) recent.clear();
   };
@@ -131,7 +131,7 @@ export function createOutbox(deps: OutboxDeps): Outbox {
     if (events > 0) wake();
   };
   const broadcast = (message: TabMessage): void => {
-    if (!destroyed) signal.send(message);
+    if (!destroyed) channel.send(message);
   };
   const onResize = (source: EventStore, events: number, bytes: number): void => {
     if (source === store) broadcast({ events, bytes });
@@ -143,7 +143,7 @@ export function createOutbox(deps: OutboxDeps): Outbox {
   const drainDeps: DrainDeps = {
     ...deps,
     name,
-    mayLead: () => !away,
+    mayLead: () => !isSuspending,
     counts,
     recent,
     memory,
@@ -187,7 +187,7 @@ export function createOutbox(deps: OutboxDeps): Outbox {
     unwritten.delete(events);
     clearSent();
   };
-  /** Starts the write in a microtask: before the task ends, and with everything it enqueued. */
+  /** Starts the write in a microtask: before the task ends, but with everything that the task enqueued. */
   const openGroup = (events: QueuedEvent[] = []): Group => ({
     events,
     stored: Promise.resolve().then(() => {
@@ -207,11 +207,11 @@ export function createOutbox(deps: OutboxDeps): Outbox {
     if (isWaiting()) await nudge();
   };
 
-  const onTransition = (moment: PageTransition): void => {
-    away = moment === 'leaving' || moment === 'frozen';
-    if (moment === 'visible' || moment === 'returned') return void begin();
+  const onTransition = (pageTransition: PageTransition): void => {
+    isSuspending = pageTransition === 'leaving' || pageTransition === 'frozen';
+    if (pageTransition === 'visible' || pageTransition === 'returned') return void begin();
     if (!isWaiting()) return;
-    // Synchronously, because the page may not run again after this task.
+    // Sent synchronously, because the page may not run again after this task.
     drain?.sendPastStore(recent.list(), true);
     // The browser may suspend the page at any time from now on.
     drain?.resign();
@@ -223,7 +223,7 @@ export function createOutbox(deps: OutboxDeps): Outbox {
     lifecycle.onTransition(onTransition),
     deps.connectivity.onOnline(() => isWaiting() && void nudge()),
   ];
-  signal.onMessage(onTabMessage);
+  channel.onMessage(onTabMessage);
   void begin();
 
   return {
@@ -257,7 +257,7 @@ export function createOutbox(deps: OutboxDeps): Outbox {
       for (const dispose of disposers) dispose();
       drain?.stop();
       listeners.clear();
-      signal.close();
+      channel.close();
       // Events enqueued in this task are still written.
       void Promise.resolve(group?.stored).finally(() => store.close());
     },

@@ -34,9 +34,9 @@ const isEventBatchResult: Guard<EventBatchResult> = (body): body is EventBatchRe
 const bodyProblems = new Set<string>(['malformed_json', 'invalid_request', 'body_too_large']);
 
 /**
- * Sends events to the service. A request that is rejected because of its body is split in half until the
- * invalid event is alone, so that it does not block the others. Stops at the first failure; events sent before
- * it are settled, and the service counts each id once if it is sent again.
+ * Sends events to the service. A request that is rejected because of its body is split in half until the invalid
+ * event is isolated and no longer blocks the others. Stops at the first failure; events sent before it are settled,
+ * and the service counts each id once if it is sent again.
  */
 export async function sendEvents(
   { client, clock }: { client: ServiceClient; clock: Clock },
@@ -71,7 +71,7 @@ export async function sendEvents(
       for (const event of part) {
         const { status, code = 'unknown' } = results.get(event.id) ?? {};
         if (status) settle(event, status === 'rejected' ? code : undefined);
-        // Only events that the response names are settled.
+        // Only events that the response lists are settled.
         else delivery.failure = { reason: 'incomplete_answer', retryAfterMs: undefined };
       }
       continue;

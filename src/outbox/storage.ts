@@ -17,7 +17,7 @@ export type DropReason = 'too_many' | 'too_large' | 'unreadable';
 
 /** Every event is counted as `stored` until it is counted as `sent`, `dropped` or `rejected`. */
 export interface OutboxDiagnostics {
-  /** `memory` while the browser’s database is unavailable: events do not survive the page then. */
+  /** `memory` while the browser’s database is unavailable; events then do not survive the page. */
   storage: 'indexeddb' | 'memory';
   /** Queued events, including those of other tabs. */
   stored: number;
@@ -30,11 +30,13 @@ export interface OutboxDiagnostics {
   lastError?: string;
 }
 
-/** Adds to a size; never below zero, because messages of other tabs may arrive late. */
+/** Adjusts a size, but never below zero, because messages from other tabs may arrive late. */
 export const grow = (size: Size, events: number, bytes: number): void => {
   size.events = Math.max(0, size.events + events);
   size.bytes = Math.max(0, size.bytes + bytes);
 };
+
+/** The size of the queue, and counters of what became of its events. */
 export interface Counts {
   /** Size of the store that the tabs share. */
   shared: Size;
@@ -42,7 +44,7 @@ export interface Counts {
   own: Size;
   diagnostics: OutboxDiagnostics;
   drop(reason: DropReason, count: number): void;
-  /** Drops that the service does not know of yet, by reason. */
+  /** Drops that have not been reported to the service yet, by reason. */
   unreportedDrops: Record<string, number>;
   report(): OutboxDiagnostics;
 }
@@ -90,7 +92,7 @@ export interface StorageDeps {
 
 /** Writes events to the store, or to memory while the store fails, and keeps both within bounds. */
 export interface Storage {
-  /** Resolves when the events are stored or were dropped. */
+  /** Resolves when the events have been stored or dropped. */
   append(events: QueuedEvent[]): Promise<void>;
   /** Opens the shared store, and counts its contents, because other tabs write to it too. */
   recount(): Promise<void>;
@@ -99,7 +101,7 @@ export interface Storage {
 /** Share of a bound at which the eviction code is loaded, so that it is available offline later. */
 const prefetchShare = 0.05;
 
-/** Splits the events of one task into records, each small enough for a request of its own. */
+/** Splits the events of one task into records, each small enough for its own request. */
 function groupEvents(events: QueuedEvent[]): string[][] {
   const groups: string[][] = [];
   let bytes = 0;

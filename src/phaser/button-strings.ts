@@ -1,6 +1,6 @@
 import type { ButtonStrings } from './button-view.ts';
 
-/** The texts in every language except English, which is part of the button. */
+/** Translated texts; English is part of the button's own code. */
 const languages: Record<string, ButtonStrings> = {
   ar: {
     ready: 'شاهد إعلانًا',

@@ -7,7 +7,7 @@ import type { Availability } from '../outcome.ts';
  * - `loading`: an ad is being requested.
  * - `showing`: an ad is on the screen.
  * - `cooldown`: no ad is available until a known time.
- * - `unavailable`: no ad is available, and it is not known until when.
+ * - `unavailable`: no ad is available, and it is not known when the next one will be.
  */
 export type ButtonState = 'ready' | 'loading' | 'showing' | 'cooldown' | 'unavailable';
 
@@ -17,7 +17,7 @@ export interface ButtonView {
   secondsLeft: number;
 }
 
-/** How long to wait before requesting an ad again after a no-fill, in milliseconds; the same as in the SDK. */
+/** How long to wait after a no-fill before requesting an ad again, in milliseconds; the same as in the SDK. */
 const retryDelayMs = 30_000;
 
 /** The state of a button that neither loads nor shows an ad. */
@@ -30,8 +30,8 @@ export function restingView(availability: Availability, now: number): ButtonView
 }
 
 /**
- * The delay until an idle button must update, in milliseconds: at the next whole second of a cooldown; never if it is
- * ready or its placement does not exist.
+ * How long until an idle button must update, in milliseconds: until the next whole second of a cooldown, or
+ * `undefined` if it is ready or its placement does not exist.
  */
 export function nextUpdateMs(availability: Availability, now: number): number | undefined {
   if (availability.available || availability.reason === 'invalid_placement') return undefined;
@@ -39,10 +39,10 @@ export function nextUpdateMs(availability: Availability, now: number): number | 
   return remainingMs > 0 ? remainingMs % 1000 || 1000 : retryDelayMs;
 }
 
-/** The texts of a rewarded button by its state; `{time}` is minutes and seconds. */
+/** The texts of a rewarded-ad button, by state; `{time}` is in minutes and seconds. */
 export type ButtonStrings = Record<ButtonState, string>;
 
-/** English texts, used until those of the button’s language have loaded. */
+/** English texts, used until the texts in the button’s language have loaded. */
 export const english: ButtonStrings = {
   ready: 'Watch an ad',
   loading: 'Loading …',
@@ -51,7 +51,7 @@ export const english: ButtonStrings = {
   unavailable: 'No ad now',
 };
 
-/** The default text of a button; during a cooldown, with the remaining time: `1:05`. */
+/** The default text of a button; during a cooldown, it includes the remaining time, such as `1:05`. */
 export function labelOf({ state, secondsLeft }: ButtonView, strings: ButtonStrings): string {
   const seconds = String(secondsLeft % 60).padStart(2, '0');
   return strings[state].replace('{time}', `${Math.floor(secondsLeft / 60)}:${seconds}`);

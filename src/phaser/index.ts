@@ -8,9 +8,9 @@ import type { TruewardScenePlugin } from './trueward-scene-plugin.ts';
 
 declare module 'phaser' {
   interface Scene {
-    /** Ads, where the game has the plugin with the mapping `ads`. */
+    /** Ads, if the game has the plugin with the mapping `ads`. */
     ads: TruewardPlugin;
-    /** Ads that end with this scene, where the game has the scene plugin with the mapping `sceneAds`. */
+    /** Ads that end with this scene, if the game has the scene plugin with the mapping `sceneAds`. */
     sceneAds: TruewardScenePlugin;
   }
 }

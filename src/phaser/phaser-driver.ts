@@ -11,7 +11,7 @@ import { type EngineDriver, rememberFocus } from '../engine/engine-driver.ts';
 export function phaserDriver(game: Phaser.Game): EngineDriver {
   return {
     hold: () => hold(game),
-    // `step` comes before the scenes' own update, so the game sees a reward in the same frame, and before
+    // `step` is emitted before the scenes update, so that the game sees a reward in the same frame, and before
     // rendering (`Game.step`). Attached only while callbacks are queued, so an idle frame costs nothing.
     onFrame(callback) {
       game.events.on('step', callback);
@@ -29,7 +29,7 @@ function hold(game: Phaser.Game): () => void {
   game.pause();
 
   const { pause } = game;
-  // Pausing a paused game emits no event, and it stays paused after the ad.
+  // Pausing a paused game emits no event; the game then has to stay paused after the ad.
   game.pause = () => {
     resumeAfterwards = false;
   };
@@ -39,15 +39,15 @@ function hold(game: Phaser.Game): () => void {
     resumeAfterwards = true;
     pause.call(game);
   };
-  const forget = () => held.abort();
+  const onDestroy = () => held.abort();
   game.events.on('resume', stayPaused);
-  game.events.once('destroy', forget);
+  game.events.once('destroy', onDestroy);
 
   return () => {
     if (held.signal.aborted) return;
     held.abort();
     game.events.off('resume', stayPaused);
-    game.events.off('destroy', forget);
+    game.events.off('destroy', onDestroy);
     game.pause = pause;
     returnFocus(game, restoreFocus);
     if (resumeAfterwards) game.resume();
@@ -56,13 +56,15 @@ function hold(game: Phaser.Game): () => void {
 }
 
 /**
- * Pauses the game's sounds. On release, sounds that played resume, and sounds that the game started during the ad start.
- * Volume and mute stay as they are.
+ * Pauses the game's sounds. On release, sounds that were playing resume, and sounds that the game started during the
+ * ad begin to play. Volume and mute stay as they are.
  */
 function holdSound({ sound }: Phaser.Game, signal: AbortSignal): () => void {
-  // Not `pauseAll()`: `resumeAll()` would also start what the game itself had paused. Contrary to its type, the
-  // manager of a game without audio lacks the method.
-  const playing = (sound?.getAllPlaying?.() ?? []).filter((one) => one.pause());
+  // Doesn't use `pauseAll()`, because `resumeAll()` would also start sounds that the game itself had paused. Contrary
+  // to its type, the sound manager of a game without audio lacks `getAllPlaying()`.
+  const playingSounds = (sound?.getAllPlaying?.() ?? []).filter((playingSound) =>
+    playingSound.pause(),
+  );
   const context = sound && 'context' in sound ? sound.context : undefined;
   let suspended = false;
   const suspend = () => {
@@ -71,11 +73,12 @@ function holdSound({ sound }: Phaser.Game, signal: AbortSignal): () => void {
     void context.suspend();
   };
   suspend();
-  // Phaser resumes it when the window is focused, and unlocks it on a touch.
+  // Phaser resumes the context when the window is focused, and unlocks it on a touch.
   context?.addEventListener('statechange', suspend, { signal });
 
   return () => {
-    for (const one of playing) if (!one.pendingRemove) one.resume();
+    for (const playingSound of playingSounds)
+      if (!playingSound.pendingRemove) playingSound.resume();
     // A game without focus stays silent until Phaser resumes it on focus.
     if (suspended && !(sound.pauseOnBlur && sound.gameLostFocus)) context?.resume().catch(() => {});
   };

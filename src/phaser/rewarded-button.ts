@@ -9,21 +9,21 @@ export interface RewardedButtonOptions {
   /** The center of the button, in scene coordinates. */
   x: number;
   y: number;
-  /** The label, which screen readers announce too. Default: short texts in the language of the ads. */
+  /** The label, which screen readers announce too. Default: short texts in the ads’ language. */
   label?: (view: ButtonView) => string;
-  /** The style of the text; `backgroundColor` is ignored. */
+  /** Text style; `backgroundColor` is ignored. */
   style?: Phaser.Types.GameObjects.Text.TextStyle;
   /** Color of the button when an ad is ready. Default: 0x2f6f4f. */
   color?: number;
-  /** Called with the result of a show that the button started. Rewards still arrive as the event `reward`. */
+  /** Called with the result of a show that the button started. Rewards still arrive with the `reward` event. */
   onResult?: (result: ShowResult) => void;
 }
 
 const padding = { x: 14, y: 9 };
-const resting = 0x55606b;
+const disabledColor = 0x55606b;
 
-/** The visible part of a button: a text on a box, with a focus ring. */
-export function drawButton(
+/** Draws the visible part of a button: text on a box, with a focus ring. */
+export function createButtonView(
   scene: Phaser.Scene,
   { color = 0x2f6f4f, style, x, y }: Pick<RewardedButtonOptions, 'color' | 'style' | 'x' | 'y'>,
 ): {
@@ -32,12 +32,12 @@ export function drawButton(
   focus(focused: boolean): void;
 } {
   const { backgroundColor: _, ...textStyle } = { fontSize: '16px', color: '#ffffff', ...style };
-  const box = scene.add.rectangle(0, 0, 1, 1, resting);
+  const box = scene.add.rectangle(0, 0, 1, 1, disabledColor);
   const text = scene.add.text(0, 0, '', textStyle).setOrigin(0.5);
   const container = scene.add.container(x, y, [box, text]);
   container.setInteractive({
     hitArea: box,
-    // In a container, the origin of pointer coordinates is its upper left corner.
+    // Inside a container, pointer coordinates are relative to its upper left corner.
     hitAreaCallback: (area: Phaser.GameObjects.Rectangle, pressX: number, pressY: number) =>
       pressX >= 0 && pressY >= 0 && pressX <= area.width && pressY <= area.height,
   });
@@ -46,7 +46,7 @@ export function drawButton(
     write(label, enabled) {
       text.setText(label);
       box.setSize(text.width + 2 * padding.x, text.height + 2 * padding.y).setOrigin(0.5);
-      box.setFillStyle(enabled ? color : resting);
+      box.setFillStyle(enabled ? color : disabledColor);
       container.setSize(box.width, box.height);
       if (container.input) container.input.cursor = enabled ? 'pointer' : '';
     },
@@ -60,14 +60,14 @@ export function drawButton(
 /** An invisible HTML button for keyboards and screen readers. */
 export interface FallbackButton {
   write(label: string, enabled: boolean): void;
-  /** Sets the language of its label (BCP 47). */
+  /** Sets the label’s language (BCP 47). */
   setLanguage(language: string): void;
   remove(): void;
 }
 
 /**
- * Adds a button to the content of the canvas element, the accessible fallback for what is drawn: it is focusable and
- * read by screen readers, also in full screen, and is removed with its canvas.
+ * Adds a button to the canvas element's content, which is the accessible fallback for what is drawn: the button is
+ * focusable and read by screen readers, even in full screen, and is removed with its canvas.
  * https://html.spec.whatwg.org/multipage/canvas.html#the-canvas-element
  */
 export function addFallbackButton(
@@ -91,7 +91,7 @@ export function addFallbackButton(
   return {
     write(label, enabled) {
       if (element.textContent !== label) element.textContent = label;
-      // Not `disabled`, because that would take focus away from a player who waits for the ad.
+      // Not `disabled`, because that would take focus away from a player who is waiting for the ad.
       element.ariaDisabled = String(!enabled);
     },
     setLanguage(language) {
@@ -115,28 +115,33 @@ export function addRewardedButton(
   const ended = new AbortController();
   const { signal } = ended;
   let busy: 'loading' | 'showing' | undefined;
-  let known: Availability = { available: false };
+  let availability: Availability = { available: false };
   let timer: Phaser.Time.TimerEvent | undefined;
   let strings = english;
   let draw = (text: string): string => text;
 
-  const drawn = drawButton(scene, look);
-  const fallback = addFallbackButton(scene.game.canvas, { onPress: press, onFocus: drawn.focus });
+  const buttonView = createButtonView(scene, look);
+  const fallback = addFallbackButton(scene.game.canvas, {
+    onPress: press,
+    onFocus: buttonView.focus,
+  });
 
   function refresh(): void {
     if (signal.aborted) return;
     timer?.remove();
     timer = undefined;
     const now = Date.now();
-    const view: ButtonView = busy ? { state: busy, secondsLeft: 0 } : restingView(known, now);
+    const view: ButtonView = busy
+      ? { state: busy, secondsLeft: 0 }
+      : restingView(availability, now);
     const text = label ? label(view) : labelOf(view, strings);
-    drawn.write(draw(text), view.state === 'ready');
+    buttonView.write(draw(text), view.state === 'ready');
     fallback.write(text, view.state === 'ready');
-    const waitMs = busy ? undefined : nextUpdateMs(known, now);
+    const waitMs = busy ? undefined : nextUpdateMs(availability, now);
     if (waitMs === undefined) return;
     timer = scene.time.delayedCall(waitMs, () => {
-      // A scene that slept or was slow may get here long after the cooldown.
-      if (restingView(known, Date.now()).secondsLeft > 0) refresh();
+      // A scene that was asleep or slow may get here long after the end of the cooldown.
+      if (restingView(availability, Date.now()).secondsLeft > 0) refresh();
       else void load();
     });
   }
@@ -144,7 +149,7 @@ export function addRewardedButton(
   async function load(): Promise<void> {
     busy = 'loading';
     refresh();
-    known = await ads.preload(placement, { signal });
+    availability = await ads.preload(placement, { signal });
     busy = undefined;
     refresh();
   }
@@ -159,19 +164,19 @@ export function addRewardedButton(
   }
 
   function press(): void {
-    if (!busy && known.available) void show();
+    if (!busy && availability.available) void show();
   }
 
   const stop = ads.on('change', () => {
     if (busy) return;
-    // Only a no-fill is adopted, so that two buttons do not trigger each other's requests endlessly.
+    // Only adopts a no-fill, so that two buttons do not endlessly trigger each other's requests.
     const now = ads.availability(placement);
     if (now.available || now.reason === 'already_showing') return;
-    known = now;
+    availability = now;
     refresh();
   });
-  drawn.container.on('pointerup', press);
-  drawn.container.once('destroy', () => {
+  buttonView.container.on('pointerup', press);
+  buttonView.container.once('destroy', () => {
     stop();
     ended.abort();
     timer?.remove();
@@ -187,8 +192,8 @@ export function addRewardedButton(
         fallback.setLanguage(translated.language);
         refresh();
       })
-      // Stays English if they fail to load or the locale is invalid.
+      // The label stays English if the translations fail to load or the locale is invalid.
       .catch(() => undefined);
   }
-  return drawn.container;
+  return buttonView.container;
 }

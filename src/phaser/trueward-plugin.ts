@@ -22,7 +22,7 @@ import { phaserDriver } from './phaser-driver.ts';
 import { addRewardedButton, type RewardedButtonOptions } from './rewarded-button.ts';
 import { type GameAds, unavailableAds } from '../unavailable-ads.ts';
 
-/** The `data` of the plugin: the options of `createAds()`, without the engine. */
+/** The plugin’s `data`: the options of `createAds()`, without the engine. */
 export type TruewardPluginData = Omit<AdsOptions, 'engine'>;
 
 /**
@@ -31,8 +31,8 @@ export type TruewardPluginData = Omit<AdsOptions, 'engine'>;
  * Invalid options are reported once, to the console and `window.onerror`, and never prevent the game from starting:
  * `canShow()` is then `false`, and shows end with the outcome `error` and the error code as `reason`.
  *
- * A plain class: Phaser requires no base class for global plugins. So this file needs only Phaser's types and may be
- * loaded before or after Phaser.
+ * A plain class, because Phaser requires no base class for global plugins. This file therefore needs only Phaser’s
+ * types and can be loaded before or after Phaser.
  *
  * @example
  * new Phaser.Game({
@@ -52,10 +52,10 @@ export class TruewardPlugin implements GameAds {
   #running: Ads | undefined;
 
   /**
-   * Adds ads to an existing game, booted or not, and to its scenes. Unlike the game configuration, it also works
-   * for a second game on the page, whose plugin keys Phaser mixes up, and for a headless one (phaserjs/phaser#7151,
-   * #7348). A plugin loaded with `load.plugin()` also gets its data this way. If the game's plugin is already
-   * running, it keeps its data.
+   * Adds ads to an existing game, booted or not, and to its scenes. Unlike the game configuration, this also works
+   * for a second game on the page, whose plugin keys Phaser confuses with the first game’s, and for a headless game
+   * (phaserjs/phaser#7151, #7348). It is also how a plugin loaded with `load.plugin()` gets its data. A plugin that
+   * is already running keeps its data.
    */
   static install(game: Phaser.Game, data: TruewardPluginData): TruewardPlugin {
     const plugin = TruewardPlugin.of(game.plugins) ?? TruewardPlugin.#add(game.plugins);
@@ -65,7 +65,7 @@ export class TruewardPlugin implements GameAds {
     return plugin;
   }
 
-  /** The plugin of a game, whatever its key. */
+  /** Returns a game’s plugin, whatever its key. */
   static of({ plugins }: Phaser.Plugins.PluginManager): TruewardPlugin | undefined {
     for (const { plugin } of plugins as { plugin: unknown }[])
       if (plugin instanceof TruewardPlugin) return plugin;
@@ -86,7 +86,7 @@ export class TruewardPlugin implements GameAds {
     this.#game = pluginManager.game;
   }
 
-  /** Called by Phaser with `data` of the configuration. */
+  /** Called by Phaser with `data` from the configuration. */
   init(data: TruewardPluginData): void {
     this.#data = data;
   }
@@ -110,7 +110,7 @@ export class TruewardPlugin implements GameAds {
   stop(): void {
     this.#running?.destroy();
     this.#running = undefined;
-    // The buttons then show that no ads are available.
+    // Makes the buttons show that no ads are available.
     this.#events.emit('change');
   }
 
@@ -172,7 +172,7 @@ export class TruewardPlugin implements GameAds {
     return this.#ads.once(event, handler, context);
   }
 
-  /** Removes a handler; without `handler`, removes all handlers of the event. */
+  /** Removes a handler; without `handler`, removes all handlers for the event. */
   off<Name extends keyof AdsListeners>(
     event: Name,
     handler?: AdsListeners[Name],
@@ -182,8 +182,8 @@ export class TruewardPlugin implements GameAds {
   }
 
   /**
-   * Adds a button to a scene that loads an ad by itself, displays whether one is available or when the next one
-   * will be, and shows it when pressed.
+   * Adds a button to a scene. The button loads an ad by itself, displays whether one is available or when the next
+   * one will be, and shows it when pressed.
    *
    * @example
    * this.ads.addRewardedButton(this, { placement: 'revive', x: 180, y: 240 });

@@ -9,22 +9,23 @@ import { TruewardPlugin } from './trueward-plugin.ts';
  * Calls `end` once when the scene shuts down, or is destroyed without a shutdown, as by `game.destroy()`. The returned
  * function calls `end` immediately.
  *
- * Registered per call, not in the plugin's `boot`, which runs once per scene: a restarted scene shuts down many times.
+ * Registered per call instead of in the plugin's `boot`, because `boot` runs only once per scene and a restarted
+ * scene shuts down many times.
  */
 export function untilSceneEnds({ sys }: Phaser.Scene, end: () => void): () => void {
-  // Saved, because a destroyed scene no longer has an emitter.
+  // Kept, because a destroyed scene no longer has an emitter.
   const { events } = sys;
   let ended = false;
-  function over(): void {
-    events.off('shutdown', over);
-    events.off('destroy', over);
+  function onSceneEnd(): void {
+    events.off('shutdown', onSceneEnd);
+    events.off('destroy', onSceneEnd);
     if (ended) return;
     ended = true;
     end();
   }
-  events.once('shutdown', over);
-  events.once('destroy', over);
-  return over;
+  events.once('shutdown', onSceneEnd);
+  events.once('destroy', onSceneEnd);
+  return onSceneEnd;
 }
 
 /**
@@ -69,12 +70,12 @@ export class TruewardScenePlugin {
     return untilSceneEnds(this.#scene, this.#ads().once(event, handler, context));
   }
 
-  /** See {@link TruewardPlugin.showRewarded}; a scene that ends ends the ad with `aborted`. */
+  /** See {@link TruewardPlugin.showRewarded}; when the scene ends, so does the ad, with `aborted`. */
   showRewarded(placement: string, options?: ShowOptions): Promise<ShowResult> {
     return this.#show(options, (scoped) => this.#ads().showRewarded(placement, scoped));
   }
 
-  /** See {@link TruewardPlugin.showInterstitial}; a scene that ends ends the ad with `aborted`. */
+  /** See {@link TruewardPlugin.showInterstitial}; when the scene ends, so does the ad, with `aborted`. */
   showInterstitial(placement: string, options?: ShowOptions): Promise<ShowResult> {
     return this.#show(options, (scoped) => this.#ads().showInterstitial(placement, scoped));
   }
@@ -90,7 +91,7 @@ export class TruewardScenePlugin {
     return this.#ads().addRewardedButton(this.#scene, options);
   }
 
-  /** Looked up on each call, because `TruewardPlugin.install()` may run after the scenes start. */
+  /** Looked up on each call, because `TruewardPlugin.install()` may run after scenes have started. */
   #ads(): TruewardPlugin {
     const ads = TruewardPlugin.of(this.#manager);
     if (ads) return ads;
@@ -104,10 +105,10 @@ export class TruewardScenePlugin {
     show: (options: ShowOptions) => Promise<ShowResult>,
   ): Promise<ShowResult> {
     const call = linkSignals(options.signal);
-    const forget = untilSceneEnds(this.#scene, () => call.abort());
+    const stopWatching = untilSceneEnds(this.#scene, () => call.abort());
     const result = await show({ ...options, signal: call.signal });
     call.abort();
-    forget();
+    stopWatching();
     return result;
   }
 }

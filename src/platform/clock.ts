@@ -7,7 +7,7 @@ export interface Clock {
    * ({@link https://github.com/w3c/hr-time/issues/115 | w3c/hr-time#115}).
    */
   monotonic(): number;
-  /** Calls back after `ms` milliseconds. Returns a function that cancels the timer. */
+  /** Calls `callback` after `ms` milliseconds. Returns a function that cancels the timer. */
   after(ms: number, callback: () => void): () => void;
 }
 
@@ -20,33 +20,36 @@ export interface Deadline {
 
 type Times = Pick<Clock, 'now' | 'monotonic'>;
 
-/** Measures the time since this call in milliseconds; the clock that shows more wins. */
+/**
+ * Starts a stopwatch: returns a function that returns the elapsed time in milliseconds, by whichever clock shows
+ * more.
+ */
 export function stopwatch(clock: Times): () => number {
   const monotonic = clock.monotonic();
   const wall = clock.now();
   return () => Math.max(clock.monotonic() - monotonic, clock.now() - wall);
 }
 
-/** A deadline `ms` from now, or from when `elapsedMs` was started. */
+/** A deadline `ms` milliseconds from now, or from when the stopwatch `elapsedMs` was started. */
 export function deadlineIn(clock: Times, ms: number, elapsedMs = stopwatch(clock)): Deadline {
   const remainingMs = (): number => ms - elapsedMs();
   return { leftMs: remainingMs, passed: () => remainingMs() <= 0 };
 }
 
-/** The longest delay that `setTimeout` takes; a longer one fires at once. */
-const longestTimeoutMs = 2 ** 31 - 1;
+/** Maximum delay that `setTimeout` supports, in milliseconds; a longer one fires immediately. */
+const maxTimeoutMs = 2 ** 31 - 1;
 
 /** The browser's clock. */
 export const systemClock: Clock = {
   now: () => Date.now(),
   monotonic: () => performance.now(),
   after(ms, callback) {
-    const timer = setTimeout(callback, Math.min(ms, longestTimeoutMs));
+    const timer = setTimeout(callback, Math.min(ms, maxTimeoutMs));
     return () => clearTimeout(timer);
   },
 };
 
-/** Why {@link bounded} work has no result; `failed` if it rejected. */
+/** Why {@link bounded} returned no result; `failed` if the work rejected. */
 export type NoResult = 'timeout' | 'aborted' | 'failed';
 
 /**
@@ -61,25 +64,25 @@ export const bounded = <T extends object | boolean>(
 ): Promise<T | NoResult> =>
   new Promise((resolve) => {
     const inner = new AbortController();
-    const end = (result: T | NoResult): void => {
+    const settle = (result: T | NoResult): void => {
       cancelTimer();
       outer?.removeEventListener('abort', abort);
       resolve(result);
     };
-    const stop = (why: NoResult): void => {
-      end(why);
+    const stop = (reason: NoResult): void => {
+      settle(reason);
       inner.abort();
     };
     const abort = (): void => stop('aborted');
     const cancelTimer = clock.after(ms, () => stop('timeout'));
     outer?.addEventListener('abort', abort);
     if (outer?.aborted) abort();
-    else work(inner.signal).then(end, () => end('failed'));
+    else work(inner.signal).then(settle, () => settle('failed'));
   });
 
 /**
- * Creates a controller that aborts with any of these signals; aborting it also removes its listeners from them.
- * Not `AbortSignal.any()`, which Safari supports only since 17.4: games run on older phones.
+ * Creates a controller that aborts when any of these signals does; aborting it also removes its listeners from them.
+ * Replaces `AbortSignal.any()`, which Safari supports only since 17.4, because games run on older phones.
  */
 export function linkSignals(...signals: (AbortSignal | undefined)[]): AbortController {
   const linked = new AbortController();

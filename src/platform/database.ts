@@ -3,9 +3,9 @@ import type { Clock } from './clock.ts';
 
 /** An IndexedDB database that opens on first use, and again if the browser has closed it. */
 export interface Database {
-  /** Returns access to one object store; idb-keyval's functions accept it as their `customStore`. */
+  /** Returns an accessor for one object store; idb-keyval's functions accept it as their `customStore`. */
   store(name: string, durability?: IDBTransactionDurability): UseStore;
-  /** Closes the connection. A later operation opens another one and closes it again. */
+  /** Closes the connection. A later operation opens a new one and closes it when done. */
   close(): void;
 }
 
@@ -15,7 +15,7 @@ export interface DatabaseOptions {
   stores: Record<string, { autoIncrement: boolean }>;
   clock: Clock;
   indexedDB?: IDBFactory | undefined;
-  /** Called when an operation takes longer than half a second, and when none does any more. */
+  /** Called when an operation takes longer than half a second, and again when no operation is slow any more. */
   onSlow?(isSlow: boolean): void;
 }
 
@@ -23,9 +23,12 @@ export interface DatabaseOptions {
  * Timeout of an operation, in milliseconds. Some browsers never respond to an open request
  * (https://bugs.webkit.org/show_bug.cgi?id=226547).
  */
-const timeoutMs = 5_000;
-/** One timer checks all operations: a timer per write took a tenth of the time of an event. */
-const checkMs = 500;
+const operationTimeoutMs = 5_000;
+/**
+ * How often the timer that all operations share checks them, in milliseconds. A timer per write took a tenth of the
+ * time that an event takes.
+ */
+const checkIntervalMs = 500;
 /** An operation is slow at its second check, after 500 to 1,000 ms. */
 const checksUntilSlow = 2;
 
@@ -46,7 +49,7 @@ export interface StoredValue<Key> {
 /** Reads up to `limit` values after a key, in key order. */
 export type ReadPage<Key> = (afterKey: Key | number, limit: number) => Promise<StoredValue<Key>[]>;
 
-/** Reads pages of a store; idb-keyval has no ranges: its `entries()` reads everything at once. */
+/** Reads a store page by page; idb-keyval supports no ranges, and its `entries()` reads everything in one step. */
 export const pagesOf =
   <Key extends IDBValidKey>(use: UseStore): ReadPage<Key> =>
   (afterKey, limit) =>
@@ -59,7 +62,7 @@ export const pagesOf =
       return keys.map((key, index) => ({ key: key as Key, value: values[index] }));
     });
 
-/** Values per page; reading a thousand blocks the main thread for 7 ms. */
+/** Maximum values per page; reading a thousand blocks the main thread for 7 ms. */
 const pageSize = 250;
 
 /** Reads a whole store in pages that do not block the main thread. */
@@ -67,7 +70,7 @@ export async function readInPages<Key extends IDBValidKey>(
   read: ReadPage<Key>,
   onPage: (page: StoredValue<Key>[]) => void,
 ): Promise<void> {
-  // Less than every key that is used: numbers sort before strings.
+  // Starts below every key in use: numbers sort before strings.
   for (let last: Key | number | undefined = -1; last !== undefined;) {
     const page: StoredValue<Key>[] = await read(last, pageSize);
     onPage(page);
@@ -76,8 +79,9 @@ export async function readInPages<Key extends IDBValidKey>(
 }
 
 /**
- * Creates a {@link Database}; nothing is opened yet. Not idb-keyval's `createStore()`, which has no timeout, durability,
- * key generator or `close()`, and keeps a connection that blocks the upgrade of a newer release in another tab.
+ * Creates a {@link Database} without opening it yet. Replaces idb-keyval's `createStore()`, which has no timeout,
+ * durability, key generator or `close()`, and keeps a connection that blocks a newer release's upgrade in another
+ * tab.
  */
 export function createDatabase(options: DatabaseOptions): Database {
   let connection: IDBDatabase | undefined;
@@ -88,14 +92,14 @@ export function createDatabase(options: DatabaseOptions): Database {
   let slow = 0;
   let cancelCheck: (() => void) | undefined;
 
-  const forget = (database: IDBDatabase): void => {
-    // Lets running transactions finish.
+  const discard = (database: IDBDatabase): void => {
+    // `close()` lets running transactions finish.
     database.close();
     if (connection === database) connection = opening = undefined;
   };
   const closeIfIdle = (): void => {
     if (!closed) return;
-    if (connection) forget(connection);
+    if (connection) discard(connection);
     if (pending.size > 0) return;
     cancelCheck?.();
     cancelCheck = undefined;
@@ -103,12 +107,12 @@ export function createDatabase(options: DatabaseOptions): Database {
 
   /** Checks the pending operations until there are none. */
   const scheduleCheck = (): void => {
-    cancelCheck ??= options.clock.after(checkMs, () => {
+    cancelCheck ??= options.clock.after(checkIntervalMs, () => {
       cancelCheck = undefined;
       for (const operation of pending) {
         operation.checks += 1;
         if (operation.checks === checksUntilSlow) setSlow(slow + 1);
-        if (operation.checks > timeoutMs / checkMs)
+        if (operation.checks > operationTimeoutMs / checkIntervalMs)
           operation.fail(new Error('The database does not respond.'));
       }
       if (pending.size > 0) scheduleCheck();
@@ -143,9 +147,9 @@ export function createDatabase(options: DatabaseOptions): Database {
         request.result.createObjectStore(name, { autoIncrement });
     };
     const database = (connection = await promisifyRequest(request));
-    // iOS closes connections of pages that were in the background for long. A newer release in another tab must not
-    // be blocked by this connection.
-    database.onclose = database.onversionchange = () => forget(database);
+    // iOS closes the connections of pages that were in the background for a long time. And this connection must not
+    // block a newer release in another tab.
+    database.onclose = database.onversionchange = () => discard(database);
     return database;
   };
   const connect = async (): Promise<IDBDatabase> => {
@@ -162,17 +166,17 @@ export function createDatabase(options: DatabaseOptions): Database {
   return {
     store: (name, durability = 'relaxed') => {
       return async (mode, callback) => {
-        const begin = async (): Promise<IDBObjectStore> => {
+        const openStore = async (): Promise<IDBObjectStore> => {
           const database = await connect();
           try {
             return database.transaction(name, mode, { durability }).objectStore(name);
           } catch (error) {
-            forget(database);
+            discard(database);
             throw error;
           }
         };
-        // A connection may be dead without an event, so a new one is tried once.
-        const store = await begin().catch(begin);
+        // A connection may be dead without having emitted an event, so try a new one once.
+        const store = await openStore().catch(openStore);
         try {
           return await withTimeout(
             // idb-keyval rejects with null when a request fails; the transaction has the cause once it is aborted.
@@ -183,7 +187,7 @@ export function createDatabase(options: DatabaseOptions): Database {
           );
         } catch (error) {
           // The next operation gets a new connection.
-          forget(store.transaction.db);
+          discard(store.transaction.db);
           throw error;
         } finally {
           closeIfIdle();

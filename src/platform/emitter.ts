@@ -16,7 +16,10 @@ export interface Emitter<Events extends Record<keyof Events, Handler>> {
   on(name: keyof Events & string, handler: Handler, context?: unknown): () => void;
   /** Like `on`, but for the next event only. */
   once(name: keyof Events & string, handler: Handler, context?: unknown): () => void;
-  /** Removes a handler, with any context unless one is given; without a handler, removes all handlers of the event. */
+  /**
+   * Removes a handler; with `context`, only if it was added with that context. Without a handler, removes all
+   * handlers for the event.
+   */
   off(name: keyof Events & string, handler?: Handler, context?: unknown): void;
   hasListeners(name: keyof Events & string): boolean;
 }
@@ -27,14 +30,14 @@ type Guarded = (this: unknown, calls: Promise<unknown>[], details: never[]) => v
 /** Creates an {@link Emitter}: eventemitter3, except that a handler that throws does not prevent the next call. */
 export function createEmitter<Events extends Record<keyof Events, Handler>>(): Emitter<Events> {
   const emitter = new EventEmitter<string>();
-  /** By handler, so that `off()` finds them. */
+  /** Keyed by handler, so that `off()` finds them. */
   const allGuarded = new WeakMap<Handler, Guarded>();
 
   function guard(handler: Handler): Guarded {
-    // Not a function: eventemitter3 throws a TypeError.
+    // eventemitter3 throws a TypeError for anything but a function.
     if (typeof handler !== 'function') return handler;
-    const known = allGuarded.get(handler);
-    if (known) return known;
+    const existing = allGuarded.get(handler);
+    if (existing) return existing;
     const guarded: Guarded = function (calls, details) {
       const call = async (): Promise<unknown> => Reflect.apply(handler, this, details);
       calls.push(call());
@@ -55,7 +58,7 @@ export function createEmitter<Events extends Record<keyof Events, Handler>>(): E
     return () => emitter.off(name, guarded, context);
   }
 
-  function start(name: string, details: never[]): Promise<unknown>[] {
+  function callAll(name: string, details: never[]): Promise<unknown>[] {
     const calls: Promise<unknown>[] = [];
     emitter.emit(name, calls, details);
     return calls;
@@ -63,9 +66,9 @@ export function createEmitter<Events extends Record<keyof Events, Handler>>(): E
 
   return {
     emit(name, ...details) {
-      for (const call of start(name, details)) call.catch(surface);
+      for (const call of callAll(name, details)) call.catch(surface);
     },
-    call: (name, ...details) => Promise.all(start(name, details)),
+    call: (name, ...details) => Promise.all(callAll(name, details)),
     on: (name, handler, context) => add('on', name, handler, context),
     once: (name, handler, context) => add('once', name, handler, context),
     off: (name, handler, context) => void emitter.off(name, handler && guard(handler), context),

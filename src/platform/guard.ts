@@ -5,7 +5,7 @@ export function surface(error: unknown): void {
   });
 }
 
-/** Calls a callback of the game; its errors are reported with {@link surface}, not thrown. */
+/** Calls one of the game's callbacks; errors are reported with {@link surface}, not thrown. */
 export function guarded(callback: (() => void) | undefined): void {
   try {
     callback?.();

@@ -14,20 +14,20 @@ const crc32 = (text: string): number => {
 const digitOf = (value: number): string =>
   String.fromCharCode(value + (value < 10 ? 48 : value < 36 ? 55 : 61));
 
-/** Returns the checksum of a key, six base62 digits, from its other characters. */
+/** Returns a key's checksum, six base62 digits, computed from its other characters. */
 export const keyChecksum = (text: string): string => {
-  let rest = crc32(text);
+  let remaining = crc32(text);
   let digits = '';
   for (let index = 0; index < 6; index++) {
-    digits = digitOf(rest % 62) + digits;
-    rest = Math.floor(rest / 62);
+    digits = digitOf(remaining % 62) + digits;
+    remaining = Math.floor(remaining / 62);
   }
   return digits;
 };
 
 /**
- * Returns the environment of a publishable key; undefined if the key is malformed. A key is `pk_<environment>_`,
- * 30 random base62 characters and a checksum, so that typing errors are found before any request.
+ * Returns the environment of a publishable key; undefined if the key is malformed. A key is `pk_<environment>_`, 30
+ * random base62 characters and a checksum, so that typos are caught before any request is sent.
  */
 export const environmentOf = (key: string): 'sandbox' | 'live' | undefined => {
   const [, unchecked = '', environment, checksum] = format.exec(key) ?? [];

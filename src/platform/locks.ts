@@ -11,14 +11,14 @@ export interface LockOptions {
 /** Locks shared by the tabs of one origin. */
 export interface Locks {
   /**
-   * Waits for the lock, then calls `onAcquired`. Returns an idempotent function that releases the lock or
-   * stops waiting for it. When a tab dies, its lock passes to the next one.
+   * Waits for the lock, then calls `onAcquired`. Returns a function that releases the lock or stops waiting for it,
+   * and that may be called more than once. When a tab dies, its lock passes to the next one.
    */
   acquire(name: string, onAcquired: () => void, options?: LockOptions): () => void;
 }
 
-/** If the lock is not acquired within this time, the browser is probed for a response; in milliseconds. */
-const probeAfterMs = 5_000;
+/** How long to wait for the lock before probing whether the browser responds at all, in milliseconds. */
+const probeDelayMs = 5_000;
 
 /**
  * Web Locks. If the browser lacks them (old browsers, pages without HTTPS), rejects the request or does not
@@ -29,8 +29,8 @@ export const browserLocks = (
   clock: Clock = systemClock,
 ): Locks => ({
   acquire(name, onAcquired, { steal = false, onLost } = {}) {
-    const waiting = new AbortController();
-    const { signal } = waiting;
+    const wait = new AbortController();
+    const { signal } = wait;
     let release = (): void => undefined;
     const held = new Promise<void>((resolve) => {
       release = resolve;
@@ -42,11 +42,12 @@ export const browserLocks = (
       acquired = true;
       return held;
     };
-    // A browser answers queries while another tab holds the lock. If it does not, go on without the lock.
-    const cancelProbe = clock.after(probeAfterMs, () => {
+    // A working browser answers queries even while another tab holds the lock. If this one does not, continue without
+    // the lock.
+    const cancelProbe = clock.after(probeDelayMs, () => {
       const response = bounded(
         clock,
-        probeAfterMs,
+        probeDelayMs,
         signal,
         async () => (await manager?.query()) ?? {},
       );
@@ -55,15 +56,15 @@ export const browserLocks = (
       });
     });
     Promise.resolve()
-      // The API rejects `steal` in combination with `signal`.
+      // The API does not accept `steal` together with `signal`.
       .then(() =>
         manager ? manager.request(name, steal ? { steal } : { signal }, grant) : grant(),
       )
-      // Rejected, stolen by another tab, or no longer waited for.
+      // The request was rejected, the lock was stolen by another tab, or we stopped waiting for it.
       .catch(() => (acquired && !signal.aborted ? onLost?.() : grant()));
     return () => {
       cancelProbe();
-      waiting.abort();
+      wait.abort();
       release();
     };
   },
@@ -83,11 +84,11 @@ export interface LeaderElection {
 }
 
 /**
- * How long a tab waits for the lock before it steals it, in milliseconds. Twice the request timeout: a running
- * tab has released it by then, unless it has a long backlog; one batch is then sent twice and counted once. A
- * suspended tab never releases the lock, and only Chromium notifies a page before freezing it.
+ * How long a tab waits for the lock before stealing it, in milliseconds. This is twice the request timeout, so a
+ * running tab has released the lock by then unless it has a long backlog; in that case, one batch is sent twice and
+ * counted once. A suspended tab never releases the lock, and only Chromium notifies a page before freezing it.
  */
-const stealAfterMs = 20_000;
+const stealDelayMs = 20_000;
 
 /** Creates the {@link LeaderElection} among the tabs that share `name`. */
 export function createLeaderElection({
@@ -114,7 +115,7 @@ export function createLeaderElection({
       const onLost = (): void => {
         isLeader = false;
       };
-      const cancelSteal = clock.after(stealAfterMs, () => {
+      const cancelSteal = clock.after(stealDelayMs, () => {
         release();
         release = locks.acquire(name, onAcquired, { steal: true, onLost });
       });

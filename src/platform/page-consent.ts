@@ -31,13 +31,13 @@ declare global {
   }
 }
 
-/** Delay after the first search for a framework, in milliseconds; each further delay is 1.5 times as long. */
-const firstPauseMs = 250;
-const longestPauseMs = 60_000;
+/** Delay before the second search for a framework, in milliseconds; each further delay is 1.5 times as long. */
+const initialDelayMs = 250;
+const maxDelayMs = 60_000;
 /** How long to wait for GPP after TCF said that the GDPR does not apply, in milliseconds. */
-const otherMs = 2_000;
-/** If no framework appears within this time, Global Privacy Control alone decides; in milliseconds. */
-const aloneMs = 5_000;
+const gppTimeoutMs = 2_000;
+/** How long to wait for a framework before Global Privacy Control alone decides, in milliseconds. */
+const frameworkTimeoutMs = 5_000;
 
 /**
  * Follows the consent frameworks (IAB TCF and GPP) of this page or of the pages around it, and reports the
@@ -53,7 +53,7 @@ export function followPageConsent(
   let tcf: Reply | undefined;
   let gpp: Reply | undefined;
   let reported: string | undefined;
-  let pauseMs = firstPauseMs;
+  let delayMs = initialDelayMs;
   let cancelSearch: (() => void) | undefined;
   let cancelWait: (() => void) | undefined;
 
@@ -81,7 +81,7 @@ export function followPageConsent(
   }
 
   function statusOf(isLate: boolean): PageConsent['status'] | undefined {
-    // Consent given on this site is more specific than a setting for all sites, and the GDPR requires it.
+    // Consent given on this site is more specific than a browser-wide setting, and the GDPR requires it.
     if (tcf?.decides) return tcf.status;
     if (gpp?.decides) return gpp.status;
     if (!tcf && !gpp && !isLate) return undefined;
@@ -89,28 +89,28 @@ export function followPageConsent(
     if (gpp || isLate) return tcf?.status ?? gpp?.status;
     // GPP may still report an opt-out under a US state law.
     if (!gppFramework.search()) return tcf?.status;
-    cancelWait ??= clock.after(otherMs, () => conclude(true));
+    cancelWait ??= clock.after(gppTimeoutMs, () => conclude(true));
     return undefined;
   }
 
   function search(): void {
     cancelSearch?.();
-    const found = [tcfFramework.search(), gppFramework.search()];
-    if (tcf || gpp || !found.includes(false)) return;
-    cancelSearch = clock.after(pauseMs, search);
-    pauseMs = Math.min(pauseMs * 1.5, longestPauseMs);
+    const areFound = [tcfFramework.search(), gppFramework.search()];
+    if (tcf || gpp || !areFound.includes(false)) return;
+    cancelSearch = clock.after(delayMs, search);
+    delayMs = Math.min(delayMs * 1.5, maxDelayMs);
   }
 
   search();
-  const cancelAlone = clock.after(aloneMs, () => {
+  const cancelTimeout = clock.after(frameworkTimeoutMs, () => {
     if (!tcfFramework.search() && !gppFramework.search()) conclude(true);
   });
-  const offMoments = onTransition((moment) => {
-    if (moment === 'visible' || moment === 'returned') search();
+  const stopListening = onTransition((pageTransition) => {
+    if (pageTransition === 'visible' || pageTransition === 'returned') search();
   });
   return () => {
-    offMoments();
-    cancelAlone();
+    stopListening();
+    cancelTimeout();
     cancelSearch?.();
     cancelWait?.();
     tcfFramework.stop();
@@ -134,21 +134,21 @@ const textOf = (value: unknown): string | undefined =>
 function readTcf({ eventStatus, gdprApplies, purpose, tcString }: TcfData): Reply | undefined {
   if (eventStatus !== 'tcloaded' && eventStatus !== 'useractioncomplete') return undefined;
   const decides = gdprApplies !== false;
-  // 1: store information on the device; 2: select ads with limited data; 7: measure ads.
+  // TCF purposes: 1 is storing information on the device, 2 selecting ads with limited data, 7 measuring ads.
   const agreed = [1, 2, 7].every((number) => purpose?.consents?.[number] === true);
   return { status: agreed || !decides ? 'granted' : 'denied', decides, text: textOf(tcString) };
 }
 
-/** Fields of the sections for US states; the value 1 means that the player opted out. */
+/** Fields of the US state sections; 1 means that the player opted out. */
 const optOuts = ['SaleOptOut', 'SharingOptOut', 'TargetedAdvertisingOptOut'];
 
 /** Undefined while the framework is not ready. */
 function readGpp({ pingData }: GppData): Reply | undefined {
   if (pingData?.signalStatus !== 'ready') return undefined;
   // A section is an object, or a list of its subsections.
-  const parts = Object.values(pingData.parsedSections ?? {}).flat() as (Section | null)[];
-  const decides = parts.some(
-    (part) => part?.['Gpc'] === true || optOuts.some((field) => part?.[field] === 1),
+  const sections = Object.values(pingData.parsedSections ?? {}).flat() as (Section | null)[];
+  const decides = sections.some(
+    (section) => section?.['Gpc'] === true || optOuts.some((field) => section?.[field] === 1),
   );
   // The absence of an opt-out is not consent: the service evaluates the string.
   return { status: decides ? 'denied' : 'unknown', decides, text: textOf(pingData.gppString) };
@@ -178,9 +178,9 @@ export interface ConsentFramework {
 const versions = { __tcfapi: 2, __gpp: '1.1' };
 
 /**
- * Creates a {@link ConsentFramework}. It is called in this window, or else, according to both standards, with messages to
- * the nearest ancestor window that has a frame with the name of its locator. A framework that reports a failure is
- * searched for again.
+ * Creates a {@link ConsentFramework}. As both standards require, the framework is called in this window or, if it
+ * isn't there, through messages to the nearest ancestor window that has a frame named after the framework's locator.
+ * After a framework reports a failure, the search starts again.
  */
 export function consentFramework(
   name: keyof typeof versions,
@@ -190,27 +190,27 @@ export function consentFramework(
 
   function search(): boolean {
     if (listening) return true;
-    const mine = new AbortController();
-    const call = findLocalCall(name) ?? findAncestorCall(name, mine.signal);
+    const subscription = new AbortController();
+    const call = findLocalCall(name) ?? findAncestorCall(name, subscription.signal);
     if (!call) return false;
-    listening = mine;
+    listening = subscription;
     const stop = (): void => {
-      mine.abort();
-      if (listening === mine) listening = undefined;
+      subscription.abort();
+      if (listening === subscription) listening = undefined;
     };
-    const onAnswer: Callback = (data, success) => {
-      if (mine.signal.aborted) return;
+    const onReply: Callback = (data, success) => {
+      if (subscription.signal.aborted) return;
       if (success === false || typeof data !== 'object' || data === null) return stop();
       const { listenerId } = data as { listenerId?: number };
       if (listenerId !== undefined && remove === undefined) {
         remove = () => attempt(() => call('removeEventListener', () => undefined, listenerId));
-        mine.signal.addEventListener('abort', remove);
+        subscription.signal.addEventListener('abort', remove);
       }
       onData(data);
     };
     let remove: (() => void) | undefined;
     try {
-      call('addEventListener', onAnswer);
+      call('addEventListener', onReply);
     } catch {
       stop();
     }
@@ -221,7 +221,7 @@ export function consentFramework(
 }
 
 function findLocalCall(name: keyof typeof versions): Call | undefined {
-  // An element with this id is not a framework.
+  // An element with this id would appear here too.
   if (typeof window[name] !== 'function') return undefined;
   if (name === '__gpp')
     return (command, callback, id) => window.__gpp?.(command, callback, id, versions.__gpp);
@@ -244,12 +244,12 @@ function findAncestorCall(name: keyof typeof versions, signal: AbortSignal): Cal
     const callId = `trueward-${command}-${Math.random()}`;
     callbacks.set(callId, callback);
     const message = { command, version: versions[name], callId, parameter };
-    // Any target origin, because that of the ancestor is unknown and the message has no personal data.
+    // Sent to any origin, because the ancestor's is unknown and the message has no personal data.
     target.postMessage({ [`${name}Call`]: message }, '*');
   };
 }
 
-/** Finds the nearest ancestor window with a frame of that name, which is visible across origins. */
+/** Finds the nearest ancestor window with a frame of that name; frame names are visible across origins. */
 function locate(locator: string): Window | undefined {
   let frame: Window = window;
   while (frame !== frame.parent) {

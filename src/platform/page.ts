@@ -5,7 +5,7 @@ import { attempt } from './guard.ts';
  *
  * - `visible`, `hidden`: the player switched to the page, or away from it.
  * - `leaving`: the page is being unloaded or enters the back/forward cache; it may never run again.
- * - `frozen`: the browser suspends the page and may discard it without another event.
+ * - `frozen`: the browser is suspending the page and may discard it without another event.
  * - `returned`: the page runs again after `leaving` or `frozen`.
  */
 export type PageTransition = 'visible' | 'hidden' | 'leaving' | 'frozen' | 'returned';
@@ -14,7 +14,7 @@ export type PageTransition = 'visible' | 'hidden' | 'leaving' | 'frozen' | 'retu
 export interface PageLifecycle {
   isVisible(): boolean;
   /** Subscribes to every {@link PageTransition}. Returns a function that unsubscribes. */
-  onTransition(listener: (moment: PageTransition) => void): () => void;
+  onTransition(listener: (transition: PageTransition) => void): () => void;
 }
 
 /** The lifecycle of this page, from the browser's events. */
@@ -25,12 +25,12 @@ export const browserPageLifecycle: PageLifecycle = {
     const on = (
       target: EventTarget,
       event: string,
-      moment: (event: Event) => PageTransition | null,
+      transition: (event: Event) => PageTransition | null,
     ) =>
       target.addEventListener(
         event,
         (fired) => {
-          const current = moment(fired);
+          const current = transition(fired);
           if (current !== null) listener(current);
         },
         { signal: disposed.signal },
@@ -51,11 +51,11 @@ export const browserPageLifecycle: PageLifecycle = {
 export interface Connectivity {
   /** False only if the browser is certain that there is no network. */
   isOnline(): boolean;
-  /** Calls back when the network is available again. Returns a function that unsubscribes. */
+  /** Calls `listener` when the network is available again. Returns a function that unsubscribes. */
   onOnline(listener: () => void): () => void;
 }
 
-/** What this browser reports. */
+/** Connectivity as this browser reports it. */
 export const browserConnectivity: Connectivity = {
   isOnline: () => navigator.onLine !== false,
   onOnline(listener) {
@@ -64,7 +64,7 @@ export const browserConnectivity: Connectivity = {
   },
 };
 
-/** Calls back when the network is lost. Returns a function that unsubscribes. */
+/** Calls `listener` when the network is lost. Returns a function that unsubscribes. */
 export function onOffline(listener: () => void): () => void {
   addEventListener('offline', listener);
   return () => removeEventListener('offline', listener);
@@ -73,7 +73,7 @@ export function onOffline(listener: () => void): () => void {
 /** A channel between the tabs of one origin; a tab does not receive its own messages. */
 export interface TabChannel<Message> {
   send(message: Message): void;
-  /** Subscribes until `close()`. Any member of a message may be missing, because another release may have sent it. */
+  /** Subscribes until `close()`. Any field of a message may be missing, because another release may have sent it. */
   onMessage(listener: (message: Partial<Message>) => void): void;
   close(): void;
 }

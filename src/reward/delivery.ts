@@ -5,7 +5,9 @@ import { createBackOff } from '../transport/back-off.ts';
 import type { Ledger } from './ledger.ts';
 import { advance, claimMs, type LedgerEntry, type RewardEvent } from './reward-machine.ts';
 
-/** Called with every earned reward until it returns or its promise resolves. */
+/**
+ * Called with every earned reward; the reward counts as delivered once the handler returns or its promise resolves.
+ */
 export type RewardHandler = (reward: EarnedReward) => void | Promise<void>;
 
 export interface DeliveryDeps {
@@ -28,11 +30,11 @@ export interface DeliveryDeps {
 export interface Delivery {
   /** Delivers what is due. */
   wake(): void;
-  /** Retries failed rewards, and those claimed by other tabs, without a back-off. */
+  /** Retries rewards that failed or are claimed by other tabs, without a back-off. */
   retry(): void;
   /**
-   * Releases claims that wait for a frame: because the page is hidden and has no frames, so another tab may
-   * deliver, or because the player changed.
+   * Releases claims that are waiting for a frame, either because the page is hidden and has no frames, so that
+   * another tab can deliver, or because the player changed.
    */
   releaseClaims(): void;
   stop(): void;
@@ -58,11 +60,11 @@ const toEarnedReward = ({
 /** Creates the {@link Delivery}. */
 export function createDelivery(deps: DeliveryDeps): Delivery {
   const { clock, handlers, isDue, ledger } = deps;
-  /** Rewards that wait for a frame or a handler in this tab, so that no handler is called twice. */
+  /** Rewards that are waiting for a frame or a handler in this tab; tracked so that no handler is called twice. */
   const delivering = new Set<string>();
   /** Rewards that failed or are claimed by another tab. */
   const backingOff = new Set<string>();
-  /** Cancel callbacks that wait for a frame. */
+  /** Functions that cancel the callbacks waiting for a frame. */
   const cancelFrames = new Set<() => void>();
   let running = false;
   let runAgain = false;
@@ -75,9 +77,9 @@ export function createDelivery(deps: DeliveryDeps): Delivery {
 
   const change = async (decisionId: string, event: RewardEvent): Promise<boolean> => {
     let changed = false;
-    await ledger.change(decisionId, (now) => {
-      const next = advance(now, event);
-      changed = next !== now;
+    await ledger.change(decisionId, (current) => {
+      const next = advance(current, event);
+      changed = next !== current;
       return next;
     });
     return changed;
@@ -94,10 +96,10 @@ export function createDelivery(deps: DeliveryDeps): Delivery {
       cancelFrames.add(cancel);
       deps.deliver(() => {
         // After the claim has expired, another tab may have delivered it.
-        const late = !cancelFrames.delete(cancel) || claim.passed();
-        if (late || handlers.size === 0 || !isDue(entry)) return resolve(false);
+        const isLate = !cancelFrames.delete(cancel) || claim.passed();
+        if (isLate || handlers.size === 0 || !isDue(entry)) return resolve(false);
         const earned = toEarnedReward(entry);
-        // `async`, so that a handler that throws synchronously is treated like one that rejects.
+        // `async` makes a handler that throws behave like one that rejects.
         const calls = Array.from(handlers, async (handler) => handler(earned));
         Promise.all(calls).then(() => resolve(true), reject);
       });
@@ -133,7 +135,7 @@ export function createDelivery(deps: DeliveryDeps): Delivery {
         // A handler that takes longer than the claim lasts runs in parallel with the next one.
         if (await change(decisionId, { type: 'claimed', at }))
           await bounded(clock, claimMs, stopped.signal, () => deliverClaimed(entry, at));
-        // Claimed by another tab, which may die before it delivers.
+        // Claimed by another tab, which may die before it delivers the reward.
         else scheduleRetry(decisionId);
       }
     }

@@ -8,19 +8,21 @@ import type { ServiceResult, ServiceClient } from '../transport/service-client.t
 import { createDelivery, type Delivery, type DeliveryDeps } from './delivery.ts';
 import { isOpen, isFinal, type LedgerEntry, type Verdict } from './reward-machine.ts';
 
-/** What pending and undelivered rewards need. A page without any does not load this code. */
+/** Confirms and delivers rewards. A page without pending or undelivered rewards does not load this code. */
 export interface Fulfillment {
   confirmation: Confirmation;
   delivery: Delivery;
-  /** Assigns rewards to players who have been identified since, and removes these rewards from `unowned`. */
+  /**
+   * Assigns rewards to players who have been identified in the meantime, and removes those rewards from `unowned`.
+   */
   assign(unowned: Map<string, Player>): Promise<void>;
   /** Transfers one player’s undelivered rewards to another; resolves to true. */
   transfer(from: string, to: string): Promise<boolean>;
 }
 
 /**
- * The entry, held for `to` if it was held for `from` and can still be delivered. That includes state `none`, in
- * which its ad may be on the screen.
+ * Returns the entry, now held for `to` if it was held for `from` and can still be delivered. That includes the state
+ * `none`, because its ad may be on the screen.
  */
 export const transferred = (entry: LedgerEntry, from: string, to: string): LedgerEntry =>
   entry.heldFor === from && (entry.state === 'none' || isOpen(entry))
@@ -44,14 +46,14 @@ export function fulfillRewards(deps: ConfirmationDeps & DeliveryDeps): Fulfillme
     async assign(unowned) {
       for (const [decisionId, { ref }] of unowned) {
         if (ref === undefined) continue;
-        const own = (entry: LedgerEntry) => ({ ...entry, earnedBy: ref, heldFor: ref });
+        const assignOwner = (entry: LedgerEntry) => ({ ...entry, earnedBy: ref, heldFor: ref });
         // An entry that is still being added is assigned next time.
-        if (await ledger.change(decisionId, own)) unowned.delete(decisionId);
+        if (await ledger.change(decisionId, assignOwner)) unowned.delete(decisionId);
       }
     },
     async transfer(from, to) {
       for (const entry of ledger.cached()) {
-        // Other tabs may change the same entries meanwhile.
+        // Other tabs may change the same entries in the meantime.
         if (transferred(entry, from, to) !== entry)
           await ledger.change(entry.decisionId, (now) => transferred(now, from, to));
       }
@@ -92,24 +94,31 @@ export interface Confirmation {
   poll(reward: PendingReward): Promise<void>;
   /** Resolves when the service has decided, or with the latest state after `withinMs`. */
   outcome(decisionId: string, withinMs: number): Promise<RewardReport>;
-  /** Resolves every {@link outcome} that has become final, after a change of the ledger. */
+  /** Called after a change of the ledger: resolves every {@link outcome} that has become final. */
   changed(): void;
   /** Aborts a request for a reward that is no longer pending. */
   settled(): void;
   stop(): void;
 }
 
-/** Delay of the first poll: the response to the completion event usually brings the confirmation earlier. */
-const firstPollMs = 1_500;
-const longestWaitS = 25;
+/**
+ * Delay of the first poll, in milliseconds; the response to the completion event usually has the confirmation before
+ * that.
+ */
+const firstPollDelayMs = 1_500;
+/** Maximum time for which the service may hold the response to a poll, in seconds. */
+const maxWaitS = 25;
 
 /** Creates the {@link Confirmation}; it sends one request at a time, because a browser allows six connections per host. */
 function createConfirmation(deps: ConfirmationDeps): Confirmation {
-  /** Decisions that the service rejected, for example because the key was revoked; retried after a reload. */
+  /**
+   * Decisions for which the service rejected the request, for example because the key was revoked; retried after a
+   * reload.
+   */
   const rejected = new Set<string>();
   let request: { decisionId: string; abort: AbortController } | undefined;
   let stopped = false;
-  /** One for each outcome that has not resolved. */
+  /** One check for each unresolved outcome. */
   const checks = new Set<() => void>();
   const changed = (): void => checks.forEach((check) => check());
   const backOff = createBackOff(deps, () => {
@@ -126,8 +135,8 @@ function createConfirmation(deps: ConfirmationDeps): Confirmation {
     response: ServiceResult<RewardStatus>,
   ): Promise<void> => {
     if (response.kind === 'ok') await deps.settle([response.body]);
-    // The service has deleted the decision: by its clock, the late window is over. Nothing less may expire a
-    // reward: neither a wrong clock, nor a revoked key, nor the network.
+    // The service has deleted the decision, so by its clock the late window is over. Nothing less may expire a
+    // reward: no wrong clock, no revoked key and no network failure.
     else if (response.kind === 'refused' && response.problem.code === 'decision_gone') {
       await deps.settle([{ id: decisionId, state: 'expired', reason: 'unknown_to_service' }]);
     }
@@ -146,7 +155,7 @@ function createConfirmation(deps: ConfirmationDeps): Confirmation {
       const abort = new AbortController();
       request = { decisionId, abort };
       // A long poll for one reward would delay the others.
-      const waitS = round.length === 1 ? longestWaitS : 0;
+      const waitS = round.length === 1 ? maxWaitS : 0;
       const { signal } = abort;
       const response = await readReward(deps.client, decisionId, token, { waitS, signal });
       request = undefined;
@@ -161,21 +170,21 @@ function createConfirmation(deps: ConfirmationDeps): Confirmation {
     wake() {
       const count = pending().length;
       backOff.succeeded();
-      if (!request && count > 0) backOff.pause(firstPollMs);
+      if (!request && count > 0) backOff.pause(firstPollDelayMs);
       // A long poll waits for one reward; the next round polls all of them.
       else if (count > 1) request?.abort.abort();
     },
     outcome: (decisionId, withinMs) =>
       new Promise((resolve) => {
-        const end = (): void => {
+        const finish = (): void => {
           cancelTimer();
           checks.delete(check);
           resolve(deps.report(decisionId));
         };
         const check = (): void => {
-          if (stopped || isFinal(deps.report(decisionId).state)) end();
+          if (stopped || isFinal(deps.report(decisionId).state)) finish();
         };
-        const cancelTimer = deps.clock.after(withinMs, end);
+        const cancelTimer = deps.clock.after(withinMs, finish);
         checks.add(check);
         check();
       }),

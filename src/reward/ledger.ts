@@ -5,9 +5,9 @@ import { isEntry, type LedgerEntry, progress } from './reward-machine.ts';
 
 /** Stores rewards on the device, or in memory while the browser's database fails. */
 export interface Ledger {
-  /** Adds an entry unless its decision has one: a decision may be shown again, but has only one reward. */
+  /** Adds an entry unless the decision already has one: a decision may be shown again, but has only one reward. */
   add(entry: LedgerEntry): Promise<unknown>;
-  /** Changes an entry atomically, across tabs; undefined if there is no such entry. */
+  /** Changes an entry atomically across tabs; returns undefined if there is no such entry. */
   change(
     decisionId: string,
     transition: (entry: LedgerEntry) => LedgerEntry,
@@ -46,17 +46,17 @@ export function createLedger(options: {
     return health.storage === 'indexeddb';
   };
 
-  /** Applies a transition to the latest version of an entry; to `initial` if there is none. */
+  /** Applies a transition to the latest version of an entry, or to `initial` if there is none. */
   const write = async (
     initial: LedgerEntry,
     transition: (entry: LedgerEntry) => LedgerEntry,
   ): Promise<LedgerEntry> => {
     const { decisionId } = initial;
     const latest = (stored?: unknown): LedgerEntry => {
-      const own = cache.get(decisionId) ?? initial;
-      if (!isEntry(stored)) return own;
+      const local = cache.get(decisionId) ?? initial;
+      if (!isEntry(stored)) return local;
       // An unsaved change is newer than the stored entry, unless another tab has made more progress since.
-      return unsaved.has(decisionId) && progress(own) >= progress(stored) ? own : stored;
+      return unsaved.has(decisionId) && progress(local) >= progress(stored) ? local : stored;
     };
     let entry = initial;
     const operation = update<unknown>(
@@ -86,7 +86,7 @@ export function createLedger(options: {
   return {
     add: (added) => write(added, (entry) => entry),
     async change(decisionId, transition) {
-      // First, because `update()` would store something even if there is no entry.
+      // Checked first, because `update()` would store something even if there is no entry.
       if (!cache.has(decisionId)) await readAll();
       const entry = cache.get(decisionId);
       return entry && write(entry, transition);

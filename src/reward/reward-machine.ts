@@ -8,20 +8,23 @@ export interface LedgerEntry extends RewardReport {
   token: string;
   placement: string;
   reward: Reward;
-  /** The game's own id of the player who earned it, `''` without one. Absent in entries of older releases. */
+  /**
+   * The game's own id for the player who earned the reward, or `''` if there is none. Absent in entries of older
+   * releases.
+   */
   earnedBy?: string | undefined;
-  /** The player to deliver it to: the one who earned it unless the rewards were transferred. */
+  /** The player to deliver the reward to: the one who earned it, unless it was transferred. */
   heldFor?: string | undefined;
-  /** Wall time in milliseconds: when it was tracked, and when it was earned. */
+  /** Wall time, in milliseconds, when the reward was tracked and when it was earned. */
   trackedAt: number;
   earnedAt?: number;
-  /** Wall time at which a tab claimed it for delivery; the claim lasts for {@link claimMs}. */
+  /** Wall time, in milliseconds, when a tab claimed the reward for delivery; the claim lasts for {@link claimMs}. */
   claimedAt?: number;
   /** Whether every handler has finished. */
   delivered: boolean;
   /**
-   * Set while the entry moves between the ledgers of two publishable keys and must not be delivered: `arriving`
-   * in the new ledger until it is `gone` from the old one, where it keeps that mark.
+   * Set while the entry moves between the ledgers of two publishable keys and must not be delivered: `arriving` in
+   * the new ledger until it is `gone` from the old one, where it stays marked.
    */
   moved?: 'arriving' | 'gone';
 }
@@ -38,7 +41,7 @@ export type RewardEvent =
   | { type: 'claimed' | 'released'; at: number }
   | { type: 'delivered' };
 
-/** Whether the service will not change this state any more. */
+/** Whether the service will never change this state again. */
 export const isFinal = (state: RewardState): boolean => state !== 'none' && state !== 'pending';
 
 /**
@@ -53,7 +56,7 @@ export function advance(entry: LedgerEntry, event: RewardEvent): LedgerEntry {
     case 'status':
       return isFinal(state) ? entry : withStatus(entry, event.status, event.at);
     case 'claimed':
-      // The claim may be in the future, because the clock was set back since.
+      // The claim may be in the future if the clock has been set back since.
       return isDue(entry) && Math.abs(event.at - claimedAt) >= claimMs
         ? { ...entry, claimedAt: event.at }
         : entry;
@@ -78,17 +81,17 @@ function withStatus(entry: LedgerEntry, status: Verdict, at: number): LedgerEntr
   };
 }
 
-/** Whether it has yet to be delivered. */
+/** Whether the reward is earned but not delivered yet. */
 export const isDue = (entry: LedgerEntry): boolean =>
   entry.state === 'earned' && !entry.delivered && !entry.moved;
 
-/** Whether the service has yet to decide. */
+/** Whether the service has not decided yet. */
 export const isPending = (entry: LedgerEntry): boolean => entry.state === 'pending' && !entry.moved;
 
-/** Whether it is pending or has yet to be delivered. */
+/** Whether the reward is pending, or earned but not delivered yet. */
 export const isOpen = (entry: LedgerEntry): boolean => isPending(entry) || isDue(entry);
 
-/** How many irreversible steps it has made, to compare two versions of an entry. */
+/** Number of irreversible steps that the reward has taken, for comparing two versions of an entry. */
 export const progress = ({ state, delivered }: LedgerEntry): number =>
   Number(state !== 'none') + Number(isFinal(state)) + Number(delivered);
 
@@ -96,7 +99,7 @@ export const progress = ({ state, delivered }: LedgerEntry): number =>
 export const isEntry = (value: unknown): value is LedgerEntry =>
   (value as Partial<LedgerEntry> | undefined)?.v === 1;
 
-/** Whether it may be delivered to this player. An entry without a known player goes to the current one. */
+/** Whether the reward may be delivered to this player. An entry without a player goes to the current one. */
 export const isFor = ({ heldFor }: LedgerEntry, player: string | undefined): boolean =>
   player !== undefined && (heldFor ?? player) === player;
 

@@ -23,7 +23,7 @@ import {
 /** Rewards on the device: stores them, waits for their confirmation, delivers them to the game. */
 export interface Rewards {
   /**
-   * Stores a decision before its ad starts, with the player for whom it was requested (default: the current one).
+   * Stores a decision before its ad starts, with the player for whom it was requested (by default, the current one).
    * Does nothing for a decision without a reward.
    */
   track(decision: Decision, owner?: Player): Promise<void>;
@@ -34,8 +34,8 @@ export interface Rewards {
   /** Resolves when the service has decided, or with the latest state after `withinMs`. */
   confirmation(decisionId: string, withinMs: number): Promise<RewardReport>;
   /**
-   * The status from the service, or from this device if the service can't be reached. `none` for a reward of
-   * another player.
+   * The status from the service, or from this device if the service can't be reached. `none` for a different player’s
+   * reward.
    */
   status(decisionId: string): Promise<RewardReport>;
   /** The player’s pending rewards, and earned ones that have not been delivered. */
@@ -43,8 +43,8 @@ export interface Rewards {
   /** Adds a handler; a reward is delivered when every handler has finished. Returns a function that removes it. */
   onReward(handler: RewardHandler): () => void;
   /**
-   * Switches to another player. Deliveries in progress finish; all others wait for their own player. Rewards held
-   * for `transferFrom` go to the new player as soon as that player is identified.
+   * Switches to another player. Deliveries in progress finish; all other rewards wait for their own player. Rewards
+   * held for `transferFrom` go to the new player as soon as that player is identified.
    */
   playerChanged(transferFrom: string | undefined): Promise<void>;
   /** Reads the ledger again, after a write from elsewhere or once the player is identified. */
@@ -56,7 +56,7 @@ export interface Rewards {
 }
 
 export interface RewardDiagnostics {
-  /** `memory` while the browser’s database is unavailable: pending rewards do not survive the page then. */
+  /** `memory` while the browser’s database is unavailable; pending rewards then do not survive the page. */
   storage: 'indexeddb' | 'memory';
   pending: number;
   undelivered: number;
@@ -73,7 +73,7 @@ export interface RewardsDeps {
   connectivity: Connectivity;
   lifecycle: PageLifecycle;
   player: Pick<PlayerContext, 'player' | 'identify'>;
-  /** Calls back on the engine’s next frame. */
+  /** Calls `callback` on the engine’s next frame. */
   deliver(callback: () => void): void;
 }
 
@@ -87,7 +87,7 @@ export function createRewards(deps: RewardsDeps): Rewards {
   /** The player whose rewards go to the current player as soon as that one is identified. */
   let transferFrom: string | undefined;
 
-  /** Rewards of players who have not been identified yet. They are delivered to nobody until then. */
+  /** Rewards of players who have not been identified yet; they are delivered to nobody until that happens. */
   const unowned = new Map<string, Player>();
 
   const find = (decisionId: string) =>
@@ -96,25 +96,25 @@ export function createRewards(deps: RewardsDeps): Rewards {
     const entry = find(decisionId);
     return entry ? reportOf(entry) : { decisionId, state: 'none' };
   };
-  /** Whether it may be delivered to the current player. Entries of other players are kept up to date too. */
+  /** Whether the entry may be delivered to the current player. Other players' entries are kept up to date too. */
   const isOurs = (entry: LedgerEntry): boolean =>
     !unowned.has(entry.decisionId) && isFor(entry, player.player().ref);
   const ours = () => ledger.cached().filter(isOurs);
   const pending = () => ours().filter(isPending);
 
   const change = async (decisionId: string, event: RewardEvent): Promise<void> => {
-    const before = find(decisionId)?.state;
-    const entry = await ledger.change(decisionId, (now) => advance(now, event));
+    const previousState = find(decisionId)?.state;
+    const entry = await ledger.change(decisionId, (current) => advance(current, event));
     if (!entry || destroyed) return;
     fulfillment?.confirmation.changed();
-    if (entry.state === 'pending' && before !== 'pending') fulfillment?.confirmation.wake();
+    if (entry.state === 'pending' && previousState !== 'pending') fulfillment?.confirmation.wake();
     wake();
   };
   const settle = async (statuses: Verdict[]): Promise<void> => {
     for (const status of statuses) {
-      const known = find(status.id);
-      // Another tab may have tracked an unknown one: the database has it.
-      if (known ? !isFinal(known.state) : status.state !== 'none')
+      const entry = find(status.id);
+      // If the decision is unknown here, another tab may have tracked it; the database has it then.
+      if (entry ? !isFinal(entry.state) : status.state !== 'none')
         await change(status.id, { type: 'status', status, at: clock.now() });
     }
     fulfillment?.confirmation.settled();
@@ -151,7 +151,7 @@ export function createRewards(deps: RewardsDeps): Rewards {
   };
 
   /** Reads the ledger again whenever the player returns, because other tabs write to it too. */
-  const loaded = async (): Promise<void> => {
+  const reload = async (): Promise<void> => {
     await ledger.readAll();
     if (destroyed) return;
     if (ledger.cached().some(isOpen)) player.identify();
@@ -162,18 +162,18 @@ export function createRewards(deps: RewardsDeps): Rewards {
     const from = transferFrom;
     const to = player.player().ref;
     if (to === undefined || (from === undefined && unowned.size === 0)) return;
-    // If the code cannot be loaded, the rewards stay as they are until the player returns.
+    // If the code cannot be loaded, the rewards remain unchanged until the player returns.
     if (!fulfillment) await load();
     await fulfillment?.assign(unowned);
     if (from !== undefined && (await fulfillment?.transfer(from, to)) && transferFrom === from)
       transferFrom = undefined;
   };
-  const refresh = (): Promise<void> => (loading = loaded());
-  let loading = loaded();
+  const refresh = (): Promise<void> => (loading = reload());
+  let loading = reload();
   const disposers = [
     deps.connectivity.onOnline(resume),
-    lifecycle.onTransition((moment) => {
-      if (moment === 'visible' || moment === 'returned') void refresh();
+    lifecycle.onTransition((pageTransition) => {
+      if (pageTransition === 'visible' || pageTransition === 'returned') void refresh();
       else fulfillment?.delivery.releaseClaims();
     }),
   ];
@@ -200,7 +200,7 @@ export function createRewards(deps: RewardsDeps): Rewards {
         trackedAt: clock.now(),
         delivered: false,
       });
-      // The player was identified meanwhile.
+      // The player was identified in the meantime.
       if (ref !== owner.ref) void refresh();
     },
     async watched(decisionId) {

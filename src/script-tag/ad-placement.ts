@@ -12,7 +12,7 @@ declare global {
 
 const prefix = 'data-placement-';
 
-/** `data-placement-reward="revive"` maps the ad break `reward`, a type or a name, to the placement `revive`. */
+/** `data-placement-reward="revive"` maps ad breaks of the type or name `reward` to the placement `revive`. */
 const placementsOf = (script: Element): Record<string, string> =>
   Object.fromEntries(
     Array.from(script.attributes)
@@ -26,7 +26,7 @@ function start(script: Element | null): void {
     if (Object.keys(placements).length === 0) {
       reportError(
         new TypeError(
-          'trueward: the tag of trueward-ad-placement.js names no placement, so no ad break has an ad. Add ' +
+          'trueward: the script tag of trueward-ad-placement.js has no placement, so no ad break has an ad. Add ' +
             '`data-placement-interstitial="…"` and `data-placement-reward="…"` to it.',
         ),
       );
@@ -36,7 +36,7 @@ function start(script: Element | null): void {
   try {
     startTag(script);
   } catch (error) {
-    // Games wait for their ad breaks to end, so they must end here too.
+    // Games wait for their ad breaks to end, so the ad breaks must end even without working ads.
     reportError(error);
     install(unavailableAds(error instanceof OptionError ? error.code : 'sdk_error'));
   }

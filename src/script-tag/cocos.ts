@@ -1,7 +1,7 @@
 import { cocosDriver, createCocosAds, createTruewardComponent } from '../cocos/index.ts';
 import { define } from './start-tag.ts';
 
-// The types of the file for a project: they name the variable too, but nothing of other engines.
+// The file’s types, for use in a project. They declare the global variable too, but nothing for other engines.
 declare global {
   interface TruewardGlobal {
     cocosDriver: typeof cocosDriver;
@@ -11,6 +11,6 @@ declare global {
   var Trueward: TruewardGlobal;
 }
 
-// Cocos Creator runs a plugin script after the engine and before the project's scripts, on targets
-// without a window too.
+// Cocos Creator runs a plugin script after the engine and before the project's scripts, even on targets without a
+// window.
 define({ cocosDriver, createCocosAds, createTruewardComponent });

@@ -16,19 +16,19 @@ declare global {
 }
 
 /**
- * Adds the members of a file to the global. Existing members stay: a second copy of a file must not replace a class that
- * games already use.
+ * Adds a file's exports to the global object. Existing ones stay, because a second copy of a file must not replace a
+ * class that games already use.
  */
-export function define(members: Partial<TruewardGlobal>): TruewardGlobal {
-  const known = globalThis.Trueward as TruewardGlobal | undefined;
-  // An element with the id `Trueward` is a global of that name, too.
-  const own: Partial<TruewardGlobal> = known?.queue ? known : { queue: [] };
-  const all = Object.assign(own, { ...members, ...own });
+export function define(exported: Partial<TruewardGlobal>): TruewardGlobal {
+  const existing = globalThis.Trueward as TruewardGlobal | undefined;
+  // An element with the id `Trueward` would also be a global of that name.
+  const target: Partial<TruewardGlobal> = existing?.queue ? existing : { queue: [] };
+  const all = Object.assign(target, { ...exported, ...target });
   return (globalThis.Trueward = all as TruewardGlobal);
 }
 
-/** Options that are taken from attributes verbatim: `data-user-ref` is `userRef`. */
-const texts = ['serviceUrl', 'userRef', 'userToken', 'customData', 'locale'] as const;
+/** Options whose values are taken verbatim from attributes: `data-user-ref` is `userRef`. */
+const verbatimOptions = ['serviceUrl', 'userRef', 'userToken', 'customData', 'locale'] as const;
 /** Options that are true if the attribute is present and not `false`. */
 const flags = ['childDirected', 'debug', 'muted'] as const;
 
@@ -37,7 +37,9 @@ function optionsOf({ dataset }: HTMLScriptElement): AdsOptions {
   return {
     publishableKey: key,
     ...Object.fromEntries(
-      texts.flatMap((name) => (dataset[name] === undefined ? [] : [[name, dataset[name]]])),
+      verbatimOptions.flatMap((name) =>
+        dataset[name] === undefined ? [] : [[name, dataset[name]]],
+      ),
     ),
     ...(consent !== undefined && { consent: consent === 'page' ? consent : { status: consent } }),
     ...Object.fromEntries(
@@ -68,7 +70,7 @@ function run(ads: Ads, commands: Command[]): void {
 export function startTag(script: Element | null): void {
   const trueward = define({ createAds, OptionError });
   const { queue } = trueward;
-  // A page with two tags gets one SDK: the queue is an array until the SDK has started.
+  // The queue is an array only until the SDK has started, so a page with two tags starts it once.
   if (!Array.isArray(queue)) return;
   if (!(script instanceof HTMLScriptElement) || script.dataset['key'] === undefined) return;
   const ads = createAds(optionsOf(script));

@@ -31,22 +31,27 @@ export interface JwkSet {
 /** Returns the key with this id; undefined if there is none. */
 export type FindKey = (kid: string) => Promise<CryptoKey | undefined>;
 
-/** Limits requests for unknown key ids, because receipts with made-up ids must not cause a request each. */
-const refetchAfterMs = 30_000;
+/**
+ * Minimum age of a key set before an unknown key id fetches it again, in milliseconds, so that receipts with made-up
+ * ids don't each cause a request.
+ */
+const minRefetchAgeMs = 30_000;
+/** How long a key set is used without being fetched again, in milliseconds. */
 const maxAgeMs = 3_600_000;
+/** Timeout for fetching a key set, in milliseconds. */
 const timeoutMs = 5_000;
 
 const importKey = async (jwk: JsonWebKey): Promise<CryptoKey> =>
   crypto.subtle.importKey(
     'jwk',
-    // Without `alg`, because runtimes accept different values.
+    // Omits `alg`, because runtimes accept different values for it.
     { kty: 'OKP', crv: 'Ed25519', x: jwk.x ?? '' },
     { name: 'Ed25519' },
     false,
     ['verify'],
   );
 
-/** Finds keys in a given set. */
+/** Finds keys in a key set. */
 export const keysOf =
   ({ keys }: JwkSet): FindKey =>
   async (kid) => {
@@ -54,21 +59,21 @@ export const keysOf =
     return jwk && importKey(jwk);
   };
 
-interface Fetched {
+interface FetchedKeys {
   atMs: number;
   find: FindKey;
 }
 
-const fetched = new Map<string, Promise<Fetched>>();
+const keySets = new Map<string, Promise<FetchedKeys>>();
 
 /** Finds keys in the set at a URL. Sets are cached for an hour; an unknown key id fetches the set again. */
 export const keysAt =
   (url: string, now: () => number): FindKey =>
   async (kid) => {
-    const known = await (fetched.get(url) ?? load(url, now));
-    const key = await known.find(kid);
-    const ageMs = now() - known.atMs;
-    if (key === undefined) return ageMs > refetchAfterMs ? (await load(url, now)).find(kid) : key;
+    const current = await (keySets.get(url) ?? load(url, now));
+    const key = await current.find(kid);
+    const ageMs = now() - current.atMs;
+    if (key === undefined) return ageMs > minRefetchAgeMs ? (await load(url, now)).find(kid) : key;
     if (ageMs <= maxAgeMs) return key;
     // Receipts remain valid while the service is unavailable.
     return load(url, now).then(
@@ -77,14 +82,14 @@ export const keysAt =
     );
   };
 
-function load(url: string, now: () => number): Promise<Fetched> {
+function load(url: string, now: () => number): Promise<FetchedKeys> {
   const loading = fetchKeys(url).then((set) => ({ atMs: now(), find: keysOf(set) }));
-  const previous = fetched.get(url);
-  fetched.set(url, loading);
+  const previous = keySets.get(url);
+  keySets.set(url, loading);
   loading.catch(() => {
     // Keep the previous set.
-    if (previous) fetched.set(url, previous);
-    else fetched.delete(url);
+    if (previous) keySets.set(url, previous);
+    else keySets.delete(url);
   });
   return loading;
 }

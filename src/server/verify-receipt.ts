@@ -22,7 +22,7 @@ export interface RewardReceipt {
 }
 
 export interface VerifyReceiptOptions extends EvidenceOptions {
-  /** Your account, `acc_…`. `aud` must match it, because a service may have other customers. */
+  /** Your account, `acc_…`. `aud` must match it, because a service can have several customers. */
   accountId: string;
   /** Expected `env`. Default `live`, so that sandbox receipts are rejected. */
   environment?: 'sandbox' | 'live';
@@ -35,8 +35,8 @@ export interface VerifyReceiptOptions extends EvidenceOptions {
 }
 
 /**
- * Verifies the receipt of an earned reward without a request to the service for each, and returns its claims. A receipt
- * proves that a reward was earned, not that it has not been redeemed before: store each `decisionId` (see
+ * Verifies the receipt of an earned reward without a request to the service per receipt, and returns its claims. A
+ * receipt proves that a reward was earned, not that it has not been redeemed before: store each `decisionId` (see
  * {@link createUsedReceipts}).
  *
  * @param keys - URL of the key set, `https://…/.well-known/jwks.json`, or the set itself.
@@ -127,7 +127,7 @@ function checkClaims(claims: Claims, expected: Expected): RewardReceipt {
   const nowS = now() / 1_000;
   const issuedAtS = Number(iat);
   const expiresAtS = Number(exp);
-  // Negated, so that a time that is NaN rejects every receipt.
+  // The comparisons are negated so that a NaN time rejects every receipt.
   if (!(nowS < expiresAtS + toleranceS)) {
     throw new ReceiptError('expired', `The receipt expired at ${toText(expiresAtS)}.`);
   }
@@ -218,7 +218,7 @@ export function createUsedReceipts({
           `All ${capacity} entries for used receipts are taken; increase the capacity.`,
         );
       }
-      // One more day, because verifyReceipt accepts receipts for `toleranceS` after they expire.
+      // Kept for one more day, because verifyReceipt accepts receipts for `toleranceS` after they expire.
       expiries.set(decisionId, expiresAt.getTime() + 86_400_000);
       return true;
     },

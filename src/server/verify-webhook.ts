@@ -53,10 +53,11 @@ export async function verifyWebhook(
     throw new WebhookError(
       'mismatch',
       'No signature matches this body and secret. Either the body was modified (parsed and serialized again, or ' +
-        'decoded with another encoding), or the secret belongs to another webhook or environment.',
+        'decoded with a different encoding), or the secret belongs to a different webhook or environment.',
     );
   }
-  // After the signature, so that `too_old` and `too_new` are about the service's clock and not a forged timestamp.
+  // Checked after the signature, so that `too_old` and `too_new` refer to the service's clock, not to a forged
+  // timestamp.
   checkAge(now() / 1000 - Number(timestamp), toleranceS);
   const event = parseEvent(rawBody);
   if (event.type !== 'decision.rewarded' || isAccepted(event.data.evidence, options)) return event;
@@ -66,7 +67,7 @@ export async function verifyWebhook(
 interface SignedHeaders {
   scheme: SignatureScheme;
   timestamp: string;
-  /** What is signed before the raw body. */
+  /** The signed text that precedes the raw body. */
   prefix: string;
   signatures: Uint8Array<ArrayBuffer>[];
 }
@@ -101,7 +102,7 @@ function readSignatures(
 ): Uint8Array<ArrayBuffer>[] {
   const header = readHeader(headers, name);
   const signatures = header.split(separator).flatMap((part) => read(part.trim()) ?? []);
-  // Bounded, so that a forged header cannot cause unlimited work; a rotation never has as many.
+  // Bounded so that a forged header cannot cause unlimited work; a rotation never needs this many.
   if (signatures.length > 0) return signatures.slice(0, 10);
   const expected = separator === ',' ? 'v1=<64 hexadecimal digits>' : 'v1,<base64 of 32 bytes>';
   throw new WebhookError(
@@ -115,18 +116,18 @@ function readHeader(headers: WebhookHeaders, name: string): string {
   if (typeof value === 'string' && value !== '') return value;
   throw new WebhookError(
     'headers_missing',
-    `The header ${name} is missing: the request is not a webhook of the service, a proxy removed the header, ` +
+    `The header ${name} is missing: the request is not a webhook from the service, a proxy removed the header, ` +
       'or the `headers` argument is not the request headers.',
   );
 }
 
 function headerValue(headers: WebhookHeaders, name: string): unknown {
   if (typeof headers?.get === 'function') return headers.get(name);
-  const found = Object.entries(headers ?? {}).find(([key]) => key.toLowerCase() === name)?.[1];
-  return Array.isArray(found) ? found.join(',') : found;
+  const value = Object.entries(headers ?? {}).find(([key]) => key.toLowerCase() === name)?.[1];
+  return Array.isArray(value) ? value.join(',') : value;
 }
 
-/** Comparisons are negated, so that a tolerance that is NaN rejects every request. */
+/** The comparisons are negated so that a NaN tolerance rejects every request. */
 function checkAge(ageS: number, toleranceS: number): void {
   if (!(ageS <= toleranceS)) {
     throw new WebhookError(
@@ -139,7 +140,7 @@ function checkAge(ageS: number, toleranceS: number): void {
     throw new WebhookError(
       'too_new',
       `The request was signed ${Math.round(-ageS)} s in the future; the tolerance is ${toleranceS} s. ` +
-        'The clock of this server is probably slow.',
+        "This server's clock is probably slow.",
     );
   }
 }

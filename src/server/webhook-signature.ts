@@ -33,10 +33,10 @@ export type RawBody = string | Uint8Array;
 export interface SignatureScheme {
   /** Separates the signatures of several secrets. */
   separator: ',' | ' ';
-  /** Returns the key bytes; undefined if the secret is invalid for this scheme. */
+  /** Returns the key bytes, or undefined if the secret is invalid for this scheme. */
   keyOf(secret: string): Uint8Array<ArrayBuffer> | undefined;
   write(signature: Uint8Array): string;
-  /** Parses one signature; undefined if it is malformed or of another version. */
+  /** Parses one signature; returns undefined if it is malformed or has a different version. */
   read(text: string): Uint8Array<ArrayBuffer> | undefined;
 }
 
@@ -60,7 +60,7 @@ export const standardScheme: SignatureScheme = {
   keyOf: (secret) => fromBase64(secret.slice('whsec_'.length)),
   write: (signature) => `v1,${btoa(String.fromCharCode(...signature))}`,
   read(text) {
-    // 32 bytes leave two unused bits in the last digit: only the canonical encoding is accepted.
+    // Encoding 32 bytes leaves two unused bits in the last digit; only the canonical encoding is accepted.
     const [, base64] = /^v1,([A-Za-z0-9+/]{42}[AEIMQUYcgkosw048]=)$/.exec(text) ?? [];
     return base64 === undefined ? undefined : fromBase64(base64);
   },
@@ -75,22 +75,22 @@ function fromBase64(text: string): Uint8Array<ArrayBuffer> | undefined {
 /**
  * Returns the signed bytes: a prefix, then the raw body.
  *
- * @throws WebhookError `body_not_raw` if the body was parsed before.
+ * @throws WebhookError `body_not_raw` if the body has already been parsed.
  */
 export function signedBytes(prefix: string, rawBody: RawBody): Uint8Array<ArrayBuffer> {
-  const head = new TextEncoder().encode(prefix);
+  const prefixBytes = new TextEncoder().encode(prefix);
   const body = typeof rawBody === 'string' ? new TextEncoder().encode(rawBody) : rawBody;
   if (!(body instanceof Uint8Array)) {
     throw new WebhookError(
       'body_not_raw',
       `Expected the raw request body as a string or Uint8Array, got ${kindOf(rawBody)}. ` +
-        'The body was probably parsed before: verify first (Express: `express.raw({ type: "application/json" })`, ' +
+        'The body was probably already parsed: verify first (Express: `express.raw({ type: "application/json" })`, ' +
         'fetch handlers: `await request.text()`), then use the event that `verifyWebhook` returns.',
     );
   }
-  const bytes = new Uint8Array(head.length + body.length);
-  bytes.set(head);
-  bytes.set(body, head.length);
+  const bytes = new Uint8Array(prefixBytes.length + body.length);
+  bytes.set(prefixBytes);
+  bytes.set(body, prefixBytes.length);
   return bytes;
 }
 
@@ -105,7 +105,7 @@ export async function signingKeys(
 ): Promise<CryptoKey[]> {
   const secrets: readonly string[] = Array.isArray(secret) ? secret : [secret];
   if (secrets.length === 0) throw wrongKind('an empty list');
-  return Promise.all(secrets.map((one) => signingKey(one, scheme)));
+  return Promise.all(secrets.map((each) => signingKey(each, scheme)));
 }
 
 async function signingKey(secret: string, { keyOf }: SignatureScheme): Promise<CryptoKey> {
@@ -140,13 +140,16 @@ function wrongKind(got: string): WebhookError {
   );
 }
 
-/** The signature headers of each webhook request. A type, because an interface is not assignable to a record of headers. */
+/**
+ * The signature headers of each webhook request. Declared as a type, because an interface is not assignable to a
+ * record of headers.
+ */
 export type WebhookSignatureHeaders = {
   'service-timestamp': string;
   'service-signature': string;
 };
 
-/** The [Standard Webhooks](https://www.standardwebhooks.com) headers, which each webhook request has too. */
+/** The [Standard Webhooks](https://www.standardwebhooks.com) headers, which each webhook request also has. */
 export type StandardWebhookHeaders = {
   'webhook-id': string;
   'webhook-timestamp': string;
@@ -193,7 +196,7 @@ export async function signWebhook(
   timestampS: number,
   id?: string,
 ): Promise<WebhookSignatureHeaders & Partial<StandardWebhookHeaders>> {
-  // 1e11 is the year 5138 in seconds, and 1973 in milliseconds.
+  // 1e11 is the year 5138 if in seconds, and 1973 if in milliseconds.
   if (!Number.isInteger(timestampS) || timestampS < 0 || timestampS > 1e11) {
     throw new RangeError(`Expected whole seconds since 1970, got ${timestampS}.`);
   }

@@ -1,7 +1,7 @@
 import { type Clock, type Deadline, deadlineIn } from '../platform/clock.ts';
 
-const firstMs = 1_000;
-const longestMs = 300_000;
+const initialDelayMs = 1_000;
+const maxDelayMs = 300_000;
 
 /**
  * Returns the delay after `failures` consecutive failures (1 or more), in milliseconds: up to 1 s after the first,
@@ -9,7 +9,7 @@ const longestMs = 300_000;
  * service's `Retry-After`, if any.
  */
 export const backOffMs = (failures: number, random: () => number, retryAfterMs = 0): number =>
-  retryAfterMs + random() * Math.min(longestMs, firstMs * 2 ** (failures - 1));
+  retryAfterMs + random() * Math.min(maxDelayMs, initialDelayMs * 2 ** (failures - 1));
 
 /** The delays between the retries of one operation. */
 export interface BackOff {
@@ -19,7 +19,7 @@ export interface BackOff {
   waiting(): boolean;
   /** Schedules a retry after a failure, see {@link backOffMs}. Returns the delay in milliseconds. */
   failed(retryAfterMs?: number): number;
-  /** Schedules a retry after exactly `ms`; `failures` is the count of another tab. */
+  /** Schedules a retry after exactly `ms`; `failures` is the number of failures that another tab counted. */
   pause(ms: number, failures?: number): void;
   succeeded(): void;
   /** Cancels the scheduled retry. */

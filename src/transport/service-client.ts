@@ -2,7 +2,7 @@ import type { Problem } from '../../protocol/wire.ts';
 import { bounded, type Clock } from '../platform/clock.ts';
 
 /**
- * The result of a request, by what the caller can do about it. A request never rejects.
+ * The result of a request, classified by what the caller can do about it. A request never rejects.
  *
  * - `ok`: the response matches the wire contract.
  * - `refused`: the service rejected the request; a retry would not help.
@@ -49,7 +49,7 @@ export interface ServiceClientOptions {
 }
 
 export function createServiceClient(options: ServiceClientOptions): ServiceClient {
-  // Destructured: a browser's `fetch` throws when it is called as a method of another object.
+  // Destructured, because a browser's `fetch` throws when it is called as a method of another object.
   const { clock, fetch, publishableKey, serviceUrl, timeoutMs } = options;
 
   return {
@@ -77,8 +77,8 @@ export function createServiceClient(options: ServiceClientOptions): ServiceClien
 }
 
 /**
- * Serializes plain data like `JSON.stringify()`, but without calling `toJSON()`: Prototype.js up to 1.6 adds that
- * method to all arrays and turns them into strings. Undefined members are omitted.
+ * Serializes plain data like `JSON.stringify()`, but without calling `toJSON()`, which Prototype.js up to 1.6 adds to
+ * all arrays and which turns them into strings. Undefined properties are omitted.
  */
 export const toJson = (value: unknown): string => {
   if (Array.isArray(value)) return `[${value.map(toJson).join()}]`;
@@ -87,7 +87,8 @@ export const toJson = (value: unknown): string => {
   return `{${members.map(([name, member]) => `${JSON.stringify(name)}:${toJson(member)}`).join()}}`;
 };
 
-const longestRetryAfterMs = 3_600_000;
+/** Maximum delay accepted from the service, in milliseconds. */
+const maxRetryAfterMs = 3_600_000;
 
 /**
  * Parses a `Retry-After` header (RFC 9110 section 10.2.3: whole seconds or an HTTP date) into milliseconds from
@@ -101,7 +102,7 @@ export const parseRetryAfter = (value: string | null, nowMs: number): number | u
     : /^[A-Z][a-z]{2,8},? /.test(text)
       ? Date.parse(text) - nowMs
       : Number.NaN;
-  return Number.isNaN(delayMs) ? undefined : Math.min(Math.max(delayMs, 0), longestRetryAfterMs);
+  return Number.isNaN(delayMs) ? undefined : Math.min(Math.max(delayMs, 0), maxRetryAfterMs);
 };
 
 /**

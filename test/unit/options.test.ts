@@ -61,7 +61,7 @@ describe('checkOptions', () => {
     [{ ...good, loadTimeoutMs: -1 }, 'option_invalid', /milliseconds/],
     [{ ...good, engine: null }, 'option_invalid', /object/],
     [{ ...good, customData: 'x'.repeat(1_025) }, 'option_invalid', /at most 1,024 characters/],
-    [{ ...good, segments: {} }, 'option_invalid', /at most 20 different texts/],
+    [{ ...good, segments: {} }, 'option_invalid', /at most 20 different strings/],
     [{ ...good, segments: ['x'.repeat(65)] }, 'option_invalid', /1 to 64 characters/],
     [{ ...good, muted: 'yes' }, 'option_invalid', /of type boolean; got "yes"/],
     [{ ...good, publishableKey: 7 }, 'option_invalid', /publishableKey/],

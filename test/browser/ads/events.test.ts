@@ -152,7 +152,7 @@ it('shows a second ad while the first awaits its confirmation', async () => {
   expect(ads.canShow('revive')).toBe(false);
   expect(await ads.showRewarded('coins')).toEqual({
     outcome: 'already_showing',
-    detail: 'The ad of revive has not ended.',
+    detail: 'The ad for revive has not ended.',
   });
   await closed.promise;
   expect(responses).toEqual(['already_showing', 'revive']);

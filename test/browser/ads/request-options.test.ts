@@ -47,9 +47,9 @@ it('waits for the user token of each request', async () => {
 });
 
 it.each<[object, string]>([
-  [{ customData: 'x'.repeat(1_025) }, '`customData` must be a text of at most 1,024 characters'],
+  [{ customData: 'x'.repeat(1_025) }, '`customData` must be a string of at most 1,024 characters'],
   [{ customData: 7 }, '`customData` must be'],
-  [{ segments: 'newcomer' }, '`segments` must be at most 20 different texts'],
+  [{ segments: 'newcomer' }, '`segments` must be at most 20 different strings'],
   [{ segments: [''] }, '`segments` must be'],
   [{ segments: ['a', 'a'] }, '`segments` must be'],
   [{ segments: Array.from({ length: 21 }, (_, index) => String(index)) }, '`segments` must be'],

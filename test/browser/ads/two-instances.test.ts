@@ -56,7 +56,7 @@ it.each([
   await onScreen;
   expect(await second.showRewarded('double')).toMatchObject({
     outcome: 'already_showing',
-    detail: 'The ad of revive has not ended.',
+    detail: 'The ad for revive has not ended.',
   });
   expect(overlays()).toHaveLength(1);
   ending.abort();

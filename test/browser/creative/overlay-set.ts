@@ -85,7 +85,7 @@ export async function openWith(
       closeConfirmed: ignored,
       closeCancelled: ignored,
       clicked: ignored,
-      left: ignored,
+      pageOpened: ignored,
       muteToggled: ignored,
       tapped: ignored,
     },

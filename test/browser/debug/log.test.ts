@@ -33,7 +33,7 @@ function start(debug: boolean) {
 it('logs requests, responses, ad break steps, rewards and failures, one line each', async () => {
   const { lines } = start(true);
   const { decisionId } = await ads.showRewarded('revive');
-  await eventually(() => expect(lines().join('\n')).toContain('taken by the game'));
+  await eventually(() => expect(lines().join('\n')).toContain('delivered to the game'));
   const log = lines();
   expect(log.filter((line) => !line.startsWith('[trueward] ') || line.includes('\n'))).toEqual([]);
   const inOrder = [
@@ -43,7 +43,7 @@ it('logs requests, responses, ad break steps, rewards and failures, one line eac
     '[trueward] ad break: open',
     '[trueward] ad break: start',
     '[trueward] ad break: released',
-    `[trueward] reward of ${decisionId}: pending, 50 coins`,
+    `[trueward] reward for ${decisionId}: pending, 50 coins`,
   ];
   expect(log.filter((line) => inOrder.includes(line))).toEqual(inOrder);
   expect(log).toContainEqual(
@@ -56,7 +56,7 @@ it('logs requests, responses, ad break steps, rewards and failures, one line eac
     expect.stringMatching(`result for revive: (rewarded|pending), ${decisionId}`),
   );
   expect(log.at(-1)).toBe(
-    `[trueward] reward of ${decisionId}: earned, 50 coins, taken by the game`,
+    `[trueward] reward for ${decisionId}: earned, 50 coins, delivered to the game`,
   );
 });
 

@@ -130,7 +130,7 @@ describe('after a user gesture', () => {
     await hasStarted(page);
     expect(await page.evaluate(() => window.breakPage.ads.showRewarded('html'))).toEqual({
       outcome: 'already_showing',
-      detail: 'The ad of image has not ended.',
+      detail: 'The ad for image has not ended.',
     });
     await page.getByText('Your reward is on its way').first().waitFor();
     await button(page, 'Close ad').first().click();

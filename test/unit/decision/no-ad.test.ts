@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import type { Decision, Problem } from '../../../protocol/wire.ts';
-import { noAdFromAnswer, noAdFromDecision } from '../../../src/decision/no-ad.ts';
+import { noAdFromResponse, noAdFromDecision } from '../../../src/decision/no-ad.ts';
 
 const now = Date.UTC(2030, 5, 5);
 const decision: Decision = {
@@ -65,10 +65,10 @@ test.each([
   [{ kind: 'unreachable', cause: 'foreign_answer' }, 'offline'],
   [{ kind: 'unreachable', cause: 'aborted' }, 'aborted'],
 ] as const)('the answer %j has the outcome %s', (response, outcome) =>
-  expect(noAdFromAnswer(response, now).outcome).toBe(outcome),
+  expect(noAdFromResponse(response, now).outcome).toBe(outcome),
 );
 
 test('Retry-After from an overloaded service becomes retryAt', () => {
-  const noAd = noAdFromAnswer({ kind: 'retry', status: 503, retryAfterMs: 5_000 }, now);
+  const noAd = noAdFromResponse({ kind: 'retry', status: 503, retryAfterMs: 5_000 }, now);
   expect(noAd.retryAt).toEqual(new Date(now + 5_000));
 });

@@ -55,7 +55,7 @@ async function cover(
       closeConfirmed: noop,
       closeCancelled: noop,
       clicked: noop,
-      left: noop,
+      pageOpened: noop,
       muteToggled: noop,
       tapped: noop,
     },
