@@ -27,19 +27,18 @@ try {
 function nextSteps(directory, service) {
   const keys =
     service === undefined
-      ? 'Fill in the address and the sandbox keys of your ad service in .env, then:'
-      : `It uses the ad service at ${service.serviceUrl}. Now:`;
-  return `Made a game in ${directory}. ${keys}
+      ? 'Fill in your ad service’s URL and sandbox keys in .env. Then:'
+      : `It uses the ad service at ${service.serviceUrl}. Next:`;
+  return `Created a game in ${directory}. ${keys}
 
   cd ${/\s/.test(directory) ? JSON.stringify(directory) : directory}
   ${install(directory)}
-  npm start      the game and its server, on http://127.0.0.1:5173
-  npm test       that coins are credited once, and only for signed webhooks`;
+  npm start      starts the game and its server on http://127.0.0.1:5173
+  npm test       tests that coins are credited once, and only for signed webhooks`;
 }
 
 /**
- * In a clone of the repository, the game uses the package that was built there: as long as `trueward`
- * is not on npm, there is no other.
+ * In a clone of the repository, the game uses the package built there, because `trueward` is not on npm yet.
  *
  * @param {string} directory
  */

@@ -1,6 +1,6 @@
 /**
- * Writes `wire.ts`, the TypeScript types of the wire, from the schemas. With `--check` it only
- * says whether the file is up to date. Plain types keep the schema library out of the SDK.
+ * Generates `wire.ts`, the TypeScript types of the wire contract, from the schemas. With `--check`, it only reports
+ * whether the file is up to date. Plain types keep the schema library out of the SDK.
  */
 import { readFileSync, writeFileSync } from 'node:fs';
 import { compile, type JSONSchema } from 'json-schema-to-typescript';
@@ -8,7 +8,7 @@ import { schemas } from './index.ts';
 
 const target = new URL('./wire.ts', import.meta.url);
 
-// `Reward#` is how schemas name each other; the generator wants a pointer into one document.
+// Schemas refer to each other as `Reward#`, but the generator expects pointers into one document.
 const definitions = JSON.parse(
   JSON.stringify(Object.fromEntries(schemas.map((schema) => [nameOf(schema), schema])))
     .replaceAll(/"\$ref":"([A-Za-z]+)#"/g, '"$ref":"#/definitions/$1"')

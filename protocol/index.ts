@@ -59,7 +59,9 @@ export { problemStatus } from './schemas/problem.ts';
 export { reportDimensions, reportMetrics } from './schemas/report.ts';
 export { webhookEventTypes } from './schemas/webhook.ts';
 
-/** Every named schema of the contract: validation, OpenAPI components and `wire.ts` come from this list. */
+/**
+ * Every named schema of the contract; validation, the OpenAPI components and `wire.ts` are generated from this list.
+ */
 export const schemas = [
   rewardSchema,
   rewardStatusSchema,

@@ -1,7 +1,7 @@
 /* Written by `npm run generate` from the schemas in this folder; do not edit it by hand. */
 
 /**
- * The media of the creative.
+ * A creative’s media.
  */
 export type Media = VideoMedia | ImageMedia | HtmlMedia;
 /**
@@ -19,7 +19,7 @@ export type WebhookEvent =
  */
 export interface Reward {
   /**
-   * The kind of reward, named by the game: `coins`.
+   * The type of reward, as named by the game, such as `coins`.
    */
   type: string;
   /**
@@ -36,7 +36,7 @@ export interface RewardStatus {
    */
   id: string;
   /**
-   * `none`: nothing was watched yet. `pending`: watched, not confirmed yet; this is not a failure. `earned`, `denied` and `expired` are final.
+   * `none`: not watched yet. `pending`: watched, not confirmed yet; this is not a failure. `earned`, `denied` and `expired` are final.
    */
   state: 'none' | 'pending' | 'earned' | 'denied' | 'expired';
   /**
@@ -64,7 +64,7 @@ export interface RewardStatus {
   receipt?: string;
 }
 /**
- * At most `max` verified impressions per user within `per_s` seconds.
+ * At most `max` verified impressions per player within `per_s` seconds.
  */
 export interface FrequencyCap {
   max: number;
@@ -83,7 +83,7 @@ export interface Placement {
    */
   environment: 'sandbox' | 'live';
   /**
-   * When it was made.
+   * When it was created.
    */
   created_at: string;
   /**
@@ -98,7 +98,7 @@ export interface Placement {
   reward?: Reward;
   frequency_cap?: FrequencyCap;
   /**
-   * Minimum time between two verified impressions of one user.
+   * Minimum time between two verified impressions for the same player.
    */
   cooldown_s: number;
   /**
@@ -106,7 +106,7 @@ export interface Placement {
    */
   min_view_ms: number;
   /**
-   * When the close button appears at the latest.
+   * The latest time at which the close button appears.
    */
   close_after_ms: number;
   /**
@@ -114,7 +114,7 @@ export interface Placement {
    */
   late_window_s: number;
   /**
-   * What proves the user: nothing, a user token, or a decision requested by the customer’s server. Absent: `none`.
+   * What proves who the player is: nothing, a user token, or a decision requested by the customer’s server. Absent: `none`.
    */
   identity?: 'none' | 'user_token' | 'server';
   status: 'active' | 'paused';
@@ -132,7 +132,7 @@ export interface Source {
    */
   environment: 'sandbox' | 'live';
   /**
-   * When it was made.
+   * When it was created.
    */
   created_at: string;
   /**
@@ -145,15 +145,15 @@ export interface Source {
    */
   kind: 'house' | 'direct' | 'vast' | 'openrtb';
   /**
-   * `vast`: the ad tag, an https URL. Macros of VAST 4, such as `[CACHEBUSTING]`, are replaced with every request.
+   * `vast`: the ad tag, an https URL. VAST 4 macros, such as `[CACHEBUSTING]`, are expanded in every request.
    */
   tag_url?: string;
   /**
-   * `openrtb`: the https URL of the bidder.
+   * `openrtb`: the bidder’s https URL.
    */
   endpoint_url?: string;
   /**
-   * `openrtb`: the version of OpenRTB that the bidder expects; default 2.6.
+   * `openrtb`: the OpenRTB version that the bidder expects; default 2.6.
    */
   ortb_version?: '2.5' | '2.6';
   /**
@@ -195,11 +195,11 @@ export interface Source {
    */
   placements?: string[];
   /**
-   * `vast` and `openrtb`: 1 is asked first; on the same scale as house ads. Default 5.
+   * `vast` and `openrtb`: 1 is requested first; the same scale as for house ads. Default 5.
    */
   priority?: number;
   /**
-   * `vast`: what a thousand verified impressions are worth, in millionths of `currency`; default 0. Orders the sources of a priority and counts as revenue.
+   * `vast`: what a thousand verified impressions are worth, in millionths of `currency`; default 0. Determines the order of sources with the same priority and counts as revenue.
    */
   cpm_micros?: number;
   /**
@@ -219,7 +219,7 @@ export interface Source {
    */
   review?: 'manual' | 'automatic';
   /**
-   * `review: automatic`: domains of advertisers; subdomains are included.
+   * `review: automatic`: advertiser domains, including their subdomains.
    *
    * @maxItems 1000
    */
@@ -229,7 +229,7 @@ export interface Source {
    */
   impression_on?: 'verified' | 'rendered';
   /**
-   * `vast` and `openrtb`: how long after the decision trackers are requested; default 1,800. Later ones are only counted.
+   * `vast` and `openrtb`: how long after the decision trackers are requested; default 1,800. Trackers that become due later are only counted.
    */
   tracking_window_s?: number;
   /**
@@ -237,11 +237,11 @@ export interface Source {
    */
   child_directed?: boolean;
   /**
-   * `vast` and `openrtb`: which headers tell trackers the player’s address and browser: `iab` (default) `X-Device-IP` and `X-Device-User-Agent`, `forwarded` `X-Forwarded-For` and `User-Agent`.
+   * `vast` and `openrtb`: which headers pass the player’s IP and browser to trackers: `iab` (default) `X-Device-IP` and `X-Device-User-Agent`, `forwarded` `X-Forwarded-For` and `User-Agent`.
    */
   header_profile?: 'iab' | 'forwarded';
   /**
-   * `vast` and `openrtb`: the lines that the source wants to have in the site’s `ads.txt`; `trueward-service doctor` checks that they are there, and the sellers of `publisher_id` and `supply_chain`.
+   * `vast` and `openrtb`: the lines that the source requires in the site’s `ads.txt`; `trueward-service doctor` checks that they are present, and that they match the sellers in `publisher_id` and `supply_chain`.
    */
   ads_txt?: {
     /**
@@ -269,7 +269,7 @@ export interface Advertiser {
    */
   environment: 'sandbox' | 'live';
   /**
-   * When it was made.
+   * When it was created.
    */
   created_at: string;
   /**
@@ -360,7 +360,7 @@ export interface Creative {
    */
   environment: 'sandbox' | 'live';
   /**
-   * When it was made.
+   * When it was created.
    */
   created_at: string;
   /**
@@ -390,11 +390,11 @@ export interface Creative {
   categories: string[];
   review: Review;
   /**
-   * Identifies the creative within its outside source. Set by the service when it takes the creative in.
+   * Identifies the creative within its outside source. Set by the service when it imports the creative.
    */
   source_key?: string;
   /**
-   * Where the media of an outside creative was fetched, and is compared daily. Set by the service.
+   * The URL from which an outside creative’s media was fetched and with which it is compared daily. Set by the service.
    */
   origin_url?: string;
   /**
@@ -404,7 +404,7 @@ export interface Creative {
    */
   icons?: {
     /**
-     * Where it was fetched, without the query.
+     * The URL from which it was fetched, without the query.
      */
     origin_url: string;
     url: string;
@@ -425,7 +425,7 @@ export interface HouseAd {
    */
   environment: 'sandbox' | 'live';
   /**
-   * When it was made.
+   * When it was created.
    */
   created_at: string;
   /**
@@ -453,11 +453,11 @@ export interface HouseAd {
    */
   weight: number;
   /**
-   * Not served before.
+   * Not served before this time.
    */
   starts_at?: string;
   /**
-   * Not served from here on.
+   * Not served from this time on.
    */
   ends_at?: string;
   /**
@@ -479,7 +479,7 @@ export interface Policy {
    */
   environment: 'sandbox' | 'live';
   /**
-   * When it was made.
+   * When it was created.
    */
   created_at: string;
   /**
@@ -489,7 +489,7 @@ export interface Policy {
   name: string;
   kind: 'policy' | 'commercial' | 'brand_safety';
   /**
-   * The placements to which it applies; empty: all.
+   * The placements to which the policy applies; empty: all.
    *
    * @maxItems 100
    *
@@ -497,11 +497,11 @@ export interface Policy {
    */
   placements: string[];
   /**
-   * All given conditions must match.
+   * All of the specified conditions must match.
    */
   when: {
     /**
-     * ISO 3166-1 alpha-2, such as `DE`. Known only if the operator has set `COUNTRY_HEADER`, for requests with a publishable key.
+     * ISO 3166-1 alpha-2, such as `DE`. Only known for requests with a publishable key, and only if the operator has set `COUNTRY_HEADER`.
      *
      * @maxItems 500
      */
@@ -519,14 +519,14 @@ export interface Policy {
      */
     hours?: number[];
     /**
-     * The request names at least one of these `segments`.
+     * The request has at least one of these `segments`.
      *
      * @maxItems 500
      */
     segments?: string[];
   };
   /**
-   * What the policy blocks; at least one member.
+   * What the policy blocks; at least one field is required.
    */
   block: {
     everything?: boolean;
@@ -543,7 +543,7 @@ export interface Policy {
      */
     sources?: string[];
     /**
-     * Advertiser domains and what lies below them.
+     * Advertiser domains, including their subdomains.
      *
      * @maxItems 500
      */
@@ -559,7 +559,7 @@ export interface Policy {
   status: 'active' | 'paused';
 }
 /**
- * Stops a source, an advertiser or a placement immediately, including ads already decided.
+ * Stops a source, an advertiser or a placement immediately, including ads that have already been decided.
  */
 export interface KillSwitch {
   /**
@@ -571,7 +571,7 @@ export interface KillSwitch {
    */
   environment: 'sandbox' | 'live';
   /**
-   * When it was made.
+   * When it was created.
    */
   created_at: string;
   /**
@@ -587,7 +587,7 @@ export interface KillSwitch {
    */
   actor: string;
   /**
-   * Goes off by itself.
+   * When the kill switch turns off by itself.
    */
   expires_at?: string;
 }
@@ -608,7 +608,7 @@ export interface DecisionRequest {
    */
   placement: string;
   /**
-   * The customer’s own name for the user: 1 to 128 printable ASCII characters, echoed byte for byte.
+   * The customer’s own id for the player: 1 to 128 printable ASCII characters, returned unchanged.
    */
   user_ref?: string;
   /**
@@ -616,7 +616,7 @@ export interface DecisionRequest {
    */
   user_token?: string;
   /**
-   * What the client can render; absent: all.
+   * The formats that the client can render; absent: all.
    *
    * @minItems 1
    */
@@ -694,7 +694,7 @@ export interface DecisionCreative {
   advertiser?: string;
   icon?: AdIcon;
   /**
-   * How long it has to play before the player may skip it; absent: it has no skip control.
+   * How long the ad has to play before the player can skip it; absent: it has no skip control.
    */
   skip_after_ms?: number;
 }
@@ -728,7 +728,7 @@ export interface Explanation {
    */
   http_status?: number;
   /**
-   * The VAST error code that the source was sent.
+   * The VAST error code that was reported to the source.
    */
   vast_error?: number;
 }
@@ -755,7 +755,7 @@ export interface Decision {
     | 'rate_limited'
     | 'consent_required';
   /**
-   * When asking again can succeed.
+   * When a request can succeed again.
    */
   retry_at?: string;
   /**
@@ -779,7 +779,7 @@ export interface Decision {
    */
   issued_at: string;
   /**
-   * Until when it may be shown.
+   * When the decision expires; the ad may not be shown after that.
    */
   expires_at: string;
   /**
@@ -788,7 +788,7 @@ export interface Decision {
   explain?: Explanation[];
 }
 /**
- * An event of a shown ad.
+ * Something that happened to a shown ad.
  */
 export interface AdEvent {
   /**
@@ -850,7 +850,7 @@ export interface EventBatch {
   };
 }
 /**
- * The result of one event.
+ * The result for one event.
  */
 export interface EventResult {
   id: string;
@@ -908,7 +908,7 @@ export interface Webhook {
    */
   environment: 'sandbox' | 'live';
   /**
-   * When it was made.
+   * When it was created.
    */
   created_at: string;
   /**
@@ -954,7 +954,7 @@ export interface DecisionServedEvent {
   id: string;
   type: 'decision.served';
   /**
-   * When the event was made.
+   * When the event was created.
    */
   created_at: string;
   /**
@@ -983,7 +983,7 @@ export interface DecisionServedEvent {
      */
     source_id: string;
     /**
-     * The customer’s own name for the user: 1 to 128 printable ASCII characters, echoed byte for byte.
+     * The customer’s own id for the player: 1 to 128 printable ASCII characters, returned unchanged.
      */
     user_ref?: string;
     viewable: boolean;
@@ -999,7 +999,7 @@ export interface DecisionRewardedEvent {
   id: string;
   type: 'decision.rewarded';
   /**
-   * When the event was made.
+   * When the event was created.
    */
   created_at: string;
   /**
@@ -1016,7 +1016,7 @@ export interface DecisionRewardedEvent {
      */
     placement: string;
     /**
-     * The customer’s own name for the user: 1 to 128 printable ASCII characters, echoed byte for byte.
+     * The customer’s own id for the player: 1 to 128 printable ASCII characters, returned unchanged.
      */
     user_ref: string;
     reward: Reward;
@@ -1037,7 +1037,7 @@ export interface PolicyBlockedEvent {
   id: string;
   type: 'policy.blocked';
   /**
-   * When the event was made.
+   * When the event was created.
    */
   created_at: string;
   /**
@@ -1062,13 +1062,13 @@ export interface PolicyBlockedEvent {
       name: string;
     };
     /**
-     * The customer’s own name for the user: 1 to 128 printable ASCII characters, echoed byte for byte.
+     * The customer’s own id for the player: 1 to 128 printable ASCII characters, returned unchanged.
      */
     user_ref?: string;
   };
 }
 /**
- * The approval status of a creative changed.
+ * A creative’s review status has changed.
  */
 export interface CreativeReviewUpdatedEvent {
   /**
@@ -1077,7 +1077,7 @@ export interface CreativeReviewUpdatedEvent {
   id: string;
   type: 'creative.review_updated';
   /**
-   * When the event was made.
+   * When the event was created.
    */
   created_at: string;
   /**
@@ -1096,7 +1096,7 @@ export interface CreativeReviewUpdatedEvent {
   };
 }
 /**
- * A kill switch was turned on or off.
+ * A kill switch has been turned on or off.
  */
 export interface KillSwitchChangedEvent {
   /**
@@ -1105,7 +1105,7 @@ export interface KillSwitchChangedEvent {
   id: string;
   type: 'kill_switch.changed';
   /**
-   * When the event was made.
+   * When the event was created.
    */
   created_at: string;
   /**
@@ -1187,7 +1187,7 @@ export interface PlacementRequest {
   reward?: Reward;
   frequency_cap?: FrequencyCap;
   /**
-   * Minimum time between two verified impressions of one user.
+   * Minimum time between two verified impressions for the same player.
    */
   cooldown_s?: number;
   /**
@@ -1195,7 +1195,7 @@ export interface PlacementRequest {
    */
   min_view_ms?: number;
   /**
-   * When the close button appears at the latest.
+   * The latest time at which the close button appears.
    */
   close_after_ms?: number;
   /**
@@ -1203,19 +1203,19 @@ export interface PlacementRequest {
    */
   late_window_s?: number;
   /**
-   * What proves the user: nothing, a user token, or a decision requested by the customer’s server. Absent: `none`.
+   * What proves who the player is: nothing, a user token, or a decision requested by the customer’s server. Absent: `none`.
    */
   identity?: 'none' | 'user_token' | 'server';
   status?: 'active' | 'paused';
 }
 /**
- * Changes: Placement. A given member replaces the stored one; `null` removes it.
+ * Changes: Placement. A field replaces the stored one; `null` removes it.
  */
 export interface PlacementUpdate {
   reward?: Reward | null;
   frequency_cap?: FrequencyCap | null;
   /**
-   * Minimum time between two verified impressions of one user.
+   * Minimum time between two verified impressions for the same player.
    */
   cooldown_s?: number;
   /**
@@ -1223,7 +1223,7 @@ export interface PlacementUpdate {
    */
   min_view_ms?: number;
   /**
-   * When the close button appears at the latest.
+   * The latest time at which the close button appears.
    */
   close_after_ms?: number;
   /**
@@ -1243,15 +1243,15 @@ export interface SourceRequest {
    */
   kind: 'house' | 'direct' | 'vast' | 'openrtb';
   /**
-   * `vast`: the ad tag, an https URL. Macros of VAST 4, such as `[CACHEBUSTING]`, are replaced with every request.
+   * `vast`: the ad tag, an https URL. VAST 4 macros, such as `[CACHEBUSTING]`, are expanded in every request.
    */
   tag_url?: string;
   /**
-   * `openrtb`: the https URL of the bidder.
+   * `openrtb`: the bidder’s https URL.
    */
   endpoint_url?: string;
   /**
-   * `openrtb`: the version of OpenRTB that the bidder expects; default 2.6.
+   * `openrtb`: the OpenRTB version that the bidder expects; default 2.6.
    */
   ortb_version?: '2.5' | '2.6';
   /**
@@ -1289,11 +1289,11 @@ export interface SourceRequest {
    */
   placements?: string[];
   /**
-   * `vast` and `openrtb`: 1 is asked first; on the same scale as house ads. Default 5.
+   * `vast` and `openrtb`: 1 is requested first; the same scale as for house ads. Default 5.
    */
   priority?: number;
   /**
-   * `vast`: what a thousand verified impressions are worth, in millionths of `currency`; default 0. Orders the sources of a priority and counts as revenue.
+   * `vast`: what a thousand verified impressions are worth, in millionths of `currency`; default 0. Determines the order of sources with the same priority and counts as revenue.
    */
   cpm_micros?: number;
   /**
@@ -1313,7 +1313,7 @@ export interface SourceRequest {
    */
   review?: 'manual' | 'automatic';
   /**
-   * `review: automatic`: domains of advertisers; subdomains are included.
+   * `review: automatic`: advertiser domains, including their subdomains.
    *
    * @maxItems 1000
    */
@@ -1323,7 +1323,7 @@ export interface SourceRequest {
    */
   impression_on?: 'verified' | 'rendered';
   /**
-   * `vast` and `openrtb`: how long after the decision trackers are requested; default 1,800. Later ones are only counted.
+   * `vast` and `openrtb`: how long after the decision trackers are requested; default 1,800. Trackers that become due later are only counted.
    */
   tracking_window_s?: number;
   /**
@@ -1331,11 +1331,11 @@ export interface SourceRequest {
    */
   child_directed?: boolean;
   /**
-   * `vast` and `openrtb`: which headers tell trackers the player’s address and browser: `iab` (default) `X-Device-IP` and `X-Device-User-Agent`, `forwarded` `X-Forwarded-For` and `User-Agent`.
+   * `vast` and `openrtb`: which headers pass the player’s IP and browser to trackers: `iab` (default) `X-Device-IP` and `X-Device-User-Agent`, `forwarded` `X-Forwarded-For` and `User-Agent`.
    */
   header_profile?: 'iab' | 'forwarded';
   /**
-   * `vast` and `openrtb`: the lines that the source wants to have in the site’s `ads.txt`; `trueward-service doctor` checks that they are there, and the sellers of `publisher_id` and `supply_chain`.
+   * `vast` and `openrtb`: the lines that the source requires in the site’s `ads.txt`; `trueward-service doctor` checks that they are present, and that they match the sellers in `publisher_id` and `supply_chain`.
    */
   ads_txt?: {
     /**
@@ -1350,14 +1350,14 @@ export interface SourceRequest {
   };
   status?: 'active' | 'paused';
   /**
-   * `vast` and `openrtb`: HTTP headers that the service sends with every request, such as an API key; replaces those before. Stored encrypted and never returned.
+   * `vast` and `openrtb`: HTTP headers that the service sends with every request, such as an API key. Replaces the stored ones. Stored encrypted and never returned.
    */
   request_headers?: {
     [k: string]: string;
   };
 }
 /**
- * Changes: Source. A given member replaces the stored one; `null` removes it.
+ * Changes: Source. A field replaces the stored one; `null` removes it.
  */
 export interface SourceUpdate {
   name?: string;
@@ -1422,7 +1422,7 @@ export interface AdvertiserRequest {
   categories?: string[];
 }
 /**
- * Changes: Advertiser. A given member replaces the stored one; `null` removes it.
+ * Changes: Advertiser. A field replaces the stored one; `null` removes it.
  */
 export interface AdvertiserUpdate {
   name?: string;
@@ -1461,7 +1461,7 @@ export interface CreativeRequest {
   categories?: string[];
 }
 /**
- * Changes: Creative. A given member replaces the stored one; `null` removes it.
+ * Changes: Creative. A field replaces the stored one; `null` removes it.
  */
 export interface CreativeUpdate {
   name?: string;
@@ -1511,11 +1511,11 @@ export interface HouseAdRequest {
    */
   weight?: number;
   /**
-   * Not served before.
+   * Not served before this time.
    */
   starts_at?: string;
   /**
-   * Not served from here on.
+   * Not served from this time on.
    */
   ends_at?: string;
   /**
@@ -1525,7 +1525,7 @@ export interface HouseAdRequest {
   status?: 'active' | 'paused';
 }
 /**
- * Changes: HouseAd. A given member replaces the stored one; `null` removes it.
+ * Changes: HouseAd. A field replaces the stored one; `null` removes it.
  */
 export interface HouseAdUpdate {
   name?: string;
@@ -1560,7 +1560,7 @@ export interface PolicyRequest {
   name: string;
   kind: 'policy' | 'commercial' | 'brand_safety';
   /**
-   * The placements to which it applies; empty: all.
+   * The placements to which the policy applies; empty: all.
    *
    * @maxItems 100
    *
@@ -1568,11 +1568,11 @@ export interface PolicyRequest {
    */
   placements?: string[];
   /**
-   * All given conditions must match.
+   * All of the specified conditions must match.
    */
   when?: {
     /**
-     * ISO 3166-1 alpha-2, such as `DE`. Known only if the operator has set `COUNTRY_HEADER`, for requests with a publishable key.
+     * ISO 3166-1 alpha-2, such as `DE`. Only known for requests with a publishable key, and only if the operator has set `COUNTRY_HEADER`.
      *
      * @maxItems 500
      */
@@ -1590,14 +1590,14 @@ export interface PolicyRequest {
      */
     hours?: number[];
     /**
-     * The request names at least one of these `segments`.
+     * The request has at least one of these `segments`.
      *
      * @maxItems 500
      */
     segments?: string[];
   };
   /**
-   * What the policy blocks; at least one member.
+   * What the policy blocks; at least one field is required.
    */
   block: {
     everything?: boolean;
@@ -1614,7 +1614,7 @@ export interface PolicyRequest {
      */
     sources?: string[];
     /**
-     * Advertiser domains and what lies below them.
+     * Advertiser domains, including their subdomains.
      *
      * @maxItems 500
      */
@@ -1630,13 +1630,13 @@ export interface PolicyRequest {
   status?: 'active' | 'paused';
 }
 /**
- * Changes: Policy. A given member replaces the stored one; `null` removes it.
+ * Changes: Policy. A field replaces the stored one; `null` removes it.
  */
 export interface PolicyUpdate {
   name?: string;
   kind?: 'policy' | 'commercial' | 'brand_safety';
   /**
-   * The placements to which it applies; empty: all.
+   * The placements to which the policy applies; empty: all.
    *
    * @maxItems 100
    *
@@ -1644,11 +1644,11 @@ export interface PolicyUpdate {
    */
   placements?: string[];
   /**
-   * All given conditions must match.
+   * All of the specified conditions must match.
    */
   when?: {
     /**
-     * ISO 3166-1 alpha-2, such as `DE`. Known only if the operator has set `COUNTRY_HEADER`, for requests with a publishable key.
+     * ISO 3166-1 alpha-2, such as `DE`. Only known for requests with a publishable key, and only if the operator has set `COUNTRY_HEADER`.
      *
      * @maxItems 500
      */
@@ -1666,14 +1666,14 @@ export interface PolicyUpdate {
      */
     hours?: number[];
     /**
-     * The request names at least one of these `segments`.
+     * The request has at least one of these `segments`.
      *
      * @maxItems 500
      */
     segments?: string[];
   };
   /**
-   * What the policy blocks; at least one member.
+   * What the policy blocks; at least one field is required.
    */
   block?: {
     everything?: boolean;
@@ -1690,7 +1690,7 @@ export interface PolicyUpdate {
      */
     sources?: string[];
     /**
-     * Advertiser domains and what lies below them.
+     * Advertiser domains, including their subdomains.
      *
      * @maxItems 500
      */
@@ -1718,12 +1718,12 @@ export interface KillSwitchRequest {
    */
   actor?: string;
   /**
-   * Goes off by itself.
+   * When the kill switch turns off by itself.
    */
   expires_at?: string;
 }
 /**
- * Changes: KillSwitch. A given member replaces the stored one; `null` removes it.
+ * Changes: KillSwitch. A field replaces the stored one; `null` removes it.
  */
 export interface KillSwitchUpdate {
   state?: 'on' | 'off';
@@ -1784,7 +1784,7 @@ export interface WebhookTest {
 export interface DeliveryAttempt {
   attempt: number;
   /**
-   * When it was sent.
+   * When the request was sent.
    */
   started_at: string;
   latency_ms: number;
@@ -1830,11 +1830,11 @@ export interface Delivery {
   state: 'pending' | 'delivered' | 'failed';
   attempts: DeliveryAttempt[];
   /**
-   * While it is pending.
+   * Only while the delivery is pending.
    */
   next_attempt_at?: string;
   /**
-   * When it was queued.
+   * When the delivery was queued.
    */
   created_at: string;
 }
@@ -1845,7 +1845,7 @@ export interface RecoveryResult {
   queued: number;
 }
 /**
- * An API key; its text is not stored.
+ * An API key; the key itself is not stored.
  */
 export interface ApiKey {
   /**
@@ -1863,7 +1863,7 @@ export interface ApiKey {
   last_four: string;
   allowed_origins: string[];
   /**
-   * The rate limit of the key; absent: the default of the service.
+   * The rate limit for the key; absent: the service’s default.
    */
   rate_limit?: {
     /**
@@ -1871,24 +1871,24 @@ export interface ApiKey {
      */
     per_s: number;
     /**
-     * Requests at once.
+     * Maximum burst of requests.
      */
     burst: number;
   };
   /**
-   * When it was made.
+   * When the key was created.
    */
   created_at: string;
   /**
-   * When it was last used, to about ten seconds.
+   * When the key was last used, accurate to about ten seconds.
    */
   last_used_at?: string;
   /**
-   * From when on it does not work; this can lie ahead.
+   * When the key stops working, which can be in the future.
    */
   revoked_at?: string;
   /**
-   * When a web page last used it, although it is secret: replace it.
+   * When a web page last used this secret key. Replace the key.
    */
   leaked_at?: string;
   /**
@@ -1896,7 +1896,7 @@ export interface ApiKey {
    */
   leaked_to?: string;
   /**
-   * The text of the key; returned only on creation.
+   * The key itself; returned only on creation.
    */
   key?: string;
 }
@@ -1913,7 +1913,7 @@ export interface ApiKeyRequest {
    */
   allowed_origins?: string[];
   /**
-   * The rate limit of the key; absent: the default of the service.
+   * The rate limit for the key; absent: the service’s default.
    */
   rate_limit?: {
     /**
@@ -1921,7 +1921,7 @@ export interface ApiKeyRequest {
      */
     per_s: number;
     /**
-     * Requests at once.
+     * Maximum burst of requests.
      */
     burst: number;
   };
@@ -1938,7 +1938,7 @@ export interface ApiKeyUpdate {
    */
   allowed_origins?: string[];
   /**
-   * null: the default of the service.
+   * null: the service’s default.
    */
   rate_limit?: {
     /**
@@ -1946,7 +1946,7 @@ export interface ApiKeyUpdate {
      */
     per_s: number;
     /**
-     * Requests at once.
+     * Maximum burst of requests.
      */
     burst: number;
   } | null;
@@ -1973,11 +1973,11 @@ export interface AuditEntry {
    */
   environment: 'sandbox' | 'live';
   /**
-   * When it was done.
+   * When the change was made.
    */
   created_at: string;
   /**
-   * The id of the key, the e-mail of the user, `service`, or `command_line`.
+   * The key’s id, the panel user’s e-mail address, `service`, or `command_line`.
    */
   actor: string;
   /**
@@ -2007,27 +2007,27 @@ export interface AuditEntry {
  */
 export interface ReportRow {
   /**
-   * When the period begins.
+   * The start of the period.
    */
   period: string;
   /**
-   * When it was grouped by; empty: none.
+   * Present if the report is grouped by this; empty: none.
    */
   placement?: string;
   /**
-   * When it was grouped by; empty: none.
+   * Present if the report is grouped by this; empty: none.
    */
   creative?: string;
   /**
-   * When it was grouped by; empty: none.
+   * Present if the report is grouped by this; empty: none.
    */
   source?: string;
   /**
-   * When it was grouped by; empty: none.
+   * Present if the report is grouped by this; empty: none.
    */
   advertiser?: string;
   /**
-   * When it was grouped by; empty: none.
+   * Present if the report is grouped by this; empty: none.
    */
   reason?: string;
   requests: number;
@@ -2078,15 +2078,15 @@ export interface ReportRow {
     };
   };
   /**
-   * `filled` of `requests`. Absent if the divisor is zero.
+   * `filled` divided by `requests`. Absent if the divisor is zero.
    */
   fill_rate?: number;
   /**
-   * `impressions` of `filled`. Absent if the divisor is zero.
+   * `impressions` divided by `filled`. Absent if the divisor is zero.
    */
   view_through_rate?: number;
   /**
-   * `completes` of `starts`. Absent if the divisor is zero.
+   * `completes` divided by `starts`. Absent if the divisor is zero.
    */
   completion_rate?: number;
 }
@@ -2095,22 +2095,22 @@ export interface ReportRow {
  */
 export interface Report {
   /**
-   * Included.
+   * Inclusive.
    */
   from: string;
   /**
-   * Not included.
+   * Exclusive.
    */
   to: string;
   interval: 'hour' | 'day';
   /**
-   * The time zone of the days.
+   * The time zone in which days begin.
    */
   tz: string;
   data: ReportRow[];
 }
 /**
- * Creates a secret for user tokens.
+ * Creates a user token secret.
  */
 export interface UserTokenSecretRequest {
   /**
@@ -2119,7 +2119,7 @@ export interface UserTokenSecretRequest {
   overlap_s: number;
 }
 /**
- * The secret with which the customer’s server signs user tokens (HS256; the whole text is the key).
+ * The secret with which the customer’s server signs user tokens (HS256; the entire string is the key).
  */
 export interface UserTokenSecret {
   /**

@@ -8,7 +8,7 @@ import { dirname, join } from 'node:path';
  */
 
 /**
- * Finds the file in which a service on this machine has written its URLs and keys: in this folder or a parent.
+ * Finds the file to which a service on this machine has written its URLs and keys, in this folder or a parent.
  *
  * @param {string} folder
  * @returns {string | undefined}

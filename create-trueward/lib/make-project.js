@@ -15,7 +15,7 @@ const template = join(import.meta.dirname, '..', 'template');
  * Writes the game into a new or empty folder.
  *
  * @param {string} directory
- * @param {import('./dev-file.js').Service} [service] If absent, the developer fills in the keys.
+ * @param {import('./dev-file.js').Service} [service] If omitted, the developer fills in the keys.
  * @throws Error if the folder is not empty.
  */
 export function makeProject(directory, service) {
@@ -24,7 +24,7 @@ export function makeProject(directory, service) {
   }
   mkdirSync(directory, { recursive: true });
   cpSync(template, directory, { recursive: true });
-  // npm does not include files of this name in packages.
+  // npm leaves files named `.gitignore` out of packages.
   renameSync(join(directory, 'gitignore'), join(directory, '.gitignore'));
   const manifest = join(directory, 'package.json');
   const { name: _, ...rest } = JSON.parse(readFileSync(manifest, 'utf8'));
@@ -35,7 +35,7 @@ export function makeProject(directory, service) {
 }
 
 /**
- * Converts the name of the folder into a valid npm package name.
+ * Converts a folder's name into a valid npm package name.
  *
  * @param {string} folder
  */
@@ -51,11 +51,11 @@ function packageName(folder) {
 function environment(
   { serviceUrl, publishableKey, secretKey } = { serviceUrl: '', publishableKey: '', secretKey: '' },
 ) {
-  return `# Where the ad service is, and your keys for it. This file is not for git.
+  return `# The URL of the ad service and your keys for it. Don't commit this file.
 SERVICE_URL=${serviceUrl}
 # pk_sandbox_…: sent to the browser.
 PUBLISHABLE_KEY=${publishableKey}
-# sk_sandbox_…: for the server only, which registers its webhook with it.
+# sk_sandbox_…: for the server only, which uses it to register its webhook.
 SECRET_KEY=${secretKey}
 `;
 }

@@ -3,21 +3,21 @@ import { parseArgs } from 'node:util';
 
 export const help = `npm create trueward [folder] [-- --dev-file FILE]
 
-Makes a Phaser game with rewarded ads, and the game server that credits them, in a
-new folder (default: trueward-game).
+Creates a Phaser game with rewarded ads, and the game server that credits the
+rewards, in a new folder (default: trueward-game).
 
-  --dev-file FILE   the dev.json that \`npm start\` of Trueward's repository writes:
-                    the game then uses that service. Default: .trueward/dev.json
-                    here or in a folder above, where there is one.
-  --help            says this.`;
+  --dev-file FILE   use the service whose dev.json this is, as written by
+                    \`npm start\` in Trueward's repository. Default:
+                    .trueward/dev.json in this folder or a parent, if any.
+  --help            show this help.`;
 
 /**
- * @param {string[]} list
+ * @param {string[]} args
  * @returns {{ wantsHelp: boolean, directory: string, devFile?: string }}
  * @throws Error that says which argument is invalid.
  */
-export function readArguments(list) {
-  const { positionals, values } = parse(list);
+export function readArguments(args) {
+  const { positionals, values } = parse(args);
   if (positionals.length > 1) {
     throw new Error(`Expected one folder, got ${positionals.join(' ')}. See --help.`);
   }

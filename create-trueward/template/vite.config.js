@@ -1,12 +1,12 @@
 import { defineConfig } from 'vite';
 import { createGameServer } from './server/game-server.js';
 
-// During development, the game and its server are one program on one port.
+// During development, one process serves the game and its server on one port.
 const port = Number(process.env.PORT ?? 5173);
 
 export default defineConfig(({ command }) => ({
   server: { host: '127.0.0.1', port, strictPort: true },
-  // Phaser alone is larger than the size at which Vite warns.
+  // Phaser alone exceeds the size at which Vite warns.
   build: { chunkSizeWarningLimit: 2_000 },
   plugins: command === 'serve' ? [gameServer()] : [],
 }));
@@ -17,7 +17,9 @@ function gameServer() {
     /** @param {import('vite').ViteDevServer} vite */
     async configureServer({ httpServer, middlewares }) {
       const server = await createGameServer();
-      middlewares.use((request, response, next) => void answer(server, request, response, next));
+      middlewares.use(
+        (request, response, next) => void handleRequest(server, request, response, next),
+      );
       httpServer?.once('listening', () => {
         server.receiveWebhooksAt(`http://127.0.0.1:${port}`).catch((error) => {
           console.error(error.message);
@@ -28,8 +30,8 @@ function gameServer() {
   };
 }
 
-/** The game's server handles its routes, and Vite everything else. */
-async function answer(server, request, response, next) {
+/** Passes the game server's routes to it, and everything else to Vite. */
+async function handleRequest(server, request, response, next) {
   try {
     if (!(await server.handle(request, response))) next();
   } catch (error) {

@@ -21,7 +21,7 @@ import { meadowWaltz } from './music.mjs';
 
 const seconds = 12;
 const framesPerSecond = 24;
-/** Small enough to load in a second or two on a slow mobile network. */
+/** Chosen so that the video loads in a second or two on a slow mobile network. */
 const largestBytes = 300_000;
 
 const drawings = join(import.meta.dirname, 'drawings');

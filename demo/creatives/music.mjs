@@ -1,6 +1,9 @@
 const rate = 44_100;
 
-/** A slow waltz in G: a plucked line over soft chords. Beat, note (semitones from A4), length in beats. */
+/**
+ * A slow waltz in G: a plucked line over soft chords. Each entry is a beat, a note (in semitones from A4) and a
+ * length in beats.
+ */
 const melody = [
   [0, -2, 2], [2, 2, 1], [3, 5, 2], [5, 2, 1], [6, 3, 2], [8, 7, 1], [9, 5, 3],
   [12, 3, 2], [14, 2, 1], [15, 0, 2], [17, -2, 1], [18, -3, 2], [20, 0, 1], [21, -2, 3],

@@ -1,6 +1,6 @@
 import { createAds, type Ads, type AdsOptions, type EngineDriver } from 'trueward';
 
-/** The game loop, without an engine. */
+/** A game loop without an engine. */
 export class Loop {
   running = true;
   drawing = false;
@@ -25,10 +25,10 @@ export function driverFor(loop: Loop, canvas: HTMLCanvasElement): EngineDriver {
     hold() {
       const wasRunning = loop.running;
       loop.running = false;
-      let held = true;
+      let isHeld = true;
       return () => {
-        if (!held) return;
-        held = false;
+        if (!isHeld) return;
+        isHeld = false;
         loop.running = wasRunning;
         if (document.activeElement === document.body) canvas.focus({ preventScroll: true });
       };
@@ -41,7 +41,7 @@ export function driverFor(loop: Loop, canvas: HTMLCanvasElement): EngineDriver {
   };
 }
 
-/** A bouncing ball, which shows whether the game runs, and the coins. */
+/** Starts a game that draws the number of coins and a bouncing ball, which shows whether the game is running. */
 export function startGame(canvas: HTMLCanvasElement, options: AdsOptions): Ads {
   let coins = 0;
   let step = 0;

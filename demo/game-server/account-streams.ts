@@ -1,7 +1,7 @@
 import type { ServerResponse } from 'node:http';
 import type { Account } from './bank.ts';
 
-/** Open pages that follow their player's account through server-sent events. */
+/** Server-sent event streams that keep open pages up to date with their player's account. */
 export interface AccountStreams {
   open(player: string, response: ServerResponse): void;
   publish(player: string): void;
@@ -24,7 +24,8 @@ export function createAccountStreams(account: (player: string) => Account): Acco
       send(response, player);
     },
     publish(player) {
-      for (const [response, watched] of streams) if (watched === player) send(response, player);
+      for (const [response, streamPlayer] of streams)
+        if (streamPlayer === player) send(response, player);
     },
     closeAll() {
       for (const response of streams.keys()) response.end();

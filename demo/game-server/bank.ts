@@ -1,7 +1,7 @@
 import type { DecisionRewardedEvent } from 'trueward/server';
 import type { Journal } from './journal.ts';
 
-/** Coins that a player received, and for which ad. */
+/** Coins that a player received, and the ad that earned them. */
 export interface Credit {
   eventId: string;
   decisionId: string;
@@ -12,7 +12,7 @@ export interface Credit {
   creditedAt: string;
 }
 
-/** A player's account; the latest credit comes first. */
+/** A player's account, with the latest credit first. */
 export interface Account {
   coins: number;
   credits: Credit[];
@@ -20,7 +20,7 @@ export interface Account {
 
 /** The only place where coins are credited. */
 export interface Bank {
-  /** Credits a reward, unless its decision or event has been credited before; resolves when it is on disk. */
+  /** Credits a reward unless its decision or event has already been credited; resolves when the credit is on disk. */
   credit(event: DecisionRewardedEvent): Promise<'credited' | 'already_credited'>;
   account(player: string): Account;
 }
@@ -33,17 +33,18 @@ export interface BankDeps {
 
 export function createBank({ journal, now, onCredit }: BankDeps): Bank {
   const credits: Credit[] = [];
-  const seen = new Set<string>();
-  let last: Promise<unknown> = Promise.resolve();
+  const creditedIds = new Set<string>();
+  let lastCredit: Promise<unknown> = Promise.resolve();
 
-  const remember = (credit: Credit) => {
+  const addCredit = (credit: Credit) => {
     credits.push(credit);
-    seen.add(credit.eventId).add(credit.decisionId);
+    creditedIds.add(credit.eventId).add(credit.decisionId);
   };
-  journal.entries.forEach(remember);
+  journal.entries.forEach(addCredit);
 
   async function creditOnce({ id, data }: DecisionRewardedEvent) {
-    if (seen.has(id) || seen.has(data.decision_id)) return 'already_credited' as const;
+    if (creditedIds.has(id) || creditedIds.has(data.decision_id))
+      return 'already_credited' as const;
     const credit: Credit = {
       eventId: id,
       decisionId: data.decision_id,
@@ -53,7 +54,7 @@ export function createBank({ journal, now, onCredit }: BankDeps): Bank {
       creditedAt: now().toISOString(),
     };
     await journal.append(credit);
-    remember(credit);
+    addCredit(credit);
     onCredit(credit.player);
     return 'credited' as const;
   }
@@ -61,15 +62,18 @@ export function createBank({ journal, now, onCredit }: BankDeps): Bank {
   return {
     // One at a time, because two deliveries of one event may arrive at the same moment.
     credit(event) {
-      const credited = last.then(() => creditOnce(event));
-      last = credited.catch(() => {
-        // The sender learns of the failure from `turn`; the next credit is independent.
+      const credited = lastCredit.then(() => creditOnce(event));
+      lastCredit = credited.catch(() => {
+        // The caller gets the failure from `credited`; the next credit is independent of it.
       });
       return credited;
     },
     account(player) {
-      const own = credits.filter((credit) => credit.player === player).reverse();
-      return { coins: own.reduce((sum, { amount }) => sum + amount, 0), credits: own };
+      const playerCredits = credits.filter((credit) => credit.player === player).reverse();
+      return {
+        coins: playerCredits.reduce((sum, { amount }) => sum + amount, 0),
+        credits: playerCredits,
+      };
     },
   };
 }

@@ -10,13 +10,13 @@ export interface GameServerConfig {
   /** `pk_…`: passed to the game. */
   publishableKey: string;
   dataDir: string;
-  /** Another origin from which the game may be served, besides that of the server. */
+  /** An additional origin from which the game may be served, besides the server's own. */
   demoOrigin?: string;
 }
 
 /** @throws Error that names the missing variable and its purpose. */
 export function readConfig(environment: NodeJS.ProcessEnv): GameServerConfig {
-  const need = (name: string, meaning: string): string => {
+  const requireVariable = (name: string, meaning: string): string => {
     const value = environment[name];
     if (!value) throw new Error(`${name} is not set: expected ${meaning}.`);
     return value;
@@ -28,9 +28,9 @@ export function readConfig(environment: NodeJS.ProcessEnv): GameServerConfig {
   const demoOrigin = environment['DEMO_ORIGIN'];
   return {
     port,
-    serviceUrl: need('SERVICE_URL', 'the address of the ad service').replace(/\/+$/, ''),
-    secretKey: need('SECRET_KEY', 'a secret key (sk_sandbox_…)'),
-    publishableKey: need('PUBLISHABLE_KEY', 'a publishable key (pk_sandbox_…)'),
+    serviceUrl: requireVariable('SERVICE_URL', 'the URL of the ad service').replace(/\/+$/, ''),
+    secretKey: requireVariable('SECRET_KEY', 'a secret key (sk_sandbox_…)'),
+    publishableKey: requireVariable('PUBLISHABLE_KEY', 'a publishable key (pk_sandbox_…)'),
     dataDir: resolve(environment['DATA_DIR'] ?? '.trueward/game-server'),
     ...(demoOrigin ? { demoOrigin } : {}),
   };

@@ -3,7 +3,7 @@ import { dirname } from 'node:path';
 
 /** An append-only file of JSON lines. A line survives a power failure once `append` has resolved. */
 export interface Journal<Entry> {
-  /** The contents of the file when it was opened. */
+  /** The entries that were in the file when it was opened. */
   readonly entries: readonly Entry[];
   append(entry: Entry): Promise<void>;
   close(): Promise<void>;
@@ -14,14 +14,14 @@ export async function openJournal<Entry>(path: string): Promise<Journal<Entry>> 
   await mkdir(dirname(path), { recursive: true });
   const file = await open(path, 'a+', 0o600);
   const bytes = await readFile(path);
-  const whole = bytes.subarray(0, bytes.lastIndexOf('\n') + 1);
-  if (whole.length < bytes.length) await file.truncate(whole.length);
-  // A new file is durable only when its folder is.
+  const completeLines = bytes.subarray(0, bytes.lastIndexOf('\n') + 1);
+  if (completeLines.length < bytes.length) await file.truncate(completeLines.length);
+  // A new file is durable only after its folder has been synced.
   const folder = await open(dirname(path), 'r');
   await folder.sync();
   await folder.close();
-  const lines = whole.toString('utf8').split('\n').filter(Boolean);
-  let size = whole.length;
+  const lines = completeLines.toString('utf8').split('\n').filter(Boolean);
+  let size = completeLines.length;
   return {
     entries: lines.map((line) => JSON.parse(line) as Entry),
     async append(entry) {

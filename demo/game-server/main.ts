@@ -2,7 +2,7 @@ import { join } from 'node:path';
 import { readConfig } from './config.ts';
 import { startGameServer } from './start-game-server.ts';
 
-/** The built game is in the folder next to the built server. */
+/** Contains the built game, next to the built server. */
 const gameDir = join(import.meta.dirname, '../game');
 
 try {

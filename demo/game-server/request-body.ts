@@ -1,7 +1,7 @@
 import type { IncomingMessage } from 'node:http';
 
-/** The maximum size of a webhook body. */
-const largestBytes = 65_536;
+/** Maximum size of a webhook body, in bytes. */
+const maxBytes = 65_536;
 
 /** Reads the raw body, which a webhook's signature covers; `undefined` if it is too large. */
 export async function readBody(request: IncomingMessage): Promise<Buffer | undefined> {
@@ -9,7 +9,7 @@ export async function readBody(request: IncomingMessage): Promise<Buffer | undef
   let size = 0;
   for await (const chunk of request as AsyncIterable<Buffer>) {
     size += chunk.length;
-    if (size > largestBytes) return undefined;
+    if (size > maxBytes) return undefined;
     chunks.push(chunk);
   }
   return Buffer.concat(chunks);

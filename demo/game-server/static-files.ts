@@ -10,15 +10,15 @@ const types: Record<string, string> = {
   '.json': 'application/json',
 };
 
-/** Serves the built game; returns whether there is such a file. */
+/** Serves a file of the built game; returns whether the file exists. */
 export function serveFile(root: string, path: string, response: ServerResponse): boolean {
   const file = normalize(join(root, path.endsWith('/') ? `${path}index.html` : path));
   const type = types[extname(file)];
   if (!file.startsWith(root + sep) || !type) return false;
   if (!statSync(file, { throwIfNoEntry: false })?.isFile()) return false;
-  // Names of assets contain a hash of their content; everything else must be revalidated.
-  const caching = path.startsWith('/assets/') ? 'max-age=31536000, immutable' : 'no-cache';
-  response.writeHead(200, { 'content-type': type, 'cache-control': caching });
+  // Asset names contain a hash of their content; everything else must be revalidated.
+  const cacheControl = path.startsWith('/assets/') ? 'max-age=31536000, immutable' : 'no-cache';
+  response.writeHead(200, { 'content-type': type, 'cache-control': cacheControl });
   createReadStream(file).pipe(response);
   return true;
 }

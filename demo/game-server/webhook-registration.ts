@@ -13,10 +13,10 @@ export interface Registration {
 type ServiceAccess = Pick<GameServerConfig, 'serviceUrl' | 'secretKey'>;
 
 /** How long to wait for the service to start, in milliseconds. */
-const timeoutMs = 30_000;
+const startTimeoutMs = 30_000;
 
 /**
- * Finds the webhook of an earlier start, or registers one.
+ * Returns the webhook that an earlier start registered, or registers a new one.
  *
  * @throws Error if the service rejects it, or is unreachable for half a minute.
  */
@@ -25,11 +25,12 @@ export async function findOrRegisterWebhook(
   url: string,
   journal: Journal<Registration>,
 ): Promise<Registration> {
-  const known = journal.entries.findLast(
+  const registered = journal.entries.findLast(
     (entry) => entry.url === url && entry.serviceUrl === access.serviceUrl,
   );
-  // The service does not have it any more, because it started with new data.
-  if (known && (await call(access, `/v1/webhooks/${known.id}`, {})).status !== 404) return known;
+  // A service that was started with new data no longer has the webhook.
+  if (registered && (await call(access, `/v1/webhooks/${registered.id}`, {})).status !== 404)
+    return registered;
   const response = await call(access, '/v1/webhooks', {
     method: 'POST',
     body: JSON.stringify({ url, events: ['decision.rewarded'] }),
@@ -53,7 +54,7 @@ async function call(access: ServiceAccess, path: string, init: RequestInit): Pro
       const signal = AbortSignal.timeout(10_000);
       return await fetch(access.serviceUrl + path, { ...init, headers, signal });
     } catch (cause) {
-      if (waitedMs >= timeoutMs) {
+      if (waitedMs >= startTimeoutMs) {
         throw new Error(`The service at ${access.serviceUrl} does not respond.`, { cause });
       }
       await delay(waitMs);

@@ -1,12 +1,12 @@
 import type { Game } from 'phaser';
 
-/** A higher pixel ratio costs time without a visible difference. */
-const largestPixelRatio = 2;
+/** Maximum pixel ratio; a higher one costs rendering time without a visible difference. */
+const maxPixelRatio = 2;
 
 /** Keeps the canvas at the size of its stage and the resolution of the screen. */
 export function fitStage(game: Game, stage: HTMLElement): void {
   const fit = () => {
-    const ratio = Math.min(devicePixelRatio, largestPixelRatio);
+    const ratio = Math.min(devicePixelRatio, maxPixelRatio);
     const width = Math.max(1, Math.round(stage.clientWidth * ratio));
     const height = Math.max(1, Math.round(stage.clientHeight * ratio));
     game.scale.setZoom(1 / ratio);

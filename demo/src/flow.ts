@@ -13,13 +13,13 @@ const toastMs = 4_000;
 export interface Flow {
   showLobby(): void;
   gameOver(sparks: number): void;
-  say(text: string): void;
+  showToast(text: string): void;
   refreshOffers(): void;
 }
 
 export function createFlow(run: LanternRun, ads: TruewardPlugin, strip: Strip): Flow {
   const lobby = element('lobby', HTMLElement);
-  const over = element('over', HTMLElement);
+  const gameOverScreen = element('over', HTMLElement);
   const play = element('play', HTMLButtonElement);
   const again = element('again', HTMLButtonElement);
   const toast = element('toast', HTMLElement);
@@ -29,14 +29,14 @@ export function createFlow(run: LanternRun, ads: TruewardPlugin, strip: Strip): 
   let revived = false;
   let leaving = false;
 
-  const say = (text: string) => {
+  const showToast = (text: string) => {
     toast.textContent = text;
     clearTimeout(toastTimer);
     toastTimer = window.setTimeout(() => (toast.textContent = ''), toastMs);
   };
   const report = (placement: string, result: ShowResult) => {
     strip.showOutcome(`${placement}: ${result.outcome}`);
-    say(outcomeText(result, Date.now()));
+    showToast(outcomeText(result, Date.now()));
   };
   const wasWatched = ({ outcome }: ShowResult) => outcome === 'rewarded' || outcome === 'pending';
 
@@ -63,7 +63,7 @@ export function createFlow(run: LanternRun, ads: TruewardPlugin, strip: Strip): 
   function closeScreens(): void {
     banner?.remove();
     banner = undefined;
-    lobby.hidden = over.hidden = true;
+    lobby.hidden = gameOverScreen.hidden = true;
     revive.close();
     double.close();
     treasure.close();
@@ -71,7 +71,7 @@ export function createFlow(run: LanternRun, ads: TruewardPlugin, strip: Strip): 
     if (document.activeElement instanceof HTMLElement) document.activeElement.blur();
   }
 
-  /** Ends a run for good; an ad follows every second one. */
+  /** Leaves the game-over screen; an ad follows every second run. */
   async function leave(next: () => void): Promise<void> {
     if (leaving) return;
     leaving = true;
@@ -112,14 +112,14 @@ export function createFlow(run: LanternRun, ads: TruewardPlugin, strip: Strip): 
       element('record', HTMLElement).hidden = !isRecord;
       write('#score', sparks);
       write('#score-unit', sparks === 1 ? 'spark' : 'sparks');
-      over.hidden = false;
-      if (revived) revive.close('Once in each run');
+      gameOverScreen.hidden = false;
+      if (revived) revive.close('Once per run');
       else revive.open();
       double.open();
       if (gameOvers % 2 === 0) void ads.preload('level-end');
       again.focus({ preventScroll: true });
     },
-    say,
+    showToast,
     refreshOffers() {
       revive.refresh();
       double.refresh();

@@ -64,7 +64,7 @@ function startGame(config: GameConfig): void {
     const made = createFlow(run, ads, strip);
     ads.on('reward', ({ decisionId, reward }) => {
       strip.delivered(decisionId);
-      made.say(`Confirmed: ${reward.amount} ${reward.type}`);
+      made.showToast(`Confirmed: ${reward.amount} ${reward.type}`);
     });
     watchAccount(config, player, { account: strip.showAccount, connected: strip.showConnection });
     setInterval(() => {

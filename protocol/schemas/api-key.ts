@@ -16,28 +16,28 @@ const allowedOrigins = Type.Array(
 const rateLimit = strictObject(
   {
     per_s: Type.Integer({ minimum: 1, maximum: 1_000_000, description: 'Requests per second.' }),
-    burst: Type.Integer({ minimum: 1, maximum: 1_000_000, description: 'Requests at once.' }),
+    burst: Type.Integer({
+      minimum: 1,
+      maximum: 1_000_000,
+      description: 'Maximum burst of requests.',
+    }),
   },
-  { description: 'The rate limit of the key; absent: the default of the service.' },
+  { description: 'The rate limit for the key; absent: the service’s default.' },
 );
 
-export const apiKeySchema = named('ApiKey', 'An API key; its text is not stored.', {
+export const apiKeySchema = named('ApiKey', 'An API key; the key itself is not stored.', {
   id: id('key'),
   environment,
   kind,
   last_four: Type.String({ description: 'The last four characters of the key.' }),
   allowed_origins: Type.Array(Type.String()),
   rate_limit: Type.Optional(rateLimit),
-  created_at: time('When it was made.'),
-  last_used_at: Type.Optional(time('When it was last used, to about ten seconds.')),
-  revoked_at: Type.Optional(time('From when on it does not work; this can lie ahead.')),
-  leaked_at: Type.Optional(
-    time('When a web page last used it, although it is secret: replace it.'),
-  ),
+  created_at: time('When the key was created.'),
+  last_used_at: Type.Optional(time('When the key was last used, accurate to about ten seconds.')),
+  revoked_at: Type.Optional(time('When the key stops working, which can be in the future.')),
+  leaked_at: Type.Optional(time('When a web page last used this secret key. Replace the key.')),
   leaked_to: Type.Optional(Type.String({ description: 'The origin of that page.' })),
-  key: Type.Optional(
-    Type.String({ description: 'The text of the key; returned only on creation.' }),
-  ),
+  key: Type.Optional(Type.String({ description: 'The key itself; returned only on creation.' })),
 });
 
 export const apiKeyRequestSchema = named(
@@ -56,7 +56,7 @@ export const apiKeyUpdateSchema = named(
   {
     allowed_origins: Type.Optional(allowedOrigins),
     rate_limit: Type.Optional(
-      Type.Union([rateLimit, Type.Null()], { description: 'null: the default of the service.' }),
+      Type.Union([rateLimit, Type.Null()], { description: 'null: the service’s default.' }),
     ),
   },
 );

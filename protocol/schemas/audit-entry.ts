@@ -4,9 +4,9 @@ import { environment, id, named, time } from './common.ts';
 export const auditEntrySchema = named('AuditEntry', 'An audit record: one change by an operator.', {
   id: id('auditEntry'),
   environment,
-  created_at: time('When it was done.'),
+  created_at: time('When the change was made.'),
   actor: Type.String({
-    description: 'The id of the key, the e-mail of the user, `service`, or `command_line`.',
+    description: 'The key’s id, the panel user’s e-mail address, `service`, or `command_line`.',
   }),
   action: Type.String({ description: 'The kind of change: `placement.updated`.' }),
   target_id: Type.String({ description: 'The id of the changed object.' }),

@@ -35,7 +35,7 @@ export const time = (description: string) => Type.String({ format: 'date-time', 
 export const oneOf = <const T extends readonly string[]>(values: T, description?: string) =>
   Type.Enum([...values], description === undefined ? {} : { description });
 
-/** An object without unknown members, so that a misspelled one is an error instead of being ignored. */
+/** An object without unknown fields, so that a misspelled field is an error instead of being ignored. */
 export const strictObject = <T extends Record<string, Type.TSchema>>(
   properties: T,
   options: Type.TObjectOptions = {},
@@ -49,7 +49,7 @@ export const slug = Type.String({
 
 export const url = Type.String({ format: 'uri', maxLength: 2048 });
 
-/** A schema that others reference by name, which is also that of its TypeScript type and OpenAPI component. */
+/** A schema that others reference by name; its TypeScript type and OpenAPI component have the same name. */
 export const named = <T extends Record<string, Type.TSchema>>(
   name: string,
   description: string,

@@ -55,7 +55,7 @@ export const mediaSchema = Type.Union(
       { title: 'HtmlMedia', description: 'Exactly one of `url` and `inline`.' },
     ),
   ],
-  { $id: 'Media', description: 'The media of the creative.' },
+  { $id: 'Media', description: 'A creative’s media.' },
 );
 
 export const reviewStatus = oneOf(['pending_review', 'approved', 'rejected', 'suspended']);
@@ -97,7 +97,7 @@ export const creativeSchema = named('Creative', 'An ad.', {
       minLength: 1,
       maxLength: 500,
       description:
-        'Identifies the creative within its outside source. Set by the service when it takes the creative in.',
+        'Identifies the creative within its outside source. Set by the service when it imports the creative.',
     }),
   ),
   origin_url: Type.Optional(
@@ -105,7 +105,7 @@ export const creativeSchema = named('Creative', 'An ad.', {
       format: 'uri',
       maxLength: 8_192,
       description:
-        'Where the media of an outside creative was fetched, and is compared daily. Set by the service.',
+        'The URL from which an outside creative’s media was fetched and with which it is compared daily. Set by the service.',
     }),
   ),
   icons: Type.Optional(
@@ -114,7 +114,7 @@ export const creativeSchema = named('Creative', 'An ad.', {
         origin_url: Type.String({
           format: 'uri',
           maxLength: 8_192,
-          description: 'Where it was fetched, without the query.',
+          description: 'The URL from which it was fetched, without the query.',
         }),
         url,
         width: pixels,

@@ -21,7 +21,7 @@ export const unfilledReason = oneOf([
 export const userRef = Type.String({
   pattern: '^[\\x20-\\x7e]{1,128}$',
   description:
-    'The customer’s own name for the user: 1 to 128 printable ASCII characters, echoed byte for byte.',
+    'The customer’s own id for the player: 1 to 128 printable ASCII characters, returned unchanged.',
 });
 
 export const simulate = oneOf(
@@ -52,7 +52,7 @@ export const decisionRequestSchema = named('DecisionRequest', 'Requests an ad.',
     Type.Array(mediaFormat, {
       minItems: 1,
       uniqueItems: true,
-      description: 'What the client can render; absent: all.',
+      description: 'The formats that the client can render; absent: all.',
     }),
   ),
   viewport: Type.Optional(
@@ -121,7 +121,7 @@ export const decisionCreativeSchema = named('DecisionCreative', 'The ad to show.
     Type.Integer({
       minimum: 0,
       description:
-        'How long it has to play before the player may skip it; absent: it has no skip control.',
+        'How long the ad has to play before the player can skip it; absent: it has no skip control.',
     }),
   ),
 });
@@ -139,7 +139,7 @@ export const explanationSchema = named('Explanation', 'Why a candidate was or wa
     Type.Integer({ description: 'The HTTP status of the source’s last response.' }),
   ),
   vast_error: Type.Optional(
-    Type.Integer({ description: 'The VAST error code that the source was sent.' }),
+    Type.Integer({ description: 'The VAST error code that was reported to the source.' }),
   ),
 });
 
@@ -147,7 +147,7 @@ export const decisionSchema = named('Decision', 'The response to an ad request.'
   id: id('decision'),
   status: oneOf(['filled', 'no_fill', 'blocked']),
   reason: Type.Optional(unfilledReason),
-  retry_at: Type.Optional(time('When asking again can succeed.')),
+  retry_at: Type.Optional(time('When a request can succeed again.')),
   placement: slug,
   format: placementFormat,
   creative: Type.Optional(ref('DecisionCreative')),
@@ -162,6 +162,6 @@ export const decisionSchema = named('Decision', 'The response to an ad request.'
     }),
   ),
   issued_at: time('When the service decided.'),
-  expires_at: time('Until when it may be shown.'),
+  expires_at: time('When the decision expires; the ad may not be shown after that.'),
   explain: Type.Optional(Type.Array(ref('Explanation'), { description: 'Sandbox only.' })),
 });

@@ -6,7 +6,7 @@ export const deliveryState = oneOf(['pending', 'delivered', 'failed']);
 
 export const deliveryAttemptSchema = named('DeliveryAttempt', 'An HTTP request of a delivery.', {
   attempt: Type.Integer({ minimum: 1 }),
-  started_at: time('When it was sent.'),
+  started_at: time('When the request was sent.'),
   latency_ms: Type.Integer({ minimum: 0 }),
   status: Type.Optional(Type.Integer({ description: 'HTTP status; absent: no response.' })),
   error: Type.Optional(Type.String({ description: 'Why there was no response.' })),
@@ -21,8 +21,8 @@ export const deliverySchema = named('Delivery', 'The delivery of one event to on
   event_type: oneOf(webhookEventTypes),
   state: deliveryState,
   attempts: Type.Array(ref('DeliveryAttempt')),
-  next_attempt_at: Type.Optional(time('While it is pending.')),
-  created_at: time('When it was queued.'),
+  next_attempt_at: Type.Optional(time('Only while the delivery is pending.')),
+  created_at: time('When the delivery was queued.'),
 });
 
 export const webhookUpdateSchema = named('WebhookUpdate', 'Changes a webhook.', {

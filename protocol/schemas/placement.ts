@@ -13,7 +13,7 @@ const fields = {
     minimum: 0,
     maximum: 604_800,
     default: 0,
-    description: 'Minimum time between two verified impressions of one user.',
+    description: 'Minimum time between two verified impressions for the same player.',
   }),
   min_view_ms: Type.Integer({
     minimum: 1_000,
@@ -25,7 +25,7 @@ const fields = {
     minimum: 0,
     maximum: 120_000,
     default: 5_000,
-    description: 'When the close button appears at the latest.',
+    description: 'The latest time at which the close button appears.',
   }),
   late_window_s: Type.Integer({
     minimum: 0,
@@ -36,7 +36,7 @@ const fields = {
   identity: Type.Optional(
     oneOf(
       ['none', 'user_token', 'server'],
-      'What proves the user: nothing, a user token, or a decision requested by the customer’s server. Absent: `none`.',
+      'What proves who the player is: nothing, a user token, or a decision requested by the customer’s server. Absent: `none`.',
     ),
   ),
   status,
@@ -44,7 +44,7 @@ const fields = {
 
 export const frequencyCapSchema = named(
   'FrequencyCap',
-  'At most `max` verified impressions per user within `per_s` seconds.',
+  'At most `max` verified impressions per player within `per_s` seconds.',
   {
     max: Type.Integer({ minimum: 1, maximum: 1_000 }),
     per_s: Type.Integer({ minimum: 1, maximum: 2_592_000 }),

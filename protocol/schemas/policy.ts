@@ -19,12 +19,12 @@ export const policySchema = named('Policy', 'A rule that blocks requests or cand
     maxItems: 100,
     uniqueItems: true,
     default: [],
-    description: 'The placements to which it applies; empty: all.',
+    description: 'The placements to which the policy applies; empty: all.',
   }),
   when: strictObject(
     {
       countries: list(
-        'ISO 3166-1 alpha-2, such as `DE`. Known only if the operator has set `COUNTRY_HEADER`, for requests with a publishable key.',
+        'ISO 3166-1 alpha-2, such as `DE`. Only known for requests with a publishable key, and only if the operator has set `COUNTRY_HEADER`.',
       ),
       languages: list('BCP 47; `pt` also means `pt-BR`.'),
       devices: Type.Optional(Type.Array(oneOf(['desktop', 'mobile', 'tablet']))),
@@ -34,20 +34,20 @@ export const policySchema = named('Policy', 'A rule that blocks requests or cand
           description: 'Hours of the UTC day.',
         }),
       ),
-      segments: list('The request names at least one of these `segments`.'),
+      segments: list('The request has at least one of these `segments`.'),
     },
-    { default: {}, description: 'All given conditions must match.' },
+    { default: {}, description: 'All of the specified conditions must match.' },
   ),
   block: strictObject(
     {
       everything: Type.Optional(Type.Boolean()),
       advertisers: Type.Optional(Type.Array(id('advertiser'), { maxItems: 500 })),
       sources: Type.Optional(Type.Array(id('source'), { maxItems: 500 })),
-      domains: list('Advertiser domains and what lies below them.'),
+      domains: list('Advertiser domains, including their subdomains.'),
       categories: Type.Optional(categories),
       formats: Type.Optional(Type.Array(mediaFormat)),
     },
-    { description: 'What the policy blocks; at least one member.' },
+    { description: 'What the policy blocks; at least one field is required.' },
   ),
   status,
 });

@@ -44,11 +44,13 @@ const rate = (description: string) =>
 const byReason = Type.Object({}, { additionalProperties: Type.Integer({ minimum: 1 }) });
 
 export const reportRowSchema = named('ReportRow', 'The totals of one period and group.', {
-  period: time('When the period begins.'),
+  period: time('The start of the period.'),
   ...Object.fromEntries(
     reportDimensions.map((name) => [
       name,
-      Type.Optional(Type.String({ description: 'When it was grouped by; empty: none.' })),
+      Type.Optional(
+        Type.String({ description: 'Present if the report is grouped by this; empty: none.' }),
+      ),
     ]),
   ),
   ...(Object.fromEntries(
@@ -65,15 +67,15 @@ export const reportRowSchema = named('ReportRow', 'The totals of one period and 
     },
     { additionalProperties: false, description: 'Counts by reason; revenue by currency.' },
   ),
-  fill_rate: rate('`filled` of `requests`.'),
-  view_through_rate: rate('`impressions` of `filled`.'),
-  completion_rate: rate('`completes` of `starts`.'),
+  fill_rate: rate('`filled` divided by `requests`.'),
+  view_through_rate: rate('`impressions` divided by `filled`.'),
+  completion_rate: rate('`completes` divided by `starts`.'),
 });
 
 export const reportSchema = named('Report', 'Totals by period and group.', {
-  from: time('Included.'),
-  to: time('Not included.'),
+  from: time('Inclusive.'),
+  to: time('Exclusive.'),
   interval: oneOf(['hour', 'day']),
-  tz: Type.String({ description: 'The time zone of the days.' }),
+  tz: Type.String({ description: 'The time zone in which days begin.' }),
   data: Type.Array(ref('ReportRow')),
 });

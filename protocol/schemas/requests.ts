@@ -13,7 +13,7 @@ interface ResourceSchema {
   properties: Record<string, object>;
 }
 
-/** A request schema: an object without unknown members. */
+/** A request schema: an object without unknown fields. */
 export interface RequestSchema {
   $id: string;
   description: string;
@@ -27,14 +27,14 @@ export interface RequestSchema {
 const setByService = ['id', 'environment', 'created_at', 'updated_at'];
 const hasDefault = (schema: object): schema is { default: unknown } => 'default' in schema;
 
-/** The request that creates an object: its members, of which those with a default are optional. */
+/** The request that creates an object: the object's fields, of which those with a default are optional. */
 function createRequest(
   resource: ResourceSchema,
   omit: string[],
   optional: string[],
   writeOnly: Record<string, object>,
 ): RequestSchema {
-  const properties = { ...ownMembers(resource, omit), ...writeOnly };
+  const properties = { ...writableFields(resource, omit), ...writeOnly };
   return {
     $id: `${resource.$id}Request`,
     description: `Creates: ${resource.$id}.`,
@@ -50,30 +50,30 @@ function createRequest(
   };
 }
 
-/** The request that updates an object: a given member replaces the stored one, `null` removes it. */
+/** The request that updates an object: a field replaces the stored one, and `null` removes it. */
 function updateRequest(
   resource: ResourceSchema,
   omit: string[],
   writeOnly: Record<string, object>,
 ): RequestSchema {
-  const properties = { ...ownMembers(resource, omit), ...writeOnly };
-  const members = Object.entries(properties).map(([name, schema]) => {
+  const properties = { ...writableFields(resource, omit), ...writeOnly };
+  const fields = Object.entries(properties).map(([name, schema]) => {
     const { default: _default, ...rest } = schema as { default?: unknown };
     const removable = !(resource.required ?? []).includes(name);
     return [name, removable ? { anyOf: [rest, { type: 'null' }] } : rest];
   });
   return {
     $id: `${resource.$id}Update`,
-    description: `Changes: ${resource.$id}. A given member replaces the stored one; \`null\` removes it.`,
+    description: `Changes: ${resource.$id}. A field replaces the stored one; \`null\` removes it.`,
     type: 'object',
     additionalProperties: false,
     required: [],
     minProperties: 1,
-    properties: Object.fromEntries(members) as Record<string, object>,
+    properties: Object.fromEntries(fields) as Record<string, object>,
   };
 }
 
-const ownMembers = ({ properties }: ResourceSchema, omit: string[]): Record<string, object> =>
+const writableFields = ({ properties }: ResourceSchema, omit: string[]): Record<string, object> =>
   Object.fromEntries(
     Object.entries(properties).filter(
       ([name]) => !setByService.includes(name) && !omit.includes(name),
@@ -82,13 +82,13 @@ const ownMembers = ({ properties }: ResourceSchema, omit: string[]): Record<stri
 
 interface Derivation {
   resource: ResourceSchema;
-  /** Only the service writes them. */
+  /** Fields that only the service writes. */
   hidden?: string[];
-  /** Immutable, because games and kill switches refer to them. */
+  /** Fields that cannot change, because games and kill switches refer to them. */
   fixed?: string[];
-  /** The service sets them if they are absent. */
+  /** Fields that the service fills in if they are absent. */
   filled?: string[];
-  /** Optional members that requests may have and the object itself never shows. */
+  /** Optional request fields that the object itself never has. */
   writeOnly?: Record<string, object>;
 }
 

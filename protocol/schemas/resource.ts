@@ -4,10 +4,10 @@ import { environment, id, type IdKind, time } from './common.ts';
 /** Whether an object is in use. */
 export const status = Type.Enum(['active', 'paused'], { default: 'active' });
 
-/** The members that every managed object has. */
+/** The fields that every managed object has. */
 export const resourceFields = (kind: IdKind) => ({
   id: id(kind),
   environment,
-  created_at: time('When it was made.'),
+  created_at: time('When it was created.'),
   updated_at: time('When it was last changed.'),
 });

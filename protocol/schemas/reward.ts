@@ -5,7 +5,7 @@ export const rewardSchema = named('Reward', 'What a watched rewarded ad earns.',
   type: Type.String({
     minLength: 1,
     maxLength: 64,
-    description: 'The kind of reward, named by the game: `coins`.',
+    description: 'The type of reward, as named by the game, such as `coins`.',
   }),
   amount: Type.Number({
     exclusiveMinimum: 0,
@@ -16,7 +16,7 @@ export const rewardSchema = named('Reward', 'What a watched rewarded ad earns.',
 
 export const rewardState = oneOf(
   ['none', 'pending', 'earned', 'denied', 'expired'],
-  '`none`: nothing was watched yet. `pending`: watched, not confirmed yet; this is not a failure. `earned`, `denied` and `expired` are final.',
+  '`none`: not watched yet. `pending`: watched, not confirmed yet; this is not a failure. `earned`, `denied` and `expired` are final.',
 );
 
 export const rewardReason = oneOf(

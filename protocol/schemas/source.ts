@@ -2,11 +2,11 @@ import Type from 'typebox';
 import { named, oneOf, slug, strictObject, url } from './common.ts';
 import { resourceFields, status } from './resource.ts';
 
-/** Amounts of money are whole millionths of the currency; at most 1,000,000 of it. */
+/** An amount of money in whole millionths of the currency unit; at most 1,000,000 units. */
 const micros = (description: string) =>
   Type.Integer({ minimum: 0, maximum: 1_000_000_000_000, description });
 
-/** A member of requests only: the object shows `request_header_names`. */
+/** Only in requests; the object itself has `request_header_names`. */
 export const requestHeaders = Type.Object(
   {},
   {
@@ -15,7 +15,7 @@ export const requestHeaders = Type.Object(
     maxProperties: 20,
     writeOnly: true,
     description:
-      '`vast` and `openrtb`: HTTP headers that the service sends with every request, such as an API key; replaces those before. Stored encrypted and never returned.',
+      '`vast` and `openrtb`: HTTP headers that the service sends with every request, such as an API key. Replaces the stored ones. Stored encrypted and never returned.',
   },
 );
 
@@ -33,15 +33,12 @@ export const sourceSchema = named('Source', 'Where ads come from.', {
     Type.String({
       maxLength: 2_048,
       description:
-        '`vast`: the ad tag, an https URL. Macros of VAST 4, such as `[CACHEBUSTING]`, are replaced with every request.',
+        '`vast`: the ad tag, an https URL. VAST 4 macros, such as `[CACHEBUSTING]`, are expanded in every request.',
     }),
   ),
-  endpoint_url: Type.Optional({ ...url, description: '`openrtb`: the https URL of the bidder.' }),
+  endpoint_url: Type.Optional({ ...url, description: '`openrtb`: the bidder’s https URL.' }),
   ortb_version: Type.Optional(
-    oneOf(
-      ['2.5', '2.6'],
-      '`openrtb`: the version of OpenRTB that the bidder expects; default 2.6.',
-    ),
+    oneOf(['2.5', '2.6'], '`openrtb`: the OpenRTB version that the bidder expects; default 2.6.'),
   ),
   ext: Type.Optional(
     Type.Object(
@@ -97,12 +94,12 @@ export const sourceSchema = named('Source', 'Where ads come from.', {
       minimum: 1,
       maximum: 10,
       description:
-        '`vast` and `openrtb`: 1 is asked first; on the same scale as house ads. Default 5.',
+        '`vast` and `openrtb`: 1 is requested first; the same scale as for house ads. Default 5.',
     }),
   ),
   cpm_micros: Type.Optional(
     micros(
-      '`vast`: what a thousand verified impressions are worth, in millionths of `currency`; default 0. Orders the sources of a priority and counts as revenue.',
+      '`vast`: what a thousand verified impressions are worth, in millionths of `currency`; default 0. Determines the order of sources with the same priority and counts as revenue.',
     ),
   ),
   floor_micros: Type.Optional(
@@ -134,7 +131,7 @@ export const sourceSchema = named('Source', 'Where ads come from.', {
     Type.Array(Type.String({ format: 'hostname', maxLength: 253 }), {
       maxItems: 1_000,
       uniqueItems: true,
-      description: '`review: automatic`: domains of advertisers; subdomains are included.',
+      description: '`review: automatic`: advertiser domains, including their subdomains.',
     }),
   ),
   impression_on: Type.Optional(
@@ -148,7 +145,7 @@ export const sourceSchema = named('Source', 'Where ads come from.', {
       minimum: 60,
       maximum: 86_400,
       description:
-        '`vast` and `openrtb`: how long after the decision trackers are requested; default 1,800. Later ones are only counted.',
+        '`vast` and `openrtb`: how long after the decision trackers are requested; default 1,800. Trackers that become due later are only counted.',
     }),
   ),
   child_directed: Type.Optional(
@@ -160,7 +157,7 @@ export const sourceSchema = named('Source', 'Where ads come from.', {
   header_profile: Type.Optional(
     oneOf(
       ['iab', 'forwarded'],
-      '`vast` and `openrtb`: which headers tell trackers the player’s address and browser: `iab` (default) `X-Device-IP` and `X-Device-User-Agent`, `forwarded` `X-Forwarded-For` and `User-Agent`.',
+      '`vast` and `openrtb`: which headers pass the player’s IP and browser to trackers: `iab` (default) `X-Device-IP` and `X-Device-User-Agent`, `forwarded` `X-Forwarded-For` and `User-Agent`.',
     ),
   ),
   ads_txt: Type.Optional(
@@ -178,7 +175,7 @@ export const sourceSchema = named('Source', 'Where ads come from.', {
       },
       {
         description:
-          '`vast` and `openrtb`: the lines that the source wants to have in the site’s `ads.txt`; `trueward-service doctor` checks that they are there, and the sellers of `publisher_id` and `supply_chain`.',
+          '`vast` and `openrtb`: the lines that the source requires in the site’s `ads.txt`; `trueward-service doctor` checks that they are present, and that they match the sellers in `publisher_id` and `supply_chain`.',
       },
     ),
   ),

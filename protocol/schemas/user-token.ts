@@ -3,7 +3,7 @@ import { environment, named } from './common.ts';
 
 export const userTokenSecretRequestSchema = named(
   'UserTokenSecretRequest',
-  'Creates a secret for user tokens.',
+  'Creates a user token secret.',
   {
     overlap_s: Type.Integer({
       minimum: 0,
@@ -16,7 +16,7 @@ export const userTokenSecretRequestSchema = named(
 
 export const userTokenSecretSchema = named(
   'UserTokenSecret',
-  'The secret with which the customer’s server signs user tokens (HS256; the whole text is the key).',
+  'The secret with which the customer’s server signs user tokens (HS256; the entire string is the key).',
   {
     secret: Type.String({ description: '`utk_<environment>_…`; returned only once.' }),
     environment,

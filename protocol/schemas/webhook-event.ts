@@ -10,7 +10,7 @@ const event = (name: string, description: string, type: string, data: Type.TSche
   named(name, description, {
     id: id('webhookEvent'),
     type: Type.Literal(type),
-    created_at: time('When the event was made.'),
+    created_at: time('When the event was created.'),
     environment,
     data,
   });
@@ -58,7 +58,7 @@ export const policyBlockedEventSchema = event(
 
 export const creativeReviewUpdatedEventSchema = event(
   'CreativeReviewUpdatedEvent',
-  'The approval status of a creative changed.',
+  'A creative’s review status has changed.',
   'creative.review_updated',
   strictObject({
     creative_id: id('creative'),
@@ -71,7 +71,7 @@ export const creativeReviewUpdatedEventSchema = event(
 
 export const killSwitchChangedEventSchema = event(
   'KillSwitchChangedEvent',
-  'A kill switch was turned on or off.',
+  'A kill switch has been turned on or off.',
   'kill_switch.changed',
   strictObject({
     kill_switch_id: id('killSwitch'),

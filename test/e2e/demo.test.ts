@@ -78,7 +78,7 @@ describe('the demo game', () => {
     await closeAd();
     await expect.poll(() => textOf('last-outcome')).toBe('revive: rewarded');
     // The run continues, and is lost again.
-    await expect.poll(() => page.getByText('Once in each run').isVisible()).toBe(true);
+    await expect.poll(() => page.getByText('Once per run').isVisible()).toBe(true);
   });
 
   it('shows an interstitial after the second run, then returns to the lobby', async () => {

@@ -3,8 +3,8 @@ import { appendFile, mkdir, readFile } from 'node:fs/promises';
 import { dirname } from 'node:path';
 
 /**
- * The only place where coins are credited: an append-only file of JSON lines. With a database of your
- * own, make `decisionId` unique instead.
+ * The only place where coins are credited: an append-only file of JSON lines. If you use a database, make
+ * `decisionId` unique instead.
  */
 export async function openBank(file) {
   await mkdir(dirname(file), { recursive: true });
@@ -15,7 +15,7 @@ export async function openBank(file) {
     const { decisionId, ...credit } = JSON.parse(line);
     credits.set(decisionId, credit);
   }
-  let last = Promise.resolve();
+  let lastCredit = Promise.resolve();
 
   async function creditOnce({ decision_id: decisionId, reward, user_ref: player }) {
     // The service delivers at least once: the same reward may arrive again.
@@ -26,12 +26,12 @@ export async function openBank(file) {
   }
 
   return {
-    /** Resolves when the reward is on disk; then the webhook may be acknowledged. */
+    /** Resolves when the reward is on disk; only then may the webhook be acknowledged. */
     credit(rewarded) {
       // One at a time, because two deliveries may arrive at the same moment.
-      const turn = last.then(() => creditOnce(rewarded));
-      last = turn.catch(() => {});
-      return turn;
+      const credited = lastCredit.then(() => creditOnce(rewarded));
+      lastCredit = credited.catch(() => {});
+      return credited;
     },
     coinsOf(player) {
       return [...credits.values()]

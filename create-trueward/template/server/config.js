@@ -1,21 +1,21 @@
 import { existsSync } from 'node:fs';
 import { resolve } from 'node:path';
 
-/** Configuration from environment variables, or else from `.env`. */
+/** Reads the configuration from environment variables or, where they are not set, from `.env`. */
 export function readConfig() {
   if (existsSync('.env')) process.loadEnvFile('.env');
   return {
-    serviceUrl: need('SERVICE_URL', 'the address of the ad service'),
-    publishableKey: need('PUBLISHABLE_KEY', 'a publishable key, pk_sandbox_…'),
-    secretKey: need('SECRET_KEY', 'a secret key, sk_sandbox_…'),
-    // In production: the secret of the webhook that you have registered.
+    serviceUrl: requireVariable('SERVICE_URL', 'the URL of the ad service'),
+    publishableKey: requireVariable('PUBLISHABLE_KEY', 'a publishable key, pk_sandbox_…'),
+    secretKey: requireVariable('SECRET_KEY', 'a secret key, sk_sandbox_…'),
+    // In production, the secret of the webhook that you registered.
     webhookSecret: process.env.WEBHOOK_SECRET,
     dataDir: resolve(process.env.DATA_DIR ?? 'data'),
   };
 }
 
-function need(name, meaning) {
+function requireVariable(name, meaning) {
   const value = process.env[name];
-  if (!value) throw new Error(`${name} is empty: expected ${meaning}. Fill it in in .env.`);
+  if (!value) throw new Error(`${name} is empty: expected ${meaning}. Set it in .env.`);
   return value;
 }

@@ -13,21 +13,21 @@ export async function createGameServer(config = readConfig()) {
   async function receiveWebhook(request, response) {
     // The signature covers the raw body: do not parse it first.
     const body = await readBody(request);
-    // The service retries later, and by then the secret is available.
-    if (secret === undefined) return answer(response, 503, { error: 'starting' });
+    // The service will retry, and the secret will be available by then.
+    if (secret === undefined) return respond(response, 503, { error: 'starting' });
     try {
       const event = await verifyWebhook(body, request.headers, secret);
       if (event.type === 'decision.rewarded') await bank.credit(event.data);
-      answer(response, 200, { received: event.id });
+      respond(response, 200, { received: event.id });
     } catch (error) {
       if (!(error instanceof WebhookError)) throw error;
       console.error(error.message);
-      answer(response, 400, { error: error.code });
+      respond(response, 400, { error: error.code });
     }
   }
 
   return {
-    /** Handles requests to the game's server; returns whether this was one. */
+    /** Handles a request if its path is one of the server's; returns whether it is. */
     async handle(request, response) {
       const path = new URL(request.url ?? '/', 'http://game').pathname;
       const [, player] = /^\/players\/([\w-]{1,64})$/.exec(path) ?? [];
@@ -35,23 +35,23 @@ export async function createGameServer(config = readConfig()) {
         await receiveWebhook(request, response);
       } else if (path === '/config.json') {
         const { publishableKey, serviceUrl } = config;
-        answer(response, 200, { publishableKey, serviceUrl });
+        respond(response, 200, { publishableKey, serviceUrl });
       } else if (player !== undefined) {
-        answer(response, 200, { coins: bank.coinsOf(player) });
+        respond(response, 200, { coins: bank.coinsOf(player) });
       } else {
         return false;
       }
       return true;
     },
 
-    /** Registers this URL as a webhook endpoint, unless WEBHOOK_SECRET is set because it is registered. */
+    /** Registers a webhook endpoint at this URL. If WEBHOOK_SECRET is set, the endpoint is already registered. */
     async receiveWebhooksAt(url) {
       secret ??= await findOrRegisterWebhook(config, `${url}/webhooks/trueward`);
     },
   };
 }
 
-function answer(response, status, body) {
+function respond(response, status, body) {
   response.writeHead(status, { 'content-type': 'application/json', 'cache-control': 'no-store' });
   response.end(JSON.stringify(body));
 }

@@ -3,16 +3,16 @@ import { mkdir, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 
 /**
- * Returns the secret of the webhook with this URL: that of an earlier start if the service still has it,
- * or else of a new one. The service returns it only once, so it is stored.
+ * Returns the secret of the webhook with this URL. Reuses the webhook of an earlier start if the service still has
+ * it; otherwise registers a new one. The service returns a secret only once, so it is stored.
  */
 export async function findOrRegisterWebhook({ dataDir, secretKey, serviceUrl }, url) {
   const file = join(dataDir, 'webhook.json');
-  const known = existsSync(file) ? JSON.parse(await readFile(file, 'utf8')) : {};
+  const stored = existsSync(file) ? JSON.parse(await readFile(file, 'utf8')) : {};
   const call = (path, body) => request(serviceUrl, secretKey, path, body);
-  if (known.url === url && known.serviceUrl === serviceUrl) {
-    const response = await call(`/v1/webhooks/${known.id}`);
-    if (response.ok) return known.secret;
+  if (stored.url === url && stored.serviceUrl === serviceUrl) {
+    const response = await call(`/v1/webhooks/${stored.id}`);
+    if (response.ok) return stored.secret;
   }
   const response = await call('/v1/webhooks', { url, events: ['decision.rewarded'] });
   const { detail, id, secret } = await response.json();

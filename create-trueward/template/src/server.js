@@ -1,4 +1,4 @@
-// Requests of the game to its server.
+// The game's requests to its server.
 
 /** @returns {Promise<{ serviceUrl: string, publishableKey: string }>} */
 export async function loadConfig() {
@@ -11,11 +11,11 @@ export async function loadCoins() {
   return coins;
 }
 
-/** An id for this player. If your game has accounts, use theirs, with a token: `signUserToken()`. */
+/** Returns an id for this player. If your game has accounts, use the account's id, signed with `signUserToken()`. */
 export function playerId() {
-  const known = localStorage.getItem('player');
-  if (known) return known;
-  const made = `player-${crypto.randomUUID()}`;
-  localStorage.setItem('player', made);
-  return made;
+  const existing = localStorage.getItem('player');
+  if (existing) return existing;
+  const created = `player-${crypto.randomUUID()}`;
+  localStorage.setItem('player', created);
+  return created;
 }

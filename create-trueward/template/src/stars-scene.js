@@ -4,7 +4,7 @@ import { loadCoins } from './server.js';
 const lives = 3;
 const textStyle = { fontFamily: 'sans-serif', fontSize: '18px', color: '#ffffff' };
 
-/** Catch the stars. When three are lost, an ad earns another life or coins. */
+/** Catch the stars. After three misses, an ad earns another life or coins. */
 export class StarsScene extends Scene {
   create() {
     this.caught = 0;
@@ -21,7 +21,7 @@ export class StarsScene extends Scene {
       callback: this.dropStar,
       callbackScope: this,
     });
-    // Confirmed by the ad service; the server receives its webhook at about the same time.
+    // The ad service has confirmed a reward; its webhook reaches the server at about the same time.
     this.sceneAds.on('reward', this.expectCoins, this);
     this.writeScore();
     void this.showCoins();
@@ -29,8 +29,9 @@ export class StarsScene extends Scene {
 
   update(_time, delta) {
     if (this.lost >= lives) return;
-    const way = Number(this.keys?.right.isDown ?? false) - Number(this.keys?.left.isDown ?? false);
-    this.basket.x = PhaserMath.Clamp(this.basket.x + way * delta * 0.4, 45, 315);
+    const direction =
+      Number(this.keys?.right.isDown ?? false) - Number(this.keys?.left.isDown ?? false);
+    this.basket.x = PhaserMath.Clamp(this.basket.x + direction * delta * 0.4, 45, 315);
     for (const star of this.stars.getChildren().slice()) {
       star.y += delta * 0.2;
       const isCaught = star.y > 490 && star.y < 510 && Math.abs(star.x - this.basket.x) < 55;
@@ -57,7 +58,7 @@ export class StarsScene extends Scene {
 
   async showCoins() {
     const coins = await loadCoins();
-    // The scene may have ended meanwhile.
+    // The scene may have ended in the meantime.
     if (this.coins.active) this.coins.setText(`Coins ${coins}`);
   }
 
@@ -81,7 +82,7 @@ export class StarsScene extends Scene {
     ]);
   }
 
-  /** A button for an ad. It shows whether there is one, and when the next one is available. */
+  /** Adds a button that shows whether an ad is available, or when the next one will be. */
   offer(placement, promise, y, onRewarded = () => {}) {
     return this.ads.addRewardedButton(this, {
       placement,

@@ -29,7 +29,7 @@ after(async () => {
   await rm(dataDir, { recursive: true });
 });
 
-/** Sends a webhook like the ad service. */
+/** Sends a webhook signed like the ad service's. */
 async function deliver(decisionId, secret = webhookSecret) {
   const body = JSON.stringify({
     id: `evt_${decisionId}`,
@@ -49,14 +49,14 @@ async function deliver(decisionId, secret = webhookSecret) {
 
 const coins = async () => (await (await fetch(`${url}/players/player-1`)).json()).coins;
 
-test('coins are credited once for each decision, however often the webhook comes', async () => {
+test('credits coins once per decision, however often its webhook is delivered', async () => {
   const before = await coins();
   assert.deepEqual(await Promise.all([deliver('dec_1'), deliver('dec_1')]), [200, 200]);
   assert.equal(await coins(), before + 50);
 });
 
-test('a webhook with an invalid signature is rejected and credits nothing', async () => {
+test('rejects a webhook with an invalid signature and credits nothing', async () => {
   const before = await coins();
-  assert.equal(await deliver('dec_2', 'whsec_of_somebody_else'), 400);
+  assert.equal(await deliver('dec_2', 'whsec_for_another_server'), 400);
   assert.equal(await coins(), before);
 });

@@ -1,19 +1,19 @@
-/** An obstacle: a reed from the water up, or a willow branch from the sky down. */
+/** An obstacle: a reed that grows up from the water, or a willow branch that hangs down. */
 export interface Obstacle {
   kind: 'reed' | 'branch';
   /** Distance from the start, in world units. */
   x: number;
-  /** Share of the height that it covers, 0 to 1. */
+  /** Fraction of the height that the obstacle covers, 0 to 1. */
   length: number;
 }
 
 export interface Spark {
   x: number;
-  /** Height from the top, 0 to 1. */
+  /** Distance from the top, as a fraction of the height. */
   y: number;
 }
 
-/** A section of the course: an obstacle, and sparks before it. */
+/** A section of the course: an obstacle and the sparks around it. */
 export interface Stretch {
   obstacle: Obstacle;
   sparks: Spark[];
@@ -28,9 +28,9 @@ export function createCourse(random: () => number): () => Stretch {
   let previous: Obstacle['kind'] = 'branch';
   return () => {
     const difficulty = Math.min(1, count / 40);
-    // The same side twice in a row is easy; usually the course changes sides.
-    const changes = random() < 0.72;
-    const kind = changes ? (previous === 'reed' ? 'branch' : 'reed') : previous;
+    // The same side twice in a row is easy, so the course usually switches sides.
+    const switchesSides = random() < 0.72;
+    const kind = switchesSides ? (previous === 'reed' ? 'branch' : 'reed') : previous;
     const obstacle: Obstacle = { kind, x, length: 0.26 + 0.16 * difficulty + 0.14 * random() };
     const gap = 330 - 90 * difficulty + 60 * random();
     const sparks = sparkArc(obstacle, gap, random);
@@ -41,7 +41,7 @@ export function createCourse(random: () => number): () => Stretch {
   };
 }
 
-/** A curve of sparks that leads through the passage beside the obstacle. */
+/** An arc of sparks that leads through the passage next to the obstacle. */
 function sparkArc(obstacle: Obstacle, gap: number, random: () => number): Spark[] {
   const free = 1 - obstacle.length;
   const passage = obstacle.kind === 'reed' ? free * 0.55 : obstacle.length + free * 0.45;

@@ -6,7 +6,7 @@ import { createRiver, type River } from './river.ts';
 import { makeSounds, playSound } from './sounds.ts';
 import { drawSky, hillWidth, makeTextures } from './textures.ts';
 
-/** Events that the page receives from the game. */
+/** Callbacks through which the page follows the game. */
 export interface RunListener {
   ready(): void;
   sparks(count: number): void;
@@ -19,8 +19,8 @@ export interface RunSettings {
   speed: number;
 }
 
-const smallestWidth = 360;
-const smallestHeight = 480;
+const minWidth = 360;
+const minHeight = 480;
 const startPace = 175;
 const waterDepth = 22;
 
@@ -28,7 +28,7 @@ const waterDepth = 22;
 export class LanternRun extends Scene {
   readonly #settings: RunSettings;
   readonly #listener: RunListener;
-  #view = { width: smallestWidth, height: smallestHeight };
+  #view = { width: minWidth, height: minHeight };
   #hills: { image: GameObjects.Image; pace: number; index: number }[] = [];
   #lantern!: Lantern;
   #river: River | undefined;
@@ -66,7 +66,7 @@ export class LanternRun extends Scene {
     this.#listener.sparks(0);
   }
 
-  /** Continues where the lantern went out, without obstacles ahead. */
+  /** Continues where the lantern went out, with the obstacles ahead removed. */
   revive(): void {
     this.#river?.clearAhead(this.#view.width * 0.9);
     this.#fly();
@@ -74,7 +74,7 @@ export class LanternRun extends Scene {
     this.cameras.main.flash(320, 255, 214, 140);
   }
 
-  /** Returns to the still scene behind the lobby. */
+  /** Returns to the quiet scene behind the lobby. */
   rest(): void {
     this.#river?.destroy();
     this.#river = undefined;
@@ -113,7 +113,7 @@ export class LanternRun extends Scene {
   #fly(): void {
     this.#placeLantern();
     this.#state = 'flying';
-    // These keys would scroll the page; outside of a run they are for the page's buttons.
+    // These keys would otherwise scroll the page. Outside a run, they are left to the page's buttons.
     this.input.keyboard?.addCapture('SPACE,UP');
   }
 
@@ -164,13 +164,13 @@ export class LanternRun extends Scene {
   /** The world is at least 360 by 480 units, and the camera scales it to the stage. */
   #layOut(): void {
     const { width, height } = this.scale.gameSize;
-    const zoom = Math.min(height / smallestHeight, width / smallestWidth);
+    const zoom = Math.min(height / minHeight, width / minWidth);
     this.#view.width = width / zoom;
     this.#view.height = height / zoom;
     this.cameras.main.setOrigin(0, 0).setZoom(zoom);
     this.#drawBackdrop(width, height);
     this.#scrollHills();
-    // Its obstacles were placed for another height.
+    // During a run, obstacles stay where they were placed for the previous height.
     if (this.#state === 'waiting') this.#placeLantern();
   }
 
@@ -181,18 +181,22 @@ export class LanternRun extends Scene {
     if (!texture) return;
     drawSky(texture.context, width, height);
     texture.refresh();
-    const { width: across, height: down } = this.#view;
+    const { width: viewWidth, height: viewHeight } = this.#view;
     this.add
       .image(0, 0, 'sky')
       .setName('sky')
       .setOrigin(0, 0)
-      .setDisplaySize(across, down)
+      .setDisplaySize(viewWidth, viewHeight)
       .setDepth(0);
     this.children.getByName('water')?.destroy();
-    const water = this.add.image(0, down, 'water').setName('water').setOrigin(0, 1).setDepth(8);
-    water.setDisplaySize(across, waterDepth + 6).setAlpha(0.92);
+    const water = this.add
+      .image(0, viewHeight, 'water')
+      .setName('water')
+      .setOrigin(0, 1)
+      .setDepth(8);
+    water.setDisplaySize(viewWidth, waterDepth + 6).setAlpha(0.92);
     for (const { image } of this.#hills) image.destroy();
-    const number = Math.ceil(across / hillWidth) + 1;
+    const number = Math.ceil(viewWidth / hillWidth) + 1;
     this.#hills = Array.from({ length: number }, (_, index) => [
       { image: this.#hill('far', 1), pace: 0.12, index },
       { image: this.#hill('near', 2), pace: 0.3, index },

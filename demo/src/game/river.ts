@@ -1,11 +1,11 @@
 import type { GameObjects, Scene } from 'phaser';
 import type { Stretch } from './course.ts';
 
-interface Thing {
+interface PlacedImage {
   image: GameObjects.Image;
   x: number;
 }
-interface Barrier extends Thing {
+interface Barrier extends PlacedImage {
   from: number;
   to: number;
 }
@@ -14,11 +14,11 @@ interface Barrier extends Thing {
 export interface River {
   /** Moves everything to its position as seen from `distance`. */
   scroll(distance: number, time: number): void;
-  /** Whether a circle there touches an obstacle. */
+  /** Whether a circle at this position touches an obstacle. */
   hits(x: number, y: number, radius: number): boolean;
-  /** Collects the sparks that a circle there touches, and returns their positions. */
+  /** Collects the sparks that a circle at this position touches, and returns their positions. */
   collect(x: number, y: number, radius: number): { x: number; y: number }[];
-  /** Removes the obstacles ahead, after a revival. */
+  /** Removes the obstacles up to `x`, so that a revived player can fly on. */
   clearAhead(x: number): void;
   destroy(): void;
 }
@@ -31,10 +31,10 @@ export function createRiver(
   size: { width: number; height: number },
 ): River {
   const barriers: Barrier[] = [];
-  const sparks: Thing[] = [];
+  const sparks: PlacedImage[] = [];
   let createdUntil = 0;
 
-  function make({ obstacle, sparks: path }: Stretch): void {
+  function addStretch({ obstacle, sparks: path }: Stretch): void {
     const length = obstacle.length * size.height;
     const fromTop = obstacle.kind === 'branch';
     const image = scene.add.image(0, fromTop ? length : size.height - length, obstacle.kind);
@@ -58,20 +58,20 @@ export function createRiver(
     createdUntil = obstacle.x;
   }
 
-  const drop = (things: Thing[], gone: (thing: Thing) => boolean) => {
-    for (let index = things.length - 1; index >= 0; index -= 1) {
-      const thing = things[index];
-      if (!thing || !gone(thing)) continue;
-      thing.image.destroy();
-      things.splice(index, 1);
+  const removeWhere = (images: PlacedImage[], shouldRemove: (item: PlacedImage) => boolean) => {
+    for (let index = images.length - 1; index >= 0; index -= 1) {
+      const item = images[index];
+      if (!item || !shouldRemove(item)) continue;
+      item.image.destroy();
+      images.splice(index, 1);
     }
   };
 
   return {
     scroll(distance, time) {
-      while (createdUntil < distance + size.width + 400) make(nextStretch());
-      drop(barriers, (thing) => thing.x < distance - 80);
-      drop(sparks, (thing) => thing.x < distance - 80);
+      while (createdUntil < distance + size.width + 400) addStretch(nextStretch());
+      removeWhere(barriers, (item) => item.x < distance - 80);
+      removeWhere(sparks, (item) => item.x < distance - 80);
       for (const { image, x } of barriers) image.x = x - distance;
       for (const { image, x } of sparks) {
         image.x = x - distance;
@@ -86,18 +86,18 @@ export function createRiver(
           y - radius < to,
       ),
     collect(x, y, radius) {
-      const reached = (thing: Thing) =>
-        Math.hypot(thing.image.x - x, thing.image.y - y) < radius + 15;
+      const reached = (item: PlacedImage) =>
+        Math.hypot(item.image.x - x, item.image.y - y) < radius + 15;
       const found = sparks.filter(reached).map(({ image }) => ({ x: image.x, y: image.y }));
-      if (found.length > 0) drop(sparks, reached);
+      if (found.length > 0) removeWhere(sparks, reached);
       return found;
     },
     clearAhead(x) {
-      drop(barriers, (thing) => thing.image.x < x);
+      removeWhere(barriers, (item) => item.image.x < x);
     },
     destroy() {
-      drop(barriers, () => true);
-      drop(sparks, () => true);
+      removeWhere(barriers, () => true);
+      removeWhere(sparks, () => true);
     },
   };
 }

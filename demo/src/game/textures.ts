@@ -17,7 +17,7 @@ type Draw = (pen: CanvasRenderingContext2D, width: number, height: number) => vo
 
 export const hillWidth = 1_024;
 
-/** Draws every texture once; the game downloads none. */
+/** Draws every texture once, so the game downloads none. */
 export function makeTextures(textures: Textures.TextureManager): void {
   const add = (key: string, width: number, height: number, draw: Draw) => {
     const texture = textures.createCanvas(key, width * 2, height * 2);

@@ -4,7 +4,7 @@ import { addCoinsOnce } from './wallet';
 
 const { ccclass, property } = cc._decorator;
 
-/** Add it to a root node of the first scene; that node then persists for the whole game. */
+/** Add this component to a root node of the first scene; that node then persists for the whole game. */
 @ccclass('GameAds')
 export class GameAds extends createTruewardComponent(cc) {
   @property
@@ -21,7 +21,7 @@ export class GameAds extends createTruewardComponent(cc) {
     };
   }
 
-  /** Receives every confirmed reward, including those of ads watched before a crash or while offline. */
+  /** Receives every confirmed reward, including rewards for ads that were watched before a crash or while offline. */
   override onReward({ decisionId, reward }: Parameters<typeof addCoinsOnce>[0]): void {
     addCoinsOnce({ decisionId, reward });
   }

@@ -23,7 +23,7 @@ export class ReviveButton extends Component {
     this.node.off(Button.EventType.CLICK, this.watch, this);
   }
 
-  /** Found by name, because the node of `GameAds` outlives its scene. */
+  /** Looked up by name, because the `GameAds` node outlives its scene. */
   private get ads() {
     return find('GameAds')?.getComponent(GameAds)?.ads;
   }
@@ -31,8 +31,8 @@ export class ReviveButton extends Component {
   private async watch(): Promise<void> {
     const result = await this.ads?.showRewarded(this.placement);
     if (result?.outcome !== 'rewarded' && result?.outcome !== 'pending') return;
-    // A promise resolves between two frames, so the game continues in its next update. The scene of the button
-    // may have ended by now.
+    // A promise resolves between two frames, so the game continues in its next update. The button's scene may have
+    // ended by now.
     if (this.isValid) this.scheduleOnce(() => this.revive.emit([]));
   }
 }
