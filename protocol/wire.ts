@@ -241,7 +241,7 @@ export interface Source {
    */
   header_profile?: 'iab' | 'forwarded';
   /**
-   * `vast` and `openrtb`: the lines that the source requires in the site’s `ads.txt`; `trueward-service doctor` checks that they are present, and that they match the sellers in `publisher_id` and `supply_chain`.
+   * `vast` and `openrtb`: the lines that the source requires in the site’s `ads.txt`; `trueward-service doctor` checks that they are present, and so are the sellers in `publisher_id` and `supply_chain`.
    */
   ads_txt?: {
     /**
@@ -1335,7 +1335,7 @@ export interface SourceRequest {
    */
   header_profile?: 'iab' | 'forwarded';
   /**
-   * `vast` and `openrtb`: the lines that the source requires in the site’s `ads.txt`; `trueward-service doctor` checks that they are present, and that they match the sellers in `publisher_id` and `supply_chain`.
+   * `vast` and `openrtb`: the lines that the source requires in the site’s `ads.txt`; `trueward-service doctor` checks that they are present, and so are the sellers in `publisher_id` and `supply_chain`.
    */
   ads_txt?: {
     /**

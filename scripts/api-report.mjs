@@ -1,18 +1,18 @@
 /**
- * `npm run api-report` copies the API reports from the build to `test/types/api`, so that reviewers see every change of
- * the public API; with `--check`, fails if they differ. API Extractor itself compares reports only while it generates
- * them, which the build does.
+ * `npm run api-report` copies the API reports from the build to `test/types/api`, so that reviewers see every change
+ * to the public API; with `--check`, it fails if they differ. API Extractor itself compares reports only while it
+ * generates them, which happens during the build.
  */
 import { cpSync, existsSync, readdirSync, readFileSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
-import { builtReports, committedReports } from './lib/public-api.mjs';
+import { builtReportsDir, committedReportsDir } from './lib/public-api.mjs';
 
-if (!existsSync(builtReports))
+if (!existsSync(builtReportsDir))
   throw new Error('The build has no API reports: run `npm run build` first.');
 
 if (process.argv.includes('--check')) {
-  const built = reportsIn(builtReports);
-  const committed = reportsIn(committedReports);
+  const built = reportsIn(builtReportsDir);
+  const committed = reportsIn(committedReportsDir);
   const names = new Set([...Object.keys(built), ...Object.keys(committed)]);
   const changed = [...names].filter((name) => built[name] !== committed[name]);
   if (changed.length > 0) {
@@ -23,12 +23,12 @@ if (process.argv.includes('--check')) {
     process.exitCode = 1;
   }
 } else {
-  rmSync(committedReports, { recursive: true, force: true });
-  cpSync(builtReports, committedReports, { recursive: true });
+  rmSync(committedReportsDir, { recursive: true, force: true });
+  cpSync(builtReportsDir, committedReportsDir, { recursive: true });
 }
 
 /**
- * Returns the texts of the reports by file name.
+ * Returns each report's text, by file name.
  *
  * @param {string} folder
  * @returns {Record<string, string>}

@@ -1,6 +1,6 @@
 /**
- * `npm run bench:<name>`: installs, builds and finds what the benchmark `test/bench/<name>` needs, and runs it. The
- * other arguments are the benchmark's own; see `--help`.
+ * `npm run bench:<name>`: installs, builds and finds everything that the benchmark `test/bench/<name>` needs, and
+ * runs it. All other arguments are passed to the benchmark; see `--help`.
  */
 import { existsSync, statSync } from 'node:fs';
 import { join, resolve } from 'node:path';
@@ -8,7 +8,8 @@ import { ensureInstall } from './lib/ensure-install.mjs';
 import { buildStale, root, run } from './lib/run.mjs';
 
 /**
- * `competitors`: size of the packages that it compares with, which are not part of the project's installation.
+ * `competitors`: download size of the packages that the benchmark compares with, which the project itself does not
+ * install.
  *
  * @type {Record<string, { build?: boolean, browser?: boolean, competitors?: string, omitOptional?: boolean, help?: string }>}
  */
@@ -17,11 +18,11 @@ const benchmarks = {
   'first-paint': {
     build: true,
     browser: true,
-    help: 'npm run bench:first-paint [-- ROUNDS]   20 rounds by default, about a minute',
+    help: 'npm run bench:first-paint [-- ROUNDS]   20 rounds by default; takes about a minute',
   },
   frames: {
     browser: true,
-    help: `npm run bench:frames [-- --peer <folder>]   about 3 minutes; slow frames are not a failure
+    help: `npm run bench:frames [-- --peer <folder>]   takes about 3 minutes; slow frames are not a failure
 
   --peer <folder>  a checkout of github.com/poki/phaser-plugin to compare with`,
   },
@@ -34,7 +35,7 @@ const isHelp = process.argv.includes('--help');
 try {
   if (benchmark === undefined)
     throw new Error(
-      `Unknown benchmark “${name}”; there are ${Object.keys(benchmarks).join(', ')}.`,
+      `Unknown benchmark “${name}”; expected one of ${Object.keys(benchmarks).join(', ')}.`,
     );
   if (isHelp && benchmark.help !== undefined) console.log(benchmark.help);
   else await start(benchmark);
@@ -51,7 +52,7 @@ async function start({ build, browser, competitors, omitOptional = false }) {
     if (competitors !== undefined) await installCompetitors(folder, competitors, omitOptional);
     if (build) await buildStale();
     if (browser) {
-      // Imported now, because it needs installed packages.
+      // Imported dynamically, because it needs installed packages.
       const { ensureChromium } = await import('./lib/find-chromium.mjs');
       process.env.CHROMIUM_PATH = await ensureChromium();
     }
@@ -72,7 +73,7 @@ async function installCompetitors(folder, size, omitOptional) {
   const lock = join(folder, 'package-lock.json');
   const installed = join(folder, 'node_modules', '.package-lock.json');
   if (existsSync(installed) && statSync(installed).mtimeMs >= statSync(lock).mtimeMs) return;
-  console.log(`Installing what it is compared with (about ${size}) …`);
+  console.log(`Installing the packages to compare with (about ${size}) …`);
   const options = ['--ignore-scripts', '--no-audit', '--no-fund'];
   if (omitOptional) options.push('--omit=optional');
   const { code } = await run(['npm', 'ci', '--prefix', folder, ...options], { show: true });

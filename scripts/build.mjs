@@ -1,12 +1,12 @@
 /**
  * `npm run build`: builds everything into the `dist` folders; with `--stale`, only the parts whose sources are newer
- * than their output. Four parts, built one after another, need no task runner.
+ * than their output. Four parts built in sequence need no task runner.
  */
 import { buildParts, isStale } from './lib/build-parts.mjs';
 import { runSteps } from './lib/run-steps.mjs';
 
 const parts = process.argv.includes('--stale') ? buildParts.filter(isStale) : buildParts;
 if (parts.length > 0) console.log(`Building ${parts.map(({ name }) => name).join(', ')} …`);
-// One at a time, because a small machine has too little memory for more.
+// Built one at a time, because a small machine has too little memory for more.
 const { failed } = await runSteps(parts);
 process.exitCode = failed > 0 ? 1 : 0;

@@ -1,14 +1,14 @@
 /**
- * `npm run licences` writes docs/licences.md from package-lock.json; with `--check`, fails if it is out of date. Also fails
- * for a license that is not listed here. Tools like license-checker read node_modules, which lacks the packages of other
- * platforms.
+ * `npm run licences` writes docs/licences.md from package-lock.json; with `--check`, it fails if the file is out of
+ * date. It also fails for a license that is not listed here. Tools such as license-checker read node_modules, which
+ * lacks packages for other platforms.
  */
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { format } from 'prettier';
 import { root } from './lib/run.mjs';
 
-/** Allow use, changes and redistribution, in closed-source games and services too. */
+/** Licenses that allow use, modification and redistribution, even in closed-source games and services. */
 const permissive = [
   '(MPL-2.0 OR Apache-2.0)',
   '0BSD',
@@ -25,9 +25,9 @@ const permissive = [
   'Python-2.0',
   'Unlicense',
 ];
-/** Ask for the source of changed files of the package itself, or for attribution. */
+/** Licenses that require the source of the package's own modified files, or attribution. */
 const weakCopyleft = ['MPL-2.0', 'CC-BY-4.0'];
-/** Licenses of packages that only refer to their license file. */
+/** Packages whose metadata only refers to a license file, with the license that we found in it. */
 const readByHand = new Map([['node_modules/spawndamnit', 'MIT']]);
 
 /**
@@ -69,13 +69,13 @@ ${table('', 'dependencies')}
 
 ## In the service
 
-Packages that the running service loads. Including transitive dependencies, ${count(({ dev, devOptional }) => !dev && !devOptional)}.
+Packages that the running service loads. Including transitive dependencies: ${count(({ dev, devOptional }) => !dev && !devOptional)}.
 
 ${table('service', 'dependencies')}
 
 ## For building and testing
 
-None of these run in a game. Some are bundled into the service's panel. Including transitive dependencies, ${count(({ dev, devOptional }) => dev === true || devOptional === true)}.
+None of these run in a game. Some are bundled into the service's panel. Including transitive dependencies: ${count(({ dev, devOptional }) => dev === true || devOptional === true)}.
 
 ${['', 'service', 'demo', 'docs']
   .filter((folder) => locked[folder]?.devDependencies)
@@ -84,7 +84,7 @@ ${['', 'service', 'demo', 'docs']
 
 ## Obligations
 
-All licenses but MPL-2.0 and CC-BY-4.0 only require their notice. MPL-2.0 requires that changed files of such a package are published; CC-BY-4.0 (browser data for build tools) requires attribution. Neither affects code that uses the package.
+All licenses except MPL-2.0 and CC-BY-4.0 only require that their notice is kept. MPL-2.0 requires that modified files of the package are published; CC-BY-4.0 (browser data for build tools) requires attribution. Neither affects code that uses the package.
 `;
 }
 

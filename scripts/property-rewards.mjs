@@ -1,6 +1,6 @@
 /**
- * `npm run property:rewards`: runs many random players, cheats, faults and clock jumps against the real service, on both
- * databases. See `--help`.
+ * `npm run property:rewards`: runs many random players, with cheats, faults and clock jumps, against the real service
+ * on both databases. See `--help`.
  */
 import { parseArgs } from 'node:util';
 import { ensureInstall } from './lib/ensure-install.mjs';

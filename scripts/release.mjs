@@ -1,6 +1,6 @@
 /**
- * `npm run release` prepares a release: `changeset version`, then what Changesets doesn't do: update the other files that
- * contain the version, build and check. `changeset publish` publishes. See `--help`.
+ * `npm run release` prepares a release: it runs `changeset version`, and then does what Changesets doesn't: update
+ * the other files that contain the version, build and check. `changeset publish` publishes. See `--help`.
  */
 import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -8,7 +8,7 @@ import { root, run, tool } from './lib/run.mjs';
 
 const help = `npm run release [-- --dry-run]
 
-Applies the files of .changeset: writes the new version into package.json and CHANGELOG.md
+Applies the files in .changeset: writes the new version into package.json and CHANGELOG.md
 (\`changeset version\`), the starter, the Cocos sample and README.md, builds, and runs all
 checks. A version without a tag has not been published yet; it is released as it is.
 Publishes nothing: prints the commands.
@@ -65,7 +65,8 @@ id-token: write, in which npm signs where the packages were built:
 }
 
 /**
- * Changesets describe changes since the last published version, so there are none before the first.
+ * Throws if there are changesets: they describe changes since the last published version, so there must be none
+ * before the first.
  *
  * @param {string} unpublished
  */

@@ -1,33 +1,34 @@
 /**
  * The last step of the SDK's build: API Extractor rolls up the emitted declarations into one file per entry point, in
- * dist/types, and generates the API reports that `npm run api-report` compares. API Extractor drops `declare module` and
- * `declare global`, so this script appends those of the entry points.
+ * dist/types, and generates the API reports that `npm run api-report` compares. API Extractor drops `declare module`
+ * and `declare global`, so this script appends the ones in the entry points.
  */
 import { appendFileSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { CompilerState, Extractor, ExtractorConfig } from '@microsoft/api-extractor';
-import { builtReports, committedReports, entryPoints } from './lib/public-api.mjs';
+import { builtReportsDir, committedReportsDir, entryPoints } from './lib/public-api.mjs';
 import { root } from './lib/run.mjs';
 
-/** Where `tsc --build` puts the declarations (scripts/tsconfig.base.json). */
-const emitted = join(root, '.cache', 'types');
+/** The folder into which `tsc --build` writes the declarations (scripts/tsconfig.base.json). */
+const emittedDir = join(root, '.cache', 'types');
 const target = join(root, 'dist', 'types');
-for (const folder of [target, builtReports]) rmSync(folder, { recursive: true, force: true });
+for (const folder of [target, builtReportsDir]) rmSync(folder, { recursive: true, force: true });
 mkdirSync(target, { recursive: true });
 
 const configs = Object.entries(entryPoints).map(([name, source]) => ({
   name,
-  config: prepare(name, join(emitted, source.replace(/\.ts$/, '.d.ts'))),
+  config: prepare(name, join(emittedDir, source.replace(/\.ts$/, '.d.ts'))),
 }));
 const entryFiles = configs.map(({ config }) => config.mainEntryPointFilePath);
 const [{ config: anyConfig }] = /** @type {[typeof configs[number]]} */ (configs);
-// One program for all, which takes less time than one for each.
+// All entry points share one program, which is faster than one program each.
 const compilerState = CompilerState.create(anyConfig, { additionalEntryPoints: entryFiles });
 for (const { name, config } of configs) {
   const { errorCount } = Extractor.invoke(config, {
     compilerState,
     messageCallback: (message) => {
-      // Its version, and that a report has changed: comparing is a check of its own.
+      // These messages are the extractor's version and the news that a report has changed; a separate check compares
+      // reports.
       if (message.category === 'console') message.handled = true;
     },
   });
@@ -35,11 +36,11 @@ for (const { name, config } of configs) {
   addAugmentations(name, readFileSync(config.mainEntryPointFilePath, 'utf8'));
 }
 
-// The types of a script tag are globals only, with nothing to roll up.
-const scriptTag = readFileSync(join(emitted, 'src', 'script-tag', 'cocos.d.ts'), 'utf8');
+// A script tag's types are only globals, so there is nothing to roll up.
+const scriptTag = readFileSync(join(emittedDir, 'src', 'script-tag', 'cocos.d.ts'), 'utf8');
 const globals = scriptTag.replaceAll("'../cocos/index.ts'", "'./cocos.js'");
 writeFileSync(join(target, 'trueward-cocos.d.ts'), globals);
-writeFileSync(join(builtReports, 'trueward-cocos.api.md'), codeBlock(globals));
+writeFileSync(join(builtReportsDir, 'trueward-cocos.api.md'), codeBlock(globals));
 
 /**
  * @param {string} name
@@ -75,8 +76,8 @@ function prepare(name, entry) {
         enabled: true,
         includeForgottenExports: true,
         reportFileName: `${name}.api.md`,
-        reportFolder: committedReports,
-        reportTempFolder: builtReports,
+        reportFolder: committedReportsDir,
+        reportTempFolder: builtReportsDir,
       },
       dtsRollup: { enabled: true, publicTrimmedFilePath: join(target, `${name}.d.ts`) },
       docModel: { enabled: false },
@@ -100,7 +101,7 @@ function addAugmentations(name, declarations) {
     /^declare (?:global|module '[^']+') \{\n.*?^\}\n/gms,
   )) {
     appendFileSync(join(target, `${name}.d.ts`), `\n${augmentation}`);
-    appendFileSync(join(builtReports, `${name}.api.md`), `\n${codeBlock(augmentation)}`);
+    appendFileSync(join(builtReportsDir, `${name}.api.md`), `\n${codeBlock(augmentation)}`);
   }
 }
 

@@ -1,6 +1,6 @@
 /**
- * `npm run script-tags` writes the script tags with their integrity hashes, and the content security policy that they need,
- * into README.md; with `--check`, fails if README.md doesn't match the build.
+ * `npm run script-tags` writes the script tags, their integrity hashes and the content security policy that they need
+ * into README.md; with `--check`, it fails if README.md doesn't match the build.
  */
 import { createHash } from 'node:crypto';
 import { readFileSync, writeFileSync } from 'node:fs';

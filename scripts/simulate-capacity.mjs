@@ -1,6 +1,6 @@
 /**
- * `npm run capacity`: calculates what 1,000 to 1,000,000 decisions a second need, from the costs measured by
- * `npm run bench:costs`, and simulates a PostgreSQL server of the assumed size.
+ * `npm run capacity`: calculates the resources for 1,000 to 1,000,000 decisions per second from the costs that `npm
+ * run bench:costs` measured, and simulates a PostgreSQL server of the assumed size.
  */
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';

@@ -1,7 +1,7 @@
 /**
- * The size limits: a configuration of size-limit that bundles the SDK first, because only a bundler knows
- * which chunks a game loads together. Bundled as in a game, with dependencies and minified; compressed with
- * gzip. What the core and the first request have loaded already does not count again.
+ * The size limits, as a size-limit configuration. It bundles the SDK first, because only a bundler knows which chunks
+ * a game loads together: as in a game, minified and with dependencies. Sizes are gzipped; code that the core and the
+ * first request have already loaded does not count again.
  */
 import { mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -62,7 +62,7 @@ export default [
   ...parts.map(({ name, code, chunk, limit }, index) => {
     const path = join(folder, `part-${index}.js`);
     const chunks = chunksOf(bundles.get(code) ?? [], chunk);
-    // One file, because how it is split into chunks is up to the game's bundler.
+    // Written as one file, because the game's bundler decides how to split it into chunks.
     writeFileSync(path, chunks.map((each) => each.code).join(''));
     return { name, path, gzip: true, limit: `${limit} B` };
   }),
@@ -75,7 +75,7 @@ export default [
 ];
 
 /**
- * Bundles a game that uses this much of the SDK.
+ * Bundles a game with this code.
  *
  * @param {string} code
  */
@@ -98,53 +98,55 @@ async function bundle(code) {
 }
 
 /**
- * The chunk with this name and what it imports, without what is loaded before it; without a name, the
- * chunks that are loaded at the start.
+ * Returns the chunk with this name and its imports, except what is loaded earlier; without a name, the chunks that
+ * are loaded at the start.
  *
  * @param {Chunk[]} chunks
- * @param {string} [wanted]
+ * @param {string} [chunkName]
  */
-function chunksOf(chunks, wanted) {
+function chunksOf(chunks, chunkName) {
   const isNamed = (/** @type {Chunk} */ chunk, /** @type {string} */ name) =>
     chunk.name.startsWith(`${name}-`);
   const initial = withImports(chunks, ({ isEntry }) => isEntry);
-  if (wanted === undefined) return initial;
+  if (chunkName === undefined) return initial;
   const loaded =
-    wanted === requests
+    chunkName === requests
       ? initial
       : withImports(chunks, (chunk) => chunk.isEntry || isNamed(chunk, requests));
-  const later = withImports(chunks, (chunk) => isNamed(chunk, wanted));
-  if (later.length === 0) throw new Error(`The SDK has no chunk ${wanted}.`);
+  const later = withImports(chunks, (chunk) => isNamed(chunk, chunkName));
+  if (later.length === 0) throw new Error(`The SDK has no chunk ${chunkName}.`);
   return later.filter((chunk) => !loaded.includes(chunk));
 }
 
 /**
- * Chunks, and what they import statically.
+ * Returns the selected chunks and their static imports.
  *
  * @param {Chunk[]} chunks
- * @param {(chunk: Chunk) => boolean} isWanted
+ * @param {(chunk: Chunk) => boolean} isSelected
  */
-function withImports(chunks, isWanted) {
-  const wanted = new Set(chunks.filter(isWanted));
-  for (const { imports } of wanted)
-    for (const chunk of chunks) if (imports.includes(chunk.fileName)) wanted.add(chunk);
-  return Array.from(wanted);
+function withImports(chunks, isSelected) {
+  const selected = new Set(chunks.filter(isSelected));
+  for (const { imports } of selected)
+    for (const chunk of chunks) if (imports.includes(chunk.fileName)) selected.add(chunk);
+  return Array.from(selected);
 }
 
-/** What the administration panel loads until its first page is shown: itself, the overview, and its plots. */
+/**
+ * The files that the administration panel loads until its first page is shown: the panel, the overview and its plots.
+ */
 function panelFiles() {
   const panel = join(root, 'service', 'dist', 'panel');
   /** @type {Record<string, { file: string, imports?: string[], css?: string[] }>} */
   const manifest = JSON.parse(readFileSync(join(panel, 'manifest.json'), 'utf8'));
-  const wanted = new Set(
+  const keys = new Set(
     ['index.html', 'src/overview/overview.tsx', 'src/overview/plots.tsx'].map((name) => {
       const key = Object.keys(manifest).find((each) => each.endsWith(name));
       if (key === undefined) throw new Error(`The panel has no ${name}.`);
       return key;
     }),
   );
-  for (const key of wanted) for (const each of manifest[key]?.imports ?? []) wanted.add(each);
-  const files = Array.from(wanted).flatMap((key) => {
+  for (const key of keys) for (const each of manifest[key]?.imports ?? []) keys.add(each);
+  const files = Array.from(keys).flatMap((key) => {
     const { file = '', css = [] } = manifest[key] ?? {};
     return [file, ...css];
   });

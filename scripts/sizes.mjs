@@ -1,6 +1,6 @@
 /**
- * `npm run sizes` measures the download sizes with size-limit and writes them into README.md; with
- * `--check`, fails when one is over its limit or README.md is out of date. size-limit doesn't write documents.
+ * `npm run sizes` measures the download sizes with size-limit and writes them into README.md, which size-limit can't
+ * do; with `--check`, it fails if one is over its limit or README.md is out of date.
  */
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -44,7 +44,7 @@ async function measure() {
     const result = JSON.parse(output);
     if (Array.isArray(result)) return result;
   } catch {
-    // Reported below, like an error that size-limit reports as JSON.
+    // Handled below, like an error that size-limit reports as JSON.
   }
   throw new Error(`size-limit failed; is everything built (\`npm run build\`)?\n${output}`);
 }

@@ -42,7 +42,7 @@ try {
   const acquired = (lock = acquireStartLock(dataDirectory));
   await ensureInstall();
   await buildStale({ signal: building.signal });
-  // Imported now, because it needs installed packages.
+  // Imported dynamically, because it needs installed packages.
   const { startEverything } = await import('./lib/start-everything.mjs');
   const everything = startEverything(
     dataDirectory,
@@ -55,7 +55,7 @@ try {
   await stop(error instanceof Error ? error.message : String(error));
 }
 
-/** npm sends SIGTERM to its shell, which exits without passing it on. */
+/** Stops everything when npm stops: npm sends SIGTERM to its shell, which exits without forwarding the signal. */
 function stopWithNpm() {
   if (process.env.npm_lifecycle_event === undefined) return;
   const parent = process.ppid;
@@ -65,7 +65,7 @@ function stopWithNpm() {
 }
 
 /**
- * Stops everything, once, and exits; with exit code 1 if there is a reason.
+ * Stops everything once and exits, with exit code 1 if there was a failure.
  *
  * @param {string} [failure]
  */

@@ -39,7 +39,7 @@ const browsers = [
     name: 'webkit',
     path: process.env.WEBKIT_PATH || '/usr/lib/x86_64-linux-gnu/webkit2gtk-4.1/MiniBrowser',
     programs: ['WebKitWebDriver', 'xvfb-run'],
-    // With PulseAudio, a video that is paused as it starts doesn't always resume.
+    // Avoids PulseAudio, with which a video that is paused as it starts doesn't always resume.
     env: { GST_PLUGIN_FEATURE_RANK: 'alsasink:NONE,pulsesink:NONE' },
   },
 ];
@@ -49,14 +49,14 @@ if (args.includes('--help')) {
   console.log(help);
   process.exit();
 }
-const pages = args.includes('pages');
-const named = pages ? ['firefox'] : args;
+const wholePages = args.includes('pages');
+const named = wholePages ? ['firefox'] : args;
 const names = browsers.map(({ name }) => name).filter((name) => named.includes(name));
 const vitestArguments = args.filter((argument) => ![...names, 'pages'].includes(argument));
 await ensureInstall();
 await ensurePlaywright();
-// Whole pages use the built SDK and service.
-if (pages) await buildStale();
+// These tests use the built SDK and service.
+if (wholePages) await buildStale();
 for (const browser of browsers)
   if (names.length === 0 || names.includes(browser.name)) await test(browser);
 
@@ -73,7 +73,7 @@ async function test({ name, programs, env, path = '', skippedWithoutSound }) {
   const skipped = sound ? {} : (skippedWithoutSound ?? {});
   for (const [test, reason] of Object.entries(skipped))
     console.log(`Skipped in ${name}: “${test}”, because ${reason}.`);
-  const config = join(folder, pages ? 'pages.config.ts' : 'vitest.config.ts');
+  const config = join(folder, wholePages ? 'pages.config.ts' : 'vitest.config.ts');
   const command = [...tool('vitest'), 'run', '--config', config, ...vitestArguments];
   const { code } = await run(command, {
     env: {
@@ -95,7 +95,7 @@ function inPath(program) {
   return folders.map((path) => join(path, program)).find((path) => existsSync(path));
 }
 
-/** The Playwright that drives Firefox is installed separately, because only this script needs it. */
+/** Installs the Playwright version that drives Firefox. It is separate because only this script needs it. */
 async function ensurePlaywright() {
   if (existsSync(join(folder, 'node_modules', 'playwright'))) return;
   const command = ['npm', 'ci', '--prefix', folder, '--omit=optional', '--ignore-scripts'];

@@ -1,4 +1,4 @@
-/** `npm run test:database -- --url …`: runs the tests of the service against a given database server. See `--help`. */
+/** `npm run test:database -- --url …`: runs the service tests against the specified database server. See `--help`. */
 import { randomBytes } from 'node:crypto';
 import { parseArgs } from 'node:util';
 
@@ -14,7 +14,7 @@ const { values, positionals } = parseArgs({
   allowPositionals: true,
 });
 
-/** Tests over HTTP. Tests of the store use statements of their own, such as triggers, that a cluster rejects. */
+/** Tests over HTTP. Store tests use their own statements, such as triggers, which a cluster rejects. */
 const files =
   'access authority event-batches keys panel- processes reports resources reward snapshot-property unused-uploads webhook'
     .split(' ')
@@ -37,7 +37,7 @@ if (values.help) {
   const players = await run(
     [...vitest, '--project', 'property', 'rewards', '-t', 'on PostgreSQL'],
     {
-      // The processes of the test share one database, and so its secrets.
+      // The test's processes share one database, so they need the same master key.
       env: {
         ...env,
         TRUEWARD_MASTER_KEY: randomBytes(32).toString('base64'),

@@ -1,5 +1,5 @@
 /**
- * `npm run test:timing`: shows the slowest test files of the last run, and where their time went. See `--help`.
+ * `npm run test:timing`: shows the slowest test files of the last run and how they spent their time. See `--help`.
  */
 import { parseArgs } from 'node:util';
 import { seconds } from './lib/run.mjs';

@@ -1,8 +1,8 @@
-/** The SDK's build: ES modules by default; with a mode, the script tag of that name. */
+/** The SDK's build: ES modules by default; with a mode, the script tag with that name. */
 import { defineConfig } from 'vite';
 import { entryPoints } from './lib/public-api.mjs';
 
-/** One build each, because an IIFE build has one entry. */
+/** Built separately, because an IIFE build supports only one entry. */
 const scriptTags: Record<string, string> = {
   trueward: 'src/script-tag/index.ts',
   'trueward-ad-placement': 'src/script-tag/ad-placement.ts',
@@ -15,7 +15,7 @@ export default defineConfig(({ mode }) => {
   return {
     resolve: { tsconfigPaths: true },
     publicDir: false,
-    // A translation is exported once, as a whole.
+    // Exports each translation only once, as a default export.
     json: { namedExports: false },
     build: {
       target: 'es2022',

@@ -175,7 +175,7 @@ export const sourceSchema = named('Source', 'Where ads come from.', {
       },
       {
         description:
-          '`vast` and `openrtb`: the lines that the source requires in the site’s `ads.txt`; `trueward-service doctor` checks that they are present, and that they match the sellers in `publisher_id` and `supply_chain`.',
+          '`vast` and `openrtb`: the lines that the source requires in the site’s `ads.txt`; `trueward-service doctor` checks that they are present, and so are the sellers in `publisher_id` and `supply_chain`.',
       },
     ),
   ),

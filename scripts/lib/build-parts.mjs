@@ -13,7 +13,7 @@ const viteSdk = (/** @type {string[]} */ ...args) =>
   vite('--config', 'scripts/vite.config.ts', ...args);
 
 /**
- * What is built, from which sources, into which files.
+ * The parts of the build, with their sources and outputs.
  *
  * @type {readonly (import('./run-steps.mjs').Step & { sources: string[], outputs: string[] })[]}
  */
@@ -59,7 +59,7 @@ export const buildParts = [
       'package-lock.json',
     ],
     outputs: ['service/dist/main.js', 'service/dist/panel/index.html'],
-    // In this order: the first empties the folder that the second builds into.
+    // The order matters: the first build empties the folder into which the second one writes.
     commands: [vite('service'), vite('service/panel')],
   },
   {
@@ -96,7 +96,7 @@ export function isStale({ sources, outputs }) {
 }
 
 /**
- * When the newest file in a folder was modified; 0 if there is none.
+ * The modification time of the newest file in a folder, or 0 if there is none.
  *
  * @param {string} path
  * @returns {number}

@@ -1,5 +1,5 @@
 /**
- * Calculates how many processes and servers a rate of ads needs, from measured costs and assumptions.
+ * Calculates the processes and servers that a rate of ads requires, from measured costs and assumptions.
  *
  * @typedef {{ serviceUs: number, databaseUs: number, storedBytes: number, loggedBytes: number }} Cost
  * @typedef {Record<'decision' | 'start' | 'quartiles' | 'finish' | 'delivery', Cost>} Costs
@@ -18,12 +18,12 @@ export const assumptions = {
   finished: 0.8,
   /** Average CPU utilization; the rest is headroom for bursts. */
   busy: 0.6,
-  /** Cores of one PostgreSQL server, and its megabytes of WAL a second. */
+  /** Cores of one PostgreSQL server, and the WAL that it can write, in MB per second. */
   serverCores: 32,
   serverLogMbS: 300,
-  /** Retention of rows until their partition is dropped. */
+  /** Retention in days: how long rows are kept before their partition is dropped. */
   keptDays: 30,
-  /** Dollars a month for a core including memory, and for a gigabyte of fast disk. */
+  /** Dollars per month for a core including memory, and for a gigabyte of fast disk. */
   coreDollars: 25,
   gigabyteDollars: 0.1,
 };
@@ -38,14 +38,14 @@ export const assumptions = {
  * @returns {AdCost}
  */
 export function costOfAd(costs, { shown, finished }) {
-  const done = shown * finished;
+  const finishedShare = shown * finished;
   /** @type {[Cost, number][]} */
   const parts = [
     [costs.decision, 1],
     [costs.start, shown],
     [costs.quartiles, shown],
-    [costs.finish, done],
-    [costs.delivery, done],
+    [costs.finish, finishedShare],
+    [costs.delivery, finishedShare],
   ];
   const sum = (/** @type {keyof Cost} */ key) =>
     parts.reduce((total, [cost, share]) => total + cost[key] * share, 0);
@@ -54,13 +54,13 @@ export function costOfAd(costs, { shown, finished }) {
     databaseUs: sum('databaseUs'),
     storedBytes: sum('storedBytes'),
     loggedBytes: sum('loggedBytes'),
-    requests: 1 + 2 * shown + done,
+    requests: 1 + 2 * shown + finishedShare,
   };
 }
 
 /**
- * Returns what a rate of decisions a second needs. A process uses one core. If one server of the assumed size is not
- * enough, the accounts are distributed over several.
+ * Returns the resources that a rate of decisions per second requires. A process uses one core. If one server of the
+ * assumed size is not enough, the accounts are distributed over several.
  *
  * @param {number} rate
  * @param {AdCost} ad
@@ -69,7 +69,7 @@ export function costOfAd(costs, { shown, finished }) {
  */
 export function plan(rate, ad, assumed) {
   const { busy, serverCores, serverLogMbS, keptDays, coreDollars, gigabyteDollars } = assumed;
-  // One spare, in case one fails.
+  // One spare process, in case one fails.
   const processes = Math.ceil((rate * ad.serviceUs) / 1e6 / busy) + 1;
   const cores = Math.max(2, Math.ceil((rate * ad.databaseUs) / 1e6 / busy));
   const logMbS = (rate * ad.loggedBytes) / 1e6;

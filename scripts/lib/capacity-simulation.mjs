@@ -1,6 +1,6 @@
 /**
- * Simulates the service processes on one PostgreSQL server with their group commits, and the cores and the disk of that
- * server. Transactions don't wait for each other's row locks.
+ * Simulates service processes that write to one PostgreSQL server in group commits, and the server's cores and disk.
+ * Transactions don't wait for each other's row locks.
  *
  * @typedef {{
  *   rate: number, processes: number, cores: number, serviceUs: number, databaseUs: number,
@@ -12,9 +12,9 @@
 const maxBatch = 200;
 
 /**
- * Requests arrive at random (a Poisson process). Each uses CPU of its process, waits for the running transaction, and joins
- * the next one with all others that wait. A transaction uses a core of the server and then waits for a disk flush. Returns
- * latencies in milliseconds.
+ * Requests arrive at random (a Poisson process). Each uses its process's CPU, waits for the running transaction, and
+ * joins the next one together with all other waiting requests. A transaction uses one of the server's cores and then
+ * waits for a disk flush. Returns latencies in milliseconds.
  *
  * @param {Cell} cell
  * @param {() => number} random
@@ -37,16 +37,16 @@ export function simulate(cell, random) {
     if (lane < 0) break;
     const requests = lanes[lane] ?? [];
     const first = position[lane] ?? 0;
-    const begins = Math.max(busyUntil[lane] ?? 0, requests[first]?.readyMs ?? 0);
+    const batchReadyMs = Math.max(busyUntil[lane] ?? 0, requests[first]?.readyMs ?? 0);
     let end = first;
     while (
       end < requests.length &&
       end - first < maxBatch &&
-      (requests[end]?.readyMs ?? 0) <= begins
+      (requests[end]?.readyMs ?? 0) <= batchReadyMs
     )
       end += 1;
     const core = free.indexOf(Math.min(...free));
-    const starts = Math.max(begins, free[core] ?? 0);
+    const starts = Math.max(batchReadyMs, free[core] ?? 0);
     const done = starts + (transactionUs + (end - first) * databaseUs) / 1_000;
     free[core] = done;
     busyUntil[lane] = done + syncMs;
@@ -55,15 +55,20 @@ export function simulate(cell, random) {
     position[lane] = end;
     batches += 1;
   }
-  const late = Math.max(...busyUntil) - until;
+  const overrunMs = Math.max(...busyUntil) - until;
   waits.sort((a, b) => a - b);
   const at = (/** @type {number} */ share) => waits[Math.floor(waits.length * share)] ?? 0;
-  // Work that is left long after the last request means that the queue grows.
-  return { p50: at(0.5), p99: at(0.99), batch: waits.length / batches, keepsUp: late < until / 20 };
+  // Work that remains long after the last request means that the queue grows.
+  return {
+    p50: at(0.5),
+    p99: at(0.99),
+    batch: waits.length / batches,
+    keepsUp: overrunMs < until / 20,
+  };
 }
 
 /**
- * Returns when requests arrive at one process, and when it has done its own work for them.
+ * Returns the times at which requests arrive at one process and are ready for their transaction.
  *
  * @param {number} rate
  * @param {number} workMs
@@ -82,7 +87,7 @@ function arrivals(rate, workMs, until, random) {
 }
 
 /**
- * Returns the lane whose next transaction can start first; -1 if none is left.
+ * Returns the lane whose next transaction can start first, or -1 if no requests remain.
  *
  * @param {{ readyMs: number }[][]} lanes
  * @param {number[]} position
@@ -100,7 +105,7 @@ function nextLane(lanes, position, busyUntil) {
 }
 
 /**
- * A random number generator with a seed, so that every run returns the same numbers.
+ * A seeded random number generator, so that every run uses the same numbers.
  *
  * @param {number} seed
  */

@@ -2,12 +2,12 @@ import { join } from 'node:path';
 import { isStale } from './build-parts.mjs';
 import { root, tool } from './run.mjs';
 
-/** Results for unchanged files. */
+/** Cached results for unchanged files. */
 const cache = join(root, 'node_modules', '.cache', 'checks');
 
 const node = (/** @type {string[]} */ ...args) => [process.execPath, ...args];
 
-/** The pages generated from the code. The generator writes the page in `outputs` last. */
+/** The reference pages, which are generated from the code. The generator writes the page in `outputs` last. */
 const reference = {
   sources: [
     'src',
@@ -45,7 +45,7 @@ const all = [
         '--cache',
         '--cache-location',
         join(cache, 'prettier'),
-        // Not by modification time, which a checkout changes.
+        // Compared by content, because a checkout changes modification times.
         '--cache-strategy',
         'content',
         '.',

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { root, run, seconds } from './run.mjs';
 
 /**
- * Installs the packages of package-lock.json unless exactly these are installed.
+ * Installs the packages in package-lock.json unless exactly these are already installed.
  *
  * @throws when `npm ci` fails.
  */
@@ -11,7 +11,7 @@ export async function ensureInstall() {
   if (isInstalled()) return;
   console.log('Installing packages with `npm ci` (a minute or two on a first run) …');
   const startedAt = performance.now();
-  // npm shows its progress in terminals only.
+  // npm shows its progress only in terminals.
   const progress = setInterval(() => {
     console.log(`  still installing, ${seconds(performance.now() - startedAt)}`);
   }, 10_000);
@@ -19,7 +19,7 @@ export async function ensureInstall() {
   clearInterval(progress);
   if (code === 0) return;
   throw new Error(
-    `\`npm ci\` failed with exit code ${code}; its message is above. Check the network and try again.`,
+    `\`npm ci\` failed with exit code ${code}; its message is above. Check the network and run the command again.`,
   );
 }
 
@@ -27,9 +27,9 @@ export async function ensureInstall() {
 function isInstalled() {
   const hidden = join(root, 'node_modules', '.package-lock.json');
   if (!existsSync(hidden)) return false;
-  const wanted = readPackages(join(root, 'package-lock.json'));
+  const locked = readPackages(join(root, 'package-lock.json'));
   const installed = readPackages(hidden);
-  return Object.entries(wanted).every(
+  return Object.entries(locked).every(
     ([path, { version, optional, link }]) =>
       !path.includes('node_modules/') ||
       optional === true ||

@@ -14,11 +14,11 @@ const usualPaths = {
 };
 
 /**
- * Returns the path of a Chromium or Chrome for the tests, and installs one if none is found. Playwright only finds the
- * browsers that it has downloaded itself.
+ * Returns the path of a Chromium or Chrome for the tests; installs one if none is found. Playwright itself finds only
+ * the browsers that it has downloaded.
  *
  * @returns {Promise<string>}
- * @throws when there is none and none can be installed; the message says what to do.
+ * @throws when there is none and installing one fails; the message says what to do.
  */
 export async function ensureChromium() {
   const found = configured() ?? installed() ?? (await downloaded());
@@ -46,10 +46,10 @@ function configured() {
 
 function installed() {
   const folders = (process.env.PATH ?? '').split(delimiter).filter(Boolean);
-  const inPath = folders.flatMap((folder) => names.map((name) => join(folder, name)));
-  const usual =
+  const pathCandidates = folders.flatMap((folder) => names.map((name) => join(folder, name)));
+  const usualPath =
     process.platform in usualPaths ? usualPaths[/** @type {'darwin'} */ (process.platform)] : [];
-  return [...(process.platform === 'win32' ? [] : inPath), ...usual].find((path) =>
+  return [...(process.platform === 'win32' ? [] : pathCandidates), ...usualPath].find((path) =>
     existsSync(path),
   );
 }

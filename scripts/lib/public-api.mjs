@@ -1,7 +1,7 @@
 import { join } from 'node:path';
 import { root } from './run.mjs';
 
-/** The sources of the modules that a user can import, by the name of the built file. */
+/** The source files of the modules that a user can import, by the name of the built file. */
 export const entryPoints = {
   index: 'src/index.ts',
   'ad-placement': 'src/ad-placement/index.ts',
@@ -10,7 +10,7 @@ export const entryPoints = {
   server: 'src/server/index.ts',
 };
 
-/** The API reports that the build generates. */
-export const builtReports = join(root, '.cache', 'api-reports');
-/** The committed API reports, which reviewers see. */
-export const committedReports = join(root, 'test', 'types', 'api');
+/** The folder of the API reports that the build generates. */
+export const builtReportsDir = join(root, '.cache', 'api-reports');
+/** The folder of the committed API reports, which reviewers see. */
+export const committedReportsDir = join(root, 'test', 'types', 'api');

@@ -10,8 +10,8 @@ export const root = join(import.meta.dirname, '..', '..');
  * `npm test` run before any package is installed.
  *
  * @param {readonly string[]} command
- * @param {{ env?: Record<string, string>, show?: boolean, signal?: AbortSignal }} [options] `show`: print the
- *   output immediately instead of returning it. `signal`: kills the command.
+ * @param {{ env?: Record<string, string>, show?: boolean, signal?: AbortSignal }} [options] `show`: prints the output
+ * immediately instead of returning it. `signal`: kills the command.
  * @returns {Promise<{ code: number, output: string, ms: number }>}
  */
 export function run([program, ...args], { env = {}, show = false, signal } = {}) {
@@ -23,21 +23,21 @@ export function run([program, ...args], { env = {}, show = false, signal } = {})
       env: { ...process.env, ...env },
       ...(signal === undefined ? {} : { signal }),
       stdio: show ? 'inherit' : ['ignore', 'pipe', 'pipe'],
-      // On Windows, npm and npx are .cmd files, which only a shell can run.
+      // On Windows, npm and npx are .cmd files, which require a shell.
       shell: process.platform === 'win32' && program !== process.execPath,
     });
     let output = '';
-    const end = (/** @type {number | null} */ code, note = '') =>
+    const finish = (/** @type {number | null} */ code, note = '') =>
       resolve({ code: code ?? 1, output: output + note, ms: performance.now() - startedAt });
     child.stdout?.on('data', (chunk) => (output += chunk));
     child.stderr?.on('data', (chunk) => (output += chunk));
-    child.once('error', (error) => end(1, `${program}: ${error.message}\n`));
-    child.once('close', (code) => end(code));
+    child.once('error', (error) => finish(1, `${program}: ${error.message}\n`));
+    child.once('close', (code) => finish(code));
   });
 }
 
 /**
- * The command of an installed package, run by the current Node: npx would add half a second each time.
+ * Returns the command that runs an installed package with the current Node; npx would add half a second each time.
  *
  * @param {string} packageName
  * @param {string} [binName] Default: the last segment of the package name.

@@ -4,14 +4,14 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 
-/** How long to wait until PulseAudio listens, in milliseconds. */
+/** How long to wait for PulseAudio to start, in milliseconds. */
 const startTimeoutMs = 10_000;
 
 /**
  * Starts a PulseAudio server with a silent sound device, because Firefox suspends audio contexts without a device.
  * Requires `pulseaudio`.
  *
- * @returns {Promise<{ env: Record<string, string>, stop(): void }>} `env`: for the browser.
+ * @returns {Promise<{ env: Record<string, string>, stop(): void }>} `env`: the environment for the browser.
  */
 export async function startSilentSound() {
   const folder = mkdtempSync(join(tmpdir(), 'trueward-sound-'));

@@ -28,7 +28,7 @@ export function startEverything(dataDirectory, onChild, onExit) {
     const child = startProcess(name, command, env, logFile);
     onChild(child.pid);
     stops.push(child.stop);
-    // Until it is ready, `ready` reports its exit.
+    // If it exits before it is ready, `ready` rejects.
     void child.ready
       .then(() => child.exited.then((reason) => stopped || onExit(reason)))
       .catch(() => {});
@@ -61,7 +61,7 @@ export function startEverything(dataDirectory, onChild, onExit) {
     const urls = { serviceUrl, panelUrl, demoUrl: gameServerUrl, gameServerUrl };
     await Promise.all(Object.values(urls).map(checkResponse));
     if (stopped) return;
-    // Written atomically, and readable by its owner only, because it has the secret keys.
+    // Written atomically and readable only by its owner, because it contains the secret keys.
     const text = JSON.stringify({ ...urls, keys }, null, 2);
     writeFileSync(`${devFile}.new`, text, { mode: 0o600 });
     renameSync(`${devFile}.new`, devFile);
@@ -80,7 +80,7 @@ export function startEverything(dataDirectory, onChild, onExit) {
 }
 
 /**
- * Returns the ports of the last start, the default ports or, if these are in use, any free ports; saves them for the next
+ * Returns the ports of the last start, else the default ports, else any free ports, and saves them for the next
  * start.
  *
  * @param {string} file
@@ -140,7 +140,7 @@ function printTable(urls, { sandbox, live }, devFile) {
 }
 
 /**
- * Opens a URL in the user's browser if there is a screen. The package `open` would add a dozen packages for three
+ * Opens a URL in the user's browser if there is a screen. The `open` package would add a dozen dependencies for three
  * commands.
  *
  * @param {string} url

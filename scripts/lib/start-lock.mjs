@@ -8,9 +8,9 @@ import { join } from 'node:path';
  */
 
 /**
- * Acquires the lock of a data directory, so that only one `npm start` uses it. If the previous holder was killed, ends
- * the child processes that it left behind. proper-lockfile doesn't fit: it doesn't track child processes, and it judges an
- * abandoned lock by its age instead of by its process.
+ * Acquires the lock on a data directory, so that only one `npm start` uses it. If the previous holder was killed,
+ * kills the child processes that it left behind. proper-lockfile doesn't fit: it doesn't track child processes, and
+ * it detects an abandoned lock by its age instead of by its process.
  *
  * @param {string} dataDirectory
  * @returns {{ addChild(pid: number): void, release(): void }}
@@ -23,7 +23,7 @@ export function acquireStartLock(dataDirectory) {
   const write = (/** @type {string} */ path) => writeFileSync(path, JSON.stringify(owner));
   write(draft);
   try {
-    // A hard link is created atomically, with its content, by one process only.
+    // Creating a hard link is atomic, so exactly one process creates the lock, with its content.
     while (!tryLink(draft, file)) removeAbandoned(file);
   } finally {
     rmSync(draft, { force: true });
@@ -81,7 +81,7 @@ function removeAbandoned(file) {
   } catch {
     return; // another start has removed it; the next attempt sees the current holder
   }
-  // Another start may have acquired the lock since it was read: give it back.
+  // Another start may have acquired the lock since it was read. If so, put it back.
   if (readText(aside) !== text) tryLink(aside, file);
   rmSync(aside, { force: true });
 }
@@ -108,8 +108,8 @@ function parse(text) {
 }
 
 /**
- * When a running process started, as text that distinguishes it from a later process with the same pid; undefined if it
- * isn't running.
+ * Returns the start time of a running process, as text that distinguishes it from a later process with the same pid;
+ * undefined if it isn't running.
  *
  * @param {number} pid
  * @returns {string | undefined}
@@ -122,7 +122,8 @@ function processStart(pid) {
       return execFileSync('ps', ['-o', 'lstart=', '-p', String(pid)], { encoding: 'utf8' }).trim();
     }
     const stat = readFileSync(`/proc/${pid}/stat`, 'utf8');
-    // `man 5 proc`: after the name, field 3 is the state (Z: zombie) and field 22 the start in ticks since boot.
+    // See `man 5 proc`: field 3, the first after the name, is the state (Z is a zombie), and field 22 the start time
+    // in ticks since boot.
     const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ');
     const boot = readFileSync('/proc/sys/kernel/random/boot_id', 'utf8').trim();
     return fields[0] === 'Z' ? undefined : `${boot} ${fields[19]}`;

@@ -3,18 +3,21 @@ import { closeSync, openSync, readFileSync } from 'node:fs';
 import { createInterface } from 'node:readline';
 import { root } from './run.mjs';
 
+/** How long a program has to report that it is ready, in milliseconds. */
 const startTimeoutMs = 120_000;
 
 /**
  * @typedef {object} StartedProcess
  * @property {number} pid
- * @property {Promise<Record<string, any>>} ready Resolves with its line `{"ready":true, …}`; rejects when it exits before.
- * @property {Promise<string>} exited Resolves with the reason.
+ * @property {Promise<Record<string, any>>} ready Resolves with the process's `{"ready":true, …}` line; rejects if it
+ * exits before that.
+ * @property {Promise<string>} exited Resolves with the reason for the exit.
  * @property {() => Promise<void>} stop Sends SIGTERM, and SIGKILL after 4 s.
  */
 
 /**
- * Starts a Node program that reports on standard output when it is ready. concurrently can't wait for that.
+ * Starts a Node program that reports on standard output when it is ready. The concurrently package can't wait for
+ * that.
  *
  * @param {string} name
  * @param {string[]} command
@@ -28,7 +31,7 @@ export function startProcess(name, command, env, logFile) {
     cwd: root,
     env: { ...process.env, ...env },
     stdio: ['ignore', 'pipe', log],
-    // In its own process group, so that Ctrl-C reaches only this process, which stops the others in order.
+    // In its own process group, so that Ctrl-C reaches only the parent, which stops its children in order.
     detached: process.platform !== 'win32',
   });
   closeSync(log);

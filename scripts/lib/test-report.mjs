@@ -12,9 +12,9 @@ const path = join(root, 'node_modules', '.cache', 'test-report.json');
  * @typedef {import('vitest/node').TestState} TestState
  * @typedef {{ passed: number, failed: number, skipped: number }} Tally
  * @typedef {{ name: string, ms: number }} Test
- * @typedef {{ file: string, project: string, importMs?: number, hooksMs: number, testsMs: number,
- *   cpuMs?: number, slowest?: Test }} FileTiming `importMs`: until the tests are known, including setup;
- *   unknown in a browser, where Vitest includes the time that the file waited for a page.
+ * @typedef {{ file: string, project: string, importMs?: number, hooksMs: number, testsMs: number, cpuMs?: number,
+ * slowest?: Test }} FileTiming `importMs`: the time to load the file and collect its tests, including setup; unknown
+ * in a browser, where Vitest includes the time that the file waited for a page.
  * @typedef {{ startedAt: string, ms: number, tally: Tally, files: FileTiming[] }} TestReport
  */
 
@@ -83,7 +83,7 @@ function timingOf(module) {
   const tests = [...module.children.allTests()]
     .map((test) => ({ name: test.name, ms: test.diagnostic()?.duration ?? 0 }))
     .toSorted((one, other) => other.ms - one.ms);
-  // The durations of concurrent tests may add up to more than the file's.
+  // The durations of concurrent tests can add up to more than the file's duration.
   const testsMs = Math.min(
     duration,
     tests.reduce((sum, { ms }) => sum + ms, 0),
