@@ -42,7 +42,7 @@ declare global {
   const unmute: Call;
   const nextLevel: Call;
   const button: HTMLButtonElement;
-  const startToPlay: Call;
+  const startPlaying: Call;
   interface Window {
     get Trueward(): ScriptTags;
     // A page may create it before the script tags do.
