@@ -26,10 +26,10 @@ export default defineConfig({
     target: 'es2022',
     outDir: here('dist/game'),
     emptyOutDir: true,
-    // Phaser alone is larger than the size at which Vite warns.
+    // Phaser alone exceeds the size at which Vite warns.
     chunkSizeWarningLimit: 2_000,
     rolldownOptions: { input: [here('index.html'), here('examples/canvas.html')] },
   },
-  // For `vite -c demo/vite.config.ts`: a running game server handles everything else.
+  // For `vite -c demo/vite.config.ts`: a running game server handles this path.
   server: { proxy: { '/config.json': 'http://127.0.0.1:4320' } },
 });

@@ -11,10 +11,10 @@ if (!existsSync(builtReportsDir))
   throw new Error('The build has no API reports: run `npm run build` first.');
 
 if (process.argv.includes('--check')) {
-  const built = reportsIn(builtReportsDir);
-  const committed = reportsIn(committedReportsDir);
-  const names = new Set([...Object.keys(built), ...Object.keys(committed)]);
-  const changed = [...names].filter((name) => built[name] !== committed[name]);
+  const builtReports = reportsIn(builtReportsDir);
+  const committedReports = reportsIn(committedReportsDir);
+  const names = new Set([...Object.keys(builtReports), ...Object.keys(committedReports)]);
+  const changed = [...names].filter((name) => builtReports[name] !== committedReports[name]);
   if (changed.length > 0) {
     console.error(
       `The public API differs from test/types/api: ${changed.join(', ')}. If this is intended, run ` +

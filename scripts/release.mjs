@@ -83,16 +83,16 @@ function rejectChangesets(unpublished) {
 
 /**
  * @param {string} file
- * @param {string} before
- * @param {string} after
+ * @param {string} oldVersion
+ * @param {string} newVersion
  */
-function updateDependency(file, before, after) {
+function updateDependency(file, oldVersion, newVersion) {
   const path = join(root, file);
   const text = readFileSync(path, 'utf8');
   const updated = text
-    .replace(`"trueward": "${before}"`, `"trueward": "${after}"`)
-    .replace(`"trueward": "^${before}"`, `"trueward": "^${after}"`);
-  if (updated === text) throw new Error(`${file} does not depend on trueward ${before}.`);
+    .replace(`"trueward": "${oldVersion}"`, `"trueward": "${newVersion}"`)
+    .replace(`"trueward": "^${oldVersion}"`, `"trueward": "^${newVersion}"`);
+  if (updated === text) throw new Error(`${file} does not depend on trueward ${oldVersion}.`);
   writeFileSync(path, updated);
 }
 

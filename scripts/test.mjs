@@ -60,8 +60,8 @@ async function runChecks() {
   console.log('Checking …');
   const startedAt = performance.now();
   const tally = await runSteps(checks({ full }), { concurrency: 2 });
-  const took = seconds(performance.now() - startedAt);
-  console.log(`Checks: ${tally.passed} passed, ${tally.failed} failed (${took})`);
+  const duration = seconds(performance.now() - startedAt);
+  console.log(`Checks: ${tally.passed} passed, ${tally.failed} failed (${duration})`);
   return tally;
 }
 

@@ -46,23 +46,23 @@ const format = /^trueward:(?:(\w+)_)?\w{12}@(.+)$/;
  */
 export function predecessors(names: readonly string[], ownPrefix: string): string[] {
   const [, environment, host] = format.exec(ownPrefix) ?? [];
-  const found = new Set<string>();
+  const prefixes = new Set<string>();
   for (const name of names) {
     const base = name.replace(/:(outbox|rewards)$/, '');
     const [, ofEnvironment = environment, ofHost] = format.exec(base) ?? [];
     if (base !== name && base !== ownPrefix && ofHost === host && ofEnvironment === environment)
-      found.add(base);
+      prefixes.add(base);
   }
-  return Array.from(found);
+  return Array.from(prefixes);
 }
 
 /** Maximum duration of an ad, in milliseconds. */
-const longestAdMs = 3_600_000;
+const maxAdMs = 3_600_000;
 
 /** Whether the entry may be moved: no tab is delivering it, and its ad is no longer on the screen. */
 const isMovable = (entry: LedgerEntry, now: number): boolean =>
   entry.state === 'none'
-    ? !entry.moved && Math.abs(now - entry.trackedAt) > longestAdMs
+    ? !entry.moved && Math.abs(now - entry.trackedAt) > maxAdMs
     : isOpen(entry) && Math.abs(now - (entry.claimedAt ?? -Infinity)) >= claimMs;
 
 /** Opens the two databases with one prefix. */
@@ -109,14 +109,14 @@ const changeEach = (
   });
 
 /**
- * Moves rewards in three transactions; the second commits the move. An entry that is `arriving` or `gone` is
+ * Moves rewards in three transactions; the second commits the move. An entry that is `arriving` or `movedAway` is
  * never delivered, so no reward is delivered from both ledgers. If the move is interrupted at any point, the next
  * run completes it.
  */
 async function moveRewards(from: UseStore, to: UseStore, clock: Clock): Promise<LedgerEntry[]> {
   const now = clock.now();
-  const found = await entriesIn(from);
-  const arriving = await changeEach(to, found, (stored, entry) =>
+  const entries = await entriesIn(from);
+  const arriving = await changeEach(to, entries, (stored, entry) =>
     stored?.moved === 'gone' && entry.moved === 'arriving'
       ? { ...entry, moved: 'arriving' }
       : (!stored || stored.moved) && isMovable(entry, now)
@@ -128,8 +128,8 @@ async function moveRewards(from: UseStore, to: UseStore, clock: Clock): Promise<
       ? { ...stored, moved: 'gone' }
       : undefined,
   );
-  const gone = (await entriesIn(from)).filter(({ moved }) => moved === 'gone');
-  return changeEach(to, gone, (stored, entry) => {
+  const movedAway = (await entriesIn(from)).filter(({ moved }) => moved === 'gone');
+  return changeEach(to, movedAway, (stored, entry) => {
     const { moved: _, ...arrived } = entry;
     return stored?.moved === 'arriving' ? arrived : undefined;
   });
@@ -169,7 +169,7 @@ interface Sample {
 
 /** Tokens from the records to move; empty if there is nothing to move. */
 async function samplesOf(from: Storage, to: Storage, now: number): Promise<Sample[]> {
-  // If the page was killed during a move, an entry may be `gone` in the old ledger and still `arriving` in this one.
+  // If the page was killed during a move, an entry may be `movedAway` in the old ledger and still `arriving` in this one.
   const interrupted = (await entriesIn(to.rewards)).some(({ moved }) => moved === 'arriving');
   const rewards = (await entriesIn(from.rewards)).filter((entry) =>
     entry.moved ? interrupted || entry.moved === 'arriving' : isMovable(entry, now),
@@ -239,9 +239,9 @@ async function adopt(deps: AdoptionDeps, name: string, signal: AbortSignal): Pro
       promisifyRequest<{ at?: number } | undefined>(store.get(verdictKey)),
     );
     if (Math.abs(clock.now() - (verdict?.at ?? -Infinity)) < recheckMs) return true;
-    const same = await isSameAccount(client, tokens);
-    if (same === undefined) return false;
-    if (!same) {
+    const isSame = await isSameAccount(client, tokens);
+    if (isSame === undefined) return false;
+    if (!isSame) {
       await to.rewards('readwrite', (store) => {
         store.put({ at: clock.now() }, verdictKey);
         return completed(store.transaction);

@@ -22,11 +22,11 @@ import { meadowWaltz } from './music.mjs';
 const seconds = 12;
 const framesPerSecond = 24;
 /** Chosen so that the video loads in a second or two on a slow mobile network. */
-const largestBytes = 300_000;
+const maxBytes = 300_000;
 
 const drawings = join(import.meta.dirname, 'drawings');
 const dist = join(import.meta.dirname, 'dist');
-const work = mkdtempSync(join(tmpdir(), 'creatives-'));
+const workDir = mkdtempSync(join(tmpdir(), 'creatives-'));
 mkdirSync(dist, { recursive: true });
 
 const executablePath = [process.env.CHROMIUM_PATH, '/usr/bin/chromium'].find(
@@ -41,13 +41,12 @@ try {
   copyFileSync(join(drawings, 'lantern.html'), join(dist, 'lantern.html'));
 } finally {
   await browser.close();
-  rmSync(work, { recursive: true });
+  rmSync(workDir, { recursive: true });
 }
 for (const name of readdirSync(dist)) {
   const { size } = statSync(join(dist, name));
   console.log(`${name}: ${size} bytes`);
-  if (size >= largestBytes)
-    throw new Error(`${name} has ${size} bytes, at most ${largestBytes} allowed`);
+  if (size >= maxBytes) throw new Error(`${name} has ${size} bytes, at most ${maxBytes} allowed`);
 }
 
 async function drawFrames() {
@@ -58,28 +57,28 @@ async function drawFrames() {
       window.drawFrame(t);
       return document.querySelector('canvas').toDataURL('image/png');
     }, frame / framesPerSecond);
-    const file = join(work, `${String(frame).padStart(4, '0')}.png`);
+    const file = join(workDir, `${String(frame).padStart(4, '0')}.png`);
     writeFileSync(file, Buffer.from(url.slice(url.indexOf(',') + 1), 'base64'));
   }
   await page.close();
 }
 
 function encodeMeadow() {
-  writeFileSync(join(work, 'waltz.wav'), meadowWaltz(seconds));
+  writeFileSync(join(workDir, 'waltz.wav'), meadowWaltz(seconds));
   const input = [
     '-framerate',
     String(framesPerSecond),
     '-i',
-    join(work, '%04d.png'),
+    join(workDir, '%04d.png'),
     '-i',
-    join(work, 'waltz.wav'),
+    join(workDir, 'waltz.wav'),
   ];
   ffmpeg(...input, '-c:v', 'libx264', '-profile:v', 'baseline', '-level', '3.0', '-preset', 'veryslow',
     '-tune', 'animation', '-pix_fmt', 'yuv420p', '-crf', '29', '-g', '72', '-c:a', 'aac', '-ac', '1', '-b:a', '40k',
     '-movflags', '+faststart', join(dist, 'meadow.mp4')); // prettier-ignore
   ffmpeg(...input, '-c:v', 'libvpx-vp9', '-b:v', '0', '-crf', '40', '-g', '72', '-row-mt', '1', '-c:a', 'libopus',
     '-ac', '1', '-b:a', '40k', join(dist, 'meadow.webm')); // prettier-ignore
-  ffmpeg('-i', join(work, '0250.png'), '-q:v', '4', join(dist, 'meadow-poster.jpg'));
+  ffmpeg('-i', join(workDir, '0250.png'), '-q:v', '4', join(dist, 'meadow-poster.jpg'));
 }
 
 async function drawStill(name, width, height) {

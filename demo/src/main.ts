@@ -9,7 +9,7 @@ import { createSwitchableNetwork } from './switchable-network.ts';
 import { element, write } from './ui/element.ts';
 import { createStrip } from './ui/strip.ts';
 
-/** Refresh interval of the strip and of the countdowns below the offers, in milliseconds. */
+/** How often the strip and the countdowns below the offers are refreshed, in milliseconds. */
 const refreshMs = 500;
 
 function startGame(config: GameConfig): void {
@@ -31,7 +31,7 @@ function startGame(config: GameConfig): void {
   );
   const stage = element('canvas', HTMLElement);
   const game = new Game({
-    // Few and small images: the canvas renderer reaches the full frame rate, even without a GPU.
+    // With few and small images, the canvas renderer reaches the full frame rate even without a GPU.
     type: CANVAS,
     parent: stage,
     backgroundColor: '#141233',
@@ -61,19 +61,19 @@ function startGame(config: GameConfig): void {
     const { ads } = run;
     fitStage(game, stage);
     const strip = createStrip(ads, network);
-    const made = createFlow(run, ads, strip);
+    const newFlow = createFlow(run, ads, strip);
     ads.on('reward', ({ decisionId, reward }) => {
       strip.delivered(decisionId);
-      made.showToast(`Confirmed: ${reward.amount} ${reward.type}`);
+      newFlow.showToast(`Confirmed: ${reward.amount} ${reward.type}`);
     });
     watchAccount(config, player, { account: strip.showAccount, connected: strip.showConnection });
     setInterval(() => {
-      made.refreshOffers();
+      newFlow.refreshOffers();
       void strip.refresh();
     }, refreshMs);
     wireMute(game);
-    made.showLobby();
-    return made;
+    newFlow.showLobby();
+    return newFlow;
   }
 }
 

@@ -2,13 +2,13 @@ import type { Availability, ShowResult } from 'trueward';
 
 const texts: Partial<Record<ShowResult['outcome'], string>> = {
   rewarded: 'Confirmed. Thank you for watching!',
-  pending: 'Watched. The coins come as soon as they are confirmed.',
+  pending: 'Watched. The coins will arrive once they are confirmed.',
   completed: '',
   dismissed: 'You closed the ad, so there is no reward.',
   denied: 'The service did not count this view.',
   no_fill: 'There is no ad right now.',
   frequency_capped: 'That was the last ad for now.',
-  cooldown: 'The next ad needs a moment.',
+  cooldown: 'The next ad is not ready yet.',
   blocked: 'There is no suitable ad.',
   killed: 'This ad was withdrawn.',
   ad_blocked: 'Something in this browser blocks ads.',
@@ -18,7 +18,7 @@ const texts: Partial<Record<ShowResult['outcome'], string>> = {
   already_showing: 'An ad is already open.',
 };
 
-/** The message after an ad, or instead of one; empty if there is nothing to say. */
+/** The message to show after an ad, or when there is none; empty if no message is needed. */
 export function outcomeText({ outcome, retryAt }: ShowResult, now: number): string {
   const text = texts[outcome] ?? 'There is no ad right now.';
   return retryAt ? `${text} ${waitText(retryAt, now)}` : text;
@@ -32,7 +32,9 @@ export function offerText({ available, reason, retryAt }: Availability, now: num
 
 function waitText(retryAt: Date, now: number): string {
   const seconds = Math.max(1, Math.ceil((retryAt.getTime() - now) / 1_000));
-  if (seconds < 90) return `Again in ${seconds} s.`;
+  if (seconds < 90) return `Try again in ${seconds} s.`;
   const minutes = Math.ceil(seconds / 60);
-  return minutes < 90 ? `Again in ${minutes} min.` : `Again in ${Math.ceil(minutes / 60)} h.`;
+  return minutes < 90
+    ? `Try again in ${minutes} min.`
+    : `Try again in ${Math.ceil(minutes / 60)} h.`;
 }

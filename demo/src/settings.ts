@@ -5,7 +5,7 @@ export function readSetting(name: string): string | null {
   try {
     return localStorage.getItem(prefix + name);
   } catch {
-    // Storage may be unavailable; then nothing is remembered between visits.
+    // Storage may be unavailable; then no setting persists between visits.
     return null;
   }
 }
@@ -14,6 +14,6 @@ export function writeSetting(name: string, value: string): void {
   try {
     localStorage.setItem(prefix + name, value);
   } catch {
-    // Unavailable or full: the settings are a convenience only.
+    // Storage is unavailable or full, which is acceptable because the settings are only a convenience.
   }
 }

@@ -5,17 +5,17 @@ export interface SwitchableNetwork {
 }
 
 export function createSwitchableNetwork(): SwitchableNetwork {
-  let cut = new AbortController();
+  let connection = new AbortController();
   return {
     fetch(input, init) {
-      const signals = [cut.signal, init?.signal].filter((signal) => signal != null);
+      const signals = [connection.signal, init?.signal].filter((signal) => signal != null);
       return fetch(input, { ...init, signal: AbortSignal.any(signals) });
     },
     setOffline(offline) {
       // A browser's `fetch` rejects with the same error when the network is lost.
-      if (offline) cut.abort(new TypeError('Failed to fetch'));
-      else cut = new AbortController();
-      // The browser fires the same event, and the SDK listens to it.
+      if (offline) connection.abort(new TypeError('Failed to fetch'));
+      else connection = new AbortController();
+      // The SDK listens for this event, which a browser would fire too.
       window.dispatchEvent(new Event(offline ? 'offline' : 'online'));
     },
   };

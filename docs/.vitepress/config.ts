@@ -11,7 +11,7 @@ export default defineConfig({
   description: 'Rewarded ads and house ads for web games, with server-confirmed rewards.',
   lang: 'en',
   srcDir: '..',
-  // Pages outside docs/: those in the project root, and the Cocos sample.
+  // Pages outside docs/: the ones in the project root, and the Cocos sample's.
   srcExclude: ['!(docs|demo)/**/*', 'demo/!(cocos)/**'],
   rewrites: pageOf,
   markdown: {

@@ -104,7 +104,7 @@ export function pageOf(file: string): string {
   return file.replace(/^docs\//, '');
 }
 
-/** The sections with their pages, without pages whose files are missing. */
+/** The sections with their pages, except pages whose files are missing. */
 export const sidebar = sections.map(({ text, entries }) => ({
   text,
   items: entries

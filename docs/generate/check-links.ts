@@ -1,4 +1,4 @@
-/** Fails when a link between the project's pages, generated ones included, is dead. */
+/** Fails if a link between the project's pages, including the generated ones, is broken. */
 import { join } from 'node:path';
 import { deadLinks } from './dead-links.ts';
 

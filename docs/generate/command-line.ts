@@ -5,7 +5,7 @@ import { promisify } from 'node:util';
 const program = join(import.meta.dirname, '../../service/dist/main.js');
 const run = promisify(execFile);
 
-/** The command line page: the `--help` output of every command. */
+/** Generates the command-line page from the `--help` output of every command. */
 export async function readCommandLine(): Promise<string> {
   const overview = await help();
   const [, list = ''] = /\nCommands\n(.*?)\n\n/s.exec(overview) ?? [];

@@ -5,8 +5,8 @@ import { slugify } from '../.vitepress/slugify.ts';
 const skipped = new Set(['node_modules', 'dist', 'fixtures']);
 
 /**
- * The relative links in all Markdown files below `root` whose file or heading does not exist, each as
- * `page: link`. The build of the site also rejects missing pages, but is far slower and ignores headings.
+ * Returns the relative links in all Markdown files below `root` whose target file or heading does not exist, each as
+ * `page: link`. Building the site also rejects missing pages, but is far slower and ignores headings.
  */
 export function deadLinks(root: string): string[] {
   return markdownFiles(root).flatMap((file) =>
@@ -42,7 +42,9 @@ function isDead(root: string, file: string, link: string): boolean {
   return anchor !== undefined && statSync(target).isFile() && !anchorsOf(target).includes(anchor);
 }
 
-/** The anchors of headings (`## Heading`, `## Heading {#anchor}`) and of HTML in generated tables. */
+/**
+ * Returns the anchors of headings (`## Heading`, `## Heading {#anchor}`) and of HTML elements in generated tables.
+ */
 function anchorsOf(file: string): string[] {
   const text = readFileSync(file, 'utf8');
   const headings = [...text.matchAll(/^#+ (.*?)(?: \{#(\S+)\})?$/gm)].map(

@@ -8,7 +8,7 @@ Every operation and every schema of the service, generated from its OpenAPI docu
 
 `;
 
-/** The page with all operations and schemas. */
+/** Generates the page with all operations and schemas. */
 export function httpPage({ paths, components }: OpenApi): string {
   const operations = Object.entries(paths).flatMap(([path, methods]) =>
     Object.entries(methods).map(([method, operation]) => operationText(method, path, operation)),

@@ -27,7 +27,7 @@ function bounds(schema: Schema): string {
   return maximum === undefined ? `, at least ${minimum}` : `, ${minimum} to ${maximum}`;
 }
 
-/** A table of an object's members; required ones are marked. */
+/** A table of an object's fields; required ones are marked. */
 export function memberTable({ properties = {}, required = [] }: Schema): string {
   const rows = Object.entries(properties).map(([name, member]) => {
     const need = required.includes(name) ? 'yes' : '';

@@ -107,18 +107,18 @@ const loadReleasePresses = () => import('./release-presses.ts');
  * that closed the ad may be released immediately.
  */
 function keepUntilReleased(pressed: Set<string>): void {
-  const kept = new AbortController();
-  const { signal } = kept;
+  const keeping = new AbortController();
+  const { signal } = keeping;
   const keep = (event: KeyboardEvent) => {
     if (!pressed.has(event.code)) return;
     const pressedAgain = event.type === 'keydown' && !event.repeat;
     if (pressedAgain || event.type === 'keyup') pressed.delete(event.code);
     if (!pressedAgain) event.stopImmediatePropagation();
-    if (pressed.size === 0) kept.abort();
+    if (pressed.size === 0) keeping.abort();
   };
   for (const type of keyEvents) window.addEventListener(type, keep, { capture: true, signal });
   // A release in another window sends no event here.
-  window.addEventListener('blur', () => kept.abort(), { signal });
+  window.addEventListener('blur', () => keeping.abort(), { signal });
 }
 
 /** Identifies a press by its pointer, its mouse button, or the element under the finger. */

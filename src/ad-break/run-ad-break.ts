@@ -72,9 +72,9 @@ export async function obtain(
     () => true,
     () => false,
   );
-  let taken: ReadyAd | NoAd | undefined;
+  let takenAd: ReadyAd | NoAd | undefined;
   const result = await bounded(clock, loadTimeoutMs, signal, async (inner) => {
-    const ad = (taken = await take(placement, inner, request));
+    const ad = (takenAd = await take(placement, inner, request));
     // The ad arrived after the timeout or the abort.
     if (inner.aborted) destroy(ad);
     if (!('creative' in ad)) return ad;
@@ -93,7 +93,7 @@ export async function obtain(
     return noAd;
   });
   if (typeof result === 'object') return result;
-  if (taken) destroy(taken);
+  if (takenAd) destroy(takenAd);
   if (result === 'timeout') return { outcome: result, reason: 'load_timeout' };
   return { outcome: result === 'failed' ? 'error' : result };
 }

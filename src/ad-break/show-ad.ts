@@ -157,8 +157,8 @@ function showAd(
     cancelWait?.();
     signal?.removeEventListener('abort', abort);
     const { reward } = decision;
-    const awaited = result.outcome === 'pending' && reward && !result.reward;
-    settle({ ...result, decisionId: decision.id, ...(awaited ? { reward } : {}) });
+    const isRewardPending = result.outcome === 'pending' && reward && !result.reward;
+    settle({ ...result, decisionId: decision.id, ...(isRewardPending ? { reward } : {}) });
   }
 
   const abort = () => dispatch({ type: 'aborted' });

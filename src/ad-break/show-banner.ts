@@ -24,8 +24,10 @@ export async function showBanner(
     creative.destroy();
     return { ...result, outcome: 'aborted' };
   }
-  const report = (type: NewAdEvent['type'], more: Partial<NewAdEvent> = {}): void => {
-    deps.enqueue({ type, decision_id: decision.id, token: decision.token, ...more }).catch(surface);
+  const report = (type: NewAdEvent['type'], fields: Partial<NewAdEvent> = {}): void => {
+    deps
+      .enqueue({ type, decision_id: decision.id, token: decision.token, ...fields })
+      .catch(surface);
   };
   let unmount: (() => void) | undefined;
   const end = (): void => {

@@ -4,7 +4,7 @@ import type { RendererEvent } from './renderer.ts';
 
 const tickMs = 250;
 /** Maximum time credited for one tick, even if a busy page delays it, in milliseconds. */
-const longestTickMs = 1_000;
+const maxTickMs = 1_000;
 /** A longer gap between two ticks means that the device or the page slept, in milliseconds. */
 const sleptMs = 10_000;
 
@@ -36,7 +36,7 @@ export function startExposure(
     const elapsedMs = now - last;
     // The ad may have been visible for up to one tick before the sleep.
     if (running && !document.hidden) {
-      watchedMs += elapsedMs > sleptMs ? tickMs : Math.min(elapsedMs, longestTickMs);
+      watchedMs += elapsedMs > sleptMs ? tickMs : Math.min(elapsedMs, maxTickMs);
     }
     last = now;
     const ended = watchedMs >= durationMs;

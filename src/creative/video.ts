@@ -26,11 +26,11 @@ export function createWatchedTime(clock: Pick<Clock, 'monotonic'>): WatchedTime 
     },
     moveTo(mediaMs, counts) {
       const now = clock.monotonic();
-      const moved = mediaMs - lastMedia;
-      if (counts && moved > 0) {
-        mediaSum += moved;
+      const movedMs = mediaMs - lastMedia;
+      if (counts && movedMs > 0) {
+        mediaSum += movedMs;
         // Each step is limited too, so that time spent stalled cannot offset a later seek.
-        realSum += Math.min(now - lastReal, moved + 50);
+        realSum += Math.min(now - lastReal, movedMs + 50);
       }
       lastMedia = mediaMs;
       lastReal = now;

@@ -39,9 +39,9 @@ export function togglePanel(source: PanelSource): void {
   closers.delete(source);
   if (close) return close();
   if (source.ended.aborted) return;
-  const opened = openPanel(source);
-  closers.set(source, opened);
-  source.ended.addEventListener('abort', opened);
+  const closePanel = openPanel(source);
+  closers.set(source, closePanel);
+  source.ended.addEventListener('abort', closePanel);
 }
 
 /** Refresh interval of the panel, in milliseconds. */

@@ -112,7 +112,7 @@ export function createDecisions(deps: DecisionsDeps): Decisions {
     slots.set(placement, slot);
     return slot;
   };
-  const fresh = (slot: Slot): boolean => unexpired(slot)?.freshness.passed() === false;
+  const isFresh = (slot: Slot): boolean => unexpired(slot)?.freshness.passed() === false;
 
   const forget = (placement: string): void => {
     slots.get(placement)?.ready?.creative.destroy();
@@ -207,7 +207,7 @@ export function createDecisions(deps: DecisionsDeps): Decisions {
     // A decision from the game's server replaces whatever is loaded or in flight.
     if (provided) forget(placement);
     const slot = slotOf(placement);
-    if (fresh(slot) && slot.ready?.optionsKey === keyOf(options)) return undefined;
+    if (isFresh(slot) && slot.ready?.optionsKey === keyOf(options)) return undefined;
     return cachedNoAd(slot, options) ?? join(call, slot);
   };
 
@@ -226,7 +226,7 @@ export function createDecisions(deps: DecisionsDeps): Decisions {
     const slot = slotOf(placement);
     if (destroyed) return { available: false, reason: 'aborted' };
     if (!deps.isKnown()) return unavailable(notReady);
-    if (fresh(slot)) return { available: true };
+    if (isFresh(slot)) return { available: true };
     const { noFill } = slot;
     if (noFill && !noFill.end.passed()) return unavailable(noFill.noAd);
     return deps.isOnline() ? { available: true } : { available: false, reason: 'offline' };

@@ -158,8 +158,8 @@ export function createDrain(deps: DrainDeps): Drain {
       reason: code,
       value: event.json,
     }));
-    const aside = batch.unreadable.concat(rejected ?? []);
-    if (aside.length > 0) await source.setAside(aside);
+    const entriesToSetAside = batch.unreadable.concat(rejected ?? []);
+    if (entriesToSetAside.length > 0) await source.setAside(entriesToSetAside);
     if (delivery?.failure) return false;
     await source.remove(first, last);
     for (const { id } of batch.events) settled.delete(id);

@@ -102,7 +102,7 @@ export function createOutbox(deps: OutboxDeps): Outbox {
     diagnostics.lastError = String(error);
   };
   const isWaiting = (): boolean =>
-    counts.shared.events + counts.own.events + unwritten.size > 0 || group !== undefined;
+    counts.shared.events + counts.local.events + unwritten.size > 0 || group !== undefined;
   /** Clears the recent events once nothing is queued, because another tab may have sent them. */
   const clearSent = (): void => {
     if (!isWaiting()) recent.clear();
@@ -135,7 +135,7 @@ export function createOutbox(deps: OutboxDeps): Outbox {
   };
   const onResize = (source: EventStore, events: number, bytes: number): void => {
     if (source === store) broadcast({ events, bytes });
-    grow(source === store ? counts.shared : counts.own, events, bytes);
+    grow(source === store ? counts.shared : counts.local, events, bytes);
     clearSent();
     if (events > 0) wake();
   };
@@ -158,7 +158,7 @@ export function createOutbox(deps: OutboxDeps): Outbox {
     },
     onEmpty(source) {
       // Counted events may have been deleted, for example with the browser's data.
-      const { events, bytes } = source === store ? counts.shared : counts.own;
+      const { events, bytes } = source === store ? counts.shared : counts.local;
       if (events > 0) onResize(source, -events, -bytes);
     },
     onPause: (pause) => broadcast({ pause }),

@@ -41,7 +41,7 @@ export interface Counts {
   /** Size of the store that the tabs share. */
   shared: Size;
   /** Size of this tab's store in memory. */
-  own: Size;
+  local: Size;
   diagnostics: OutboxDiagnostics;
   drop(reason: DropReason, count: number): void;
   /** Drops that have not been reported to the service yet, by reason. */
@@ -52,7 +52,7 @@ export interface Counts {
 /** Creates the counters of queued, sent, dropped and rejected events, for diagnostics and for the service. */
 export function createCounts(): Counts {
   const shared = { events: 0, bytes: 0 };
-  const own = { events: 0, bytes: 0 };
+  const local = { events: 0, bytes: 0 };
   const diagnostics: OutboxDiagnostics = {
     storage: 'indexeddb',
     stored: 0,
@@ -62,7 +62,7 @@ export function createCounts(): Counts {
   };
   const counts: Counts = {
     shared,
-    own,
+    local,
     diagnostics,
     unreportedDrops: {},
     drop(reason, count) {
@@ -73,7 +73,7 @@ export function createCounts(): Counts {
       ...diagnostics,
       dropped: { ...diagnostics.dropped },
       rejected: { ...diagnostics.rejected },
-      stored: shared.events + own.events,
+      stored: shared.events + local.events,
     }),
   };
   return counts;
@@ -139,7 +139,7 @@ export function createStorage(deps: StorageDeps): Storage {
   /** Whether the quota stayed exceeded after an eviction. */
   let quotaExhausted = false;
 
-  const sizeOf = (source: EventStore): Size => (source === store ? shared : counts.own);
+  const sizeOf = (source: EventStore): Size => (source === store ? shared : counts.local);
   const loadEvict = (): Promise<typeof evict> => {
     loadingEvict ??= import('./evict.ts').then(
       (code) => code.evict,
@@ -184,7 +184,11 @@ export function createStorage(deps: StorageDeps): Storage {
   return {
     async append(events) {
       const at = deps.nowMs();
-      const records = groupEvents(events).map((some): EventRecord => ({ v: 1, at, events: some }));
+      const records = groupEvents(events).map((group): EventRecord => ({
+        v: 1,
+        at,
+        events: group,
+      }));
       let source: EventStore = store;
       try {
         await appendToStore(records);

@@ -135,8 +135,8 @@ function readTcf({ eventStatus, gdprApplies, purpose, tcString }: TcfData): Repl
   if (eventStatus !== 'tcloaded' && eventStatus !== 'useractioncomplete') return undefined;
   const decides = gdprApplies !== false;
   // TCF purposes: 1 is storing information on the device, 2 selecting ads with limited data, 7 measuring ads.
-  const agreed = [1, 2, 7].every((number) => purpose?.consents?.[number] === true);
-  return { status: agreed || !decides ? 'granted' : 'denied', decides, text: textOf(tcString) };
+  const hasAgreed = [1, 2, 7].every((number) => purpose?.consents?.[number] === true);
+  return { status: hasAgreed || !decides ? 'granted' : 'denied', decides, text: textOf(tcString) };
 }
 
 /** Fields of the US state sections; 1 means that the player opted out. */

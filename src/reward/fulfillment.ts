@@ -13,9 +13,9 @@ export interface Fulfillment {
   confirmation: Confirmation;
   delivery: Delivery;
   /**
-   * Assigns rewards to players who have been identified in the meantime, and removes those rewards from `unowned`.
+   * Assigns rewards to players who have been identified in the meantime, and removes those rewards from `unassigned`.
    */
-  assign(unowned: Map<string, Player>): Promise<void>;
+  assign(unassigned: Map<string, Player>): Promise<void>;
   /** Transfers one player’s undelivered rewards to another; resolves to true. */
   transfer(from: string, to: string): Promise<boolean>;
 }
@@ -43,12 +43,12 @@ export function fulfillRewards(deps: ConfirmationDeps & DeliveryDeps): Fulfillme
   return {
     confirmation,
     delivery,
-    async assign(unowned) {
-      for (const [decisionId, { ref }] of unowned) {
+    async assign(unassigned) {
+      for (const [decisionId, { ref }] of unassigned) {
         if (ref === undefined) continue;
         const assignOwner = (entry: LedgerEntry) => ({ ...entry, earnedBy: ref, heldFor: ref });
         // An entry that is still being added is assigned next time.
-        if (await ledger.change(decisionId, assignOwner)) unowned.delete(decisionId);
+        if (await ledger.change(decisionId, assignOwner)) unassigned.delete(decisionId);
       }
     },
     async transfer(from, to) {

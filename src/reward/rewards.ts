@@ -88,7 +88,7 @@ export function createRewards(deps: RewardsDeps): Rewards {
   let transferFrom: string | undefined;
 
   /** Rewards of players who have not been identified yet; they are delivered to nobody until that happens. */
-  const unowned = new Map<string, Player>();
+  const unassigned = new Map<string, Player>();
 
   const find = (decisionId: string) =>
     ledger.cached().find((entry) => entry.decisionId === decisionId);
@@ -97,10 +97,10 @@ export function createRewards(deps: RewardsDeps): Rewards {
     return entry ? reportOf(entry) : { decisionId, state: 'none' };
   };
   /** Whether the entry may be delivered to the current player. Other players' entries are kept up to date too. */
-  const isOurs = (entry: LedgerEntry): boolean =>
-    !unowned.has(entry.decisionId) && isFor(entry, player.player().ref);
-  const ours = () => ledger.cached().filter(isOurs);
-  const pending = () => ours().filter(isPending);
+  const isForCurrentPlayer = (entry: LedgerEntry): boolean =>
+    !unassigned.has(entry.decisionId) && isFor(entry, player.player().ref);
+  const entriesOfPlayer = () => ledger.cached().filter(isForCurrentPlayer);
+  const pending = () => entriesOfPlayer().filter(isPending);
 
   const change = async (decisionId: string, event: RewardEvent): Promise<void> => {
     const previousState = find(decisionId)?.state;
@@ -134,7 +134,7 @@ export function createRewards(deps: RewardsDeps): Rewards {
     report,
     settle,
     handlers,
-    isDue: (entry: LedgerEntry) => isDue(entry) && isOurs(entry),
+    isDue: (entry: LedgerEntry) => isDue(entry) && isForCurrentPlayer(entry),
     onError(error: unknown) {
       handlerErrors += 1;
       lastError = String(error);
@@ -142,7 +142,7 @@ export function createRewards(deps: RewardsDeps): Rewards {
   };
   const wake = (): void => {
     if (fulfillment) fulfillment.delivery.wake();
-    else if (ours().some(isOpen)) void load();
+    else if (entriesOfPlayer().some(isOpen)) void load();
   };
   const resume = (): void => {
     fulfillment?.confirmation.wake();
@@ -161,10 +161,10 @@ export function createRewards(deps: RewardsDeps): Rewards {
   const assignOwners = async (): Promise<void> => {
     const from = transferFrom;
     const to = player.player().ref;
-    if (to === undefined || (from === undefined && unowned.size === 0)) return;
+    if (to === undefined || (from === undefined && unassigned.size === 0)) return;
     // If the code cannot be loaded, the rewards remain unchanged until the player returns.
     if (!fulfillment) await load();
-    await fulfillment?.assign(unowned);
+    await fulfillment?.assign(unassigned);
     if (from !== undefined && (await fulfillment?.transfer(from, to)) && transferFrom === from)
       transferFrom = undefined;
   };
@@ -185,7 +185,7 @@ export function createRewards(deps: RewardsDeps): Rewards {
       if (!fulfillment) void load();
       const { ref } = owner;
       if (ref === undefined) {
-        unowned.set(decision.id, owner);
+        unassigned.set(decision.id, owner);
         player.identify();
       }
       await ledger.add({
@@ -218,7 +218,7 @@ export function createRewards(deps: RewardsDeps): Rewards {
     async status(decisionId) {
       await loading;
       const entry = find(decisionId);
-      if (entry && !isOurs(entry)) return { decisionId, state: 'none' };
+      if (entry && !isForCurrentPlayer(entry)) return { decisionId, state: 'none' };
       if (entry && !isFinal(entry.state) && !destroyed) {
         if (!fulfillment) await load();
         await fulfillment?.confirmation.poll(entry);
@@ -227,7 +227,7 @@ export function createRewards(deps: RewardsDeps): Rewards {
     },
     async list() {
       await ledger.readAll();
-      return ours().filter(isOpen).map(reportOf);
+      return entriesOfPlayer().filter(isOpen).map(reportOf);
     },
     playerChanged(from) {
       transferFrom = from;
@@ -244,7 +244,7 @@ export function createRewards(deps: RewardsDeps): Rewards {
     },
     diagnostics: () => ({
       pending: pending().length,
-      undelivered: ours().filter(isDue).length,
+      undelivered: entriesOfPlayer().filter(isDue).length,
       handlerErrors,
       ...(lastError !== undefined && { lastError }),
       ...ledger.health(),

@@ -2,7 +2,7 @@ import type { GameObjects, Scene } from 'phaser';
 
 const gravity = 620;
 const lift = -900;
-const largestSpeed = 330;
+const maxSpeed = 330;
 const emberCount = 22;
 
 /** The player's lantern with its glow and its trail of embers. */
@@ -57,7 +57,7 @@ export function createLantern(scene: Scene): Lantern {
     fly(seconds, rising, top) {
       age += seconds;
       speed += (rising ? lift : gravity) * seconds;
-      speed = Math.max(-largestSpeed, Math.min(largestSpeed, speed));
+      speed = Math.max(-maxSpeed, Math.min(maxSpeed, speed));
       body.y += speed * seconds;
       if (body.y < top) {
         body.y = top;

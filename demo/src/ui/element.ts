@@ -1,11 +1,11 @@
 /** Returns the element with this id; a missing one is a bug, because the page is ours. */
 export function element<Kind extends HTMLElement>(id: string, kind: new () => Kind): Kind {
-  const found = document.getElementById(id);
-  if (!(found instanceof kind)) throw new Error(`The page has no ${kind.name} with the id ${id}.`);
-  return found;
+  const match = document.getElementById(id);
+  if (!(match instanceof kind)) throw new Error(`The page has no ${kind.name} with the id ${id}.`);
+  return match;
 }
 
-/** Sets the text of every matching element, unless it is equal, so that screen readers announce nothing twice. */
+/** Sets the text of every matching element if it differs, so that screen readers announce nothing twice. */
 export function write(selector: string, text: string | number): void {
   for (const target of document.querySelectorAll(selector)) {
     if (target.textContent !== String(text)) target.textContent = String(text);

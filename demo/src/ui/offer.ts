@@ -3,7 +3,7 @@ import type { ShowResult } from 'trueward';
 import { offerText } from '../outcome-text.ts';
 import { element } from './element.ts';
 
-/** A button that offers a rewarded ad if there is one, and otherwise says why not. */
+/** A button that offers a rewarded ad if one is available, and otherwise says why not. */
 export interface Offer {
   /** Resets the offer for the next game over. */
   open(): void;
@@ -22,18 +22,18 @@ export function createOffer(
   const note = element(`${id}-note`, HTMLElement);
   let open = false;
 
-  const paint = (enabled: boolean, text: string) => {
+  const render = (enabled: boolean, text: string) => {
     button.disabled = !enabled;
     if (note.textContent !== text) note.textContent = text;
   };
   const refresh = () => {
     if (!open) return;
     const availability = ads.availability(placement);
-    paint(availability.available, offerText(availability, Date.now()));
+    render(availability.available, offerText(availability, Date.now()));
   };
   button.addEventListener('click', () => {
     open = false;
-    paint(false, 'Loading…');
+    render(false, 'Loading…');
     void ads.showRewarded(placement).then(onResult);
   });
   return {
@@ -44,7 +44,7 @@ export function createOffer(
     },
     close(text = '') {
       open = false;
-      paint(false, text);
+      render(false, text);
     },
     refresh,
   };

@@ -19,7 +19,7 @@ const simulations: Record<Simulation, string> = {
   no_fill: 'No ad',
   blocked: 'Blocked by a policy',
   killed: 'Kill switch',
-  slow: 'Slow answer',
+  slow: 'Slow response',
   error: 'Service error',
   reward_denied: 'Reward denied',
   reward_pending: 'Reward pending',
@@ -37,15 +37,15 @@ export function createStrip(ads: TruewardPlugin, network: SwitchableNetwork): St
       value('server-credits', credits.length);
       const latest = credits.slice(0, 4).map(({ amount, placement, creditedAt }) => {
         const item = document.createElement('li');
-        const sum = document.createElement('b');
-        sum.textContent = `+${amount}`;
-        item.append(`${placement}, ${new Date(creditedAt).toLocaleTimeString()}`, sum);
+        const amountText = document.createElement('b');
+        amountText.textContent = `+${amount}`;
+        item.append(`${placement}, ${new Date(creditedAt).toLocaleTimeString()}`, amountText);
         return item;
       });
       document.querySelector('[data-testid="credit-list"]')?.replaceChildren(...latest);
     },
     showConnection: (connected) =>
-      value('server-connection', connected ? 'live' : 'lost, trying again'),
+      value('server-connection', connected ? 'live' : 'lost, reconnecting'),
     showOutcome: (text) => value('last-outcome', text),
     delivered(decisionId) {
       deliveredIds.add(decisionId);

@@ -3,10 +3,10 @@ import { offerText, outcomeText } from '../../../demo/src/outcome-text.ts';
 
 it('shows in how many seconds, minutes or hours the next ad is available', () => {
   const text = (ms: number) => outcomeText({ outcome: 'cooldown', retryAt: new Date(ms) }, 0);
-  expect(text(29_001)).toBe('The next ad needs a moment. Again in 30 s.');
-  expect(text(-5)).toContain('Again in 1 s.');
-  expect(text(600_000)).toContain('Again in 10 min.');
-  expect(text(3 * 3_600_000)).toContain('Again in 3 h.');
+  expect(text(29_001)).toBe('The next ad is not ready yet. Try again in 30 s.');
+  expect(text(-5)).toContain('Try again in 1 s.');
+  expect(text(600_000)).toContain('Try again in 10 min.');
+  expect(text(3 * 3_600_000)).toContain('Try again in 3 h.');
 });
 
 it('offers an available ad, and otherwise shows the reason why there is none', () => {
