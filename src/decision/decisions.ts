@@ -62,10 +62,10 @@ interface InFlightRequest {
 /** The state of one placement. */
 interface Slot {
   /**
-   * A preloaded ad; once it is no longer fresh, it is requested again before it is shown. `optionsKey` identifies its
+   * A preloaded ad; once it is no longer fresh, it is requested again before it is shown. `key` identifies its
    * request options.
    */
-  ready?: ReadyAd & { optionsKey: string; freshness: Deadline };
+  ready?: ReadyAd & { key: string; freshness: Deadline };
   /** The last no-fill: its reason, the segments it applies to (as JSON), and when it expires. */
   noFill?: { noAd: NoAd; segments: string | undefined; end: Deadline };
   /** Keyed by {@link keyOf} of their options. */
@@ -207,7 +207,7 @@ export function createDecisions(deps: DecisionsDeps): Decisions {
     // A decision from the game's server replaces whatever is loaded or in flight.
     if (provided) forget(placement);
     const slot = slotOf(placement);
-    if (isFresh(slot) && slot.ready?.optionsKey === keyOf(options)) return undefined;
+    if (isFresh(slot) && slot.ready?.key === keyOf(options)) return undefined;
     return cachedNoAd(slot, options) ?? join(call, slot);
   };
 
@@ -217,7 +217,7 @@ export function createDecisions(deps: DecisionsDeps): Decisions {
     const slot = slotOf(placement);
     // Another caller may have taken or replaced what both waited for, or the device may have slept in the meantime.
     const ready = unexpired(slot);
-    if (ready?.optionsKey !== keyOf(options)) return take(placement, signal, options);
+    if (ready?.key !== keyOf(options)) return take(placement, signal, options);
     delete slot.ready;
     return ready;
   };
@@ -289,23 +289,17 @@ async function fillSlot(
     if (isCurrent()) recordNoAd(slot, result, clock, options);
     return result;
   }
-  const optionsKey = keyOf(options);
+  const key = keyOf(options);
   // A decision from the game's server can't be requested again.
   const { player } = deps.profile();
-  if (isCurrent())
-    storeAd(
-      slot,
-      { ...result, optionsKey: optionsKey, player },
-      clock,
-      provided ? Infinity : freshMs,
-    );
+  if (isCurrent()) storeAd(slot, { ...result, key, player }, clock, provided ? Infinity : freshMs);
   else result.creative.destroy();
   return undefined;
 }
 
 function storeAd(
   slot: Slot,
-  ad: ReadyAd & { optionsKey: string },
+  ad: ReadyAd & { key: string },
   clock: Clock,
   freshnessMs: number,
 ): void {

@@ -72,7 +72,7 @@ export function noAdFromResponse(
   return {
     outcome: status === 408 || status === 504 ? 'timeout' : 'error',
     reason: status === 429 ? 'rate_limited' : 'unavailable',
-    detail: `The service responded with HTTP ${status}.`,
+    detail: `The response was HTTP ${status}.`,
     ...(retryAfterMs === undefined ? {} : { retryAt: new Date(nowMs + retryAfterMs) }),
   };
 }
