@@ -60,7 +60,7 @@ export function createBank({ journal, now, onCredit }: BankDeps): Bank {
   }
 
   return {
-    // One at a time, because two deliveries of one event may arrive at the same moment.
+    // Credits are processed one at a time, because two deliveries of one event may arrive at the same moment.
     credit(event) {
       const credited = lastCredit.then(() => creditOnce(event));
       lastCredit = credited.catch(() => {

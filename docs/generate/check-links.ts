@@ -2,8 +2,10 @@
 import { join } from 'node:path';
 import { deadLinks } from './dead-links.ts';
 
-const dead = deadLinks(join(import.meta.dirname, '..', '..'));
-if (dead.length > 0) {
-  console.error(`Dead links, whose page or heading does not exist:\n  ${dead.join('\n  ')}`);
+const brokenLinks = deadLinks(join(import.meta.dirname, '..', '..'));
+if (brokenLinks.length > 0) {
+  console.error(
+    `Broken links, whose page or heading does not exist:\n  ${brokenLinks.join('\n  ')}`,
+  );
   process.exitCode = 1;
 }

@@ -88,7 +88,7 @@ function skipHeldTime({ director, Director, Game }: CocosModule): void {
  * interrupts sounds that are already playing. Returns a function that starts those sounds.
  */
 export function holdSounds({ AudioSource, director }: CocosModule): () => void {
-  // A project may leave audio out of its engine.
+  // A project's engine may be built without audio.
   const scene = AudioSource && director.getScene();
   if (!scene) return () => {};
   const { AudioState, EventType } = AudioSource;

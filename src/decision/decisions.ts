@@ -12,7 +12,7 @@ import {
 } from './request-ad.ts';
 import type { NoAd } from './no-ad.ts';
 
-/** Preloads ads, one request per placement at a time. */
+/** Preloads and caches ads; identical requests for a placement are shared. */
 export interface Decisions {
   /**
    * Returns the ad preloaded with the same options, or requests a new one. Never rejects; if `signal` aborts, that is

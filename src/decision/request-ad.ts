@@ -68,8 +68,8 @@ const failed = (detail: string): NoAd => ({
 });
 
 /**
- * Returns the user token for one request, or the reason not to send it: without a token, the reward would belong to
- * nobody. Never rejects, whatever the game's function does.
+ * Returns the user token for one request, or the reason not to send the request: without a token, the reward would
+ * belong to nobody. Never rejects, whatever the game's function does.
  */
 export async function getUserToken(
   source: UserToken | undefined,

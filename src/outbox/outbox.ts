@@ -66,7 +66,7 @@ export interface OutboxDeps {
   connectivity: Connectivity;
   lifecycle: PageLifecycle;
   openTabChannel: OpenTabChannel;
-  /** While it fails, an in-memory store replaces it. */
+  /** While the store fails, an in-memory store replaces it. */
   store: EventStore;
   /** Default: 20,000 events and 16 MB, enough for weeks of a busy game without network. */
   bounds?: Size;

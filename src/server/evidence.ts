@@ -1,18 +1,18 @@
-/** Options for what proves that an ad was watched. */
+/** Options for the proof that an ad was watched. */
 export interface EvidenceOptions {
   /**
-   * Values of `evidence` that are accepted besides `verified`, which means that the service judged the player's watching
-   * itself. Default none.
+   * Values of `evidence` to accept in addition to `verified`, which means that the service itself judged whether the
+   * ad was watched. Default: none.
    */
   acceptEvidence?: readonly string[];
 }
 
-/** Whether the evidence of a reward is accepted. Services that do not send it yet verify every reward. */
+/** Whether a reward's evidence is accepted. A service that does not send evidence yet verifies every reward. */
 export const isAccepted = (
   evidence: unknown = 'verified',
   { acceptEvidence = [] }: EvidenceOptions,
 ): evidence is string => evidence === 'verified' || acceptEvidence.includes(evidence as string);
 
-/** The message of the error when it is not accepted. */
+/** The error message for evidence that is not accepted. */
 export const evidenceProblem = (evidence: unknown): string =>
   `Expected the evidence "verified" or one of \`acceptEvidence\`, got ${JSON.stringify(evidence).slice(0, 60)}.`;

@@ -28,7 +28,7 @@ export async function openBank(file) {
   return {
     /** Resolves when the reward is on disk; only then may the webhook be acknowledged. */
     credit(rewarded) {
-      // One at a time, because two deliveries may arrive at the same moment.
+      // Credits are processed one at a time, because two deliveries may arrive at the same moment.
       const credited = lastCredit.then(() => creditOnce(rewarded));
       lastCredit = credited.catch(() => {});
       return credited;
