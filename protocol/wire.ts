@@ -55,7 +55,7 @@ export interface RewardStatus {
     | 'simulated';
   reward?: Reward;
   /**
-   * What proves that the ad was watched. `verified`: the SDK showed it, and the service judged the impression and the watching itself. More values may follow.
+   * What proves that the ad was watched. `verified`: the SDK showed the ad, and the service itself judged the impression and the watch time. More values may follow.
    */
   evidence?: string;
   /**
@@ -163,22 +163,22 @@ export interface Source {
     [k: string]: unknown;
   };
   /**
-   * `openrtb`: the id that you have as a publisher at the bidder, sent as `site.publisher.id`.
+   * `openrtb`: your publisher id with the bidder, sent as `site.publisher.id`.
    */
   publisher_id?: string;
   /**
-   * `openrtb`: everyone who is paid for an impression before the bidder, you first; sent as a complete `source.schain`, in which every node takes part in the payment (`hp`).
+   * `openrtb`: everyone who handles the payment for an impression before the bidder does, starting with you; sent as a complete `source.schain`, in which every node is part of the payment (`hp`).
    *
    * @minItems 1
    * @maxItems 32
    */
   supply_chain?: {
     /**
-     * The domain of the advertising system, in lower case.
+     * The advertising system’s domain, in lowercase.
      */
     asi: string;
     /**
-     * The id of the seller there.
+     * The seller’s id in that system.
      */
     sid: string;
   }[];
@@ -1021,7 +1021,7 @@ export interface DecisionRewardedEvent {
     user_ref: string;
     reward: Reward;
     /**
-     * What proves that the ad was watched. `verified`: the SDK showed it, and the service judged the impression and the watching itself. More values may follow.
+     * What proves that the ad was watched. `verified`: the SDK showed the ad, and the service itself judged the impression and the watch time. More values may follow.
      */
     evidence?: string;
     custom_data?: string;
@@ -1261,22 +1261,22 @@ export interface SourceRequest {
     [k: string]: unknown;
   };
   /**
-   * `openrtb`: the id that you have as a publisher at the bidder, sent as `site.publisher.id`.
+   * `openrtb`: your publisher id with the bidder, sent as `site.publisher.id`.
    */
   publisher_id?: string;
   /**
-   * `openrtb`: everyone who is paid for an impression before the bidder, you first; sent as a complete `source.schain`, in which every node takes part in the payment (`hp`).
+   * `openrtb`: everyone who handles the payment for an impression before the bidder does, starting with you; sent as a complete `source.schain`, in which every node is part of the payment (`hp`).
    *
    * @minItems 1
    * @maxItems 32
    */
   supply_chain?: {
     /**
-     * The domain of the advertising system, in lower case.
+     * The advertising system’s domain, in lowercase.
      */
     asi: string;
     /**
-     * The id of the seller there.
+     * The seller’s id in that system.
      */
     sid: string;
   }[];
@@ -1371,11 +1371,11 @@ export interface SourceUpdate {
   supply_chain?:
     | {
         /**
-         * The domain of the advertising system, in lower case.
+         * The advertising system’s domain, in lowercase.
          */
         asi: string;
         /**
-         * The id of the seller there.
+         * The seller’s id in that system.
          */
         sid: string;
       }[]

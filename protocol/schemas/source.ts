@@ -19,7 +19,7 @@ export const requestHeaders = Type.Object(
   },
 );
 
-/** Of a seller in ads.txt and sellers.json. */
+/** The format of a seller's id in ads.txt and sellers.json. */
 const sellerId = '^[^\\s,;#]{1,64}$';
 
 export const sourceSchema = named('Source', 'Where ads come from.', {
@@ -54,8 +54,7 @@ export const sourceSchema = named('Source', 'Where ads come from.', {
   publisher_id: Type.Optional(
     Type.String({
       pattern: sellerId,
-      description:
-        '`openrtb`: the id that you have as a publisher at the bidder, sent as `site.publisher.id`.',
+      description: '`openrtb`: your publisher id with the bidder, sent as `site.publisher.id`.',
     }),
   ),
   supply_chain: Type.Optional(
@@ -64,15 +63,15 @@ export const sourceSchema = named('Source', 'Where ads come from.', {
         asi: Type.String({
           format: 'hostname',
           maxLength: 253,
-          description: 'The domain of the advertising system, in lower case.',
+          description: 'The advertising system’s domain, in lowercase.',
         }),
-        sid: Type.String({ pattern: sellerId, description: 'The id of the seller there.' }),
+        sid: Type.String({ pattern: sellerId, description: 'The seller’s id in that system.' }),
       }),
       {
         minItems: 1,
         maxItems: 32,
         description:
-          '`openrtb`: everyone who is paid for an impression before the bidder, you first; sent as a complete `source.schain`, in which every node takes part in the payment (`hp`).',
+          '`openrtb`: everyone who handles the payment for an impression before the bidder does, starting with you; sent as a complete `source.schain`, in which every node is part of the payment (`hp`).',
       },
     ),
   ),
