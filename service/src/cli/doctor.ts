@@ -3,6 +3,7 @@ import { type Config, readConfig } from '../config/config.ts';
 import { ConfigError, unknownSettings } from '../config/read-settings.ts';
 import { MasterKeyError, openSecretBox } from '../key/secret-box.ts';
 import { systemClock } from '../platform/clock.ts';
+import { checkCitusNodes, readCitusRole } from '../store/citus.ts';
 import type { Queries } from '../store/database.ts';
 import { DirectoryInUseError } from '../store/directory-lock.ts';
 import { createGuardedAgent } from '../platform/guarded-agent.ts';
@@ -80,8 +81,13 @@ async function databaseFindings({
   config,
   migrated,
 }: DatabaseContext): Promise<Finding[]> {
+  const cluster = await clusterFindings(database);
+  // The other checks read all shards, and would fail for the same reason.
+  if (cluster.some(({ state }) => state === 'fail'))
+    return [...(await server(database)), ...cluster];
   return [
     ...(await server(database)),
+    ...cluster,
     ok(
       migrated.length === 0
         ? 'the database schema is up to date'
@@ -125,6 +131,41 @@ async function server(database: Queries): Promise<Finding[]> {
       ? [
           fail(
             `its clock differs from this machine’s by ${Math.round(differenceMs / 1_000)} s: synchronize both with NTP`,
+          ),
+        ]
+      : []),
+  ];
+}
+
+/** The nodes of a Citus cluster; nothing on a plain PostgreSQL server. */
+async function clusterFindings(database: Queries): Promise<Finding[]> {
+  const role = await readCitusRole(database);
+  if (role === undefined) return [];
+  const nodes = await checkCitusNodes(database);
+  const dead = nodes.filter(({ responds }) => !responds);
+  const [setting] = await database.query<{ transactions: string }>(
+    `SELECT current_setting('max_prepared_transactions') AS transactions`,
+  );
+  return [
+    ok(
+      `Citus: this server is a ${role}; ${nodes.length - dead.length} of ${nodes.length} nodes respond`,
+    ),
+    ...dead.map(({ address }) =>
+      fail(
+        `the Citus node ${address} does not respond, so its accounts get 503 and the remaining checks of the database are skipped: start it, or promote its standby and call citus_update_node`,
+      ),
+    ),
+    ...nodes
+      .filter(({ isEmpty }) => isEmpty)
+      .map(({ address }) =>
+        warn(
+          `the Citus node ${address} has no shards: SELECT citus_rebalance_start() on the coordinator`,
+        ),
+      ),
+    ...(setting?.transactions === '0'
+      ? [
+          fail(
+            'max_prepared_transactions is 0, so changes of the configuration fail: set it to 200 on every node, and restart them',
           ),
         ]
       : []),

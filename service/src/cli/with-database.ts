@@ -27,7 +27,12 @@ export async function withDatabase<T>(work: (context: DatabaseContext) => Promis
   try {
     const migrated = await migrate(database, {
       onApply: (name) => printMessage(`Applying migration ${name}`),
-      onDistribute: (table) => printMessage(`Distributing ${table} over the shards of Citus`),
+      onDistribute: (table, placement) =>
+        printMessage(
+          placement === 'coordinator'
+            ? `Citus: ${table} stays on the coordinator`
+            : `Citus: distributing ${table} by account`,
+        ),
       onNewer: (names) =>
         printMessage(`The database schema is newer than this build (${names.join(', ')}).`),
       onWait: printMessage,

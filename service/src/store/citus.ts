@@ -30,6 +30,23 @@ export async function readCitusRole(
   return row?.coordinator === true ? 'coordinator' : 'worker';
 }
 
+/** A node of the cluster, as this server sees it. */
+export interface CitusNode {
+  /** Host and port. */
+  address: string;
+  responds: boolean;
+  /** Whether it should have shards, but has none. */
+  isEmpty: boolean;
+}
+
+/** All primary nodes of the cluster, the coordinator first. */
+export const checkCitusNodes = (queries: Pick<Queries, 'query'>): Promise<CitusNode[]> =>
+  queries.query<CitusNode>(
+    `SELECT nodename || ':' || nodeport AS address, citus_check_connection_to_node(nodename, nodeport) AS responds,
+        shouldhaveshards AND NOT EXISTS (SELECT 1 FROM pg_dist_placement WHERE groupid = node.groupid) AS "isEmpty"
+      FROM pg_dist_node node WHERE noderole = 'primary' ORDER BY groupid, address`,
+  );
+
 /** @throws Error on a Citus worker, where schema changes fail or would affect that worker only. */
 export async function rejectWorker(queries: Pick<Queries, 'query'>): Promise<void> {
   if ((await readCitusRole(queries)) !== 'worker') return;
@@ -38,8 +55,12 @@ export async function rejectWorker(queries: Pick<Queries, 'query'>): Promise<voi
   );
 }
 
+/** Distributed by account, or on the coordinator only. */
+export type TablePlacement = 'by account' | 'coordinator';
+
 interface DistributeOptions {
-  onDistribute: ((table: string) => void) | undefined;
+  /** Called before each table. */
+  onDistribute: ((table: string, placement: TablePlacement) => void) | undefined;
   onWait: ((text: string) => void) | undefined;
   waitMs: number;
 }
@@ -60,7 +81,7 @@ export async function distributeTables(
     // Another process may have done it in the meantime. This transaction must not read the tables, which `maintain`
     // locks on its own connection.
     for (const table of await listUndistributed(database)) {
-      onDistribute?.(table);
+      onDistribute?.(table, serviceTables.includes(table) ? 'coordinator' : 'by account');
       await maintain([statementFor(table)], waitMs);
     }
   });

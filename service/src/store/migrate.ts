@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import { distributeTables, rejectWorker } from './citus.ts';
+import { distributeTables, rejectWorker, type TablePlacement } from './citus.ts';
 import type { Database, Queries } from './database.ts';
 import { withMigrationLock } from './migration-lock.ts';
 import { initial } from './migrations/initial.ts';
@@ -80,8 +80,8 @@ export const allMigrations: readonly Migration[] = [
 
 export interface MigrateOptions {
   onApply?(name: string): void;
-  /** A table is being distributed over the shards of a Citus cluster. */
-  onDistribute?(table: string): void;
+  /** A table is being added to a Citus cluster. */
+  onDistribute?(table: string, placement: TablePlacement): void;
   /** The database has migrations of a newer release that this one is compatible with: a rolling upgrade. */
   onNewer?(names: string[]): void;
   /** Another session blocks the migration; the text names it. */

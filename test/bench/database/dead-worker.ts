@@ -1,0 +1,141 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { Decision } from '../../../protocol/wire.ts';
+import { percentile } from '../outbox/statistics.ts';
+import type { Side } from './side.ts';
+
+/** What one account got while a worker was dead. */
+export interface AccountRow {
+  account: 'on the killed worker' | 'on another worker';
+  requests: number;
+  succeeded: number;
+  /** 50th and 99th percentile of the requests that succeeded, or of those that failed if none did. */
+  ms: [number, number];
+  /** Decisions that were acknowledged before and after the kill. */
+  acknowledged: number;
+  /** Of these, those in the database after the restart of the worker. */
+  stored: number;
+}
+
+interface Account {
+  id: string;
+  key: string;
+  port: number;
+}
+
+const atOnce = 8;
+const accounts = 12;
+
+/** Kills the worker of one of two accounts, which the same process serves, and starts it again afterwards. */
+export async function killWorker(side: Side, windowMs: number): Promise<AccountRow[]> {
+  const [onKilled, other] = await twoAccounts(side);
+  const server = side.servers.find(({ port }) => port === onKilled.port);
+  if (!server) throw new Error(`The worker on port ${onKilled.port} is not among the servers.`);
+  // Only the workers that stay, so that the process need not change its host.
+  const url = side.urls.find((each) => Number(new URL(each).port) !== onKilled.port);
+  const service = await side.start(url ?? (side.urls[0] as string), 'first');
+  try {
+    const before = await Promise.all(
+      [onKilled, other].map((account) => requestDecisions(service.url, account, windowMs)),
+    );
+    let after: Requests[];
+    try {
+      server.kill();
+      after = await Promise.all(
+        [onKilled, other].map((account) => requestDecisions(service.url, account, windowMs)),
+      );
+    } finally {
+      server.restart();
+    }
+    const rows: AccountRow[] = [];
+    for (const [index, account] of [onKilled, other].entries()) {
+      const { okMs, failedMs, ids } = after[index] as Requests;
+      const all = [...(before[index]?.ids ?? []), ...ids];
+      const measured = okMs.length > 0 ? okMs : failedMs;
+      rows.push({
+        account: index === 0 ? 'on the killed worker' : 'on another worker',
+        requests: okMs.length + failedMs.length,
+        succeeded: okMs.length,
+        ms: [percentile(measured, 0.5) ?? NaN, percentile(measured, 0.99) ?? NaN],
+        acknowledged: all.length,
+        stored: await countStored(side, account, all),
+      });
+    }
+    return rows;
+  } finally {
+    await service.stop();
+  }
+}
+
+/** Two of several demo accounts, whose shards are on different workers. */
+async function twoAccounts(side: Side): Promise<[Account, Account]> {
+  const known: Account[] = [];
+  for (let index = 0; index < accounts; index += 1) {
+    const service = await side.start(side.urls[0] as string, index === 0 ? 'first' : `n${index}`);
+    const { publishable } = service.keys.live;
+    await service.stop();
+    const rows = await side.admin.query<{ id: string; port: number }>(
+      `SELECT account_id AS id, (SELECT nodeport FROM citus_shards
+          WHERE table_name = 'accounts'::regclass
+            AND shardid = get_shard_id_for_distribution_column('accounts', account_id)) AS port
+        FROM accounts ORDER BY account_id`,
+    );
+    const row = rows.find(({ id }) => !known.some((each) => each.id === id));
+    if (!row) throw new Error('Expected the service to add a demo account.');
+    const added = { ...row, key: publishable };
+    known.push(added);
+    const other = known.find(({ port }) => port !== added.port);
+    if (other) return [added, other];
+  }
+  throw new Error(`${accounts} accounts are all on one worker; expected two workers with shards.`);
+}
+
+interface Requests {
+  okMs: number[];
+  failedMs: number[];
+  /** Of the acknowledged decisions. */
+  ids: string[];
+}
+
+let players = 0;
+
+async function requestDecisions(
+  url: string,
+  { key }: Account,
+  windowMs: number,
+): Promise<Requests> {
+  const found: Requests = { okMs: [], failedMs: [], ids: [] };
+  const endMs = performance.now() + windowMs;
+  const play = async (): Promise<void> => {
+    while (performance.now() < endMs) {
+      const startedMs = performance.now();
+      const response = await fetch(`${url}/v1/decisions`, {
+        method: 'POST',
+        headers: { authorization: `Bearer ${key}`, 'content-type': 'application/json' },
+        body: JSON.stringify({ placement: 'revive', user_ref: `player-${(players += 1)}` }),
+      });
+      const text = await response.text();
+      (response.ok ? found.okMs : found.failedMs).push(performance.now() - startedMs);
+      if (response.ok) found.ids.push((JSON.parse(text) as Decision).id);
+      // A player does not repeat a failed request at once.
+      else await sleep(50);
+    }
+  };
+  await Promise.all(Array.from({ length: atOnce }, play));
+  return found;
+}
+
+/** Waits for the restarted worker for up to a minute. */
+async function countStored({ admin }: Side, { id }: Account, ids: string[]): Promise<number> {
+  for (let attempt = 1; ; attempt += 1) {
+    try {
+      const [row] = await admin.query<{ stored: number }>(
+        'SELECT count(*)::bigint AS stored FROM decisions WHERE account_id = $1 AND id = ANY($2)',
+        [id, ids],
+      );
+      return row?.stored ?? 0;
+    } catch (error) {
+      if (attempt === 120) throw error;
+      await sleep(500);
+    }
+  }
+}

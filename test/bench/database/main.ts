@@ -1,0 +1,84 @@
+/** `npm run bench:database`: what an ad costs on several databases, in turns in one run. */
+import { parseArgs } from 'node:util';
+import { inTurns } from '../service/builds.ts';
+import { startReceiver } from '../service/receiver.ts';
+import { readOrigin } from '../service/results.ts';
+import { type AccountRow, killWorker } from './dead-worker.ts';
+import { publish, summarize, type SideRow } from './page.ts';
+import { openSide, type Side, startProcesses } from './side.ts';
+import { playAds, type Window } from './whole-ads.ts';
+
+const { values } = parseArgs({
+  options: {
+    url: { type: 'string', multiple: true, default: [] },
+    rounds: { type: 'string', default: '5' },
+    ads: { type: 'string', default: '1000' },
+    'kill-worker': { type: 'boolean' },
+    quick: { type: 'boolean' },
+    help: { type: 'boolean' },
+  },
+});
+if (values.help === true || values.url.length === 0) {
+  console.log(`npm run bench:database -- --url name=postgres://… [--url …] [options]
+
+Latency and CPU of decisions and of whole ads with their webhooks on each database, in turns. Creates
+a new database there, which stays. Of a Citus cluster, name the coordinator first; with several hosts
+in a URL, one process of the service is started for each. All servers must run on this machine.
+
+  --rounds <n>   default 5; about 40 seconds for each database and round
+  --ads <n>      per database and round, 48 at a time; default 1000
+  --kill-worker  kills (SIGKILL) a worker of the last cluster under load, and starts it again
+  --quick        a few ads, to see that it works; publishes nothing`);
+  process.exit();
+}
+const quick = values.quick === true;
+const rounds = quick ? 1 : Number(values.rounds);
+const loads = [
+  { count: quick ? 10 : 150, atOnce: 1 },
+  { count: quick ? 96 : Number(values.ads), atOnce: 48 },
+];
+const windowMs = quick ? 3_000 : 15_000;
+
+const measured = readOrigin();
+const receiver = await startReceiver();
+const sides: Side[] = [];
+const windows = new Map<string, Window[]>();
+let deadWorker: { name: string; rows: AccountRow[] } | undefined;
+const keyOf = (side: Side, atOnce: number): string => `${side.name}/${atOnce}`;
+try {
+  for (const url of values.url) sides.push(await openSide(url));
+  for (let round = 0; round < rounds; round += 1) {
+    for (const side of inTurns(sides, round)) {
+      console.log(`round ${round + 1} of ${rounds}, ${side.name}`);
+      // Only the measured side runs, because sides may share servers.
+      const processes = await startProcesses(side, 48);
+      try {
+        const [client] = processes.clients;
+        const webhook = await client?.addWebhook(`${receiver.url}/0/ads`, 'decision.rewarded');
+        // Warms up.
+        await playAds(side, processes, receiver, { count: quick ? 48 : 600, atOnce: 48 });
+        for (const load of loads) {
+          const key = keyOf(side, load.atOnce);
+          const window = await playAds(side, processes, receiver, load);
+          windows.set(key, [...(windows.get(key) ?? []), window]);
+        }
+        await client?.call('DELETE', `/v1/webhooks/${webhook?.id}`);
+      } finally {
+        await processes.stop();
+      }
+    }
+  }
+  const cluster = sides.findLast(({ isCluster }) => isCluster);
+  if (values['kill-worker'] === true) {
+    if (!cluster) throw new Error('--kill-worker: no --url is a Citus cluster.');
+    console.log(`killing a worker of ${cluster.name}`);
+    deadWorker = { name: cluster.name, rows: await killWorker(cluster, windowMs) };
+  }
+} finally {
+  for (const side of sides) await side.stop();
+  await receiver.stop();
+}
+const rows: SideRow[] = loads.flatMap(({ atOnce }) =>
+  sides.map((side) => summarize(side, atOnce, windows.get(keyOf(side, atOnce)) ?? [])),
+);
+await publish({ measured, rounds, rows, ...(deadWorker ? { deadWorker } : {}) }, quick);

@@ -1,0 +1,138 @@
+import { mkdir, readFile, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { format } from 'prettier';
+import { median, percentile } from '../outbox/statistics.ts';
+import type { Origin } from '../service/results.ts';
+import type { AccountRow } from './dead-worker.ts';
+import type { Side } from './side.ts';
+import type { Used, Window } from './whole-ads.ts';
+
+/** One database at one concurrency. */
+export interface SideRow {
+  name: string;
+  processes: number;
+  servers: number;
+  atOnce: number;
+  /** 50th and 99th percentile of all rounds. */
+  decisionMs: [number, number];
+  adMs: [number, number];
+  /** Medians of the rounds. */
+  decisionUs: Used;
+  adUs: Used;
+}
+
+/** docs/benchmarks/database/database.json */
+export interface Databases {
+  measured: Origin;
+  rounds: number;
+  rows: SideRow[];
+  deadWorker?: { name: string; rows: AccountRow[] };
+}
+
+export function summarize(side: Side, atOnce: number, windows: readonly Window[]): SideRow {
+  const percentiles = (read: (window: Window) => number[]): [number, number] => {
+    const all = windows.flatMap(read);
+    return [percentile(all, 0.5) ?? NaN, percentile(all, 0.99) ?? NaN];
+  };
+  const used = (read: (window: Window) => Used): Used => ({
+    service: median(windows.map((window) => read(window).service)) ?? NaN,
+    database: median(windows.map((window) => read(window).database)) ?? NaN,
+  });
+  return {
+    name: side.name,
+    processes: side.urls.length,
+    servers: side.servers.length,
+    atOnce,
+    decisionMs: percentiles(({ decisionMs }) => decisionMs),
+    adMs: percentiles(({ adMs }) => adMs),
+    decisionUs: used(({ decisionUs }) => decisionUs),
+    adUs: used(({ adUs }) => adUs),
+  };
+}
+
+const docs = join(import.meta.dirname, '../../../docs');
+const [begin, end] = ['<!-- databases -->', '<!-- /databases -->'];
+
+/** Prints the tables and, unless the run was quick, writes them into docs/scale.md and docs/benchmarks/database. */
+export async function publish(found: Databases, quick: boolean): Promise<void> {
+  const text = describe(found);
+  console.log(text);
+  if (quick) return console.log('Quick runs are not published.');
+  const folder = join(docs, 'benchmarks/database');
+  await mkdir(folder, { recursive: true });
+  const json = await format(JSON.stringify(found), { parser: 'json', printWidth: 100 });
+  await writeFile(join(folder, 'database.json'), json);
+  const page = join(docs, 'scale.md');
+  const old = await readFile(page, 'utf8');
+  const [from, to] = [old.indexOf(begin), old.indexOf(end)];
+  if (from < 0 || to < from) throw new Error(`${page} lacks ${begin} or ${end}.`);
+  const updated = `${old.slice(0, from)}${begin}\n\n${text}\n\n${old.slice(to)}`;
+  await writeFile(page, await format(updated, { parser: 'markdown', printWidth: 100 }));
+  console.log('Written: docs/scale.md and docs/benchmarks/database');
+}
+
+const table = (head: readonly string[], rows: readonly (string | number)[][]): string =>
+  [head, head.map(() => '---'), ...rows].map((row) => `| ${row.join(' | ')} |`).join('\n');
+const whole = (value: number): string => Math.round(value).toLocaleString('en');
+const pair = (values: readonly [number, number]): string =>
+  values.map((value) => value.toFixed(1)).join(' / ');
+const both = ({ service, database }: Used): string => `${whole(service)} + ${whole(database)}`;
+
+const describe = ({ measured, rounds, rows, deadWorker }: Databases): string =>
+  [
+    `Measured ${measured.date} on ${measured.machine} (\`npm run bench:database\`, ${rounds} rounds, in turns).`,
+    table(
+      [
+        'database',
+        'at a time',
+        'processes',
+        'servers',
+        'decision p50 / p99, ms',
+        'whole ad p50 / p99, ms',
+        'decision: service + servers, µs',
+        'whole ad: service + servers, µs',
+      ],
+      rows.map((row) => [
+        row.name,
+        row.atOnce,
+        row.processes,
+        row.servers,
+        pair(row.decisionMs),
+        pair(row.adMs),
+        both(row.decisionUs),
+        both(row.adUs),
+      ]),
+    ),
+    describeRatios(rows),
+    deadWorker && describeDeadWorker(deadWorker),
+  ]
+    .filter(Boolean)
+    .join('\n\n');
+
+/** CPU of the servers per whole ad, relative to the first database, and the size of a cluster that this implies. */
+const describeRatios = (rows: readonly SideRow[]): string => {
+  const [first, ...others] = rows.filter(({ atOnce }) => atOnce > 1);
+  if (!first) return '';
+  return others
+    .map((row) => {
+      const ratio = row.adUs.database / first.adUs.database;
+      return `- **${row.name}** takes ${ratio.toFixed(1)} times the servers' CPU of ${first.name} for a whole ad: ${Math.floor(ratio) + 1} servers of one size carry more than one of them without a cluster.`;
+    })
+    .join('\n');
+};
+
+const describeDeadWorker = ({ name, rows }: { name: string; rows: AccountRow[] }): string =>
+  `Two accounts on ${name}, served by one process, after a worker was killed (SIGKILL). Acknowledged decisions are those
+before and after the kill; they were counted after the worker's restart.
+
+${table(
+  ['account', 'requests', 'succeeded', 'p50 / p99, ms', 'acknowledged', 'stored'],
+  rows.map((row) => [
+    row.account,
+    whole(row.requests),
+    whole(row.succeeded),
+    pair(row.ms),
+    whole(row.acknowledged),
+    whole(row.stored),
+  ]),
+)}`;

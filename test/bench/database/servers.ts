@@ -1,0 +1,81 @@
+import { spawn } from 'node:child_process';
+import { readdirSync, readFileSync, readlinkSync, statSync } from 'node:fs';
+import { join } from 'node:path';
+import { childrenOf } from '../../../service/test/private-postgres.ts';
+import { treeTimeUs } from '../service/processor-time.ts';
+
+/** A PostgreSQL server on this machine. */
+export interface LocalServer {
+  port: number;
+  /** CPU time of all its processes so far, in microseconds. */
+  timeUs(): number;
+  /** Kills all its processes, like a crash of the machine (SIGKILL). */
+  kill(): void;
+  /** Starts it again with the same program, arguments and user. It keeps running after this process. */
+  restart(): void;
+}
+
+/** @throws Error if no process that this user can inspect listens on the port. */
+export function findServer(port: number): LocalServer {
+  const pid = findListener(port);
+  const [program = '', ...args] = readFileSync(`/proc/${pid}/cmdline`, 'utf8')
+    .split('\0')
+    .filter((text) => text !== '');
+  const executable = readlinkSync(`/proc/${pid}/exe`);
+  const cwd = readlinkSync(`/proc/${pid}/cwd`);
+  const { uid, gid } = statSync(cwd);
+  return {
+    port,
+    timeUs: () => treeTimeUs(pid, childrenOf(pid)),
+    kill() {
+      const sessions = childrenOf(pid);
+      // First the postmaster, which would restart the sessions.
+      for (const each of [pid, ...sessions]) killIfRunning(each);
+    },
+    restart() {
+      const as = process.getuid?.() === 0 ? { uid, gid } : {};
+      const options = { ...as, cwd, argv0: program, detached: true, stdio: 'ignore' } as const;
+      spawn(executable, args, options).unref();
+    },
+  };
+}
+
+/** The process that listens on a TCP port, by proc(5). */
+function findListener(port: number): number {
+  const suffix = `:${port.toString(16).toUpperCase().padStart(4, '0')}`;
+  const listening = '0A';
+  const sockets = ['/proc/net/tcp', '/proc/net/tcp6'].flatMap((file) =>
+    readFileSync(file, 'utf8')
+      .split('\n')
+      .map((line) => line.trim().split(/\s+/))
+      .filter(([, local, , state]) => local?.endsWith(suffix) === true && state === listening)
+      .map((fields) => `socket:[${fields[9]}]`),
+  );
+  const pids = readdirSync('/proc')
+    .filter((name) => /^\d+$/.test(name))
+    .map(Number);
+  const listener = pids.find((pid) => openFiles(pid).some((file) => sockets.includes(file)));
+  if (listener === undefined)
+    throw new Error(
+      `No process of this machine listens on port ${port}. The benchmark reads CPU times, so all servers must run here, and you need permission to inspect them.`,
+    );
+  return listener;
+}
+
+function openFiles(pid: number): string[] {
+  const folder = `/proc/${pid}/fd`;
+  try {
+    return readdirSync(folder).map((name) => readlinkSync(join(folder, name)));
+  } catch {
+    // It belongs to somebody else, or has exited.
+    return [];
+  }
+}
+
+function killIfRunning(pid: number): void {
+  try {
+    process.kill(pid, 'SIGKILL');
+  } catch {
+    // It ended with its parent.
+  }
+}

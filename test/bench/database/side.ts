@@ -1,0 +1,112 @@
+import { randomBytes } from 'node:crypto';
+import { mkdirSync, mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { urlsOfHosts } from '../../../service/src/platform/urls-of-hosts.ts';
+import { readCitusRole } from '../../../service/src/store/citus.ts';
+import type { Database } from '../../../service/src/store/database.ts';
+import { openPostgres } from '../../../service/src/store/postgres.ts';
+import { createDatabaseOn } from '../../../service/test/create-database.ts';
+import { type RunningService, startService } from '../../../service/test/start-service.ts';
+import { type Client, createClient } from '../service/ads.ts';
+import { processorTimeUs } from '../service/processor-time.ts';
+import { findServer, type LocalServer } from './servers.ts';
+
+/** A database under test: a new one on the servers of a `--url`. */
+export interface Side {
+  name: string;
+  /** Every host that the service may connect to, the coordinator of a cluster first. */
+  urls: string[];
+  /** All servers that do its work, also workers that the URL does not name. */
+  servers: LocalServer[];
+  isCluster: boolean;
+  /** Connected to the first host. */
+  admin: Database;
+  /** Starts the service with a demo account; the same folder always means the same account. */
+  start(url: string, account?: string): Promise<RunningService>;
+  stop(): Promise<void>;
+}
+
+/**
+ * Creates a database on the servers, which the caller may delete later.
+ *
+ * @param given `name=postgres://…`, with several hosts separated by commas
+ * @throws Error if `given` is no such text, or a server does not run on this machine
+ */
+export async function openSide(given: string): Promise<Side> {
+  const [, name, url = ''] = /^([^=]+)=(postgres(?:ql)?:\/\/.*)$/.exec(given) ?? [];
+  const [first, ...others] = urlsOfHosts(url);
+  if (name === undefined || first === undefined)
+    throw new Error(`--url is ${given}; expected name=postgres://user@host:port/database.`);
+  const database = `bench_${randomBytes(4).toString('hex')}`;
+  const created = await createDatabaseOn(first, database);
+  const urls = [created, ...others.map((other) => other.replace(/[^/]*$/, database))];
+  const limits = { poolSize: 1, timeoutMs: 60_000, lockTimeoutMs: 60_000, pooler: false };
+  // A killed worker may end sessions of the coordinator, too; the statement concerned reports it.
+  const admin = openPostgres(created, () => undefined, limits);
+  const isCluster = (await readCitusRole(admin)) !== undefined;
+  const nodes = isCluster
+    ? await admin.query<{ port: number }>(
+        `SELECT nodeport AS port FROM pg_dist_node WHERE noderole = 'primary'`,
+      )
+    : [];
+  const ports = new Set([
+    ...urls.map((each) => Number(new URL(each).port || 5432)),
+    ...nodes.map(({ port }) => port),
+  ]);
+  const folder = mkdtempSync(join(tmpdir(), 'trueward-bench-'));
+  const masterKey = randomBytes(32).toString('base64');
+  return {
+    name,
+    urls,
+    servers: [...ports].map(findServer),
+    isCluster,
+    admin,
+    start: (to, account = 'one') => {
+      const dataDir = join(folder, account);
+      mkdirSync(dataDir, { recursive: true });
+      return startService({
+        dataDir,
+        env: {
+          RATE_LIMITS: 'off',
+          NODE_OPTIONS: '--max-semi-space-size=32',
+          TRUEWARD_MASTER_KEY: masterKey,
+          DATABASE_URL: to,
+          DATABASE_ADMIN_URL: created,
+        },
+      });
+    },
+    async stop() {
+      await admin.close();
+      rmSync(folder, { recursive: true, force: true });
+    },
+  };
+}
+
+/** One process of the service per host, which share the requests of the demo account's sandbox. */
+export interface Processes {
+  clients: Client[];
+  /** CPU times of all processes, and of all servers, so far. */
+  read(): { serviceUs: number; databaseUs: number };
+  stop(): Promise<void>;
+}
+
+export async function startProcesses(side: Side, connections: number): Promise<Processes> {
+  const services: RunningService[] = [];
+  for (const url of side.urls) services.push(await side.start(url));
+  const clients = services.map(({ url, keys }) =>
+    createClient(url, keys.sandbox, Math.ceil(connections / services.length)),
+  );
+  const sum = (values: number[]): number => values.reduce((total, value) => total + value, 0);
+  return {
+    clients,
+    read: () => ({
+      serviceUs: sum(services.map((service) => processorTimeUs(service.process.pid ?? 0))),
+      databaseUs: sum(side.servers.map((server) => server.timeUs())),
+    }),
+    async stop() {
+      for (const client of clients) await client.close();
+      for (const service of services) await service.stop();
+    },
+  };
+}

@@ -1,0 +1,98 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { type Ad, type Client, forEach, watched } from '../service/ads.ts';
+import { nowMs, type Receiver } from '../service/receiver.ts';
+import type { Processes, Side } from './side.ts';
+
+/** What some ads took, in one round. */
+export interface Window {
+  /** Of each decision. */
+  decisionMs: number[];
+  /** Of each ad: the times of its four requests, and from the end of the last one to the webhook. */
+  adMs: number[];
+  /** CPU per decision. */
+  decisionUs: Used;
+  /** CPU per ad, without the time in which it is watched. */
+  adUs: Used;
+}
+
+export interface Used {
+  service: number;
+  database: number;
+}
+
+/** Players watch this many ads to the end, and the game's server receives a webhook for each. */
+export async function playAds(
+  side: Side,
+  { clients, read }: Processes,
+  receiver: Receiver,
+  { count, atOnce }: { count: number; atOnce: number },
+): Promise<Window> {
+  const used: Used[] = [];
+  const spent = new Map<string, number>();
+  const clientOf = (index: number): Client => clients[index % clients.length] as Client;
+  const step = async <T>(work: () => Promise<T>): Promise<T> => {
+    const before = read();
+    const result = await work();
+    const after = read();
+    used.push({
+      service: (after.serviceUs - before.serviceUs) / count,
+      database: (after.databaseUs - before.databaseUs) / count,
+    });
+    return result;
+  };
+  const timed = async <T>(work: () => Promise<T>): Promise<{ result: T; ms: number }> => {
+    const startedMs = nowMs();
+    return { result: await work(), ms: nowMs() - startedMs };
+  };
+  const indexes = Array.from({ length: count }, (_, index) => index);
+  const decisions = await step(() =>
+    forEach(indexes, atOnce, (index) => timed(clientOf(index).decide)),
+  );
+  const ads = decisions.map(({ result, ms }) => {
+    spent.set(result.id, ms);
+    return result;
+  });
+  const send = (to: 'start' | 'quartiles' | 'finish') =>
+    forEach(indexes, atOnce, async (index) => {
+      const ad = ads[index] as Ad;
+      const { ms } = await timed(() => clientOf(index)[to](ad));
+      spent.set(ad.id, (spent.get(ad.id) ?? 0) + ms);
+      return [ad.id, nowMs()] as const;
+    });
+  await step(() => send('start'));
+  await watched(ads, 0.75);
+  await step(() => send('quartiles'));
+  await watched(ads, 1);
+  receiver.clear();
+  await step(async () => {
+    const finishedMs = new Map(await send('finish'));
+    // By decision, because a delivery may be attempted twice on a busy machine.
+    const arrivedMs = new Map<string, number>();
+    for (let seen = 0; arrivedMs.size < count; seen += 1) {
+      await receiver.count(seen + 1);
+      const { decisionId = '', atMs } = receiver.arrivals[seen] ?? { atMs: NaN };
+      if (finishedMs.has(decisionId) && !arrivedMs.has(decisionId)) arrivedMs.set(decisionId, atMs);
+    }
+    for (const [id, ms] of finishedMs)
+      spent.set(id, (spent.get(id) ?? 0) + Math.max(0, (arrivedMs.get(id) ?? NaN) - ms));
+    await allDelivered(side);
+  });
+  const [decisionUs = { service: NaN, database: NaN }] = used;
+  const adUs = used.reduce((a, b) => ({
+    service: a.service + b.service,
+    database: a.database + b.database,
+  }));
+  return { decisionMs: decisions.map(({ ms }) => ms), adMs: [...spent.values()], decisionUs, adUs };
+}
+
+/** Resolves when the results of all deliveries are stored. */
+async function allDelivered({ admin }: Side): Promise<void> {
+  for (;;) {
+    // Citus rejects EXISTS at the top level of a statement that reads all shards.
+    const [row] = await admin.query<{ pending: number }>(
+      `SELECT count(*)::bigint AS pending FROM deliveries WHERE state = 'pending'`,
+    );
+    if (row?.pending === 0) return;
+    await sleep(50);
+  }
+}
