@@ -69,19 +69,26 @@ export async function killWorker(side: Side, windowMs: number): Promise<AccountR
 /** Two of several demo accounts, whose shards are on different workers. */
 async function twoAccounts(side: Side): Promise<[Account, Account]> {
   const known: Account[] = [];
+  const ids = async (): Promise<string[]> =>
+    (await side.admin.query<{ id: string }>('SELECT account_id AS id FROM accounts')).map(
+      ({ id }) => id,
+    );
+  let seen = await ids();
   for (let index = 0; index < accounts; index += 1) {
     const service = await side.start(side.urls[0] as string, index === 0 ? 'first' : `n${index}`);
     const { publishable } = service.keys.live;
     await service.stop();
-    const rows = await side.admin.query<{ id: string; port: number }>(
-      `SELECT account_id AS id, (SELECT nodeport FROM citus_shards
-          WHERE table_name = 'accounts'::regclass
-            AND shardid = get_shard_id_for_distribution_column('accounts', account_id)) AS port
-        FROM accounts ORDER BY account_id`,
+    const all = await ids();
+    const id = all.find((each) => !seen.includes(each));
+    if (id === undefined) throw new Error('Expected the service to add a demo account.');
+    seen = all;
+    const [shard] = await side.admin.query<{ port: number }>(
+      `SELECT nodeport AS port FROM citus_shards
+        WHERE shardid = get_shard_id_for_distribution_column('accounts', $1::text)`,
+      [id],
     );
-    const row = rows.find(({ id }) => !known.some((each) => each.id === id));
-    if (!row) throw new Error('Expected the service to add a demo account.');
-    const added = { ...row, key: publishable };
+    if (!shard) throw new Error(`Account ${id} has no shard.`);
+    const added = { id, key: publishable, port: shard.port };
     known.push(added);
     const other = known.find(({ port }) => port !== added.port);
     if (other) return [added, other];
