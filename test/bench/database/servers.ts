@@ -11,7 +11,7 @@ export interface LocalServer {
   timeUs(): number;
   /** Kills all its processes, like a crash of the machine (SIGKILL). */
   kill(): void;
-  /** Starts it again with the same program, arguments and user. It keeps running after this process. */
+  /** Starts it again with the same program, arguments, environment and user. It keeps running after this process. */
   restart(): void;
 }
 
@@ -21,6 +21,13 @@ export function findServer(port: number): LocalServer {
   const [program = '', ...args] = readFileSync(`/proc/${pid}/cmdline`, 'utf8')
     .split('\0')
     .filter((text) => text !== '');
+  // libpq, with which the nodes of a cluster connect to each other, reads files below HOME.
+  const env = Object.fromEntries(
+    readFileSync(`/proc/${pid}/environ`, 'utf8')
+      .split('\0')
+      .filter((text) => text.includes('='))
+      .map((text) => [text.slice(0, text.indexOf('=')), text.slice(text.indexOf('=') + 1)]),
+  );
   const executable = readlinkSync(`/proc/${pid}/exe`);
   const cwd = readlinkSync(`/proc/${pid}/cwd`);
   const { uid, gid } = statSync(cwd);
@@ -34,7 +41,7 @@ export function findServer(port: number): LocalServer {
     },
     restart() {
       const as = process.getuid?.() === 0 ? { uid, gid } : {};
-      const options = { ...as, cwd, argv0: program, detached: true, stdio: 'ignore' } as const;
+      const options = { ...as, cwd, env, argv0: program, detached: true, stdio: 'ignore' } as const;
       spawn(executable, args, options).unref();
     },
   };
