@@ -10,6 +10,7 @@ import { createDecisionLanes } from './decision/record-decisions.ts';
 import type { OutsideDeps } from './decision/outside-ads.ts';
 import { createDecisionTokens } from './decision/token.ts';
 import { createDryRun } from './decision/dry-run.ts';
+import { createTrySource } from './decision/try-source.ts';
 import { startExchange } from './exchange/start-exchange.ts';
 import { createDropLog } from './event/dropped-events.ts';
 import { createIngestEvents } from './event/intake.ts';
@@ -219,22 +220,16 @@ async function wire(
     stopping: stopping.signal,
   });
   const outside: OutsideDeps = { ...exchange, ...intake, clock, budgetMs: config.demandBudgetMs };
+  const deciding = { ...judging, outside, makeUuid: randomUUID, development };
   const app = await createApp({
     database,
     configuration,
     resources,
-    makeDecision: liveTail.watchDecisions(
-      createMakeDecision({
-        ...judging,
-        lane,
-        tokens,
-        outside,
-        makeUuid: randomUUID,
-        development,
-      }),
-    ),
+    makeDecision: liveTail.watchDecisions(createMakeDecision({ ...deciding, lane, tokens })),
     liveTail,
     dryRun: createDryRun(judging),
+    trySource: createTrySource(deciding),
+    openHosts: exchange.openHosts,
     userTokens: createUserTokens({ database, box, clock }),
     ingestEvents: liveTail.watchEvents(
       createIngestEvents({ tokens, pseudonym, clock, lane: eventLane }),

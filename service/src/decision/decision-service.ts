@@ -35,16 +35,19 @@ export interface EvaluateDeps {
   random(): number;
 }
 
-interface Deps extends EvaluateDeps {
-  lane: Lane<NewDecision, void>;
-  tokens: DecisionTokens;
+export interface EvaluateWithSourcesDeps extends EvaluateDeps {
   clock: Clock;
-  makeId: MakeId;
   outside: OutsideDeps;
   /** A random UUID. */
   makeUuid(): string;
   /** In development mode, sandbox sources may use loopback addresses. */
   development: boolean;
+}
+
+interface Deps extends EvaluateWithSourcesDeps {
+  lane: Lane<NewDecision, void>;
+  tokens: DecisionTokens;
+  makeId: MakeId;
 }
 
 /** What the connection reveals about the player. */
@@ -148,7 +151,11 @@ interface HouseEvaluation extends Evaluation {
   verdict: Verdict;
 }
 
-async function evaluateWithSources(deps: Deps, evaluated: EvaluatedRequest): Promise<Evaluation> {
+/** Makes a decision without storing it, with requests to the outside sources of the placement. */
+export async function evaluateWithSources(
+  deps: EvaluateWithSourcesDeps,
+  evaluated: EvaluatedRequest,
+): Promise<Evaluation> {
   const viewer = viewerOf(deps, evaluated);
   const facts = factsOf(deps, evaluated, await readServed(deps.database, evaluated, viewer));
   const describe = createDescribeRequest(deps, evaluated);
@@ -159,7 +166,7 @@ async function evaluateWithSources(deps: Deps, evaluated: EvaluatedRequest): Pro
 const defaultViewport = { width: 844, height: 390 };
 
 function createDescribeRequest(
-  { pseudonym, makeUuid, development }: Deps,
+  { pseudonym, makeUuid, development }: EvaluateWithSourcesDeps,
   { scope, entry, request, client }: EvaluatedRequest,
 ): DescribeRequest {
   const { ip, userAgent, origin } = client;

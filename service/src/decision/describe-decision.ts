@@ -4,7 +4,7 @@ import type { Scope } from '../store/database.ts';
 import type { Verdict } from './decide.ts';
 import type { OutsideCandidate, OutsideFilled } from './outside-ads.ts';
 import type { DecisionRecord, NewDecision } from './record-decisions.ts';
-import type { Candidate, PlacementEntry } from './snapshot.ts';
+import type { Ad, Candidate, PlacementEntry } from './snapshot.ts';
 import type { TokenClaims } from './token.ts';
 
 interface DecisionFacts {
@@ -103,12 +103,12 @@ function describeAd(
 }
 
 /** What differs between two offers of one creative, and what an outside ad has to show. */
-function describeOffer({
+export function describeOffer({
   clientCreative,
   creative: { icons },
   advertiserName,
   offer,
-}: OutsideCandidate): NonNullable<Decision['creative']> {
+}: Ad & Pick<OutsideCandidate, 'offer'>): NonNullable<Decision['creative']> {
   const { clickUrl, icon, skipAfterMs } = offer;
   const copy = icons?.find(({ origin_url }) => icon && origin_url === withoutQuery(icon.url));
   return {

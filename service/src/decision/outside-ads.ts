@@ -5,6 +5,7 @@ import { withoutQuery } from '../demand/web-url.ts';
 import type { RequestOffer } from '../exchange/exchange.ts';
 import type { OfferRequest, SourceResponse } from '../exchange/offer-request.ts';
 import type { Clock } from '../platform/clock.ts';
+import { latencyClass, latencyMetric } from '../report/source-health.ts';
 import type { OutsideSource } from '../resource/outside-source.ts';
 import type { Scope } from '../store/database.ts';
 import { checkCaps } from './caps.ts';
@@ -213,9 +214,13 @@ class Auction {
     return { verdict, loss };
   }
 
-  #count({ id: sourceId }: OutsideSource, { offer, verdict }: SourceResponse): void {
+  #count({ id: sourceId }: OutsideSource, { offer, verdict, facts: { ms } }: SourceResponse): void {
     // While a circuit is open, nothing is sent.
-    if (verdict !== 'circuit_open') this.#counts.push({ sourceId, metric: 'source_requests' });
+    if (verdict !== 'circuit_open') {
+      this.#counts.push({ sourceId, metric: 'source_requests' });
+      if (ms !== undefined)
+        this.#counts.push({ sourceId, metric: latencyMetric, reason: latencyClass(ms) });
+    }
     if (offer) this.#counts.push({ sourceId, metric: 'source_bids' });
     if (verdict === 'timeout') this.#counts.push({ sourceId, metric: 'source_timeouts' });
     if (verdict.startsWith('source_error') || verdict === 'circuit_open')

@@ -8,6 +8,7 @@ import {
 } from '../demand/tracker-store.ts';
 import { dueNotices } from '../demand/trackers.ts';
 import { addSums, type Count, countOf, sumsOf } from '../report/rollup.ts';
+import type { latencyMetric } from '../report/source-health.ts';
 import type { EventDraft, WriteEvents } from '../resource/change-events.ts';
 import type { Database, Queries, Scope, TransactionOptions } from '../store/database.ts';
 import { type Lane, retryLockTimeoutMs } from '../store/group-commit.ts';
@@ -29,7 +30,15 @@ export interface NewDecision {
 /** Increments one metric of an outside source. */
 export interface SourceCount {
   sourceId: string;
-  metric: 'source_requests' | 'source_bids' | 'source_wins' | 'source_timeouts' | 'source_errors';
+  metric:
+    | 'source_requests'
+    | 'source_bids'
+    | 'source_wins'
+    | 'source_timeouts'
+    | 'source_errors'
+    | typeof latencyMetric;
+  /** The latency class. */
+  reason?: string;
 }
 
 /** A new row of the table `decisions`, by column name; times are unix milliseconds. */
@@ -152,10 +161,10 @@ const dimensionsOf = (row: DecisionRecord) => ({
 
 /** Each source is counted separately, whichever ad was chosen. */
 const countSources = ({ scope, record, sourceCounts = [] }: NewDecision): Count[] =>
-  sourceCounts.map(({ sourceId, metric }) => {
+  sourceCounts.map(({ sourceId, metric, reason }) => {
     const { placement, issued_at } = record;
     const none = { creativeId: null, advertiserId: null, houseAdId: null };
-    return countOf(scope, { placement, sourceId, ...none }, issued_at, metric);
+    return countOf(scope, { placement, sourceId, ...none }, issued_at, metric, reason);
   });
 
 /**

@@ -34,20 +34,32 @@ export function createRequestOffer(deps: Deps): RequestOffer {
     const startedMs = clock.monotonicMs();
     const linked = linkSignal(stopping, { timeoutMs });
     const ownHost = new URL(source.kind === 'vast' ? source.tag_url : source.endpoint_url).host;
-    const send = async (url: string, body?: string): Promise<OutsideResponse> =>
-      requestOutside({
+    const send = async (url: string, body?: string): Promise<OutsideResponse> => {
+      const sentMs = clock.monotonicMs();
+      const headers = headersOf(source, request.player, body !== undefined);
+      const response = await requestOutside({
         sourceId: source.id,
         url,
         // Wrappers and win notices are requested from whomever they name.
         ...(new URL(url).host === ownHost && {
           credentials: await readHeaders(request.accountId, source),
         }),
-        headers: headersOf(source, request.player, body !== undefined),
+        headers,
         loopback: request.loopback,
         sandbox: request.sandbox,
         signal: linked.signal,
         ...(body === undefined ? {} : { body }),
       });
+      request.onExchange?.({
+        method: body === undefined ? 'GET' : 'POST',
+        url,
+        headers,
+        ...(body === undefined ? {} : { body }),
+        ms: Math.round(clock.monotonicMs() - sentMs),
+        response,
+      });
+      return response;
+    };
     try {
       const call: SourceCall = { deps, source, request, timeoutMs, send };
       const response =

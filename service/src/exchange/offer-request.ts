@@ -28,6 +28,19 @@ export interface OfferRequest {
   blocked: Blocked;
   /** How long the ad may wait before it is shown. */
   showWithinS: number;
+  /** Called after each HTTP request. */
+  onExchange?(exchange: Exchange): void;
+}
+
+/** An HTTP request to a source, and its response. */
+export interface Exchange {
+  method: 'GET' | 'POST';
+  url: string;
+  /** Without the source's own headers, which may be secret. */
+  headers: Readonly<Record<string, string>>;
+  body?: string;
+  ms: number;
+  response: OutsideResponse;
 }
 
 /** What a source responded. */

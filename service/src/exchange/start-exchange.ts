@@ -26,14 +26,15 @@ const connectTimeoutMs = 1_000;
 /** Connects to outside sources, with agents of its own: those of webhooks wait longer for a connection. */
 export function startExchange({ clock, demandMetrics, readHeaders, stopping }: Deps): {
   requestOffer: RequestOffer;
+  /** The hosts of a source that get no requests from this process now, because they have failed repeatedly. */
+  openHosts(sourceId: string): string[];
   stop(): Promise<void>;
 } {
   const agentOf = (loopback: boolean) => createGuardedAgent({ loopback }, lookup, connectTimeoutMs);
   const agents = { strict: agentOf(false), development: agentOf(true) };
+  const breaker = createCircuitBreaker(clock);
   const requestOffer = createRequestOffer({
-    requestOutside: withTestSource(
-      createRequestOutside({ agents, breaker: createCircuitBreaker(clock) }),
-    ),
+    requestOutside: withTestSource(createRequestOutside({ agents, breaker })),
     readHeaders,
     clock,
     random: Math.random,
@@ -41,6 +42,7 @@ export function startExchange({ clock, demandMetrics, readHeaders, stopping }: D
     stopping,
   });
   return {
+    openHosts: breaker.openHosts,
     async requestOffer(source, ...request) {
       const startedMs = clock.monotonicMs();
       const response = await requestOffer(source, ...request);

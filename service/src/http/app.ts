@@ -5,6 +5,7 @@ import type { Logger } from 'pino';
 import type { Configuration } from '../decision/configuration.ts';
 import type { MakeDecision } from '../decision/decision-service.ts';
 import type { DryRun } from '../decision/dry-run.ts';
+import type { TrySource } from '../decision/try-source.ts';
 import type { DecisionTokens } from '../decision/token.ts';
 import type { RecordDropped } from '../event/dropped-events.ts';
 import type { IngestEvents } from '../event/intake.ts';
@@ -72,6 +73,9 @@ interface AppDeps {
   users: Users;
   liveTail: LiveTail;
   dryRun: DryRun;
+  trySource: TrySource;
+  /** The hosts of a source that get no requests from this process now. */
+  openHosts(sourceId: string): string[];
   /** The public URL of the service. */
   publicUrl(): string;
   eventBodies: EventBodies;

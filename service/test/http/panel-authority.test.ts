@@ -133,6 +133,7 @@ test('a viewer cannot change anything', async () => {
       'DELETE /panel/api/users/:id',
       'PATCH /panel/api/users/:id',
       'POST /panel/api/media',
+      'POST /panel/api/sources/:id/try',
       'POST /panel/api/users',
       'POST /panel/api/users/:id/link',
     ].map((route) => `${route} 403 role_not_permitted`),

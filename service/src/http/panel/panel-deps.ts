@@ -1,8 +1,11 @@
 import type { DryRun } from '../../decision/dry-run.ts';
+import type { TrySource } from '../../decision/try-source.ts';
 import type { LiveTail } from '../../inspect/live-tail.ts';
 import { roles } from '../../key/principal.ts';
 import type { MediaStore } from '../../media/media-store.ts';
 import type { Uploads } from '../../media/uploads.ts';
+import type { Clock } from '../../platform/clock.ts';
+import type { ResourceStore } from '../../resource/resource-store.ts';
 import type { ReadReward } from '../../reward/reward-status.ts';
 import type { AuditLog } from '../../store/audit-log.ts';
 import type { Database } from '../../store/database.ts';
@@ -25,6 +28,11 @@ export interface PanelDeps {
   eventBodies: EventBodies;
   readReward: ReadReward;
   dryRun: DryRun;
+  trySource: TrySource;
+  /** The hosts of a source that get no requests from this process now. */
+  openHosts(sourceId: string): string[];
+  resources: ResourceStore;
+  clock: Clock;
   liveTail: LiveTail;
   /** Aborts when the service stops. */
   stopping: AbortSignal;

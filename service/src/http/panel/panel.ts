@@ -6,6 +6,7 @@ import { addMediaUpload } from './media-upload.ts';
 import type { PanelDeps } from './panel-deps.ts';
 import { addResourceLists } from './resource-lists.ts';
 import { addAccountRoutes, addSessionRoutes, addSetupRoutes } from './sign-in.ts';
+import { addSourceRoutes } from './sources.ts';
 import { addUserRoutes } from './users.ts';
 
 /** `/panel/`: the administration panel, and the endpoints that it uses in addition to `/v1`. */
@@ -25,6 +26,7 @@ export async function addPanel(
     addResourceLists(api, deps);
     addInspectionRoutes(api, deps);
     addLiveRoute(api, deps);
+    addSourceRoutes(api, deps);
     await addMediaUpload(api, deps);
   });
 }

@@ -1,0 +1,168 @@
+import type { FastifyInstance } from 'fastify';
+import type { TrialResult } from '../../decision/try-source.ts';
+import { readSourceHealth } from '../../report/source-health.ts';
+import { toOutsideSource, type OutsideSource } from '../../resource/outside-source.ts';
+import type { Scope } from '../../store/database.ts';
+import { principalOf } from '../authentication/authenticate.ts';
+import { notFound } from '../openapi/route-schemas.ts';
+import { actorOf } from '../operations/operations.ts';
+import { ProblemError } from '../problems/problem.ts';
+import { type PanelDeps, strictBody, text } from './panel-deps.ts';
+
+interface TrialRequest {
+  Params: { id: string };
+  Body: {
+    placement: string;
+    consent: 'granted' | 'denied' | 'unknown';
+    /** Whether to copy an unknown creative and to add it to the review queue. */
+    submit: boolean;
+  };
+}
+
+const trialBody = strictBody(
+  {
+    placement: text(64),
+    consent: { type: 'string', enum: ['granted', 'denied', 'unknown'], default: 'unknown' },
+    submit: { type: 'boolean', default: false },
+  },
+  ['placement'],
+);
+
+/** Concurrent trials per account: each may take as long as the timeout of its source. */
+const maxTrials = 4;
+/** Characters of each response that the panel shows. */
+const maxTextLength = 50_000;
+
+/** `/panel/api/sources/:id`: trials and the health of outside sources. */
+export function addSourceRoutes(app: FastifyInstance, deps: PanelDeps): void {
+  const { database, resources, trySource, openHosts, audit, clock } = deps;
+  const findSource = async (scope: Scope, id: string): Promise<OutsideSource> => {
+    const found = await resources.find(database, scope, 'source', id);
+    if (!found) throw notFound('source', id);
+    const source = toOutsideSource(found.document);
+    if (source) return source;
+    throw new ProblemError(
+      'invalid_request',
+      `${found.document.name} has no ads of its own; choose a source of kind vast or openrtb.`,
+    );
+  };
+  /** Trials in progress, by account. */
+  const trials = new Map<string, number>();
+  const countTrial = (accountId: string, change: 1 | -1): void => {
+    const count = (trials.get(accountId) ?? 0) + change;
+    if (count === 0) trials.delete(accountId);
+    else trials.set(accountId, count);
+  };
+
+  app.post<TrialRequest>(
+    '/panel/api/sources/:id/try',
+    { config: { panel: 'environment' }, schema: { hide: true, body: trialBody } },
+    async (request) => {
+      const principal = principalOf(request);
+      const { accountId, environment } = principal;
+      const { placement, consent, submit } = request.body;
+      const source = await findSource(principal, request.params.id);
+      if ((trials.get(accountId) ?? 0) >= maxTrials) {
+        throw new ProblemError(
+          'rate_limited',
+          `${maxTrials} trials of this account are in progress.`,
+          { retryAfterS: 1 },
+        );
+      }
+      countTrial(accountId, 1);
+      try {
+        const result = await trySource(principal, {
+          source,
+          placement,
+          consent,
+          submits: submit,
+          client: { ip: request.ip, userAgent: request.headers['user-agent'] },
+        });
+        if (!result) {
+          throw new ProblemError(
+            'placement_not_found',
+            `There is no placement ${placement} in ${environment}.`,
+          );
+        }
+        await audit.record(
+          {
+            queries: database,
+            scope: { accountId, environment },
+            actor: actorOf(principal),
+            requestId: request.id,
+          },
+          {
+            action: 'source.tried',
+            targetId: source.id,
+            after: { placement, consent, submit, verdict: result.verdict },
+          },
+        );
+        return describeTrial(result, source);
+      } finally {
+        countTrial(accountId, -1);
+      }
+    },
+  );
+
+  app.get<{ Params: { id: string } }>(
+    '/panel/api/sources/:id/health',
+    { config: { panel: 'environment' }, schema: { hide: true } },
+    async (request) => {
+      const principal = principalOf(request);
+      const source = await findSource(principal, request.params.id);
+      const { hours, latencyMs } = await readSourceHealth(
+        database,
+        principal,
+        source.id,
+        clock.nowMs(),
+      );
+      return { hours, latency_ms: latencyMs, open_hosts: openHosts(source.id) };
+    },
+  );
+}
+
+const describeTrial = (
+  { verdict, ms, vastError, exchanges, steps, offer, notices, creative, review }: TrialResult,
+  { request_header_names: secretHeaders = [] }: OutsideSource,
+): object => ({
+  verdict,
+  ms,
+  vast_error: vastError,
+  exchanges: exchanges.map(({ response, ...exchange }) => ({
+    ...exchange,
+    // Their values are never shown.
+    secret_headers: secretHeaders,
+    http_status: response.httpStatus,
+    ...(response.status === 'ok'
+      ? { final_url: response.url, text: response.text.slice(0, maxTextLength) }
+      : { failure: response.reason }),
+  })),
+  steps,
+  notices,
+  ad: offer && {
+    advertiser: offer.advertiserName,
+    advertiser_domain: offer.advertiserDomain,
+    creative_key: offer.creativeKey,
+    price_micros: offer.priceMicros,
+    currency: offer.currency,
+    media: offer.media,
+    captions: offer.captions,
+    categories: offer.categories,
+    click_url: offer.clickUrl,
+    icon: offer.icon,
+    skip_after_ms: offer.skipAfterMs,
+    expires_at:
+      offer.expiresAtMs === undefined ? undefined : new Date(offer.expiresAtMs).toISOString(),
+    trackers: [
+      ...Object.entries(offer.trackers.byEvent).flatMap(([event, urls]) =>
+        urls.map((url) => ({ event, url })),
+      ),
+      ...offer.trackers.progress.map(({ url }) => ({ event: 'progress', url })),
+      ...(offer.trackers.burl === undefined
+        ? []
+        : [{ event: 'billing', url: offer.trackers.burl }]),
+    ],
+  },
+  creative,
+  review,
+});

@@ -1,0 +1,76 @@
+import type { Queries, Scope } from '../store/database.ts';
+import { hourMs } from './rollup.ts';
+
+/** The roll-up of response times. Its reason is the upper bound of a class. */
+export const latencyMetric = 'source_latency';
+
+/** Upper bounds of the latency classes, in milliseconds; the last is the longest timeout of a source. */
+const bounds = [
+  10, 20, 30, 50, 75, 100, 150, 200, 300, 500, 750, 1_000, 1_500, 2_000, 3_000, 5_000,
+];
+
+/** The latency class of a response time. */
+export const latencyClass = (ms: number): string =>
+  String(bounds.find((bound) => ms <= bound) ?? bounds.at(-1));
+
+const metrics = ['requests', 'bids', 'wins', 'timeouts', 'errors'] as const;
+type Counts = Record<(typeof metrics)[number], number>;
+
+export interface SourceHealth {
+  /** The last 24 hours, the current one included, oldest first. */
+  hours: (Counts & { hour: string })[];
+  /** Of the last 24 hours, in milliseconds: upper bounds, because only classes are counted. Absent without requests. */
+  latencyMs?: { p50: number; p95: number; p99: number };
+}
+
+/** Reads how an outside source has responded to decisions. */
+export async function readSourceHealth(
+  queries: Queries,
+  scope: Scope,
+  sourceId: string,
+  nowMs: number,
+): Promise<SourceHealth> {
+  const firstMs = (Math.floor(nowMs / hourMs) - 23) * hourMs;
+  const rows = await queries.query<{ hour: Date; metric: string; reason: string; count: number }>(
+    `SELECT hour, metric, reason, sum(count)::bigint AS count FROM rollup_counts
+      WHERE account_id = $1 AND environment = $2 AND source_id = $3 AND hour >= $4
+        AND metric IN (SELECT jsonb_array_elements_text($5::text::jsonb))
+      GROUP BY hour, metric, reason`,
+    [
+      scope.accountId,
+      scope.environment,
+      sourceId,
+      new Date(firstMs),
+      JSON.stringify([...metrics.map((name) => `source_${name}`), latencyMetric]),
+    ],
+  );
+  const hours = Array.from({ length: 24 }, (_, index) => {
+    const ms = firstMs + index * hourMs;
+    const own = rows.filter(({ hour }) => hour.getTime() === ms);
+    const count = (metric: string): number =>
+      own.find((row) => row.metric === `source_${metric}`)?.count ?? 0;
+    const counts = Object.fromEntries(metrics.map((name) => [name, count(name)])) as Counts;
+    return { hour: new Date(ms).toISOString(), ...counts };
+  });
+  const latencyMs = percentilesOf(rows.filter(({ metric }) => metric === latencyMetric));
+  return { hours, ...(latencyMs && { latencyMs }) };
+}
+
+function percentilesOf(
+  classes: readonly { reason: string; count: number }[],
+): SourceHealth['latencyMs'] {
+  const total = classes.reduce((sum, { count }) => sum + count, 0);
+  if (total === 0) return undefined;
+  const sorted = classes
+    .map(({ reason, count }) => ({ bound: Number(reason), count }))
+    .toSorted((a, b) => a.bound - b.bound);
+  const percentile = (share: number): number => {
+    let below = 0;
+    for (const { bound, count } of sorted) {
+      below += count;
+      if (below >= total * share) return bound;
+    }
+    return sorted.at(-1)?.bound ?? 0;
+  };
+  return { p50: percentile(0.5), p95: percentile(0.95), p99: percentile(0.99) };
+}
