@@ -13,7 +13,7 @@ import type { ResourceProps } from 'react-admin';
 import { AuditList } from './activity/audit-list.tsx';
 import { CreativeCreate, CreativeEdit, CreativeList } from './creative/creatives.tsx';
 import { AdvertiserCreate, AdvertiserEdit, AdvertiserList } from './ads/advertisers.tsx';
-import { SourceCreate, SourceEdit, SourceList } from './ads/sources.tsx';
+import { SourceCreate, SourceEdit, SourceList, SourceShow } from './ads/sources.tsx';
 import { HouseAdCreate, HouseAdEdit, HouseAdList } from './ads/house-ads.tsx';
 import { KeyCreate, KeyEdit, KeyList } from './key/keys.tsx';
 import { KillSwitchPage } from './kill-switch/kill-switch-page.tsx';
@@ -66,7 +66,7 @@ export const resources: readonly ResourceProps[] = [
     list: SourceList,
     create: SourceCreate,
     edit: SourceEdit,
-    show: ShowPage,
+    show: SourceShow,
     recordRepresentation: 'name',
   },
   {

@@ -27,6 +27,13 @@ test.beforeAll(async ({ browser }) => {
     const { body } = await owner.send<{ data: { id: string }[] }>('GET', `/v1/${kind}`);
     first[kind] = body.data[0]?.id ?? '';
   }
+  const { body: network } = await owner.send<{ id: string }>('POST', '/v1/sources', {
+    name: 'Network',
+    kind: 'vast',
+    tag_url: 'https://test-source.invalid/vast?outcome=no_bid',
+    placements: ['revive'],
+  });
+  first['outside source'] = network.id;
   // Changing the click-through URL puts a creative into the review queue.
   await owner.send('PATCH', `/v1/creatives/${first['creatives']}`, {
     click_url: 'https://lobby.example/new',
@@ -48,6 +55,7 @@ const screens = (): [path: string, text: string | RegExp][] => [
   ['/review', 'Approve'],
   ['/advertisers', 'harbour.example'],
   [`/sources/${first['sources']}`, 'Archive'],
+  [`/sources/${first['outside source']}`, 'Health, last 24 hours'],
   ['/kill-switches', 'double-coins'],
   ['/policies', 'when the game is directed at children: blocks every ad.'],
   [`/policies/${first['policies']}`, 'Try it'],

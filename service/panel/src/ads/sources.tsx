@@ -1,3 +1,4 @@
+import { Box } from '@mui/material';
 import type { Source } from '@trueward/protocol/wire';
 import {
   BooleanInput,
@@ -6,6 +7,7 @@ import {
   NumberInput,
   required,
   SelectInput,
+  Show,
   TextArrayInput,
   TextInput,
   useRecordContext,
@@ -13,7 +15,9 @@ import {
 import { statusChoices, choicesOf } from '../common/choices.tsx';
 import { StatusColumn, NameColumn } from '../common/columns.tsx';
 import { PlacementsInput } from '../common/placements-input.tsx';
-import { CreatePage, EditPage, ListPage } from '../common/resource-pages.tsx';
+import { CreatePage, EditPage, ListPage, RecordCard } from '../common/resource-pages.tsx';
+import { SourceFill, SourceHealth } from './source-health.tsx';
+import { SourceTrial } from './source-trial.tsx';
 import {
   formatSupplyChain,
   fromMicros,
@@ -33,6 +37,9 @@ export const SourceList = () => (
       render={({ placements = [] }) => (placements as string[]).join(', ')}
     />
     <DataTable.NumberCol source="priority" label="Priority" />
+    <DataTable.Col label="Fill rate (24 h)">
+      <SourceFill />
+    </DataTable.Col>
     <StatusColumn source="status" label="Status" />
   </ListPage>
 );
@@ -44,10 +51,29 @@ export const SourceCreate = () => (
 );
 
 export const SourceEdit = () => (
-  <EditPage noun="source" transform={toSource}>
+  <EditPage noun="source" transform={toSource} below={<OutsideSource canTry />}>
     <SourceFields isNew={false} />
   </EditPage>
 );
+
+export const SourceShow = () => (
+  <Show>
+    <RecordCard />
+    <OutsideSource canTry={false} />
+  </Show>
+);
+
+/** The health of an outside source, and a trial for users who may edit it. */
+function OutsideSource({ canTry }: { canTry: boolean }) {
+  const source = useRecordContext<Source>();
+  if (source?.kind !== 'vast' && source?.kind !== 'openrtb') return null;
+  return (
+    <Box sx={{ padding: 2, display: 'grid', gap: 2, gridTemplateColumns: 'minmax(0, 1fr)' }}>
+      {canTry && <SourceTrial source={source} />}
+      <SourceHealth id={source.id} />
+    </Box>
+  );
+}
 
 const kinds = [
   { id: 'house', name: 'House: your own ads' },

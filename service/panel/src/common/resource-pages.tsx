@@ -68,6 +68,8 @@ interface FormPageProps {
 interface EditPageProps extends FormPageProps {
   /** How the object is removed; archived by default. */
   ending?: Removal;
+  /** What follows the form. */
+  below?: ReactNode;
 }
 
 interface Removal {
@@ -104,6 +106,7 @@ export function EditPage({
   children,
   transform = unchanged,
   ending = archival,
+  below,
 }: EditPageProps) {
   return (
     <Edit
@@ -120,6 +123,7 @@ export function EditPage({
       >
         {children}
       </SimpleForm>
+      {below}
     </Edit>
   );
 }

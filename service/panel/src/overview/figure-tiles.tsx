@@ -19,8 +19,17 @@ const beforeStyle = {
 
 const number = new Intl.NumberFormat();
 
-/** The totals of the time range, and their change. */
-export const FigureTiles = ({ now, before }: { now: Figures; before: Figures | undefined }) => (
+interface Props {
+  now: Figures;
+  before: Figures | undefined;
+  revenue: Revenue;
+  revenueBefore: Revenue | undefined;
+}
+
+type Revenue = readonly { currency: string; micros: number }[];
+
+/** The totals of the time range, and their change. Revenue has a tile for each currency. */
+export const FigureTiles = ({ now, before, revenue, revenueBefore }: Props) => (
   <Box
     component="dl"
     sx={{
@@ -31,23 +40,58 @@ export const FigureTiles = ({ now, before }: { now: Figures; before: Figures | u
     }}
   >
     {tiles.map(({ name, label, unit }) => (
-      <Card key={name} sx={{ padding: 2, display: 'flex', flexDirection: 'column' }}>
-        <Typography component="dt" variant="body2" color="textSecondary">
-          {label}
-        </Typography>
-        <Typography component="dd" sx={{ margin: 0, fontSize: '1.6rem', fontWeight: 600 }}>
-          {inText(now[name], unit)}
-          {before && (
-            <Box component="span" sx={beforeStyle}>
-              previous: {inText(before[name], unit)}
-              {change(now[name], before[name], unit)}
-            </Box>
-          )}
-        </Typography>
-      </Card>
+      <Tile
+        key={name}
+        label={label}
+        value={inText(now[name], unit)}
+        before={
+          before &&
+          `previous: ${inText(before[name], unit)}${change(now[name], before[name], unit)}`
+        }
+      />
     ))}
+    {revenue.map(({ currency, micros }) => {
+      const earlier = revenueBefore?.find((sum) => sum.currency === currency)?.micros ?? 0;
+      return (
+        <Tile
+          key={currency}
+          label={`Revenue (${currency})`}
+          value={money(micros)}
+          before={revenueBefore && `previous: ${money(earlier)}${change(micros, earlier, '')}`}
+        />
+      );
+    })}
   </Box>
 );
+
+interface TileProps {
+  label: string;
+  value: string;
+  before: string | undefined;
+}
+
+const Tile = ({ label, value, before }: TileProps) => (
+  <Card sx={{ padding: 2, display: 'flex', flexDirection: 'column' }}>
+    <Typography component="dt" variant="body2" color="textSecondary">
+      {label}
+    </Typography>
+    <Typography component="dd" sx={{ margin: 0, fontSize: '1.6rem', fontWeight: 600 }}>
+      {value}
+      {before !== undefined && (
+        <Box component="span" sx={beforeStyle}>
+          {before}
+        </Box>
+      )}
+    </Typography>
+  </Card>
+);
+
+/** Small amounts keep the digits that a single impression is worth. */
+const money = (micros: number): string =>
+  new Intl.NumberFormat(undefined, {
+    minimumFractionDigits: 2,
+    maximumFractionDigits: micros < 1_000_000 ? 4 : 2,
+  }).format(micros / 1_000_000);
 
 const inText = (value: number | undefined, unit: string): string =>
   value === undefined ? '–' : `${number.format(value)}${unit}`;

@@ -35,6 +35,18 @@ export function sumRows(rows: readonly ReportRow[]): Figures {
   };
 }
 
+/** The revenue of some rows, in micros by currency; the highest first. Currencies are not converted. */
+export function revenueOf(rows: readonly ReportRow[]): { currency: string; micros: number }[] {
+  const sums = new Map<string, number>();
+  for (const { reasons } of rows) {
+    for (const [currency, micros] of Object.entries(reasons.revenue_micros))
+      sums.set(currency, (sums.get(currency) ?? 0) + micros);
+  }
+  return [...sums]
+    .map(([currency, micros]) => ({ currency, micros }))
+    .toSorted((a, b) => b.micros - a.micros);
+}
+
 const rateOf = (name: string, part: number, whole: number): object =>
   whole === 0 ? {} : { [name]: Math.round((part / whole) * 1_000) / 10 };
 

@@ -1,4 +1,4 @@
-import { ranges, type RangeName, type TimeRange } from './figures.ts';
+import { ranges, type RangeName, revenueOf, type TimeRange } from './figures.ts';
 import DownloadIcon from '@mui/icons-material/Download';
 import { Alert, Box, Button, FormControlLabel, Switch } from '@mui/material';
 import { lazy, Suspense, useState } from 'react';
@@ -50,7 +50,12 @@ export function Overview() {
               No ad requests in this period. Figures appear with the first request.
             </Alert>
           )}
-          <FigureTiles now={figures.total} before={figures.totalBefore} />
+          <FigureTiles
+            now={figures.total}
+            before={figures.totalBefore}
+            revenue={revenueOf(figures.rows)}
+            revenueBefore={figures.rowsBefore && revenueOf(figures.rowsBefore)}
+          />
           <Suspense fallback={<Loading />}>
             <Plots points={figures.points} interval={figures.range.interval} />
           </Suspense>

@@ -1,24 +1,14 @@
-import { Box, Table, TableBody, TableCell, TableHead, TableRow, useTheme } from '@mui/material';
-import {
-  CartesianGrid,
-  Legend,
-  Line,
-  LineChart,
-  ResponsiveContainer,
-  Tooltip,
-  XAxis,
-  YAxis,
-} from 'recharts';
-import { PanelCard } from '../common/page.tsx';
+import { Box } from '@mui/material';
+import { Plot, type PlotLine } from '../common/plot.tsx';
 import type { Figures, Point } from './figures.ts';
 
-const counts: PlotLine[] = [
+const counts: PlotLine<keyof Figures>[] = [
   { name: 'requests', label: 'Requests' },
   { name: 'filled', label: 'Filled' },
   { name: 'impressions', label: 'Verified impressions' },
 ];
 
-const rates: PlotLine[] = [
+const rates: PlotLine<keyof Figures>[] = [
   { name: 'fill', label: 'Fill rate' },
   { name: 'completion', label: 'Completion rate' },
   { name: 'reward', label: 'Approval rate' },
@@ -42,124 +32,4 @@ export const Plots = ({ points, interval }: { points: Point[]; interval: 'hour' 
     />
     <Plot title="Rates" unit="%" lines={rates} points={points} interval={interval} />
   </Box>
-);
-
-interface PlotLine {
-  name: keyof Figures;
-  label: string;
-}
-
-interface PlotProps {
-  title: string;
-  unit: string;
-  lines: readonly PlotLine[];
-  points: readonly Point[];
-  interval: 'hour' | 'day';
-}
-
-/** Distinguishable with red-green color blindness. */
-const strokes = {
-  light: ['#1f5fbf', '#1b6b3a', '#8a4b00'],
-  dark: ['#8ab8ff', '#7fd6a0', '#ffc266'],
-} as const;
-
-/** A line chart, with the same figures in a table below. */
-function Plot({ title, unit, lines, points, interval }: PlotProps) {
-  const { palette } = useTheme();
-  const colors = strokes[palette.mode];
-  const text = { fill: palette.text.secondary, fontSize: 12 };
-  const compares = points.some(({ previous }) => previous !== undefined);
-  return (
-    <PanelCard title={title}>
-      {/* Screen readers get the table. */}
-      <Box aria-hidden="true" sx={{ height: 260 }}>
-        <ResponsiveContainer width="100%" height="100%">
-          <LineChart
-            data={[...points]}
-            accessibilityLayer={false}
-            margin={{ top: 8, left: -10, right: 10 }}
-          >
-            <CartesianGrid stroke={palette.divider} vertical={false} />
-            <XAxis
-              dataKey="period"
-              tickFormatter={(value) => shortPeriod(value, interval)}
-              tick={text}
-            />
-            <YAxis tick={text} unit={unit} allowDecimals={false} />
-            <Tooltip
-              labelFormatter={(value) => shortPeriod(value, interval)}
-              contentStyle={{ backgroundColor: palette.background.paper, border: 'none' }}
-            />
-            <Legend itemSorter={null} />
-            {lines.map(({ name, label }, index) => (
-              <Line
-                key={name}
-                dataKey={name}
-                name={label}
-                unit={unit}
-                stroke={colors[index] ?? colors[0]}
-                strokeWidth={2}
-                dot={{ r: 2 }}
-                connectNulls
-                isAnimationActive={false}
-              />
-            ))}
-            {compares &&
-              lines.map(({ name, label }, index) => (
-                <Line
-                  key={`previous-${name}`}
-                  dataKey={(point: Point) => point.previous?.[name]}
-                  name={`${label}, previous`}
-                  unit={unit}
-                  stroke={colors[index] ?? colors[0]}
-                  strokeDasharray="4 4"
-                  dot={{ r: 2 }}
-                  connectNulls
-                  isAnimationActive={false}
-                />
-              ))}
-          </LineChart>
-        </ResponsiveContainer>
-      </Box>
-      <PlotTable title={title} unit={unit} lines={lines} points={points} interval={interval} />
-    </PanelCard>
-  );
-}
-
-const shortPeriod = (value: unknown, interval: 'hour' | 'day'): string =>
-  interval === 'hour' ? String(value).slice(11, 16) : String(value).slice(5, 10);
-
-/** The figures of a plot as a table. */
-const PlotTable = ({ title, unit, lines, points, interval }: PlotProps) => (
-  <details>
-    <summary>View as table</summary>
-    <Box sx={{ maxHeight: 320, overflow: 'auto' }} tabIndex={0} role="group" aria-label={title}>
-      <Table size="small" stickyHeader>
-        <TableHead>
-          <TableRow>
-            <TableCell>{interval === 'hour' ? 'Hour (UTC)' : 'Day (UTC)'}</TableCell>
-            {lines.map(({ name, label }) => (
-              <TableCell key={name} align="right">
-                {label}
-              </TableCell>
-            ))}
-          </TableRow>
-        </TableHead>
-        <TableBody>
-          {points.map((point) => (
-            <TableRow key={point.period}>
-              <TableCell>
-                {point.period.slice(0, interval === 'hour' ? 16 : 10).replace('T', ' ')}
-              </TableCell>
-              {lines.map(({ name }) => (
-                <TableCell key={name} align="right">
-                  {point[name] === undefined ? '–' : `${point[name]}${unit}`}
-                </TableCell>
-              ))}
-            </TableRow>
-          ))}
-        </TableBody>
-      </Table>
-    </Box>
-  </details>
 );

@@ -16,6 +16,8 @@ interface OverviewFigures {
   range: TimeRange;
   /** One row per period and placement. */
   rows: ReportRow[];
+  /** Of the previous time range, if it is compared. */
+  rowsBefore: ReportRow[] | undefined;
   points: Point[];
   total: Figures;
   totalBefore: Figures | undefined;
@@ -48,6 +50,7 @@ export function useFigures(rangeName: RangeName, compares: boolean): OverviewFig
   return {
     range,
     rows,
+    rowsBefore,
     isPending,
     hasData: data !== undefined,
     error,

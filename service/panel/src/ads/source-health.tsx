@@ -1,0 +1,128 @@
+import { Alert, Box } from '@mui/material';
+import type { Report, Source } from '@trueward/protocol/wire';
+import { lazy, Suspense } from 'react';
+import { Loading, useRecordContext } from 'react-admin';
+import { messageOf } from '../api/problem.ts';
+import { query } from '../api/resources.ts';
+import { useRead } from '../api/use-call.ts';
+import { Facts } from '../common/facts.tsx';
+import { PanelCard } from '../common/page.tsx';
+import { timeRange } from '../overview/figures.ts';
+
+interface Counts {
+  requests: number;
+  bids: number;
+  wins: number;
+  timeouts: number;
+  errors: number;
+}
+
+/** The chart library is larger than the page. */
+const Plot = lazy(async () => ({
+  default: (await import('../common/plot.tsx')).Plot<keyof Counts>,
+}));
+
+interface Health {
+  /** The last 24 hours, oldest first. */
+  hours: (Counts & { hour: string })[];
+  latency_ms?: { p50: number; p95: number; p99: number };
+  open_hosts: string[];
+}
+
+const lines = [
+  { name: 'requests', label: 'Requests' },
+  { name: 'bids', label: 'Ads' },
+  { name: 'wins', label: 'Shown' },
+] as const;
+
+/** How an outside source has responded to decisions in the last 24 hours. */
+export function SourceHealth({ id }: Pick<Source, 'id'>) {
+  const { data, error } = useRead<Health>(`/panel/api/sources/${id}/health`, {
+    refetchInterval: 10_000,
+  });
+  if (error) return <Alert severity="error">Could not load the health. {messageOf(error)}</Alert>;
+  if (!data) return <Loading />;
+  const total = sum(data.hours);
+  const { latency_ms: latency, open_hosts: openHosts } = data;
+  return (
+    <>
+      <PanelCard title="Health, last 24 hours">
+        {openHosts.length > 0 && (
+          <Alert severity="warning" sx={{ marginBottom: 1 }}>
+            The process that serves this page sends no requests to {openHosts.join(', ')}, because
+            half of the latest ones failed. It tries again every ten seconds.
+          </Alert>
+        )}
+        {total.requests === 0 ? (
+          <Alert severity="info">No decision has called this source.</Alert>
+        ) : (
+          <Facts
+            facts={{
+              Requests: number.format(total.requests),
+              'Fill rate': percent(total.bids, total.requests),
+              'Win rate': `${percent(total.wins, total.bids)} of its ads`,
+              Timeouts: percent(total.timeouts, total.requests),
+              Errors: percent(total.errors, total.requests),
+              Latency:
+                latency &&
+                `half within ${latency.p50} ms, 95% within ${latency.p95} ms, 99% within ${latency.p99} ms`,
+              'Circuit breaker': openHosts.length === 0 ? 'closed' : 'open',
+            }}
+          />
+        )}
+      </PanelCard>
+      {total.requests > 0 && (
+        <Suspense fallback={<Loading />}>
+          <Plot
+            title="Requests and ads"
+            unit=""
+            lines={lines}
+            points={data.hours.map(({ hour, ...counts }) => ({ period: hour, ...counts }))}
+            interval="hour"
+          />
+        </Suspense>
+      )}
+    </>
+  );
+}
+
+const number = new Intl.NumberFormat();
+
+const percent = (part: number, whole: number): string =>
+  whole === 0 ? '–' : `${Math.round((part / whole) * 1_000) / 10}%`;
+
+const sum = (hours: readonly Counts[]): Counts => {
+  const of = (name: keyof Counts): number => hours.reduce((total, hour) => total + hour[name], 0);
+  return {
+    requests: of('requests'),
+    bids: of('bids'),
+    wins: of('wins'),
+    timeouts: of('timeouts'),
+    errors: of('errors'),
+  };
+};
+
+/** The fill rate of the source in the current row of the list. */
+export function SourceFill() {
+  const source = useRecordContext<Source>();
+  // Rounded to hours, so that all rows share one request.
+  const { from, to } = timeRange('day', Date.now());
+  const { data } = useRead<Report>(
+    query('/v1/reports', {
+      from: from.toISOString(),
+      to: to.toISOString(),
+      interval: 'day',
+      group_by: 'source',
+    }),
+    { refetchInterval: 30_000 },
+  );
+  if (source?.kind !== 'vast' && source?.kind !== 'openrtb') return null;
+  const rows = data?.data.filter((row) => row.source === source.id) ?? [];
+  const requests = rows.reduce((total, row) => total + row.source_requests, 0);
+  const bids = rows.reduce((total, row) => total + row.source_bids, 0);
+  return (
+    <Box component="span">
+      {requests === 0 ? '–' : `${percent(bids, requests)} of ${number.format(requests)}`}
+    </Box>
+  );
+}

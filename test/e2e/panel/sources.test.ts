@@ -1,0 +1,76 @@
+import type { Creative, Source } from '../../../protocol/wire.ts';
+import { expect } from 'vitest';
+import { it as test } from '../worker.ts';
+import { type PanelSite, startPanelSite } from './panel-site.ts';
+
+let site: PanelSite;
+test.beforeAll(async ({ browser }) => {
+  site = await startPanelSite(browser);
+});
+test.afterAll(() => site.stop());
+
+const addSource = async (outcome: string): Promise<Source> => {
+  const { body } = await site.owner.send<Source>('POST', '/v1/sources', {
+    name: `Network: ${outcome}`,
+    kind: 'vast',
+    tag_url: `https://test-source.invalid/vast?outcome=${outcome}`,
+    placements: ['revive'],
+    priority: 1,
+    timeout_ms: 300,
+    cpm_micros: 2_000_000,
+  });
+  return body;
+};
+
+test('an operator tries a source, submits its creative for review, and sees it with a preview', async () => {
+  const source = await addSource('wrapper');
+  const page = await site.open(`/sources/${source.id}`);
+  const card = page.getByRole('region', { name: 'Try it' });
+  await card.getByRole('button', { name: 'Try it' }).click();
+  await card.getByText('whose creative has not been reviewed yet').waitFor();
+  await card.getByText('test-advertiser.example').first().waitFor();
+  await card.getByText('Trackers (', { exact: false }).click();
+  await card.getByText('event=complete').first().waitFor();
+  expect(await card.getByText('GET https://test-source.invalid/').count()).toBe(2);
+
+  await card.getByRole('button', { name: 'Submit for review' }).click();
+  const creative = async () =>
+    (await site.owner.send<{ data: Creative[] }>('GET', '/v1/creatives?limit=100')).body.data.find(
+      ({ source_id: sourceId }) => sourceId === source.id,
+    );
+  await expect.poll(creative, { timeout: 20_000 }).toBeDefined();
+  const { id = '' } = (await creative()) ?? {};
+  await site.owner.send('POST', `/v1/creatives/${id}/review`, { status: 'approved' });
+  await card.getByRole('button', { name: 'Try it' }).click();
+  await card.getByText('The ad would be shown.').waitFor();
+  await card.locator('iframe[data-state=shown]').first().waitFor();
+});
+
+test.for([
+  ['no_bid', 'The source has no ad for this request.'],
+  ['timeout', 'The source did not respond within 300 ms.'],
+  ['error', 'The source failed: The response has status 500'],
+  ['invalid', 'The ad cannot be used: '],
+] as const)(
+  'a trial of a source with the outcome %s says why there is no ad',
+  async ([outcome, text]) => {
+    const source = await addSource(outcome);
+    const page = await site.open(`/sources/${source.id}`);
+    const card = page.getByRole('region', { name: 'Try it' });
+    await card.getByRole('button', { name: 'Try it' }).click();
+    await card.getByText(text).waitFor();
+  },
+);
+
+test('the page of a source shows its health, also to viewers, who cannot try it', async () => {
+  const source = await addSource('no_bid');
+  for (let player = 0; player < 3; player += 1)
+    await site.game.decide({ placement: 'revive', user_ref: `health-${player}` });
+  const viewer = await site.invite('viewer');
+  const page = await site.open(`/sources/${source.id}/show`, { as: viewer });
+  const card = page.getByRole('region', { name: 'Health, last 24 hours' });
+  await card.getByText('closed').waitFor();
+  expect(await card.locator('dl').innerText()).toMatch(/Requests\s+3\s+Fill rate\s+0%/);
+  await page.getByRole('region', { name: 'Requests and ads' }).waitFor();
+  expect(await page.getByRole('button', { name: 'Try it' }).count()).toBe(0);
+});
