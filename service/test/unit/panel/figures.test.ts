@@ -5,6 +5,7 @@ import { toMedia } from '../../../panel/src/creative/uploaded-media.ts';
 import { killTargets, stopRequest } from '../../../panel/src/kill-switch/kill-targets.ts';
 import {
   reasonsForNoAd,
+  revenueOf,
   sumRows,
   toPoints,
   timeRange,
@@ -40,6 +41,15 @@ test('a range ends with the current hour or day, and the previous range ends whe
   ]);
   expect(timeRange('week', nowMs, 1).to).toEqual(week.from);
   expect(timeRange('day', nowMs).periods.at(-1)).toBe('2026-11-21T17:00:00.000Z');
+});
+
+test('revenue is summed by currency, the highest first', () => {
+  const hour = (micros: Record<string, number>) =>
+    row('2026-11-21T17:00:00.000Z', { reasons: { ...noReasons, revenue_micros: micros } });
+  expect(revenueOf([hour({ EUR: 10, USD: 40 }), hour({ EUR: 50 }), hour({})])).toEqual([
+    { currency: 'EUR', micros: 60 },
+    { currency: 'USD', micros: 40 },
+  ]);
 });
 
 test('rates are computed correctly, and absent when the denominator is zero', () => {
