@@ -234,7 +234,8 @@ test('an account has at most four trials in progress', async () => {
       return (await panel.send('POST', path, { placement: 'revive' })).status;
     }),
   );
-  expect(statuses.toSorted()).toEqual([200, 200, 200, 200, 429, 429]);
+  expect(statuses.filter((status) => status === 200)).toHaveLength(4);
+  expect(statuses.filter((status) => status === 429)).toHaveLength(2);
 });
 
 test('the health of a source counts its responses by hour, with latency percentiles and open circuits', async () => {
