@@ -1,13 +1,11 @@
-import { Alert, Box } from '@mui/material';
-import type { Report, Source } from '@trueward/protocol/wire';
+import { Alert } from '@mui/material';
+import type { Source } from '@trueward/protocol/wire';
 import { lazy, Suspense } from 'react';
-import { Loading, useRecordContext } from 'react-admin';
+import { Loading } from 'react-admin';
 import { messageOf } from '../api/problem.ts';
-import { query } from '../api/resources.ts';
 import { useRead } from '../api/use-call.ts';
 import { Facts } from '../common/facts.tsx';
 import { PanelCard } from '../common/page.tsx';
-import { timeRange } from '../overview/figures.ts';
 
 interface Counts {
   requests: number;
@@ -101,28 +99,3 @@ const sum = (hours: readonly Counts[]): Counts => {
     errors: of('errors'),
   };
 };
-
-/** The fill rate of the source in the current row of the list. */
-export function SourceFill() {
-  const source = useRecordContext<Source>();
-  // Rounded to hours, so that all rows share one request.
-  const { from, to } = timeRange('day', Date.now());
-  const { data } = useRead<Report>(
-    query('/v1/reports', {
-      from: from.toISOString(),
-      to: to.toISOString(),
-      interval: 'day',
-      group_by: 'source',
-    }),
-    { refetchInterval: 30_000 },
-  );
-  if (source?.kind !== 'vast' && source?.kind !== 'openrtb') return null;
-  const rows = data?.data.filter((row) => row.source === source.id) ?? [];
-  const requests = rows.reduce((total, row) => total + row.source_requests, 0);
-  const bids = rows.reduce((total, row) => total + row.source_bids, 0);
-  return (
-    <Box component="span">
-      {requests === 0 ? '–' : `${percent(bids, requests)} of ${number.format(requests)}`}
-    </Box>
-  );
-}

@@ -1,32 +1,22 @@
-import { Box } from '@mui/material';
-import type { Source } from '@trueward/protocol/wire';
+import type { Report, Source } from '@trueward/protocol/wire';
+import { lazy, Suspense } from 'react';
 import {
-  BooleanInput,
   DataTable,
   FormDataConsumer,
-  NumberInput,
+  Loading,
   required,
   SelectInput,
   Show,
-  TextArrayInput,
   TextInput,
   useRecordContext,
 } from 'react-admin';
-import { statusChoices, choicesOf } from '../common/choices.tsx';
+import { query } from '../api/resources.ts';
+import { useRead } from '../api/use-call.ts';
+import { statusChoices } from '../common/choices.tsx';
 import { StatusColumn, NameColumn } from '../common/columns.tsx';
-import { PlacementsInput } from '../common/placements-input.tsx';
 import { CreatePage, EditPage, ListPage, RecordCard } from '../common/resource-pages.tsx';
-import { SourceFill, SourceHealth } from './source-health.tsx';
-import { SourceTrial } from './source-trial.tsx';
-import {
-  formatSupplyChain,
-  fromMicros,
-  parseHeaders,
-  parseObject,
-  parseSupplyChain,
-  toMicros,
-  toSource,
-} from './source-values.ts';
+import { timeRange } from '../overview/figures.ts';
+import { toSource } from './source-values.ts';
 
 export const SourceList = () => (
   <ListPage>
@@ -63,16 +53,46 @@ export const SourceShow = () => (
   </Show>
 );
 
-/** The health of an outside source, and a trial for users who may edit it. */
+/** These are loaded with their page, because most sessions do not open one. */
+const OutsideSourceFields = lazy(async () => ({
+  default: (await import('./outside-source-fields.tsx')).OutsideSourceFields,
+}));
+const OutsideSourceCards = lazy(async () => ({
+  default: (await import('./outside-source-cards.tsx')).OutsideSourceCards,
+}));
+
 function OutsideSource({ canTry }: { canTry: boolean }) {
   const source = useRecordContext<Source>();
-  if (source?.kind !== 'vast' && source?.kind !== 'openrtb') return null;
+  if (!source || !isOutside(source)) return null;
   return (
-    <Box sx={{ padding: 2, display: 'grid', gap: 2, gridTemplateColumns: 'minmax(0, 1fr)' }}>
-      {canTry && <SourceTrial source={source} />}
-      <SourceHealth id={source.id} />
-    </Box>
+    <Suspense fallback={<Loading />}>
+      <OutsideSourceCards source={source} canTry={canTry} />
+    </Suspense>
   );
+}
+
+const isOutside = ({ kind }: Pick<Source, 'kind'>): boolean =>
+  kind === 'vast' || kind === 'openrtb';
+
+/** The fill rate of the source in the current row of the list. */
+function SourceFill() {
+  const source = useRecordContext<Source>();
+  // Rounded to hours, so that all rows share one request.
+  const { from, to } = timeRange('day', Date.now());
+  const { data } = useRead<Report>(
+    query('/v1/reports', {
+      from: from.toISOString(),
+      to: to.toISOString(),
+      interval: 'day',
+      group_by: 'source',
+    }),
+    { refetchInterval: 30_000 },
+  );
+  if (!source || !isOutside(source)) return null;
+  const rows = data?.data.filter((row) => row.source === source.id) ?? [];
+  const requests = rows.reduce((total, row) => total + row.source_requests, 0);
+  const bids = rows.reduce((total, row) => total + row.source_bids, 0);
+  return <>{requests === 0 ? '–' : `${Math.round((100 * bids) / requests)}% of ${requests}`}</>;
 }
 
 const kinds = [
@@ -95,210 +115,14 @@ const SourceFields = ({ isNew }: { isNew: boolean }) => (
       readOnly={!isNew}
     />
     <FormDataConsumer>
-      {({ formData }) => (
-        <>
-          {formData['kind'] === 'vast' && <VastFields />}
-          {formData['kind'] === 'openrtb' && <OpenRtbFields />}
-          {['vast', 'openrtb'].includes(formData['kind'] as string) && (
-            <OutsideFields isReviewAutomatic={formData['review'] === 'automatic'} />
-          )}
-        </>
-      )}
+      {({ formData: { kind, review } }) =>
+        isOutside({ kind }) && (
+          <Suspense fallback={<Loading />}>
+            <OutsideSourceFields kind={kind} isReviewAutomatic={review === 'automatic'} />
+          </Suspense>
+        )
+      }
     </FormDataConsumer>
     <SelectInput source="status" label="Status" choices={statusChoices} defaultValue="active" />
   </>
 );
-
-const VastFields = () => (
-  <>
-    <TextInput
-      source="tag_url"
-      label="VAST tag URL"
-      helperText="https. Macros of VAST, such as [CACHEBUSTING], are replaced with every request."
-      validate={required()}
-    />
-    <MoneyInput
-      source="cpm_micros"
-      label="Value of 1,000 impressions"
-      helperText="What the network pays on average. Orders sources with the same priority and counts as revenue."
-    />
-  </>
-);
-
-const OpenRtbFields = () => (
-  <>
-    <TextInput
-      source="endpoint_url"
-      type="url"
-      label="Bidder URL"
-      helperText="https."
-      validate={required()}
-    />
-    <SelectInput
-      source="ortb_version"
-      label="OpenRTB version"
-      choices={choicesOf('2.6', '2.5')}
-      helperText="Default: 2.6."
-    />
-    <MoneyInput
-      source="floor_micros"
-      label="Floor for 1,000 impressions"
-      helperText="Lower bids are not accepted."
-    />
-    <TextInput
-      source="publisher_id"
-      label="Publisher ID"
-      helperText="Your ID at the bidder, as in its line for ads.txt."
-    />
-    <TextInput
-      source="supply_chain"
-      label="Supply chain"
-      helperText="Everyone who is paid before the bidder, you first. One in each line: exchange.example, 1234"
-      multiline
-      format={formatSupplyChain}
-      validate={(value: unknown) =>
-        typeof value === 'string' && parseSupplyChain(value) === undefined
-          ? 'Write domain, seller ID in each line'
-          : undefined
-      }
-    />
-    <TextInput
-      source="ext"
-      label="Additions to the bid request (JSON)"
-      helperText='Merged into every bid request. Prebid Server: {"ext":{"prebid":{"storedrequest":{"id":"…"}}}}'
-      multiline
-      format={(value: unknown) =>
-        value === undefined || typeof value === 'string' ? value : JSON.stringify(value, null, 2)
-      }
-      validate={(value: unknown) =>
-        typeof value === 'string' && parseObject(value) === undefined
-          ? 'Enter a JSON object'
-          : undefined
-      }
-    />
-  </>
-);
-
-/** The fields of all sources that are asked for ads. */
-const OutsideFields = ({ isReviewAutomatic }: { isReviewAutomatic: boolean }) => (
-  <>
-    <PlacementsInput
-      label="Placements"
-      helperText="Where the source may show ads: rewarded and interstitial placements. None: nowhere."
-    />
-    <NumberInput
-      source="priority"
-      label="Priority"
-      helperText="1 is asked first, 10 last; on the same scale as house ads. Default: 5."
-      min={1}
-      max={10}
-    />
-    <TextInput source="currency" label="Currency" helperText="Such as EUR. Default: USD." />
-    <NumberInput
-      source="timeout_ms"
-      label="Timeout (ms)"
-      helperText="100 to 5,000. Default: 1,000."
-      min={100}
-      max={5_000}
-    />
-    <HeadersInput />
-    <SelectInput
-      source="review"
-      label="Review of new creatives"
-      choices={[
-        { id: 'manual', name: 'By you, before they are shown' },
-        { id: 'automatic', name: 'Approved for the advertisers below' },
-      ]}
-      helperText="Default: by you."
-    />
-    {isReviewAutomatic && (
-      <TextArrayInput
-        source="allowed_domains"
-        label="Approved advertisers"
-        helperText="Domains, such as shop.example. Press Enter after each one."
-        validate={required()}
-      />
-    )}
-    <SelectInput
-      source="impression_on"
-      label="Report impressions"
-      choices={[
-        { id: 'verified', name: 'When they are verified' },
-        { id: 'rendered', name: 'When the ad is on screen' },
-      ]}
-      helperText="Default: when they are verified."
-    />
-    <NumberInput
-      source="tracking_window_s"
-      label="Tracking window (seconds)"
-      helperText="Later trackers are not requested. Default: 1,800."
-      min={60}
-      max={86_400}
-    />
-    <SelectInput
-      source="header_profile"
-      label="Headers of trackers"
-      choices={[
-        { id: 'iab', name: 'X-Device-IP and X-Device-User-Agent' },
-        { id: 'forwarded', name: 'X-Forwarded-For and User-Agent' },
-      ]}
-      helperText="How the source reads the player’s address. Default: X-Device-IP."
-    />
-    <TextInput
-      source="ads_txt.domain"
-      label="Domain with ads.txt"
-      helperText="The root domain of your game’s site. trueward-service doctor checks its ads.txt."
-    />
-    <TextInput
-      source="ads_txt.lines"
-      label="Lines for ads.txt"
-      helperText="As the source gave them to you, one record in each line."
-      multiline
-      format={(lines: unknown) => (Array.isArray(lines) ? lines.join('\n') : lines)}
-      parse={(text: string) => (text === '' ? null : text.split('\n'))}
-    />
-    <BooleanInput
-      source="child_directed"
-      label="Accepts child-directed requests"
-      defaultValue={false}
-    />
-  </>
-);
-
-interface MoneyProps {
-  source: string;
-  label: string;
-  helperText: string;
-}
-
-const MoneyInput = ({ source, label, helperText }: MoneyProps) => (
-  <NumberInput
-    source={source}
-    label={label}
-    helperText={helperText}
-    format={fromMicros}
-    parse={toMicros}
-    min={0}
-    step="any"
-  />
-);
-
-/** The values of stored headers are never shown. */
-function HeadersInput() {
-  const { request_header_names: names = [] } = useRecordContext<Source>() ?? {};
-  const stored = names.length === 0 ? '' : ` Stored: ${names.join(', ')}; - removes them.`;
-  return (
-    <TextInput
-      source="request_headers"
-      label="Request headers"
-      helperText={`One in each line, such as Authorization: Bearer abc. Replaces all stored headers.${stored}`}
-      multiline
-      autoComplete="off"
-      validate={(value: unknown) =>
-        typeof value === 'string' && parseHeaders(value) === undefined
-          ? 'Write Name: value in each line'
-          : undefined
-      }
-    />
-  );
-}

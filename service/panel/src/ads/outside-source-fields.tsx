@@ -1,0 +1,226 @@
+import type { Source } from '@trueward/protocol/wire';
+import {
+  BooleanInput,
+  NumberInput,
+  required,
+  SelectInput,
+  TextArrayInput,
+  TextInput,
+  useRecordContext,
+} from 'react-admin';
+import { choicesOf } from '../common/choices.tsx';
+import { PlacementsInput } from '../common/placements-input.tsx';
+import {
+  formatSupplyChain,
+  fromMicros,
+  parseHeaders,
+  parseObject,
+  parseSupplyChain,
+  toMicros,
+} from './source-values.ts';
+
+interface Props {
+  kind: Source['kind'];
+  isReviewAutomatic: boolean;
+}
+
+/** The fields of VAST tags and OpenRTB bidders. */
+export const OutsideSourceFields = ({ kind, isReviewAutomatic }: Props) => (
+  <>
+    {kind === 'vast' ? <VastFields /> : <OpenRtbFields />}
+    <CommonFields isReviewAutomatic={isReviewAutomatic} />
+  </>
+);
+
+const VastFields = () => (
+  <>
+    <TextInput
+      source="tag_url"
+      label="VAST tag URL"
+      helperText="https. Macros of VAST, such as [CACHEBUSTING], are replaced with every request."
+      validate={required()}
+    />
+    <MoneyInput
+      source="cpm_micros"
+      label="Value of 1,000 impressions"
+      helperText="What the network pays on average. Orders sources with the same priority and counts as revenue."
+    />
+  </>
+);
+
+const OpenRtbFields = () => (
+  <>
+    <TextInput
+      source="endpoint_url"
+      type="url"
+      label="Bidder URL"
+      helperText="https."
+      validate={required()}
+    />
+    <SelectInput
+      source="ortb_version"
+      label="OpenRTB version"
+      choices={choicesOf('2.6', '2.5')}
+      helperText="Default: 2.6."
+    />
+    <MoneyInput
+      source="floor_micros"
+      label="Floor for 1,000 impressions"
+      helperText="Lower bids are not accepted."
+    />
+    <TextInput
+      source="publisher_id"
+      label="Publisher ID"
+      helperText="Your ID at the bidder, as in its line for ads.txt."
+    />
+    <TextInput
+      source="supply_chain"
+      label="Supply chain"
+      helperText="Everyone who is paid before the bidder, you first. One in each line: exchange.example, 1234"
+      multiline
+      format={formatSupplyChain}
+      validate={(value: unknown) =>
+        typeof value === 'string' && parseSupplyChain(value) === undefined
+          ? 'Write domain, seller ID in each line'
+          : undefined
+      }
+    />
+    <TextInput
+      source="ext"
+      label="Additions to the bid request (JSON)"
+      helperText='Merged into every bid request. Prebid Server: {"ext":{"prebid":{"storedrequest":{"id":"…"}}}}'
+      multiline
+      format={(value: unknown) =>
+        value === undefined || typeof value === 'string' ? value : JSON.stringify(value, null, 2)
+      }
+      validate={(value: unknown) =>
+        typeof value === 'string' && parseObject(value) === undefined
+          ? 'Enter a JSON object'
+          : undefined
+      }
+    />
+  </>
+);
+
+const CommonFields = ({ isReviewAutomatic }: Pick<Props, 'isReviewAutomatic'>) => (
+  <>
+    <PlacementsInput
+      label="Placements"
+      helperText="Where the source may show ads: rewarded and interstitial placements. None: nowhere."
+    />
+    <NumberInput
+      source="priority"
+      label="Priority"
+      helperText="1 is asked first, 10 last; on the same scale as house ads. Default: 5."
+      min={1}
+      max={10}
+    />
+    <TextInput source="currency" label="Currency" helperText="Such as EUR. Default: USD." />
+    <NumberInput
+      source="timeout_ms"
+      label="Timeout (ms)"
+      helperText="100 to 5,000. Default: 1,000."
+      min={100}
+      max={5_000}
+    />
+    <HeadersInput />
+    <SelectInput
+      source="review"
+      label="Review of new creatives"
+      choices={[
+        { id: 'manual', name: 'By you, before they are shown' },
+        { id: 'automatic', name: 'Approved for the advertisers below' },
+      ]}
+      helperText="Default: by you."
+    />
+    {isReviewAutomatic && (
+      <TextArrayInput
+        source="allowed_domains"
+        label="Approved advertisers"
+        helperText="Domains, such as shop.example. Press Enter after each one."
+        validate={required()}
+      />
+    )}
+    <SelectInput
+      source="impression_on"
+      label="Report impressions"
+      choices={[
+        { id: 'verified', name: 'When they are verified' },
+        { id: 'rendered', name: 'When the ad is on screen' },
+      ]}
+      helperText="Default: when they are verified."
+    />
+    <NumberInput
+      source="tracking_window_s"
+      label="Tracking window (seconds)"
+      helperText="Later trackers are not requested. Default: 1,800."
+      min={60}
+      max={86_400}
+    />
+    <SelectInput
+      source="header_profile"
+      label="Headers of trackers"
+      choices={[
+        { id: 'iab', name: 'X-Device-IP and X-Device-User-Agent' },
+        { id: 'forwarded', name: 'X-Forwarded-For and User-Agent' },
+      ]}
+      helperText="How the source reads the player’s address. Default: X-Device-IP."
+    />
+    <TextInput
+      source="ads_txt.domain"
+      label="Domain with ads.txt"
+      helperText="The root domain of your game’s site. trueward-service doctor checks its ads.txt."
+    />
+    <TextInput
+      source="ads_txt.lines"
+      label="Lines for ads.txt"
+      helperText="As the source gave them to you, one record in each line."
+      multiline
+      format={(lines: unknown) => (Array.isArray(lines) ? lines.join('\n') : lines)}
+      parse={(text: string) => (text === '' ? null : text.split('\n'))}
+    />
+    <BooleanInput
+      source="child_directed"
+      label="Accepts child-directed requests"
+      defaultValue={false}
+    />
+  </>
+);
+
+interface MoneyProps {
+  source: string;
+  label: string;
+  helperText: string;
+}
+
+const MoneyInput = ({ source, label, helperText }: MoneyProps) => (
+  <NumberInput
+    source={source}
+    label={label}
+    helperText={helperText}
+    format={fromMicros}
+    parse={toMicros}
+    min={0}
+    step="any"
+  />
+);
+
+/** The values of stored headers are never shown. */
+function HeadersInput() {
+  const { request_header_names: names = [] } = useRecordContext<Source>() ?? {};
+  const stored = names.length === 0 ? '' : ` Stored: ${names.join(', ')}; - removes them.`;
+  return (
+    <TextInput
+      source="request_headers"
+      label="Request headers"
+      helperText={`One in each line, such as Authorization: Bearer abc. Replaces all stored headers.${stored}`}
+      multiline
+      autoComplete="off"
+      validate={(value: unknown) =>
+        typeof value === 'string' && parseHeaders(value) === undefined
+          ? 'Write Name: value in each line'
+          : undefined
+      }
+    />
+  );
+}
