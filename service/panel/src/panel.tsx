@@ -1,5 +1,5 @@
 import { QueryClient } from '@tanstack/react-query';
-import { lazy, Suspense, useMemo, useState, useSyncExternalStore } from 'react';
+import { lazy, useMemo, useState, useSyncExternalStore } from 'react';
 import { AdminContext, AdminUI, CustomRoutes, localStorageStore, Resource } from 'react-admin';
 import { Route } from 'react-router';
 import { createCall } from './api/call.ts';
@@ -20,6 +20,7 @@ import { resources } from './resources.tsx';
 import { createAuthProvider } from './session/auth-provider.ts';
 import { SessionEndedDialog } from './session/session-ended-dialog.tsx';
 import type { Session } from './session/session.ts';
+import { SetUpPage } from './session/set-up-page.tsx';
 import { SignInPage } from './session/sign-in.tsx';
 import { darkTheme, lightTheme } from './theme.ts';
 
@@ -36,18 +37,12 @@ export function Panel(props: Props) {
   return useIsSetupLink() ? (
     // During setup nobody is signed in yet, so nothing may require a session.
     <AdminContext {...appearance}>
-      <Suspense>
-        <SetUpPage session={props.session} />
-      </Suspense>
+      <SetUpPage session={props.session} />
     </AdminContext>
   ) : (
     <SignedInPanel {...props} />
   );
 }
-
-const SetUpPage = lazy(async () => ({
-  default: (await import('./session/set-up-page.tsx')).SetUpPage,
-}));
 
 /** Whether the URL is a one-time link. */
 function useIsSetupLink(): boolean {

@@ -37,13 +37,13 @@ const VastFields = () => (
     <TextInput
       source="tag_url"
       label="VAST tag URL"
-      helperText="https. Macros of VAST, such as [CACHEBUSTING], are replaced with every request."
+      helperText="https. VAST macros such as [CACHEBUSTING] are replaced."
       validate={required()}
     />
     <MoneyInput
       source="cpm_micros"
       label="Value of 1,000 impressions"
-      helperText="What the network pays on average. Orders sources with the same priority and counts as revenue."
+      helperText="The network’s average. Orders sources of one priority and counts as revenue."
     />
   </>
 );
@@ -71,24 +71,24 @@ const OpenRtbFields = () => (
     <TextInput
       source="publisher_id"
       label="Publisher ID"
-      helperText="Your ID at the bidder, as in its line for ads.txt."
+      helperText="Your ID in the bidder’s ads.txt line."
     />
     <TextInput
       source="supply_chain"
       label="Supply chain"
-      helperText="Everyone who is paid before the bidder, you first. One in each line: exchange.example, 1234"
+      helperText="Who is paid before the bidder, you first. One per line: exchange.example, 1234"
       multiline
       format={formatSupplyChain}
       validate={(value: unknown) =>
         typeof value === 'string' && parseSupplyChain(value) === undefined
-          ? 'Write domain, seller ID in each line'
+          ? 'Write one domain, seller ID per line'
           : undefined
       }
     />
     <TextInput
       source="ext"
       label="Additions to the bid request (JSON)"
-      helperText='Merged into every bid request. Prebid Server: {"ext":{"prebid":{"storedrequest":{"id":"…"}}}}'
+      helperText='Merged into each request. Prebid Server: {"ext":{"prebid":{"storedrequest":{"id":"…"}}}}'
       multiline
       format={(value: unknown) =>
         value === undefined || typeof value === 'string' ? value : JSON.stringify(value, null, 2)
@@ -106,12 +106,12 @@ const CommonFields = ({ isReviewAutomatic }: Pick<Props, 'isReviewAutomatic'>) =
   <>
     <PlacementsInput
       label="Placements"
-      helperText="Where the source may show ads: rewarded and interstitial placements. None: nowhere."
+      helperText="Rewarded and interstitial placements. None: nowhere."
     />
     <NumberInput
       source="priority"
       label="Priority"
-      helperText="1 is asked first, 10 last; on the same scale as house ads. Default: 5."
+      helperText="1 is first, 10 last, as for house ads. Default: 5."
       min={1}
       max={10}
     />
@@ -137,7 +137,7 @@ const CommonFields = ({ isReviewAutomatic }: Pick<Props, 'isReviewAutomatic'>) =
       <TextArrayInput
         source="allowed_domains"
         label="Approved advertisers"
-        helperText="Domains, such as shop.example. Press Enter after each one."
+        helperText="Such as shop.example. Press Enter after each one."
         validate={required()}
       />
     )}
@@ -153,7 +153,7 @@ const CommonFields = ({ isReviewAutomatic }: Pick<Props, 'isReviewAutomatic'>) =
     <NumberInput
       source="tracking_window_s"
       label="Tracking window (seconds)"
-      helperText="Later trackers are not requested. Default: 1,800."
+      helperText="Default: 1,800."
       min={60}
       max={86_400}
     />
@@ -164,17 +164,17 @@ const CommonFields = ({ isReviewAutomatic }: Pick<Props, 'isReviewAutomatic'>) =
         { id: 'iab', name: 'X-Device-IP and X-Device-User-Agent' },
         { id: 'forwarded', name: 'X-Forwarded-For and User-Agent' },
       ]}
-      helperText="How the source reads the player’s address. Default: X-Device-IP."
+      helperText="How the source reads the player’s IP. Default: X-Device-IP."
     />
     <TextInput
       source="ads_txt.domain"
       label="Domain with ads.txt"
-      helperText="The root domain of your game’s site. trueward-service doctor checks its ads.txt."
+      helperText="Your site’s root domain. trueward-service doctor checks its ads.txt."
     />
     <TextInput
       source="ads_txt.lines"
       label="Lines for ads.txt"
-      helperText="As the source gave them to you, one record in each line."
+      helperText="From the source, one record per line."
       multiline
       format={(lines: unknown) => (Array.isArray(lines) ? lines.join('\n') : lines)}
       parse={(text: string) => (text === '' ? null : text.split('\n'))}
@@ -213,7 +213,7 @@ function HeadersInput() {
     <TextInput
       source="request_headers"
       label="Request headers"
-      helperText={`One in each line, such as Authorization: Bearer abc. Replaces all stored headers.${stored}`}
+      helperText={`One per line, such as Authorization: Bearer abc. Replaces stored headers.${stored}`}
       multiline
       autoComplete="off"
       validate={(value: unknown) =>

@@ -15,7 +15,7 @@ import { useRead } from '../api/use-call.ts';
 import { statusChoices } from '../common/choices.tsx';
 import { StatusColumn, NameColumn } from '../common/columns.tsx';
 import { CreatePage, EditPage, ListPage, RecordCard } from '../common/resource-pages.tsx';
-import { timeRange } from '../overview/figures.ts';
+import { OutsideSourceFields } from './outside-source-fields.tsx';
 import { toSource } from './source-values.ts';
 
 export const SourceList = () => (
@@ -53,10 +53,7 @@ export const SourceShow = () => (
   </Show>
 );
 
-/** These are loaded with their page, because most sessions do not open one. */
-const OutsideSourceFields = lazy(async () => ({
-  default: (await import('./outside-source-fields.tsx')).OutsideSourceFields,
-}));
+/** Loaded with its page, because most sessions do not open one. */
 const OutsideSourceCards = lazy(async () => ({
   default: (await import('./outside-source-cards.tsx')).OutsideSourceCards,
 }));
@@ -74,15 +71,17 @@ function OutsideSource({ canTry }: { canTry: boolean }) {
 const isOutside = ({ kind }: Pick<Source, 'kind'>): boolean =>
   kind === 'vast' || kind === 'openrtb';
 
+const hourMs = 3_600_000;
+
 /** The fill rate of the source in the current row of the list. */
 function SourceFill() {
   const source = useRecordContext<Source>();
-  // Rounded to hours, so that all rows share one request.
-  const { from, to } = timeRange('day', Date.now());
+  // Whole hours, so that all rows share one request.
+  const endMs = (Math.floor(Date.now() / hourMs) + 1) * hourMs;
   const { data } = useRead<Report>(
     query('/v1/reports', {
-      from: from.toISOString(),
-      to: to.toISOString(),
+      from: new Date(endMs - 24 * hourMs).toISOString(),
+      to: new Date(endMs).toISOString(),
       interval: 'day',
       group_by: 'source',
     }),
@@ -117,9 +116,7 @@ const SourceFields = ({ isNew }: { isNew: boolean }) => (
     <FormDataConsumer>
       {({ formData: { kind, review } }) =>
         isOutside({ kind }) && (
-          <Suspense fallback={<Loading />}>
-            <OutsideSourceFields kind={kind} isReviewAutomatic={review === 'automatic'} />
-          </Suspense>
+          <OutsideSourceFields kind={kind} isReviewAutomatic={review === 'automatic'} />
         )
       }
     </FormDataConsumer>

@@ -86,12 +86,7 @@ const Tile = ({ label, value, before }: TileProps) => (
   </Card>
 );
 
-/** Small amounts keep the digits that a single impression is worth. */
-const money = (micros: number): string =>
-  new Intl.NumberFormat(undefined, {
-    minimumFractionDigits: 2,
-    maximumFractionDigits: micros < 1_000_000 ? 4 : 2,
-  }).format(micros / 1_000_000);
+const money = (micros: number): string => (micros / 1_000_000).toFixed(2);
 
 const inText = (value: number | undefined, unit: string): string =>
   value === undefined ? '–' : `${number.format(value)}${unit}`;
