@@ -106,7 +106,7 @@ test.skipIf(!hasPostgres)(
         }
         const prepared = await queries.query<{ name: string; parameters: number }>(
           `SELECT name, cardinality(parameter_types) AS parameters FROM pg_prepared_statements
-        WHERE statement LIKE '%asked_id%'`,
+        WHERE statement LIKE '%requested_id%'`,
         );
         const found = prepared.map(({ name, parameters }) => {
           const params = ["'acc_1'", "'live'", `'{${ids.join()}}'`].filter(
@@ -121,7 +121,9 @@ test.skipIf(!hasPostgres)(
     await server.close();
     expect(plans).toHaveLength(2);
     for (const plan of plans) {
-      expect(plan).toMatch(/Index Cond: \(\(account_id = \$1\) AND \(\w*id = asked.asked_id\)\)/);
+      expect(plan).toMatch(
+        /Index Cond: \(\(account_id = \$1\) AND \(\w*id = requested.requested_id\)\)/,
+      );
       expect(plan).not.toContain('Seq Scan');
     }
   },

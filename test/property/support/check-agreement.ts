@@ -110,6 +110,7 @@ function checkWebhooks(world: World, finals: Final[]): void {
     expect(served.has(status.id), 'a reward has its impression').toBe(true);
     expect(events[0]?.data).toEqual({
       decision_id: status.id,
+      evidence: 'verified',
       placement: plan.placement,
       user_ref: userRef,
       reward: status.reward,
