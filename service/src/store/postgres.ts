@@ -119,6 +119,8 @@ function poolOptions({ Client }: Hosts, limits: PostgresLimits): pg.PoolConfig {
           statement_timeout: timeoutMs,
           lock_timeout: lockTimeoutMs,
           idle_in_transaction_session_timeout: timeoutMs,
+          // Compiling a statement takes up to 600 ms, and all statements of the service read few rows.
+          options: '-c jit=off',
         }),
   };
 }

@@ -76,7 +76,8 @@ const pending = `account_id = $1 AND state = 'pending' AND decision_id >= $2`;
 /**
  * Leases due requests of one account, round-robin by host. The recursion jumps from host to host in the index of
  * pending requests, and only the head of each queue is read: a dead host may have a backlog of hundreds of thousands,
- * which must not slow down the others. (Citus runs recursion within one account only.)
+ * which must not slow down the others. `OFFSET 0` and `ANY (ARRAY(…))` keep the planner to lookups by primary key, with
+ * or without statistics; a join reads all rows of the week instead. (Citus runs recursion within one account only.)
  *
  * A request waits while an earlier one of its decision has not reached the same host; nobody can observe the order
  * across hosts. An expired lease is not leased again unless the request is made at least once: its process may have
@@ -102,8 +103,8 @@ const claim = `WITH RECURSIVE queues AS (
         AND NOT EXISTS (SELECT 1 FROM tracker_requests AS earlier
           WHERE earlier.account_id = $1 AND earlier.decision_id = request.decision_id
             AND earlier.host = request.host AND earlier.place < request.place
-            AND earlier.state NOT IN ('sent', 'failed', 'late') AND NOT earlier.reached)
-      ORDER BY next_at, decision_id, place, tracker
+            AND earlier.state NOT IN ('sent', 'failed', 'late') AND NOT earlier.reached OFFSET 0)
+      ORDER BY next_at
       LIMIT coalesce(room.free, $5::integer)) AS due
   ), chosen AS (
     SELECT decision_id, tracker FROM head ORDER BY turn, next_at LIMIT $6::integer
@@ -111,9 +112,9 @@ const claim = `WITH RECURSIVE queues AS (
     UPDATE tracker_requests AS request
       SET lease_until = now() + $7::float8 * interval '1 millisecond', attempt = attempt + 1
       FROM chosen
-      WHERE request.account_id = $1 AND request.decision_id = chosen.decision_id
-        AND request.tracker = chosen.tracker AND request.decision_id >= $2
-        AND state NOT IN ('sent', 'failed', 'late') AND next_at <= now()
+      WHERE request.account_id = $1 AND request.decision_id = ANY (ARRAY(SELECT decision_id FROM chosen))
+        AND request.decision_id = chosen.decision_id AND request.tracker = chosen.tracker
+        AND request.decision_id >= $2 AND state NOT IN ('sent', 'failed', 'late') AND next_at <= now()
         AND (lease_until IS NULL OR (at_least_once AND lease_until <= now()))
       RETURNING request.*, split_part(request.tracker, '/', 1) AS event, split_part(request.tracker, '/', 2) AS position)
   SELECT leased.account_id AS "accountId", leased.environment, leased.decision_id AS "decisionId", leased.tracker,
@@ -128,9 +129,10 @@ const claim = `WITH RECURSIVE queues AS (
     decisions.served_at AS "servedAt",
     decisions.creative_id AS "creativeId", decisions.source_id AS "sourceId", decisions.advertiser_id AS "advertiserId"
   FROM leased
-  LEFT JOIN decision_demand ON decision_demand.account_id = $1
-    AND decision_demand.decision_id = leased.decision_id AND decision_demand.decision_id >= $2
-  LEFT JOIN decisions ON decisions.account_id = $1 AND decisions.id = leased.decision_id AND decisions.id >= $2
+  LEFT JOIN LATERAL (SELECT demand FROM decision_demand
+    WHERE account_id = $1 AND decision_id = leased.decision_id AND decision_id >= $2 OFFSET 0) AS demands ON true
+  LEFT JOIN LATERAL (SELECT * FROM decisions
+    WHERE account_id = $1 AND id = leased.decision_id AND id >= $2 OFFSET 0) AS decisions ON true
   ORDER BY leased.next_at, leased.decision_id, leased.place, leased.tracker`;
 
 export const claimRequests = (
