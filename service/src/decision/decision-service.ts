@@ -1,7 +1,7 @@
 import type { Decision, DecisionRequest } from '@trueward/protocol/wire';
 import { disclose, type Player } from '../demand/disclose.ts';
 import type { DemandRecord } from '../demand/offer.ts';
-import { hmac } from '../key/service-secrets.ts';
+import { createMac } from '../key/service-secrets.ts';
 import type { Clock } from '../platform/clock.ts';
 import { firstIdAt, type MakeId } from '../platform/ids.ts';
 import type { Database, Scope } from '../store/database.ts';
@@ -263,6 +263,7 @@ export type Pseudonym = (scope: Scope, userRef: string) => string;
 
 /** Uses a keyed hash, so that it can be stored for children, whose `user_ref` must not be. */
 export function createPseudonyms(key: string): Pseudonym {
+  const mac = createMac(key);
   return ({ accountId, environment }, userRef) =>
-    hmac(key, `${accountId}\n${environment}\n${userRef}`).slice(0, 22);
+    mac(`${accountId}\n${environment}\n${userRef}`).slice(0, 22);
 }

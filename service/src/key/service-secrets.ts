@@ -1,4 +1,4 @@
-import { createHmac, randomBytes } from 'node:crypto';
+import { createHmac, createSecretKey, randomBytes } from 'node:crypto';
 import type { Clock } from '../platform/clock.ts';
 import type { Queries } from '../store/database.ts';
 import type { SecretBox } from './secret-box.ts';
@@ -36,6 +36,8 @@ export async function readServiceSecret(
   return made;
 }
 
-/** HMAC-SHA256 of a text, in base64url. */
-export const hmac = (key: string, text: string): string =>
-  createHmac('sha256', key).update(text).digest('base64url');
+/** Returns a function that computes the HMAC-SHA256 of a text, in base64url. */
+export function createMac(secret: string): (text: string) => string {
+  const key = createSecretKey(secret, 'utf8');
+  return (text) => createHmac('sha256', key).update(text).digest('base64url');
+}

@@ -5,7 +5,7 @@
  */
 
 const form =
-  /^\d{4}-(?:0[1-9]|1[0-2])-\d\dT(?:[01]\d|2[0-3]):[0-5]\d:[0-5]\d(?:\.\d{1,9})?(?:Z|[+-](?:[01]\d|2[0-3]):[0-5]\d)$/i;
+  /^\d{4}-(?:0[1-9]|1[0-2])-(?:0[1-9]|[12]\d|3[01])T(?:[01]\d|2[0-3]):[0-5]\d:[0-5]\d(?:\.\d{1,9})?(?:Z|[+-](?:[01]\d|2[0-3]):[0-5]\d)$/i;
 
 const firstMs = Date.UTC(2000, 0);
 const endMs = Date.UTC(2101, 0);
@@ -17,9 +17,10 @@ export const instantRule =
 /** The time in unix milliseconds; undefined when the text is not an instant. */
 export function parseInstant(text: string): number | undefined {
   if (!form.test(text)) return undefined;
-  const [year, month, day] = [text.slice(0, 4), text.slice(5, 7), text.slice(8, 10)].map(Number);
   // `Date.parse` reads February 30 as March 2.
-  if (!day || day > daysIn(year ?? 0, month ?? 0)) return undefined;
+  const day = Number(text.slice(8, 10));
+  if (day > 28 && day > daysIn(Number(text.slice(0, 4)), Number(text.slice(5, 7))))
+    return undefined;
   const ms = Date.parse(text);
   return ms >= firstMs && ms < endMs ? ms : undefined;
 }

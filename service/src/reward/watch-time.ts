@@ -135,23 +135,22 @@ const orders: readonly (readonly RecordedEvent['type'][])[] = [
  * because requests can overtake each other. One step back in time means that the clock was set; two mean a script.
  */
 export function isOutOfOrder(events: readonly RecordedEvent[], requiredMs: number): boolean {
-  const requests = new Set(events.map(requestOf));
-  return [...requests].some((request) =>
-    orders.some((order) => {
-      const times = order.flatMap((type) => {
-        const event = firstOf(events, type);
-        return event && !event.clamped && requestOf(event) === request ? event.occurredAtMs : [];
-      });
+  return orders.some((order) => {
+    const ordered = order.flatMap((type) => firstOf(events, type) ?? []);
+    return ordered.some((first) => {
+      const times = ordered
+        .filter((event) => !event.clamped && isSameRequest(event, first))
+        .map(({ occurredAtMs }) => occurredAtMs);
       const backwardSteps = times.filter(
         (time, index) => (times[index - 1] ?? time) - time > toleranceMs(requiredMs),
       );
       return backwardSteps.length > 1;
-    }),
-  );
+    });
+  });
 }
 
-const requestOf = ({ receivedAtMs, offsetMs }: RecordedEvent): string =>
-  `${receivedAtMs}/${offsetMs}`;
+const isSameRequest = (one: RecordedEvent, other: RecordedEvent): boolean =>
+  one.receivedAtMs === other.receivedAtMs && one.offsetMs === other.offsetMs;
 
 /**
  * Whether the player would be rewarded for more than there was time for: the ads that were issued and completed within

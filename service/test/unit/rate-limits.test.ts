@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { createUseExchange, type Use } from '../../src/http/limits/open-rate-limits.ts';
-import { hmac } from '../../src/key/service-secrets.ts';
+import { createMac } from '../../src/key/service-secrets.ts';
 import { createTokenBuckets } from '../../src/http/limits/token-buckets.ts';
 
 const rate = { perS: 100, burst: 400 };
@@ -76,6 +76,8 @@ describe('a limit shared by several processes', () => {
 
   test('only frequent clients are shared with other processes, as a hash', () => {
     expect(run(4, 60, (_process, tenth) => (tenth % 20 === 0 ? 1 : 0)).names).toEqual([]);
-    expect(run(4, 10, () => flood).names).toEqual([hmac('key', 'ip\n198.51.100.7').slice(0, 22)]);
+    expect(run(4, 10, () => flood).names).toEqual([
+      createMac('key')('ip\n198.51.100.7').slice(0, 22),
+    ]);
   });
 });

@@ -1,6 +1,6 @@
 import type { Logger } from 'pino';
 import type { SecretBox } from '../../key/secret-box.ts';
-import { hmac, readServiceSecret } from '../../key/service-secrets.ts';
+import { createMac, readServiceSecret } from '../../key/service-secrets.ts';
 import type { Clock } from '../../platform/clock.ts';
 import type { Queries } from '../../store/database.ts';
 import {
@@ -108,11 +108,12 @@ export function createUseExchange(
   buckets: Readonly<Record<string, TokenBuckets>>,
   key: string,
 ): UseExchange {
+  const mac = createMac(key);
   const known = new Map<string, Known>();
   let round = 0;
 
   const addUses = (kind: string, name: string, uses: number): void => {
-    const hashed = hmac(key, `${kind}\n${name}`).slice(0, 22);
+    const hashed = mac(`${kind}\n${name}`).slice(0, 22);
     const before = known.get(hashed);
     known.set(hashed, {
       kind,
