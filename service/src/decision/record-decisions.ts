@@ -220,6 +220,6 @@ const requestsOf = ({ id, demand }: { id: string; demand: DemandRecord }): NewRe
   dueNotices(demand).map((tracker) => ({
     decisionId: id,
     tracker,
-    lateInMs: noticesLateMs,
+    expiresInMs: noticesLateMs,
     client: null,
   }));

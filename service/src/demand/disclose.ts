@@ -1,19 +1,19 @@
 import type { Consent } from '@trueward/protocol/wire';
 import ipaddr from 'ipaddr.js';
 
-/** What the service knows about a player while it decides. */
+/** The player as the decision knows them, before consent is applied. */
 export interface Player {
   ip?: string;
   userAgent?: string;
   /** BCP 47. */
   language?: string;
-  /** A pseudonym of the game's user, different for every source. */
+  /** A pseudonym for the game's user, different for each source. */
   userId?: string;
   consent?: Consent;
   childDirected: boolean;
 }
 
-/** What a source may learn about a player. */
+/** The player data that a source may receive. */
 export interface DisclosedPlayer {
   ip?: string;
   userAgent?: string;
@@ -21,22 +21,22 @@ export interface DisclosedPlayer {
   userId?: string;
   limitAdTracking: boolean;
   childDirected: boolean;
-  /** Undefined: not known. */
+  /** Whether the GDPR applies; undefined when unknown. */
   gdpr?: boolean;
   tcfString?: string;
   gppString?: string;
 }
 
 /**
- * Applies the player's consent. Without it, and for children always: a truncated IP, no user id, and limited
- * ad tracking. The consent strings are passed on in any case, because they also say what was denied.
+ * Applies the player's consent. Without it, and always for children, the source gets a truncated IP, no user id, and
+ * limited ad tracking. Consent strings are always passed on, because they also state what was denied.
  */
 export function disclose(player: Player): DisclosedPlayer {
   const { ip, userAgent, language, userId, consent, childDirected } = player;
   const isTrackable = consent?.status === 'granted' && !childDirected;
-  const shownIp = ip === undefined || isTrackable ? ip : truncateIp(ip);
+  const disclosedIp = ip === undefined || isTrackable ? ip : truncateIp(ip);
   return {
-    ...(shownIp !== undefined && { ip: shownIp }),
+    ...(disclosedIp !== undefined && { ip: disclosedIp }),
     ...(userAgent !== undefined && { userAgent }),
     ...(language !== undefined && { language }),
     ...(userId !== undefined && isTrackable && { userId }),
@@ -48,11 +48,11 @@ export function disclose(player: Player): DisclosedPlayer {
   };
 }
 
-/** The first 24 bits of an IPv4 address, the first 48 of an IPv6 address; undefined for anything else. */
+/** Keeps the first 24 bits of an IPv4 address or the first 48 of an IPv6 address; undefined for anything else. */
 export function truncateIp(text: string): string | undefined {
   if (!ipaddr.isValid(text)) return undefined;
   const ip = ipaddr.process(text);
-  const kept = ip.kind() === 'ipv4' ? 3 : 6;
-  const bytes = ip.toByteArray().map((byte, index) => (index < kept ? byte : 0));
+  const keptBytes = ip.kind() === 'ipv4' ? 3 : 6;
+  const bytes = ip.toByteArray().map((byte, index) => (index < keptBytes ? byte : 0));
   return ipaddr.fromByteArray(bytes).toString();
 }

@@ -6,14 +6,14 @@ import type { TimeOffset } from './vast/values.ts';
 export interface Offer {
   sourceId: string;
   /**
-   * Identifies the creative within its source: its UniversalAdId unless unknown, else crid or ad id, else its media
-   * URL without the query.
+   * Identifies the creative within its source: its UniversalAdId if known, else its crid or ad id, else its media URL
+   * without the query.
    */
   creativeKey: string;
   /** Lower case, without `www.`. */
   advertiserDomain?: string;
   advertiserName?: string;
-  /** Per thousand impressions; 0 if the source has no price. */
+  /** Price per thousand impressions; 0 if the source has no price. */
   priceMicros: number;
   /** ISO 4217. */
   currency: string;
@@ -35,23 +35,23 @@ export interface Offer {
   trackers: DemandTrackers;
 }
 
-/** What is requested as the ad runs; URLs still have macros. */
+/** URLs to request while the ad runs, with unexpanded macros. */
 export interface DemandTrackers {
   byEvent: Partial<Record<TrackerEvent, string[]>>;
   progress: { offset: TimeOffset; url: string }[];
-  /** With its auction macros expanded, except for the time of the impression. */
+  /** Billing notice. Its auction macros are expanded, except for the impression time. */
   burl?: string;
-  /** Values for the VAST macros that only the ad knows (`adMacros`). */
+  /** Values for the VAST macros that only the ad can provide (`adMacros`). */
   macros: MacroValues;
 }
 
-/** What is requested because of the decision itself: win, loss and error notices; macros are expanded. */
+/** A URL to request because of the decision itself, with its macros expanded. */
 export interface Notice {
   kind: 'win' | 'loss' | 'error';
   url: string;
 }
 
-/** What a decision stores about outside demand, in its own transaction. */
+/** Outside demand of a decision, stored in the decision's own transaction. */
 export interface DemandRecord {
   /** Absent if no outside ad was chosen. */
   chosen?: {

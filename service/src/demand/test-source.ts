@@ -1,8 +1,8 @@
 import { impressionId } from './openrtb/request.ts';
 
 /**
- * The built-in test source: what an ad network does, on demand, without a network. `.invalid` never resolves
- * (RFC 6761), so these URLs cannot be anybody else's.
+ * The built-in test source simulates an ad network: the query selects its response, and nothing is requested over the
+ * network. `.invalid` never resolves (RFC 6761), so these URLs cannot belong to anybody else.
  */
 const origin = 'https://test-source.invalid';
 
@@ -16,20 +16,20 @@ type Outcome = (typeof outcomes)[Kind][number];
 
 /** The ad of the test source. */
 export const testAd = {
-  /** A tag that always has it. */
+  /** A tag that always returns this ad. */
   tagUrl: `${origin}/vast?outcome=fill`,
-  /** As `Offer.creativeKey`. */
+  /** The `creativeKey` of its offers. */
   creativeKey: 'test-source.invalid test-ad',
   advertiserName: 'Test advertiser',
   advertiserDomain: 'test-advertiser.example',
   mediaUrl: `${origin}/test-ad.mp4`,
-  /** In the folder of media files that come with the service. */
+  /** Name of a media file that ships with the service. */
   file: 'meadow.mp4',
 } as const;
 
 export const isTestSourceUrl = (url: string): boolean => url.startsWith(`${origin}/`);
 
-/** What is wrong with the URL of a test source in the configuration; undefined if it is valid. */
+/** Returns the problem with a test source's configured URL; undefined if the URL is valid. */
 export function findTestSourceProblem(kind: Kind, url: string): string | undefined {
   if (readOutcome(kind, new URL(url)) !== undefined) return undefined;
   return `must be ${origin}/${kind}?outcome=… for the test source, with one of ${outcomes[kind].join(', ')}`;
@@ -40,10 +40,14 @@ function readOutcome(kind: Kind, { pathname, searchParams }: URL): Outcome | und
   return outcomes[kind].find((outcome) => outcome === searchParams.get('outcome'));
 }
 
-/** Undefined: it never responds. */
+/** Undefined: the source never responds. */
 export type TestResponse = { httpStatus: number; text: string } | undefined;
 
-/** Responds to a request for an ad; with a body, it is a bid request. Pure. */
+/**
+ * Returns the test source's response to an ad request.
+ *
+ * @param body of a bid request; absent for a VAST tag
+ */
 export function respondAsTestSource(url: string, body?: string): TestResponse {
   const kind: Kind = body === undefined ? 'vast' : 'openrtb';
   const outcome = readOutcome(kind, new URL(url));
@@ -59,7 +63,7 @@ export function respondAsTestSource(url: string, body?: string): TestResponse {
 
 const ok = (text: string): TestResponse => ({ httpStatus: 200, text });
 
-/** Bids the floor and one unit of the currency, or half of the floor. */
+/** Bids one unit of the currency above the floor, or half the floor for `below_floor`. */
 function bidOn(body: string, outcome: Outcome): string {
   const { id, imp, cur } = JSON.parse(body) as {
     id: string;

@@ -3,17 +3,17 @@ import { arraysOf, type Column, forAccount, unnest } from '../store/unnest.ts';
 import type { DemandRecord } from './offer.ts';
 import type { DueTracker } from './trackers.ts';
 
-/** A request to be stored. */
+/** A tracker request to store. */
 export interface NewRequest {
   decisionId: string;
   tracker: DueTracker;
-  /** How long after its creation the request is still made. */
-  lateInMs: number;
-  /** The sealed {@link Client}; null: the request says nothing about the player. */
+  /** How long after its creation the request may still be made. */
+  expiresInMs: number;
+  /** The sealed {@link Client}; null if the request discloses nothing about the player. */
   client: string | null;
 }
 
-/** What trackers are told about the player, sealed in the request until it is made. */
+/** Player data for the tracker request, sealed until the request is made. */
 export interface Client {
   ip?: string;
   userAgent?: string;
@@ -26,21 +26,21 @@ const columns: readonly Column<NewRequest>[] = [
   { name: 'place', type: 'integer', read: ({ tracker }) => tracker.place },
   { name: 'at_least_once', type: 'boolean', read: ({ tracker }) => tracker.atLeastOnce },
   { name: 'client', type: 'text', read: ({ client }) => client },
-  { name: 'late_in_ms', type: 'double precision', read: ({ lateInMs }) => lateInMs },
+  { name: 'expires_in_ms', type: 'double precision', read: ({ expiresInMs }) => expiresInMs },
 ];
 
-/** Requests wait in one queue per host. */
+/** Requests are queued per host. */
 const hostOf = (url: string): string => (URL.canParse(url) ? new URL(url).host : '');
 
 /**
- * A statement that stores the arrays of {@link requestArrays}, given as parameters from `$first` on; `$1` is the
- * account and `$2` the environment. Times are the database's, because the clocks of processes may differ.
+ * Builds a statement that inserts the arrays of {@link requestArrays}, bound to the parameters from `$first` on; `$1` is
+ * the account and `$2` the environment. Times come from the database, because processes' clocks may differ.
  */
 export const insertRequests = (first: number): string =>
   `INSERT INTO tracker_requests (account_id, environment, state, attempt, reached, next_at, decision_id, tracker, host,
       place, at_least_once, client, late_at)
     SELECT account_id, $2, 'pending', 0, false, now(), decision_id, tracker, host, place, at_least_once, client,
-        now() + late_in_ms * interval '1 millisecond'
+        now() + expires_in_ms * interval '1 millisecond'
       FROM (${forAccount(unnest(columns, first))}) AS due
     ON CONFLICT DO NOTHING`;
 
@@ -50,7 +50,7 @@ export const requestArrays = (requests: readonly NewRequest[]): unknown[] =>
 
 const insert = insertRequests(3);
 
-/** Stores requests in the transaction that caused them. A request that is stored already stays as it is. */
+/** Stores requests in the transaction that caused them. Requests that are already stored stay unchanged. */
 export async function storeRequests(
   queries: Queries,
   { accountId, environment }: Scope,
@@ -60,13 +60,13 @@ export async function storeRequests(
   await queries.execute(insert, [accountId, environment, ...requestArrays(requests)]);
 }
 
-/** One id at a time, as all lookups by id do (`event/event-store.ts`). */
+/** Looks up one id at a time, for the reason given in `event/event-store.ts`. */
 const readEach = `SELECT one.* FROM unnest($2::text[]) AS requested(requested_id) CROSS JOIN LATERAL (
     SELECT decision_id AS "decisionId", demand -> 'chosen' AS chosen FROM decision_demand
       WHERE account_id = $1 AND decision_id = requested.requested_id AND demand ? 'chosen' OFFSET 0) AS one`;
 
-/** Reads what was stored about the outside ads of decisions. */
-export async function readChosen(
+/** Reads the stored outside ads of decisions, by decision id. */
+export async function readChosenAds(
   queries: Queries,
   accountId: string,
   decisionIds: readonly string[],

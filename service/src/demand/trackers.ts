@@ -4,9 +4,9 @@ import type { TrackerEvent } from './vast/layer.ts';
 import type { TimeOffset } from './vast/values.ts';
 
 type EventType = AdEvent['type'];
-type Chosen = NonNullable<DemandRecord['chosen']>;
+type ChosenAd = NonNullable<DemandRecord['chosen']>;
 
-/** What the service knows about the playback of an ad. */
+/** The playback of an ad, as far as its events have arrived. */
 export interface Playback {
   /** Whether the impression is verified. */
   verified: boolean;
@@ -16,19 +16,19 @@ export interface Playback {
   watchedMs: number;
 }
 
-/** A URL that is to be requested for a decision. */
+/** A URL to request for a decision. */
 export interface DueTracker {
   /** Unique within the decision: the event and the position of the URL, such as `impression/0`. */
   name: string;
   /** With macros. */
   url: string;
-  /** Requests of one decision to one host are made in this order; those in the same place at the same time. */
+  /** Position in the order of a decision's requests to one host. Requests in the same place are made concurrently. */
   place: number;
-  /** Repeated until a response confirms it. Others are never repeated once they have reached the server. */
+  /** Whether to retry until a response confirms the request. Others are not retried once they may have reached the host. */
   atLeastOnce: boolean;
 }
 
-/** In the order of their requests: the impression first, although the first events arrive before it is verified. */
+/** Tracker kinds in request order. The impression precedes `start`, although its verification follows the first events. */
 const places = [
   ['notice'],
   ['impression', 'verificationNotExecuted', 'burl'],
@@ -57,14 +57,14 @@ const due = (kind: TrackerKind, urls: readonly string[]): DueTracker[] =>
     atLeastOnce: kind === 'burl',
   }));
 
-/** The notices of an auction, which are due with the decision. */
+/** Returns the auction notices, which are due with the decision. */
 export const dueNotices = ({ notices }: DemandRecord): DueTracker[] =>
   due(
     'notice',
     notices.map(({ url }) => url),
   );
 
-/** Which trackers an event stands for. A `close` counts only if the ad was neither completed nor skipped. */
+/** Trackers that an event makes due. A `close` counts only if the ad was neither completed nor skipped. */
 const byType: Partial<Record<EventType, readonly MediaEvent[]>> = {
   start: ['loaded', 'creativeView', 'start'],
   first_quartile: ['firstQuartile'],
@@ -76,14 +76,14 @@ const byType: Partial<Record<EventType, readonly MediaEvent[]>> = {
   close: ['closeLinear', 'close'],
 };
 
-/** The trackers that became due between two moments of the playback. */
-export function dueTrackers(chosen: Chosen, before: Playback, after: Playback): DueTracker[] {
-  const known = new Set(allDue(chosen, before).map(({ name }) => name));
-  return allDue(chosen, after).filter(({ name }) => !known.has(name));
+/** Returns the trackers that became due between two states of the playback. */
+export function dueTrackers(chosen: ChosenAd, before: Playback, after: Playback): DueTracker[] {
+  const dueBefore = new Set(allDue(chosen, before).map(({ name }) => name));
+  return allDue(chosen, after).filter(({ name }) => !dueBefore.has(name));
 }
 
-/** Nothing is due before the impression is. */
-function allDue({ trackers, impressionOn }: Chosen, playback: Playback): DueTracker[] {
+/** No tracker is due before the impression tracker is. */
+function allDue({ trackers, impressionOn }: ChosenAd, playback: Playback): DueTracker[] {
   const { verified, types } = playback;
   const isRendered = verified || types.has('impression') || types.has('start');
   if (!(impressionOn === 'verified' ? verified : isRendered)) return [];
@@ -104,7 +104,7 @@ function allDue({ trackers, impressionOn }: Chosen, playback: Playback): DueTrac
   ];
 }
 
-/** Quartiles prove percentages, the watched time proves times; completion proves both. */
+/** Quartile events prove percentage offsets, and the watched time proves time offsets; completion proves both. */
 function hasPassed(offset: TimeOffset | undefined, { types, watchedMs }: Playback): boolean {
   if (offset === undefined) return false;
   if (types.has('complete')) return true;

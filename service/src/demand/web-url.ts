@@ -1,11 +1,11 @@
-/** Characters; browsers and servers accept about that much. */
+/** Maximum characters of a URL; about what browsers and servers accept. */
 const maxUrlLength = 8_192;
 
 /**
- * An absolute http or https URL without credentials; undefined for anything else, such as `javascript:`
- * and `about:blank`. Macros stay in place.
+ * Returns an absolute http or https URL without credentials; undefined for anything else, such as `javascript:`
+ * and `about:blank`. Macros are left unexpanded.
  *
- * @param base resolves relative URLs; without it they are rejected
+ * @param base resolves relative URLs, which are rejected without it
  */
 export function parseWebUrl(text: string | undefined, base?: string): string | undefined {
   if (!text || text.length > maxUrlLength) return undefined;
@@ -17,7 +17,7 @@ export function parseWebUrl(text: string | undefined, base?: string): string | u
   return url.href.length > maxUrlLength ? undefined : url.href;
 }
 
-/** Ad servers add a number to the query so that caches are bypassed: what identifies a file comes before it. */
+/** Identifies a file by its URL: ad servers add random numbers to the query to bypass caches. */
 export function withoutQuery(url: string): string {
   const { origin, pathname } = new URL(url);
   return origin + pathname;
@@ -25,6 +25,6 @@ export function withoutQuery(url: string): string {
 
 export const isHttps = (url: string): boolean => url.startsWith('https:');
 
-/** Like `encodeURIComponent`, which throws on half of a surrogate pair: that becomes U+FFFD. */
+/** Like `encodeURIComponent`, but replaces a lone surrogate with U+FFFD instead of throwing. */
 export const encodeComponent = (text: string): string =>
   encodeURIComponent(Buffer.from(text).toString());

@@ -5,7 +5,7 @@ import type { DemandRecord } from '../demand/offer.ts';
 import {
   type Client,
   type NewRequest,
-  readChosen,
+  readChosenAds,
   storeRequests,
 } from '../demand/tracker-store.ts';
 import { type DueTracker, dueTrackers, type Playback } from '../demand/trackers.ts';
@@ -51,7 +51,7 @@ export async function requestTrackers(
   const { scope, decisions, nowMs } = facts;
   const outside = [...decisions.values()].filter(({ houseAdId }) => houseAdId === null);
   if (outside.length === 0) return { counts: [], hasRequests: false };
-  const chosen = await readChosen(
+  const chosen = await readChosenAds(
     queries,
     scope.accountId,
     outside.map(({ id }) => id),
@@ -116,12 +116,12 @@ function requestsOf(
   { decision: { id }, chosen, due }: Step,
 ): NewRequest[] {
   if (due.length === 0) return [];
-  const lateInMs = chosen.trackUntilMs - nowMs;
+  const expiresInMs = chosen.trackUntilMs - nowMs;
   const client = box.seal(JSON.stringify(disclosed(clientOf(id), chosen)));
   return due.map((tracker) => ({
     decisionId: id,
     tracker,
-    lateInMs,
+    expiresInMs,
     // Billing notices do not identify the player.
     client: tracker.atLeastOnce ? null : client,
   }));

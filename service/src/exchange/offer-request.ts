@@ -1,7 +1,7 @@
 import type { Explanation } from '@trueward/protocol/wire';
 import type { DisclosedPlayer } from '../demand/disclose.ts';
 import type { Notice, Offer } from '../demand/offer.ts';
-import type { Blocked } from '../demand/openrtb/request.ts';
+import type { BlockLists } from '../demand/openrtb/request.ts';
 import type { LossReason } from '../demand/openrtb/response.ts';
 import { requestMacros } from '../demand/vast/macros.ts';
 import type { VastResult, VastRules } from '../demand/vast/resolve.ts';
@@ -25,7 +25,7 @@ export interface OfferRequest {
   viewport: { width: number; height: number };
   /** The earliest moment at which the ad may be closed. */
   minSkipMs: number;
-  blocked: Blocked;
+  blocked: BlockLists;
   /** How long the ad may wait before it is shown. */
   showWithinS: number;
   /** Called after each HTTP request. */

@@ -54,10 +54,12 @@ export async function callBidder(call: SourceCall, endpointUrl: string): Promise
     const url = lossNotice(bid, auction, loss);
     return url === undefined ? [] : [{ kind: 'loss', url }];
   };
-  const notices = read.rejected.flatMap((bid) => lost(bid, bid.loss));
+  const notices = read.rejected.flatMap((bid) => lost(bid, bid.lossReason));
   const [chosen, ...others] = read.bids;
   if (!chosen) {
-    const isBelowFloor = read.rejected.every(({ loss }) => loss === lossReasons.belowFloor);
+    const isBelowFloor = read.rejected.every(
+      ({ lossReason }) => lossReason === lossReasons.belowFloor,
+    );
     const [first] = read.rejected;
     return {
       verdict: isBelowFloor ? 'below_floor' : `refused: ${first?.reason ?? ''}`,

@@ -88,7 +88,7 @@ describe.each(['PGlite', ...(hasPostgres ? ['PostgreSQL'] : [])])('on %s', (engi
       dueTrackers(chosen, before, after).map((tracker) => ({
         decisionId: id,
         tracker,
-        lateInMs: 60_000,
+        expiresInMs: 60_000,
         client: tracker.atLeastOnce ? null : box.seal('{}'),
       })),
     );

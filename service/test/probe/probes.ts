@@ -203,10 +203,10 @@ export const probes: Record<string, (database: Database) => Promise<void>> = {
       place: 0,
       atLeastOnce: true,
     } as never;
-    const request = { decisionId, tracker, lateInMs: 60_000, client: null };
+    const request = { decisionId, tracker, expiresInMs: 60_000, client: null };
     await storeRequests(database, scope, [
       request,
-      { ...request, decisionId: makeId('decision'), lateInMs: -1 },
+      { ...request, decisionId: makeId('decision'), expiresInMs: -1 },
     ]);
     await sweepRequests(database, decisionId, nowMs);
     const claimOurs = () =>

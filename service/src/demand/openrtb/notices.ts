@@ -3,51 +3,54 @@ import { formatCpm } from './price.ts';
 import { impressionId } from './request.ts';
 import { type Bid, type BidIds, type LossReason, lossReasons } from './response.ts';
 
-/** What notices say about the auction. */
+/** Auction data that notices report. */
 export interface Auction {
-  /** The id of the request. */
   requestId: string;
 }
 
 type AuctionMacros = Readonly<Record<string, string>>;
 
-/** The URL that is requested when the bid is chosen; undefined if the bidder wants none. */
+/** The URL to request when the bid wins; undefined if the bidder declared none. */
 export const winNotice = (bid: Bid, auction: Auction): string | undefined =>
-  notice(bid.nurl, winMacros(bid, auction));
+  expandUrl(bid.nurl, winMacros(bid, auction));
 
 /**
- * The URL that is requested when the impression was verified: at least once. {@link expandImpressionTime} completes
- * it.
+ * The URL to request at least once when the impression is verified. {@link expandImpressionTime} expands its last
+ * macro.
  */
 export const billingNotice = (bid: Bid, auction: Auction): string | undefined =>
   parseWebUrl(bid.burl && expandAuctionMacros(bid.burl, winMacros(bid, auction), impressionTime));
 
-/** The URL that is requested when the bid has lost. The winner's price stays secret. */
-export const lossNotice = (bid: BidIds, auction: Auction, loss: LossReason): string | undefined =>
-  notice(bid.lurl, { ...idMacros(bid, auction), LOSS: String(loss) });
+/** The URL to request when the bid has lost. Does not disclose the winner's price. */
+export const lossNotice = (
+  bid: BidIds,
+  auction: Auction,
+  lossReason: LossReason,
+): string | undefined =>
+  expandUrl(bid.lurl, { ...idMacros(bid, auction), LOSS: String(lossReason) });
 
 /**
- * Where the VAST of a winning bid is: in the bid, at a URL that stands in its place, or in the response to
- * the win notice, which is then requested for it and not again.
+ * Returns where to get the VAST of a winning bid: from the bid itself, from a URL in its place, or from the response to
+ * the win notice, which then must not be requested a second time.
  */
 export function markupSource(
   bid: Bid,
   auction: Auction,
 ): { markup: string } | { tagUrl: string; isWinNotice: boolean } | undefined {
-  const given = bid.markup?.trim();
-  if (given?.startsWith('<')) return { markup: expandMarkup(given, bid, auction) };
-  const tagUrl = notice(given, winMacros(bid, auction));
+  const markup = bid.markup?.trim();
+  if (markup?.startsWith('<')) return { markup: expandMarkup(markup, bid, auction) };
+  const tagUrl = expandUrl(markup, winMacros(bid, auction));
   if (tagUrl !== undefined) return { tagUrl, isWinNotice: false };
   const noticeUrl = winNotice(bid, auction);
   return noticeUrl === undefined ? undefined : { tagUrl: noticeUrl, isWinNotice: true };
 }
 
-/** Replaces the macros in markup, except for the time of the impression. */
+/** Expands the macros in markup, except for the impression time. */
 export const expandMarkup = (markup: string, bid: Bid, auction: Auction): string =>
   expandAuctionMacros(markup, winMacros(bid, auction), impressionTime);
 
 /**
- * Replaces the time of the impression in a URL that is requested after it.
+ * Expands the impression time in a URL that is requested after the impression.
  *
  * @param impressionAtMs Unix milliseconds; undefined if the impression is not verified
  */
@@ -67,7 +70,7 @@ const idMacros = (bid: BidIds, { requestId }: Auction): AuctionMacros => ({
 
 const winMacros = (bid: Bid, auction: Auction): AuctionMacros => ({
   ...idMacros(bid, auction),
-  // First price: the whole bid, for one impression.
+  // First-price auction for one impression: the price is the full bid.
   PRICE: formatCpm(bid.priceMicros),
   CURRENCY: bid.currency,
   MBR: '1',
@@ -76,35 +79,37 @@ const winMacros = (bid: Bid, auction: Auction): AuctionMacros => ({
 });
 
 /**
- * Only after the macros are in place is a notice a URL. http is accepted: notices carry nothing of the
- * player, and many bidders have no other.
+ * Expands the macros, and only then checks the URL. http is allowed, because notices contain no player data and many
+ * bidders support nothing else.
  */
-const notice = (template: string | undefined, macros: AuctionMacros): string | undefined =>
+const expandUrl = (template: string | undefined, macros: AuctionMacros): string | undefined =>
   parseWebUrl(template && expandAuctionMacros(template, macros));
 
 /**
- * `${AUCTION_PRICE}`, also percent-encoded, in whole or as the path of a URL is, and with an encoding such as `:B64`,
- * of which none is agreed.
+ * Matches `${AUCTION_PRICE}`, also with percent-encoded `$` or braces, and with an encoding such as `:B64`; no bidder
+ * has agreed on one with us.
  */
 const auctionMacro = /(?:\$|%24)(?:\{|%7B)AUCTION_([A-Z_]{1,20})(:[A-Z\d]{1,10})?(?:\}|%7D)/gi;
 
-/** Known only when the ad has been shown. */
+/** The macro that can be expanded only after the impression. */
 const impressionTime = 'IMP_TS';
 
-/** An ad has a few in each URL. A value of 500 characters in place of each of 14,000 would make megabytes. */
+/** Maximum macros that are expanded. Real URLs have a few; 14,000 values of 500 characters would be megabytes. */
 const maxMacros = 1_000;
 
 /**
- * What is not known is removed, as the standard says, and so are macros beyond the limit. Values cannot leave their
- * place in a URL or in XML.
+ * Removes macros without a value, as the standard requires, and macros beyond the limit. Values are encoded, so that
+ * they can't break out of a URL or XML.
+ *
+ * @param keptName macro to leave unexpanded
  */
-function expandAuctionMacros(text: string, macros: AuctionMacros, kept?: string): string {
+function expandAuctionMacros(text: string, macros: AuctionMacros, keptName?: string): string {
   let count = 0;
-  return text.replace(auctionMacro, (macro, written: string, encoding?: string) => {
+  return text.replace(auctionMacro, (macro, rawName: string, encoding?: string) => {
     count += 1;
     if (count > maxMacros) return '';
-    const name = written.toUpperCase();
-    if (name === kept) return macro;
+    const name = rawName.toUpperCase();
+    if (name === keptName) return macro;
     return encoding === undefined ? encodeComponent(macros[name] ?? '') : '';
   });
 }

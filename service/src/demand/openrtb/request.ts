@@ -9,39 +9,39 @@ export interface JsonObject {
   [key: string]: Json;
 }
 
-/** What may not be bought. Lists are those of the policies. */
-export interface Blocked {
+/** Block lists from the policies. */
+export interface BlockLists {
   /** Domains; their subdomains are blocked too. */
   advertisers: readonly string[];
-  /** Codes of the IAB Content Taxonomy 1.0. */
+  /** IAB Content Taxonomy 1.0 codes. */
   categories: readonly string[];
   seats: readonly string[];
-  /** Creative attributes of AdCOM. */
+  /** AdCOM creative attributes. */
   attributes: readonly number[];
 }
 
-/** One hop of the payment chain, as in the ads.txt of the site. */
+/** One hop of the payment chain, as listed in the site's ads.txt. */
 export interface SupplyChainNode {
   /** Domain of the advertising system. */
   asi: string;
-  /** The seller's id there. */
+  /** The seller's id in that system. */
   sid: string;
 }
 
-/** What a request for one rewarded ad says. */
-export interface BidRequestFacts {
-  /** Unique; the response has to repeat it. */
+/** Inputs for a bid request for one rewarded ad. */
+export interface BidRequestInput {
+  /** Unique id, which the response has to repeat. */
   id: string;
   version: OpenRtbVersion;
-  /** In the sandbox: the auction costs nothing. */
+  /** Whether this is a sandbox request, whose auction is not billed. */
   isTest: boolean;
   timeoutMs: number;
-  /** The name of the placement. */
+  /** Placement name. */
   placement: string;
   floorMicros: number;
   /** ISO 4217. */
   currency: string;
-  /** How long after the auction the ad may be shown. */
+  /** Maximum time from the auction to the impression. */
   showWithinS: number;
   /** Name and version of the player. */
   displayManager: { name: string; version: string };
@@ -51,22 +51,22 @@ export interface BidRequestFacts {
   maxDurationS: number;
   site: { domain?: string; page?: string; publisherId?: string };
   player: DisclosedPlayer;
-  /** The same for all sources of a decision. */
+  /** Shared by all sources of a decision. */
   transactionId: string;
   supplyChain: readonly SupplyChainNode[];
-  blocked: Blocked;
-  /** Merged into the request: what this bidder needs beyond the standard. */
+  blocked: BlockLists;
+  /** Bidder-specific fields, merged into the request. */
   ext?: JsonObject;
 }
 
-/** There is one impression in every request. */
+/** Every request contains exactly one impression. */
 export const impressionId = '1';
 
-/** AdCOM: VAST 2.0 to 4.2 and their wrappers. Later versions have no number that bidders know. */
+/** AdCOM numbers for VAST 2.0 to 4.2 and their wrappers. Bidders don't know numbers for later versions. */
 const protocols = [2, 3, 5, 6, 7, 8, 11, 12, 13, 14];
 
-/** Builds the body of a request. Members without a value are left out. */
-export function buildBidRequest(facts: BidRequestFacts): JsonObject {
+/** Builds the body of a bid request. Fields without a value are omitted. */
+export function buildBidRequest(facts: BidRequestInput): JsonObject {
   const { site, player, blocked } = facts;
   const promoted = promotedIn26(facts.version);
   const built = prune({
@@ -75,7 +75,7 @@ export function buildBidRequest(facts: BidRequestFacts): JsonObject {
     site: { domain: site.domain, page: site.page, publisher: { id: site.publisherId } },
     device: {
       ua: player.userAgent,
-      ...ipMember(player.ip),
+      ...ipField(player.ip),
       language: languageCode(player.language),
       lmt: player.limitAdTracking ? 1 : 0,
     },
@@ -92,7 +92,7 @@ export function buildBidRequest(facts: BidRequestFacts): JsonObject {
       tid: facts.transactionId,
       ...promoted({ schain: buildSupplyChain(facts.supplyChain) }),
     },
-    // First price: what is bid is what is paid.
+    // First-price auction: the winner pays its bid.
     at: 1,
     tmax: facts.timeoutMs,
     cur: [facts.currency],
@@ -102,16 +102,16 @@ export function buildBidRequest(facts: BidRequestFacts): JsonObject {
     badv: nonEmpty(blocked.advertisers),
   });
   const request = facts.ext ? merge(built, facts.ext) : built;
-  return { ...request, ...matchedByResponse(facts.id, request) };
+  return { ...request, ...originalIds(facts.id, request) };
 }
 
-/** An extension must not change what the response is matched by. */
-function matchedByResponse(id: string, { imp }: JsonObject): JsonObject {
+/** Restores the ids by which the response is matched, because `ext` must not change them. */
+function originalIds(id: string, { imp }: JsonObject): JsonObject {
   const [impression] = Array.isArray(imp) ? imp : [];
   return { id, imp: [{ ...(isObject(impression) && impression), id: impressionId }] };
 }
 
-function buildImpression(facts: BidRequestFacts): Draft {
+function buildImpression(facts: BidRequestInput): Draft {
   const { version, displayManager, playerSize } = facts;
   return {
     id: impressionId,
@@ -124,9 +124,9 @@ function buildImpression(facts: BidRequestFacts): Draft {
     instl: 1,
     exp: facts.showWithinS,
     ...(version === '2.6'
-      ? // Assets come from this service, and it requests the trackers.
+      ? // This service serves the assets and requests the trackers.
         { rwdd: 1, ssai: 3 }
-      : // As Prebid Server reads it. For other bidders of 2.5, see `ext`.
+      : // The field that Prebid Server reads. For other 2.5 bidders, see `ext`.
         { ext: { prebid: { is_rewarded_inventory: 1 } } }),
     video: {
       mimes: ['video/mp4', 'video/webm'],
@@ -136,7 +136,7 @@ function buildImpression(facts: BidRequestFacts): Draft {
       w: playerSize?.width,
       h: playerSize?.height,
       startdelay: 0,
-      // Interstitial, linear, not skippable, started by a click with sound on, downloaded as a whole.
+      // Interstitial, linear, not skippable, started by a click with sound on, downloaded before playback.
       ...(version === '2.6' ? { plcmt: 3 } : { placement: 5 }),
       linearity: 1,
       skip: 0,
@@ -147,18 +147,18 @@ function buildImpression(facts: BidRequestFacts): Draft {
   };
 }
 
-/** Members that 2.6 moved from `ext` into the object itself. */
+/** Places fields that OpenRTB 2.6 moved from `ext` into the object itself. */
 const promotedIn26 =
   (version: OpenRtbVersion) =>
-  (members: Draft): Draft =>
-    version === '2.6' ? members : { ext: members };
+  (fields: Draft): Draft =>
+    version === '2.6' ? fields : { ext: fields };
 
-function ipMember(ip: string | undefined): { ip?: string; ipv6?: string } {
+function ipField(ip: string | undefined): { ip?: string; ipv6?: string } {
   if (ip === undefined || !ipaddr.isValid(ip)) return {};
   return ipaddr.process(ip).kind() === 'ipv4' ? { ip } : { ipv6: ip };
 }
 
-/** ISO 639-1, of a locale such as `de-DE` or `de_DE`. */
+/** Returns the ISO 639-1 code of a locale such as `de-DE` or `de_DE`. */
 const languageCode = (locale: string | undefined): string | undefined =>
   /^[a-z]{2}(?![a-z])/i.exec(locale ?? '')?.[0].toLowerCase();
 
@@ -170,7 +170,7 @@ const buildSupplyChain = (nodes: readonly SupplyChainNode[]): Draft | undefined 
 const nonEmpty = <T extends DraftValue>(list: readonly T[]): T[] | undefined =>
   list.length > 0 ? [...list] : undefined;
 
-/** A JSON object whose members may still be undefined. */
+/** A JSON object whose fields may still be undefined. */
 interface Draft {
   [key: string]: DraftValue;
 }
@@ -179,13 +179,13 @@ type DraftValue = string | number | boolean | null | undefined | DraftValue[] | 
 const isObject = (value: DraftValue): value is Draft =>
   typeof value === 'object' && value !== null && !Array.isArray(value);
 
-/** Without members that are undefined, and without objects that are empty then. */
+/** Removes undefined fields, and objects that are empty without them. */
 function prune(draft: Draft): JsonObject {
-  const members = Object.entries(draft).flatMap(([name, value]): [string, Json][] => {
+  const fields = Object.entries(draft).flatMap(([name, value]): [string, Json][] => {
     const pruned = pruneValue(value);
     return pruned === undefined ? [] : [[name, pruned]];
   });
-  return Object.fromEntries(members);
+  return Object.fromEntries(fields);
 }
 
 function pruneValue(value: DraftValue): Json | undefined {
@@ -195,13 +195,13 @@ function pruneValue(value: DraftValue): Json | undefined {
   return Object.keys(object).length > 0 ? object : undefined;
 }
 
-/** Objects are merged, and arrays item by item, so that `{ imp: [{ ext }] }` adds to the impression. */
+/** Merges objects recursively and arrays item by item, so that `{ imp: [{ ext }] }` extends the impression. */
 function merge(base: JsonObject, addition: JsonObject): JsonObject {
-  const members = Object.entries(addition).map(([name, value]): [string, Json] => [
+  const fields = Object.entries(addition).map(([name, value]): [string, Json] => [
     name,
     Object.hasOwn(base, name) ? mergeValue(base[name] ?? null, value) : value,
   ]);
-  return { ...base, ...Object.fromEntries(members) };
+  return { ...base, ...Object.fromEntries(fields) };
 }
 
 function mergeValue(base: Json, addition: Json): Json {

@@ -1,7 +1,7 @@
-import { type Blocked, impressionId } from './request.ts';
+import { type BlockLists, impressionId } from './request.ts';
 import { formatCpm, microsOf } from './price.ts';
 
-/** Loss reasons of OpenRTB 3.0, which notices report. */
+/** OpenRTB 3.0 loss reasons, reported in loss notices. */
 export const lossReasons = {
   won: 0,
   invalid: 3,
@@ -23,65 +23,65 @@ export const lossReasons = {
 
 export type LossReason = (typeof lossReasons)[keyof typeof lossReasons];
 
-/** What every bid has that can be notified. */
+/** The parts of a bid that its loss notice needs. */
 export interface BidIds {
   id: string;
   seat?: string;
-  /** Of the response. */
+  /** The response's `bidid`. */
   bidId?: string;
   adId?: string;
-  /** With macros. */
+  /** With unexpanded macros. */
   lurl?: string;
 }
 
-/** A bid that meets all rules; its markup is not read yet. */
+/** A bid that meets all rules; its markup has not been parsed yet. */
 export interface Bid extends BidIds {
   priceMicros: number;
   currency: string;
-  /** Lower case, without `www.`. The first is the one to show. */
+  /** Lower case, without `www.`. The first is the one to display. */
   advertiserDomains: string[];
   creativeId: string;
   categories: string[];
   attributes: number[];
-  /** VAST, or its URL; with macros. */
+  /** VAST or its URL, with unexpanded macros. */
   markup?: string;
-  /** With macros. Without a markup, its response is the markup. */
+  /** With unexpanded macros. If `markup` is absent, the response to this URL is the markup. */
   nurl?: string;
   burl?: string;
   /** How long the bidder waits for the impression. */
   expiresS?: number;
-  /** As declared. */
+  /** Declared duration. */
   durationS?: number;
 }
 
 export interface RejectedBid extends BidIds {
-  loss: LossReason;
+  lossReason: LossReason;
   /** For operators. */
   reason: string;
 }
 
 export type BidResponse =
-  /** `noBidReason` is the bidder's own code. */
+  /** `noBidReason` is the bidder's `nbr` code. */
   | { status: 'no_bid'; noBidReason?: number }
   | { status: 'malformed'; reason: string }
-  /** The best bid first. Either list may be empty, but not both. */
+  /** `bids` has the highest bid first. Either list may be empty, but not both. */
   | { status: 'bids'; bids: Bid[]; rejected: RejectedBid[] };
 
 export interface BidRules {
   requestId: string;
   currency: string;
   floorMicros: number;
-  blocked: Blocked;
+  blocked: BlockLists;
 }
 
-/** A response to one impression has one or a few. */
+/** Maximum bids that are read. Real responses for one impression have only a few. */
 const maxBids = 50;
-/** Empty ones count: a response of the greatest length has room for 80,000. */
+/** Maximum seats that are read, including empty ones: a response of maximum length has room for 80,000. */
 const maxSeats = 200;
 
 /**
- * Reads the body of a response; empty for a 204. A single bad bid is rejected by itself; a response that
- * does not answer the request is malformed, which is not the same as no bid.
+ * Parses a response body, which is empty for a 204. An invalid bid is rejected without affecting the others; a response
+ * to a different request is malformed, which is not the same as no bid.
  */
 export function readBidResponse(body: string, rules: BidRules): BidResponse {
   if (body.trim() === '') return { status: 'no_bid' };
@@ -89,7 +89,9 @@ export function readBidResponse(body: string, rules: BidRules): BidResponse {
   if (!isObject(response)) return malformed('The body is not a JSON object.');
   if (Object.keys(response).length === 0) return { status: 'no_bid' };
   if (response['id'] !== rules.requestId) {
-    return malformed(`It answers request ${quote(response['id'])}, not ${quote(rules.requestId)}.`);
+    return malformed(
+      `The response is for request ${quote(response['id'])}; expected ${quote(rules.requestId)}.`,
+    );
   }
   const seatBids = response['seatbid'] ?? [];
   if (!Array.isArray(seatBids)) return malformed('seatbid is not an array.');
@@ -124,18 +126,18 @@ function rawBidsOf(seatBid: Unknown, response: Unknown): RawBid[] {
 function judgeBids(rawBids: readonly RawBid[], rules: BidRules): BidResponse {
   const bids: Bid[] = [];
   const rejected: RejectedBid[] = [];
-  const seen = new Set<string>();
+  const seenKeys = new Set<string>();
   for (const rawBid of rawBids) {
     const ids = idsOf(rawBid);
     const key = JSON.stringify([ids.seat, ids.id]);
-    const judged = seen.has(key)
-      ? ([lossReasons.invalid, 'It has the id of another bid.'] as const)
+    const result = seenKeys.has(key)
+      ? ([lossReasons.invalid, 'Another bid has the same id.'] as const)
       : judge(rawBid, ids, rules);
-    seen.add(key);
-    if ('priceMicros' in judged) bids.push(judged);
-    else rejected.push({ ...ids, loss: judged[0], reason: judged[1] });
+    seenKeys.add(key);
+    if ('priceMicros' in result) bids.push(result);
+    else rejected.push({ ...ids, lossReason: result[0], reason: result[1] });
   }
-  // Of equal bids, the first of the response.
+  // The sort is stable: of equal bids, the first in the response wins.
   bids.sort((a, b) => b.priceMicros - a.priceMicros);
   return { status: 'bids', bids, rejected };
 }
@@ -153,30 +155,36 @@ function idsOf({ bid, seat, bidId }: RawBid): BidIds {
 
 type Rejection = readonly [LossReason, string];
 
-/** The bid, or why it cannot win. */
+/** Returns the bid, or the reason why it cannot win. */
 function judge({ bid, currency }: RawBid, ids: BidIds, rules: BidRules): Bid | Rejection {
   const { blocked, floorMicros } = rules;
-  if (ids.id === '') return [lossReasons.invalid, 'It has no id.'];
+  if (ids.id === '') return [lossReasons.invalid, 'The bid has no id.'];
   if (bid['impid'] !== impressionId) {
-    return [lossReasons.invalid, `It is for impression ${quote(bid['impid'])}.`];
+    return [
+      lossReasons.invalid,
+      `The bid is for impression ${quote(bid['impid'])}; expected ${quote(impressionId)}.`,
+    ];
   }
   if (currency !== rules.currency) {
-    return [lossReasons.invalid, `It is in ${quote(currency)}; expected ${rules.currency}.`];
+    return [lossReasons.invalid, `The bid is in ${quote(currency)}; expected ${rules.currency}.`];
   }
   const priceMicros = microsOf(bid['price']);
   if (priceMicros === undefined) {
-    return [lossReasons.noPrice, `Its price is ${quote(bid['price'])}.`];
+    return [lossReasons.noPrice, `The bid's price is ${quote(bid['price'])}.`];
   }
   if (priceMicros < floorMicros) {
     const [price, floor] = [formatCpm(priceMicros), formatCpm(floorMicros)];
-    return [lossReasons.belowFloor, `Its price is ${price}; the floor is ${floor}.`];
+    return [lossReasons.belowFloor, `The bid's price is ${price}; the floor is ${floor}.`];
   }
   if (ids.seat !== undefined && blocked.seats.includes(ids.seat)) {
     return [lossReasons.blockedSeat, `Seat ${quote(ids.seat)} is blocked.`];
   }
-  // Absent in 2.5.
+  // OpenRTB 2.5 has no `mtype`.
   if (bid['mtype'] !== undefined && bid['mtype'] !== 2) {
-    return [lossReasons.wrongFormat, `Its markup type is ${quote(bid['mtype'])}; expected video.`];
+    return [
+      lossReasons.wrongFormat,
+      `The bid's markup type is ${quote(bid['mtype'])}; expected 2 (video).`,
+    ];
   }
   const creative = judgeCreative(bid, blocked);
   if (!('creativeId' in creative)) return creative;
@@ -184,7 +192,7 @@ function judge({ bid, currency }: RawBid, ids: BidIds, rules: BidRules): Bid | R
   if (markup === undefined && nurl === undefined) {
     return [
       lossReasons.noMarkup,
-      'It has neither a VAST markup nor a win notice that returns one.',
+      'The bid has neither VAST markup nor a win notice that could return it.',
     ];
   }
   const [expiresS, durationS] = [countOf(bid['exp']), countOf(bid['dur'])];
@@ -203,14 +211,17 @@ function judge({ bid, currency }: RawBid, ids: BidIds, rules: BidRules): Bid | R
 
 type BidCreative = Pick<Bid, 'advertiserDomains' | 'creativeId' | 'categories' | 'attributes'>;
 
-function judgeCreative(bid: Unknown, blocked: Blocked): BidCreative | Rejection {
+function judgeCreative(bid: Unknown, blocked: BlockLists): BidCreative | Rejection {
   const declared = stringsOf(bid['adomain']);
   const advertiserDomains = declared.flatMap((text) => domainOf(text) ?? []);
   if (advertiserDomains.length === 0 || advertiserDomains.length < declared.length) {
-    return [lossReasons.invalidAdvertiser, `Its adomain is ${quote(bid['adomain'])}.`];
+    return [
+      lossReasons.invalidAdvertiser,
+      `The bid's adomain is ${quote(bid['adomain'])}; expected a list of domains.`,
+    ];
   }
   const creativeId = textOf(bid['crid']);
-  if (creativeId === undefined) return [lossReasons.noCreativeId, 'It has no crid.'];
+  if (creativeId === undefined) return [lossReasons.noCreativeId, 'The bid has no crid.'];
   const advertiser = advertiserDomains.find((domain) =>
     blocked.advertisers.some((other) => domain === other || domain.endsWith(`.${other}`)),
   );
@@ -245,7 +256,7 @@ const malformed = (reason: string): BidResponse => ({ status: 'malformed', reaso
 const isObject = (value: unknown): value is Unknown =>
   typeof value === 'object' && value !== null && !Array.isArray(value);
 
-/** Ids are texts; some bidders send numbers. What a database could not store is no text. */
+/** Reads an id, which some bidders send as a number. Undefined for text that a database could not store. */
 function textOf(value: unknown): string | undefined {
   if (typeof value === 'number' && Number.isFinite(value)) return String(value);
   if (typeof value !== 'string' || value === '' || value.length > 512) return undefined;
@@ -260,7 +271,7 @@ const countOf = (value: unknown): number | undefined =>
     ? value
     : undefined;
 
-/** Checked once its macros are expanded: before that, it need not be a valid URL. */
+/** Only a rough check: the URL need not be valid until its macros are expanded. */
 const urlOf = (value: unknown): string | undefined =>
   typeof value === 'string' && /^https?:\/\//i.test(value) && value.length <= 8_192
     ? value
@@ -269,16 +280,17 @@ const urlOf = (value: unknown): string | undefined =>
 const markupOf = (value: unknown): string | undefined =>
   typeof value === 'string' && /^\s*(<|https?:\/\/)/i.test(value) ? value : undefined;
 
-const domainForm = /^(?=.{4,253}$)([a-z\d]([a-z\d-]{0,61}[a-z\d])?\.)+[a-z][a-z\d-]{0,61}[a-z\d]$/;
+const domainPattern =
+  /^(?=.{4,253}$)([a-z\d]([a-z\d-]{0,61}[a-z\d])?\.)+[a-z][a-z\d-]{0,61}[a-z\d]$/;
 
-/** Many bidders send `https://www.shop.example/` for a domain. */
+/** Normalizes a domain, for which many bidders send a URL such as `https://www.shop.example/`. */
 function domainOf(text: string): string | undefined {
   const host = text
     .toLowerCase()
     .replace(/^https?:\/\//, '')
     .replace(/\/.*$/, '');
   const domain = host.replace(/^www\./, '');
-  return domainForm.test(domain) ? domain : undefined;
+  return domainPattern.test(domain) ? domain : undefined;
 }
 
 const quote = (value: unknown): string => (JSON.stringify(value) ?? 'missing').slice(0, 120);

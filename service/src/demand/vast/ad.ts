@@ -6,11 +6,11 @@ import type { CaptionFile, MediaFile } from './media.ts';
 import { type TimeOffset, withoutUndefined } from './values.ts';
 import { VastError, type VastErrorCode, vastErrorCodes } from './vast-error.ts';
 
-/** An ad that can be shown, with everything that its chain of wrappers adds. URLs still have macros. */
+/** An ad that can be shown, merged with its wrapper chain. URLs have unexpanded macros. */
 export interface VastAd {
   title?: string;
   adSystem?: string;
-  /** A name or a domain. */
+  /** Name or domain. */
   advertiser?: string;
   adServingId?: string;
   creativeId?: string;
@@ -18,53 +18,53 @@ export interface VastAd {
   universalAdIds: UniversalAdId[];
   categories: Category[];
   media: MediaFile;
-  /** As declared; absent when unknown. The probed duration is what counts. */
+  /** Declared duration; absent when unknown. Only the probed duration is relied on. */
   durationMs?: number;
   captions: CaptionFile[];
   icons: Icon[];
   clickThrough?: string;
-  /** Absent: the ad does not ask for a skip control. */
+  /** Absent if the ad does not request a skip control. */
   skip?: TimeOffset;
-  /** By event; from the outermost wrapper to the InLine ad, each in the order of its document. */
+  /** By event; from the outermost wrapper to the InLine ad, each level in document order. */
   trackers: Partial<Record<TrackerEvent, string[]>>;
-  /** Trackers that are due at a position of the media. */
+  /** Trackers that are due at a playback position. */
   progress: { offset: TimeOffset; url: string }[];
   /** Unix milliseconds. */
   expiresAtMs?: number;
 }
 
-/** An error that has to be reported: each URL is requested once, with the code for its macro. */
+/** An error to report. Each URL is requested once, with `code` as the value of its macro. */
 export interface ErrorReport {
   code: VastErrorCode;
   urls: string[];
 }
 
-/** An ad with hundreds of trackers would make this service an amplifier. Real chains have about 60. */
+/** Maximum trackers of an ad, so that the service can't be abused as an amplifier. Real chains have about 60. */
 const maxTrackers = 300;
-/** Why verification scripts do not run: the player does not support them. */
+/** VAST reason code: the player does not support verification scripts. */
 const verificationNotSupported = 2;
 
 /**
- * Adds up a chain. Trackers and icons of all levels count; the click-through URL and the skip offset
- * are those nearest to the InLine ad; the ad expires with the level that expires first.
+ * Merges a wrapper chain into one ad. Trackers and icons of all levels count; the click-through URL and the skip offset
+ * are taken from the level nearest to the InLine ad; the ad expires with the level that expires first.
  *
- * @param wrappers from the outermost
- * @throws VastError when a wrapper blocks the category of the ad, or there are too many trackers.
+ * @param wrappers outermost first
+ * @throws VastError when a wrapper blocks the ad's category, or there are too many trackers.
  */
 export function combine(wrappers: readonly Wrapper[], inline: InLineAd, nowMs: number): VastAd {
   checkCategories(wrappers, inline);
   const layers: readonly Layer[] = [...wrappers, inline];
   const nearest = layers.toReversed();
-  const all = layers.flatMap(({ trackers }) => trackers);
-  if (all.length > maxTrackers) {
+  const trackers = layers.flatMap((layer) => layer.trackers);
+  if (trackers.length > maxTrackers) {
     throw new VastError(
       vastErrorCodes.undefined,
-      `The ad has ${all.length} trackers; expected at most ${maxTrackers}.`,
+      `The ad has ${trackers.length} trackers; expected at most ${maxTrackers}.`,
     );
   }
   const expiries = layers.flatMap(({ expiresS }) => expiresS ?? []);
   const urlsOf = (event: TrackerEvent) =>
-    all.filter((tracker) => tracker.event === event).map(({ url }) => url);
+    trackers.filter((tracker) => tracker.event === event).map(({ url }) => url);
   const byEvent = trackerEvents
     .filter((event) => event !== 'progress')
     .map((event) => [event, urlsOf(event)] as const)
@@ -85,12 +85,12 @@ export function combine(wrappers: readonly Wrapper[], inline: InLineAd, nowMs: n
     clickThrough: nearest.find(({ clickThrough }) => clickThrough !== undefined)?.clickThrough,
     skip: nearest.find(({ skip }) => skip !== undefined)?.skip,
     trackers: Object.fromEntries(byEvent),
-    progress: all.flatMap(({ offset, url }) => (offset === undefined ? [] : { offset, url })),
+    progress: trackers.flatMap(({ offset, url }) => (offset === undefined ? [] : { offset, url })),
     expiresAtMs: expiries.length > 0 ? nowMs + Math.min(...expiries) * 1_000 : undefined,
   });
 }
 
-/** Of several icons of one program, the one nearest to the InLine ad. Icons without a program all count. */
+/** Keeps one icon per program, the one nearest to the InLine ad, and all icons without a program. */
 const onePerProgram = (icons: readonly Icon[]): Icon[] =>
   icons.filter(
     ({ program }, index) =>
@@ -99,22 +99,22 @@ const onePerProgram = (icons: readonly Icon[]): Icon[] =>
 
 function checkCategories(wrappers: readonly Wrapper[], { categories }: InLineAd): void {
   const blocked = wrappers.flatMap(({ blockedCategories }) => blockedCategories);
-  const hit = categories.find((category) => blocked.some((block) => covers(block, category)));
-  if (!hit) return;
+  const match = categories.find((category) => blocked.some((block) => covers(block, category)));
+  if (!match) return;
   throw new VastError(
     vastErrorCodes.blockedCategory,
-    `A wrapper blocks category ${hit.code} of the ad.`,
+    `A wrapper blocks the ad's category ${match.code}.`,
   );
 }
 
-/** `IAB7` covers `IAB7-39`. Codes of different authorities have nothing in common. */
+/** `IAB7` covers `IAB7-39`. Codes from different authorities never match. */
 function covers(block: Category, category: Category): boolean {
-  const differ = block.authority !== undefined && category.authority !== undefined;
-  if (differ && block.authority !== category.authority) return false;
+  const haveAuthorities = block.authority !== undefined && category.authority !== undefined;
+  if (haveAuthorities && block.authority !== category.authority) return false;
   return category.code === block.code || category.code.startsWith(`${block.code}-`);
 }
 
-/** The values that only the ad can give, for the trackers of its whole chain. */
+/** Returns macro values that only the ad can provide, for all trackers in its chain. */
 export const adMacros = (ad: VastAd): MacroValues => ({
   REASON: verificationNotSupported,
   ADTYPE: 'video',

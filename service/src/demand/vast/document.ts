@@ -5,34 +5,34 @@ import { parseFlag, parsePositive, shortText } from './values.ts';
 import { VastError, vastErrorCodes } from './vast-error.ts';
 import { childOf, childrenOf, parseXml, type XmlElement } from './xml.ts';
 
-/** A VAST response, with its ads unread: most of them will not be needed. */
+/** A VAST response. Its ads are not parsed yet, because most of them will not be needed. */
 export interface VastDocument {
   version?: string;
-  /** Where an empty response is reported; with macros. */
+  /** Error URLs for an empty response, with unexpanded macros. */
   errors: string[];
   ads: AdEntry[];
-  /** See `XmlDocument`. */
+  /** See `XmlDocument.repairs`. */
   repairs: number;
 }
 
 /** An `Ad` element. */
 export interface AdEntry {
   id?: string;
-  /** Its place in a pod; absent for an ad that stands alone. */
+  /** Position in an ad pod; absent for a stand-alone ad. */
   sequence?: number;
   adType?: string;
   kind: 'inline' | 'wrapper' | 'invalid';
-  /** The `InLine` or `Wrapper` element; the `Ad` itself when it has neither. */
+  /** The `InLine` or `Wrapper` element; the `Ad` element itself when it has neither. */
   body: XmlElement;
 }
 
 /** An ad that refers to another document. */
 export interface Wrapper extends Layer {
-  /** With macros. */
+  /** With unexpanded macros. */
   tagUrl: string;
   followAdditionalWrappers: boolean;
   allowMultipleAds: boolean;
-  /** Undefined leaves it to the player. */
+  /** Undefined: the player may choose. */
   fallbackOnNoAd?: boolean;
   blockedCategories: Category[];
 }
@@ -43,10 +43,10 @@ export interface DocumentRules extends UrlRules {
 }
 
 /**
- * Reads a response. An empty text is an empty response.
+ * Parses a VAST response. Empty text is an empty response.
  *
  * @param pause see `parseXml`
- * @throws VastError when it is not a VAST document of version 2.0 to 4.x.
+ * @throws VastError when the text is not a VAST 2.0 to 4.x document.
  */
 export async function readDocument(
   text: string,
@@ -70,7 +70,7 @@ export async function readDocument(
     );
   }
   const ads = childrenOf(root, 'Ad');
-  // A pod of one stands alone: many servers number every ad.
+  // A single numbered ad counts as stand-alone, because many servers number every ad.
   const hasPod = ads.filter((ad) => sequenceOf(ad) !== undefined).length > 1;
   return {
     ...(version !== undefined && { version }),
@@ -98,17 +98,17 @@ function readEntry(ad: XmlElement, sequence: number | undefined): AdEntry {
 }
 
 /**
- * Reads a wrapper.
+ * Parses a wrapper.
  *
  * @param documentUrl resolves a relative tag
- * @throws VastError when its tag cannot be requested.
+ * @throws VastError when the wrapper's tag cannot be requested.
  */
 export function readWrapper(
   body: XmlElement,
   documentUrl: string | undefined,
   rules: DocumentRules,
 ): Wrapper {
-  // The second form is older than VAST 2, and still in use.
+  // `VASTAdTagURL` predates VAST 2 but is still in use.
   const tag =
     childOf(body, 'VASTAdTagURI')?.text ?? childOf(childOf(body, 'VASTAdTagURL'), 'URL')?.text;
   const tagUrl = parseWebUrl(tag, documentUrl);
@@ -133,10 +133,10 @@ export function readWrapper(
 }
 
 /**
- * The ads to try, in order. One ad is shown, so the ads that stand alone come first; of a pod, the first
- * that can be shown.
+ * Returns the ads to try, in order: stand-alone ads first, because only one ad is shown, then the ads of a pod in
+ * sequence.
  *
- * @param wrapper the one that referred to this document; absent at the start
+ * @param wrapper the wrapper that led to this document; absent for the first document
  */
 export function candidatesOf(ads: readonly AdEntry[], wrapper?: Wrapper): AdEntry[] {
   const followsWrappers = wrapper?.followAdditionalWrappers ?? true;

@@ -11,18 +11,18 @@ import { offsetMs, parseDuration, shortText, type TimeOffset, withoutUndefined }
 import { VastError, vastErrorCodes } from './vast-error.ts';
 import { childOf, childrenOf, type XmlElement } from './xml.ts';
 
-/** What this player accepts. */
+/** Requirements for an ad that this player can show. */
 export interface AdRules extends UrlRules {
   media: MediaTarget;
-  /** Of the declared duration; an ad that declares none is judged after it was probed. */
+  /** Limits on the declared duration. An ad that declares none is checked once its media is probed. */
   minDurationMs: number;
   maxDurationMs: number;
-  /** The earliest moment at which an ad may be skipped. */
+  /** Earliest position at which an ad may allow skipping. */
   minSkipMs: number;
 }
 
 export interface Category {
-  /** Who defines the code, as a URL. */
+  /** URL of the organization that defines the code. */
   authority?: string;
   code: string;
 }
@@ -33,10 +33,10 @@ export interface UniversalAdId {
   id: string;
 }
 
-/** The end of a chain: an ad with its own linear creative. */
+/** The ad at the end of a wrapper chain, with its own linear creative. */
 export interface InLineAd extends Layer {
   title?: string;
-  /** A name or a domain. */
+  /** Name or domain. */
   advertiser?: string;
   adServingId?: string;
   creativeId?: string;
@@ -44,18 +44,18 @@ export interface InLineAd extends Layer {
   universalAdIds: UniversalAdId[];
   categories: Category[];
   media: MediaFile;
-  /** As declared; absent when the ad server sent none, or zero. */
+  /** Declared duration; absent when the ad server sent none or zero. */
   durationMs?: number;
   captions: CaptionFile[];
-  /** Whether an interactive part was left out, which is reported as error 409. */
+  /** Whether the ad has an interactive part, which is ignored and reported as error 409. */
   isInteractive: boolean;
 }
 
 /**
- * Reads an InLine ad that this player can show as it is. Of several linear creatives, the first that has
- * playable media counts. Companions are ignored.
+ * Parses an InLine ad that this player can show unmodified. Of several linear creatives, the first with playable media
+ * is used. Companion ads are ignored.
  *
- * @param adType the attribute of the `Ad` element; absent before VAST 4.1
+ * @param adType the `Ad` element's `adType` attribute; absent before VAST 4.1
  * @throws VastError when the player cannot or must not show the ad.
  */
 export function readInLine(body: XmlElement, adType: string | undefined, rules: AdRules): InLineAd {
@@ -64,7 +64,7 @@ export function readInLine(body: XmlElement, adType: string | undefined, rules: 
   }
   const { creative, linear, media, file } = chooseLinear(body, rules);
   const layer = readLayer(body, [linear], rules);
-  // Zero stands for “unknown” with many ad servers.
+  // Many ad servers send zero for “unknown”.
   const durationMs = parseDuration(childOf(linear, 'Duration')?.text) || undefined;
   checkDuration(durationMs, rules);
   return withoutUndefined({
@@ -103,10 +103,10 @@ function chooseLinear(body: XmlElement, rules: AdRules): ChosenLinear {
     if (media.unplayable.length === 0) unplayable.push('is missing');
   }
   if (unplayable.length > 0) {
-    const what = [...new Set(unplayable)].slice(0, 10).join('; ');
+    const problems = [...new Set(unplayable)].slice(0, 10).join('; ');
     throw new VastError(
       vastErrorCodes.media,
-      `No media file can be played. Expected progressive MP4 or WebM; the file ${what}.`,
+      `No media file can be played. Expected progressive MP4 or WebM; the file ${problems}.`,
     );
   }
   if (creatives.some((creative) => childOf(creative, 'NonLinearAds'))) {
@@ -128,9 +128,9 @@ function checkDuration(durationMs: number | undefined, rules: AdRules): void {
 }
 
 /**
- * A percentage of an unknown duration is judged after the media was probed.
+ * Checks the skip offset. A percentage of an unknown duration is checked once the media is probed.
  *
- * @throws VastError when the ad could be skipped too early.
+ * @throws VastError when the ad can be skipped too early.
  */
 export function checkSkip(
   skip: TimeOffset | undefined,
@@ -145,7 +145,7 @@ export function checkSkip(
   );
 }
 
-/** VAST 4.0 has the id in an attribute, later versions in the text; “unknown” identifies nothing. */
+/** VAST 4.0 puts the id in an attribute, later versions in the text. Ids named “unknown” are ignored. */
 function readUniversalAdIds(creative: XmlElement): UniversalAdId[] {
   return childrenOf(creative, 'UniversalAdId')
     .flatMap(({ attributes, text }) => {
@@ -157,7 +157,7 @@ function readUniversalAdIds(creative: XmlElement): UniversalAdId[] {
     .slice(0, 16);
 }
 
-/** The codes of `Category` or `BlockedAdCategories` elements, each of which may list several. */
+/** Returns the codes in `Category` or `BlockedAdCategories` elements, each of which may list several. */
 export const readCategories = (elements: readonly XmlElement[]): Category[] =>
   elements
     .flatMap(({ attributes, text }) => {

@@ -9,14 +9,14 @@ import {
 } from './values.ts';
 import { childOf, childrenOf, type XmlElement } from './xml.ts';
 
-/** Which URLs may be http. Click-through URLs always may: the player's browser opens them. */
+/** Which URLs may use http. Click-through URLs always may, because the player's browser opens them. */
 export interface UrlRules {
   /** Media, icons and captions. */
   httpMedia: boolean;
   httpTrackers: boolean;
 }
 
-/** What a tracker is requested for: the `event` of a `Tracking` element, or the element itself. */
+/** Tracker events: the values of a `Tracking` element's `event` attribute, and elements such as `Impression`. */
 export const trackerEvents = [
   'impression',
   'viewable',
@@ -49,9 +49,9 @@ export type TrackerEvent = (typeof trackerEvents)[number];
 
 export interface Tracker {
   event: TrackerEvent;
-  /** With macros. */
+  /** With unexpanded macros. */
   url: string;
-  /** Of `progress` only: when it is due. */
+  /** When a `progress` tracker is due; absent for other events. */
   offset?: TimeOffset;
 }
 
@@ -75,31 +75,31 @@ export interface Icon {
   viewTrackers: string[];
 }
 
-/** What one level of a chain contributes: every wrapper, and the InLine ad at its end. */
+/** One level of a wrapper chain: a wrapper, or the InLine ad at the end. */
 export interface Layer {
   adSystem?: string;
-  /** Where errors are reported; with macros. */
+  /** Error URLs, with unexpanded macros. */
   errors: string[];
   trackers: Tracker[];
   icons: Icon[];
   clickThrough?: string;
   skip?: TimeOffset;
-  /** Seconds for which the response may be kept. */
+  /** How long the response may be cached, in seconds. */
   expiresS?: number;
-  /** URLs that were dropped, and why. For operators. */
+  /** Dropped URLs with the reason for each, for operators. */
   dropped: string[];
 }
 
-/** The most of each that one level may have. Real ads have fewer than ten. */
+/** Maximum error URLs, icons and reported drops per level. Real ads have fewer than ten. */
 const maxErrors = 5;
 const maxIcons = 8;
 const maxDropped = 10;
 
 /**
- * Reads a level of a chain.
+ * Parses one level of a wrapper chain.
  *
- * @param body its `InLine` or `Wrapper` element
- * @param linears the `Linear` elements whose trackers count: all of a wrapper, the one of an InLine ad that plays
+ * @param body the `InLine` or `Wrapper` element
+ * @param linears `Linear` elements whose trackers count: all of a wrapper's, only the one that plays of an InLine ad
  */
 export function readLayer(
   body: XmlElement,
@@ -137,7 +137,7 @@ export function readLayer(
   };
 }
 
-/** The `Error` URLs of a document, a wrapper or an InLine ad. */
+/** Returns the `Error` URLs of a document, wrapper or InLine ad. */
 export function readErrors(element: XmlElement, rules: UrlRules, dropped: string[] = []): string[] {
   const url = createUrlReader(rules, dropped);
   return childrenOf(element, 'Error')
@@ -151,7 +151,7 @@ export interface UrlReader {
   page(text: string | undefined): string | undefined;
 }
 
-/** Reads URLs by the rules; what it drops is listed in `dropped`. */
+/** Creates a reader that applies the rules and appends each URL that it drops to `dropped`. */
 export function createUrlReader(rules: UrlRules, dropped: string[]): UrlReader {
   const read = (kind: string, httpAllowed: boolean) => (text: string | undefined) => {
     // An empty element stands for “none”.
@@ -182,7 +182,7 @@ const trackersOf = (
 const isTrackerEvent = (name: string | undefined): name is TrackerEvent =>
   (trackerEvents as readonly (string | undefined)[]).includes(name);
 
-/** Unknown events are skipped: each version has some that this player cannot have. */
+/** Skips unknown events: every VAST version defines some that this player cannot produce. */
 function readTracking(parent: XmlElement, url: UrlReader): Tracker[] {
   return childrenOf(childOf(parent, 'TrackingEvents'), 'Tracking').flatMap((element) => {
     const event = element.attributes.get('event')?.trim();
@@ -200,7 +200,7 @@ const readViewable = (element: XmlElement | undefined, url: UrlReader): Tracker[
   ...trackersOf('viewUndetermined', childrenOf(element, 'ViewUndetermined'), url),
 ];
 
-/** Before VAST 4, verifications were an extension. */
+/** Before VAST 4, `AdVerifications` was an extension. */
 function verificationsOf(body: XmlElement): readonly XmlElement[] {
   const extensions = childrenOf(childOf(body, 'Extensions'), 'Extension');
   return [body, ...extensions].flatMap((parent) =>

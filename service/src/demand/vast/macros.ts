@@ -2,8 +2,8 @@ import type { DisclosedPlayer } from '../disclose.ts';
 import { encodeComponent } from '../web-url.ts';
 
 /**
- * The macros of VAST 4.x. A macro of this list that has no value is replaced with `-1`, which means
- * “unknown”; anything else in brackets is part of the URL and stays.
+ * VAST 4.x macros. A listed macro without a value is replaced with `-1`, which means “unknown”; anything else in
+ * brackets is part of the URL and stays unchanged.
  */
 const macroNames = [
   'ADCATEGORIES',
@@ -72,53 +72,57 @@ export type MacroName = (typeof macroNames)[number];
 type MacroValue = string | number | readonly (string | number)[];
 export type MacroValues = Readonly<Partial<Record<MacroName, MacroValue>>>;
 
-/** What changes with every request. */
-export interface RequestMoment {
+/** Macro inputs that differ for every request. */
+export interface PerRequestValues {
   /** Unix milliseconds. */
   nowMs: number;
   /** From 0 to below 1. */
   random: number;
 }
 
-/** Also with percent-encoded brackets, which some servers and every URL builder write. */
-const macroForm = /\[([a-z]{2,24})\]|%5B([a-z]{2,24})%5D/gi;
-const known: ReadonlySet<string> = new Set(macroNames);
-/** Older than the standard's names, and still in use. */
+/** Matches percent-encoded brackets too, which some servers and all URL builders produce. */
+const macroPattern = /\[([a-z]{2,24})\]|%5B([a-z]{2,24})%5D/gi;
+const knownNames: ReadonlySet<string> = new Set(macroNames);
+/** Names that predate the standard but are still in use. */
 const aliases: Readonly<Record<string, MacroName>> = { RANDOM: 'CACHEBUSTING' };
 
-/** Replaces every macro of VAST in one pass, so that a value that looks like a macro stays a value. */
-export function expandMacros(url: string, values: MacroValues, moment: RequestMoment): string {
-  const all: MacroValues = {
-    TIMESTAMP: timestamp(moment.nowMs),
-    CACHEBUSTING: 10_000_000 + Math.floor(moment.random * 90_000_000),
+/** Replaces all VAST macros in a single pass, so that a value that looks like a macro is not expanded again. */
+export function expandMacros(
+  url: string,
+  values: MacroValues,
+  { nowMs, random }: PerRequestValues,
+): string {
+  const allValues: MacroValues = {
+    TIMESTAMP: timestamp(nowMs),
+    CACHEBUSTING: 10_000_000 + Math.floor(random * 90_000_000),
     ...values,
   };
-  return url.replace(macroForm, (whole, plain?: string, encoded?: string) => {
-    const written = (plain ?? encoded ?? '').toUpperCase();
-    const name = aliases[written] ?? written;
-    return isMacro(name) ? encode(all[name] ?? -1) : whole;
+  return url.replace(macroPattern, (macro, plain?: string, encoded?: string) => {
+    const rawName = (plain ?? encoded ?? '').toUpperCase();
+    const name = aliases[rawName] ?? rawName;
+    return isMacro(name) ? encode(allValues[name] ?? -1) : macro;
   });
 }
 
-/** What looks like a macro, in capitals, but is none of VAST: probably a slip in a configured tag. */
+/** Returns the names that look like macros but aren't VAST macros; probably typos in a configured tag. */
 export function unknownMacros(url: string): string[] {
-  const found = url.matchAll(/\[([A-Z][A-Z_]{1,23})\]/g);
-  const names = Array.from(found, ([, name = '']) => name);
-  return [...new Set(names)].filter((name) => !known.has(name) && aliases[name] === undefined);
+  const matches = url.matchAll(/\[([A-Z][A-Z_]{1,23})\]/g);
+  const names = Array.from(matches, ([, name = '']) => name);
+  return [...new Set(names)].filter((name) => !knownNames.has(name) && aliases[name] === undefined);
 }
 
-const isMacro = (name: string): name is MacroName => known.has(name);
+const isMacro = (name: string): name is MacroName => knownNames.has(name);
 
-/** Lists keep their commas. */
+/** Encodes the items of a list, but not the commas between them. */
 const encode = (value: MacroValue): string =>
   typeof value === 'object' ? value.map(encodeItem).join(',') : encodeItem(value);
 
 const encodeItem = (item: string | number): string => encodeComponent(String(item));
 
-/** `2026-11-22T08:15:07.127+00`, the form that VAST 4 prescribes. */
+/** Formats a time as VAST 4 prescribes: `2026-11-22T08:15:07.127+00`. */
 const timestamp = (nowMs: number): string => new Date(nowMs).toISOString().replace('Z', '+00');
 
-/** The player and its page. What is absent is sent as unknown. */
+/** The player and the page. Absent values are sent as unknown. */
 export interface MacroContext {
   player: DisclosedPlayer;
   /** This service, as `name/version (URL)`. */
@@ -134,13 +138,13 @@ export interface MacroContext {
   blockedCategories?: readonly string[];
 }
 
-/** The macros of a request for a rewarded ad that this service makes on behalf of a player. */
+/** Returns macro values for a rewarded-ad request that this service makes on behalf of a player. */
 export function requestMacros(context: MacroContext): MacroValues {
   const { player, playerSize, blockedCategories = [] } = context;
   const regulations = [player.childDirected ? 'coppa' : [], player.gdpr ? 'gdpr' : []].flat();
   return dropUndefined({
     ADCOUNT: 1,
-    // No framework is supported. Versions by their numbers in AdCOM: 2.0 to 4.2, and their wrappers.
+    // No API framework is supported. The versions are AdCOM numbers for VAST 2.0 to 4.2 and their wrappers.
     APIFRAMEWORKS: -1,
     VASTVERSIONS: [2, 3, 5, 6, 7, 8, 11, 12, 13, 14],
     MEDIAMIME: ['video/mp4', 'video/webm'],
@@ -149,7 +153,7 @@ export function requestMacros(context: MacroContext): MacroValues {
     BREAKMAXADLENGTH: context.maxDurationS,
     BREAKMAXDURATION: context.maxDurationS,
     BLOCKEDADCATEGORIES: blockedCategories.length > 0 ? blockedCategories : undefined,
-    // The player asked for the ad, and a server requests it for them.
+    // The player opted in to the ad, and a server requests it for them.
     INVENTORYSTATE: ['optin'],
     SERVERSIDE: 1,
     SERVERUA: context.serverUserAgent,

@@ -2,7 +2,7 @@ import type { UrlReader } from './layer.ts';
 import { parsePositive, shortText, withoutUndefined } from './values.ts';
 import { childOf, childrenOf, type XmlElement } from './xml.ts';
 
-/** A file that a browser can play, as declared; intake probes what it really is. */
+/** A file that a browser can play according to its declaration; intake probes the actual file. */
 export interface MediaFile {
   url: string;
   type: 'video/mp4' | 'video/webm';
@@ -18,20 +18,20 @@ export interface MediaFile {
 export interface CaptionFile {
   url: string;
   type: 'text/vtt';
-  /** As in BCP 47: `zh-TW`. */
+  /** BCP 47 tag, such as `zh-TW`. */
   language?: string;
 }
 
 export interface LinearMedia {
   playable: MediaFile[];
-  /** Why each of the other files cannot be played. */
+  /** For each of the other files, the reason why it cannot be played. */
   unplayable: string[];
   captions: CaptionFile[];
-  /** Whether the ad also has an interactive part, which does not run. */
+  /** Whether the ad also has an interactive part, which the player does not run. */
   isInteractive: boolean;
 }
 
-/** What suits the player best. */
+/** The player's size and limits, by which a media file is chosen. */
 export interface MediaTarget {
   /** Device pixels. */
   width: number;
@@ -61,8 +61,8 @@ export function readMedia(linear: XmlElement, url: UrlReader): LinearMedia {
 }
 
 /**
- * The file that suits the player: MP4 before WebM, then within the limits of bitrate and size, then the
- * area nearest to the player's, then the higher bitrate, then the order of the document.
+ * Chooses the file that suits the player best: MP4 before WebM, then files within the bitrate and size limits, then the
+ * area nearest to the player's, then the higher bitrate, then document order.
  */
 export function chooseMedia(
   files: readonly MediaFile[],
@@ -78,7 +78,7 @@ export function chooseMedia(
   return ranked.toSorted((a, b) => compare(a.rank, b.rank))[0]?.file;
 }
 
-/** How many times larger or smaller the area is, as a logarithm; a file of unknown size comes last. */
+/** The area's ratio to the player's, as an absolute logarithm; the maximum for files of unknown size. */
 const distance = ({ width, height }: MediaFile, target: MediaTarget): number =>
   width === undefined || height === undefined
     ? Number.MAX_VALUE
@@ -94,7 +94,7 @@ const isPlayable = (type: string): type is MediaFile['type'] => playableTypes.in
 /** HEVC and Dolby Vision, which only some browsers play. */
 const unplayableCodec = /^(hev1|hvc1|hevc|h\.?265|dvh)/i;
 
-/** The file, or why it cannot be played. */
+/** Returns the file, or the reason why it cannot be played. */
 function readMediaFile(file: XmlElement, url: UrlReader): MediaFile | string {
   const { attributes } = file;
   const [type = ''] = (attributes.get('type') ?? '').trim().toLowerCase().split(/\s*;/, 1);
@@ -117,11 +117,11 @@ function readMediaFile(file: XmlElement, url: UrlReader): MediaFile | string {
   });
 }
 
-/** `VPAID` or `SIMID`. Other values, such as `VAST`, are in use and mean nothing. */
+/** Returns `VPAID` or `SIMID`. Servers also send other values, such as `VAST`, which have no effect. */
 const frameworkOf = ({ attributes }: XmlElement): string | undefined =>
   /vpaid|simid/i.exec(attributes.get('apiframework') ?? '')?.[0].toUpperCase();
 
-/** WebVTT only: it is what browsers show. */
+/** Only WebVTT is supported, because it is the format that browsers display. */
 function readCaption(caption: XmlElement, url: UrlReader): CaptionFile | undefined {
   if (caption.attributes.get('type')?.trim().toLowerCase() !== 'text/vtt') return undefined;
   const file = url.media(caption.text);

@@ -17,32 +17,32 @@ import { VastError, type VastErrorCode, vastErrorCodes } from './vast-error.ts';
 
 export type VastRules = AdRules & DocumentRules;
 
-/** A document that was requested. */
-export type Fetched =
+/** The result of requesting a document. */
+export type FetchResult =
   | {
       status: 'ok';
       /** The body; empty for a 204. */
       text: string;
-      /** Where it came from after redirects. */
+      /** Final URL after redirects. */
       url: string;
     }
   | { status: 'failed'; reason: string };
 
 export interface ResolveOptions {
-  /** Requests a document. It owns timeouts, redirects and the choice of IPs; what it throws counts as failed. */
-  fetchDocument: (url: string) => Promise<Fetched>;
+  /** Requests a document. Responsible for timeouts, redirects and allowed IPs; an exception counts as a failure. */
+  fetchDocument: (url: string) => Promise<FetchResult>;
   clock: Clock;
   /** From 0 to below 1. */
   random: () => number;
-  /** Lets other work run between the slices of a long document. */
+  /** Awaited between the slices of a long document, to let other work run. */
   pause: () => Promise<void>;
   macros: MacroValues;
   rules: VastRules;
 }
 
 /**
- * What happened on the way, for people who try a tag. `depth` is the number of wrappers above. The URL of a
- * request has its macros expanded, so it may hold the player's IP.
+ * A step of the resolution, shown to people who try a tag. `depth` is the number of enclosing wrappers. A request's URL
+ * has its macros expanded, so it may contain the player's IP.
  */
 export type VastStep =
   | { step: 'request'; depth: number; url: string; ms: number; failure?: string }
@@ -58,26 +58,26 @@ export interface VastNoAd {
   reason: string;
 }
 
-/** Either an ad or the reason why there is none. Errors may have to be reported in both cases. */
+/** Either an ad or the reason why there is none. Either may come with errors to report. */
 export type VastResult = { errors: ErrorReport[]; trace: VastStep[] } & (
   { ad: VastAd; noAd?: never } | { ad?: never; noAd: VastNoAd }
 );
 
-/** VAST 4.3 recommends five. */
+/** Maximum wrappers in a chain, as VAST 4.3 recommends. */
 const maxWrappers = 5;
-/** Of one resolution, over all of its ads. */
+/** Maximum requests per resolution, and maximum ads tried. */
 const maxRequests = 10;
 const maxCandidates = 10;
-/** Characters of all documents together. */
+/** Maximum characters of all documents together. */
 const maxChainLength = 524_288;
-/** A tag that repeats a macro could make a URL of megabytes. */
+/** Maximum characters of an expanded URL: a tag that repeats a macro could expand to megabytes. */
 const maxRequestUrlLength = 16_384;
 
 /**
- * Finds the ad behind a tag or in a markup, through all of its wrappers. Whatever servers send, it resolves
- * with an ad or a reason.
+ * Finds the ad behind a tag or in a bid's markup, following its wrappers. Always resolves with an ad or a reason,
+ * whatever the servers send.
  *
- * @param start a tag with macros, or the markup of a bid
+ * @param start a tag with unexpanded macros, or a bid's markup
  */
 export async function resolveVast(
   start: { tagUrl: string } | { markup: string },
@@ -86,7 +86,7 @@ export async function resolveVast(
   return new Resolution(options).resolve(start);
 }
 
-/** One resolution: what it has spent and what it has found. */
+/** The state of one resolution: its limits used so far, errors and trace. */
 class Resolution {
   readonly #options: ResolveOptions;
   readonly #errors: ErrorReport[] = [];
@@ -105,21 +105,21 @@ class Resolution {
       'markup' in start
         ? await this.#search(start.markup, undefined, [])
         : await this.#request(start.tagUrl, []);
-    const found = { errors: this.#errors, trace: this.#trace };
-    return ad ? { ...found, ad } : { ...found, noAd: this.#noAd };
+    const base = { errors: this.#errors, trace: this.#trace };
+    return ad ? { ...base, ad } : { ...base, noAd: this.#noAd };
   }
 
-  /** Requests the document of the innermost of `wrappers`, or the first one, and searches it. */
+  /** Requests the document that `tagUrl` refers to, and searches it for an ad. */
   async #request(tagUrl: string, wrappers: readonly Wrapper[]): Promise<VastAd | undefined> {
     if (this.#requests >= maxRequests) {
-      const reason = `All ${maxRequests} requests of this decision are used.`;
+      const reason = `The decision has made all of its ${maxRequests} requests.`;
       return this.#fail(new VastError(vastErrorCodes.wrapperLimit, reason), wrappers);
     }
     this.#requests += 1;
     const { clock } = this.#options;
     const url = this.#expand(tagUrl, wrappers);
     if (url.length > maxRequestUrlLength) {
-      const reason = `The URL has ${url.length} characters once its macros are expanded; expected at most ${maxRequestUrlLength}.`;
+      const reason = `The URL has ${url.length} characters with its macros expanded; expected at most ${maxRequestUrlLength}.`;
       return this.#fail(new VastError(vastErrorCodes.wrapper, reason), wrappers);
     }
     const startedMs = clock.monotonicMs();
@@ -148,7 +148,7 @@ class Resolution {
     return expandMacros(tagUrl, values, { nowMs: clock.nowMs(), random: random() });
   }
 
-  async #fetch(url: string): Promise<Fetched> {
+  async #fetch(url: string): Promise<FetchResult> {
     try {
       return await this.#options.fetchDocument(url);
     } catch (error) {
@@ -156,7 +156,7 @@ class Resolution {
     }
   }
 
-  /** Tries the ads of a document in turn, until one can be shown. */
+  /** Tries a document's ads in turn until one can be shown. */
   async #search(
     text: string,
     url: string | undefined,
@@ -166,8 +166,8 @@ class Resolution {
     if (!document) return undefined;
     const candidates = candidatesOf(document.ads, wrappers.at(-1));
     if (candidates.length === 0) {
-      const what = document.ads.length > 0 ? 'no ad that its wrapper allows' : 'no ad';
-      const error = new VastError(vastErrorCodes.noAds, `The response has ${what}.`);
+      const missing = document.ads.length > 0 ? 'no ad that its wrapper allows' : 'no ad';
+      const error = new VastError(vastErrorCodes.noAds, `The response has ${missing}.`);
       return this.#fail(error, wrappers, document.errors);
     }
     for (const [index, candidate] of candidates.entries()) {
@@ -184,7 +184,7 @@ class Resolution {
     this.#length += text.length;
     try {
       if (this.#length > maxChainLength) {
-        const reason = `The documents have more than ${maxChainLength} characters together.`;
+        const reason = `The documents together have more than ${maxChainLength} characters.`;
         throw new VastError(vastErrorCodes.xml, reason);
       }
       const { rules, pause } = this.#options;
@@ -203,7 +203,7 @@ class Resolution {
     }
   }
 
-  /** The ad of a candidate, if it leads to one; and whether its wrapper forbids to try others. */
+  /** Returns the ad that a candidate leads to, if any, and whether its wrapper forbids trying other candidates. */
   async #try(
     candidate: AdEntry,
     documentUrl: string | undefined,
@@ -216,11 +216,11 @@ class Resolution {
       if (candidate.kind === 'invalid') {
         throw new VastError(vastErrorCodes.schema, 'The ad is neither InLine nor Wrapper.');
       }
-      const { wrapper, chain } = this.#enter(candidate, documentUrl, wrappers);
+      const { wrapper, chain } = this.#extendChain(candidate, documentUrl, wrappers);
       const ad = await this.#request(wrapper.tagUrl, chain);
       return { ad, isFinal: wrapper.fallbackOnNoAd === false && !isInPod(candidate) };
     } catch (error) {
-      this.#fail(error, wrappers, this.#ownErrors(candidate), candidate.id);
+      this.#fail(error, wrappers, this.#errorUrlsOf(candidate), candidate.id);
       return { isFinal: false };
     }
   }
@@ -236,14 +236,14 @@ class Resolution {
     if (inline.isInteractive) {
       const error = new VastError(
         vastErrorCodes.interactive,
-        'The interactive part of the ad does not run here; its video is shown.',
+        "The ad's interactive part is not supported; only its video is shown.",
       );
       this.#fail(error, wrappers, inline.errors, candidate.id);
     }
     return ad;
   }
 
-  #enter(
+  #extendChain(
     candidate: AdEntry,
     documentUrl: string | undefined,
     wrappers: readonly Wrapper[],
@@ -257,17 +257,17 @@ class Resolution {
       const reason = `The chain has more than ${maxWrappers} wrappers.`;
       throw new VastError(vastErrorCodes.wrapperLimit, reason);
     }
-    if (wrappers.some((above) => above.tagUrl === tagUrl)) {
-      throw new VastError(vastErrorCodes.wrapperLimit, 'The wrapper refers to its own chain.');
+    if (wrappers.some((outer) => outer.tagUrl === tagUrl)) {
+      throw new VastError(vastErrorCodes.wrapperLimit, 'The wrapper chain is circular.');
     }
     return { wrapper, chain: [...wrappers, wrapper] };
   }
 
-  /** Records an error for every wrapper above, and for `own`: the ad itself, or an empty document. */
+  /** Records an error for all `wrappers`, and for the failed ad or document itself, whose error URLs are `ownUrls`. */
   #fail(
     error: unknown,
     wrappers: readonly Wrapper[],
-    own: readonly string[] = [],
+    ownUrls: readonly string[] = [],
     adId?: string,
   ): undefined {
     if (!(error instanceof VastError)) throw error;
@@ -280,13 +280,13 @@ class Resolution {
       code,
       reason,
     });
-    this.#report(code, [...wrappers.flatMap(({ errors }) => errors), ...own]);
+    this.#report(code, [...wrappers.flatMap(({ errors }) => errors), ...ownUrls]);
   }
 
-  /** Reports the rest of a pod, but not to its wrappers: for them, the pod is a success. */
-  #reportShortened(rest: readonly AdEntry[]): void {
-    for (const ad of rest.slice(0, maxCandidates)) {
-      this.#report(vastErrorCodes.breakShortened, this.#ownErrors(ad));
+  /** Reports the remaining ads of a pod, but not to their wrappers, for which the pod succeeded. */
+  #reportShortened(remainingAds: readonly AdEntry[]): void {
+    for (const ad of remainingAds.slice(0, maxCandidates)) {
+      this.#report(vastErrorCodes.breakShortened, this.#errorUrlsOf(ad));
     }
   }
 
@@ -294,7 +294,7 @@ class Resolution {
     if (urls.length > 0) this.#errors.push({ code, urls: [...urls] });
   }
 
-  #ownErrors(ad: AdEntry): string[] {
+  #errorUrlsOf(ad: AdEntry): string[] {
     return readErrors(ad.body, this.#options.rules);
   }
 

@@ -1,12 +1,12 @@
-/** A position in the media, as the ad server wrote it: a percentage needs the probed duration. */
+/** A playback position as the ad server stated it. A percentage can be resolved only with the probed duration. */
 export type TimeOffset = { ms: number } | { percent: number };
 
 const clockTime = /^(?:(\d{1,2}):)?(\d{1,2}):([0-5]?\d)(?:\.(\d{1,9}))?$/;
 const seconds = /^\d{1,5}(?:\.\d{1,9})?$/;
 
 /**
- * `HH:MM:SS` or `HH:MM:SS.mmm` in milliseconds. `MM:SS` and plain seconds are read too, because servers
- * send them. Undefined for anything else.
+ * Parses `HH:MM:SS` or `HH:MM:SS.mmm` into milliseconds. Also accepts `MM:SS` and plain seconds, because servers send
+ * them. Undefined for anything else.
  */
 export function parseDuration(text: string | undefined): number | undefined {
   if (text === undefined) return undefined;
@@ -18,7 +18,7 @@ export function parseDuration(text: string | undefined): number | undefined {
   return total * 1_000 + Number(fraction.padEnd(3, '0').slice(0, 3));
 }
 
-/** A `skipoffset` or the `offset` of a progress event: a time, or a percentage from 0 to 100. */
+/** Parses a `skipoffset`, or the `offset` of a progress event: a time, or a percentage from 0 to 100. */
 export function parseOffset(text: string | undefined): TimeOffset | undefined {
   const percent = /^(\d{1,3}(?:\.\d{1,9})?)%$/.exec(text ?? '')?.[1];
   if (percent !== undefined) {
@@ -28,20 +28,20 @@ export function parseOffset(text: string | undefined): TimeOffset | undefined {
   return ms === undefined ? undefined : { ms };
 }
 
-/** An offset in milliseconds; undefined when it is a percentage of an unknown duration. */
+/** Converts an offset to milliseconds; undefined for a percentage of an unknown duration. */
 export function offsetMs(offset: TimeOffset, durationMs: number | undefined): number | undefined {
   if ('ms' in offset) return offset.ms;
   return durationMs === undefined ? undefined : (offset.percent / 100) * durationMs;
 }
 
-/** `true` or `1`, `false` or `0`, in any case: the schema and the samples disagree about which. */
+/** Parses `true` or `1`, `false` or `0`, case-insensitively, because the VAST schema and the samples disagree. */
 export function parseFlag(text: string | undefined): boolean | undefined {
   if (text === undefined) return undefined;
   if (/^(true|1)$/i.test(text)) return true;
   return /^(false|0)$/i.test(text) ? false : undefined;
 }
 
-/** A positive number; fractions are rounded down. */
+/** Parses a positive number, rounded down; undefined for anything else. */
 export function parsePositive(text: string | undefined): number | undefined {
   if (text === undefined || !/^\d{1,9}(?:\.\d{1,9})?$/.test(text)) return undefined;
   const value = Math.floor(Number(text));
@@ -49,8 +49,8 @@ export function parsePositive(text: string | undefined): number | undefined {
 }
 
 /**
- * A name or an id on one line, cut at 200 characters. Undefined when empty. XML 1.1 allows control
- * characters, and the cut may fall between the halves of a surrogate pair: neither is stored.
+ * Normalizes a name or id to a single line of at most 200 characters; undefined when empty. Control characters, which
+ * XML 1.1 allows, and surrogates that truncation leaves unpaired are replaced with spaces.
  */
 export function shortText(text: string | undefined): string | undefined {
   const line = text
@@ -60,13 +60,13 @@ export function shortText(text: string | undefined): string | undefined {
   return line === '' ? undefined : line;
 }
 
-/** Of `T`, with the members optional that may be undefined. */
+/** `T`, with every property that may be undefined made optional. */
 export type Defined<T> = { [K in keyof T as undefined extends T[K] ? never : K]: T[K] } & {
   [K in keyof T as undefined extends T[K] ? K : never]?: Exclude<T[K], undefined>;
 };
 
-/** A copy without the members that are undefined: results are compared, and stored as JSON. */
+/** Copies an object without its undefined properties, because results are compared and stored as JSON. */
 export const withoutUndefined = <T extends object>(value: T): Defined<T> =>
   Object.fromEntries(
-    Object.entries(value).filter(([, member]) => member !== undefined),
+    Object.entries(value).filter(([, property]) => property !== undefined),
   ) as Defined<T>;

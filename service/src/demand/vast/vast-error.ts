@@ -1,21 +1,21 @@
-/** The error codes of VAST 4.3 (section 2.3.6.3) that this reader reports. */
+/** VAST 4.3 error codes (section 2.3.6.3) that this parser reports. */
 export const vastErrorCodes = {
-  /** The document is not well-formed XML, or exceeds the reader's limits. */
+  /** The document is not well-formed XML, or exceeds the parser's limits. */
   xml: 100,
-  /** The XML is not a VAST document, or lacks something that every ad needs. */
+  /** The XML is not a VAST document, or a required element is missing. */
   schema: 101,
   version: 102,
-  /** An ad of a kind that this player does not play: audio, or one that can be skipped too early. */
+  /** The player does not play this kind of ad: an audio ad, or one that can be skipped too early. */
   trafficking: 200,
   /** A non-linear ad where a linear one is expected. */
   linearity: 201,
   duration: 202,
   blockedCategory: 205,
-  /** An ad of a pod that is not played because only one ad is shown. */
+  /** An ad in a pod that is not played, because only one ad is shown. */
   breakShortened: 206,
   /** A wrapper without a usable tag. */
   wrapper: 300,
-  /** The document of a wrapper was unavailable, or did not arrive in time. */
+  /** The document that a wrapper refers to was unavailable, or did not arrive in time. */
   timeout: 301,
   wrapperLimit: 302,
   noAds: 303,
@@ -28,7 +28,7 @@ export const vastErrorCodes = {
 
 export type VastErrorCode = (typeof vastErrorCodes)[keyof typeof vastErrorCodes];
 
-/** Why a document or an ad cannot be used. The message is for operators. */
+/** Thrown when a document or an ad cannot be used. The message is for operators. */
 export class VastError extends Error {
   override readonly name = 'VastError';
   readonly code: VastErrorCode;

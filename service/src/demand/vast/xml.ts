@@ -1,13 +1,13 @@
 import { SaxesParser } from 'saxes';
 import { VastError, vastErrorCodes } from './vast-error.ts';
 
-/** An element of a parsed document. Names carry no namespace prefix. */
+/** A parsed element. Names have no namespace prefix. */
 export interface XmlElement {
   readonly name: string;
-  /** By name in lower case: servers write `adId`, `AdID` and `adID`. */
+  /** Keyed by lower-case name, because servers write `adId`, `AdID` and `adID`. */
   readonly attributes: ReadonlyMap<string, string>;
   readonly children: readonly XmlElement[];
-  /** Its own text and CDATA sections, joined in order, without surrounding white space. */
+  /** The element's own text and CDATA sections, joined in order and trimmed. */
   readonly text: string;
 }
 
@@ -17,31 +17,30 @@ export interface XmlDocument {
   repairs: number;
 }
 
-/** Characters; a document that arrived as 256 kB of UTF-8 has no more than that. */
+/** Maximum characters. 256 KiB of UTF-8, the limit of a response, has no more than that. */
 export const maxDocumentLength = 262_144;
-/** VAST itself nests nine levels deep. */
+/** Maximum nesting depth. VAST itself needs nine levels. */
 const maxDepth = 32;
-/** Elements, attributes, and pieces of text. A typical document has 100. */
+/** Maximum elements, attributes and text segments together. A typical document has 100. */
 const maxNodes = 5_000;
-/** Bare ampersands. A typical document has none or 50. */
+/** Maximum bare ampersands. A typical document has either none or about 50. */
 const maxRepairs = 2_000;
 
-/** Characters that are parsed at a stretch: below 10 ms, even before the code is optimized. */
+/** Characters parsed without a pause; takes less than 10 ms even before the code is optimized. */
 const sliceLength = 16_384;
 
 /**
- * Parses a document from an untrusted server. DOCTYPE is rejected, so that there are no entities but the
- * five of XML. Bare ampersands are repaired, because many ad servers leave the URLs in their documents
- * unescaped.
+ * Parses a document from an untrusted server. Documents with a DOCTYPE are rejected, so that only XML's five predefined
+ * entities exist. Bare ampersands are escaped, because many ad servers don't escape the URLs in their documents.
  *
- * @param pause lets other work run between the slices of a long document
+ * @param pause awaited between the slices of a long document, to let other work run
  * @throws VastError 100 when the document is not well-formed or exceeds a limit.
  */
 export async function parseXml(text: string, pause: () => Promise<void>): Promise<XmlDocument> {
   if (text.length > maxDocumentLength) {
-    throw malformed(`has ${text.length} characters; at most ${maxDocumentLength} are read`);
+    throw malformed(`has ${text.length} characters; expected at most ${maxDocumentLength}`);
   }
-  // Through a buffer, because the markup of a bid may hold half a surrogate pair, which no database takes.
+  // A round trip through a buffer replaces lone surrogates, which a bid's markup may contain and databases reject.
   const unicode = Buffer.from(text).toString();
   const { text: wellFormed, repairs } = escapeAmpersands(unicode.trim());
   const tree = buildTree();
@@ -67,12 +66,12 @@ interface OpenElement {
   text: string;
 }
 
-/** Takes a document in pieces. `close` returns its root. */
+/** Builds a tree from successive slices of a document. `close` returns the root. */
 function buildTree(): { write(text: string): void; close(): XmlElement } {
   const parser = new SaxesParser({ position: false });
   const document: OpenElement = { name: '', attributes: new Map(), children: [], text: '' };
   const open = [document];
-  let attributes = new Map<string, string>();
+  let currentAttributes = new Map<string, string>();
   let nodes = 0;
   const countNode = () => {
     nodes += 1;
@@ -85,17 +84,17 @@ function buildTree(): { write(text: string): void; close(): XmlElement } {
   };
 
   parser.on('doctype', () => {
-    throw malformed('has a DOCTYPE; VAST needs none, and it could define entities');
+    throw malformed('has a DOCTYPE, which could define entities; VAST needs none');
   });
   parser.on('opentagstart', ({ name }) => {
     countNode();
     if (open.length > maxDepth) throw malformed(`nests more than ${maxDepth} elements`);
-    attributes = new Map();
-    open.push({ name: localName(name), attributes, children: [], text: '' });
+    currentAttributes = new Map();
+    open.push({ name: localName(name), attributes: currentAttributes, children: [], text: '' });
   });
   parser.on('attribute', ({ name, value }) => {
     countNode();
-    attributes.set(name.toLowerCase(), value);
+    currentAttributes.set(name.toLowerCase(), value);
   });
   parser.on('closetag', () => {
     const element = open.pop();
@@ -123,12 +122,12 @@ function buildTree(): { write(text: string): void; close(): XmlElement } {
 
 const localName = (name: string): string => name.slice(name.indexOf(':') + 1);
 
-/** Follows an ampersand: one of the five entities of XML, or a character reference. */
+/** Matches what follows the ampersand of one of XML's five entities or of a character reference. */
 const entity = /(?:amp|lt|gt|quot|apos|#\d{1,7}|#x[\da-fA-F]{1,6});/y;
 
 /**
- * Escapes ampersands that begin no entity, except in CDATA sections, where they stand for themselves. One
- * pass, in steps: `replace` would collect all matches before it could stop at the limit.
+ * Escapes ampersands that don't start an entity, except in CDATA sections, where they are literal. This is a loop,
+ * because `replace` would collect all matches before it could stop at the limit.
  */
 function escapeAmpersands(text: string): { text: string; repairs: number } {
   const parts: string[] = [];
@@ -150,7 +149,7 @@ function escapeAmpersands(text: string): { text: string; repairs: number } {
   return { text: parts.join('') + text.slice(copied), repairs };
 }
 
-/** The next CDATA section; it ends at infinity when it is not closed, or when there is none. */
+/** Returns the next CDATA section. `end` is infinite if the section is not closed; both are if there is none. */
 function cdataAfter(text: string, from: number): { start: number; end: number } {
   const start = text.indexOf('<![CDATA[', from);
   if (start < 0) return { start: Infinity, end: Infinity };

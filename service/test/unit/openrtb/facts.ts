@@ -1,7 +1,7 @@
-import type { BidRequestFacts } from '../../../src/demand/openrtb/request.ts';
+import type { BidRequestInput } from '../../../src/demand/openrtb/request.ts';
 
 /** With everything that a request can have. */
-export const facts: BidRequestFacts = {
+export const facts: BidRequestInput = {
   id: 'req-1',
   version: '2.6',
   isTest: false,

@@ -143,12 +143,12 @@ describe('a bid response', () => {
 
   test('has a bid of a blocked seat rejected', () => {
     const seatbid = [{ seat: 's9', bid: [bid()] }];
-    expect(rejectionOf({}, { seatbid })).toMatchObject({ loss: 104 });
+    expect(rejectionOf({}, { seatbid })).toMatchObject({ lossReason: 104 });
   });
 
   test('has bids in a foreign currency rejected', () => {
     expect(rejectionOf({}, { cur: 'EUR' })).toMatchObject({
-      loss: 3,
+      lossReason: 3,
       reason: 'It is in "EUR"; expected USD.',
     });
   });
@@ -161,7 +161,7 @@ describe('a bid response', () => {
     const result = readBidResponse(responseOf([], { seatbid }), rules);
     expect(result).toMatchObject({
       bids: [{ seat: 's1', priceMicros: 2_500_000 }, { seat: 's2' }],
-      rejected: [{ seat: 's1', loss: 3 }],
+      rejected: [{ seat: 's1', lossReason: 3 }],
     });
   });
 

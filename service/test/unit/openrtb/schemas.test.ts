@@ -6,7 +6,7 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { Ajv2020 } from 'ajv/dist/2020.js';
 import { describe, expect, test } from 'vitest';
-import { type BidRequestFacts, buildBidRequest } from '../../../src/demand/openrtb/request.ts';
+import { type BidRequestInput, buildBidRequest } from '../../../src/demand/openrtb/request.ts';
 import { facts } from './facts.ts';
 
 const folder = process.env['OPENRTB_SCHEMAS'];
@@ -26,7 +26,7 @@ function testRequests(root: string): void {
   };
 
   const { playerSize: _, ...rest } = facts;
-  const least: BidRequestFacts = {
+  const least: BidRequestInput = {
     ...rest,
     site: {},
     player: { limitAdTracking: true, childDirected: true },
@@ -43,7 +43,7 @@ function testRequests(root: string): void {
       { ...facts, isTest: true, player: { ...facts.player, ip: '2001:db8::' } },
     ],
     ['with extensions', { ...facts, ext: { imp: [{ ext: { bidder: 1 } }], ext: { a: 1 } } }],
-  ] satisfies [string, BidRequestFacts][])('a request %s is valid', (_what, each) => {
+  ] satisfies [string, BidRequestInput][])('a request %s is valid', (_what, each) => {
     expect(errorsOf(buildBidRequest(each))).toEqual([]);
   });
 

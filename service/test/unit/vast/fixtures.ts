@@ -1,6 +1,6 @@
 import type { Clock } from '../../../src/platform/clock.ts';
 import {
-  type Fetched,
+  type FetchResult,
   type ResolveOptions,
   resolveVast,
   type VastResult,
@@ -105,7 +105,7 @@ export async function resolve(
   start: Parameters<typeof resolveVast>[0] = { tagUrl: urlOf('start') },
 ): Promise<Resolved> {
   const requested: string[] = [];
-  const fetchDocument = (url: string): Promise<Fetched> => {
+  const fetchDocument = (url: string): Promise<FetchResult> => {
     requested.push(url);
     const text = documents[url.replace('https://ads.example/', '')];
     return Promise.resolve(

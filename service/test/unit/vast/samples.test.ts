@@ -9,7 +9,11 @@ import type { AddressInfo } from 'node:net';
 import { join, posix, sep } from 'node:path';
 import { setImmediate } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { type Fetched, resolveVast, type VastResult } from '../../../src/demand/vast/resolve.ts';
+import {
+  type FetchResult,
+  resolveVast,
+  type VastResult,
+} from '../../../src/demand/vast/resolve.ts';
 import { systemClock } from '../../../src/platform/clock.ts';
 import { rules } from './fixtures.ts';
 import { dailymotionSamples, type Expected, iabSamples } from './sample-expectations.ts';
@@ -84,7 +88,7 @@ const resolveSample = (file: string): Promise<VastResult> =>
     },
   );
 
-async function fetchFromServer(url: string): Promise<Fetched> {
+async function fetchFromServer(url: string): Promise<FetchResult> {
   const response = await fetch(`${base}/?url=${encodeURIComponent(url)}`);
   if (!response.ok) return { status: 'failed', reason: `HTTP ${response.status}` };
   return { status: 'ok', text: await response.text(), url };
