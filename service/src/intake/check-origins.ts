@@ -8,26 +8,27 @@ import { type FetchedFile, RefusedError } from './fetch-media.ts';
 import type { IntakeDeps } from './intake.ts';
 import { changeConfiguration, originCheckMs } from './outside-creative.ts';
 
-/** A creative that is due for a comparison with its origin. */
+/** A creative that is due to be compared with its origin. */
 interface Origin {
   account_id: string;
   environment: Scope['environment'];
   source_id: string;
   creative_id: string;
   sha256: string;
-  /** Null: unknown. */
+  /** When the source last offered the creative; null if unknown. */
   offered_at: Date | null;
 }
 
 const intervalMs = 60_000;
-/** Longer than the jobs of a source take that one round adds. If the process dies, another one takes over then. */
+/** Longer than a source's jobs from one round can take. If the process dies, another one takes over after this time. */
 const leaseMs = 1_800_000;
+/** Maximum comparisons per source and per account in one round. */
 const perSource = 5;
 const perAccount = 100;
 
 /**
- * Compares each approved outside creative with its origin once a day, in one of the processes: other bytes under
- * the same address have not been reviewed.
+ * Compares each approved outside creative with its origin once a day, in one of the processes, because a source could
+ * replace the reviewed file under the same URL.
  */
 export function startOriginChecks(deps: IntakeDeps & { tracing: Pick<Tracing, 'run'> }): {
   stop(): Promise<void>;
@@ -51,7 +52,7 @@ export function startOriginChecks(deps: IntakeDeps & { tracing: Pick<Tracing, 'r
   };
 }
 
-/** Queues the comparisons that are due. */
+/** Queues the due comparisons. */
 async function checkOrigins(deps: IntakeDeps): Promise<void> {
   const { database, clock, queue } = deps;
   const now = new Date(clock.nowMs());
@@ -71,7 +72,7 @@ async function checkOrigins(deps: IntakeDeps): Promise<void> {
   }
 }
 
-/** Locked rows are checked again, so that two processes never claim the same one. */
+/** Claims due comparisons. PostgreSQL rechecks the condition on locked rows, so two processes never claim the same one. */
 const claim = (queries: Queries, accountId: string, now: Date): Promise<Origin[]> =>
   queries.query<Origin>(
     `UPDATE creative_origins SET due_at = $3
@@ -84,7 +85,7 @@ const claim = (queries: Queries, accountId: string, now: Date): Promise<Origin[]
     [accountId, now, new Date(now.getTime() + leaseMs), perSource, perAccount],
   );
 
-/** Never rejects; whether the origin could be compared. */
+/** Compares a creative with its origin. Never rejects; resolves to whether the comparison succeeded. */
 async function checkOrigin(
   deps: IntakeDeps,
   origin: Origin,
@@ -93,26 +94,27 @@ async function checkOrigin(
   const { database, log } = deps;
   try {
     const creative = await readCreative(database, origin);
-    if (!creative) return await forget(database, origin);
+    if (!creative) return await deleteOrigin(database, origin);
     if (isUnoffered(deps, origin) && (await archive(deps, origin)))
-      return await forget(database, origin);
-    // What waits for a review or failed it is not served.
+      return await deleteOrigin(database, origin);
+    // Only approved creatives are served.
     const url = creative.origin_url;
     if (creative.review.status !== 'approved' || url === undefined)
-      return await finish(deps, origin, origin.sha256);
+      return await reschedule(deps, origin, origin.sha256);
     const loopback = deps.development && origin.environment === 'sandbox';
     const video = await fetchVideo(deps, url, { loopback, signal });
-    if (video.sha256 === origin.sha256) return await finish(deps, origin, origin.sha256);
+    if (video.sha256 === origin.sha256) return await reschedule(deps, origin, origin.sha256);
     await quarantine(deps, origin, url, video);
-    return await finish(deps, origin, video.sha256);
+    return await reschedule(deps, origin, video.sha256);
   } catch (error) {
-    // After a stop, another process takes over when the lease has expired.
+    // On shutdown, another process takes over when the lease expires.
     if (signal.aborted) return false;
-    const isGone = error instanceof RefusedError;
-    if (isGone) log.debug({ creativeId: origin.creative_id, reason: error.message }, 'no origin');
+    const isUnavailable = error instanceof RefusedError;
+    if (isUnavailable)
+      log.debug({ creativeId: origin.creative_id, reason: error.message }, 'origin unavailable');
     else log.error({ err: error, ...origin }, 'could not check an outside creative');
-    // Our copy is still the one that was reviewed.
-    await finish(deps, origin, origin.sha256).catch(() => undefined);
+    // Our copy stays in use, because it is still the one that was reviewed.
+    await reschedule(deps, origin, origin.sha256).catch(() => undefined);
     return false;
   }
 }
@@ -138,8 +140,8 @@ const isUnoffered = (
   clock.nowMs() - offeredAt.getTime() > unofferedMs;
 
 /**
- * Archives a creative that its source no longer offers, so that the review queue and the room of the source are for
- * those that it does offer. A rejected one is kept: the source must not have it reviewed again by pausing it.
+ * Archives a creative that its source no longer offers, so that it doesn't take up space in the review queue and in the
+ * source's quota. Rejected creatives are kept, so that a source can't get another review by pausing one.
  */
 async function archive(deps: IntakeDeps, origin: Origin): Promise<boolean> {
   const { account_id: accountId, environment, creative_id: id } = origin;
@@ -155,13 +157,13 @@ async function archive(deps: IntakeDeps, origin: Origin): Promise<boolean> {
     if (isArchived) deps.demandMetrics.countIntake('archived');
     return isArchived;
   } catch (error) {
-    // A house ad shows it, too.
+    // A house ad uses the creative too.
     if (error instanceof DomainError) return false;
     throw error;
   }
 }
 
-async function forget(
+async function deleteOrigin(
   queries: Queries,
   { account_id: accountId, creative_id: id }: Origin,
 ): Promise<true> {
@@ -172,8 +174,12 @@ async function forget(
   return true;
 }
 
-/** @param sha256 of the file as it was last seen, so that a change is reported once */
-async function finish(
+/**
+ * Schedules the next comparison.
+ *
+ * @param sha256 hash of the file as last seen, so that a change is reported only once
+ */
+async function reschedule(
   { database, clock }: IntakeDeps,
   { account_id: accountId, creative_id: id }: Origin,
   sha256: string,
@@ -187,9 +193,8 @@ async function finish(
 }
 
 /**
- * Puts a creative whose file has changed back into the review queue, with a copy of the new file, or as it was if
- * players cannot be shown that. Always a person decides: automatic approval is for what a source offers, not for what
- * it swaps.
+ * Returns a creative whose file has changed to the review queue, with a copy of the new file, or unchanged if the new
+ * file cannot be shown. A person always decides: automatic approval doesn't apply to replaced files.
  */
 async function quarantine(
   deps: IntakeDeps,
@@ -198,23 +203,23 @@ async function quarantine(
   video: FetchedFile,
 ): Promise<void> {
   const { account_id: accountId, environment, creative_id: id } = origin;
-  const found = await copyChanged(deps, video);
+  const copy = await tryCopy(deps, video);
   await changeConfiguration(deps, { accountId, environment }, async (operation: Operation) => {
     const current = await readCreative(operation.queries, origin);
-    // An operator was faster.
+    // An operator may have changed the creative in the meantime.
     if (current?.review.status !== 'approved' || current.origin_url !== url) return;
     const kind = 'creative' as const;
     const target = { kind, id, ifMatch: undefined, action: 'origin_changed' };
     await deps.manage.change(operation, target, (before) => ({
       ...before,
-      ...('media' in found ? { media: withCaptions(found.media, before.media) } : {}),
+      ...('media' in copy ? { media: withCaptions(copy.media, before.media) } : {}),
       review: {
         ...unreviewed,
         reason_code: 'origin_changed',
         feedback:
-          'media' in found
+          'media' in copy
             ? 'The source replaced the file after it was approved.'
-            : `The source replaced the file after it was approved. The new one cannot be shown: ${found.problem}`,
+            : `The source replaced the file after it was approved. The new file cannot be shown: ${copy.problem}`,
       },
     }));
   });
@@ -222,7 +227,7 @@ async function quarantine(
   deps.log.warn({ creativeId: id, sourceId: origin.source_id }, 'an outside creative was replaced');
 }
 
-async function copyChanged(
+async function tryCopy(
   deps: IntakeDeps,
   video: FetchedFile,
 ): Promise<{ media: VideoMedia } | { problem: string }> {

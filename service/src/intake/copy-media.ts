@@ -10,24 +10,24 @@ export interface MediaDeps {
   fetchMedia: FetchMedia;
   storeFile: StoreFile;
   probe: ProbeThread['probe'];
-  /** The public URL of the service. */
+  /** Returns the service's public URL. */
   publicUrl(): string;
 }
 
 export type VideoMedia = Extract<Media, { format: 'video' }>;
 export type CreativeIcon = NonNullable<Creative['icons']>[number];
 
-/** How files are fetched, for one creative. */
+/** How the files of one creative are fetched. */
 export interface FetchRules {
   loopback: boolean;
   signal: AbortSignal;
 }
 
-/** As for uploads. */
+/** Maximum video size, the same as for uploads. */
 const maxVideoBytes = 20 * 1_024 * 1_024;
 const maxCaptionsBytes = 524_288;
 const maxIconBytes = 262_144;
-/** Pixels: an icon is shown in a corner of the ad. */
+/** Maximum width and height in pixels; an icon is shown in a corner of the ad. */
 const maxIconSize = 1_024;
 const maxCaptions = 16;
 
@@ -39,9 +39,9 @@ export const fetchVideo = (
 ): Promise<FetchedFile> => fetchMedia({ url, maxBytes: maxVideoBytes, loopback }, signal);
 
 /**
- * Probes a video and stores our copy. What the source declared about it does not count.
+ * Probes a video and stores our copy. Ignores what the source declared about the file.
  *
- * @throws RefusedError when players cannot be shown the file.
+ * @throws RefusedError when the file cannot be shown to players.
  */
 export async function copyVideo(
   deps: MediaDeps,
@@ -80,7 +80,7 @@ export async function copyVideo(
   };
 }
 
-/** H.264 with 8 bits per sample and 4:2:0, which is what browsers decode everywhere. */
+/** Codecs that all browsers decode, with 8 bits per sample and 4:2:0 chroma subsampling. */
 const playableVideo =
   /^(?:avc[13]\.(?:42|4d|58|64)[0-9a-f]{4}|vp8|vp09\.00\.[0-9.]+|av01\.0\.\w+\.08[\w.]*)$/i;
 const playableAudio = /^(?:mp4a\.(?:40|69|6b)[0-9a-f.]*|mp3|opus|vorbis|flac)$/i;
@@ -94,7 +94,7 @@ async function readFacts({ probe }: MediaDeps, body: Buffer): Promise<MediaFacts
   }
 }
 
-/** Copies the captions that can be used; an ad without the others can still be shown. */
+/** Copies the usable captions and skips the others, because the ad can be shown without them. */
 export async function copyCaptions(
   deps: MediaDeps,
   captions: Offer['captions'],
@@ -119,7 +119,7 @@ export async function copyCaptions(
   return copied;
 }
 
-/** The language in itself, as players look for it: `français`. Undefined for what is no language tag. */
+/** Returns a language's name in that language, such as `français`; undefined for an invalid language tag. */
 function labelOf(language: string): string | undefined {
   if (language.length > 35) return undefined;
   try {
@@ -140,7 +140,7 @@ function isWebVtt(body: Buffer): boolean {
 /**
  * Copies an icon.
  *
- * @throws RefusedError when it is no image that can be shown.
+ * @throws RefusedError when the file is not an image that can be shown.
  */
 export async function copyIcon(
   deps: MediaDeps,
@@ -155,7 +155,7 @@ export async function copyIcon(
   if (!fits(width) || !fits(height))
     throw new RefusedError(
       'unsupported',
-      `The icon measures ${width} × ${height}; the limit is ${maxIconSize} × ${maxIconSize}.`,
+      `The icon has ${width} × ${height} pixels; expected at most ${maxIconSize} × ${maxIconSize}.`,
     );
   const { name } = await deps.storeFile(body, type, sha256);
   return {

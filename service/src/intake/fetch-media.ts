@@ -7,14 +7,14 @@ import { parseWebUrl } from '../demand/web-url.ts';
 import { linkSignal } from '../platform/link-signal.ts';
 import { findUrlProblem } from '../platform/public-address.ts';
 
-/** The kind of a refusal, for metrics. */
+/** Why an offer was rejected, for metrics. */
 export type Refusal =
   'unreachable' | 'too_large' | 'unsupported' | 'unknown_advertiser' | 'invalid_id' | 'no_room';
 
-/** What an outside source offers cannot be used; the message says why. */
+/** An outside source's offer cannot be used; the message says why. */
 export class RefusedError extends Error {
   readonly refusal: Refusal;
-  /** Whether the same attempt may succeed in a minute: the file itself was not judged. */
+  /** Whether a retry may succeed, because the failure doesn't depend on the file itself. */
   readonly isTransient: boolean;
   constructor(refusal: Refusal, message: string, isTransient = false) {
     super(message);
@@ -27,7 +27,7 @@ export class RefusedError extends Error {
 interface MediaRequest {
   url: string;
   maxBytes: number;
-  /** Whether http and loopback addresses are allowed, for development. */
+  /** Whether http and loopback IPs are allowed, for development. */
   loopback: boolean;
 }
 
@@ -37,11 +37,11 @@ export interface FetchedFile {
   sha256: string;
 }
 
-/** @throws RefusedError when there is no such file, or it is too large or too slow. */
+/** @throws RefusedError when the file is missing or too large, or takes too long to fetch. */
 export type FetchMedia = (request: MediaRequest, signal: AbortSignal) => Promise<FetchedFile>;
 
 interface Deps {
-  /** Agents for public addresses only, and for development. */
+  /** `strict` connects only to public IPs; `development` also to loopback. */
   agents: { strict: Dispatcher; development: Dispatcher };
   /** Timeout for a file, redirects included (default 30 s). */
   timeoutMs?: number;
@@ -49,29 +49,29 @@ interface Deps {
 
 const maxRedirects = 3;
 
-/** Fetches files from public addresses only, redirects included, within limits of size and time. */
+/** Fetches files within size and time limits, and only from public IPs, also after redirects. */
 export function createFetchMedia({ agents, timeoutMs = 30_000 }: Deps): FetchMedia {
   return async ({ url, maxBytes, loopback }, signal) => {
     const linked = linkSignal(signal, { timeoutMs });
     const dispatcher = loopback ? agents.development : agents.strict;
     try {
-      let at = url;
+      let currentUrl = url;
       for (let redirects = 0; redirects <= maxRedirects; redirects += 1) {
-        const problem = findUrlProblem(at, { development: loopback });
+        const problem = findUrlProblem(currentUrl, { development: loopback });
         if (problem !== undefined)
-          throw new RefusedError('unreachable', `The URL ${short(at)} ${problem}.`);
-        const response = await request(at, {
+          throw new RefusedError('unreachable', `The URL ${short(currentUrl)} ${problem}.`);
+        const response = await request(currentUrl, {
           dispatcher,
           signal: linked.signal,
-          // What is compared and stored are the bytes of the file.
+          // Uncompressed, because the hash is that of the file's bytes.
           headers: { 'accept-encoding': 'identity', 'user-agent': 'Trueward-Intake/1' },
         });
-        // A body that is destroyed before its end emits an error, which nobody else awaits.
+        // Destroying an unfinished body emits an error, which would otherwise be unhandled.
         response.body.on('error', () => undefined);
-        const target = redirectOf(response, at);
-        if (target === undefined) return await readBody(response, at, maxBytes);
+        const target = redirectOf(response, currentUrl);
+        if (target === undefined) return await readBody(response, currentUrl, maxBytes);
         response.body.destroy();
-        at = target;
+        currentUrl = target;
       }
       throw new RefusedError(
         'unreachable',
@@ -90,7 +90,7 @@ export function createFetchMedia({ agents, timeoutMs = 30_000 }: Deps): FetchMed
   };
 }
 
-/** Fetches the video of the built-in test source from this folder, and everything else with `fetchMedia`. */
+/** Reads the built-in test source's video from `mediaDirectory`, and fetches everything else with `fetchMedia`. */
 export const withTestAd =
   (fetchMedia: FetchMedia, mediaDirectory: string): FetchMedia =>
   async (media, signal) => {
@@ -120,7 +120,7 @@ function redirectOf(
   body.destroy();
   throw new RefusedError(
     'unreachable',
-    `${short(from)} redirects to ${short(location)}, which is no web URL.`,
+    `${short(from)} redirects to ${short(location)}, which is not a web URL.`,
   );
 }
 
@@ -129,9 +129,9 @@ async function readBody(
   url: string,
   maxBytes: number,
 ): Promise<FetchedFile> {
-  const refuse = (refusal: Refusal, what: string, isTransient = false): never => {
+  const refuse = (refusal: Refusal, problem: string, isTransient = false): never => {
     body.destroy();
-    throw new RefusedError(refusal, `${short(url)} ${what}.`, isTransient);
+    throw new RefusedError(refusal, `${short(url)} ${problem}.`, isTransient);
   };
   if (statusCode !== 200)
     refuse(
@@ -142,7 +142,7 @@ async function readBody(
   const tooLarge = `has more than ${maxBytes} bytes`;
   if (Number(headers['content-length'] ?? 0) > maxBytes) refuse('too_large', tooLarge);
   const chunks: Buffer[] = [];
-  // Chunk by chunk: 20 MB at once would block the process for 25 ms.
+  // Hash chunk by chunk, because hashing 20 MB in one call would block the process for 25 ms.
   const hash = createHash('sha256');
   let size = 0;
   for await (const chunk of body) {

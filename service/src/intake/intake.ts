@@ -17,7 +17,7 @@ import {
   addIcon,
   changeConfiguration,
   type ChangeDeps,
-  checkRoom,
+  checkQuota,
   createCreative,
   findCreative,
   type Submission,
@@ -28,33 +28,33 @@ export interface IntakeDeps extends MediaDeps, ChangeDeps {
   queue: JobQueue;
   log: Logger;
   development: boolean;
-  /** After how long without an offer a creative is archived; undefined: never. */
+  /** How long a creative may go without an offer before it is archived; undefined: never archived. */
   unofferedMs: number | undefined;
   demandMetrics: { countIntake(result: IntakeResult): void };
 }
 
-/** What became of a creative, for metrics. `replaced` is one whose file the source has changed. */
+/** Result of importing or checking a creative, for metrics. `replaced`: the source has changed its file. */
 export type IntakeResult = 'copied' | 'replaced' | 'archived' | 'failed' | Refusal;
 
 /**
- * Makes the creative of an offer an ordinary one, with our copy of its media and a review. Returns immediately and
- * never throws; what is known, waits already or was refused lately costs a lookup.
+ * Imports an offer's creative as an ordinary one, with our copy of its media and a review. Returns immediately and never
+ * throws. A creative that is already queued or was recently rejected costs only a lookup.
  */
 export type SubmitOffer = (scope: Scope, source: Submission['source'], offer: Offer) => void;
 
-/** How long an offer that was refused is not tried again. */
-const refusedForMs = 3_600_000;
-const maxRefused = 10_000;
+/** How long a rejected offer is not tried again. */
+const rejectedForMs = 3_600_000;
+const maxRejected = 10_000;
 
 export function createSubmitOffer(deps: IntakeDeps): SubmitOffer {
   const { queue, clock, log, audit, database } = deps;
-  /** Until when, by job. Oldest first. */
-  const refused = new Map<string, number>();
-  const refuse = (key: string): void => {
-    refused.delete(key);
-    refused.set(key, clock.nowMs() + refusedForMs);
-    const [oldest] = refused.keys();
-    if (refused.size > maxRefused && oldest !== undefined) refused.delete(oldest);
+  /** When each rejection expires, by job key. Oldest first. */
+  const rejectedUntilMs = new Map<string, number>();
+  const rememberRejection = (key: string): void => {
+    rejectedUntilMs.delete(key);
+    rejectedUntilMs.set(key, clock.nowMs() + rejectedForMs);
+    const [oldest] = rejectedUntilMs.keys();
+    if (rejectedUntilMs.size > maxRejected && oldest !== undefined) rejectedUntilMs.delete(oldest);
   };
 
   return (scope, source, offer) => {
@@ -67,22 +67,22 @@ export function createSubmitOffer(deps: IntakeDeps): SubmitOffer {
       media.url.split('?', 1),
       icon?.url.split('?', 1),
     ]);
-    if ((refused.get(key) ?? 0) > clock.nowMs()) return;
+    if ((rejectedUntilMs.get(key) ?? 0) > clock.nowMs()) return;
     const run = async (signal: AbortSignal): Promise<boolean> => {
       try {
-        await takeIn(deps, { scope, source, offer }, signal);
+        await importCreative(deps, { scope, source, offer }, signal);
         deps.demandMetrics.countIntake('copied');
         return true;
       } catch (error) {
         if (signal.aborted) return false;
         deps.demandMetrics.countIntake(error instanceof RefusedError ? error.refusal : 'failed');
         if (!(error instanceof RefusedError)) {
-          log.error({ err: error, sourceId: source.id }, 'could not take in an outside creative');
+          log.error({ err: error, sourceId: source.id }, 'could not import an outside creative');
           return false;
         }
-        log.debug({ sourceId: source.id, creativeKey, reason: error.message }, 'offer refused');
+        log.debug({ sourceId: source.id, creativeKey, reason: error.message }, 'offer rejected');
         if (error.isTransient) return false;
-        refuse(key);
+        rememberRejection(key);
         const operation = { queries: database, scope, actor: 'service' };
         const after = {
           source_key: creativeKey,
@@ -92,7 +92,7 @@ export function createSubmitOffer(deps: IntakeDeps): SubmitOffer {
         if (!isStorable(JSON.stringify(after))) return false;
         await audit
           .record(operation, { action: 'creative.refused', targetId: source.id, after })
-          .catch((err: unknown) => log.error({ err }, 'could not record a refused creative'));
+          .catch((err: unknown) => log.error({ err }, 'could not record a rejected creative'));
         return false;
       }
     };
@@ -103,8 +103,8 @@ export function createSubmitOffer(deps: IntakeDeps): SubmitOffer {
 /** Whether PostgreSQL can store this JSON text. */
 const isStorable = (json: string): boolean => !/\\u(?:0000|d[89a-f])/i.test(json);
 
-/** @throws RefusedError when it cannot become a creative. */
-async function takeIn(
+/** @throws RefusedError when the offer cannot become a creative. */
+async function importCreative(
   deps: IntakeDeps,
   submission: Submission,
   signal: AbortSignal,
@@ -113,9 +113,9 @@ async function takeIn(
   checkOffer(offer);
   const loopback = deps.development && scope.environment === 'sandbox';
   const rules: FetchRules = { loopback, signal };
-  const known = await findCreative(deps.database, submission);
-  if (!known) {
-    await checkRoom(deps.database, submission);
+  const existing = await findCreative(deps.database, submission);
+  if (!existing) {
+    await checkQuota(deps.database, submission);
     const video = await fetchVideo(deps, offer.media.url, rules);
     const media = await copyVideo(deps, video);
     const captions = await copyCaptions(deps, offer.captions, rules);
@@ -125,11 +125,11 @@ async function takeIn(
     );
   }
   const { icon } = offer;
-  if (!icon || known?.icons?.some(({ origin_url }) => origin_url === withoutQuery(icon.url)))
+  if (!icon || existing?.icons?.some(({ origin_url }) => origin_url === withoutQuery(icon.url)))
     return;
-  const copied = await copyIcon(deps, icon.url, rules);
+  const iconCopy = await copyIcon(deps, icon.url, rules);
   await changeConfiguration(deps, scope, (operation) =>
-    addIcon(deps, operation, submission, copied),
+    addIcon(deps, operation, submission, iconCopy),
   );
 }
 
@@ -144,18 +144,15 @@ function checkOffer({ creativeKey, advertiserDomain }: Offer): void {
       `The creative's id must have 1 to ${maxKeyLength} characters.`,
     );
   if (!isStorable(JSON.stringify(creativeKey)))
-    throw new RefusedError(
-      'invalid_id',
-      "The creative's id has characters that are not allowed in text.",
-    );
+    throw new RefusedError('invalid_id', "The creative's id has characters that cannot be stored.");
   if (advertiserDomain === undefined)
     throw new RefusedError(
       'unknown_advertiser',
-      'The advertiser is unknown: the ad names no domain.',
+      'The advertiser is unknown: the ad has no advertiser domain.',
     );
   if (!hostname.test(advertiserDomain))
     throw new RefusedError(
       'unknown_advertiser',
-      `The advertiser is unknown: ${JSON.stringify(advertiserDomain.slice(0, 100))} is no domain.`,
+      `The advertiser is unknown: ${JSON.stringify(advertiserDomain.slice(0, 100))} is not a domain.`,
     );
 }

@@ -1,36 +1,36 @@
-/** Work for one creative of a source. */
+/** Work on one of a source's creatives. */
 export interface Job {
   accountId: string;
   sourceId: string;
-  /** A job with the same key as one that waits or runs is dropped. */
+  /** A job is dropped if another with the same key is waiting or running. */
   key: string;
   /** Never rejects; resolves to whether it succeeded. */
   run(signal: AbortSignal): Promise<boolean>;
 }
 
 export interface JobQueue {
-  /** False if the job was dropped, because it is known or its source has too many. */
+  /** Returns false if the job was dropped, because it is a duplicate or its source has too many jobs. */
   push(job: Job): boolean;
-  /** How many jobs there are. */
+  /** Number of jobs. */
   jobs(): { running: number; waiting: number };
-  /** Drops waiting jobs, aborts the running ones, and resolves when they have ended. */
+  /** Drops waiting jobs, aborts running ones, and resolves when those have settled. */
   stop(): Promise<void>;
 }
 
 interface Limits {
-  /** Jobs that run at the same time: each holds a file of up to 20 MiB. */
+  /** Maximum concurrent jobs. Each holds a file of up to 20 MiB in memory. */
   running: number;
-  runningOfAccount: number;
-  waitingOfSource: number;
-  /** After failures in a row, a source pauses: this long after the first, then twice as long after each. */
+  runningPerAccount: number;
+  waitingPerSource: number;
+  /** Initial pause of a source after a failure; doubles with each consecutive failure. */
   pauseMs: number;
   maxPauseMs: number;
 }
 
 const defaults: Limits = {
   running: 6,
-  runningOfAccount: 2,
-  waitingOfSource: 50,
+  runningPerAccount: 2,
+  waitingPerSource: 50,
   pauseMs: 1_000,
   maxPauseMs: 60_000,
 };
@@ -39,29 +39,31 @@ interface SourceState {
   accountId: string;
   waiting: Job[];
   isRunning: boolean;
+  /** Consecutive failures. */
   failures: number;
-  /** While the source pauses. */
+  /** Set while the source is paused. */
   timer?: NodeJS.Timeout;
 }
 
 /**
- * Runs one job of a source at a time, in order. Sources take turns, and an account has a share of what runs at
- * the same time, so that nobody waits for another's slow or unusable files.
+ * Runs each source's jobs one at a time, in order. Sources take turns, and an account can use only a share of the
+ * concurrent jobs, so that one account's slow or unusable files don't delay another.
  */
 export function createJobQueue(limits: Partial<Limits> = {}): JobQueue {
-  const { running, runningOfAccount, waitingOfSource, pauseMs, maxPauseMs } = {
+  const { running, runningPerAccount, waitingPerSource, pauseMs, maxPauseMs } = {
     ...defaults,
     ...limits,
   };
-  /** In the order of their turns. */
+  /** In turn order: the next source first. */
   const sources = new Map<string, SourceState>();
   const keys = new Set<string>();
+  /** Accounts of running jobs. */
   const active = new Map<Promise<void>, string>();
   const stopping = new AbortController();
 
   const start = (id: string, state: SourceState, job: Job): void => {
     state.isRunning = true;
-    // To the end of the line.
+    // Moves the source to the end of the turn order.
     sources.delete(id);
     sources.set(id, state);
     const work = job.run(stopping.signal).then((succeeded) => {
@@ -70,7 +72,7 @@ export function createJobQueue(limits: Partial<Limits> = {}): JobQueue {
       state.isRunning = false;
       if (succeeded) state.failures = 0;
       else pause(id, state);
-      forgetIdle(id, state);
+      removeIfIdle(id, state);
       startNext();
     });
     active.set(work, state.accountId);
@@ -86,8 +88,8 @@ export function createJobQueue(limits: Partial<Limits> = {}): JobQueue {
     state.timer.unref();
   };
 
-  /** A source whose last job failed is kept, so that its pauses grow. */
-  const forgetIdle = (id: string, { isRunning, waiting, failures }: SourceState): void => {
+  /** Keeps a source whose last job failed, so that its pauses grow. */
+  const removeIfIdle = (id: string, { isRunning, waiting, failures }: SourceState): void => {
     if (!isRunning && waiting.length === 0 && failures === 0) sources.delete(id);
   };
 
@@ -96,8 +98,8 @@ export function createJobQueue(limits: Partial<Limits> = {}): JobQueue {
     for (const [id, state] of sources) {
       if (stopping.signal.aborted || active.size >= running) return;
       if (state.isRunning || state.timer !== undefined) continue;
-      const ofAccount = [...active.values()].filter((each) => each === state.accountId);
-      if (ofAccount.length >= runningOfAccount) continue;
+      const accountJobs = [...active.values()].filter((id) => id === state.accountId);
+      if (accountJobs.length >= runningPerAccount) continue;
       const job = state.waiting.shift();
       if (job) start(id, state, job);
     }
@@ -113,7 +115,7 @@ export function createJobQueue(limits: Partial<Limits> = {}): JobQueue {
         isRunning: false,
         failures: 0,
       };
-      if (state.waiting.length >= waitingOfSource) return false;
+      if (state.waiting.length >= waitingPerSource) return false;
       sources.set(id, state);
       state.waiting.push(job);
       keys.add(job.key);

@@ -4,7 +4,7 @@ import type { Database } from '../store/database.ts';
 
 /** Records which creatives their sources still offer. */
 export interface LastOffers {
-  /** Cheap: what was recorded within half a day costs a lookup. */
+  /** Cheap: a creative that was recorded within the last 12 hours costs only a lookup. */
   note(accountId: string, creativeId: string): void;
   stop(): Promise<void>;
 }
@@ -16,20 +16,23 @@ interface Deps {
 }
 
 const flushMs = 60_000;
-/** Creatives are archived after days, so that half a day is exact enough. */
+/** Minimum time between two records of a creative. Creatives are archived after days, so 12 hours is precise enough. */
 const repeatMs = 43_200_000;
 const maxNoted = 100_000;
 
-/** Offers are collected for a minute: a decision must not wait for a write. What a crash loses is offered again. */
+/**
+ * Buffers offers for a minute, so that no decision waits for a write. Offers that a crash loses are recorded when they
+ * recur.
+ */
 export function startLastOffers({ database, clock, log }: Deps): LastOffers {
-  /** When each creative was noted. Oldest first. */
-  const noted = new Map<string, number>();
-  /** Ids by account. */
-  let waiting = new Map<string, Set<string>>();
+  /** When each creative was last noted, oldest first. */
+  const notedAtMs = new Map<string, number>();
+  /** Ids of creatives to flush, by account. */
+  let pending = new Map<string, Set<string>>();
 
   const flush = async (): Promise<void> => {
-    const batch = waiting;
-    waiting = new Map();
+    const batch = pending;
+    pending = new Map();
     for (const [accountId, ids] of batch) {
       try {
         await database.query(
@@ -37,8 +40,8 @@ export function startLastOffers({ database, clock, log }: Deps): LastOffers {
           [accountId, [...ids], new Date(clock.nowMs())],
         );
       } catch (error) {
-        for (const id of ids) noted.delete(id);
-        log.warn({ err: error, accountId }, 'could not record which creatives are offered');
+        for (const id of ids) notedAtMs.delete(id);
+        log.warn({ err: error, accountId }, 'could not record which creatives are still offered');
       }
     }
   };
@@ -51,13 +54,13 @@ export function startLastOffers({ database, clock, log }: Deps): LastOffers {
   return {
     note(accountId, creativeId) {
       const nowMs = clock.nowMs();
-      if (nowMs - (noted.get(creativeId) ?? -Infinity) < repeatMs) return;
-      noted.delete(creativeId);
-      noted.set(creativeId, nowMs);
-      const [oldest] = noted.keys();
-      if (noted.size > maxNoted && oldest !== undefined) noted.delete(oldest);
-      const ids = waiting.get(accountId) ?? new Set();
-      waiting.set(accountId, ids.add(creativeId));
+      if (nowMs - (notedAtMs.get(creativeId) ?? -Infinity) < repeatMs) return;
+      notedAtMs.delete(creativeId);
+      notedAtMs.set(creativeId, nowMs);
+      const [oldest] = notedAtMs.keys();
+      if (notedAtMs.size > maxNoted && oldest !== undefined) notedAtMs.delete(oldest);
+      const ids = pending.get(accountId) ?? new Set();
+      pending.set(accountId, ids.add(creativeId));
     },
     async stop() {
       clearInterval(timer);

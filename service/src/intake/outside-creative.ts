@@ -10,7 +10,7 @@ import type { Database, Queries, Scope } from '../store/database.ts';
 import type { CreativeIcon, VideoMedia } from './copy-media.ts';
 import { RefusedError } from './fetch-media.ts';
 
-/** An offer whose creative is to be taken in. */
+/** An offer whose creative is to be imported. */
 export interface Submission {
   scope: Scope;
   source: Pick<Source, 'id' | 'review' | 'allowed_domains'>;
@@ -22,7 +22,7 @@ export interface ChangeDeps {
   configuration: Pick<Configuration, 'refresh'>;
   manage: ResourceManager;
   clock: Clock;
-  /** Wakes the dispatcher, since there may be deliveries. */
+  /** Wakes the webhook dispatcher, because a change may have created deliveries. */
   wake(): void;
 }
 
@@ -40,12 +40,12 @@ export async function findCreative(
   return row && { ...row.document, id: row.id };
 }
 
-/** A source that gives every ad a new id would fill the disk and the review queue. */
+/** Maximum creatives per source, in total and pending review: a source could give every ad a new id. */
 const maxCreatives = 1_000;
 const maxPending = 200;
 
 /** @throws RefusedError when the source has too many creatives. */
-export async function checkRoom(queries: Queries, { scope, source }: Submission): Promise<void> {
+export async function checkQuota(queries: Queries, { scope, source }: Submission): Promise<void> {
   const [row] = await queries.query<{ all: number; pending: number }>(
     `SELECT count(*)::bigint AS all,
         count(*) FILTER (WHERE document->'review'->>'status' = 'pending_review')::bigint AS pending
@@ -57,16 +57,16 @@ export async function checkRoom(queries: Queries, { scope, source }: Submission)
   if (row && row.pending >= maxPending)
     throw new RefusedError(
       'no_room',
-      `${maxPending} creatives of this source wait for review: review some of them.`,
+      `${maxPending} creatives of this source are pending review; review some of them.`,
     );
   if (row && row.all >= maxCreatives)
     throw new RefusedError(
       'no_room',
-      `This source has ${maxCreatives} creatives: archive those that it no longer offers.`,
+      `This source has ${maxCreatives} creatives; archive those that it no longer offers.`,
     );
 }
 
-/** Runs a change of the service like one of an operator. */
+/** Applies a configuration change by the service in the same way as an operator's. */
 export async function changeConfiguration(
   { database, configuration, wake }: ChangeDeps,
   scope: Scope,
@@ -88,9 +88,9 @@ export async function createCreative(
   sha256: string,
 ): Promise<void> {
   const { scope, source, offer } = submission;
-  // Another process may have been faster.
+  // Another process may have created the creative in the meantime.
   if (await findCreative(operation.queries, submission)) return;
-  await checkRoom(operation.queries, submission);
+  await checkQuota(operation.queries, submission);
   const advertiser = await findOrCreateAdvertiser(manage, operation, offer);
   const document: Stored<'creative'> = {
     name: `${advertiser.name}: ${offer.creativeKey}`.slice(0, 200),
@@ -103,10 +103,10 @@ export async function createCreative(
     categories: categoriesOf(offer),
     review: reviewOf(submission, clock.nowMs()),
   };
-  // The destination as it was first offered, for the reviewer.
+  // The click-through URL of the first offer, for the reviewer.
   if (offer.clickUrl !== undefined && offer.clickUrl.length <= 2_048)
     document.click_url = offer.clickUrl;
-  const made = await manage.create(operation, 'creative', document);
+  const created = await manage.create(operation, 'creative', document);
   await operation.queries.query(
     `INSERT INTO creative_origins (account_id, environment, source_id, creative_id, sha256, due_at, offered_at)
       VALUES ($1, $2, $3, $4, $5, $6, $7)`,
@@ -114,7 +114,7 @@ export async function createCreative(
       scope.accountId,
       scope.environment,
       source.id,
-      made.document.id,
+      created.document.id,
       sha256,
       new Date(clock.nowMs() + originCheckMs),
       new Date(clock.nowMs()),
@@ -131,32 +131,32 @@ async function findOrCreateAdvertiser(
   { advertiserDomain = '', advertiserName }: Offer,
 ): Promise<{ id: string; name: string }> {
   const { queries, scope } = operation;
-  const [known] = await queries.query<{ id: string; name: string }>(
+  const [existing] = await queries.query<{ id: string; name: string }>(
     `SELECT id, document->>'name' AS name FROM resources
       WHERE account_id = $1 AND environment = $2 AND kind = 'advertiser' AND archived_at IS NULL
         AND regexp_replace(lower(document->>'domain'), '^www\\.', '') = $3
       ORDER BY id LIMIT 1`,
     [scope.accountId, scope.environment, advertiserDomain],
   );
-  if (known) return known;
-  const given =
+  if (existing) return existing;
+  const declaredName =
     advertiserName
       ?.replaceAll(/[\p{C}\s]+/gu, ' ')
       .trim()
       .slice(0, 200) ?? '';
-  const name = given === '' ? advertiserDomain : given;
-  const made = await manage.create(operation, 'advertiser', {
+  const name = declaredName === '' ? advertiserDomain : declaredName;
+  const created = await manage.create(operation, 'advertiser', {
     name,
     domain: advertiserDomain,
     categories: [],
   });
-  return { id: made.document.id, name };
+  return { id: created.document.id, name };
 }
 
 const categoriesOf = ({ categories }: Offer): string[] =>
-  [...new Set(categories)].filter((each) => /^[A-Za-z0-9-]{1,32}$/.test(each)).slice(0, 50);
+  [...new Set(categories)].filter((code) => /^[A-Za-z0-9-]{1,32}$/.test(code)).slice(0, 50);
 
-/** The domains of the list include their subdomains. */
+/** Whether the source approves the advertiser automatically. An allowed domain includes its subdomains. */
 function isAutomatic({ source, offer: { advertiserDomain = '' } }: Submission): boolean {
   const { review, allowed_domains: allowed = [] } = source;
   const domains = allowed.map((domain) => domain.toLowerCase().replace(/^www\./, ''));
@@ -179,8 +179,8 @@ function reviewOf(submission: Submission, nowMs: number): Review {
 const maxIcons = 8;
 
 /**
- * Adds a copy of an icon. It is part of what was reviewed, so a new picture needs a review, unless an approved
- * creative of the same source has it already.
+ * Adds a copied icon to a creative. A new image needs a new review, unless the source is approved automatically or one
+ * of its approved creatives already uses the image.
  */
 export async function addIcon(
   { manage }: ChangeDeps,
@@ -188,14 +188,14 @@ export async function addIcon(
   submission: Submission,
   icon: CreativeIcon,
 ): Promise<void> {
-  const known = await findCreative(operation.queries, submission);
-  if (!known || known.icons?.some(({ origin_url }) => origin_url === icon.origin_url)) return;
-  const isKnownPicture = isAutomatic(submission) || (await isApprovedIcon(operation, known, icon));
-  const target = { kind: 'creative' as const, id: known.id, ifMatch: undefined };
+  const creative = await findCreative(operation.queries, submission);
+  if (!creative || creative.icons?.some(({ origin_url }) => origin_url === icon.origin_url)) return;
+  const isApproved = isAutomatic(submission) || (await isApprovedIcon(operation, creative, icon));
+  const target = { kind: 'creative' as const, id: creative.id, ifMatch: undefined };
   await manage.change(operation, target, (before) => ({
     ...before,
     icons: [...(before.icons ?? []), icon].slice(-maxIcons),
-    ...(before.review.status === 'approved' && !isKnownPicture
+    ...(before.review.status === 'approved' && !isApproved
       ? { review: { ...unreviewed, reason_code: 'new_icon' } }
       : {}),
   }));

@@ -17,10 +17,10 @@ interface Deps extends Omit<IntakeDeps, 'fetchMedia' | 'storeFile' | 'probe' | '
   tracing: Pick<Tracing, 'run'>;
 }
 
-/** Takes in the creatives of outside sources, and compares them with their origins. */
+/** Imports creatives from outside sources, and compares them with their origins. */
 export interface Intake {
   submit: SubmitOffer;
-  /** Records that its source offers a creative. */
+  /** Records that a creative's source still offers it. */
   noteOffer: LastOffers['note'];
   jobs: JobQueue['jobs'];
   stop(): Promise<void>;
@@ -31,7 +31,7 @@ export function startIntake({
   mediaDirectory,
   uploads,
   tracing,
-  ...rest
+  ...intakeDeps
 }: Deps): Intake {
   const agents = {
     strict: createGuardedAgent({ loopback: false }),
@@ -40,7 +40,7 @@ export function startIntake({
   const queue = createJobQueue();
   const thread = createProbeThread();
   const deps: IntakeDeps = {
-    ...rest,
+    ...intakeDeps,
     queue,
     fetchMedia: withTestAd(createFetchMedia({ agents }), mediaDirectory),
     storeFile: createStoreFile(mediaStore, uploads),

@@ -297,16 +297,16 @@ test.each<[string, RegExp, Parameters<MediaOrigin['serve']>[1], Partial<Given>?]
     redirectTo('http://169.254.169.254/latest'),
   ],
   ['a redirect to itself', /redirects more than 3 times/, redirectTo('/refused-8')],
-  ['a redirect to a script', /which is no web URL/, redirectTo('javascript:alert(1)')],
+  ['a redirect to a script', /which is not a web URL/, redirectTo('javascript:alert(1)')],
   [
     'an ad without an advertiser',
-    /names no domain/,
+    /has no advertiser domain/,
     meadow,
     { advertiserDomain: undefined } as never,
   ],
   [
     'an advertiser that is an address',
-    /"10\.0\.0\.7" is no domain/,
+    /"10\.0\.0\.7" is not a domain/,
     meadow,
     { advertiserDomain: '10.0.0.7' },
   ],
@@ -453,7 +453,7 @@ test('a source with 200 creatives in the review queue adds no more', async () =>
   const requests = origin.requests.length;
   submit(source, { url: '/flood.mp4', creativeKey: 'one more' });
   await expect.poll(() => refusalsOf(source), waiting).toHaveLength(1);
-  expect((await refusalsOf(source))[0]).toMatch(/200 creatives of this source wait for review/);
+  expect((await refusalsOf(source))[0]).toMatch(/200 creatives of this source are pending review/);
   expect(origin.requests.length).toBe(requests);
   await running.service.database.query(
     `DELETE FROM resources WHERE document->>'source_id' = $1 AND id <> $2`,

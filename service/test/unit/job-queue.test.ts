@@ -47,7 +47,7 @@ test('a source has one job at a time, in order, and a hanging one does not delay
 });
 
 test('an account whose sources all hang does not delay another account', async () => {
-  const { push, started, end } = createHeldQueue({ running: 3, runningOfAccount: 2 });
+  const { push, started, end } = createHeldQueue({ running: 3, runningPerAccount: 2 });
   for (let n = 0; n < 10; n += 1) push('acc_1', `src_${n}`, `one ${n}`);
   push('acc_2', 'src_a', 'two a');
   expect(started).toEqual(['one 0', 'one 1', 'two a']);
@@ -66,7 +66,7 @@ test('a job that waits or runs already is dropped, and may come again after its 
 });
 
 test('a source has a bounded number of waiting jobs', () => {
-  const { push } = createHeldQueue({ waitingOfSource: 3 });
+  const { push } = createHeldQueue({ waitingPerSource: 3 });
   const taken = ['a', 'b', 'c', 'd', 'e', 'f'].map((key) => push('acc_1', 'src_1', key));
   // The first one runs.
   expect(taken).toEqual([true, true, true, true, false, false]);
