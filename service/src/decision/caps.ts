@@ -3,22 +3,22 @@ import { firstIdAt } from '../platform/ids.ts';
 import type { Database, Scope } from '../store/database.ts';
 import type { Snapshot } from './snapshot.ts';
 
-/** Why a player gets no ad from a placement at the moment, and until when. */
+/** Why a player currently gets no ad from a placement, and until when. */
 interface Capped {
   reason: 'frequency_capped' | 'cooldown';
   retryAtMs: number;
 }
 
-/** How long an impression counts toward a placement's caps, in milliseconds; 0 if the caps are off. */
+/** How long an impression counts toward a placement's caps, in milliseconds; 0 if the placement has none. */
 export const capWindowMs = (placement: Pick<Placement, 'cooldown_s' | 'frequency_cap'>): number =>
   1_000 * Math.max(placement.cooldown_s, placement.frequency_cap?.per_s ?? 0);
 
-/** An upper bound for the time from a decision to its impression; ads may be shown for eleven minutes. */
+/** Upper bound on the time from a decision to its impression. Ads may be shown for up to eleven minutes. */
 export const servedWithinMs = 900_000;
 
 /**
- * Whether one more rewarded impression exceeds the cap or violates the cooldown. Later impressions count as well
- * as earlier ones: completions arrive in any order, and reporting the latest first must not help.
+ * Whether an additional rewarded impression exceeds the cap or violates the cooldown. Impressions after it count as
+ * well as those before it: completions arrive in any order, and reporting the latest first must not gain anything.
  */
 export function exceedsCaps(
   placement: Placement,
@@ -32,8 +32,8 @@ export function exceedsCaps(
   const times = [...otherServedAtMs, servedAtMs].toSorted((a, b) => a - b);
   return times.some((last, index) => {
     const first = times[index - cap.max];
-    const tooMany = first !== undefined && last - first < cap.per_s * 1_000;
-    return tooMany && first <= servedAtMs && servedAtMs <= last;
+    const isExceeded = first !== undefined && last - first < cap.per_s * 1_000;
+    return isExceeded && first <= servedAtMs && servedAtMs <= last;
   });
 }
 
@@ -48,37 +48,37 @@ export function checkCaps(
 ): Capped | undefined {
   if (servedAtMs.length === 0) return undefined;
   const newestFirst = servedAtMs.toSorted((a, b) => b - a);
-  const found: Capped[] = [];
+  const limits: Capped[] = [];
   const last = newestFirst[0];
   if (last !== undefined && last + placement.cooldown_s * 1_000 > nowMs) {
-    found.push({ reason: 'cooldown', retryAtMs: last + placement.cooldown_s * 1_000 });
+    limits.push({ reason: 'cooldown', retryAtMs: last + placement.cooldown_s * 1_000 });
   }
   const cap = placement.frequency_cap;
-  // One more is allowed when the max-th newest leaves the window.
+  // Another impression is allowed when the `max`-th newest one leaves the window.
   const blocking = cap && newestFirst[cap.max - 1];
   if (cap && blocking !== undefined && blocking + cap.per_s * 1_000 > nowMs) {
-    found.push({ reason: 'frequency_capped', retryAtMs: blocking + cap.per_s * 1_000 });
+    limits.push({ reason: 'frequency_capped', retryAtMs: blocking + cap.per_s * 1_000 });
   }
-  return found.toSorted((a, b) => b.retryAtMs - a.retryAtMs)[0];
+  return limits.toSorted((a, b) => b.retryAtMs - a.retryAtMs)[0];
 }
 
 /**
- * The remainder of a house ad's daily cap. The cap is enforced by decisions: each one reserves an impression until the
- * ad is seen or expires. Reservations are weighted by the share of ads that is usually seen, so that preloaded ads
- * don't exhaust the cap.
+ * The remainder of a house ad's daily cap. The cap is enforced when decisions are made: each one reserves an impression
+ * until the ad is seen or expires. Reservations are weighted by the share of ads that are usually seen, so that
+ * preloaded ads don't exhaust the cap.
  */
 export interface DailyBudget {
-  /** Verified impressions of the current UTC day. */
+  /** Verified impressions in the current UTC day. */
   served: number;
-  /** How many reservations this process can make before the next count. */
+  /** Number of reservations that this process may make before the next count. */
   allowance: number;
-  /** Reservations of this process that are not committed yet. */
+  /** This process's reservations that are not committed yet. */
   inFlight: number;
   /** Reservations made by this process since it started. */
   reserved: number;
 }
 
-/** Makes a reservation. Call the returned function when the decision is committed or has failed. */
+/** Makes a reservation. The caller must call the returned function when the decision is committed or has failed. */
 export function reserve(budget: DailyBudget): () => void {
   budget.allowance -= 1;
   budget.reserved += 1;
@@ -91,27 +91,27 @@ export function reserve(budget: DailyBudget): () => void {
 const dayMs = 86_400_000;
 /** Ads expire ten minutes after their decision. */
 const outstandingMs = 600_000;
-/** The prior for the share of ads that is seen: as if this many ads had been served and all of them seen. */
+/** Prior for the share of ads that are seen: as if this many ads had been served and all of them seen. */
 const priorCount = 20;
-/** The lower bound of that share, so that reservations never exceed twice the remaining impressions. */
+/** Lower bound on that share, so that reservations never exceed twice the remaining impressions. */
 const minSeenShare = 0.5;
 /**
- * Several processes may count the same remaining impressions at the same time, so each uses only a part of them.
- * With up to four processes, the cap is exceeded by rounding only.
+ * Share of the remaining impressions that one process may reserve, because several processes may count them at the same
+ * time. With up to four processes, only rounding can exceed the cap.
  */
 const partPerProcess = 1 / 4;
 
-interface Counted {
+interface Counts {
   servedToday: number;
   served: number;
   filled: number;
   outstanding: number;
 }
 
-/** How many reservations can be made now. Pure. */
+/** Returns how many reservations may be made now. */
 function allowanceOf(
   cap: number,
-  { servedToday, served, filled, outstanding }: Counted,
+  { servedToday, served, filled, outstanding }: Counts,
   part: number,
 ): number {
   const settled = Math.max(0, filled - outstanding);
@@ -137,8 +137,8 @@ export async function countDailyBudgets(
     ),
   );
   if (caps.size === 0) return;
-  // The count may miss reservations that are in flight now or made meanwhile, so both are subtracted.
-  const before = new Map([...budgets].map(([id, each]) => [id, { ...each }]));
+  // Subtracts reservations that are in flight now or made in the meantime, because the count may miss them.
+  const before = new Map([...budgets].map(([id, budget]) => [id, { ...budget }]));
   const counts = await count(database, scope, [...caps.keys()], nowMs);
   const part = database.connections ? partPerProcess : 1;
   for (const [id, cap] of caps) {
@@ -157,9 +157,9 @@ async function count(
   { accountId, environment }: Scope,
   ids: readonly string[],
   nowMs: number,
-): Promise<Map<string, Counted>> {
+): Promise<Map<string, Counts>> {
   const today = Math.floor(nowMs / dayMs) * dayMs;
-  // In this order, an ad that is seen between the two queries counts twice until the next count, and is never missed.
+  // In this order, an ad seen between the two queries counts twice until the next count, but is never missed.
   const outstanding = await database.query<{ id: string; count: number }>(
     `SELECT reserved_ad AS id, count(*) AS count FROM decisions
       WHERE account_id = $1 AND environment = $2 AND reserved_ad = ANY($3::text[]) AND served_at IS NULL
@@ -175,15 +175,16 @@ async function count(
   );
   return new Map(
     ids.map((id) => {
-      const own = sums.filter((sum) => sum.id === id);
-      const add = (some: typeof own): number => some.reduce((total, sum) => total + sum.count, 0);
-      const impressions = own.filter(({ metric }) => metric === 'impressions');
+      const adSums = sums.filter((sum) => sum.id === id);
+      const totalOf = (rows: typeof adSums): number =>
+        rows.reduce((total, row) => total + row.count, 0);
+      const impressions = adSums.filter(({ metric }) => metric === 'impressions');
       return [
         id,
         {
-          servedToday: add(impressions.filter((sum) => sum.today)),
-          served: add(impressions),
-          filled: add(own.filter(({ metric }) => metric === 'filled')),
+          servedToday: totalOf(impressions.filter((sum) => sum.today)),
+          served: totalOf(impressions),
+          filled: totalOf(adSums.filter(({ metric }) => metric === 'filled')),
           outstanding: outstanding.find((row) => row.id === id)?.count ?? 0,
         },
       ];

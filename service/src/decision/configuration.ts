@@ -13,13 +13,13 @@ import { type AnyResource, compileSnapshot, type Snapshot } from './snapshot.ts'
 export interface Configuration {
   findKey(hash: string): KeyPrincipal | undefined;
   snapshot(scope: Scope): Snapshot;
-  /** Incremented by every change of an account's configuration; undefined for an unknown account. */
+  /** Version of an account's configuration, incremented by every change; undefined for an unknown account. */
   version(accountId: string): number | undefined;
   /** The budgets of house ads with a daily cap, by id; up to a second old. */
   dailyBudgets(scope: Scope): ReadonlyMap<string, DailyBudget>;
-  /** Reads changes; resolves when this process has applied them. */
+  /** Reads changes from the database; resolves when this process has applied them. */
   refresh(): Promise<void>;
-  /** The number of webhooks, across accounts, that the service has disabled. */
+  /** Number of webhooks, across accounts, that the service has disabled. */
   disabledWebhooks(): number;
   /** Seconds since the configuration was last in sync with the database. */
   ageS(): number;
@@ -42,7 +42,7 @@ interface AccountView {
 
 const emptySnapshot = compileSnapshot([]);
 
-/** Loads the configuration and keeps it no more than about a second old. */
+/** Loads the configuration and keeps it at most about a second out of date. */
 export async function openConfiguration({
   database,
   clock,
@@ -69,7 +69,7 @@ export async function openConfiguration({
     } catch (error) {
       const isOutage = error instanceof DatabaseUnreachableError || isUnreachable(error);
       if (isFirst || isOutage) throw error;
-      log.warn({ err: error, accountId }, 'could not read the configuration of an account');
+      log.warn({ err: error, accountId }, "could not read an account's configuration");
     }
   };
   const readChanges = async (): Promise<void> => {
@@ -80,9 +80,9 @@ export async function openConfiguration({
     for (const { account_id: accountId, version } of versions) {
       if (accounts.get(accountId)?.version === version) continue;
       await isolate(accountId, async () => {
-        // The version was read first, so a concurrent change is read twice at worst.
+        // The version was read before the data, so at worst a concurrent change is read twice.
         const snapshots = await loadSnapshots(database, accountId);
-        // Keep the budgets. A new ad gets its first one from the count below.
+        // Keep the budgets; the count below adds those of new ads.
         const dailyBudgets = accounts.get(accountId)?.dailyBudgets ?? {
           sandbox: new Map(),
           live: new Map(),

@@ -11,15 +11,15 @@ import {
 
 type Reason = NonNullable<Decision['reason']>;
 
-/** Everything that one decision depends on. */
+/** All inputs of a decision. */
 export interface DecisionFacts {
   snapshot: Snapshot;
   entry: PlacementEntry;
   request: DecisionRequest;
   context: PolicyContext;
-  /** The player's verified impressions of the placement within the window of its caps, in unix milliseconds. */
+  /** Times of the player's verified impressions of the placement within its cap window, in unix milliseconds. */
   servedAtMs: readonly number[];
-  /** The budgets of house ads with a daily cap, by id. */
+  /** Budgets of house ads with a daily cap, by house ad id. */
   dailyBudgets: ReadonlyMap<string, Pick<DailyBudget, 'served' | 'allowance'>>;
   nowMs: number;
   /** From 0 to below 1. */
@@ -39,8 +39,8 @@ export type Verdict = Filled | Unfilled;
 
 /**
  * Checks, in this order: the placement's kill switch and status; policies that block the whole request; for each
- * candidate, kill switches, policies, schedule, format, review and daily cap; the player's caps. Then it chooses. If
- * no candidate is eligible, the one that passed the most checks provides the reason.
+ * candidate, kill switches, policies, schedule, format, review and daily cap; the player's caps. Then chooses an
+ * eligible candidate. If there is none, the candidate that passed the most checks determines the reason.
  */
 export function decide(facts: DecisionFacts): Verdict {
   const checked = checkRequest(facts);
@@ -51,7 +51,7 @@ export function decide(facts: DecisionFacts): Verdict {
   const eligible = candidates.filter(
     (candidate) => rejectionOf(candidate, policies, facts) === undefined,
   );
-  // Checks again instead of keeping the rejections, because explanations are rarely read.
+  // Recomputes the rejections instead of storing them, because explanations are rarely read.
   const explain = () =>
     candidates.map((candidate) =>
       explanation(candidate, rejectionOf(candidate, policies, facts)?.verdict ?? 'eligible'),
@@ -69,12 +69,12 @@ export function decide(facts: DecisionFacts): Verdict {
   return new Filled(candidate, explain);
 }
 
-const unfilled = (rest: Omit<Unfilled, 'explain'>, explain: Explanation[] = []): Unfilled => ({
-  ...rest,
+const unfilled = (outcome: Omit<Unfilled, 'explain'>, explain: Explanation[] = []): Unfilled => ({
+  ...outcome,
   explain,
 });
 
-/** Runs the checks that concern the whole request; `policies` are those that apply to it. */
+/** Checks the request as a whole. Returns the policies that apply to it unless it is unfilled. */
 export function checkRequest({
   snapshot,
   entry,
@@ -93,13 +93,13 @@ export function checkRequest({
     : { policies };
 }
 
-/** Why an outside source is not called; undefined if it is. */
+/** Returns why an outside source must not be called; undefined if it may be. */
 export function sourceRejection(
   { id, child_directed: allowsChildren }: OutsideSource,
   { snapshot, entry, request, context, nowMs }: DecisionFacts,
 ): string | undefined {
   if (isKilled(snapshot, { sourceId: id }, nowMs)) return 'killed';
-  // Earlier releases let sources name them.
+  // Sources stored by earlier releases may list banner placements.
   if (entry.placement.format === 'banner') return 'refused: not for banner placements';
   const policies = entry.policies.filter((policy) => applies(policy, context));
   const rule = policies.find(({ block }) => block.sources?.includes(id));
@@ -109,7 +109,7 @@ export function sourceRejection(
   return undefined;
 }
 
-/** Why the creative of an outside ad may not be shown; undefined if it may. */
+/** Returns why an outside ad's creative must not be shown; undefined if it may be. */
 export function rejectAd(ad: Ad, facts: DecisionFacts): string | undefined {
   const { snapshot, entry, context, nowMs } = facts;
   const { creative } = ad;
@@ -121,8 +121,8 @@ export function rejectAd(ad: Ad, facts: DecisionFacts): string | undefined {
 }
 
 /**
- * A class, because every object literal with a getter gets its own hidden class in V8, which retains the request
- * until the next full garbage collection.
+ * A class, because V8 gives every object literal with a getter its own hidden class, which retains the request until
+ * the next full garbage collection.
  */
 class Filled {
   readonly status = 'filled';
@@ -134,7 +134,7 @@ class Filled {
     this.#explain = explain;
   }
 
-  /** Computed on access, because nobody reads it in live. */
+  /** Computed on access, because nothing reads it in the live environment. */
   get explain(): Explanation[] {
     return this.#explain().map((item) => markChoice(item, this.candidate));
   }
@@ -146,7 +146,7 @@ class Filled {
 }
 
 interface Rejection {
-  /** The check that failed, in order. */
+  /** Position of the failed check; higher means that more checks passed. */
   stage: number;
   verdict: string;
   outcome: Omit<Unfilled, 'explain'>;
@@ -158,7 +158,7 @@ const reject = (stage: number, reason: Reason, verdict: string = reason): Reject
   outcome: { status: 'no_fill', reason },
 });
 
-/** Why a candidate may not be shown; undefined if it is eligible. */
+/** Returns why a candidate must not be shown; undefined if it is eligible. */
 function rejectionOf(
   candidate: Candidate,
   policies: readonly Policy[],
@@ -193,7 +193,7 @@ function rejectionOf(
   if (houseAd.daily_cap === undefined) return undefined;
   const { served = 0, allowance = 0 } = dailyBudgets.get(houseAd.id) ?? {};
   if (allowance > 0) return undefined;
-  // If only reservations exhaust the cap, some may be released within seconds.
+  // If the cap is exhausted only by reservations, some may be released within seconds.
   const retryAtMs = served >= houseAd.daily_cap ? nextUtcDay(nowMs) : nowMs + reservedRetryMs;
   return {
     ...reject(5, 'budget'),
@@ -212,17 +212,17 @@ const explanation = ({ houseAd, creative }: Candidate, verdict: string): Explana
   verdict,
 });
 
-/** Eligible candidates that were not chosen lost by priority or by weight. */
+/** Marks the chosen candidate, and the eligible ones that lost by priority or weight. */
 function markChoice(item: Explanation, chosen: Candidate): Explanation {
   if (item.house_ad_id === chosen.houseAd.id) return { ...item, verdict: 'chosen' };
   return item.verdict === 'eligible' ? { ...item, verdict: 'priority_or_weight' } : item;
 }
 
 /**
- * Chooses a candidate of the best priority at random, by weight.
+ * Chooses a weighted random candidate among those with the best priority.
  *
- * @param candidates Sorted by priority.
- * @param random From 0 to below 1.
+ * @param candidates sorted by priority
+ * @param random from 0 to below 1
  */
 function choose(candidates: readonly Candidate[], random: number): Candidate | undefined {
   const best = candidates[0]?.houseAd.priority;
@@ -233,7 +233,7 @@ function choose(candidates: readonly Candidate[], random: number): Candidate | u
 }
 
 /**
- * The verdict that a sandbox request simulates; undefined for the values that affect the response (`slow`, `error`)
+ * Returns the verdict that a sandbox request simulates; undefined for values that affect the response (`slow`, `error`)
  * or the reward.
  */
 export function simulateVerdict(simulate: DecisionRequest['simulate']): Unfilled | undefined {
@@ -249,7 +249,7 @@ export function simulateVerdict(simulate: DecisionRequest['simulate']): Unfilled
   }
 }
 
-/** The facts about a request that policies can match. */
+/** Properties of a request that policies can match. */
 export interface PolicyContext {
   language?: string;
   device?: 'desktop' | 'mobile' | 'tablet';
@@ -262,7 +262,7 @@ export interface PolicyContext {
   hour: number;
 }
 
-/** Whether every condition of the policy holds. An unknown fact matches no condition. */
+/** Whether all of the policy's conditions hold. An unknown property matches no condition. */
 function applies({ when }: Policy, context: PolicyContext): boolean {
   const includes = (list: readonly string[] | undefined, value: string | undefined) =>
     list === undefined || (value !== undefined && list.includes(value));
@@ -281,11 +281,11 @@ function applies({ when }: Policy, context: PolicyContext): boolean {
 /** Basic filtering (RFC 4647, 3.3.1): `pt` also matches `pt-BR`. */
 function matchesLanguage(range: string, language: string | undefined): boolean {
   if (language === undefined) return false;
-  const [wanted, given] = [range.toLowerCase(), language.toLowerCase().replaceAll('_', '-')];
-  return given === wanted || given.startsWith(`${wanted}-`);
+  const [prefix, tag] = [range.toLowerCase(), language.toLowerCase().replaceAll('_', '-')];
+  return tag === prefix || tag.startsWith(`${prefix}-`);
 }
 
-/** Whether a policy that applies blocks the ad. */
+/** Whether an applicable policy blocks the ad. */
 function blocksAd({ block }: Policy, { creative, advertiserDomain, categories }: Ad): boolean {
   return (
     block.everything === true ||

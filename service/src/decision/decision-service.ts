@@ -26,7 +26,6 @@ import type { NewDecision, SourceCount } from './record-decisions.ts';
 import type { PlacementEntry } from './snapshot.ts';
 import type { DecisionTokens } from './token.ts';
 
-/** What an evaluation needs besides the request. */
 export interface EvaluateDeps {
   database: Database;
   configuration: Configuration;
@@ -40,7 +39,7 @@ export interface EvaluateWithSourcesDeps extends EvaluateDeps {
   outside: OutsideDeps;
   /** A random UUID. */
   makeUuid(): string;
-  /** In development mode, sandbox sources may use loopback addresses. */
+  /** Development mode, in which sandbox sources may use loopback URLs. */
   development: boolean;
 }
 
@@ -50,7 +49,7 @@ interface Deps extends EvaluateWithSourcesDeps {
   makeId: MakeId;
 }
 
-/** What the connection reveals about the player. */
+/** Properties of the player's connection. */
 export interface ClientInfo {
   device?: PolicyContext['device'] | undefined;
   country?: string | undefined;
@@ -75,9 +74,9 @@ export function createMakeDecision(deps: Deps): MakeDecision {
     const nowMs = clock.nowMs();
     const evaluated = { scope, entry, request, client, nowMs };
     // Outside sources are not called for bots, because their impressions would not count.
-    const asksSources =
+    const usesSources =
       entry.sources.length > 0 && !client.bot && !simulateVerdict(request.simulate);
-    const evaluation = asksSources
+    const evaluation = usesSources
       ? evaluateWithSources(deps, evaluated)
       : evaluateRequest(deps, evaluated);
     const { verdict, viewer, demand, sourceCounts } =
@@ -95,8 +94,8 @@ export function createMakeDecision(deps: Deps): MakeDecision {
     });
     if (demand) stored.demand = demand;
     if (sourceCounts) stored.sourceCounts = sourceCounts;
-    const { reserved_ad: reserved } = stored.record;
-    const release = reserved === null ? undefined : reserveIn(deps, scope, reserved);
+    const { reserved_ad: houseAdId } = stored.record;
+    const release = houseAdId === null ? undefined : reserveBudget(deps, scope, houseAdId);
     try {
       await lane.push(stored);
     } finally {
@@ -106,7 +105,7 @@ export function createMakeDecision(deps: Deps): MakeDecision {
   };
 }
 
-function reserveIn(
+function reserveBudget(
   { configuration }: EvaluateDeps,
   scope: Scope,
   houseAdId: string,
@@ -132,7 +131,7 @@ interface Evaluation {
   sourceCounts?: readonly SourceCount[];
 }
 
-/** Makes a decision without storing it, and without outside sources. Synchronous if no query is needed. */
+/** Evaluates a request without outside sources and without storing the decision. Synchronous if no query is needed. */
 export function evaluateRequest(
   deps: EvaluateDeps,
   evaluated: EvaluatedRequest,
@@ -151,7 +150,7 @@ interface HouseEvaluation extends Evaluation {
   verdict: Verdict;
 }
 
-/** Makes a decision without storing it, with requests to the outside sources of the placement. */
+/** Evaluates a request, including the placement's outside sources, without storing the decision. */
 export async function evaluateWithSources(
   deps: EvaluateWithSourcesDeps,
   evaluated: EvaluatedRequest,
@@ -162,7 +161,7 @@ export async function evaluateWithSources(
   return { ...(await decideWithSources(deps.outside, evaluated.scope, facts, describe)), viewer };
 }
 
-/** A phone's viewport in landscape orientation, in CSS pixels, for clients that don't report theirs. */
+/** Viewport assumed for clients that don't report theirs: a phone in landscape orientation, in CSS pixels. */
 const defaultViewport = { width: 844, height: 390 };
 
 function createDescribeRequest(
@@ -191,7 +190,7 @@ function createDescribeRequest(
     ...(origin !== undefined && { origin }),
   };
   return (source, blocked) => {
-    // The id differs per source, so that two sources cannot tell that they have the same player.
+    // The id differs per source, so that sources cannot correlate a player.
     const user =
       userRef === undefined ? {} : { userId: pseudonym(scope, `${source.id}\n${userRef}`) };
     return { ...common, player: disclose({ ...player, ...user }), blocked };
@@ -231,7 +230,7 @@ const viewerOf = (
 ): string | undefined =>
   request.user_ref === undefined ? undefined : pseudonym(scope, request.user_ref);
 
-/** The player's verified impressions within the window of the caps. Only a placement with caps needs a query. */
+/** Reads the times of the player's verified impressions within the cap window. Placements without caps need no query. */
 function readServed(
   database: Database,
   { scope, entry: { placement }, nowMs }: EvaluatedRequest,
@@ -255,13 +254,13 @@ function readServed(
       placement.frequency_cap?.max ?? 1,
     ],
   );
-  return rows.then((found) => found.map((row) => row.served_at.getTime()));
+  return rows.then((impressions) => impressions.map((row) => row.served_at.getTime()));
 }
 
-/** Returns a player's pseudonym, by which caps and overlapping watches are checked. It does not reveal the `user_ref`. */
+/** Returns the player's pseudonym, used to check caps and overlapping watches. Does not reveal the `user_ref`. */
 export type Pseudonym = (scope: Scope, userRef: string) => string;
 
-/** Uses a keyed hash, so that it can be stored for children, whose `user_ref` must not be. */
+/** Pseudonyms are keyed hashes, so that they can be stored for children, whose `user_ref` must not be. */
 export function createPseudonyms(key: string): Pseudonym {
   const mac = createMac(key);
   return ({ accountId, environment }, userRef) =>

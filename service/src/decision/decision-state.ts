@@ -1,9 +1,9 @@
 import type { AdEvent, DecisionRequest, Reward, RewardStatus } from '@trueward/protocol/wire';
 
-/** Why traffic is invalid: it is counted, but neither billed nor rewarded. */
+/** Why traffic is invalid. Invalid traffic is counted, but neither billed nor rewarded. */
 export type InvalidReason = 'bot' | 'impossible_order';
 
-/** The row of a filled decision, against which its events are judged. Times are unix milliseconds. */
+/** A filled decision, against which its events are judged. Times are unix milliseconds. */
 export interface DecisionState {
   id: string;
   placement: string;
@@ -15,7 +15,7 @@ export interface DecisionState {
   /** Null for an outside ad. */
   houseAdId: string | null;
   userRef: string | null;
-  /** The pseudonym of the player. */
+  /** The player's pseudonym. */
   viewer: string | null;
   customData: string | null;
   reward: Reward | null;
@@ -29,17 +29,17 @@ export interface DecisionState {
   servedAtMs: number | null;
   rewardState: RewardStatus['state'];
   rewardReason: RewardStatus['reason'] | null;
-  /** The receipt that an earlier release stored. A child's is never stored, because it names the child. */
+  /** A receipt stored by an earlier release; never stored for children, because it would identify them. */
   receipt: string | null;
   settledAtMs: number | null;
 }
 
-/** An event of a decision, with its times on the service's clock. */
+/** An event of a decision, with times by the service's clock. */
 export interface RecordedEvent {
   id: string;
   decisionId: string;
   type: AdEvent['type'];
-  /** The client's time, corrected for its clock skew and clamped between issue and receipt. Unix milliseconds. */
+  /** The client's time, corrected for clock skew and clamped between the decision's issue and the event's receipt. */
   occurredAtMs: number;
   receivedAtMs: number;
   /** The correction added to the client's time: its clock skew plus the time in flight. */
@@ -52,12 +52,12 @@ export interface RecordedEvent {
 }
 
 /**
- * Whether impression and reward are judged again when the event arrives. The other types are only counted
- * and checked for their order.
+ * Whether the event causes the impression and the reward to be judged again. Other types are only counted and checked
+ * for their order.
  */
 export const isEvidence = ({ type }: Pick<RecordedEvent, 'type'>): boolean =>
   type === 'start' || type === 'impression' || type === 'viewable' || type === 'complete';
 
-/** The unique key of an event. Devices choose event ids independently, so an id is unique per decision only. */
+/** The unique key of an event. Devices choose event ids independently, so an id is unique only within its decision. */
 export const keyOf = ({ decisionId, id }: Pick<RecordedEvent, 'decisionId' | 'id'>): string =>
   `${decisionId}/${id}`;

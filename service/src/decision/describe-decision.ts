@@ -7,7 +7,7 @@ import type { DecisionRecord, NewDecision } from './record-decisions.ts';
 import type { Ad, Candidate, PlacementEntry } from './snapshot.ts';
 import type { TokenClaims } from './token.ts';
 
-interface DecisionFacts {
+interface DecisionInput {
   id: string;
   scope: Scope;
   entry: PlacementEntry;
@@ -25,7 +25,7 @@ export const lifetimeMs = 600_000;
 const timestamp = (ms: number): string => new Date(ms).toISOString();
 
 /** Turns a verdict into the response and the row to store. */
-export function describeDecision(facts: DecisionFacts): {
+export function describeDecision(facts: DecisionInput): {
   decision: Decision;
   stored: NewDecision;
 } {
@@ -41,7 +41,7 @@ export function describeDecision(facts: DecisionFacts): {
     issued_at: timestamp(nowMs),
     expires_at: timestamp(expiresAtMs),
   };
-  if (scope.environment === 'sandbox') decision.explain = verdict.explain.map(withoutQuotes);
+  if (scope.environment === 'sandbox') decision.explain = verdict.explain.map(withoutSourceData);
   if (verdict.status === 'filled') {
     describeAd(decision, facts, verdict.candidate, expiresAtMs);
     return { decision, stored: { scope, record } };
@@ -59,26 +59,26 @@ export function describeDecision(facts: DecisionFacts): {
   return { decision, stored: { scope, record, event: { type: 'policy.blocked', data } } };
 }
 
-/** Whether the reason contains no number, URL or quotation. */
+/** Whether the reason is plain words, without numbers, URLs or quoted text. */
 const isPlain = (reason: string): boolean => /^[A-Za-z’ ,-]+\.?$/.test(reason);
 
 /**
- * A reason may quote a price, a floor or a URL of an outside source. Clients get plain sentences only; operators see
- * the whole reason with the stored decision.
+ * Removes reasons that contain an outside source's price, floor or URL, because clients may get only plain sentences.
+ * Operators see the full reason in the stored decision.
  */
-function withoutQuotes(item: Explanation): Explanation {
+function withoutSourceData(item: Explanation): Explanation {
   const [, outcome, reason = ''] = /^(source_error|refused): (.*)$/s.exec(item.verdict) ?? [];
   return outcome === undefined || isPlain(reason) ? item : { ...item, verdict: outcome };
 }
 
-const offerExpiry = (verdict: DecisionFacts['verdict']): number =>
+const offerExpiry = (verdict: DecisionInput['verdict']): number =>
   verdict.status === 'filled' && 'offer' in verdict.candidate
     ? (verdict.candidate.offer.expiresAtMs ?? Infinity)
     : Infinity;
 
 function describeAd(
   decision: Decision,
-  { id, scope, entry: { placement }, request, nowMs, sign }: DecisionFacts,
+  { id, scope, entry: { placement }, request, nowMs, sign }: DecisionInput,
   candidate: Candidate | OutsideCandidate,
   expiresAtMs: number,
 ): void {
@@ -102,7 +102,7 @@ function describeAd(
   decision.token = sign(claims);
 }
 
-/** What differs between two offers of one creative, and what an outside ad has to show. */
+/** Describes an outside ad: its creative, with the values that differ per offer. */
 export function describeOffer({
   clientCreative,
   creative: { icons },
@@ -128,12 +128,12 @@ export function describeOffer({
   };
 }
 
-/** A video has to be watched to its end; anything else for the placement's minimum time. */
+/** A video must be watched to its end; other media for the placement's minimum time. */
 const minWatchMs = (minViewMs: number, media: Candidate['creative']['media']): number =>
   media.format === 'video' ? media.duration_ms : minViewMs;
 
 function describeRecord(
-  { id, verdict, scope, entry: { placement }, request, viewer, bot, nowMs }: DecisionFacts,
+  { id, verdict, scope, entry: { placement }, request, viewer, bot, nowMs }: DecisionInput,
   expiresAtMs: number,
 ): DecisionRecord {
   const candidate = verdict.status === 'filled' ? verdict.candidate : undefined;
@@ -151,7 +151,7 @@ function describeRecord(
     advertiser_id: creative?.advertiser_id ?? null,
     source_id: creative?.source_id ?? null,
     house_ad_id: houseAd?.id ?? null,
-    // Impressions of bots don't count against the cap.
+    // Bot impressions don't count against the cap.
     reserved_ad: bot || houseAd?.daily_cap === undefined ? null : houseAd.id,
     reward: rewarded ? (placement.reward ?? null) : null,
     required_ms: rewarded ? minWatchMs(placement.min_view_ms, creative.media) : null,

@@ -20,7 +20,7 @@ interface DryRunRequest {
 }
 
 /**
- * Evaluates a request with the same code as a real decision, but stores nothing. Returns undefined when the placement
+ * Evaluates a request with the same code as a real decision, but stores nothing. Resolves to undefined when the placement
  * does not exist.
  */
 export type DryRun = (
@@ -62,8 +62,8 @@ export function createDryRun(deps: EvaluateDeps & { clock: Clock; makeId: MakeId
       bot: false,
       sign: () => '',
     });
-    const { token: _token, explain: _explain, ...rest } = decision;
+    const { token: _token, explain: _explain, ...publicDecision } = decision;
     const rule = verdict.status === 'filled' ? undefined : verdict.rule;
-    return { decision: rest, explain: verdict.explain, ...(rule ? { rule } : {}) };
+    return { decision: publicDecision, explain: verdict.explain, ...(rule ? { rule } : {}) };
   };
 }

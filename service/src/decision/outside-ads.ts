@@ -31,16 +31,16 @@ export interface OutsideCandidate extends Ad {
 
 export interface OutsideDeps {
   requestOffer: RequestOffer;
-  /** Takes in a creative that is not known yet; it can be shown once it is approved. */
+  /** Imports an unknown creative, which can be shown once it is approved. */
   submit(scope: Scope, source: OutsideSource, offer: Offer): void;
   /** Records that a source still offers a creative. */
   noteOffer(accountId: string, creativeId: string): void;
   clock: Pick<Clock, 'monotonicMs'>;
-  /** How long the sources of a decision may take together, in milliseconds. */
+  /** Maximum total time for the sources of one decision, in milliseconds. */
   budgetMs: number;
 }
 
-/** An outside ad was chosen. */
+/** The verdict if an outside ad was chosen. */
 export interface OutsideFilled {
   status: 'filled';
   candidate: OutsideCandidate;
@@ -53,16 +53,16 @@ export interface OutsideDecision {
   sourceCounts?: readonly SourceCount[];
 }
 
-/** Builds the request for one source: each source knows the player by another id. */
+/** Builds the request for one source. Each source gets a different id for the player. */
 export type DescribeRequest = (
   source: OutsideSource,
   blocked: OfferRequest['blocked'],
 ) => OfferRequest;
 
 /**
- * Decides for a placement with outside sources. The sources of one priority are called at the same time, the best
- * priority first, and the best price that may be shown wins. A priority without an ad falls through to the next one.
- * A house ad beats sources of worse priority, which then get no request, and loses to those of its own.
+ * Decides for a placement with outside sources. Sources of the same priority are called concurrently, best priority
+ * first, and the eligible ad with the best price wins. If no source of a priority has an ad, the next priority follows.
+ * A house ad beats sources of a worse priority, which are then not called, and loses to sources of its own priority.
  */
 export async function decideWithSources(
   deps: OutsideDeps,
@@ -74,7 +74,7 @@ export async function decideWithSources(
   const checked = checkRequest(facts);
   if ('status' in checked) return { verdict: checked };
   const house = decide(facts);
-  // A blocked request makes no outbound call.
+  // A capped player can't get an ad, so no source is called.
   if (checkCaps(entry.placement, facts.servedAtMs, nowMs)) return { verdict: house };
   const worst = house.status === 'filled' ? house.candidate.houseAd.priority : Infinity;
   const endMs = deps.clock.monotonicMs() + deps.budgetMs;
@@ -82,8 +82,8 @@ export async function decideWithSources(
   for (const priority of new Set(entry.sources.map((source) => source.priority))) {
     if (priority > worst) break;
     const tier = entry.sources.filter((source) => source.priority === priority);
-    const leftMs = endMs - deps.clock.monotonicMs();
-    const candidate = await auction.run(tier, leftMs, (source) =>
+    const remainingMs = endMs - deps.clock.monotonicMs();
+    const candidate = await auction.run(tier, remainingMs, (source) =>
       describe(source, blockedBy(checked.policies)),
     );
     if (candidate) return auction.fill(candidate, house);
@@ -91,12 +91,12 @@ export async function decideWithSources(
   return auction.fillWithHouseAd(house);
 }
 
-/** A shorter timeout is not worth a request. */
+/** Minimum remaining time for a request to be worthwhile. */
 const minRequestMs = 50;
-/** An ad that expires sooner would expire before most players see it. */
+/** Minimum remaining lifetime of an ad, since one that expires sooner would expire before most players see it. */
 const minLifetimeMs = 30_000;
 
-/** What the sources of one decision have responded so far. */
+/** Collects the responses of one decision's sources. */
 class Auction {
   readonly #deps: OutsideDeps;
   readonly #scope: Scope;
@@ -109,16 +109,16 @@ class Auction {
     [this.#deps, this.#scope, this.#facts] = [deps, scope, facts];
   }
 
-  /** Requests offers from the sources of one priority, and returns the best ad that may be shown. */
+  /** Requests offers from the sources of one priority, and returns the best eligible ad. */
   async run(
     tier: readonly OutsideSource[],
-    leftMs: number,
+    remainingMs: number,
     describe: (source: OutsideSource) => OfferRequest,
   ): Promise<OutsideCandidate | undefined> {
     const responses = await Promise.all(
       tier.map(async (source) => {
         const rejection = sourceRejection(source, this.#facts);
-        const timeoutMs = Math.min(source.timeout_ms, leftMs);
+        const timeoutMs = Math.min(source.timeout_ms, remainingMs);
         if (rejection !== undefined || timeoutMs < minRequestMs) {
           this.#note(source, rejection ?? 'timeout');
           return [];
@@ -138,28 +138,28 @@ class Auction {
     const offers = [...responses.slice(shift), ...responses.slice(0, shift)].flat();
     let chosen: OutsideCandidate | undefined;
     for (const { source, response, offer, limitAdTracking } of offers.toSorted(byPrice)) {
-      const judged = this.#judge({ source, offer, limitAdTracking });
-      const lost: Lost | undefined = 'verdict' in judged ? judged : chosen && outbid;
-      if (lost) this.#notices.push(...response.onLoss(lost.loss));
+      const result = this.#judge({ source, offer, limitAdTracking });
+      const loss: Loss | undefined = 'verdict' in result ? result : chosen && outbid;
+      if (loss) this.#notices.push(...response.onLoss(loss.reason));
       else this.#notices.push(...response.onWin);
-      this.#note(source, lost?.verdict ?? 'chosen', response, judged);
-      if (!lost && 'offer' in judged) {
-        chosen = judged;
+      this.#note(source, loss?.verdict ?? 'chosen', response, result);
+      if (!loss && 'offer' in result) {
+        chosen = result;
         this.#counts.push({ sourceId: source.id, metric: 'source_wins' });
       }
     }
     return chosen;
   }
 
-  /** Returns the chosen ad with what its trackers need. */
+  /** Returns the decision for the chosen outside ad. */
   fill(candidate: OutsideCandidate, house: Verdict): OutsideDecision {
     const { source, offer, limitAdTracking } = candidate;
     const { nowMs } = this.#facts;
-    const lost = house.explain.map((item) =>
+    const houseExplain = house.explain.map((item) =>
       item.verdict === 'chosen' ? { ...item, verdict: 'priority_or_weight' } : item,
     );
     return {
-      verdict: { status: 'filled', candidate, explain: [...this.#explain, ...lost] },
+      verdict: { status: 'filled', candidate, explain: [...this.#explain, ...houseExplain] },
       demand: {
         chosen: {
           sourceId: source.id,
@@ -177,45 +177,45 @@ class Auction {
     };
   }
 
-  /** Returns the verdict of the house ads, because no source has an ad. */
+  /** Returns the decision for the house ads' verdict, because no source has an ad. */
   fillWithHouseAd(house: Verdict): OutsideDecision {
-    const rest = {
+    const record = {
       sourceCounts: this.#counts,
       ...(this.#notices.length > 0 && { demand: { notices: this.#notices } }),
     };
     const explain = [...this.#explain, ...house.explain];
-    if (house.status === 'filled') return { verdict: house.explainedBy(explain), ...rest };
+    if (house.status === 'filled') return { verdict: house.explainedBy(explain), ...record };
     const isPending = explain.some(({ verdict }) => verdict === 'creative_pending');
     const reason = isPending && house.reason === 'no_candidates' ? 'not_approved' : house.reason;
     const verdict: Unfilled = { ...house, reason, explain };
-    return { verdict, ...rest };
+    return { verdict, ...record };
   }
 
-  #judge(offered: Omit<OutsideCandidate, keyof Ad>): OutsideCandidate | Lost {
+  #judge(offeredAd: Omit<OutsideCandidate, keyof Ad>): OutsideCandidate | Loss {
     const { snapshot, nowMs } = this.#facts;
-    const { source, offer } = offered;
+    const { source, offer } = offeredAd;
     const ad = snapshot.findOutsideCreative(source.id, offer.creativeKey);
     if (ad) this.#deps.noteOffer(this.#scope.accountId, ad.creative.id);
     if (!ad || !hasIcon(ad, offer)) {
       this.#deps.submit(this.#scope, source, offer);
-      return { verdict: 'creative_pending', loss: lossReasons.pendingReview };
+      return { verdict: 'creative_pending', reason: lossReasons.pendingReview };
     }
-    // A source could put another advertiser's name to an approved creative, and pass the blocks of its own.
+    // Otherwise a source could offer an approved creative under a different advertiser's name to evade a block.
     if (offer.advertiserDomain !== undefined && offer.advertiserDomain !== ad.advertiserDomain)
       return {
-        verdict: 'refused: The creative was reviewed for another advertiser.',
-        loss: lossReasons.invalidAdvertiser,
+        verdict: 'refused: The creative was reviewed for a different advertiser.',
+        reason: lossReasons.invalidAdvertiser,
       };
     if (offer.expiresAtMs !== undefined && offer.expiresAtMs < nowMs + minLifetimeMs)
-      return { verdict: 'refused: The ad expires too soon.', loss: lossReasons.filtered };
+      return { verdict: 'refused: The ad expires too soon.', reason: lossReasons.filtered };
     const verdict = rejectAd(ad, this.#facts);
-    if (verdict === undefined) return { ...ad, ...offered };
-    const loss = verdict === 'not_approved' ? lossReasons.disapproved : lossReasons.filtered;
-    return { verdict, loss };
+    if (verdict === undefined) return { ...ad, ...offeredAd };
+    const reason = verdict === 'not_approved' ? lossReasons.disapproved : lossReasons.filtered;
+    return { verdict, reason };
   }
 
   #count({ id: sourceId }: OutsideSource, { offer, verdict, facts: { ms } }: SourceResponse): void {
-    // While a circuit is open, nothing is sent.
+    // No request is sent while the source's circuit is open.
     if (verdict !== 'circuit_open') {
       this.#counts.push({ sourceId, metric: 'source_requests' });
       if (ms !== undefined)
@@ -231,24 +231,24 @@ class Auction {
     { id, name }: OutsideSource,
     verdict: string,
     response?: SourceResponse,
-    judged?: OutsideCandidate | Lost,
+    result?: OutsideCandidate | Loss,
   ): void {
-    const creative = judged && 'creative' in judged ? { creative_id: judged.creative.id } : {};
+    const creative = result && 'creative' in result ? { creative_id: result.creative.id } : {};
     this.#explain.push({ source_id: id, name, ...creative, verdict, ...response?.facts });
   }
 }
 
-/** An ad is never shown without its icon, of which the service has a copy. */
+/** Whether the service has a copy of the offer's icon, without which the ad must not be shown. */
 const hasIcon = ({ creative: { icons = [] } }: Ad, { icon }: Offer): boolean =>
   icon === undefined || icons.some(({ origin_url: origin }) => origin === withoutQuery(icon.url));
 
 /** Why an offer was not chosen. */
-interface Lost {
+interface Loss {
   verdict: string;
-  loss: LossReason;
+  reason: LossReason;
 }
 
-const outbid: Lost = { verdict: 'outbid', loss: lossReasons.outbid };
+const outbid: Loss = { verdict: 'outbid', reason: lossReasons.outbid };
 
 const byPrice = (a: { offer: Offer }, b: { offer: Offer }): number =>
   b.offer.priceMicros - a.offer.priceMicros;

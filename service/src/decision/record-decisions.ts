@@ -15,7 +15,7 @@ import { type Lane, retryLockTimeoutMs } from '../store/group-commit.ts';
 import { createScopedLanes, type LaneDeps } from '../store/lanes.ts';
 import { arraysOf, checkStored, type Column, forAccount, unnest } from '../store/unnest.ts';
 
-/** A decision to be stored. */
+/** A decision to store. */
 export interface NewDecision {
   scope: Scope;
   record: DecisionRecord;
@@ -23,7 +23,7 @@ export interface NewDecision {
   event?: EventDraft;
   /** Set only if outside sources were called. */
   demand?: DemandRecord;
-  /** What the outside sources did, for reports. */
+  /** Metrics of the outside sources, for reports. */
   sourceCounts?: readonly SourceCount[];
 }
 
@@ -37,11 +37,11 @@ export interface SourceCount {
     | 'source_timeouts'
     | 'source_errors'
     | typeof latencyMetric;
-  /** The latency class. */
+  /** The latency class, for `latencyMetric`. */
   reason?: string;
 }
 
-/** A new row of the table `decisions`, by column name; times are unix milliseconds. */
+/** A new row of the `decisions` table, by column name; times are unix milliseconds. */
 export interface DecisionRecord {
   id: string;
   status: 'filled' | 'no_fill' | 'blocked';
@@ -58,14 +58,14 @@ export interface DecisionRecord {
   reserved_ad: string | null;
   reward: Reward | null;
   required_ms: number | null;
-  /** Set for traffic that is invalid from the start. */
+  /** Set if the traffic is already known to be invalid. */
   invalid_reason: 'bot' | null;
   simulate: NonNullable<DecisionRequest['simulate']> | null;
   user_ref: string | null;
-  /** The pseudonym of the player. */
+  /** The player's pseudonym. */
   viewer: string | null;
   custom_data: string | null;
-  /** Why each candidate lost; in live, only for decisions without an ad. */
+  /** Why each candidate lost; in the live environment, stored only for decisions without an ad. */
   explain: readonly Explanation[] | null;
   issued_at: number;
   expires_at: number;
@@ -82,15 +82,15 @@ interface LanesDeps {
   onTrackers(accountId: string): void;
 }
 
-/** Creates the lanes that commit the decisions of one account and environment together. */
+/** Creates lanes, each of which group-commits the decisions of one account and environment. */
 export function createDecisionLanes(deps: LanesDeps): Lane<NewDecision, void> {
   const { database, writeEvents } = deps;
   return createScopedLanes(deps.lanes, {
     async commit(items, { isRetry }) {
       const options = isRetry ? { lockTimeoutMs: retryLockTimeoutMs } : {};
       if (await recordDecisions(database, writeEvents, items, options)) deps.onDeliveries();
-      const noticed = items.find(({ demand }) => demand && demand.notices.length > 0);
-      if (noticed) deps.onTrackers(noticed.scope.accountId);
+      const withNotices = items.find(({ demand }) => demand && demand.notices.length > 0);
+      if (withNotices) deps.onTrackers(withNotices.scope.accountId);
       return items.map(() => undefined);
     },
     gatherMs: database.gatherMs,
@@ -131,8 +131,8 @@ const countStored = 'SELECT count(*) AS stored FROM made';
 const firstSum = firstColumn + columns.length;
 
 /**
- * Inserts decisions and their roll-ups in one statement: with the embedded database, each statement is a round trip
- * to its thread.
+ * Inserts decisions and their roll-ups in one statement, because each statement costs a round trip, with the embedded
+ * database one to its thread.
  */
 const insert = `${insertDecisions},
   counted AS (${addSums(firstSum)})
@@ -159,7 +159,7 @@ const dimensionsOf = (row: DecisionRecord) => ({
   houseAdId: row.house_ad_id,
 });
 
-/** Each source is counted separately, whichever ad was chosen. */
+/** Counts each source separately, regardless of which ad was chosen. */
 const countSources = ({ scope, record, sourceCounts = [] }: NewDecision): Count[] =>
   sourceCounts.map(({ sourceId, metric, reason }) => {
     const { placement, issued_at } = record;
@@ -168,8 +168,8 @@ const countSources = ({ scope, record, sourceCounts = [] }: NewDecision): Count[
   });
 
 /**
- * Writes decisions of one account and environment, with their counts and webhook events. Returns whether there are
- * new deliveries.
+ * Writes the decisions of one account and environment with their counts and webhook events. Returns whether webhook
+ * deliveries were queued.
  */
 export async function recordDecisions(
   database: Database,
@@ -188,15 +188,15 @@ export async function recordDecisions(
     ...items.flatMap(countSources),
   ];
   const { accountId, environment } = scope;
-  const demanded = items.flatMap(({ record: { id }, demand }) => (demand ? { id, demand } : []));
+  const demands = items.flatMap(({ record: { id }, demand }) => (demand ? { id, demand } : []));
   const values = [accountId, environment, ...arraysOf(columns, rows)];
   const insertAll = async (queries: Queries): Promise<void> => {
-    const [result] = await (demanded.length === 0
+    const [result] = await (demands.length === 0
       ? queries.execute<{ stored: number }>(insert, [...values, ...sumsOf(counts)])
       : queries.execute<{ stored: number }>(insertWithDemand, [
           ...values,
-          ...arraysOf(demandColumns, demanded),
-          ...requestArrays(demanded.flatMap(requestsOf)),
+          ...arraysOf(demandColumns, demands),
+          ...requestArrays(demands.flatMap(requestsOf)),
           ...sumsOf(counts),
         ]));
     checkStored(accountId, result?.stored, rows.length);
@@ -212,14 +212,14 @@ export async function recordDecisions(
   }, options);
 }
 
-/** How long a notice stays worth sending. */
-const noticesLateMs = 600_000;
+/** How long a notice may still be sent. */
+const noticeExpiryMs = 600_000;
 
-/** The requests for the notices that are due. They carry no information about the player. */
+/** Builds requests for the due notices. They contain no player data. */
 const requestsOf = ({ id, demand }: { id: string; demand: DemandRecord }): NewRequest[] =>
   dueNotices(demand).map((tracker) => ({
     decisionId: id,
     tracker,
-    expiresInMs: noticesLateMs,
+    expiresInMs: noticeExpiryMs,
     client: null,
   }));

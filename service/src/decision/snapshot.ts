@@ -23,7 +23,7 @@ export interface Ad {
   categories: ReadonlySet<string>;
 }
 
-/** One house ad that a placement may show. */
+/** A house ad that a placement may show. */
 export interface Candidate extends Ad {
   houseAd: HouseAd;
   sourcePaused: boolean;
@@ -35,22 +35,22 @@ export interface PlacementEntry {
   placement: Placement;
   /** Sorted by priority, 1 first. */
   candidates: readonly Candidate[];
-  /** The active outside sources that may fill it, sorted by priority, 1 first. */
+  /** Active outside sources that may fill the placement, sorted by priority, 1 first. */
   sources: readonly OutsideSource[];
-  /** In order of evaluation: policy, commercial, brand safety; older ones first. */
+  /** In evaluation order: policy, commercial, brand safety; within a kind, oldest first. */
   policies: readonly Policy[];
 }
 
-/** The configuration of one account and environment, compiled for decisions after each change. */
+/** The configuration of one account and environment, compiled for fast decisions after each change. */
 export interface Snapshot {
   placements: ReadonlyMap<string, PlacementEntry>;
-  /** The creative that was taken in from an outside source, regardless of its review. */
+  /** Returns a creative imported from an outside source, regardless of its review. */
   findOutsideCreative(sourceId: string, creativeKey: string): Ad | undefined;
   killSwitches: readonly (KillSwitch & { expiresAtMs: number })[];
   webhooks: readonly Webhook[];
-  /** The event types that webhooks subscribe to, including disabled ones, which may recover missed events. */
+  /** Event types that any webhook subscribes to. Includes disabled webhooks, which may recover missed events. */
   subscribedEvents: ReadonlySet<Webhook['events'][number]>;
-  /** The number of webhooks that the service has disabled. */
+  /** Number of webhooks that the service has disabled. */
   disabledWebhooks: number;
 }
 
@@ -61,13 +61,13 @@ export type AnyResource = {
 const policyOrder: readonly Policy['kind'][] = ['policy', 'commercial', 'brand_safety'];
 
 /**
- * @param absent The result if there is no time.
- * @param invalid The result for an invalid time; choose it so that the ad is not shown and the kill switch stays on.
+ * @param absent result for a missing time
+ * @param invalid result for an invalid time; choose it so that the ad is not shown or the kill switch stays on
  */
 const timeOf = (text: string | undefined, absent: number, invalid: number): number =>
   text === undefined ? absent : (parseInstant(text) ?? invalid);
 
-/** Compiles the managed objects of one account and environment. Pure. */
+/** Compiles the resources of one account and environment. */
 export function compileSnapshot(resources: readonly AnyResource[]): Snapshot {
   const of = <K extends ResourceKind>(kind: K): ResourceKinds[K][] =>
     resources
@@ -105,7 +105,7 @@ export function compileSnapshot(resources: readonly AnyResource[]): Snapshot {
     .flatMap((source) => toOutsideSource(source) ?? [])
     .filter(({ status }) => status === 'active')
     .sort((a, b) => a.priority - b.priority || compare(a.id, b.id));
-  // Of two creatives with one key, the older one counts.
+  // If two creatives have the same key, the older one is used.
   const outsideCreatives = new Map(
     of('creative')
       .filter(({ source_key: key }) => key !== undefined)
@@ -137,7 +137,7 @@ export function compileSnapshot(resources: readonly AnyResource[]): Snapshot {
   };
 }
 
-/** What a kill switch can stop. A placement matches by id or name. */
+/** The resources by which a kill switch can stop an ad. A placement matches by id or name. */
 interface KillTarget {
   placementId?: string;
   placement?: string;
@@ -176,7 +176,7 @@ const describeCreative = ({
   ...(click_url === undefined ? {} : { click_url }),
 });
 
-/** The active policies of a placement, in order of evaluation. */
+/** Returns a placement's active policies, in evaluation order. */
 export const policiesOf = (placement: string, policies: readonly Policy[]): Policy[] =>
   policies
     .filter(

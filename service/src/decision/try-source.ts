@@ -11,35 +11,35 @@ import {
 } from './decision-service.ts';
 import { describeOffer } from './describe-decision.ts';
 
-/** A request to one outside source, as a decision for the placement would make it. */
+/** A trial request to one outside source, identical to the one that a decision would make. */
 interface Trial {
   source: OutsideSource;
   placement: string;
   consent: 'granted' | 'denied' | 'unknown';
   client: Pick<ClientInfo, 'ip' | 'userAgent' | 'origin'>;
-  /** Whether to copy an unknown creative and to add it to the review queue. */
+  /** Whether to import an unknown creative and add it to the review queue. */
   submits: boolean;
 }
 
 export interface TrialResult {
-  /** As in the explanation of a decision. `offer`: without the review, the ad would have been shown. */
+  /** As in a decision's explanation; `offer` if only the creative's review prevents the ad from being shown. */
   verdict: string;
-  /** The latency of the source; absent if it got no request. */
+  /** The source's latency; absent if no request was sent. */
   ms?: number;
   vastError?: number;
   /** All HTTP requests, in order. */
   exchanges: Exchange[];
-  /** What was found on the way to the ad. */
+  /** Steps of resolving the VAST tag or markup. */
   steps: VastStep[];
   offer?: Offer;
   /** Notices that a decision would send now. */
   notices: Notice[];
-  /** The copy of the ad's creative, as players would get it; absent if there is none yet. */
+  /** The imported creative, as players would receive it; absent if it has not been imported yet. */
   creative?: DecisionCreative;
   review?: Creative['review']['status'];
 }
 
-/** Returns undefined when the placement does not exist. Stores and counts nothing, and sends no notices or trackers. */
+/** Resolves to undefined when the placement does not exist. Stores and counts nothing, and sends no notices or trackers. */
 export type TrySource = (scope: Scope, trial: Trial) => Promise<TrialResult | undefined>;
 
 export function createTrySource(deps: EvaluateWithSourcesDeps): TrySource {
@@ -51,16 +51,16 @@ export function createTrySource(deps: EvaluateWithSourcesDeps): TrySource {
     let response: SourceResponse | undefined;
     const outside: typeof deps.outside = {
       ...deps.outside,
-      async requestOffer(of, request, timeoutMs) {
+      async requestOffer(requestedSource, request, timeoutMs) {
         const onExchange = (exchange: Exchange): void => void exchanges.push(exchange);
         return (response = await deps.outside.requestOffer(
-          of,
+          requestedSource,
           { ...request, onExchange },
           timeoutMs,
         ));
       },
-      submit: (...offered) => {
-        if (submits) deps.outside.submit(...offered);
+      submit: (...submission) => {
+        if (submits) deps.outside.submit(...submission);
       },
       noteOffer: () => undefined,
     };
@@ -68,7 +68,7 @@ export function createTrySource(deps: EvaluateWithSourcesDeps): TrySource {
       { ...deps, outside },
       {
         scope,
-        // A house ad of better priority would win before the source gets a request.
+        // Without house ads, because one with a better priority would win before the source is called.
         entry: { ...stored, candidates: [], sources: [source] },
         request: { placement, consent: { status: consent } },
         client,
@@ -76,15 +76,15 @@ export function createTrySource(deps: EvaluateWithSourcesDeps): TrySource {
       },
     );
     const offer = response?.offer;
-    const explained = verdict.explain.find(({ source_id }) => source_id === source.id);
+    const explanation = verdict.explain.find(({ source_id }) => source_id === source.id);
     const ad = offer && snapshot.findOutsideCreative(source.id, offer.creativeKey);
     return {
-      verdict: explained?.verdict ?? ('reason' in verdict ? verdict.reason : 'offer'),
+      verdict: explanation?.verdict ?? ('reason' in verdict ? verdict.reason : 'offer'),
       exchanges,
       steps: response?.trace ?? [],
       notices: demand?.notices ?? [],
-      ...(explained?.ms !== undefined && { ms: explained.ms }),
-      ...(explained?.vast_error !== undefined && { vastError: explained.vast_error }),
+      ...(explanation?.ms !== undefined && { ms: explanation.ms }),
+      ...(explanation?.vast_error !== undefined && { vastError: explanation.vast_error }),
       ...(offer && { offer }),
       ...(ad && { creative: describeOffer({ ...ad, offer }), review: ad.creative.review.status }),
     };

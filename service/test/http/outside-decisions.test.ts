@@ -179,7 +179,7 @@ test('an approved creative is not shown for another advertiser', async () => {
   expect(verdicts(await ask())[source.name]).toBe('chosen');
   advertiser = 'blocked';
   expect(verdicts(await ask())[source.name]).toBe(
-    'refused: The creative was reviewed for another advertiser.',
+    'refused: The creative was reviewed for a different advertiser.',
   );
 });
 
