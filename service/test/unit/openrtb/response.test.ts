@@ -137,8 +137,8 @@ describe('a bid response', () => {
     ['no markup', { adm: undefined }, 7],
     ['a markup that is JSON', { adm: '{}' }, 7],
     ['a win notice that is no URL', { adm: undefined, nurl: 'javascript:x' }, 7],
-  ])('has a bid rejected that has %s', (_what, more, loss) => {
-    expect(rejectionOf(more)).toMatchObject({ loss, seat: 's1', reason: expect.any(String) });
+  ])('has a bid rejected that has %s', (_what, more, lossReason) => {
+    expect(rejectionOf(more)).toMatchObject({ lossReason, seat: 's1', reason: expect.any(String) });
   });
 
   test('has a bid of a blocked seat rejected', () => {
@@ -149,7 +149,7 @@ describe('a bid response', () => {
   test('has bids in a foreign currency rejected', () => {
     expect(rejectionOf({}, { cur: 'EUR' })).toMatchObject({
       lossReason: 3,
-      reason: 'It is in "EUR"; expected USD.',
+      reason: 'The bid is in "EUR"; expected USD.',
     });
   });
 
