@@ -94,19 +94,17 @@ const writeRequired = (claims: TokenClaims): string =>
 
 /** Reads the required claims; `rest` has the remaining texts. */
 function readRequired(texts: readonly string[]): [claims: TokenClaims, rest: string[]] {
-  const [decisionId = '', accountId = '', environment, placement = '', creativeId = '', ...others] =
-    texts;
-  const [issuedAt, expiresAt, ...rest] = others;
+  const [decisionId = '', accountId = '', environment, placement = '', creativeId = ''] = texts;
   const claims: TokenClaims = {
     decisionId,
     accountId,
     environment: environment === 'live' ? 'live' : 'sandbox',
     placement,
     creativeId,
-    issuedAtMs: Number(issuedAt),
-    expiresAtMs: Number(expiresAt),
+    issuedAtMs: Number(texts[5]),
+    expiresAtMs: Number(texts[6]),
   };
-  return [claims, rest];
+  return [claims, texts.slice(7)];
 }
 
 /** Version 1: the optional user reference comes last and may contain a `~`. */
