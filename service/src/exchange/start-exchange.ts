@@ -1,13 +1,14 @@
 import { lookup } from 'node:dns';
+import { once } from 'node:events';
 import { setImmediate as nextTurn } from 'node:timers/promises';
+import { isTestSourceUrl, respondAsTestSource } from '../demand/test-source.ts';
 import type { Clock } from '../platform/clock.ts';
 import { createGuardedAgent } from '../platform/guarded-agent.ts';
 import type { OutsideSource } from '../resource/outside-source.ts';
 import type { RequestHeaders } from '../resource/request-headers.ts';
 import { createCircuitBreaker } from './circuit-breaker.ts';
 import { createRequestOffer, type RequestOffer } from './exchange.ts';
-import { createRequestOutside } from './outside-client.ts';
-import { withTestSource } from './test-source-client.ts';
+import { createRequestOutside, type RequestOutside } from './outside-client.ts';
 
 /** What became of a call: `offer`, or the first word of its verdict. */
 export type ObserveCall = (kind: OutsideSource['kind'], outcome: string, seconds: number) => void;
@@ -44,10 +45,10 @@ export function startExchange({ clock, demandMetrics, readHeaders, stopping }: D
   return {
     openHosts: breaker.openHosts,
     async requestOffer(source, ...request) {
-      const startedMs = clock.monotonicMs();
       const response = await requestOffer(source, ...request);
-      const [outcome = ''] = response.verdict.split(':', 1);
-      demandMetrics.observeCall(source.kind, outcome, (clock.monotonicMs() - startedMs) / 1_000);
+      const { verdict, facts } = response;
+      const [outcome = ''] = verdict.split(':', 1);
+      demandMetrics.observeCall(source.kind, outcome, (facts.ms ?? 0) / 1_000);
       return response;
     },
     async stop() {
@@ -55,3 +56,20 @@ export function startExchange({ clock, demandMetrics, readHeaders, stopping }: D
     },
   };
 }
+
+/** In the sandbox, the built-in test source responds to requests for its URLs; all others are sent. */
+const withTestSource =
+  (requestOutside: RequestOutside): RequestOutside =>
+  async (outside) => {
+    const { url, body, sandbox, signal } = outside;
+    if (!sandbox || !isTestSourceUrl(url)) return requestOutside(outside);
+    const response = respondAsTestSource(url, body);
+    if (!response) {
+      if (!signal.aborted) await once(signal, 'abort');
+      return { status: 'failed', kind: 'timeout', reason: 'No response in time.' };
+    }
+    const { httpStatus, text } = response;
+    if (httpStatus < 300) return { status: 'ok', httpStatus, text, url };
+    const reason = `The response has status ${httpStatus}; expected 200 or 204.`;
+    return { status: 'failed', kind: 'error', reason, httpStatus };
+  };

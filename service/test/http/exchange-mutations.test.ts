@@ -8,11 +8,12 @@ import { afterAll, beforeAll, expect, inject, test } from 'vitest';
 import { lossReasons } from '../../src/demand/openrtb/response.ts';
 import { createCircuitBreaker } from '../../src/exchange/circuit-breaker.ts';
 import { createRequestOffer } from '../../src/exchange/exchange.ts';
-import type { OfferRequest, SourceResponse } from '../../src/exchange/offer-request.ts';
+import type { SourceResponse } from '../../src/exchange/offer-request.ts';
 import { createRequestOutside } from '../../src/exchange/outside-client.ts';
 import { systemClock } from '../../src/platform/clock.ts';
 import { createGuardedAgent } from '../../src/platform/guarded-agent.ts';
 import type { OutsideSource } from '../../src/resource/outside-source.ts';
+import { createSource, offerRequest } from '../outside-source.ts';
 import { applyEdit, chain, edit, pieces } from '../unit/vast/edits.ts';
 import { type Documents, inline, vast } from '../unit/vast/fixtures.ts';
 
@@ -57,46 +58,9 @@ const requestOffer = createRequestOffer({
   stopping: new AbortController().signal,
 });
 
-const request: OfferRequest = {
-  accountId: 'acc_1',
-  transactionId: '7f3e0c1a-6f0e-4c1f-9a52-0a9e4f6f1b11',
-  placement: 'revive',
-  sandbox: true,
-  loopback: true,
-  player: { limitAdTracking: true, childDirected: false },
-  viewport: { width: 844, height: 390 },
-  minSkipMs: 0,
-  blocked: { advertisers: [], categories: [], seats: [], attributes: [] },
-  showWithinS: 600,
-};
-let sources = 0;
-/** A new source each time: mutated documents must not open the circuit of the next one. */
-function sourceOf(kind: 'vast' | 'openrtb', path: string): OutsideSource {
-  const url = origin + path;
-  return {
-    id: `src_${(sources += 1)}`,
-    name: 'A source',
-    environment: 'sandbox',
-    status: 'active',
-    created_at: '2026-01-01T00:00:00Z',
-    updated_at: '2026-01-01T00:00:00Z',
-    ...(kind === 'vast' ? { kind, tag_url: url } : { kind, endpoint_url: url }),
-    placements: ['revive'],
-    ortb_version: '2.6',
-    priority: 1,
-    cpm_micros: 2_000_000,
-    floor_micros: 1_000_000,
-    currency: 'USD',
-    timeout_ms: 5_000,
-    review: 'manual',
-    allowed_domains: [],
-    impression_on: 'verified',
-    tracking_window_s: 1_800,
-    child_directed: false,
-    header_profile: 'iab',
-  } as OutsideSource;
-}
 const timeoutMs = 5_000;
+const createTag = (path: string): OutsideSource => createSource({ tag_url: origin + path });
+const createBidder = (path: string): OutsideSource => createSource({ endpoint_url: origin + path });
 
 const isWebUrl = (url: string): boolean => /^https?:\/\/[^/]/.test(url) && url.length <= 8_192;
 
@@ -155,7 +119,7 @@ test('mutated tags neither crash nor hang a request for an offer, and leave noth
     fc.assert(
       fc.asyncProperty(fc.array(edit, { minLength: 1, maxLength: 6 }), async (edits) => {
         serve(edits.reduce(applyEdit, chain));
-        const response = await requestOffer(sourceOf('vast', '/start'), request, timeoutMs);
+        const response = await requestOffer(createTag('/start'), offerRequest, timeoutMs);
         checkResponse(response);
         if (response.offer) offers += 1;
       }),
@@ -214,7 +178,7 @@ test('mutated bids neither crash nor hang a request for an offer, and leave noth
     fc.assert(
       fc.asyncProperty(fc.array(bidEdit, { minLength: 1, maxLength: 3 }), async (edits) => {
         serve({ ...chain, ...edits.reduce(applyEdit, { bid: bids }) });
-        const response = await requestOffer(sourceOf('openrtb', '/bid'), request, timeoutMs);
+        const response = await requestOffer(createBidder('/bid'), offerRequest, timeoutMs);
         checkResponse(response);
         if (response.offer) offers += 1;
       }),
@@ -232,13 +196,13 @@ test('while many requests hang and others read the longest documents, a good sou
   serve({ elements, bidders, good: vast(inline()) });
   documents.set('/hanging', undefined);
   const bad = Array.from({ length: 20 }, () => [
-    requestOffer(sourceOf('vast', '/hanging'), request, 1_500),
-    requestOffer(sourceOf('vast', '/elements'), request, 1_500),
-    requestOffer(sourceOf('openrtb', '/bidders'), request, 1_500),
+    requestOffer(createTag('/hanging'), offerRequest, 1_500),
+    requestOffer(createTag('/elements'), offerRequest, 1_500),
+    requestOffer(createBidder('/bidders'), offerRequest, 1_500),
   ]).flat();
   const good: Promise<SourceResponse>[] = [];
   for (let count = 0; count < 10; count += 1)
-    good.push(requestOffer(sourceOf('vast', '/good'), request, 1_500));
+    good.push(requestOffer(createTag('/good'), offerRequest, 1_500));
   expect(new Set((await Promise.all(good)).map(({ verdict }) => verdict))).toEqual(
     new Set(['offer']),
   );

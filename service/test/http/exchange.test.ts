@@ -2,6 +2,7 @@ import { createServer, type IncomingMessage, type ServerResponse } from 'node:ht
 import type { AddressInfo } from 'node:net';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { gzipSync } from 'node:zlib';
+import type { Source } from '@trueward/protocol/wire';
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
 import { createCircuitBreaker } from '../../src/exchange/circuit-breaker.ts';
 import { createRequestOffer } from '../../src/exchange/exchange.ts';
@@ -10,6 +11,7 @@ import { createRequestOutside } from '../../src/exchange/outside-client.ts';
 import { systemClock } from '../../src/platform/clock.ts';
 import type { OutsideSource } from '../../src/resource/outside-source.ts';
 import { createGuardedAgent } from '../../src/platform/guarded-agent.ts';
+import { createSource, offerRequest } from '../outside-source.ts';
 import { inline, mp4, tags, vast, wrapper } from '../unit/vast/fixtures.ts';
 
 type Respond = (request: IncomingMessage, response: ServerResponse, body: string) => void;
@@ -58,43 +60,13 @@ const requestOffer = createRequestOffer({
   stopping: new AbortController().signal,
 });
 
-let sources = 0;
-const sourceOf = (members: Partial<OutsideSource>): OutsideSource =>
-  ({
-    id: `src_${(sources += 1)}`,
-    name: 'A source',
-    environment: 'sandbox',
-    status: 'active',
-    placements: ['revive'],
-    ortb_version: '2.6',
-    priority: 5,
-    cpm_micros: 2_000_000,
-    floor_micros: 1_000_000,
-    currency: 'USD',
-    timeout_ms: 1_000,
-    review: 'manual',
-    allowed_domains: [],
-    impression_on: 'verified',
-    tracking_window_s: 1_800,
-    child_directed: false,
-    header_profile: 'iab',
-    ...members,
-  }) as OutsideSource;
-const tag = (path = '/tag', members: Partial<OutsideSource> = {}): OutsideSource =>
-  sourceOf({ kind: 'vast', tag_url: `${origin}${path}`, ...members } as Partial<OutsideSource>);
-const bidder = (members: Partial<OutsideSource> = {}): OutsideSource =>
-  sourceOf({
-    kind: 'openrtb',
-    endpoint_url: `${origin}/bid`,
-    ...members,
-  } as Partial<OutsideSource>);
+const tag = (path = '/tag', fields: Partial<Source> = {}): OutsideSource =>
+  createSource({ tag_url: origin + path }, fields);
+const bidder = (fields: Partial<Source> = {}): OutsideSource =>
+  createSource({ endpoint_url: `${origin}/bid` }, fields);
 
 const request: OfferRequest = {
-  accountId: 'acc_1',
-  transactionId: '7f3e0c1a-6f0e-4c1f-9a52-0a9e4f6f1b11',
-  placement: 'revive',
-  sandbox: true,
-  loopback: true,
+  ...offerRequest,
   player: {
     ip: '203.0.113.0',
     userAgent: 'Player/1',
@@ -104,10 +76,7 @@ const request: OfferRequest = {
     gdpr: true,
     tcfString: 'a consent string',
   },
-  viewport: { width: 844, height: 390 },
   minSkipMs: 5_000,
-  blocked: { advertisers: [], categories: [], seats: [], attributes: [] },
-  showWithinS: 600,
   origin: 'https://game.example',
 };
 const ask = (source: OutsideSource, timeoutMs = 1_000) => requestOffer(source, request, timeoutMs);

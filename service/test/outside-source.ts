@@ -1,0 +1,43 @@
+import type { Source } from '@trueward/protocol/wire';
+import type { OfferRequest } from '../src/exchange/offer-request.ts';
+import { type OutsideSource, toOutsideSource } from '../src/resource/outside-source.ts';
+
+let sources = 0;
+
+/** Creates an outside source with a new id, so that the circuit of an earlier one does not affect it. */
+export function createSource(
+  url: { tag_url: string } | { endpoint_url: string },
+  fields: Partial<Source> = {},
+): OutsideSource {
+  sources += 1;
+  const source = toOutsideSource({
+    id: `src_${sources}`,
+    name: 'A source',
+    environment: 'sandbox',
+    status: 'active',
+    created_at: '2026-01-01T00:00:00Z',
+    updated_at: '2026-01-01T00:00:00Z',
+    kind: 'tag_url' in url ? 'vast' : 'openrtb',
+    ...url,
+    placements: ['revive'],
+    cpm_micros: 2_000_000,
+    floor_micros: 1_000_000,
+    ...fields,
+  });
+  if (!source) throw new Error('This is not an outside source.');
+  return source;
+}
+
+/** A request for an offer to a player about whom nothing is known. */
+export const offerRequest: OfferRequest = {
+  accountId: 'acc_1',
+  transactionId: '7f3e0c1a-6f0e-4c1f-9a52-0a9e4f6f1b11',
+  placement: 'revive',
+  sandbox: true,
+  loopback: true,
+  player: { limitAdTracking: true, childDirected: false },
+  viewport: { width: 844, height: 390 },
+  minSkipMs: 0,
+  blocked: { advertisers: [], categories: [], seats: [], attributes: [] },
+  showWithinS: 600,
+};
