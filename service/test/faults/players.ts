@@ -1,7 +1,8 @@
 import { randomUUID } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { AdEvent, Decision, EventBatchResult } from '@trueward/protocol/wire';
-import { Agent, request } from 'undici';
+import { Agent } from 'undici';
+import { send } from './send.ts';
 
 /** What the service has acknowledged. */
 export interface Acknowledged {
@@ -120,25 +121,4 @@ export function startPlayers({ urls, key, count, retryForMs = 60_000 }: Options)
       await agent.destroy();
     },
   };
-}
-
-/** Undefined without a response. */
-async function send(
-  dispatcher: Agent,
-  url: string,
-  key: string,
-  body: string,
-): Promise<{ status: number; text: string } | undefined> {
-  try {
-    const response = await request(url, {
-      method: 'POST',
-      dispatcher,
-      headers: { authorization: `Bearer ${key}`, 'content-type': 'application/json' },
-      body,
-      signal: AbortSignal.timeout(10_000),
-    });
-    return { status: response.statusCode, text: await response.body.text() };
-  } catch {
-    return undefined; // expected: the process or the connection is down
-  }
 }

@@ -68,6 +68,13 @@ export function createClient(
     publishable,
     secret,
     call,
+    /** Calls the API with the secret key. Throws if the request fails. */
+    async manage<T>(method: string, path: string, body?: object): Promise<T> {
+      const response = await call<T>(method, path, secret, body);
+      if (response.status >= 300)
+        throw new Error(`${method} ${path}: ${response.status} ${JSON.stringify(response.body)}`);
+      return response.body;
+    },
     event,
     report,
     decide: (request: DecisionRequest) =>

@@ -46,11 +46,7 @@ const hevc = (() => {
   return body;
 })();
 
-const post = async <T>(path: string, body: object): Promise<T> => {
-  const answer = await client.call<T>('POST', path, client.secret, body);
-  if (answer.status >= 300) throw new Error(`${path}: ${JSON.stringify(answer.body)}`);
-  return answer.body;
-};
+const post = <T>(path: string, body: object) => client.manage<T>('POST', path, body);
 const get = async <T>(path: string): Promise<T> =>
   (await client.call<T>('GET', path, client.secret)).body;
 

@@ -28,26 +28,16 @@ afterAll(async () => {
   await origin.stop();
 });
 
-const call = async <T>(method: string, path: string, body?: object): Promise<T> => {
-  const { status, body: answer } = await game.client.call<T>(
-    method,
-    path,
-    game.client.secret,
-    body,
-  );
-  if (status >= 300) throw new Error(`${method} ${path}: ${JSON.stringify(answer)}`);
-  return answer;
-};
-
 const made: string[] = [];
 afterEach(async () => {
-  for (const id of made.splice(0)) await call('PATCH', `/v1/sources/${id}`, { status: 'paused' });
+  for (const id of made.splice(0))
+    await game.client.manage('PATCH', `/v1/sources/${id}`, { status: 'paused' });
 });
 let sources = 0;
 async function addTag(respond: RequestListener, members: Partial<Source> = {}): Promise<Source> {
   sources += 1;
   origin.serve(`/tag/${sources}`, respond);
-  const source = await call<Source>('POST', '/v1/sources', {
+  const source = await game.client.manage<Source>('POST', '/v1/sources', {
     name: `Network ${sources}`,
     kind: 'vast',
     tag_url: `${origin.url}/tag/${sources}?c=[CACHEBUSTING]`,
@@ -87,13 +77,15 @@ const requestsOf = (path: string) => origin.requests.filter((each) => each === p
 async function approve(source: Source): Promise<Creative> {
   await ask();
   const find = async () =>
-    (await call<{ data: Creative[] }>('GET', '/v1/creatives?limit=100')).data.find(
+    (await game.client.manage<{ data: Creative[] }>('GET', '/v1/creatives?limit=100')).data.find(
       ({ source_id }) => source_id === source.id,
     );
   await expect.poll(find, waiting).toBeDefined();
   const creative = await find();
   if (!creative) throw new Error('It disappeared.');
-  return call<Creative>('POST', `/v1/creatives/${creative.id}/review`, { status: 'approved' });
+  return game.client.manage<Creative>('POST', `/v1/creatives/${creative.id}/review`, {
+    status: 'approved',
+  });
 }
 
 test('an outside ad is shown after review, from our own copy, and its trackers follow the verified reward', async () => {
@@ -135,9 +127,9 @@ test('an ad is not shown before the service has a copy of its icon', async () =>
   });
   const first = await approve(source);
   // The icon comes after the video, and is part of what is reviewed.
-  const read = () => call<Creative>('GET', `/v1/creatives/${first.id}`);
+  const read = () => game.client.manage<Creative>('GET', `/v1/creatives/${first.id}`);
   await expect.poll(async () => (await read()).icons?.length, waiting).toBe(1);
-  await call('POST', `/v1/creatives/${first.id}/review`, { status: 'approved' });
+  await game.client.manage('POST', `/v1/creatives/${first.id}/review`, { status: 'approved' });
   const chosen = async () => {
     const decision = await ask();
     return verdicts(decision)[source.name] === 'chosen' ? decision.creative?.icon?.url : undefined;
@@ -160,7 +152,7 @@ test('the best price of a priority wins, whatever the order of the responses', a
   expect(verdicts(decision)).toMatchObject({ [cheap.name]: 'outbid', [dear.name]: 'chosen' });
   const hour = (offset: number) =>
     new Date((Math.floor(game.clock.nowMs() / 3_600_000) + offset) * 3_600_000).toISOString();
-  const { data } = await call<Report>(
+  const { data } = await game.client.manage<Report>(
     'GET',
     `/v1/reports?from=${hour(-1)}&to=${hour(1)}&group_by=source`,
   );
@@ -233,15 +225,15 @@ test('a source with a worse priority than an eligible house ad is not asked', as
 test('a source is not asked where a kill switch, a policy or its audience forbids it', async () => {
   const source = await addTag(xml(adOf('forbidden')));
   const path = `/tag/${sources}`;
-  const off = await call<{ id: string }>('POST', '/v1/kill-switches', {
+  const off = await game.client.manage<{ id: string }>('POST', '/v1/kill-switches', {
     scope: 'source',
     target_id: source.id,
     state: 'on',
     reason: 'test',
   });
   expect(verdicts(await ask())).toMatchObject({ [source.name]: 'killed' });
-  await call('PATCH', `/v1/kill-switches/${off.id}`, { state: 'off' });
-  const policy = await call<{ id: string }>('POST', '/v1/policies', {
+  await game.client.manage('PATCH', `/v1/kill-switches/${off.id}`, { state: 'off' });
+  const policy = await game.client.manage<{ id: string }>('POST', '/v1/policies', {
     name: 'No network',
     kind: 'commercial',
     placements: ['revive'],
@@ -250,7 +242,7 @@ test('a source is not asked where a kill switch, a policy or its audience forbid
     status: 'active',
   });
   expect(verdicts(await ask())).toMatchObject({ [source.name]: 'commercial: No network' });
-  await call('DELETE', `/v1/policies/${policy.id}`);
+  await game.client.manage('DELETE', `/v1/policies/${policy.id}`);
   const child = await game.ask({
     user_ref: 'child',
     formats: ['video', 'image'],

@@ -10,21 +10,10 @@ beforeAll(async () => {
 });
 afterAll(() => game.stop());
 
-const call = async <T>(method: string, path: string, body?: object): Promise<T> => {
-  const { status, body: result } = await game.client.call<T>(
-    method,
-    path,
-    game.client.secret,
-    body,
-  );
-  if (status >= 300) throw new Error(`${method} ${path}: ${JSON.stringify(result)}`);
-  return result;
-};
-
 const created: string[] = [];
 afterEach(async () => {
   for (const id of created.splice(0))
-    await call('PATCH', `/v1/sources/${id}`, { status: 'paused' });
+    await game.client.manage('PATCH', `/v1/sources/${id}`, { status: 'paused' });
 });
 
 type Kind = 'vast' | 'openrtb';
@@ -33,7 +22,7 @@ const urlOf = (kind: Kind, outcome: string) => ({
     `https://test-source.invalid/${kind}?outcome=${outcome}`,
 });
 async function addSource(kind: Kind, outcome: string, placements = ['revive']): Promise<Source> {
-  const source = await call<Source>('POST', '/v1/sources', {
+  const source = await game.client.manage<Source>('POST', '/v1/sources', {
     name: `${kind} ${outcome}`,
     kind,
     ...urlOf(kind, outcome),
@@ -57,7 +46,7 @@ const explanationOf = ({ explain }: Filled, { id }: Source): Explanation | undef
   explain?.find(({ source_id: sourceId }) => sourceId === id);
 
 async function creativeOf({ id }: Source): Promise<Creative | undefined> {
-  const { data } = await call<{ data: Creative[] }>('GET', '/v1/creatives?limit=100');
+  const { data } = await game.client.manage<{ data: Creative[] }>('GET', '/v1/creatives?limit=100');
   return data.find(({ source_id: sourceId }) => sourceId === id);
 }
 
@@ -163,7 +152,7 @@ test('a source that names a banner placement all the same is skipped, and the de
     [source.id],
   );
   // Increments the version of the configuration. What the source has already is not checked again.
-  await call('PATCH', `/v1/sources/${source.id}`, { name: 'Renamed' });
+  await game.client.manage('PATCH', `/v1/sources/${source.id}`, { name: 'Renamed' });
   await configuration.refresh();
   const { body } = await game.ask({ placement: 'lobby', formats: ['video', 'image'] });
   expect(body.status).toBe('filled');

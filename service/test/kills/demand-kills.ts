@@ -5,11 +5,12 @@ import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { AdEvent, Decision, EventBatchResult, Report } from '@trueward/protocol/wire';
 import getPort from 'get-port';
-import { Agent, request } from 'undici';
+import { Agent } from 'undici';
 import { createDemand } from '../demo-demand.ts';
 import type { Database } from '../../src/store/database.ts';
 import { openPGlite } from '../../src/store/pglite/open-pglite.ts';
 import { openPostgres } from '../../src/store/postgres.ts';
+import { send } from '../faults/send.ts';
 import { type RunningService, startService } from '../start-service.ts';
 import { type Advertiser, domain, mediaMs, pixels, startAdvertiser } from './advertiser.ts';
 
@@ -245,27 +246,6 @@ function startWatching(
     await agent.destroy();
   });
   return { earned, wrong, finished, isFinished: () => isFinished };
-}
-
-/** Undefined without a response. */
-async function send(
-  dispatcher: Agent,
-  url: string,
-  key: string,
-  body: string,
-): Promise<{ status: number; text: string } | undefined> {
-  try {
-    const response = await request(url, {
-      method: 'POST',
-      dispatcher,
-      headers: { authorization: `Bearer ${key}`, 'content-type': 'application/json' },
-      body,
-      signal: AbortSignal.timeout(10_000),
-    });
-    return { status: response.statusCode, text: await response.body.text() };
-  } catch {
-    return undefined; // expected: the process was killed
-  }
 }
 
 /** One for each pixel, and the billing notice. */
