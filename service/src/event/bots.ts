@@ -8,8 +8,8 @@ const automation =
   /headless|phantomjs|electron-prerender|selenium|puppeteer|playwright|python-requests|scrapy|curl\/|wget\/|go-http-client|okhttp\/|libwww/i;
 
 /**
- * Whether the `User-Agent` identifies a bot. The sandbox accepts automated browsers, because customers test with them.
- * Bots with a fake `User-Agent` are not detected here.
+ * Whether the `User-Agent` identifies a bot. The sandbox accepts automated browsers, because developers test with them.
+ * Does not detect bots with a fake `User-Agent`.
  */
 export function isBot(userAgent: string | undefined, environment: Environment): boolean {
   const name = userAgent?.trim() ?? '';

@@ -2,17 +2,17 @@ import type { EventResult } from '@trueward/protocol/wire';
 import type { DecisionState, InvalidReason, RecordedEvent } from '../decision/decision-state.ts';
 import { isOutOfOrder, placeEvent, smallestOffset } from '../reward/watch-time.ts';
 
-/** How long after its expiry an ad that started in time may still report events. */
+/** How long after its decision's expiry an ad that started in time may still report its impression. */
 export const impressionGraceMs = 60_000;
 
 /**
- * The earliest time at which an event can have occurred, assuming the device's clock is not behind: the request may
- * have been in flight for the entire clock difference, for example while the device slept.
+ * Returns the earliest time at which an event can have occurred, assuming that the device's clock is not behind: the
+ * request may have been in flight for the entire clock difference, for example while the device slept.
  */
 export const earliestOf = ({ occurredAtMs, offsetMs }: RecordedEvent): number =>
   occurredAtMs - Math.max(0, offsetMs);
 
-/** Events that are billed or rewarded. */
+/** Types of events that are billed or rewarded. */
 const countedTypes: ReadonlySet<RecordedEvent['type']> = new Set([
   'impression',
   'viewable',
@@ -21,8 +21,8 @@ const countedTypes: ReadonlySet<RecordedEvent['type']> = new Set([
 ]);
 
 /**
- * Why an event is rejected: it is late, or its ad had expired or was killed. Undefined if it counts. Once the ad has
- * started, the expiry no longer applies.
+ * Returns why an event is rejected: it is late, its ad had expired or was killed, or its traffic is invalid. Undefined
+ * if the event is accepted. Once the ad has started, the expiry no longer applies.
  */
 export function checkArrival(
   event: RecordedEvent,
@@ -42,13 +42,13 @@ export function checkArrival(
   return killed ? 'killed' : undefined;
 }
 
-/** Minimum visible share and time of a viewable impression (MRC/IAB: 50 % for 1 s, video 2 s). */
+/** Minimum visible share and time of a viewable impression (MRC/IAB: 50% for 1 s, or 2 s for video). */
 const minimumRatio = 0.5;
 const minimumMs = { video: 2_000, image: 1_000, html: 1_000 } as const;
 
 /**
- * When the ad was verifiably viewed (Unix milliseconds), or undefined. The evidence is an `impression` or `viewable`
- * event whose visible time fits between the decision and its arrival by the service's clock.
+ * Returns when the ad was verifiably viewed (Unix milliseconds); undefined if it wasn't. The evidence is an `impression`
+ * or `viewable` event whose visible time fits, by the service's clock, between the decision and the event's arrival.
  */
 export function checkImpression(
   decision: Pick<DecisionState, 'mediaFormat' | 'issuedAtMs' | 'expiresAtMs'>,
@@ -74,9 +74,9 @@ export function checkImpression(
 }
 
 /**
- * Why the events cannot come from a player; undefined if they can.
+ * Returns why the events cannot come from a player; undefined if they can.
  *
- * The number of requested ads is no evidence: anyone with the publishable key can request ads for any player, and
+ * The number of requested ads is not evidence: anyone with the publishable key can request ads for any player, and
  * banners below the fold are never seen.
  */
 export const checkTraffic = (

@@ -2,7 +2,7 @@ import { type Count, countOf } from '../report/rollup.ts';
 import type { Scope } from '../store/database.ts';
 import type { DecisionState, RecordedEvent } from '../decision/decision-state.ts';
 
-/** The metric of each event type in reports. */
+/** The report metric for each event type. */
 const metrics: Record<RecordedEvent['type'], string> = {
   impression: 'impressions_reported',
   viewable: 'viewable',
@@ -17,7 +17,7 @@ const metrics: Record<RecordedEvent['type'], string> = {
   error: 'errors',
 };
 
-/** Counts of accepted events. */
+/** Returns report counts for accepted events. */
 export function countEvents(
   scope: Scope,
   accepted: RecordedEvent[],
@@ -29,7 +29,7 @@ export function countEvents(
   });
 }
 
-/** Counts of invalid traffic. */
+/** Returns report counts for invalid traffic. */
 export function countInvalid(
   scope: Scope,
   events: RecordedEvent[],

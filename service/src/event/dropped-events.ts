@@ -2,12 +2,12 @@ import type { Logger } from 'pino';
 import type { Clock } from '../platform/clock.ts';
 import type { Scope } from '../store/database.ts';
 
-/** How often dropped events are logged for each account and environment. */
+/** How often dropped events are logged per account and environment. */
 const logEveryMs = 60_000;
-/** Accounts and environments that are tracked; beyond that the oldest is evicted. */
+/** Maximum tracked combinations of account and environment; beyond that, the oldest is evicted. */
 const maxScopes = 1_000;
 
-/** The SDK's reasons; anything else counts as `other`. */
+/** Reasons that the SDK reports; any other is logged as `other`. */
 const reasons = ['too_many', 'too_large', 'unreadable'];
 
 interface DropCounts {
@@ -19,7 +19,7 @@ interface DropCounts {
 /** Records how many events a device dropped, by reason. */
 export type RecordDropped = (scope: Scope, dropped: Readonly<Record<string, number>>) => void;
 
-/** Logs dropped events as sums, once a minute: one line per report would let clients flood the log. */
+/** Logs sums of dropped events once a minute, because clients could flood the log with one line per report. */
 export function createDropLog(
   log: Pick<Logger, 'warn'>,
   { monotonicMs }: Pick<Clock, 'monotonicMs'>,
@@ -30,12 +30,12 @@ export function createDropLog(
     const nowMs = monotonicMs();
     const sum = scopes.get(name) ?? { loggedAtMs: -Infinity, devices: 0, dropped: {} };
     scopes.set(name, sum);
-    const [earliest] = scopes.keys();
-    if (scopes.size > maxScopes && earliest !== undefined) scopes.delete(earliest);
+    const [oldest] = scopes.keys();
+    if (scopes.size > maxScopes && oldest !== undefined) scopes.delete(oldest);
 
     sum.devices += 1;
-    for (const [given, count] of Object.entries(dropped)) {
-      const reason = reasons.includes(given) ? given : 'other';
+    for (const [reported, count] of Object.entries(dropped)) {
+      const reason = reasons.includes(reported) ? reported : 'other';
       sum.dropped[reason] = (sum.dropped[reason] ?? 0) + count;
     }
     if (nowMs - sum.loggedAtMs < logEveryMs) return;

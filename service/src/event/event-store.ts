@@ -7,14 +7,14 @@ import type { DecisionState, RecordedEvent } from '../decision/decision-state.ts
 import { type Evidence, parseTimeline } from './timeline.ts';
 
 const dayMs = 86_400_000;
-/** Upper bound for the end of a watch after its decision: events are accepted for at most seven days. */
+/** Upper bound on the time from a decision to the end of its watch: events are accepted for at most seven days. */
 const watchEndsWithinMs = 8 * dayMs;
 
 const iso = (ms: number): string => new Date(ms).toISOString();
 
 /**
- * Serializes transactions that grant rewards to the same users. `ON CONFLICT` locks a row even if it does not update
- * it; rows are updated at most once a day, because each update writes a new row version.
+ * Serializes transactions that decide about the same players' rewards. `ON CONFLICT` locks a row even if it does not
+ * update it; rows are updated at most once a day, because each update writes a new row version.
  */
 export async function lockViewers(
   queries: Queries,
@@ -35,11 +35,11 @@ export async function lockViewers(
 
 /*
  * Lookups by id are prepared statements with cached plans. To use the index regardless of the table's size, they look
- * up one id at a time (LATERAL; OFFSET 0 prevents flattening). For a list of ids, a plan cached at the start of a week
- * would scan all of the account's rows of that week.
+ * up one id at a time (LATERAL; OFFSET 0 prevents flattening). With a list of ids, a plan cached at the start of a week
+ * would later scan all of the account's rows in that week.
  */
 
-/** A time as Unix milliseconds, which is cheaper to format and parse than a date. */
+/** Selects a time as Unix milliseconds, which are cheaper to format and parse than a date. */
 const msOf = (column: string, name: string): string =>
   `round(date_part('epoch', ${column}) * 1000) AS "${name}"`;
 const msProperty = (column: string, name: string): string =>
@@ -59,7 +59,7 @@ const lookUpEach = (ids: string, one: string): string =>
 const readUnlocked = lookUpEach('$3', readOne);
 const readAndLock = lookUpEach('$3', `${readOne} FOR UPDATE`);
 
-/** Reads filled decisions; `lock` locks them until the transaction ends. */
+/** Reads filled decisions. With `lock`, they stay locked until the transaction ends. */
 export async function readDecisions(
   queries: Queries,
   { accountId, environment }: Scope,
@@ -72,7 +72,7 @@ export async function readDecisions(
   return queries.execute<DecisionState>(lock ? readAndLock : readUnlocked, params);
 }
 
-/** A row of `ad_events`, where the previous release stores events. */
+/** A row of `ad_events`, in which the previous release stores events. */
 interface EventRow {
   id: string;
   type: RecordedEvent['type'];
@@ -101,7 +101,7 @@ const readEvidenceOfEach = `SELECT requested_id AS "decisionId",
   FROM unnest($2::text[]) AS requested(requested_id)`;
 
 /**
- * Reads the recorded events of decisions, by which impressions and rewards are judged and duplicates detected.
+ * Reads the recorded events of decisions, which are used to judge impressions and rewards and to detect duplicates.
  *
  * @throws TimelineError if a stored timeline is malformed.
  */
@@ -110,17 +110,17 @@ export async function readEvidence(
   accountId: string,
   decisionIds: string[],
 ): Promise<Evidence> {
-  const known = new Map<string, RecordedEvent[]>();
+  const recorded = new Map<string, RecordedEvent[]>();
   const timelines = new Map<string, RecordedEvent[]>();
-  if (decisionIds.length === 0) return { known, timelines };
+  if (decisionIds.length === 0) return { recorded, timelines };
   const params = [accountId, decisionIds];
-  const found = await queries.execute<EvidenceRow>(readEvidenceOfEach, params);
-  for (const { decisionId, timeline, rows } of found) {
+  const evidence = await queries.execute<EvidenceRow>(readEvidenceOfEach, params);
+  for (const { decisionId, timeline, rows } of evidence) {
     const events = timeline === null ? [] : parseTimeline(decisionId, timeline);
     timelines.set(decisionId, events);
-    known.set(decisionId, [...(rows ?? []).map((row) => eventOf(decisionId, row)), ...events]);
+    recorded.set(decisionId, [...(rows ?? []).map((row) => eventOf(decisionId, row)), ...events]);
   }
-  return { known, timelines };
+  return { recorded, timelines };
 }
 
 const eventOf = (
@@ -141,11 +141,11 @@ export interface ViewerWatch extends Watch {
 }
 
 /*
- * Queries by user are planned each time: whether the index on ids or on users is better depends on how many rows the
- * week has.
+ * Queries by player are planned each time, because the week's number of rows determines whether the index on ids or on
+ * players is better.
  */
 
-/** The watches that earned these users a reward since `sinceMs`. */
+/** Reads the watches since `sinceMs` that earned these players a reward. */
 export async function readWatches(
   queries: Queries,
   { accountId, environment }: Scope,
@@ -177,7 +177,7 @@ export interface RewardedAd {
   atMs: number;
 }
 
-/** Reads the users' rewarded ads with a verified impression between `fromMs` and `toMs`. */
+/** Reads the players' rewarded ads with a verified impression between `fromMs` and `toMs`. */
 export async function readRewardedAds(
   queries: Queries,
   { accountId, environment }: Scope,

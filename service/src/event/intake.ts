@@ -10,7 +10,7 @@ import type { Lane } from '../store/group-commit.ts';
 import { isBot } from './bots.ts';
 import type { EventBatch } from './record-events.ts';
 
-/** An event of a request, or the id of a malformed one. */
+/** An event as submitted in a request, or the id of a malformed one. */
 export type SubmittedEvent = AdEvent | { id: string; malformed: true };
 
 interface Deps {
@@ -66,12 +66,12 @@ export function createIngestEvents({ tokens, pseudonym, clock, lane }: Deps): In
   };
 }
 
-/** Verifies each token once: the events of a request mostly share one. */
+/** Verifies each distinct token once, because most events of a request share one. */
 function memoize(verify: DecisionTokens['verify']): (token: string) => TokenClaims | undefined {
-  const known = new Map<string, TokenClaims | undefined>();
+  const cache = new Map<string, TokenClaims | undefined>();
   return (token) => {
-    if (!known.has(token)) known.set(token, verify(token));
-    return known.get(token);
+    if (!cache.has(token)) cache.set(token, verify(token));
+    return cache.get(token);
   };
 }
 
@@ -87,8 +87,8 @@ type ReadResult =
   { event: RecordedEvent; claims: TokenClaims } | { code: NonNullable<EventResult['code']> };
 
 /**
- * Checks the token of an event and converts its time to the service's clock. The time that an event spent on the device
- * is the difference of two readings of the same clock, so the skew cancels out.
+ * Checks an event's token and converts its time to the service's clock. The time that the event spent on the device is
+ * the difference between two readings of the same clock, so the skew cancels out.
  */
 export function readEvent(
   event: AdEvent,

@@ -9,14 +9,14 @@ import type { ViewerHistory } from './viewer-history.ts';
 interface Facts {
   snapshot: Snapshot;
   nowMs: number;
-  /** Reported events by decision. */
+  /** Recorded events by decision. */
   evidence: ReadonlyMap<string, RecordedEvent[]>;
   history: ViewerHistory;
   /** Reward verdicts of decisions whose completion was rejected on arrival. */
   rejectedCompletions: ReadonlyMap<string, RewardVerdict>;
 }
 
-/** Whether a kill switch stops the ad of this decision. */
+/** Whether a kill switch stops this decision's ad. */
 export function isDecisionKilled(
   snapshot: Snapshot,
   decision: DecisionState,
@@ -34,8 +34,8 @@ export function isDecisionKilled(
 }
 
 /**
- * Judges the impressions and rewards of decisions that have new evidence, in order: each sees the results of those
- * before it. Returns the state changes.
+ * Judges the impressions and rewards of decisions that have new evidence. They are judged in order, because the results
+ * of earlier ones count as history for later ones. Returns the state changes.
  */
 export function judgeDecisions(facts: Facts, decisions: readonly DecisionState[]): Transition[] {
   return decisions.flatMap((decision) => {
@@ -59,7 +59,7 @@ function judge(facts: Facts, before: DecisionState): Transition {
     before.servedAtMs ?? (invalid ? null : (checkImpression(before, events) ?? null));
   const withImpression = { ...before, invalidReason, servedAtMs };
   const verdict = judgeReward(facts, withImpression, events);
-  // A pending reward with a new reason is not a transition.
+  // A new reason for a pending reward is not a transition.
   if (!verdict || verdict.state === before.rewardState) return { before, after: withImpression };
   const after = {
     ...withImpression,
@@ -78,9 +78,9 @@ function judgeReward(
 ): RewardVerdict | undefined {
   const { rewardState, format, id, servedAtMs, invalidReason } = decision;
   if (rewardState !== 'none' && rewardState !== 'pending') return undefined;
-  const rejected = format === 'rewarded' ? facts.rejectedCompletions.get(id) : undefined;
+  const rejection = format === 'rewarded' ? facts.rejectedCompletions.get(id) : undefined;
   return (
-    rejected ??
+    rejection ??
     checkReward({
       decision,
       events,
@@ -94,8 +94,8 @@ function judgeReward(
 }
 
 /**
- * Caps apply again when a reward is claimed, so requesting many ads up front does not evade them. Only ads that
- * earned a reward count: of two shown at the same time in two tabs, the first to complete is rewarded.
+ * Caps are checked again when an ad is completed, so that requesting many ads up front does not evade them. Only ads
+ * that earned a reward count: if two ads play at the same time in two tabs, the first to complete is rewarded.
  */
 function isCapped(
   { snapshot, history }: Facts,

@@ -25,17 +25,17 @@ import { type Transition, draftEvents, countTransitions, writeTransitions } from
 import { appendEvents, type Evidence } from './timeline.ts';
 import { readHistory } from './viewer-history.ts';
 
-/** Events of one request with valid tokens. */
+/** The events of one request whose tokens are valid. */
 export interface EventBatch {
   scope: Scope;
   events: RecordedEvent[];
   /** User references by decision, from the tokens. */
   userRefs: ReadonlyMap<string, string>;
-  /** Users who completed an ad and may earn a reward. */
+  /** Pseudonyms of players who completed an ad and may earn a reward. */
   viewers: string[];
-  /** Keys of the events sent by bots. */
+  /** Keys of events sent by bots. */
   botEvents: ReadonlySet<string>;
-  /** Who sent the events of a decision. */
+  /** The client that sent a decision's events. */
   clientOf(decisionId: string): Client | undefined;
 }
 
@@ -56,12 +56,12 @@ interface Deps {
 }
 
 /**
- * Maximum number of events per transaction. One request can contain 500, and the account's other devices wait until the
- * transaction has ended.
+ * Maximum number of events per transaction. A single request can contain 500, and the account's other devices wait for
+ * the transaction to end.
  */
 const maxEventsPerBatch = 1_000;
 
-/** Creates the lanes that commit events in batches, per account and environment. */
+/** Creates lanes, each of which group-commits the events of one account and environment. */
 export function createEventLanes(deps: Deps): Lane<EventBatch, EventBatchResult> {
   return createScopedLanes(deps.lanes, {
     async commit(batches, { isRetry }) {
@@ -89,7 +89,7 @@ const merge = (group: [EventBatch, ...EventBatch[]]): EventBatch => ({
     group.find(({ events }) => events.some(({ decisionId }) => decisionId === id))?.clientOf(id),
 });
 
-/** Records merged requests. `next()` returns the response of each, in order. */
+/** Records merged requests. Each call of `next()` returns the response to the next request. */
 async function record(
   deps: Deps,
   merged: EventBatch,
@@ -110,7 +110,7 @@ async function record(
   };
 }
 
-/** Restarts the transaction if it turns out that more users have to be locked. */
+/** Restarts the transaction if more players turn out to need locks. */
 async function recordWithRetry(
   deps: Deps,
   batch: EventBatch,
@@ -131,10 +131,10 @@ async function recordWithRetry(
 
 interface RecordResult {
   response: EventBatchResult;
-  /** Ids of decisions that changed. */
+  /** Ids of changed decisions. */
   changed: string[];
   hasDeliveries: boolean;
-  /** Whether there are new tracker requests. */
+  /** Whether tracker requests were stored. */
   hasRequests: boolean;
 }
 
@@ -150,27 +150,27 @@ async function recordInTransaction(
   const codes = rejectionCodes(batch, decisions, snapshot, nowMs);
   const acceptable = events.filter((_, index) => codes[index] === undefined);
   const rejectedCompletions = rejectedCompletionsOf(events, codes);
-  const judged = affectedBy([...decisions.values()], acceptable, rejectedCompletions);
-  const { known } = evidence;
-  requireLockedViewers(batch.viewers, judged, known);
+  const candidates = affectedBy([...decisions.values()], acceptable, rejectedCompletions);
+  const { recorded } = evidence;
+  requireLockedViewers(batch.viewers, candidates, recorded);
   const { outcomes, written } = appendEvents(queries, scope.accountId, acceptable, evidence);
   const results = resultsOf(events, codes, outcomes);
   const accepted = events.filter((_, index) => results[index]?.status === 'accepted');
-  for (const event of accepted) known.get(event.decisionId)?.push(event);
+  for (const event of accepted) recorded.get(event.decisionId)?.push(event);
 
-  const affected = affectedBy(judged, accepted, rejectedCompletions);
+  const affected = affectedBy(candidates, accepted, rejectedCompletions);
   const [transitions] = await Promise.all([
-    judge(queries, scope, affected, { evidence: known, snapshot, nowMs, rejectedCompletions }),
+    judge(queries, scope, affected, { evidence: recorded, snapshot, nowMs, rejectedCompletions }),
     written,
   ]);
   const invalid = events.filter((_, index) => codes[index] === 'invalid_traffic');
-  const tracked = await requestTrackers(queries, deps.box, {
+  const trackerResult = await requestTrackers(queries, deps.box, {
     scope,
     snapshot,
     nowMs,
     decisions,
     accepted: new Set(accepted),
-    known,
+    events: recorded,
     transitions,
     clientOf: batch.clientOf,
   });
@@ -181,7 +181,7 @@ async function recordInTransaction(
       ...countTransitions(scope, transitions, nowMs),
       ...countEvents(scope, accepted, decisions),
       ...countInvalid(scope, invalid, decisions),
-      ...tracked.counts,
+      ...trackerResult.counts,
     ]),
   ]);
 
@@ -193,11 +193,11 @@ async function recordInTransaction(
     response: { results, decisions: statuses },
     changed: transitions.map(({ after }) => after.id),
     hasDeliveries,
-    hasRequests: tracked.hasRequests,
+    hasRequests: trackerResult.hasRequests,
   };
 }
 
-/** The decisions affected by these events or by rejected completions. */
+/** Returns the decisions affected by these events or by rejected completions. */
 function affectedBy(
   decisions: readonly DecisionState[],
   events: readonly RecordedEvent[],
@@ -227,8 +227,8 @@ async function judge(
 }
 
 /**
- * Locks the users who completed an ad and then the decisions of the events, and reads what is recorded. Only the holder
- * of a decision's lock appends to its events, so they are read once it is held. The statements are pipelined; the
+ * Locks the players who completed an ad, then the events' decisions, and reads the recorded events. Only the holder of a
+ * decision's lock appends events to it, so they are read after the lock is acquired. The statements are pipelined; the
  * server executes them in this order.
  */
 async function lockAndRead(
@@ -245,7 +245,7 @@ async function lockAndRead(
   return { decisions: new Map(decisions.map((decision) => [decision.id, decision])), evidence };
 }
 
-/** Why each event is rejected; undefined if it is not. */
+/** Returns for each event why it is rejected; undefined if it is accepted. */
 function rejectionCodes(
   { events, botEvents }: EventBatch,
   decisions: ReadonlyMap<string, DecisionState>,
@@ -280,7 +280,7 @@ function resultsOf(
   });
 }
 
-/** The reward verdicts that follow from rejected completions, by decision. */
+/** Returns the reward verdicts that result from rejected completions, by decision. */
 function rejectedCompletionsOf(
   events: RecordedEvent[],
   codes: EventResult['code'][],
@@ -296,30 +296,30 @@ function rejectedCompletionsOf(
   return rejectedCompletions;
 }
 
-/** Users have to be locked before their decisions. */
+/** Thrown when players must be locked before their decisions. */
 class ViewersNotLockedError extends Error {
   readonly viewers: string[];
   constructor(viewers: string[]) {
-    super(`${viewers.length} users must be locked before their decisions.`);
+    super(`${viewers.length} players must be locked before their decisions.`);
     this.viewers = viewers;
   }
 }
 
 /**
- * Rewards are granted only while their user is locked. Usually the completion arrives last, and its request names the
- * user; but an event that arrives after it may complete the evidence, too.
+ * Rewards may be earned only while their player is locked. Usually the completion arrives last, and its request
+ * identifies the player; but a later event may also complete the evidence.
  *
- * @param viewers - the locked users
- * @throws ViewersNotLockedError
+ * @param viewers the locked players
+ * @throws ViewersNotLockedError when a player is not locked.
  */
 function requireLockedViewers(
   viewers: readonly string[],
-  judged: readonly DecisionState[],
-  known: ReadonlyMap<string, readonly RecordedEvent[]>,
+  decisions: readonly DecisionState[],
+  recorded: ReadonlyMap<string, readonly RecordedEvent[]>,
 ): void {
-  const missing = judged.flatMap(({ id, viewer, rewardState }) => {
+  const missing = decisions.flatMap(({ id, viewer, rewardState }) => {
     const isOpen = rewardState === 'none' || rewardState === 'pending';
-    const isCompleted = known.get(id)?.some(({ type }) => type === 'complete') === true;
+    const isCompleted = recorded.get(id)?.some(({ type }) => type === 'complete') === true;
     return viewer !== null && isOpen && isCompleted && !viewers.includes(viewer) ? viewer : [];
   });
   if (missing.length > 0) throw new ViewersNotLockedError([...new Set(missing)]);

@@ -19,29 +19,30 @@ interface Facts {
   scope: Scope;
   snapshot: Snapshot;
   nowMs: number;
-  /** The decisions of the events, locked, as they were before the transitions. */
+  /** The events' decisions, which are locked, as they were before the transitions. */
   decisions: ReadonlyMap<string, DecisionState>;
   accepted: ReadonlySet<RecordedEvent>;
   /** All events of the decisions, including the accepted ones. */
-  known: ReadonlyMap<string, readonly RecordedEvent[]>;
+  events: ReadonlyMap<string, readonly RecordedEvent[]>;
   transitions: readonly Transition[];
-  /** Who sent the events of a decision. */
+  /** The client that sent a decision's events. */
   clientOf(decisionId: string): Client | undefined;
 }
 
-type Chosen = NonNullable<DemandRecord['chosen']>;
+type ChosenAd = NonNullable<DemandRecord['chosen']>;
 
-/** The same decision before and after the events. */
-interface Step {
+/** The effect of the events on one decision with an outside ad. */
+interface Progress {
+  /** The decision after the events. */
   decision: DecisionState;
-  chosen: Chosen;
+  chosen: ChosenAd;
   due: DueTracker[];
   isServed: boolean;
 }
 
 /**
- * Stores the tracker requests that became due with these events, in their transaction. Returns what to count, and
- * whether there is anything to request. Costs no statement unless an outside ad is among the decisions.
+ * Stores the tracker requests that became due with these events, in the events' transaction. Returns report counts and
+ * whether requests were stored. Executes no statement unless one of the decisions has an outside ad.
  */
 export async function requestTrackers(
   queries: Queries,
@@ -51,33 +52,33 @@ export async function requestTrackers(
   const { scope, decisions, nowMs } = facts;
   const outside = [...decisions.values()].filter(({ houseAdId }) => houseAdId === null);
   if (outside.length === 0) return { counts: [], hasRequests: false };
-  const chosen = await readChosenAds(
+  const chosenAds = await readChosenAds(
     queries,
     scope.accountId,
     outside.map(({ id }) => id),
   );
-  const steps = outside.flatMap((decision) => {
-    const of = chosen.get(decision.id);
-    return of ? [stepOf(facts, decision, of)] : [];
+  const progress = outside.flatMap((decision) => {
+    const chosen = chosenAds.get(decision.id);
+    return chosen ? [progressOf(facts, decision, chosen)] : [];
   });
-  const counts = steps.flatMap((step) => countRevenue(facts, step));
+  const counts = progress.flatMap((item) => countRevenue(facts, item));
   const requests: NewRequest[] = [];
-  for (const step of steps) {
-    const refusal = refusalOf(facts, step);
-    if (refusal === undefined) requests.push(...requestsOf(box, facts, step));
-    else if (step.due.length > 0) {
-      const count = countOf(scope, step.decision, nowMs, refusal.metric, refusal.reason);
-      counts.push({ ...count, times: step.due.length });
+  for (const item of progress) {
+    const rejection = rejectionOf(facts, item);
+    if (rejection === undefined) requests.push(...requestsOf(box, facts, item));
+    else if (item.due.length > 0) {
+      const count = countOf(scope, item.decision, nowMs, rejection.metric, rejection.reason);
+      counts.push({ ...count, increment: item.due.length });
     }
   }
   await storeRequests(queries, scope, requests);
   return { counts, hasRequests: requests.length > 0 };
 }
 
-function stepOf(facts: Facts, before: DecisionState, chosen: Chosen): Step {
+function progressOf(facts: Facts, before: DecisionState, chosen: ChosenAd): Progress {
   const transition = facts.transitions.find(({ after }) => after.id === before.id);
   const decision = transition?.after ?? before;
-  const events = facts.known.get(before.id) ?? [];
+  const events = facts.events.get(before.id) ?? [];
   const earlier = events.filter((event) => !facts.accepted.has(event));
   const due = dueTrackers(chosen, playbackOf(before, earlier), playbackOf(decision, events));
   return { decision, chosen, due, isServed: transition !== undefined && isServed(transition) };
@@ -89,7 +90,7 @@ const playbackOf = (
 ): Playback => ({
   verified: servedAtMs !== null,
   types: new Set(events.map(({ type }) => type)),
-  // Nobody can have watched for longer than the ad has existed.
+  // Nobody can have watched for longer than since the decision.
   watchedMs: Math.max(
     0,
     ...events.map(({ watchedMs = 0, receivedAtMs }) =>
@@ -98,10 +99,10 @@ const playbackOf = (
   ),
 });
 
-/** Why the trackers are not requested, and how that is counted; undefined if they are. */
-function refusalOf(
+/** Returns the metric by which the trackers are counted as not requested; undefined if they may be requested. */
+function rejectionOf(
   { snapshot, nowMs }: Facts,
-  { decision, chosen }: Step,
+  { decision, chosen }: Progress,
 ): { metric: string; reason?: string } | undefined {
   if (decision.invalidReason !== null)
     return { metric: 'trackers_failed', reason: 'invalid_traffic' };
@@ -113,11 +114,11 @@ function refusalOf(
 function requestsOf(
   box: Pick<SecretBox, 'seal'>,
   { nowMs, clientOf }: Facts,
-  { decision: { id }, chosen, due }: Step,
+  { decision: { id }, chosen, due }: Progress,
 ): NewRequest[] {
   if (due.length === 0) return [];
   const expiresInMs = chosen.trackUntilMs - nowMs;
-  const client = box.seal(JSON.stringify(disclosed(clientOf(id), chosen)));
+  const client = box.seal(JSON.stringify(discloseClient(clientOf(id), chosen)));
   return due.map((tracker) => ({
     decisionId: id,
     tracker,
@@ -129,24 +130,26 @@ function requestsOf(
 
 const maxUserAgentLength = 512;
 
-function disclosed({ ip, userAgent }: Client = {}, { limitAdTracking }: Chosen): Client {
-  const shown = ip !== undefined && limitAdTracking ? truncateIp(ip) : ip;
+function discloseClient({ ip, userAgent }: Client = {}, { limitAdTracking }: ChosenAd): Client {
+  const disclosedIp = ip !== undefined && limitAdTracking ? truncateIp(ip) : ip;
   return {
-    ...(shown !== undefined && { ip: shown }),
+    ...(disclosedIp !== undefined && { ip: disclosedIp }),
     ...(userAgent !== undefined && { userAgent: userAgent.slice(0, maxUserAgentLength) }),
   };
 }
 
-/** Maximum price: a million of any currency. A higher one is a mistake and would make sums overflow. */
+/** Maximum price: a million in any currency. A higher price is a mistake and would make sums overflow. */
 const maxPriceMicros = 1e12;
 
 /**
- * Counts the price per thousand, as it is stored; reports divide the sum, so that no fraction is lost. An invalid price
- * is skipped, because it must not fail the transaction, which rewards the player.
+ * Counts the stored price per thousand impressions; reports divide the sum, so that no fraction is lost. An invalid
+ * price is skipped, because it must not fail the transaction, which also rewards the player.
  */
-function countRevenue({ scope }: Facts, { decision, chosen, isServed }: Step): Count[] {
-  const { priceMicros: times, currency } = chosen;
-  if (!isServed || !Number.isSafeInteger(times) || times <= 0 || times > maxPriceMicros) return [];
+function countRevenue({ scope }: Facts, { decision, chosen, isServed }: Progress): Count[] {
+  const { priceMicros, currency } = chosen;
+  const isValid =
+    Number.isSafeInteger(priceMicros) && priceMicros > 0 && priceMicros <= maxPriceMicros;
+  if (!isServed || !isValid) return [];
   const atMs = decision.servedAtMs ?? decision.issuedAtMs;
-  return [{ ...countOf(scope, decision, atMs, 'cpm_micros', currency), times }];
+  return [{ ...countOf(scope, decision, atMs, 'cpm_micros', currency), increment: priceMicros }];
 }

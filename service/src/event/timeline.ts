@@ -8,10 +8,10 @@ import { checkStored, forAccount } from '../store/unnest.ts';
  *
  *   [1795255200000,["92374…103-1","s",0,12,-3],["~2","c",5112,12,-3,0,5000]]
  *
- * The members are id, type, time since the first event was received, time in flight (received − occurred), offset,
- * clamped, watched, visible ratio, visible time and detail; times are in milliseconds. Trailing members are omitted.
- * A `~` in an id abbreviates the first id up to its last hyphen, because SDK ids (32 characters) differ only after it.
- * The view `recorded_events` reads the same format.
+ * The elements are id, type, time since the first event was received, time in flight (received − occurred), offset,
+ * clamped, watched, visible ratio, visible time and detail; times are in milliseconds. Absent trailing elements are
+ * omitted. A leading `~` in an id stands for the first id up to its last hyphen, because SDK ids (32 characters) differ
+ * only after it. The view `recorded_events` reads the same format.
  */
 
 const codes: Readonly<Record<RecordedEvent['type'], string>> = {
@@ -31,10 +31,10 @@ const types = new Map(
   (Object.keys(codes) as RecordedEvent['type'][]).map((type) => [codes[type], type]),
 );
 
-/** 2000-01-02, a lower bound for all event times. */
+/** Lower bound on all event times: 2000-01-02. */
 const earliestMs = 946_771_200_000;
 
-/** A stored timeline is malformed, or a timeline to be stored would be. */
+/** Thrown when a stored timeline is malformed, or an event is impossible and must not be stored. */
 export class TimelineError extends Error {
   constructor(decisionId: string, problem: string) {
     super(`The timeline of ${decisionId} is malformed: ${problem}.`);
@@ -50,18 +50,18 @@ export class TimelineError extends Error {
 export function formatTimeline(events: readonly RecordedEvent[]): string {
   const [first] = events;
   const firstMs = first?.receivedAtMs ?? 0;
-  const shared = sharedPrefix(first?.id);
+  const prefix = sharedPrefix(first?.id);
   for (const event of events) assertPossible(event);
   const formatted = events.map((event, index) => [
-    index > 0 && shared !== '' && event.id.startsWith(shared)
-      ? `~${event.id.slice(shared.length)}`
+    index > 0 && prefix !== '' && event.id.startsWith(prefix)
+      ? `~${event.id.slice(prefix.length)}`
       : event.id,
     ...formatEvent(event, firstMs),
   ]);
   return JSON.stringify([firstMs, ...formatted]);
 }
 
-/** The prefix that the SDK's ids share: the first id up to its last hyphen. */
+/** Returns the prefix shared by the SDK's event ids: the first id up to its last hyphen. */
 const sharedPrefix = (firstId: unknown): string =>
   typeof firstId === 'string' ? firstId.slice(0, firstId.lastIndexOf('-') + 1) : '';
 
@@ -92,11 +92,11 @@ function formatEvent(event: RecordedEvent, firstMs: number): unknown[] {
  */
 export function parseTimeline(decisionId: string, text: string): RecordedEvent[] {
   const [firstMs, ...events] = parseArray(decisionId, text);
-  const shared = Array.isArray(events[0]) ? sharedPrefix(events[0][0]) : '';
+  const prefix = Array.isArray(events[0]) ? sharedPrefix(events[0][0]) : '';
   return events.map((event) => {
     if (!Array.isArray(event)) throw new TimelineError(decisionId, 'an event is not an array');
     const recorded = readEvent(decisionId, firstMs, event);
-    if (recorded.id.startsWith('~')) recorded.id = shared + recorded.id.slice(1);
+    if (recorded.id.startsWith('~')) recorded.id = prefix + recorded.id.slice(1);
     assertPossible(recorded);
     return recorded;
   });
@@ -133,8 +133,8 @@ function readEvent(decisionId: string, firstMs: unknown, event: unknown[]): Reco
   };
 }
 
-const isWithin = (value: number, least: number, most: number): boolean =>
-  Number.isFinite(value) && value >= least && value <= most;
+const isWithin = (value: number, min: number, max: number): boolean =>
+  Number.isFinite(value) && value >= min && value <= max;
 
 function assertPossible(event: RecordedEvent): void {
   const { decisionId, id, occurredAtMs, receivedAtMs, offsetMs, watchedMs = 0, visible } = event;
@@ -144,29 +144,30 @@ function assertPossible(event: RecordedEvent): void {
       `event ${id} occurred at ${occurredAtMs} and was received at ${receivedAtMs}`,
     );
   if (!Number.isSafeInteger(offsetMs))
-    throw new TimelineError(decisionId, `event ${id} has the offset ${offsetMs}`);
+    throw new TimelineError(decisionId, `event ${id} has an offset of ${offsetMs} ms`);
   if (!isWithin(watchedMs, 0, Infinity))
     throw new TimelineError(decisionId, `event ${id} was watched for ${watchedMs} ms`);
   if (visible && !(isWithin(visible.ratio, 0, 1) && isWithin(visible.ms, 0, Infinity)))
     throw new TimelineError(
       decisionId,
-      `event ${id} was visible to ${visible.ratio} for ${visible.ms} ms`,
+      `event ${id} has a visible ratio of ${visible.ratio} for ${visible.ms} ms`,
     );
 }
 
 /**
- * Maximum number of events per decision. Players report about ten; beyond this, each event would make the database
- * rewrite a row of 70 KB.
+ * Maximum number of events per decision. Players report about ten; beyond this limit, each event would make the
+ * database rewrite a row of 70 KB.
  */
 export const maxEvents = 200;
 
-/** The outcome for one event: new, already stored, or beyond the limit of its decision. */
+/** Outcome for one event: new, already stored, or beyond its decision's limit. */
 type Outcome = 'new' | 'stored' | 'too_many';
 
 /** Recorded events by decision. */
 export interface Evidence {
-  known: Map<string, RecordedEvent[]>;
-  /** The events stored in timelines. */
+  /** All recorded events, including those that the previous release stored in `ad_events`. */
+  recorded: Map<string, RecordedEvent[]>;
+  /** Only the events stored in timelines. */
   timelines: ReadonlyMap<string, readonly RecordedEvent[]>;
 }
 
@@ -175,22 +176,22 @@ const append = `INSERT INTO timelines (account_id, decision_id, events)
   ON CONFLICT (account_id, decision_id) DO UPDATE SET events = excluded.events RETURNING 1`;
 
 /**
- * Appends events to the timelines of their decisions in one statement. The decisions must have been locked before
- * `evidence` was read. If an id occurs twice, the first event wins. `written` settles when the statement does.
+ * Appends events to their decisions' timelines in one statement. The decisions must have been locked before the
+ * evidence was read. If an id occurs twice, the first event wins. `written` settles when the statement does.
  */
 export function appendEvents(
   queries: Queries,
   accountId: string,
   events: readonly RecordedEvent[],
-  { known, timelines }: Evidence,
+  { recorded, timelines }: Evidence,
 ): { outcomes: ReadonlyMap<RecordedEvent, Outcome>; written: Promise<unknown> } {
   const outcomes = new Map<RecordedEvent, Outcome>();
   const added = new Map<string, RecordedEvent[]>();
-  const keys = new Set([...known.values()].flat().map(keyOf));
+  const keys = new Set([...recorded.values()].flat().map(keyOf));
   for (const event of events) {
     const { decisionId } = event;
-    const more = added.get(decisionId) ?? [];
-    const isFull = (known.get(decisionId)?.length ?? 0) + more.length >= maxEvents;
+    const additions = added.get(decisionId) ?? [];
+    const isFull = (recorded.get(decisionId)?.length ?? 0) + additions.length >= maxEvents;
     const isStored = keys.has(keyOf(event));
     if (isFull || isStored) {
       outcomes.set(event, isStored ? 'stored' : 'too_many');
@@ -198,8 +199,8 @@ export function appendEvents(
     }
     outcomes.set(event, 'new');
     keys.add(keyOf(event));
-    more.push(event);
-    added.set(decisionId, more);
+    additions.push(event);
+    added.set(decisionId, additions);
   }
   if (added.size === 0) return { outcomes, written: Promise.resolve() };
   const ids = [...added.keys()].toSorted();

@@ -5,11 +5,11 @@ import { evidence } from '../reward/receipt.ts';
 import type { Watch } from '../reward/watch-time.ts';
 import type { Queries, Scope } from '../store/database.ts';
 
-/** A state change of a decision: impression verified, reward settled, or marked as invalid traffic. */
+/** A decision's state change: its impression was verified, its reward changed, or it was marked as invalid traffic. */
 export interface Transition {
   before: DecisionState;
   after: DecisionState;
-  /** What the player watched; only if the reward was earned. */
+  /** When the player watched the ad; set only if the reward was earned. */
   watch?: Watch;
 }
 
@@ -17,8 +17,8 @@ const iso = (ms: number | null | undefined): string | null =>
   ms == null ? null : new Date(ms).toISOString();
 
 /**
- * Writes state changes, each on the condition that the row is still in the state in which it was judged. The rows have
- * been locked since they were read, so a failed condition means a bug.
+ * Writes state changes, on condition that each row is still in the state in which it was judged. The rows have been
+ * locked since they were read, so a failed condition indicates a bug.
  */
 export async function writeTransitions(
   queries: Queries,
@@ -43,9 +43,7 @@ export async function writeTransitions(
     [accountId, JSON.stringify(transitions.map(rowOf)), ids],
   );
   if (rows.length !== transitions.length) {
-    throw new Error(
-      `Expected to update ${transitions.length} locked decisions, updated ${rows.length}.`,
-    );
+    throw new Error(`Updated ${rows.length} locked decisions; expected ${transitions.length}.`);
   }
 }
 
@@ -63,13 +61,13 @@ const rowOf = ({ before, after, watch }: Transition): object => ({
   settled_at: iso(after.settledAtMs),
 });
 
-/** Whether the impression was verified. */
+/** Whether the transition verified the impression. */
 export const isServed = ({ before, after }: Transition): boolean =>
   before.servedAtMs === null && after.servedAtMs !== null;
 const isSettled = ({ before, after }: Transition): boolean =>
   before.rewardState !== after.rewardState && after.rewardState !== 'pending';
 
-/** Report counts for transitions. */
+/** Returns report counts for transitions. */
 export function countTransitions(
   scope: Scope,
   transitions: readonly Transition[],
@@ -92,7 +90,11 @@ export function countTransitions(
   });
 }
 
-/** Drafts the webhook events of transitions; `userRefs` has the user references by decision. */
+/**
+ * Drafts webhook events for transitions.
+ *
+ * @param userRefs user references by decision
+ */
 export function draftEvents(
   transitions: readonly Transition[],
   userRefs: ReadonlyMap<string, string>,
@@ -106,7 +108,7 @@ export function draftEvents(
   });
 }
 
-interface Earned {
+interface EarnedReward {
   reward: NonNullable<DecisionState['reward']>;
   userRef: string;
 }
@@ -114,7 +116,7 @@ interface Earned {
 function earnedBy(
   { before, after }: Transition,
   userRefs: ReadonlyMap<string, string>,
-): Earned | undefined {
+): EarnedReward | undefined {
   const { reward } = after;
   const userRef = userRefs.get(after.id);
   const isNew = after.rewardState === 'earned' && before.rewardState !== 'earned';
@@ -135,8 +137,8 @@ const servedEvent = (decision: DecisionState): EventDraft => ({
 });
 
 const rewardedEvent = (
-  { id, placement, customData, userRef: stored }: DecisionState,
-  { reward, userRef }: Earned,
+  { id, placement, customData, userRef: storedUserRef }: DecisionState,
+  { reward, userRef }: EarnedReward,
 ): EventDraft => ({
   type: 'decision.rewarded',
   data: {
@@ -147,5 +149,5 @@ const rewardedEvent = (
     evidence,
     ...(customData === null ? {} : { custom_data: customData }),
   },
-  confidential: stored === null,
+  confidential: storedUserRef === null,
 });

@@ -7,21 +7,22 @@ import type { DecisionState, RecordedEvent } from '../decision/decision-state.ts
 import { readRewardedAds, readWatches } from './event-store.ts';
 import type { Transition } from './transitions.ts';
 
-/** Other activity of the users that decisions depend on, including state changes of the same batch. */
+/** The players' other activity on which verdicts depend, including state changes from the same batch. */
 export interface ViewerHistory {
-  /** The user's other watches that earned a reward. */
+  /** The player's other watches that earned a reward. */
   otherWatches(decision: DecisionState): Watch[];
-  /** Times of the user's other rewarded impressions at the placement, less than `withinMs` from `atMs`. */
+  /** Times of the player's other rewarded impressions at the placement, less than `withinMs` from `atMs`. */
   rewardedAround(decision: DecisionState, atMs: number, withinMs: number): number[];
   add(transition: Transition): void;
 }
 
-/** How far back watches are read, in milliseconds: as long as an ad may wait before it is shown. */
+/** How far back watches are read, in milliseconds: the longest time that an ad may be preloaded. */
 const watchLookbackMs = 600_000;
 
 /**
- * Reads the history for all decisions that are completed and may earn a reward, in at most two statements. `evidence`
- * has the recorded events by decision.
+ * Reads the history for all decisions that are completed and may still earn a reward, in at most two statements.
+ *
+ * @param evidence the recorded events by decision
  */
 export async function readHistory(
   queries: Queries,
@@ -30,15 +31,15 @@ export async function readHistory(
   decisions: readonly DecisionState[],
   evidence: ReadonlyMap<string, readonly RecordedEvent[]>,
 ): Promise<ViewerHistory> {
-  const known = decisions.filter(({ viewer }) => viewer !== null);
-  const open = known.filter(
-    ({ id, rewardState }) =>
+  const open = decisions.filter(
+    ({ id, viewer, rewardState }) =>
+      viewer !== null &&
       (rewardState === 'none' || rewardState === 'pending') &&
       evidence.get(id)?.some(({ type }) => type === 'complete'),
   );
-  const windowOf = ({ placement }: DecisionState): number => {
-    const found = snapshot.placements.get(placement)?.placement;
-    return found ? capWindowMs(found) : 0;
+  const windowOf = (decision: DecisionState): number => {
+    const placement = snapshot.placements.get(decision.placement)?.placement;
+    return placement ? capWindowMs(placement) : 0;
   };
   const capped = open.filter((decision) => windowOf(decision) > 0);
   const [watches, rewarded] = await Promise.all([
@@ -49,8 +50,10 @@ export async function readHistory(
       Math.min(...open.map(({ issuedAtMs }) => issuedAtMs)) - watchLookbackMs,
     ),
     readRewardedAds(queries, scope, viewersOf(capped), [
-      Math.min(...capped.map((each) => each.issuedAtMs - windowOf(each))),
-      Math.max(...capped.map((each) => each.expiresAtMs + impressionGraceMs + windowOf(each))),
+      Math.min(...capped.map((decision) => decision.issuedAtMs - windowOf(decision))),
+      Math.max(
+        ...capped.map((decision) => decision.expiresAtMs + impressionGraceMs + windowOf(decision)),
+      ),
     ]),
   ]);
   return createHistory({
@@ -83,13 +86,13 @@ interface HistoryRecords {
 }
 
 function createHistory({ watches, rewarded }: HistoryRecords): ViewerHistory {
-  const of = <T>(groups: ByViewer<T>, { viewer }: DecisionState): T[] =>
+  const groupOf = <T>(groups: ByViewer<T>, { viewer }: DecisionState): T[] =>
     (viewer === null ? undefined : groups.get(viewer)) ?? [];
   return {
     otherWatches: (decision) =>
-      of(watches, decision).filter(({ decisionId }) => decisionId !== decision.id),
+      groupOf(watches, decision).filter(({ decisionId }) => decisionId !== decision.id),
     rewardedAround: (decision, atMs, withinMs) =>
-      of(rewarded, decision)
+      groupOf(rewarded, decision)
         .filter(({ decisionId }) => decisionId !== decision.id)
         .filter((other) => other.placement === decision.placement)
         .map((other) => other.atMs)

@@ -23,31 +23,35 @@ interface StoredFile {
 export type IngestedMedia = StoredFile & MediaFacts;
 
 /**
- * Checks a file and stores it under the hash of its content. `claimed` is its declared media type; a file of
- * a different type is rejected.
+ * Checks a file and stores it under the hash of its content.
  *
+ * @param declaredType the media type by file name or header; a file of a different type is rejected
  * @throws DomainError when the file cannot be used in an ad.
  */
-type IngestMedia = (body: Buffer, claimed: string | undefined) => Promise<IngestedMedia>;
+type IngestMedia = (body: Buffer, declaredType: string | undefined) => Promise<IngestedMedia>;
 
 export const createIngestMedia = (
   store: MediaStore,
   uploads: Pick<Uploads, 'note'>,
 ): IngestMedia => {
   const storeFile = createStoreFile(store, uploads);
-  return async (body, claimed) => {
+  return async (body, declaredType) => {
     const facts = await readMedia(body);
-    if (claimed !== undefined && claimed !== facts.type) {
+    if (declaredType !== undefined && declaredType !== facts.type) {
       throw new DomainError(
         'invalid_request',
-        `The file is ${facts.type}, but was named or declared as ${claimed.slice(0, 100)}.`,
+        `The file is ${facts.type}, but was named or declared as ${declaredType.slice(0, 100)}.`,
       );
     }
     return { ...facts, ...(await storeFile(body, facts.type)) };
   };
 };
 
-/** Stores a checked file under the hash of its content, SHA-256 in hexadecimal, which is computed if absent. */
+/**
+ * Stores a checked file under the hash of its content.
+ *
+ * @param sha256 the hash in hexadecimal; computed if absent
+ */
 export type StoreFile = (body: Buffer, type: StoredType, sha256?: string) => Promise<StoredFile>;
 
 export const createStoreFile =
@@ -61,35 +65,35 @@ export const createStoreFile =
 
 const pattern = new RegExp(`^[0-9a-f]{64}\\.(${Object.values(storedExtensions).join('|')})$`);
 
-/** The type of a stored file by its name; undefined for names that {@link StoreFile} does not create. */
+/** Returns the type of a stored file by its name; undefined for names that {@link StoreFile} does not create. */
 export function storedTypeOf(name: string): StoredType | undefined {
   const extension = pattern.exec(name)?.[1];
   const types = Object.keys(storedExtensions) as StoredType[];
   return types.find((type) => storedExtensions[type] === extension);
 }
 
-/** Properties read from the content of a file. */
+/** Properties read from a file's content. */
 export interface MediaFacts {
   type: MediaType;
   /** Pixels. */
   width?: number;
   height?: number;
   durationMs?: number;
-  /** In the notation of RFC 6381, for the `codecs` of a media type: `avc1.42c01e`. */
+  /** RFC 6381 notation, for the `codecs` parameter of a media type: `avc1.42c01e`. */
   videoCodec?: string;
   audioCodec?: string;
 }
 
-/** The largest image in the schemas. A few bytes can declare any size, and devices would allocate it. */
+/** Maximum width and height, as in the schemas. A few bytes can declare any size, which devices would then allocate. */
 const maxPixels = 8_192;
-/** The range of durations in the schemas. */
+/** Minimum and maximum duration, as in the schemas. */
 const minMs = 1_000;
 const maxMs = 120_000;
-/** The limit for HTML and SVG. */
+/** Maximum size of HTML and SVG files. */
 const maxTextBytes = 1_048_576;
 
 /**
- * Reads the type and the properties of a file from its content.
+ * Reads a file's type and properties from its content.
  *
  * @throws DomainError when the file is unsupported or corrupt.
  */
@@ -97,7 +101,7 @@ export async function readMedia(body: Buffer): Promise<MediaFacts> {
   const type = await sniffMediaType(body);
   if (!type) {
     throw rejection(
-      'is not MP4, WebM, PNG, JPEG, WebP, GIF, AVIF, SVG or HTML, judging by its content',
+      'is not MP4, WebM, PNG, JPEG, WebP, GIF, AVIF, SVG or HTML (as detected by its content)',
     );
   }
   if (!isComplete(type, body)) throw rejection(`is ${type}, but truncated`);
@@ -107,7 +111,9 @@ export async function readMedia(body: Buffer): Promise<MediaFacts> {
   const { width = 0, height = 0 } = facts;
   const fits = (pixels: number) => pixels >= 1 && pixels <= maxPixels;
   if (type !== 'image/svg+xml' && !(fits(width) && fits(height)))
-    throw rejection(`measures ${width} × ${height}; the limit is ${maxPixels} × ${maxPixels}`);
+    throw rejection(
+      `has ${width} × ${height} pixels; expected at most ${maxPixels} × ${maxPixels}`,
+    );
   const { durationMs } = facts;
   if (durationMs !== undefined && !(durationMs >= minMs && durationMs <= maxMs))
     throw rejection(`lasts ${durationMs / 1_000} s; a video must last 1 to ${maxMs / 1_000} s`);
@@ -125,9 +131,9 @@ async function readFacts(type: MediaType, body: Buffer): Promise<MediaFacts> {
 }
 
 async function readVideo(type: MediaType, body: Buffer): Promise<MediaFacts> {
-  // Loaded on the first upload, because it takes half a second.
+  // Loaded on the first upload, because loading takes half a second.
   const { BufferSource, Input, Logging, LogLevel, MP4, WEBM } = await import('mediabunny');
-  // Keep its warnings about a file out of the service's log.
+  // Keeps the library's warnings out of the service's log.
   Logging.level = LogLevel.Silent;
   const input = new Input({ formats: [MP4, WEBM], source: new BufferSource(body) });
   const video = await input.getPrimaryVideoTrack();
@@ -159,9 +165,9 @@ function checkText(body: Buffer): void {
   } catch {
     throw rejection('is text, but not valid UTF-8');
   }
-  // A few characters can expand to gigabytes.
+  // A few characters of nested entities can expand to gigabytes.
   if (body.includes('<!ENTITY')) throw rejection('declares entities');
 }
 
-const rejection = (what: string): DomainError =>
-  new DomainError('invalid_request', `The file ${what}.`);
+const rejection = (problem: string): DomainError =>
+  new DomainError('invalid_request', `The file ${problem}.`);

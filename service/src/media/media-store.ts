@@ -3,25 +3,25 @@ import { mkdir, rename, rm, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Readable } from 'node:stream';
 
-/** Stores uploaded files; their names are hashes of their content, so they never change. */
+/** Stores uploaded files. A file's name is the hash of its content, so its content never changes. */
 export interface MediaStore {
   put(name: string, body: Buffer, type: string): Promise<void>;
-  /** Where files are read from: a local folder, or a request per file. */
+  /** Where files are read from: a local folder, or one request per file. */
   readonly source: { folder: string } | { fetch: FetchMedia };
   /** Deletes a file; succeeds if it does not exist. */
   remove(name: string): Promise<void>;
 }
 
 /**
- * Fetches a file, or a range of it in the syntax of the HTTP header (`bytes=0-99`). Undefined when the file
- * does not exist.
+ * Fetches a file, or a range of it in the syntax of the HTTP `Range` header (`bytes=0-99`). Resolves to undefined when
+ * the file does not exist.
  */
 type FetchMedia = (
   name: string,
   request: { method: 'GET' | 'HEAD'; range: string | undefined },
 ) => Promise<FetchedMedia | undefined>;
 
-/** The response of the store: the whole file, a range of it, or range not satisfiable. */
+/** The store's response: the whole file (200), a range (206), or range not satisfiable (416). */
 interface FetchedMedia {
   status: 200 | 206 | 416;
   /** `content-length` and `content-range`, if the store sent them. */
@@ -29,7 +29,7 @@ interface FetchedMedia {
   body: Readable;
 }
 
-/** Stores files in a folder, which is created with the first one. */
+/** Stores files in a folder, which is created when the first file is stored. */
 export function createFolderStore(folder: string): MediaStore {
   const sizeOf = async (name: string): Promise<number | undefined> => {
     try {
@@ -44,13 +44,13 @@ export function createFolderStore(folder: string): MediaStore {
     async put(name, body) {
       if ((await sizeOf(name)) === body.length) return;
       await mkdir(folder, { recursive: true });
-      // Written to a temporary file and renamed, so that a partial file is never served.
-      const draft = join(folder, `${name}.${randomUUID()}.new`);
+      // Writes a temporary file and renames it, so that a partial file is never served.
+      const temporary = join(folder, `${name}.${randomUUID()}.new`);
       try {
-        await writeFile(draft, body, { flush: true });
-        await rename(draft, join(folder, name));
+        await writeFile(temporary, body, { flush: true });
+        await rename(temporary, join(folder, name));
       } catch (error) {
-        await rm(draft, { force: true });
+        await rm(temporary, { force: true });
         throw error;
       }
     },

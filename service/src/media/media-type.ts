@@ -1,6 +1,6 @@
-// `file-type` detects binary formats, but neither HTML nor SVG, nor AVIF files with a generic image brand.
+// `file-type` detects binary formats, but not HTML, SVG or AVIF files with a generic image brand.
 
-/** The media types that creatives may use, with their file extensions. */
+/** Media types that creatives may use, with their file extensions. */
 const mediaExtensions = {
   'video/mp4': 'mp4',
   'video/webm': 'webm',
@@ -15,16 +15,16 @@ const mediaExtensions = {
 
 export type MediaType = keyof typeof mediaExtensions;
 
-/** The types of stored files: media, and the captions of videos. */
+/** Types of stored files: media and video captions. */
 export const storedExtensions = { ...mediaExtensions, 'text/vtt': 'vtt' } as const;
 
 export type StoredType = keyof typeof storedExtensions;
 
-/** Whether a browser could run scripts in it. */
+/** Whether a browser could run scripts in files of this type. */
 export const isActive = (type: MediaType): boolean =>
   type === 'text/html' || type === 'image/svg+xml';
 
-/** The accepted formats by their names in `file-type`; animated PNG counts as PNG, and M4V as MP4. */
+/** Accepted formats by their names in `file-type`. Animated PNG counts as PNG, and M4V as MP4. */
 const acceptedTypes: Partial<Record<string, MediaType>> = {
   'video/mp4': 'video/mp4',
   'video/x-m4v': 'video/mp4',
@@ -37,32 +37,32 @@ const acceptedTypes: Partial<Record<string, MediaType>> = {
   'image/avif': 'image/avif',
 };
 
-/** Enough for the accepted formats; the rest of a hostile file is not parsed. */
+/** Bytes that are inspected; enough to detect the accepted formats, without parsing all of a hostile file. */
 const startBytes = 4_096;
 
 /**
- * Detects the type of a file from its content, regardless of its name and declared type. Undefined when the
- * type is not accepted.
+ * Detects a file's type from its content, regardless of its name and declared type. Resolves to undefined when the type
+ * is not accepted.
  */
 export async function sniffMediaType(body: Buffer): Promise<MediaType | undefined> {
   const text = textType(body);
   if (text) return text;
-  // Loaded on the first upload, because it takes 50 ms.
+  // Loaded on the first upload, because loading takes 50 ms.
   const { fileTypeFromBuffer } = await import('file-type');
-  const found = await fileTypeFromBuffer(body.subarray(0, startBytes));
-  if (found?.mime === 'image/heif') return hasBrand(body, 'avif') ? 'image/avif' : undefined;
-  return acceptedTypes[found?.mime ?? ''];
+  const detected = await fileTypeFromBuffer(body.subarray(0, startBytes));
+  if (detected?.mime === 'image/heif') return hasBrand(body, 'avif') ? 'image/avif' : undefined;
+  return acceptedTypes[detected?.mime ?? ''];
 }
 
 /** Whether the first box of an ISO base media file lists a compatible brand (ISO/IEC 14496-12, 4.3). */
 function hasBrand(body: Buffer, brand: string): boolean {
   const end = Math.min(body.readUInt32BE(0), body.length, 256);
-  for (let at = 16; at + 4 <= end; at += 4)
-    if (body.toString('latin1', at, at + 4) === brand) return true;
+  for (let offset = 16; offset + 4 <= end; offset += 4)
+    if (body.toString('latin1', offset, offset + 4) === brand) return true;
   return false;
 }
 
-// A comment ends at its first `-->`; otherwise, many comments would cause catastrophic backtracking.
+// A comment ends at its first `-->`; without this rule, many comments would cause catastrophic backtracking.
 const htmlStart = /^(?:\s|<!--(?:(?!-->)[^])*-->)*<(?:!doctype html|html|head|body)[\s>]/i;
 const svgStart = /^(?:\s|<\?xml[^>]*\?>|<!--(?:(?!-->)[^])*-->|<!doctype svg[^>[]*>)*<svg[\s>]/i;
 
@@ -76,7 +76,7 @@ function textType(body: Buffer): MediaType | undefined {
   return htmlStart.test(start) ? 'text/html' : undefined;
 }
 
-/** Whether a file is complete: a truncated video can still be opened, and stops in the middle. */
+/** Whether a file is complete. A truncated video can still be opened, but stops in the middle. */
 export function isComplete(type: MediaType, body: Buffer): boolean {
   switch (type) {
     case 'video/mp4':
@@ -97,9 +97,9 @@ export function isComplete(type: MediaType, body: Buffer): boolean {
   }
 }
 
-/** Boxes of ISO/IEC 14496-12 (4.2): a size of 1 means that a 64-bit size follows; 0 extends to the end. */
-function hasCompleteBoxes(body: Buffer, needed: readonly string[]): boolean {
-  const found = new Set<string>();
+/** Checks ISO/IEC 14496-12 boxes (4.2). A size of 1 means that a 64-bit size follows; 0 extends to the end. */
+function hasCompleteBoxes(body: Buffer, required: readonly string[]): boolean {
+  const types = new Set<string>();
   let at = 0;
   while (at + 8 <= body.length) {
     const short = body.readUInt32BE(at);
@@ -107,13 +107,13 @@ function hasCompleteBoxes(body: Buffer, needed: readonly string[]): boolean {
     const size =
       short === 1 ? Number(body.readBigUInt64BE(at + 8)) : short === 0 ? body.length - at : short;
     if (size < 8 || at + size > body.length) return false;
-    found.add(body.toString('latin1', at + 4, at + 8));
+    types.add(body.toString('latin1', at + 4, at + 8));
     at += size;
   }
-  return at === body.length && needed.every((name) => found.has(name));
+  return at === body.length && required.every((type) => types.has(type));
 }
 
-/** An EBML header and segment (RFC 8794, 4 and 5); the segment of an unfinished recording has no size. */
+/** Checks the EBML header and segment (RFC 8794, 4 and 5). The segment of an unfinished recording has no size. */
 function hasCompleteSegment(body: Buffer): boolean {
   const header = readSize(body, 4);
   if (!header || header.size === undefined) return false;

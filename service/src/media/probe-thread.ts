@@ -4,10 +4,10 @@ import type { MediaFacts } from './ingest-media.ts';
 
 export type ProbeResponse = { facts: MediaFacts } | { problem: string };
 
-/** Reads files of strangers in a thread of its own. */
+/** Reads untrusted files in a separate thread. */
 export interface ProbeThread {
   /**
-   * Like `readMedia`. A 20 MB file can keep its parser busy for a second, and decisions must not wait for that.
+   * Like `readMedia`, but without blocking decisions: parsing a 20 MB file can take a second.
    *
    * @throws DomainError when the file is unsupported, corrupt, or too costly to read.
    */
@@ -16,41 +16,41 @@ export interface ProbeThread {
 }
 
 interface Options {
-  /** How long a file may take (default 10 s). */
+  /** Maximum time per file (default 10 s). */
   timeoutMs?: number;
-  /** How long the thread waits for the next file before it ends (default 30 s). */
+  /** How long the thread may be idle before it is terminated (default 30 s). */
   idleMs?: number;
 }
 
-/** Starts with the first file, because the parser takes half a second to load. */
+/** Creates a thread that starts with the first file, because the parser takes half a second to load. */
 export function createProbeThread({
   timeoutMs = 10_000,
   idleMs = 30_000,
 }: Options = {}): ProbeThread {
   let worker: Worker | undefined;
-  let idle: NodeJS.Timeout | undefined;
-  /** Files are read one by one. */
-  let last: Promise<unknown> = Promise.resolve();
+  let idleTimer: NodeJS.Timeout | undefined;
+  /** The previous file's result; files are read one at a time. */
+  let previous: Promise<unknown> = Promise.resolve();
 
-  const end = async (): Promise<void> => {
-    clearTimeout(idle);
-    const ending = worker;
+  const terminate = async (): Promise<void> => {
+    clearTimeout(idleTimer);
+    const terminating = worker;
     worker = undefined;
-    await ending?.terminate();
+    await terminating?.terminate();
   };
 
   const run = async (body: Buffer): Promise<MediaFacts> => {
-    clearTimeout(idle);
+    clearTimeout(idleTimer);
     worker ??= startWorker();
     try {
-      const response = await ask(worker, body, timeoutMs);
-      idle = setTimeout(() => void end(), idleMs);
-      idle.unref();
+      const response = await sendToWorker(worker, body, timeoutMs);
+      idleTimer = setTimeout(() => void terminate(), idleMs);
+      idleTimer.unref();
       if ('facts' in response) return response.facts;
       throw new DomainError('invalid_request', response.problem);
     } catch (error) {
       if (!(error instanceof DomainError)) {
-        await end();
+        await terminate();
         throw new DomainError('invalid_request', 'The file takes too much time or memory to read.');
       }
       throw error;
@@ -59,25 +59,28 @@ export function createProbeThread({
 
   return {
     probe(body) {
-      const result = last.then(() => run(body));
-      last = result.catch(() => undefined);
+      const result = previous.then(() => run(body));
+      previous = result.catch(() => undefined);
       return result;
     },
     async stop() {
-      await last;
-      await end();
+      await previous;
+      await terminate();
     },
   };
 }
 
-function ask(worker: Worker, body: Buffer, timeoutMs: number): Promise<ProbeResponse> {
-  const { promise, resolve, reject } = settle<ProbeResponse>();
-  const onExit = (): void => reject(new Error('The thread ended.'));
-  const timer = setTimeout(() => reject(new Error('The thread is busy.')), timeoutMs);
+function sendToWorker(worker: Worker, body: Buffer, timeoutMs: number): Promise<ProbeResponse> {
+  const { promise, resolve, reject } = createDeferred<ProbeResponse>();
+  const onExit = (): void => reject(new Error('The probe thread exited.'));
+  const timer = setTimeout(
+    () => reject(new Error(`The probe thread did not respond within ${timeoutMs} ms.`)),
+    timeoutMs,
+  );
   worker.once('message', resolve);
   worker.once('error', reject);
   worker.once('exit', onExit);
-  // The caller keeps its bytes: a copy is moved.
+  // Transfers a copy, because the caller still needs the bytes.
   const copy = new Uint8Array(body);
   worker.postMessage(copy, [copy.buffer]);
   return promise.finally(() => {
@@ -88,7 +91,8 @@ function ask(worker: Worker, body: Buffer, timeoutMs: number): Promise<ProbeResp
   });
 }
 
-function settle<T>() {
+/** Stands in for `Promise.withResolvers`, which Node 20 lacks. */
+function createDeferred<T>() {
   let resolve: (value: T) => void = () => undefined;
   let reject: (error: Error) => void = () => undefined;
   const promise = new Promise<T>((onResolve, onReject) => {
@@ -98,22 +102,22 @@ function settle<T>() {
   return { promise, resolve, reject };
 }
 
-/** Enough for the tables of a 20 MB file. */
+/** Enough memory for a 20 MB file's tables. */
 const resourceLimits = { maxOldGenerationSizeMb: 512 };
 
 function startWorker(): Worker {
   const worker = createWorker();
-  // An error without a request, such as one after a timeout: the next file gets a new thread.
+  // Ignores errors outside a request, such as after a timeout, because the next file gets a new thread.
   worker.on('error', () => undefined);
   worker.unref();
   return worker;
 }
 
 function createWorker(): Worker {
-  // The build puts the worker next to this file.
+  // The build emits the worker next to this file.
   if (!import.meta.url.endsWith('.ts'))
     return new Worker(new URL('./probe-worker.js', import.meta.url), { resourceLimits });
-  // Run from source, as in tests, the worker is TypeScript as well; tsx has to be registered in each thread.
+  // When run from source, as in tests, the worker is TypeScript too, and each thread has to register tsx.
   const file = new URL('./probe-worker.ts', import.meta.url).href;
   const script = `import('tsx/esm/api').then(({ register }) => (register(), import(${JSON.stringify(file)})))`;
   return new Worker(script, { eval: true, resourceLimits });

@@ -3,7 +3,7 @@ import { DomainError } from '../platform/domain-error.ts';
 import { readMedia } from './ingest-media.ts';
 import type { ProbeResponse } from './probe-thread.ts';
 
-/** The worker of `probe-thread.ts`: reads one file after another. */
+/** The worker started by `probe-thread.ts`: reads one file at a time. */
 parentPort?.on('message', (body: Uint8Array) => void probe(Buffer.from(body.buffer)));
 
 async function probe(body: Buffer): Promise<void> {

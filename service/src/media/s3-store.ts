@@ -6,7 +6,7 @@ import type { MediaStore } from './media-store.ts';
 
 /** An S3-compatible bucket. */
 export interface S3Bucket {
-  /** The URL with the bucket in its path: `https://s3.eu-central-1.amazonaws.com/ads`. */
+  /** URL with the bucket in its path: `https://s3.eu-central-1.amazonaws.com/ads`. */
   url: string;
   region: string;
   keyId: string;
@@ -16,7 +16,7 @@ export interface S3Bucket {
 /** Timeout until the response headers; players may take any time to read the body. */
 const timeoutMs = 30_000;
 
-/** Stores files in a bucket. The service reads them for players, so the bucket can stay private. */
+/** Stores files in a bucket. The service proxies them to players, so the bucket can stay private. */
 export function createS3Store({ url, region, keyId, secret }: S3Bucket): MediaStore {
   const client = new AwsClient({
     accessKeyId: keyId,
@@ -43,25 +43,25 @@ export function createS3Store({ url, region, keyId, secret }: S3Bucket): MediaSt
           'x-amz-content-sha256': createHash('sha256').update(body).digest('hex'),
         },
       });
-      if (!response.ok) throw new Error('The bucket of the media store does not exist.');
+      if (!response.ok) throw new Error("The media store's bucket does not exist.");
     },
     source: {
       async fetch(name, { method, range }) {
         const headers = range === undefined ? {} : { range };
         const response = await send(method, name, { headers });
         if (response.status === 404) return undefined;
-        const sent = pick(response.headers, ['content-length', 'content-range']);
+        const sizeHeaders = pick(response.headers, ['content-length', 'content-range']);
         if (response.status === 416) {
           await response.body?.cancel();
           return {
             status: 416,
-            headers: { ...sent, 'content-length': '0' },
+            headers: { ...sizeHeaders, 'content-length': '0' },
             body: Readable.from([]),
           };
         }
         return {
           status: response.status === 206 ? 206 : 200,
-          headers: sent,
+          headers: sizeHeaders,
           body: response.body
             ? Readable.fromWeb(response.body as ReadableStream)
             : Readable.from([]),

@@ -15,7 +15,7 @@ interface MediaDeps {
   tracing: Pick<Tracing, 'run'>;
 }
 
-/** Opens the media store, in the configured bucket or the data folder; unused files are deleted automatically. */
+/** Opens the media store in the configured bucket or the data directory. Unused files are deleted automatically. */
 export function openMedia({ config, database, clock, log, tracing }: MediaDeps): {
   store: MediaStore;
   uploads: Uploads;
@@ -30,7 +30,7 @@ export function openMedia({ config, database, clock, log, tracing }: MediaDeps):
 
 const sweepIntervalMs = 3_600_000;
 
-/** Deletes unused files now and every hour, until stopped. Safe in several processes. */
+/** Deletes unused files now and every hour until stopped. Safe to run in several processes. */
 function startSweep(
   uploads: Uploads,
   log: Logger,
@@ -44,7 +44,7 @@ function startSweep(
       );
       if (removed.length > 0) log.info({ removed }, 'unused media files deleted');
     } catch (error) {
-      log.warn({ err: error }, 'could not look for unused media files; retrying in 1 h');
+      log.warn({ err: error }, 'could not find unused media files; retrying in 1 h');
     }
   };
   let running = sweep();
@@ -63,7 +63,7 @@ function startSweep(
 
 /** Tracks uploaded files and deletes those that no creative uses. */
 export interface Uploads {
-  /** Call it before a file is stored: keeps the file for at least 30 days, used or not. */
+  /** Must be called before a file is stored. Keeps the file for at least 30 days, even if it is unused. */
   note(name: string): Promise<void>;
   /** Deletes files that no creative has used for 30 days, until `signal` aborts; returns their names. */
   removeUnused(signal?: AbortSignal): Promise<string[]>;
@@ -76,7 +76,7 @@ interface UploadDeps {
   log: Logger;
 }
 
-/** Longer than decisions are valid and forms stay open. */
+/** How long unused files are kept: longer than decisions stay valid and panel forms stay open. */
 const retentionMs = 30 * 86_400_000;
 /** Maximum number of files deleted per sweep, so that a slow or rate-limited store is not flooded. */
 const batchSize = 100;
@@ -113,7 +113,7 @@ export function createUploads({ database, store, clock, log }: UploadDeps): Uplo
   };
 }
 
-/** Updates `unused_since`; writes only rows that change. */
+/** Updates `unused_since` in the rows where it changes. */
 async function markUnused(database: Database, now: Date): Promise<void> {
   await database.query(
     `WITH used AS (
@@ -127,8 +127,8 @@ async function markUnused(database: Database, now: Date): Promise<void> {
 }
 
 /**
- * Holds the row lock until the file is deleted: a concurrent upload of the same file waits in `note`, and
- * then stores it again. If the deletion fails, the row stays and the next sweep retries.
+ * Deletes a file and its row. Holds the row lock until the file is deleted, so that a concurrent upload of the same file
+ * waits in `note` and then stores it again. If the deletion fails, the row stays and the next sweep retries.
  */
 const remove = (
   { database, store }: Pick<UploadDeps, 'database' | 'store'>,

@@ -5,26 +5,26 @@ import type { Queries, Scope } from '../store/database.ts';
 
 export type ReportDimension = (typeof reportDimensions)[number];
 
-/** The times are full hours, because roll-ups are hourly. */
+/** A report request. Its times must be full hours, because roll-ups are hourly. */
 export interface ReportQuery {
   fromMs: number;
   toMs: number;
   interval: 'hour' | 'day';
   groupBy: readonly ReportDimension[];
-  /** The time zone of the days, by its IANA name. */
+  /** IANA name of the time zone that defines days. */
   timeZone: string;
 }
 
 /** Maximum number of rows in a report, to protect the service. */
 const maxRows = 10_000;
 
-/** The possible results of a request. Their sum is the number of requests, which has no roll-up of its own. */
+/** Metrics of the possible results of an ad request. Their sum is the number of requests, which has no roll-up. */
 const requestResults: readonly string[] = ['filled', 'no_fill', 'blocked'];
 
-/** The roll-up of prices per thousand impressions; a thousandth of their sum is the revenue. Its reason is the currency. */
+/** Roll-up metric of prices per thousand impressions. A thousandth of their sum is the revenue; the reason is the currency. */
 const pricesMetric = 'cpm_micros';
 
-/** The roll-up columns of the report dimensions. */
+/** The roll-up column of each report dimension. */
 const columns: Record<ReportDimension, string> = {
   placement: 'placement',
   creative: 'creative_id',
@@ -41,8 +41,8 @@ type SumRow = Partial<Record<ReportDimension, string>> & {
 };
 
 /**
- * Creates a report from the roll-ups. An hour belongs to the day in which it begins, so in time zones with a fractional
- * UTC offset, days begin up to 45 minutes late.
+ * Creates a report from the roll-ups. An hour belongs to the day in which it starts, so in time zones with a fractional
+ * UTC offset, days start up to 45 minutes late.
  *
  * @throws DomainError when the report has too many rows.
  */
@@ -74,7 +74,7 @@ export async function readReport(
   if (data.length > maxRows) {
     throw new DomainError(
       'invalid_request',
-      `The report has more than ${maxRows} rows: request a shorter period or fewer dimensions.`,
+      `The report has more than ${maxRows} rows; request a shorter period or fewer dimensions.`,
     );
   }
   return {
@@ -86,7 +86,7 @@ export async function readReport(
   };
 }
 
-/** Combines the sums of each period and group into one row. Pure. */
+/** Combines the sums of each period and group into one row. */
 function toReportRows(rows: readonly SumRow[], groupBy: readonly ReportDimension[]): ReportRow[] {
   const sums = new Map<string, ReportRow>();
   const sumOf = (row: SumRow): ReportRow => {
@@ -98,7 +98,7 @@ function toReportRows(rows: readonly SumRow[], groupBy: readonly ReportDimension
   };
   for (const stored of rows) {
     const row = stored.metric === pricesMetric ? { ...stored, metric: 'revenue_micros' } : stored;
-    // Requests are counted without a reason, even if their result has one.
+    // Requests are counted without a reason, even if their results have one.
     if (requestResults.includes(row.metric)) sumOf({ ...row, reason: '' }).requests += row.count;
     const sum = sumOf(row);
     const metric = row.metric as (typeof reportMetrics)[number];
@@ -111,7 +111,7 @@ function toReportRows(rows: readonly SumRow[], groupBy: readonly ReportDimension
   return [...sums.values()].map((row) => addRates(divideRevenue(row)));
 }
 
-/** Rounded once, so that a price below a micro per impression is not lost. */
+/** Converts sums of prices to revenue. Rounds only once, so that prices below one micro per impression are not lost. */
 function divideRevenue(row: ReportRow): ReportRow {
   const divide = (sum: number): number => Math.round(sum / 1_000);
   const currencies = Object.entries(row.reasons.revenue_micros)
@@ -148,10 +148,10 @@ function addRates(row: ReportRow): ReportRow {
   };
 }
 
-/** The rates, in the order of the CSV columns. */
+/** Rates, in CSV column order. */
 const rates = ['fill_rate', 'view_through_rate', 'completion_rate'] as const;
 
-/** Formats a report as CSV (RFC 4180): dimensions, sums, rates. Reasons are included with `group_by=reason` only. */
+/** Formats a report as CSV (RFC 4180): dimensions, sums, rates. Includes reasons only with `group_by=reason`. */
 export function reportCsv({ data }: Report, groupBy: readonly ReportDimension[]): string {
   const columns = ['period', ...groupBy, ...reportMetrics, ...rates] as const;
   const lines = data.map((row) =>

@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import type { Queries, Scope } from '../store/database.ts';
 import { arraysOf, checkStored, type Column, forAccount, unnest } from '../store/unnest.ts';
 
-/** The dimensions of reports, besides environment and hour. */
+/** Report dimensions, in addition to environment and hour. */
 interface Dimensions {
   placement: string;
   creativeId: string | null;
@@ -17,13 +17,13 @@ export interface Count {
   dimensions: Dimensions;
   atMs: number;
   metric: string;
-  /** 1 by default. */
-  times?: number;
+  /** Amount to add (default 1). */
+  increment?: number;
   /** Why a request was not filled, a reward not earned, or traffic invalid. */
   reason?: string;
 }
 
-/** Increments `metric` for a decision. */
+/** Returns a count that increments `metric` for a decision. */
 export function countOf(
   { environment }: Pick<Scope, 'environment'>,
   dimensions: Dimensions,
@@ -66,7 +66,7 @@ const groupColumns: readonly Column<Sum>[] = [
   { name: 'hour', type: 'timestamptz', read: (sum) => sum.hourMs },
 ];
 const columns: readonly Column<Sum>[] = [
-  // Not the column's default: Citus pushes no statement with a volatile function down to a shard.
+  // Set here instead of by a column default, because Citus can't push down statements with volatile functions.
   { name: 'id', type: 'uuid', read: (sum) => sum.id },
   ...groupColumns,
   { name: 'count', type: 'bigint', read: (sum) => sum.count },
@@ -75,15 +75,15 @@ const names = groupColumns.map(({ name }) => name);
 const group = names.join(', ');
 
 /**
- * A statement that stores the arrays of {@link sumsOf}, given as parameters from `$first` on; `$1` is the account.
- * It only inserts, so that concurrent transactions never wait for each other.
+ * Builds a statement that inserts the arrays of {@link sumsOf}, bound to the parameters from `$first` on; `$1` is the
+ * account. Rows are only inserted, so that concurrent transactions never wait for each other.
  */
 export const addSums = (first: number): string =>
   `INSERT INTO rollup_deltas (account_id, id, ${group}, count) ${forAccount(unnest(columns, first))}`;
 
 const addSumsAlone = `${addSums(2)} RETURNING 1`;
 
-/** Adds counts to the hourly roll-ups of one account, in the transaction that causes them. */
+/** Adds counts to one account's hourly roll-ups, in the transaction that causes them. */
 export async function addToRollups(
   queries: Queries,
   accountId: string,
@@ -95,16 +95,16 @@ export async function addToRollups(
   checkStored(accountId, stored.length, sums[0]?.length ?? 0);
 }
 
-/** Sums counts by hour and group, and returns one array per column. */
+/** Sums counts by hour and group. Returns one array per column. */
 export function sumsOf(counts: readonly Count[]): unknown[][] {
   const sums = new Map<string, Sum>();
-  for (const { environment, dimensions, atMs, metric, reason = '', times = 1 } of counts) {
+  for (const { environment, dimensions, atMs, metric, reason = '', increment = 1 } of counts) {
     const { placement, creativeId, sourceId, advertiserId, houseAdId } = dimensions;
     const hour = Math.floor(atMs / hourMs);
     const ad = `${placement} ${creativeId ?? ''} ${sourceId ?? ''} ${advertiserId ?? ''} ${houseAdId ?? ''}`;
     const key = `${hour} ${environment} ${ad} ${metric} ${reason}`;
     const sum = sums.get(key);
-    if (sum) sum.count += times;
+    if (sum) sum.count += increment;
     else
       sums.set(key, {
         id: randomUUID(),
@@ -117,7 +117,7 @@ export function sumsOf(counts: readonly Count[]): unknown[][] {
         metric,
         reason,
         hourMs: hour * hourMs,
-        count: times,
+        count: increment,
       });
   }
   // No column is `jsonb`, so each parameter is an array.
@@ -125,9 +125,9 @@ export function sumsOf(counts: readonly Count[]): unknown[][] {
 }
 
 /**
- * A single statement, so that readers of `rollup_counts` see each count exactly once. Concurrent folds skip each
- * other's deltas. Roll-up rows are locked in the same order as by the previous release, which updates them
- * directly: by hour, then by the other columns as one text, in code-unit order.
+ * Folds deltas into roll-ups in a single statement, so that readers of `rollup_counts` see each count exactly once.
+ * Concurrent folds skip each other's deltas. Roll-up rows are locked in the same order as by the previous release,
+ * which updates them directly: by hour, then by the other columns as one text, in code-unit order.
  */
 const fold = `WITH taken AS (
     DELETE FROM rollup_deltas WHERE account_id = $1 AND id = ANY(ARRAY(

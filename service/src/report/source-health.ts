@@ -1,15 +1,15 @@
 import type { Queries, Scope } from '../store/database.ts';
 import { hourMs } from './rollup.ts';
 
-/** The roll-up of response times. Its reason is the upper bound of a class. */
+/** Roll-up metric of response times. Its reason is the upper bound of a latency class. */
 export const latencyMetric = 'source_latency';
 
-/** Upper bounds of the latency classes, in milliseconds; the last is the longest timeout of a source. */
+/** Upper bounds of the latency classes, in milliseconds; the last is the maximum timeout of a source. */
 const bounds = [
   10, 20, 30, 50, 75, 100, 150, 200, 300, 500, 750, 1_000, 1_500, 2_000, 3_000, 5_000,
 ];
 
-/** The latency class of a response time. */
+/** Returns a response time's latency class. */
 export const latencyClass = (ms: number): string =>
   String(bounds.find((bound) => ms <= bound) ?? bounds.at(-1));
 
@@ -17,13 +17,13 @@ const metrics = ['requests', 'bids', 'wins', 'timeouts', 'errors'] as const;
 type Counts = Record<(typeof metrics)[number], number>;
 
 export interface SourceHealth {
-  /** The last 24 hours, the current one included, oldest first. */
+  /** The last 24 hours, including the current one, oldest first. */
   hours: (Counts & { hour: string })[];
-  /** Of the last 24 hours, in milliseconds: upper bounds, because only classes are counted. Absent without requests. */
+  /** Upper bounds on the last 24 hours' latency percentiles, in milliseconds; absent if there were no requests. */
   latencyMs?: { p50: number; p95: number; p99: number };
 }
 
-/** Reads how an outside source has responded to decisions. */
+/** Reads the health of an outside source from the roll-ups. */
 export async function readSourceHealth(
   queries: Queries,
   scope: Scope,
@@ -46,9 +46,9 @@ export async function readSourceHealth(
   );
   const hours = Array.from({ length: 24 }, (_, index) => {
     const ms = firstMs + index * hourMs;
-    const own = rows.filter(({ hour }) => hour.getTime() === ms);
+    const hourRows = rows.filter(({ hour }) => hour.getTime() === ms);
     const count = (metric: string): number =>
-      own.find((row) => row.metric === `source_${metric}`)?.count ?? 0;
+      hourRows.find((row) => row.metric === `source_${metric}`)?.count ?? 0;
     const counts = Object.fromEntries(metrics.map((name) => [name, count(name)])) as Counts;
     return { hour: new Date(ms).toISOString(), ...counts };
   });
@@ -65,10 +65,10 @@ function percentilesOf(
     .map(({ reason, count }) => ({ bound: Number(reason), count }))
     .toSorted((a, b) => a.bound - b.bound);
   const percentile = (share: number): number => {
-    let below = 0;
+    let cumulative = 0;
     for (const { bound, count } of sorted) {
-      below += count;
-      if (below >= total * share) return bound;
+      cumulative += count;
+      if (cumulative >= total * share) return bound;
     }
     return sorted.at(-1)?.bound ?? 0;
   };

@@ -11,12 +11,12 @@ import {
   watchOf,
 } from './watch-time.ts';
 
-/** Everything that the verdict on a reward depends on. */
+/** All inputs of a reward verdict. */
 export interface RewardFacts {
   decision: Pick<DecisionState, 'format' | 'reward' | 'requiredMs' | 'simulate' | 'issuedAtMs'>;
   /** All accepted events of the decision. */
   events: readonly RecordedEvent[];
-  /** The time of the verified impression; undefined if there is none. */
+  /** Time of the verified impression; undefined if there is none. */
   servedAtMs: number | undefined;
   killed: boolean;
   /** The player's other watches that earned a reward. */
@@ -35,8 +35,8 @@ export interface RewardVerdict {
 }
 
 /**
- * Judges a completion; undefined if there is none yet. A denial needs evidence that no honest player can produce. If
- * evidence is missing, the reward is pending until more arrives or the late window ends.
+ * Judges a completion; returns undefined if there is none yet. A denial requires evidence that no honest player can
+ * produce. If evidence is missing, the reward is pending until more arrives or the late window ends.
  */
 export function checkReward(facts: RewardFacts): RewardVerdict | undefined {
   const { decision, events } = facts;
@@ -53,7 +53,7 @@ export function checkReward(facts: RewardFacts): RewardVerdict | undefined {
   if ((complete.watchedMs ?? 0) < requiredMs * watchedShare) return denied('watched_too_little');
   if (isImpossible({ issuedAtMs, requiredMs }, events)) return denied('impossible_timing');
 
-  // The impression may still arrive: requests can overtake each other.
+  // The impression may still arrive, because requests can overtake each other.
   if (facts.servedAtMs === undefined) return pending('no_impression');
   const watch = watchOf({ issuedAtMs, requiredMs }, events, complete);
   if (isOverbooked(watch, facts.otherWatches)) return denied('overlapping_watch');

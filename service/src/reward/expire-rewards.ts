@@ -25,8 +25,8 @@ interface Deps {
 const batchSize = 500;
 
 /**
- * Expires rewards that were still pending at the end of their late window, and counts them with the reason why they
- * were pending. Safe in several processes: the one that updates a reward counts it.
+ * Expires rewards that are still pending at the end of their late window, and counts them by the reason why they were
+ * pending. Safe to run in several processes: the one that updates a reward counts it.
  */
 export async function expireRewards(
   database: Database,
@@ -36,7 +36,7 @@ export async function expireRewards(
   },
 ): Promise<string[]> {
   const expired: string[] = [];
-  // Skipped for this run, so that a locked row of one account does not delay the others.
+  // Accounts to skip in this run, so that a locked row of one account does not delay the others.
   const failed = new Set<string>();
   for (;;) {
     const nowMs = clock.nowMs();
@@ -91,7 +91,7 @@ export function startExpiry(deps: Deps): { stop(): void } {
     tracing
       .run(work, () =>
         expireRewards(database, clock, (accountId, error) =>
-          log.warn({ err: error, accountId }, 'could not expire the rewards of an account'),
+          log.warn({ err: error, accountId }, "could not expire an account's rewards"),
         ),
       )
       .then(

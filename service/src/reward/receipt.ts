@@ -9,12 +9,12 @@ import type { Database, Queries, Scope } from '../store/database.ts';
 
 /** How long a receipt can be redeemed, in seconds. */
 const receiptLifetimeS = 30 * 86_400;
-/** The purpose of receipt keys in the table `secrets`. */
+/** The purpose of receipt keys in the `secrets` table. */
 const purpose = 'receipt_key';
-/** How long other processes can continue to sign with the previous key. */
+/** How long other processes may continue to sign with the previous key. */
 const overlapMs = 3_600_000;
 
-/** A key pair for receipts. */
+/** A key pair for signing receipts. */
 interface ReceiptKey {
   kid: string;
   privateKey: KeyObject;
@@ -27,7 +27,7 @@ export async function makeReceiptKey(): Promise<string> {
   return JSON.stringify(await exportJWK(privateKey));
 }
 
-/** Reads the keys whose receipts can still be redeemed; the first one signs. */
+/** Reads the keys whose receipts can still be redeemed. The first one signs new receipts. */
 export async function readReceiptKeys(
   queries: Queries,
   box: SecretBox,
@@ -50,8 +50,8 @@ async function toReceiptKey(privateJson: string): Promise<ReceiptKey> {
 }
 
 /**
- * Creates a new key for receipts. The previous key stays published until the last receipt signed with it has expired.
- * Every process uses the new key within a minute.
+ * Creates a new receipt key. The previous key stays published until the last receipt signed with it has expired. All
+ * processes use the new key within a minute.
  */
 export async function rotateReceiptKey(
   database: Database,
@@ -72,7 +72,7 @@ export async function rotateReceiptKey(
   });
 }
 
-/** What proves that an ad was watched: this service judged everything that the SDK showed. */
+/** The kind of evidence that an ad was watched: this service verified the events that the SDK reported. */
 export const evidence = 'verified';
 
 interface ReceiptFacts {
@@ -84,24 +84,24 @@ interface ReceiptFacts {
   nowMs: number;
 }
 
-/** Signs receipts of earned rewards, which game servers can verify offline. */
+/** Signs receipts for earned rewards, which game servers can verify offline. */
 export interface Receipts {
   sign(facts: ReceiptFacts): string;
-  /** The public keys for `/.well-known/jwks.json`; reloads them first. */
+  /** Reloads the keys and returns the public ones, for `/.well-known/jwks.json`. */
   readJwks(): Promise<{ keys: JWK[] }>;
   stop(): void;
 }
 
 interface Deps {
   readKeys(): Promise<ReceiptKey[]>;
-  /** The public URL of the service. */
+  /** Returns the service's public URL. */
   issuer(): string;
   log: Logger;
 }
 
 /** How often keys are reloaded, in case another process rotated them. */
 const reloadIntervalMs = 60_000;
-/** The minimum time between reloads, since anybody may request the public keys. */
+/** Minimum time between reloads, because anybody can request the public keys. */
 const minReloadIntervalMs = 1_000;
 
 export async function createReceipts({ readKeys, issuer, log }: Deps): Promise<Receipts> {
@@ -128,7 +128,7 @@ export async function createReceipts({ readKeys, issuer, log }: Deps): Promise<R
 }
 
 /**
- * Creates a compact JWS (RFC 7515, RFC 8037). Without jose, which needs 70 to 100 µs instead of 45 µs for the same
+ * Creates a compact JWS (RFC 7515, RFC 8037). Doesn't use jose, which takes 70 to 100 µs instead of 45 µs for the same
  * bytes; the signature is the most expensive part of a reward.
  */
 function signReceipt(
@@ -136,7 +136,7 @@ function signReceipt(
   issuer: string,
   { scope, decisionId, userRef, placement, reward, nowMs }: ReceiptFacts,
 ): string {
-  if (!key) throw new Error('There is no key for signing receipts.');
+  if (!key) throw new Error('There is no key to sign receipts with.');
   const issuedAtS = Math.floor(nowMs / 1_000);
   const header = { alg: 'EdDSA', kid: key.kid, typ: 'reward-receipt+jwt' };
   const claims = {

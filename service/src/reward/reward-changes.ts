@@ -5,20 +5,20 @@ import type { Database } from '../store/database.ts';
 interface AwaitedReward {
   accountId: string;
   decisionId: string;
-  /** Its state when last read. */
+  /** The reward's state when it was last read. */
   state: string;
 }
 
 /** Notifies long-polling requests of changed rewards. */
 export interface RewardChanges {
-  /** Call after this process has changed the rewards of these decisions. */
+  /** Must be called after this process has changed the rewards of these decisions. */
   announce(decisionIds: readonly string[]): void;
   /**
-   * Resolves with true when the reward may have changed, and with false after `timeoutMs` or when the signal aborts.
+   * Resolves to true when the reward may have changed, and to false after `timeoutMs` or when the signal aborts.
    * Never rejects.
    */
   next(awaited: AwaitedReward, timeoutMs: number, signal: AbortSignal): Promise<boolean>;
-  /** The number of waiting requests. */
+  /** Number of waiting requests. */
   waiting(): number;
   stop(): void;
 }
@@ -34,15 +34,15 @@ interface Deps {
   pollMs?: number;
 }
 
-/** `LATERAL` with `OFFSET 0` makes PostgreSQL look up each decision by its primary key, whatever their number. */
+/** `LATERAL` with `OFFSET 0` makes PostgreSQL look up each decision by its primary key, regardless of their number. */
 const findChanged = `SELECT awaited.id FROM unnest($1::text[], $2::text[], $3::text[]) AS awaited(account_id, id, state)
   CROSS JOIN LATERAL (SELECT reward_state FROM decisions
     WHERE account_id = awaited.account_id AND id = awaited.id OFFSET 0) AS decision
   WHERE reward_state <> awaited.state`;
 
 /**
- * Finds changes by other processes with one query per second for all waiting requests; a query per request increased
- * the load of PostgreSQL from 54 to 1,315 transactions per second.
+ * Finds other processes' changes with one query per second for all waiting requests, because a query per request
+ * increased PostgreSQL's load from 54 to 1,315 transactions per second.
  */
 export function createRewardChanges({ database, log, pollMs = 1_000 }: Deps): RewardChanges {
   const waiters = new Map<string, Set<Waiter>>();
@@ -53,7 +53,7 @@ export function createRewardChanges({ database, log, pollMs = 1_000 }: Deps): Re
     for (const id of decisionIds) for (const { wake } of waiters.get(id) ?? []) wake(true);
   };
   const poll = async (): Promise<void> => {
-    const all = [...waiters.values()].flatMap((each) => [...each]);
+    const all = [...waiters.values()].flatMap((ofDecision) => [...ofDecision]);
     try {
       if (all.length === 0) return;
       const changed = await database.query<{ id: string }>(findChanged, [
@@ -69,7 +69,7 @@ export function createRewardChanges({ database, log, pollMs = 1_000 }: Deps): Re
       schedule();
     }
   };
-  /** Stops polling while no request waits. */
+  /** Polls only while requests are waiting. */
   const schedule = (): void => {
     if (timer || stopped || waiters.size === 0) return;
     timer = setTimeout(() => void poll(), pollMs).unref();
@@ -99,7 +99,7 @@ export function createRewardChanges({ database, log, pollMs = 1_000 }: Deps): Re
         schedule();
       });
     },
-    waiting: () => [...waiters.values()].reduce((sum, each) => sum + each.size, 0),
+    waiting: () => [...waiters.values()].reduce((sum, ofDecision) => sum + ofDecision.size, 0),
     stop() {
       stopped = true;
       clearTimeout(timer);

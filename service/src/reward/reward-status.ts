@@ -13,10 +13,10 @@ interface Deps {
 }
 
 /**
- * Reads the reward of a decision; undefined if there is no such decision. With `waitMs`, waits until the state changes
- * or is final; changes by other processes are noticed within a second.
+ * Reads a decision's reward; resolves to undefined if there is no such decision. With `waitMs`, waits until the state
+ * changes or is final; changes by other processes are noticed within a second.
  *
- * @param userRef The player named by the decision token.
+ * @param userRef the user reference in the decision token
  */
 export type ReadReward = (
   scope: Scope,
@@ -44,9 +44,9 @@ export function createReadReward({ database, changes, clock, receipts }: Deps): 
   };
   return async (scope, id, waitMs, signal, userRef) => {
     const deadlineMs = clock.monotonicMs() + waitMs;
-    const first = await read(scope, id, userRef);
-    let status = first;
-    while (status && status.state === first?.state && !isFinal(status) && !signal.aborted) {
+    const initial = await read(scope, id, userRef);
+    let status = initial;
+    while (status && status.state === initial?.state && !isFinal(status) && !signal.aborted) {
       const remainingMs = deadlineMs - clock.monotonicMs();
       if (remainingMs <= 0) break;
       const { accountId } = scope;
@@ -77,9 +77,9 @@ type RewardedDecision = Pick<
 >;
 
 /**
- * Describes a reward to the SDK or the game's server. The receipt is signed on each read instead of stored, which would
- * take 480 bytes per reward; Ed25519 signatures are deterministic. It names the player of the decision or, for
- * children, whose names are not stored, the one in the token. Earlier releases stored receipts.
+ * Describes a reward to the SDK or the game's server. The receipt is signed on each read, because storing it would take
+ * 480 bytes per reward; Ed25519 signatures are deterministic. Its player is the decision's or, for children, whose user
+ * references are not stored, the token's. Earlier releases stored receipts.
  */
 export function describeReward(
   receipts: Receipts,
@@ -89,9 +89,9 @@ export function describeReward(
 ): RewardStatus {
   const { id, placement, reward, settledAtMs } = state;
   const userRef = state.userRef ?? tokenUserRef;
-  const missing = state.rewardState === 'earned' && state.receipt === null;
+  const needsReceipt = state.rewardState === 'earned' && state.receipt === null;
   const receipt =
-    missing && reward && userRef != null && settledAtMs !== null
+    needsReceipt && reward && userRef != null && settledAtMs !== null
       ? receipts.sign({
           scope,
           decisionId: id,

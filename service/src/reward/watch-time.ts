@@ -2,34 +2,34 @@ import type { RecordedEvent } from '../decision/decision-state.ts';
 
 /*
  * Only the service's own times are certain: an ad was watched after its decision was issued and before its completion
- * was received. Denials rely on these alone, because a request can be in flight for any time and a device's clock can
- * be set at any moment. The device's times locate the watch more precisely; if they contradict each other, evidence
- * is missing.
+ * was received. Denials rely on these alone, because a request can be in flight for any length of time and a device's
+ * clock can be changed at any moment. The device's times locate the watch more precisely; if they are contradictory,
+ * evidence is missing.
  */
 
 /** The period in which an ad was watched, in unix milliseconds. */
 export interface Watch {
   issuedAtMs: number;
-  /** When it was watched, according to the device. */
+  /** When the ad was watched, according to the device. */
   fromMs: number;
   toMs: number;
   /** When the service received the completion. */
   byMs: number;
-  /** Receipt minus sending of its fastest request: the device's clock skew plus the time in flight. */
+  /** Time received minus time sent of the fastest request: the device's clock skew plus the time in flight. */
   offsetMs: number;
   /** How long the ad had to be watched. */
   requiredMs: number;
 }
 
-/** The share of the required time that is sufficient, because players' clocks and timers are not exact. */
+/** Share of the required time that is sufficient, because players' clocks and timers are not exact. */
 export const watchedShare = 0.95;
 /** Maximum difference between a device's timers and its clock. */
 const jitterMs = 2_000;
 
-/** The tolerance for comparing two times of an ad; smaller for short ads. */
+/** Tolerance for comparing two of an ad's times; smaller for short ads. */
 const toleranceMs = (requiredMs: number): number => Math.min(jitterMs, requiredMs / 4);
 
-/** The event of a type that arrived first; later ones cannot override it. */
+/** Returns the first event of a type to arrive; later ones cannot override it. */
 export function firstOf(
   events: readonly RecordedEvent[],
   type: RecordedEvent['type'],
@@ -41,20 +41,20 @@ export function firstOf(
   return first;
 }
 
-/** The smallest offset of the requests about a decision; what exceeds it was time in flight. */
+/** Returns the smallest offset among a decision's requests. Any excess over it was time in flight. */
 export const smallestOffset = (events: readonly RecordedEvent[]): number =>
-  events.reduce((least, { offsetMs }) => Math.min(least, offsetMs), Infinity);
+  events.reduce((smallest, { offsetMs }) => Math.min(smallest, offsetMs), Infinity);
 
 /**
- * The time of an event, corrected as if its request had been as fast as the fastest one. If that is before
- * `notBeforeMs`, the device's clock was set in between, and the uncorrected time is used.
+ * Returns an event's time, corrected as if its request had been as fast as the fastest one. If the corrected time is
+ * before `notBeforeMs`, the device's clock was changed in between, and the uncorrected time is used.
  */
 export function placeEvent(event: RecordedEvent, offsetMs: number, notBeforeMs: number): number {
   const placedMs = event.occurredAtMs - event.offsetMs + offsetMs;
   return event.clamped || placedMs < notBeforeMs ? event.occurredAtMs : placedMs;
 }
 
-/** Derives from the events when an ad was watched. */
+/** Derives when an ad was watched from its events. */
 export function watchOf(
   { issuedAtMs, requiredMs }: { issuedAtMs: number; requiredMs: number },
   events: readonly RecordedEvent[],
@@ -65,15 +65,15 @@ export function watchOf(
     ? complete.receivedAtMs
     : placeEvent(complete, offsetMs, issuedAtMs + requiredMs * watchedShare);
   const { byDevice } = durations(firstOf(events, 'start'), complete) ?? {};
-  // Pauses make it longer than required; a shorter time contradicts the completion.
+  // With pauses, the duration is longer than required; a shorter one contradicts the completion.
   const usable = byDevice !== undefined && byDevice >= requiredMs && byDevice <= toMs - issuedAtMs;
   const fromMs = Math.max(issuedAtMs, toMs - (usable ? byDevice : requiredMs));
   return { issuedAtMs, fromMs, toMs, byMs: complete.receivedAtMs, offsetMs, requiredMs };
 }
 
 /**
- * The time between two events, by the device's clock and, assuming equally fast requests, by the service's. Undefined
- * if a time was clamped, which makes it meaningless.
+ * Returns the time between two events, by the device's clock and, assuming equally fast requests, by the service's.
+ * Undefined if a time was clamped, which makes the difference meaningless.
  */
 function durations(
   from: RecordedEvent | undefined,
@@ -84,7 +84,7 @@ function durations(
   return { byService, byDevice: byService - (to.offsetMs - from.offsetMs) };
 }
 
-/** The share of the ad that has played at each of these events. */
+/** Share of the ad that has played at each event. */
 const shares = [
   ['first_quartile', 0.25],
   ['midpoint', 0.5],
@@ -110,9 +110,9 @@ export function isImpossible(
 }
 
 /**
- * Whether, by both clocks, less time passed since the start than the ad takes. This does not prove cheating,
- * because a clock may have been set or a request may have been slow, but it is not evidence of a watch either. A
- * negative duration means that the clock was set, and is ignored.
+ * Whether, by both clocks, less time elapsed since the start than the ad takes. This does not prove cheating, because a
+ * clock may have been changed or a request may have been slow, but it is not evidence of a watch either. A negative
+ * duration means that the clock was changed, and is ignored.
  */
 export function isContradicted(requiredMs: number, events: readonly RecordedEvent[]): boolean {
   const start = firstOf(events, 'start');
@@ -120,8 +120,8 @@ export function isContradicted(requiredMs: number, events: readonly RecordedEven
     const event = firstOf(events, type);
     const elapsed = event && durations(start, event);
     if (!elapsed) return false;
-    const neededMs = requiredMs * watchedShare * share - toleranceMs(requiredMs);
-    return elapsed.byDevice >= 0 && elapsed.byDevice < neededMs && elapsed.byService < neededMs;
+    const minimumMs = requiredMs * watchedShare * share - toleranceMs(requiredMs);
+    return elapsed.byDevice >= 0 && elapsed.byDevice < minimumMs && elapsed.byService < minimumMs;
   });
 }
 
@@ -131,8 +131,8 @@ const orders: readonly (readonly RecordedEvent['type'][])[] = [
 ];
 
 /**
- * Whether a request reports events in an order that no player produces. Only events of the same request are compared,
- * because requests can overtake each other. One step back in time means that the clock was set; two mean a script.
+ * Whether a request reports events in an order that no player produces. Only events in the same request are compared,
+ * because requests can overtake each other. One step back in time means that the clock was changed; two mean a script.
  */
 export function isOutOfOrder(events: readonly RecordedEvent[], requiredMs: number): boolean {
   return orders.some((order) => {
@@ -153,9 +153,8 @@ const isSameRequest = (one: RecordedEvent, other: RecordedEvent): boolean =>
   one.receivedAtMs === other.receivedAtMs && one.offsetMs === other.offsetMs;
 
 /**
- * Whether the player would be rewarded for more than there was time for: the ads that were issued and completed within
- * some period last longer than the period. Watching one ad after the other never results in this, however late the
- * events arrive.
+ * Whether the player cannot have had time for all of their rewards: the ads issued and completed within some period are
+ * longer than that period. Watching ads one after another never leads to this, however late the events arrive.
  */
 export function isOverbooked(watch: Watch, others: readonly Watch[]): boolean {
   const all = [...others, watch].toSorted((a, b) => a.byMs - b.byMs);
@@ -171,9 +170,9 @@ export function isOverbooked(watch: Watch, others: readonly Watch[]): boolean {
 }
 
 /**
- * Whether, according to the events, two ads were watched at the same time. This does not prove cheating, because all
- * requests about one of them may have been slow: if both fit one after the other by the same device's clock, they do
- * not overlap.
+ * Whether, according to the events, two ads were watched at the same time. This does not prove cheating, because all of
+ * one ad's requests may have been slow: if both ads fit one after the other by the same device's clock, they do not
+ * overlap.
  */
 export function overlaps(watch: Watch, others: readonly Watch[]): boolean {
   return others.some((other) => {
@@ -197,6 +196,6 @@ const withOffset = (watch: Watch, offsetMs: number): Watch => ({
 const fits = ({ toMs, issuedAtMs, requiredMs }: Watch): boolean =>
   toMs - issuedAtMs >= requiredMs * watchedShare;
 
-/** The latest time at which the watch can have started: pauses don't count. */
+/** Latest time at which the watch can have started, ignoring pauses. */
 const latestStart = ({ fromMs, toMs, requiredMs }: Watch): number =>
   Math.max(fromMs, toMs - requiredMs);

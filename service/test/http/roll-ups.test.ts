@@ -98,7 +98,7 @@ describe.skipIf(!hasPostgres)('three processes that serve one account', () => {
       },
       atMs: row.hour.getTime(),
       metric: row['metric'] ?? '',
-      times: 0,
+      increment: 0,
     }));
   };
 
@@ -209,7 +209,7 @@ describe.skipIf(!hasPostgres)('three processes that serve one account', () => {
     if (!count) throw new Error('Nothing was counted.');
     for (const other of ['acc_broken', 'acc_other']) {
       await addAccount(database, other);
-      await addToRollups(database, other, [{ ...count, times: 3 }]);
+      await addToRollups(database, other, [{ ...count, increment: 3 }]);
     }
     await database.query(`CREATE FUNCTION refuse() RETURNS trigger LANGUAGE plpgsql AS $$
       BEGIN RAISE EXCEPTION 'poison'; END $$`);

@@ -17,7 +17,7 @@ const count: fc.Arbitrary<Count> = fc.record(
     }),
     atMs: fc.constantFrom(0, 1, hourMs - 1, hourMs, 2 * hourMs - 1).map((ms) => firstHour + ms),
     metric: fc.constantFrom('filled', 'completes'),
-    times: fc.integer({ min: 1, max: 3 }),
+    increment: fc.integer({ min: 1, max: 3 }),
     reason: name,
   },
   { requiredKeys: ['environment', 'dimensions', 'atMs', 'metric'] },
@@ -37,12 +37,12 @@ test('counts equal a recount, with one row per group and hour', () => {
       );
       expect(new Set(keys).size).toBe(keys.length);
       const expected = new Map<string, number>();
-      for (const { environment, dimensions, atMs, metric, times = 1, reason = '' } of counts) {
+      for (const { environment, dimensions, atMs, metric, increment = 1, reason = '' } of counts) {
         const { placement, creativeId, sourceId, advertiserId, houseAdId } = dimensions;
         const ad = [creativeId, sourceId, advertiserId, houseAdId].map((part) => part ?? '');
         const hour = new Date(atMs - (atMs % hourMs)).toISOString();
         const key = [environment, placement, ...ad, metric, reason, hour].join();
-        expected.set(key, (expected.get(key) ?? 0) + times);
+        expected.set(key, (expected.get(key) ?? 0) + increment);
       }
       expect(new Map(keys.map((key, row) => [key, arrays.at(-1)?.[row]]))).toEqual(expected);
     }),
