@@ -6,7 +6,7 @@ import { DomainError, throwFieldErrors } from '../platform/domain-error.ts';
 import { lockConfiguration } from '../resource/resource-store.ts';
 import type { Database, Queries } from '../store/database.ts';
 import { checkNewPassword, type Passwords } from './credentials.ts';
-import { hashToken, createToken, type Sessions } from './sessions.ts';
+import { createToken, hashToken, matchToken, type Sessions } from './sessions.ts';
 import { normalizeEmail, type User, findUser, insertUser, updateUser } from './user.ts';
 
 const lifetimeMs = 86_400_000;
@@ -47,7 +47,7 @@ export function createLinks({ database, clock, makeId, audit, sessions, password
     accountId: string,
     userId: string | null,
   ): Promise<string> => {
-    const token = createToken();
+    const token = createToken(accountId);
     await queries.query(
       'INSERT INTO user_links (account_id, hash, user_id, expires_at) VALUES ($1, $2, $3, $4)',
       [accountId, hashToken(token), userId, new Date(clock.nowMs() + lifetimeMs)],
@@ -55,9 +55,10 @@ export function createLinks({ database, clock, makeId, audit, sessions, password
     return token;
   };
   const read = async (queries: Queries, token: string): Promise<Link | undefined> => {
+    const { condition, params } = matchToken('l', token, 2);
     const [row] = await queries.query<{ account_id: string; user_id: string | null }>(
-      'SELECT account_id, user_id FROM user_links WHERE hash = $1 AND expires_at > $2',
-      [hashToken(token), new Date(clock.nowMs())],
+      `SELECT account_id, user_id FROM user_links AS l WHERE expires_at > $1 AND ${condition}`,
+      [new Date(clock.nowMs()), ...params],
     );
     if (!row) return undefined;
     const { account_id: accountId, user_id: id } = row;
@@ -128,7 +129,8 @@ export function createLinks({ database, clock, makeId, audit, sessions, password
         await lockConfiguration(queries, known.accountId);
         const link = await read(queries, token);
         if (!link) throw linkUsed();
-        await queries.query('DELETE FROM user_links WHERE hash = $1', [hashToken(token)]);
+        const { condition, params } = matchToken('l', token, 1);
+        await queries.query(`DELETE FROM user_links AS l WHERE ${condition}`, params);
         const user = link.user
           ? { ...link.user, ...person, codesActive: false, codesSecret: null }
           : await makeOwner(queries, link.accountId, person);

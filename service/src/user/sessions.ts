@@ -37,21 +37,22 @@ export function createSessions(database: Queries, clock: Clock): Sessions {
     seenAt: Date;
     expiresAt: Date;
   };
-  const read = async (hash: string): Promise<Row | undefined> => {
+  const read = async (token: string): Promise<Row | undefined> => {
     const nowMs = clock.nowMs();
+    const { condition, params } = matchToken('s', token, 3);
     const [row] = await database.query<Row>(
       `SELECT ${userColumns}, a.name AS "accountName", s.seen_at AS "seenAt", s.expires_at AS "expiresAt"
         FROM sessions s
         JOIN users u ON u.account_id = s.account_id AND u.id = s.user_id
         JOIN accounts a ON a.account_id = s.account_id
-        WHERE s.hash = $1 AND s.expires_at > $2 AND s.seen_at > $3`,
-      [hash, new Date(nowMs), new Date(nowMs - idleMs)],
+        WHERE s.expires_at > $1 AND s.seen_at > $2 AND ${condition}`,
+      [new Date(nowMs), new Date(nowMs - idleMs), ...params],
     );
     return row;
   };
   return {
     async begin(queries, { accountId, id }) {
-      const token = createToken();
+      const token = createToken(accountId);
       const nowMs = clock.nowMs();
       await queries.query('DELETE FROM sessions WHERE account_id = $1 AND expires_at < $2', [
         accountId,
@@ -64,15 +65,14 @@ export function createSessions(database: Queries, clock: Clock): Sessions {
       return token;
     },
     async find(token, { touch } = { touch: true }) {
-      const hash = hashToken(token);
-      const row = await read(hash);
+      const row = await read(token);
       if (!row) return undefined;
       const { accountName, seenAt, expiresAt, ...user } = row;
       const nowMs = clock.nowMs();
       if (touch && nowMs - seenAt.getTime() > touchIntervalMs) {
         await database.query(
           'UPDATE sessions SET seen_at = $3 WHERE account_id = $1 AND hash = $2',
-          [user.accountId, hash, new Date(nowMs)],
+          [user.accountId, hashToken(token), new Date(nowMs)],
         );
       }
       const idleAtMs = (touch ? nowMs : seenAt.getTime()) + idleMs;
@@ -85,7 +85,8 @@ export function createSessions(database: Queries, clock: Clock): Sessions {
       };
     },
     async end(queries, token) {
-      await queries.query('DELETE FROM sessions WHERE hash = $1', [hashToken(token)]);
+      const { condition, params } = matchToken('s', token, 1);
+      await queries.query(`DELETE FROM sessions AS s WHERE ${condition}`, params);
     },
     async endAll(queries, { accountId, id }) {
       await queries.query('DELETE FROM sessions WHERE account_id = $1 AND user_id = $2', [
@@ -96,12 +97,37 @@ export function createSessions(database: Queries, clock: Clock): Sessions {
   };
 }
 
-/** 256 random bits for a cookie or a link. */
-export const createToken = (): string => randomBytes(32).toString('base64url');
+/**
+ * Creates a token for a cookie or a link: 256 random bits after the account's id, so that a cluster needs to search only one
+ * shard for its hash.
+ */
+export const createToken = (accountId: string): string =>
+  `${accountId}.${randomBytes(32).toString('base64url')}`;
 
 /** The stored form. With 256 random bits, a slow hash is unnecessary. */
 export const hashToken = (token: string): string =>
   createHash('sha256').update(token).digest('hex');
+
+/**
+ * Returns the SQL condition that finds the row of a token, and its parameters, numbered from `first`. Tokens of earlier
+ * releases have no account id.
+ *
+ * @param table alias of the table
+ */
+export function matchToken(
+  table: string,
+  token: string,
+  first: number,
+): { condition: string; params: string[] } {
+  const [accountId, random] = token.split('.');
+  const condition = `${table}.hash = $${first}`;
+  const hash = hashToken(token);
+  if (accountId === undefined || random === undefined) return { condition, params: [hash] };
+  return {
+    condition: `${condition} AND ${table}.account_id = $${first + 1}`,
+    params: [hash, accountId],
+  };
+}
 
 /** The CSRF token of a session, which only pages of our origin can read. */
 const csrfTokenOf = (sessionToken: string): string =>

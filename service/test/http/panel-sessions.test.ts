@@ -1,6 +1,9 @@
+import { createHash, randomBytes } from 'node:crypto';
 import type { AuditEntry, Placement } from '@trueward/protocol/wire';
 import { Secret, TOTP } from 'otpauth';
 import { afterAll, beforeAll, expect, test } from 'vitest';
+import type { Database } from '../../src/store/database.ts';
+import { createSessions } from '../../src/user/sessions.ts';
 import { type InProcessService, startInProcess } from '../in-process.ts';
 import { createManualClock } from '../manual-clock.ts';
 import {
@@ -34,6 +37,7 @@ const invite = async (email: string, role = 'viewer') => {
   );
   return { id: body.id, token: tokenOf(body.invite_url) };
 };
+const cookieOf = (token: string) => ({ cookie: `trueward_session=${token}` });
 const codeOf = ({ status, body }: { status: number; body?: { code?: string } }) => [
   status,
   body?.code,
@@ -56,7 +60,9 @@ test('the cookie is HttpOnly and same-site, and only its hash is stored', async 
   const { headers } = await browser().signIn('owner@example.com');
   const [name, value, ...attributes] = (headers.getSetCookie()[0] ?? '').split(/[=;]\s?/);
   expect(name).toBe('trueward_session');
-  expect(Buffer.from(value ?? '', 'base64url')).toHaveLength(32);
+  const [accountId, random] = (value ?? '').split('.');
+  expect(accountId).toMatch(/^acc_/);
+  expect(Buffer.from(random ?? '', 'base64url')).toHaveLength(32);
   expect(attributes).toEqual(
     expect.arrayContaining(['HttpOnly', 'SameSite', 'Strict', 'Path', '/', 'Expires']),
   );
@@ -64,6 +70,48 @@ test('the cookie is HttpOnly and same-site, and only its hash is stored', async 
     'SELECT hash FROM sessions',
   );
   expect(stored.map(({ hash }) => hash)).not.toContain(value);
+});
+
+test('statements name the account of a session or link, so that a cluster searches one shard', async () => {
+  const { database } = running.service;
+  const statements: string[] = [];
+  const recorded: Database = {
+    ...database,
+    query: (text, params) => {
+      statements.push(text);
+      return database.query(text, params);
+    },
+  };
+  const [user] = await database.query<{ accountId: string; id: string }>(
+    `SELECT account_id AS "accountId", id FROM users WHERE email = 'owner@example.com'`,
+  );
+  if (!user) throw new Error('The owner is missing.');
+  const sessions = createSessions(recorded, clock);
+  const token = await sessions.begin(recorded, user);
+  expect(await sessions.find(token)).toMatchObject({ user: { email: 'owner@example.com' } });
+  expect(await sessions.find(token.replace('acc_', 'acc_x'))).toBeUndefined();
+  await sessions.end(recorded, token);
+  expect(await sessions.find(token)).toBeUndefined();
+  const unscoped = statements.filter((text) => !/account_id = \$|INTO sessions/.test(text));
+  expect([statements.length, unscoped]).toEqual([6, []]);
+});
+
+test('a session of an earlier release, whose token has no account, stays valid', async () => {
+  const token = randomBytes(32).toString('base64url');
+  const now = new Date(clock.nowMs());
+  await running.service.database.query(
+    `INSERT INTO sessions (account_id, hash, user_id, seen_at, expires_at)
+      SELECT account_id, $1, id, $2, $3 FROM users WHERE email = 'owner@example.com'`,
+    [createHash('sha256').update(token).digest('hex'), now, new Date(clock.nowMs() + minuteMs)],
+  );
+  const session = () => browser().send('GET', '/panel/api/session', undefined, cookieOf(token));
+  expect(await session()).toMatchObject({
+    status: 200,
+    body: { user: { email: 'owner@example.com' } },
+  });
+  const { database } = running.service;
+  await createSessions(database, clock).end(database, token);
+  expect((await session()).status).toBe(401);
 });
 
 test('a sign-in creates a new session and ends a planted one', async () => {
