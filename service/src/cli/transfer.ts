@@ -4,6 +4,7 @@ import { once } from 'node:events';
 import type { Writable } from 'node:stream';
 import { finished } from 'node:stream/promises';
 import { access, constants, open } from 'node:fs/promises';
+import { readCitusRole } from '../store/citus.ts';
 import { exportRows, checkExport } from '../store/transfer/export-file.ts';
 import {
   type Command,
@@ -23,9 +24,12 @@ export const exportCommand: Command = {
 
   --out <file>  a new file (default: standard output)
 
-One JSON object per line: a consistent snapshot of all accounts. The last line has the row count and a
-checksum of each table. Start an interrupted export again. Secrets stay encrypted: also back up the
-master key (master.key in the data folder, or TRUEWARD_MASTER_KEY), but in a different place.
+One JSON object per line: all accounts. The last line has the row count and a checksum of each table.
+Start an interrupted export again. Secrets stay encrypted: also back up the master key (master.key in
+the data folder, or TRUEWARD_MASTER_KEY), but in a different place.
+
+The service can keep running: the export is a consistent snapshot. A Citus cluster has no snapshot
+across its nodes: stop the service there, or rows that it writes meanwhile may be missing.
 
 Example: from the embedded database to a PostgreSQL server
   trueward-service export --out all.jsonl
@@ -33,6 +37,10 @@ Example: from the embedded database to a PostgreSQL server
   async run(args) {
     const { values } = readArguments(args, { out: { type: 'string' } });
     const rows = await withDatabase(async ({ database }) => {
+      if ((await readCitusRole(database)) !== undefined)
+        printMessage(
+          'This is a Citus cluster, which has no snapshot across its nodes. If the service is running, stop it and export again.',
+        );
       const target = values.out === undefined ? process.stdout : await create(values.out);
       const count = await exportRows(database, {
         id: randomUUID(),
