@@ -2,12 +2,14 @@ import { randomBytes } from 'node:crypto';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { Registry } from 'prom-client';
 import { recordDecisions, type DecisionRecord } from '../../src/decision/record-decisions.ts';
 import { appendEvents } from '../../src/event/timeline.ts';
 import { lockViewers, readDecisions, readEvidence } from '../../src/event/event-store.ts';
 import { writeTransitions } from '../../src/event/transitions.ts';
 import type { RecordedEvent } from '../../src/decision/decision-state.ts';
 import { createUseStore } from '../../src/http/limits/open-rate-limits.ts';
+import { addStateMetrics } from '../../src/http/monitoring/metrics.ts';
 import { createTailStore } from '../../src/inspect/tail-relay.ts';
 import { systemClock } from '../../src/platform/clock.ts';
 import { createIds } from '../../src/platform/ids.ts';
@@ -230,6 +232,25 @@ export const probes: Record<string, (database: Database) => Promise<void>> = {
       [scope.accountId],
     );
     expectEqual(rows, [{ state: 'late' }, { state: 'sent' }]);
+  },
+  'all metrics of the database can be read': async (database) => {
+    const failures: unknown[] = [];
+    const query: Database['query'] = (text, params) =>
+      database.query<never>(text, params).catch((error: unknown) => {
+        failures.push(error);
+        throw error;
+      });
+    const registry = new Registry();
+    addStateMetrics(registry, {
+      database: { ...database, query },
+      configuration: { ageMs: () => 0, disabledWebhooks: () => 0 } as never,
+      lanes: {},
+      heldRequests: () => 0,
+      intake: { jobs: () => ({ running: 0, waiting: 0 }) },
+      clock: systemClock,
+    });
+    await registry.metrics();
+    expectEqual(failures, []);
   },
   'users sign in, and wrong passwords lock them out': async (database) => {
     await addAccount(database, scope.accountId);

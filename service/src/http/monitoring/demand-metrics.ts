@@ -56,9 +56,10 @@ const cacheMs = 15_000;
 /** Nothing is tracked for longer than events are accepted; spares older partitions. */
 const oldestMs = 8 * 86_400_000;
 
-const queueState = `SELECT coalesce(extract(epoch FROM now() - min(next_at)), 0)::float8 AS overdue,
-    (SELECT count(*) FROM (SELECT 1 FROM tracker_requests WHERE state = 'pending' AND decision_id >= $1
-      LIMIT ${maxCount + 1}) AS pending)::bigint AS pending
+/** Two statements, because Citus cannot combine them. */
+const pendingRequests = `SELECT count(*)::bigint AS value FROM (
+    SELECT 1 FROM tracker_requests WHERE state = 'pending' AND decision_id >= $1 LIMIT ${maxCount + 1}) AS pending`;
+const oldestDue = `SELECT coalesce(extract(epoch FROM now() - min(next_at)), 0)::float8 AS value
   FROM tracker_requests WHERE state = 'pending' AND decision_id >= $1 AND next_at < now()`;
 
 /** Adds metrics of the current state of outside demand. */
@@ -89,11 +90,10 @@ export function addDemandState(
       if (performance.now() - readAtMs < cacheMs) return;
       try {
         const sinceId = firstIdAt('decision', Math.max(0, clock.nowMs() - oldestMs));
-        const [row] = await database.query<{ pending: number; overdue: number }>(queueState, [
-          sinceId,
-        ]);
-        this.set(row?.pending ?? 0);
-        overdue.set(row?.overdue ?? 0);
+        const read = async (statement: string): Promise<number> =>
+          (await database.query<{ value: number }>(statement, [sinceId]))[0]?.value ?? 0;
+        this.set(await read(pendingRequests));
+        overdue.set(await read(oldestDue));
         readAtMs = performance.now();
       } catch {
         this.reset(); // the database is unavailable, as trueward_database_up reports
