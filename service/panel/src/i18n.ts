@@ -1,6 +1,6 @@
 import { defaultI18nProvider } from 'react-admin';
 
-/** The nouns of react-admin's notifications, by resource. */
+/** Nouns for notifications, by resource. */
 const nouns: Readonly<Record<string, string>> = {
   placements: 'Placement',
   'house-ads': 'House ad',
@@ -13,7 +13,7 @@ const nouns: Readonly<Record<string, string>> = {
   users: 'User',
 };
 
-const ours: Readonly<Record<string, string>> = {
+const overrides: Readonly<Record<string, string>> = {
   'ra.auth.logout': 'Sign out',
   'ra.message.unsaved_changes': 'Leave without saving? Your changes will be lost.',
   'ra.message.invalid_form': 'Fix the highlighted fields',
@@ -27,8 +27,8 @@ const ours: Readonly<Record<string, string>> = {
   'resources.users.notifications.deleted': 'User removed',
 };
 
-/** Replaces react-admin's messages where they are too general. */
+/** React-admin's messages, with more specific ones where they are too general. */
 export const i18nProvider: typeof defaultI18nProvider = {
   ...defaultI18nProvider,
-  translate: (key, options) => ours[key] ?? defaultI18nProvider.translate(key, options),
+  translate: (key, options) => overrides[key] ?? defaultI18nProvider.translate(key, options),
 };

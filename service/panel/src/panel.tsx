@@ -35,7 +35,7 @@ interface Props {
 /** The administration panel. */
 export function Panel(props: Props) {
   return useIsSetupLink() ? (
-    // During setup nobody is signed in yet, so nothing may require a session.
+    // During setup nobody is signed in yet, so no part of the page may require a session.
     <AdminContext {...appearance}>
       <SetUpPage session={props.session} />
     </AdminContext>
@@ -66,8 +66,8 @@ function SignedInPanel({ connection, session }: Props) {
       environment,
       switchTo(next: Environment) {
         storeEnvironment(next);
-        // Objects of one environment don't exist in the other, so start at the overview. Bypass the router,
-        // which an unsaved form would block.
+        // Objects in one environment don't exist in the other, so start at the overview. Bypass the router, which an
+        // unsaved form would block.
         history.replaceState(null, '', '#/');
         setEnvironment(next);
       },
@@ -77,7 +77,7 @@ function SignedInPanel({ connection, session }: Props) {
   return (
     <EnvironmentContext value={environmentSwitch}>
       <AdminContext
-        // Remounted for each environment, so that no data of one can appear in the other.
+        // Remount when the environment changes, so that no data of one can appear in the other.
         key={environment}
         authProvider={authProvider}
         dataProvider={dataProvider}
@@ -112,8 +112,8 @@ function SignedInPanel({ connection, session }: Props) {
 }
 
 /**
- * Sends requests even if the browser reports that it is offline: otherwise, react-query would pause a change and
- * make it on reconnection, whenever that is.
+ * Sends requests even if the browser reports that it is offline. Otherwise, react-query would pause a change and send it
+ * on reconnection, at an unpredictable time.
  */
 function createQueryClient(): QueryClient {
   const networkMode = 'always';

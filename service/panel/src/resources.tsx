@@ -23,7 +23,7 @@ import { ShowPage } from './common/resource-pages.tsx';
 import { UserCreate, UserEdit, UserList } from './user/users.tsx';
 import { WebhookCreate, WebhookEdit, WebhookList, WebhookShow } from './webhook/webhooks.tsx';
 
-/** The resources of react-admin. Without the permission to edit, a row opens the read-only page. */
+/** React-admin's resources. Without edit permission, a row opens the read-only page. */
 export const resources: readonly ResourceProps[] = [
   {
     name: 'placements',

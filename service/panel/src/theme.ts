@@ -16,8 +16,8 @@ const components = (
   ...base.components,
   MuiPaper: { styleOverrides: { root: { backgroundImage: 'none' } } },
   MuiCard: { defaultProps: { variant: 'outlined' as const } },
-  // Long words break, so that they don't push other columns off the screen. Short words stay whole, and
-  // a table that is wider than a phone scrolls.
+  // Break long words, so that they don't push other columns off the screen. Keep short words whole; a table that is
+  // wider than a phone scrolls.
   MuiTableCell: {
     styleOverrides: {
       root: { borderColor: lines },
@@ -47,7 +47,7 @@ const components = (
     },
   },
   MuiCircularProgress: { defaultProps: { 'aria-label': 'Loading' } },
-  // On a phone it contains only a floating button, and would leave a gap.
+  // On a phone, the toolbar contains only a floating button and would leave a gap.
   RaTopToolbar: {
     styleOverrides: {
       root: ({ theme }: { theme: Theme }) => ({
@@ -60,12 +60,12 @@ const components = (
       root: ({ theme }: { theme: Theme }) => ({ backgroundColor: theme.palette.background.paper }),
     },
   },
-  // Sentence case instead of MUI's capitals: easier to read.
+  // Sentence case is easier to read than MUI's capitals.
   MuiButton: { styleOverrides: { root: { textTransform: 'none' as const, fontWeight: 600 } } },
   MuiToggleButton: { styleOverrides: { root: { textTransform: 'none' as const } } },
 });
 
-/** All text has a contrast of at least 4.5:1; axe checks that in the tests. */
+/** All text has a contrast of at least 4.5:1, which tests check with axe. */
 export const lightTheme: RaThemeOptions = {
   ...defaultLightTheme,
   palette: {
@@ -100,5 +100,5 @@ export const darkTheme: RaThemeOptions = {
   components: components(defaultDarkTheme, '#2c3542'),
 };
 
-/** The background of the app bar in each environment, dark enough for white text. */
+/** App bar background in each environment, dark enough for white text. */
 export const environmentColors = { sandbox: '#155e75', live: '#a3200d' } as const;

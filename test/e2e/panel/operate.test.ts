@@ -332,7 +332,7 @@ test('the supply chain of a bidder is edited as lines', async () => {
   await expect.poll(() => chain.inputValue()).toBe('ads.example, 1\nreseller.example, 7');
   await chain.fill('ads.example, 1\nother.example');
   await page.getByRole('button', { name: 'Save' }).click();
-  await page.getByText('Write one domain, seller ID per line').waitFor();
+  await page.getByText('Enter one “domain, seller ID” per line').waitFor();
   await chain.fill('ads.example, 1\nother.example, 9');
   await save(page, 'Bidder with a chain');
   const saved = await findByName<Source>('/v1/sources?limit=100', 'Bidder with a chain');

@@ -27,7 +27,7 @@ test('an operator tries a source, submits its creative for review, and sees it w
   const page = await site.open(`/sources/${source.id}`);
   const card = page.getByRole('region', { name: 'Try it' });
   await card.getByRole('button', { name: 'Try it' }).click();
-  await card.getByText('whose creative has not been reviewed yet').waitFor();
+  await card.getByText('its creative has not been imported yet').waitFor();
   await card.getByText('test-advertiser.example').first().waitFor();
   await card.getByText('Trackers (', { exact: false }).click();
   await card.getByText('event=complete').first().waitFor();

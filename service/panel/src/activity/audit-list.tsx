@@ -9,7 +9,7 @@ import { humanize } from '../common/status-chip.tsx';
 import { TimeText } from '../common/time.tsx';
 import { differences } from './differences.ts';
 
-/** The prefixes of actions. */
+/** Choices by object type, which is the prefix of an action. */
 const subjects = choicesOf(
   'placement',
   'house_ad',
@@ -71,15 +71,15 @@ const Entries = () => (
   </DataTable>
 );
 
-/** The name at the time, if any, and the id, which the filter accepts. */
+/** The object's name at the time, if any, and its id, by which the list can be filtered. */
 function Target({ entry: { before, after, target_id: id } }: { entry: AuditEntry }) {
   const { name, url, email } = (after ?? before ?? {}) as Record<string, unknown>;
-  const called = [name, url, email].find((each) => typeof each === 'string');
+  const displayName = [name, url, email].find((value) => typeof value === 'string');
   return (
     <>
-      {called !== undefined && (
-        <Box title={called} sx={{ ...oneLine, maxWidth: 160, display: 'block' }}>
-          {called}
+      {displayName !== undefined && (
+        <Box title={displayName} sx={{ ...oneLine, maxWidth: 160, display: 'block' }}>
+          {displayName}
         </Box>
       )}
       <Box

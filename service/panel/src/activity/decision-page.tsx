@@ -11,7 +11,7 @@ import { DecisionSummary } from './decision-summary.tsx';
 import type { DecisionDetails } from './stored-decision.ts';
 import { Timeline } from './timeline.tsx';
 
-/** One decision: the outcome and its reasons, the events, the reward and the deliveries. */
+/** A decision: its outcome with the reasons, events, reward and webhook deliveries. */
 export function DecisionPage() {
   const { id = '' } = useParams();
   const { data, error, isPending } = useRead<DecisionDetails>(
@@ -22,13 +22,13 @@ export function DecisionPage() {
       <CopyText text={id} label="Decision ID" />
       {isPending && <Loading />}
       {error && <Alert severity="error">{error.message}</Alert>}
-      {data && <Story story={data} />}
+      {data && <DecisionCards details={data} />}
     </Page>
   );
 }
 
-function Story({ story }: { story: DecisionDetails }) {
-  const { decision, explain = [], cause, events = [], reward = {}, deliveries = [] } = story;
+function DecisionCards({ details }: { details: DecisionDetails }) {
+  const { decision, explain = [], cause, events = [], reward = {}, deliveries = [] } = details;
   return (
     <>
       <PanelCard title="Decision">

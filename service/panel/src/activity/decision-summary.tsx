@@ -9,13 +9,13 @@ import type { Cause } from './stored-decision.ts';
 interface Props {
   decision: Partial<Decision>;
   explain: NonNullable<Decision['explain']>;
-  /** The name of the policy that blocked the request. */
+  /** Name of the policy that blocked the request. */
   blockedBy?: string | undefined;
   /** What blocked every ad. */
   cause?: Cause | undefined;
 }
 
-/** The decision, and for every candidate why it was or wasn’t chosen. */
+/** A decision, with the reason why each candidate was or wasn't chosen. */
 export function DecisionSummary({ decision, explain, blockedBy, cause }: Props) {
   const { status, reason, retry_at: retryAt, reward } = decision;
   return (
@@ -35,7 +35,7 @@ export function DecisionSummary({ decision, explain, blockedBy, cause }: Props) 
       />
       {explain.length === 0 ? (
         <Alert severity="info">
-          {cause ? <BlockerText cause={cause} /> : withoutAds(reason, blockedBy)}
+          {cause ? <CauseText cause={cause} /> : describeNoAds(reason, blockedBy)}
         </Alert>
       ) : (
         <Explanation explain={explain} />
@@ -44,7 +44,7 @@ export function DecisionSummary({ decision, explain, blockedBy, cause }: Props) 
   );
 }
 
-function BlockerText({ cause: { type, id, actor, since, text } }: { cause: Cause }) {
+function CauseText({ cause: { type, id, actor, since, text } }: { cause: Cause }) {
   const [kind, path] =
     type === 'policy' ? ['the policy', `/policies/${id}`] : ['a kill switch', '/kill-switches'];
   return (
@@ -66,7 +66,7 @@ function BlockerText({ cause: { type, id, actor, since, text } }: { cause: Cause
   );
 }
 
-function withoutAds(reason: string | undefined, blockedBy: string | undefined): string {
+function describeNoAds(reason: string | undefined, blockedBy: string | undefined): string {
   if (reason === 'killed') return 'No ads were considered: a kill switch stops the placement.';
   if (reason === 'paused') return 'No ads were considered: the placement is paused.';
   if (blockedBy !== undefined) return 'No ads were considered: the policy blocks every ad.';

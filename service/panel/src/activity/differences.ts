@@ -1,20 +1,20 @@
 interface Difference {
   name: string;
-  /** Absent: the member was added. */
+  /** Undefined if the field was added. */
   from: string | undefined;
-  /** Absent: the member was removed. */
+  /** Undefined if the field was removed. */
   to: string | undefined;
 }
 
-const ignoredMembers = ['id', 'environment', 'created_at', 'updated_at'];
+const ignoredFields = ['id', 'environment', 'created_at', 'updated_at'];
 
-/** The members in which two versions of an object differ, as text. Pure. */
+/** Returns the fields in which two versions of an object differ, as text. */
 export function differences(before: object = {}, after: object = {}): Difference[] {
-  const [was, is] = [before, after] as Record<string, unknown>[];
+  const [oldFields, newFields] = [before, after] as Record<string, unknown>[];
   const names = new Set([...Object.keys(before), ...Object.keys(after)]);
   return [...names]
-    .filter((name) => !ignoredMembers.includes(name))
-    .map((name) => ({ name, from: asText(was?.[name]), to: asText(is?.[name]) }))
+    .filter((name) => !ignoredFields.includes(name))
+    .map((name) => ({ name, from: asText(oldFields?.[name]), to: asText(newFields?.[name]) }))
     .filter(({ from, to }) => from !== to);
 }
 

@@ -53,7 +53,7 @@ function useTail(isPaused: boolean) {
 
 const Line = ({ line }: { line: TailLine }) => (
   <li>
-    <TimeText time={line.time} /> <strong>{humanize(line.what)}</strong>{' '}
+    <TimeText time={line.time} /> <strong>{humanize(line.type)}</strong>{' '}
     {line.status !== undefined && <StatusChip status={line.status} />}{' '}
     {line.decisionId !== undefined && (
       <Link component={RouterLink} to={`/decisions/${line.decisionId}`}>

@@ -18,13 +18,13 @@ export type StoredEvent = Pick<AdEvent, 'id' | 'type'> & {
   code?: string;
 };
 
-/** The kill switch or policy that blocked every ad, and who had set it. */
+/** The kill switch or policy that blocked every ad, and the actor who set it. */
 export interface Cause {
   type: 'kill_switch' | 'policy';
   id: string;
   actor?: string;
   since?: string;
-  /** The name of the policy, or the reason of the kill switch. */
+  /** The policy's name, or the kill switch's reason. */
   text?: string;
 }
 

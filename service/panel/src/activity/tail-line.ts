@@ -5,14 +5,15 @@ import type { StoredDecision, StoredEvent } from './stored-decision.ts';
 export interface TailLine {
   key: number;
   time: string | undefined;
-  what: string;
+  /** `decision`, or the type of the event. */
+  type: string;
   status: string | undefined;
-  /** Absent for a rejected event without a decision id. */
+  /** Undefined for a rejected event without a decision id. */
   decisionId: string | undefined;
   detail: string;
 }
 
-/** More lines would slow down the page. */
+/** Maximum lines; more would slow down the page. */
 const maxLines = 500;
 
 /** Adds a line at the top. */
@@ -32,10 +33,12 @@ export function readLine(type: string, data: string): Omit<TailLine, 'key'> {
       status,
     } = JSON.parse(data) as StoredDecision;
     const detail = reason === undefined ? placement : `${placement}, ${humanize(reason)}`;
-    return { time, what: 'decision', status, decisionId: id, detail };
+    return { time, type: 'decision', status, decisionId: id, detail };
   }
   // For a malformed event, the service sends only the id.
   const event = JSON.parse(data) as Partial<StoredEvent> & { decision_id?: string };
-  const { type: what = 'event', occurred_at: time, decision_id: decisionId, status, code } = event;
-  return { time, what, status, decisionId, detail: code === undefined ? '' : humanize(code) };
+  const { type: eventType = 'event', occurred_at: time, decision_id: decisionId } = event;
+  const { status, code } = event;
+  const detail = code === undefined ? '' : humanize(code);
+  return { time, type: eventType, status, decisionId, detail };
 }

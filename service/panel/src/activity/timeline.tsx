@@ -8,7 +8,7 @@ interface Props {
   events: readonly StoredEvent[];
 }
 
-/** The events of a decision in chronological order. */
+/** A decision's events in chronological order. */
 export function Timeline({ issuedAt, events }: Props) {
   const ordered = events.toSorted((a, b) => timeOf(a).localeCompare(timeOf(b)));
   return (
@@ -19,7 +19,7 @@ export function Timeline({ issuedAt, events }: Props) {
       {ordered.map((event) => (
         <li key={event.id}>
           <strong>{humanize(event.type)}</strong>
-          {issuedAt !== undefined && timeOf(event) !== '' && ` ${after(issuedAt, timeOf(event))}`}
+          {issuedAt !== undefined && timeOf(event) !== '' && ` ${elapsed(issuedAt, timeOf(event))}`}
           {' · '}
           <TimeText time={timeOf(event) || undefined} />{' '}
           {event.status !== undefined && event.status !== 'accepted' && (
@@ -37,8 +37,8 @@ export function Timeline({ issuedAt, events }: Props) {
 const timeOf = ({ occurred_at: occurredAt, received_at: receivedAt }: StoredEvent): string =>
   occurredAt ?? receivedAt ?? '';
 
-/** `after 12.3 s` */
-const after = (from: string, to: string): string =>
+/** Formats the elapsed time: `after 12.3 s`. */
+const elapsed = (from: string, to: string): string =>
   `after ${((Date.parse(to) - Date.parse(from)) / 1_000).toFixed(1)} s`;
 
 function details({ watched_ms: watchedMs, visible, code, detail }: StoredEvent): string {

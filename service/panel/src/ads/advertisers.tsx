@@ -44,7 +44,7 @@ const AdvertiserFields = () => (
   </>
 );
 
-/** Ids of the IAB Content Taxonomy. */
+/** IAB Content Taxonomy ids. */
 export const CategoriesInput = ({ source = 'categories' }: { source?: string }) => (
   <TextArrayInput
     source={source}

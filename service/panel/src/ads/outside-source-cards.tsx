@@ -8,7 +8,7 @@ interface Props {
   canTry: boolean;
 }
 
-/** The health of an outside source, and a trial for users who can edit it. */
+/** An outside source's health and, for users who may edit the source, a trial. */
 export const OutsideSourceCards = ({ source, canTry }: Props) => (
   <Box sx={{ padding: 2, display: 'grid', gap: 2, gridTemplateColumns: 'minmax(0, 1fr)' }}>
     {canTry && <SourceTrial source={source} />}

@@ -24,7 +24,7 @@ interface Props {
   isReviewAutomatic: boolean;
 }
 
-/** The fields of VAST tags and OpenRTB bidders. */
+/** Form fields for VAST tags and OpenRTB bidders. */
 export const OutsideSourceFields = ({ kind, isReviewAutomatic }: Props) => (
   <>
     {kind === 'vast' ? <VastFields /> : <OpenRtbFields />}
@@ -37,13 +37,13 @@ const VastFields = () => (
     <TextInput
       source="tag_url"
       label="VAST tag URL"
-      helperText="https. VAST macros such as [CACHEBUSTING] are replaced."
+      helperText="Must be https. VAST macros such as [CACHEBUSTING] are expanded."
       validate={required()}
     />
     <MoneyInput
       source="cpm_micros"
       label="Value of 1,000 impressions"
-      helperText="The network’s average. Orders sources of one priority and counts as revenue."
+      helperText="The network’s average. Ranks sources of the same priority, and is reported as revenue."
     />
   </>
 );
@@ -54,7 +54,7 @@ const OpenRtbFields = () => (
       source="endpoint_url"
       type="url"
       label="Bidder URL"
-      helperText="https."
+      helperText="Must be https."
       validate={required()}
     />
     <SelectInput
@@ -66,7 +66,7 @@ const OpenRtbFields = () => (
     <MoneyInput
       source="floor_micros"
       label="Floor for 1,000 impressions"
-      helperText="Lower bids are not accepted."
+      helperText="Lower bids are rejected."
     />
     <TextInput
       source="publisher_id"
@@ -76,12 +76,12 @@ const OpenRtbFields = () => (
     <TextInput
       source="supply_chain"
       label="Supply chain"
-      helperText="Who is paid before the bidder, you first. One per line: exchange.example, 1234"
+      helperText="Sellers that are paid before the bidder, starting with you. One per line: exchange.example, 1234"
       multiline
       format={formatSupplyChain}
       validate={(value: unknown) =>
         typeof value === 'string' && parseSupplyChain(value) === undefined
-          ? 'Write one domain, seller ID per line'
+          ? 'Enter one “domain, seller ID” per line'
           : undefined
       }
     />
@@ -106,16 +106,16 @@ const CommonFields = ({ isReviewAutomatic }: Pick<Props, 'isReviewAutomatic'>) =
   <>
     <PlacementsInput
       label="Placements"
-      helperText="Rewarded and interstitial placements. None: nowhere."
+      helperText="Rewarded and interstitial placements. Without placements, the source is not used."
     />
     <NumberInput
       source="priority"
       label="Priority"
-      helperText="1 is first, 10 last, as for house ads. Default: 5."
+      helperText="1 is the highest, 10 the lowest, as for house ads. Default: 5."
       min={1}
       max={10}
     />
-    <TextInput source="currency" label="Currency" helperText="Such as EUR. Default: USD." />
+    <TextInput source="currency" label="Currency" helperText="For example EUR. Default: USD." />
     <NumberInput
       source="timeout_ms"
       label="Timeout (ms)"
@@ -128,16 +128,16 @@ const CommonFields = ({ isReviewAutomatic }: Pick<Props, 'isReviewAutomatic'>) =
       source="review"
       label="Review of new creatives"
       choices={[
-        { id: 'manual', name: 'By you, before they are shown' },
-        { id: 'automatic', name: 'Approved for the advertisers below' },
+        { id: 'manual', name: 'Manual, before they are shown' },
+        { id: 'automatic', name: 'Automatic approval for the advertisers below' },
       ]}
-      helperText="Default: by you."
+      helperText="Default: manual."
     />
     {isReviewAutomatic && (
       <TextArrayInput
         source="allowed_domains"
         label="Approved advertisers"
-        helperText="Such as shop.example. Press Enter after each one."
+        helperText="For example shop.example. Press Enter after each one."
         validate={required()}
       />
     )}
@@ -159,7 +159,7 @@ const CommonFields = ({ isReviewAutomatic }: Pick<Props, 'isReviewAutomatic'>) =
     />
     <SelectInput
       source="header_profile"
-      label="Headers of trackers"
+      label="Tracker headers"
       choices={[
         { id: 'iab', name: 'X-Device-IP and X-Device-User-Agent' },
         { id: 'forwarded', name: 'X-Forwarded-For and User-Agent' },
@@ -173,7 +173,7 @@ const CommonFields = ({ isReviewAutomatic }: Pick<Props, 'isReviewAutomatic'>) =
     />
     <TextInput
       source="ads_txt.lines"
-      label="Lines for ads.txt"
+      label="ads.txt lines"
       helperText="From the source, one record per line."
       multiline
       format={(lines: unknown) => (Array.isArray(lines) ? lines.join('\n') : lines)}
@@ -205,10 +205,10 @@ const MoneyInput = ({ source, label, helperText }: MoneyProps) => (
   />
 );
 
-/** The values of stored headers are never shown. */
+/** An input for request headers. The service never returns the values of stored headers. */
 function HeadersInput() {
   const { request_header_names: names = [] } = useRecordContext<Source>() ?? {};
-  const stored = names.length === 0 ? '' : ` Stored: ${names.join(', ')}; - removes them.`;
+  const stored = names.length === 0 ? '' : ` Stored: ${names.join(', ')}. Enter - to remove them.`;
   return (
     <TextInput
       source="request_headers"
@@ -218,7 +218,7 @@ function HeadersInput() {
       autoComplete="off"
       validate={(value: unknown) =>
         typeof value === 'string' && parseHeaders(value) === undefined
-          ? 'Write Name: value in each line'
+          ? 'Enter one “Name: value” per line'
           : undefined
       }
     />

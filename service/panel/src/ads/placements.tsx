@@ -41,7 +41,7 @@ export const PlacementEdit = () => (
   </EditPage>
 );
 
-/** Name and format cannot change, because games depend on them. */
+/** Name and format cannot be changed later, because games depend on them. */
 function PlacementFields({ isNew }: { isNew: boolean }) {
   return (
     <>

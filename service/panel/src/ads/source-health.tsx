@@ -15,7 +15,7 @@ interface Counts {
   errors: number;
 }
 
-/** The chart library is larger than the page. */
+/** Loaded separately, because the chart library is larger than the page. */
 const Plot = lazy(async () => ({
   default: (await import('../common/plot.tsx')).Plot<keyof Counts>,
 }));
@@ -33,26 +33,27 @@ const lines = [
   { name: 'wins', label: 'Shown' },
 ] as const;
 
-/** How an outside source has responded to decisions in the last 24 hours. */
+/** Shows how an outside source has responded in the last 24 hours. */
 export function SourceHealth({ id }: Pick<Source, 'id'>) {
   const { data, error } = useRead<Health>(`/panel/api/sources/${id}/health`, {
     refetchInterval: 10_000,
   });
-  if (error) return <Alert severity="error">Could not load the health. {messageOf(error)}</Alert>;
+  if (error)
+    return <Alert severity="error">Could not load the source’s health. {messageOf(error)}</Alert>;
   if (!data) return <Loading />;
-  const total = sum(data.hours);
+  const total = sumHours(data.hours);
   const { latency_ms: latency, open_hosts: openHosts } = data;
   return (
     <>
       <PanelCard title="Health, last 24 hours">
         {openHosts.length > 0 && (
           <Alert severity="warning" sx={{ marginBottom: 1 }}>
-            The process that serves this page sends no requests to {openHosts.join(', ')}, because
-            half of the latest ones failed. It tries again every ten seconds.
+            The process that serves this page has paused requests to {openHosts.join(', ')}, because
+            half of the latest ones failed. It retries every ten seconds.
           </Alert>
         )}
         {total.requests === 0 ? (
-          <Alert severity="info">No decision has called this source.</Alert>
+          <Alert severity="info">No decision has called this source yet.</Alert>
         ) : (
           <Facts
             facts={{
@@ -89,13 +90,13 @@ const number = new Intl.NumberFormat();
 const percent = (part: number, whole: number): string =>
   whole === 0 ? '–' : `${Math.round((part / whole) * 1_000) / 10}%`;
 
-const sum = (hours: readonly Counts[]): Counts => {
-  const of = (name: keyof Counts): number => hours.reduce((total, hour) => total + hour[name], 0);
+const sumHours = (hours: readonly Counts[]): Counts => {
+  const total = (name: keyof Counts): number => hours.reduce((sum, hour) => sum + hour[name], 0);
   return {
-    requests: of('requests'),
-    bids: of('bids'),
-    wins: of('wins'),
-    timeouts: of('timeouts'),
-    errors: of('errors'),
+    requests: total('requests'),
+    bids: total('bids'),
+    wins: total('wins'),
+    timeouts: total('timeouts'),
+    errors: total('errors'),
   };
 };

@@ -13,7 +13,7 @@ import { fromMicros } from './source-values.ts';
 interface Exchange {
   method: string;
   url: string;
-  /** After redirects. */
+  /** The URL after redirects. */
   final_url?: string;
   headers: Record<string, string>;
   secret_headers: string[];
@@ -46,7 +46,7 @@ interface Trial {
   steps: ({ step: string; depth: number } & Record<string, unknown>)[];
   notices: { kind: string; url: string }[];
   ad?: Ad;
-  /** The copy that players would get. */
+  /** The imported creative, as players would receive it. */
   creative?: DecisionCreative;
   review?: string;
 }
@@ -57,12 +57,12 @@ const consents = [
   { id: 'denied', name: 'Denied' },
 ];
 
-/** Sends one request to a saved source, as a decision would, and shows everything that happened. */
+/** Sends one request to a saved source, as a decision would, and shows all details of its response. */
 export function SourceTrial({ source }: { source: Source }) {
   const { placements = [] } = source;
   const [placement, setPlacement] = useState(placements[0] ?? '');
   const [consent, setConsent] = useState('unknown');
-  const { run, isRunning, result } = useAction<Trial>({ changes: false });
+  const { run, isRunning, result } = useAction<Trial>({ refetches: false });
   const start = (submit: boolean) =>
     run(`/panel/api/sources/${source.id}/try`, { body: { placement, consent, submit } });
   if (placements.length === 0) {
@@ -75,8 +75,8 @@ export function SourceTrial({ source }: { source: Source }) {
   return (
     <PanelCard title="Try it">
       <Box component="p" sx={{ marginTop: 0, color: 'text.secondary' }}>
-        Sends one request with the saved settings. Nothing is counted, and no notices or trackers
-        are sent.
+        Sends one request with the saved settings. It is not counted, and no notices or trackers are
+        requested.
       </Box>
       <Box sx={{ display: 'flex', flexWrap: 'wrap', gap: 1, alignItems: 'center' }}>
         <ChoiceField
@@ -164,11 +164,11 @@ const AdFacts = ({ ad }: { ad: Ad }) => (
         [...new Set([ad.advertiser, ad.advertiser_domain])].filter(Boolean).join(', ') ||
         'not named',
       Creative: ad.creative_key,
-      'Price of 1,000': `${fromMicros(ad.price_micros)} ${ad.currency}`,
+      'Price per 1,000': `${fromMicros(ad.price_micros)} ${ad.currency}`,
       Media: `${ad.media.mime}, ${ad.media.width} × ${ad.media.height}: ${ad.media.url}`,
       Categories: ad.categories.join(', '),
       'Click URL': ad.click_url,
-      'Can be skipped after': ad.skip_after_ms === undefined ? undefined : `${ad.skip_after_ms} ms`,
+      'Skippable after': ad.skip_after_ms === undefined ? undefined : `${ad.skip_after_ms} ms`,
       Expires: ad.expires_at,
     }}
   />
@@ -244,7 +244,7 @@ const Document = ({ title, text }: { title: string; text: string }) => (
   </>
 );
 
-/** Leaves other documents, such as XML, as they are. */
+/** Indents JSON; returns other text, such as XML, unchanged. */
 function indentJson(text: string): string {
   try {
     return JSON.stringify(JSON.parse(text), null, 2);
@@ -262,12 +262,12 @@ function describeVerdict(verdict: string, { timeout_ms: timeoutMs = 1_000 }: Sou
 
 const verdictTexts: Record<string, string> = {
   chosen: 'The ad would be shown.',
-  creative_pending: 'The source has an ad, whose creative has not been reviewed yet.',
-  not_approved: 'The source has an ad. Its creative is waiting for a review, or has been rejected.',
+  creative_pending: 'The source has an ad, but its creative has not been imported yet.',
+  not_approved: 'The source has an ad, but its creative is pending review or has been rejected.',
   no_bid: 'The source has no ad for this request.',
   below_floor: 'All bids are below the floor.',
   circuit_open:
-    'The source gets no requests, because it has failed repeatedly. Try again in ten seconds.',
+    'Requests to the source are paused, because it has failed repeatedly. Try again in ten seconds.',
   killed: 'A kill switch stops the source or the placement.',
   refused: 'The ad cannot be used',
   source_error: 'The source failed',
@@ -283,12 +283,12 @@ function describeStep({ step, ...facts }: Trial['steps'][number]): string {
   return [humanize(step), ...details].join(', ');
 }
 
-/** VAST 4.3, section 2.3.6.3. */
+/** VAST error codes (VAST 4.3, section 2.3.6.3). */
 const vastErrors: Record<number, string> = {
   100: 'the document is not well-formed XML, or too large',
   101: 'the document is not valid VAST',
   102: 'unsupported VAST version',
-  200: 'an ad of another kind than expected',
+  200: 'unsupported kind of ad',
   201: 'the ad is not linear',
   202: 'unusable duration',
   205: 'blocked category',
@@ -298,6 +298,6 @@ const vastErrors: Record<number, string> = {
   302: 'too many wrappers',
   303: 'no ad',
   403: 'no media file that players can play',
-  409: 'interactive ads are not supported',
+  409: 'the interactive part of the ad is not supported',
   900: 'undefined error',
 };

@@ -1,7 +1,7 @@
-type Members = Record<string, unknown>;
+type Fields = Record<string, unknown>;
 
-const common = ['id', 'name', 'kind', 'status'];
-const outside = [
+const commonFields = ['id', 'name', 'kind', 'status'];
+const outsideFields = [
   'placements',
   'priority',
   'currency',
@@ -15,11 +15,11 @@ const outside = [
   'header_profile',
   'ads_txt',
 ];
-const membersOf: Record<string, readonly string[]> = {
-  vast: [...common, ...outside, 'tag_url', 'cpm_micros'],
+const fieldsByKind: Record<string, readonly string[]> = {
+  vast: [...commonFields, ...outsideFields, 'tag_url', 'cpm_micros'],
   openrtb: [
-    ...common,
-    ...outside,
+    ...commonFields,
+    ...outsideFields,
     'endpoint_url',
     'ortb_version',
     'floor_micros',
@@ -30,15 +30,21 @@ const membersOf: Record<string, readonly string[]> = {
 };
 
 /**
- * A source from the values of its form: texts become objects, and members that are left from another kind, which was
- * chosen before, are dropped.
+ * Converts form values to a source: parses text fields into objects, and drops fields that belong to a previously
+ * selected kind.
  */
-export function toSource(values: Members): Members {
-  const { request_headers: headers, ext, ads_txt: adsTxt, supply_chain: chain, ...rest } = values;
-  const members = membersOf[String(values['kind'])] ?? common;
+export function toSource(values: Fields): Fields {
+  const {
+    request_headers: headers,
+    ext,
+    ads_txt: adsTxt,
+    supply_chain: chain,
+    ...plainFields
+  } = values;
+  const allowed = fieldsByKind[String(values['kind'])] ?? commonFields;
   const source = {
-    ...rest,
-    ...(adsTxt === undefined ? {} : { ads_txt: withoutBlankLines(adsTxt as Members | null) }),
+    ...plainFields,
+    ...(adsTxt === undefined ? {} : { ads_txt: withoutBlankLines(adsTxt as Fields | null) }),
     ...(ext === undefined ? {} : { ext: typeof ext === 'string' ? parseObject(ext) : ext }),
     ...(chain === undefined
       ? {}
@@ -48,19 +54,19 @@ export function toSource(values: Members): Members {
       : {}),
   };
   return Object.fromEntries(
-    Object.entries(source).filter(([name]) => !optional.has(name) || members.includes(name)),
+    Object.entries(source).filter(([name]) => !knownFields.has(name) || allowed.includes(name)),
   );
 }
 
-const withoutBlankLines = (adsTxt: Members | null): Members | null => {
+const withoutBlankLines = (adsTxt: Fields | null): Fields | null => {
   const lines = adsTxt?.['lines'];
   if (!Array.isArray(lines)) return adsTxt;
   return { ...adsTxt, lines: lines.filter((line) => String(line).trim() !== '') };
 };
 
-const optional: ReadonlySet<string> = new Set(Object.values(membersOf).flat());
+const knownFields: ReadonlySet<string> = new Set(Object.values(fieldsByKind).flat());
 
-/** `Name: value` in each line; undefined if a line has no colon. `-` alone removes all headers. */
+/** Parses one `Name: value` per line; undefined if a line has no colon. A single `-` removes all headers. */
 export function parseHeaders(text: string): Record<string, string> | undefined {
   if (text.trim() === '-') return {};
   const lines = text.split('\n').filter((line) => line.trim() !== '');
@@ -73,21 +79,21 @@ export function parseHeaders(text: string): Record<string, string> | undefined {
   );
 }
 
-/** The nodes of a supply chain, one in each line. While the form is edited, the value is the text. */
+/** Formats a supply chain, one node per line. While the form is edited, the value is already text. */
 export const formatSupplyChain = (chain: unknown): unknown =>
   Array.isArray(chain)
     ? chain.map(({ asi, sid }: { asi: string; sid: string }) => `${asi}, ${sid}`).join('\n')
     : chain;
 
-/** `domain, seller id` in each line; null for an empty text, undefined if a line is something else. */
+/** Parses one `domain, seller id` per line; null for empty text, undefined if a line is invalid. */
 export function parseSupplyChain(text: string): { asi: string; sid: string }[] | null | undefined {
   const lines = text.split('\n').filter((line) => line.trim() !== '');
   const nodes = lines.map((line) => line.split(',').map((part) => part.trim()));
-  if (nodes.some(([asi, sid, ...more]) => !asi || !sid || more.length > 0)) return undefined;
+  if (nodes.some(([asi, sid, ...extra]) => !asi || !sid || extra.length > 0)) return undefined;
   return nodes.length === 0 ? null : nodes.map(([asi = '', sid = '']) => ({ asi, sid }));
 }
 
-/** The JSON object in a text; null for an empty text, undefined for anything else. */
+/** Parses a JSON object; null for empty text, undefined for anything else. */
 export function parseObject(text: string): object | null | undefined {
   if (text.trim() === '') return null;
   try {
@@ -98,7 +104,7 @@ export function parseObject(text: string): object | null | undefined {
   }
 }
 
-/** Money in a form: micros are millionths of the currency. */
+/** Converts micros, millionths of the currency, to an amount in a form. */
 export const fromMicros = (micros: unknown): number | '' =>
   typeof micros === 'number' ? micros / 1_000_000 : '';
 

@@ -53,7 +53,7 @@ export const SourceShow = () => (
   </Show>
 );
 
-/** Loaded with its page, because most sessions do not open one. */
+/** Loaded on demand, because most sessions never open an outside source. */
 const OutsideSourceCards = lazy(async () => ({
   default: (await import('./outside-source-cards.tsx')).OutsideSourceCards,
 }));
@@ -73,10 +73,10 @@ const isOutside = ({ kind }: Pick<Source, 'kind'>): boolean =>
 
 const hourMs = 3_600_000;
 
-/** The fill rate of the source in the current row of the list. */
+/** The fill rate of the source in the current row. */
 function SourceFill() {
   const source = useRecordContext<Source>();
-  // Whole hours, so that all rows share one request.
+  // Rounded to whole hours, so that all rows share one request.
   const endMs = (Math.floor(Date.now() / hourMs) + 1) * hourMs;
   const { data } = useRead<Report>(
     query('/v1/reports', {
@@ -97,8 +97,8 @@ function SourceFill() {
 const kinds = [
   { id: 'house', name: 'House: your own ads' },
   { id: 'direct', name: 'Direct: ads that you upload for an advertiser' },
-  { id: 'vast', name: 'VAST: an ad tag of a network or ad server' },
-  { id: 'openrtb', name: 'OpenRTB: a bidder or a Prebid Server' },
+  { id: 'vast', name: 'VAST: an ad tag from a network or ad server' },
+  { id: 'openrtb', name: 'OpenRTB: a bidder or Prebid Server' },
 ];
 const kindName = (kind: string): string =>
   (kinds.find(({ id }) => id === kind)?.name ?? kind).replace(/:.*/, '');

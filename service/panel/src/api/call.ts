@@ -5,9 +5,9 @@ import { toHttpError } from './problem.ts';
 
 export interface CallOptions {
   method?: 'GET' | 'POST' | 'PATCH' | 'DELETE';
-  /** Sent as JSON; a `File` as it is. */
+  /** Sent as JSON, or unmodified if it is a `File`. */
   body?: unknown;
-  /** The `ETag` to change; rejects the change if the object has been modified since. */
+  /** `ETag` of the version to change. The service rejects the change if the object has been modified since. */
   ifMatch?: string | undefined;
   signal?: AbortSignal | undefined;
 }
@@ -23,9 +23,9 @@ export interface Call {
 }
 
 /**
- * Every request names its environment, so that none can reach the other one.
+ * Creates a {@link Call} for one environment. Each request names its environment, so that none can affect the other one.
  *
- * @throws HttpError for every response without a 2xx status.
+ * @throws HttpError for every response with a status other than 2xx.
  */
 export function createCall(
   session: Session,
@@ -34,7 +34,7 @@ export function createCall(
 ): Call {
   return async <T>(path: string, { method = 'GET', body, ifMatch, signal }: CallOptions = {}) => {
     const isFile = body instanceof File;
-    // The browser derives the type from the name; the service rejects content of a different type.
+    // The browser derives the type from the file name; the service rejects content of a different type.
     const type = isFile ? body.type || 'application/octet-stream' : 'application/json';
     const response = await fetchTracked(connection, path, {
       method,

@@ -2,14 +2,14 @@ import { useSyncExternalStore } from 'react';
 
 type State = 'connected' | 'offline' | 'unreachable';
 
-/** Tracks whether the service is reachable, by the browser's state and the latest requests. */
+/** Tracks whether the service is reachable, based on the browser's network state and the latest request. */
 export interface Connection {
   current(): State;
-  /** A request got a response. */
-  answered(): void;
-  /** A request got no response, or only from a proxy in front of the service. */
-  failed(): void;
-  /** Subscribes to changes; returns how to unsubscribe. */
+  /** Records that a request got a response. */
+  reportResponse(): void;
+  /** Records that a request got no response, or only one from a proxy in front of the service. */
+  reportFailure(): void;
+  /** Subscribes to changes; returns a function that unsubscribes. */
   subscribe(onChange: () => void): () => void;
 }
 
@@ -18,7 +18,7 @@ export function createConnection(): Connection {
   const listeners = new Set<() => void>();
   let isReachable = true;
   const notify = () => listeners.forEach((listener) => listener());
-  const set = (next: boolean): void => {
+  const setReachable = (next: boolean): void => {
     if (next === isReachable) return;
     isReachable = next;
     notify();
@@ -27,8 +27,8 @@ export function createConnection(): Connection {
   addEventListener('offline', notify);
   return {
     current: () => (!navigator.onLine ? 'offline' : isReachable ? 'connected' : 'unreachable'),
-    answered: () => set(true),
-    failed: () => set(false),
+    reportResponse: () => setReachable(true),
+    reportFailure: () => setReachable(false),
     subscribe(onChange) {
       listeners.add(onChange);
       return () => listeners.delete(onChange);
@@ -39,13 +39,14 @@ export function createConnection(): Connection {
 export const useConnection = ({ subscribe, current }: Connection): State =>
   useSyncExternalStore(subscribe, current);
 
-const unreachable = [502, 503, 504];
+/** HTTP statuses of a proxy that can't reach the service. */
+const unreachableStatuses = [502, 503, 504];
 
 /**
- * A `fetch` that tracks whether the service is reachable. While offline, it rejects changes immediately, so
- * that none takes effect later, when nobody expects it.
+ * Like `fetch`, but tracks whether the service is reachable. While offline, rejects changes immediately, so that none
+ * unexpectedly takes effect later.
  *
- * @throws Error with a readable message when there was no response.
+ * @throws Error with a readable message when there is no response.
  */
 export async function fetchTracked(
   connection: Connection,
@@ -57,16 +58,16 @@ export async function fetchTracked(
     throw new Error('You are offline. Nothing was changed.');
   try {
     const response = await fetch(path, init);
-    if (unreachable.includes(response.status)) connection.failed();
-    else connection.answered();
+    if (unreachableStatuses.includes(response.status)) connection.reportFailure();
+    else connection.reportResponse();
     return response;
   } catch (error) {
-    // The caller aborted, for example because the user left the page.
+    // The caller aborted the request, for example because the user navigated to another page.
     if (init.signal?.aborted === true) throw error;
-    connection.failed();
+    connection.reportFailure();
     throw new Error(
       isChange
-        ? 'The service did not respond. Check whether the change was saved before you repeat it.'
+        ? 'The service did not respond. Check whether the change was saved before you try again.'
         : 'The service is not responding.',
       { cause: error },
     );

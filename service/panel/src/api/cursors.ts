@@ -7,32 +7,32 @@ export interface Page<T> {
   next_cursor?: string;
 }
 
-/** Reads numbered pages of a list with cursors. */
+/** Reads numbered pages of a list that the service paginates with cursors. */
 interface CursorPages {
   read<T>(path: string, page: number, perPage: number): Promise<Page<T>>;
 }
 
 export function createCursorPages(call: Call): CursorPages {
-  /** The cursor of each page, by list and page size. */
-  const known = new Map<string, string[]>();
+  /** The cursors of the pages read so far, by list and page size. */
+  const cursorsByList = new Map<string, string[]>();
 
   return {
     async read<T>(path: string, page: number, perPage: number): Promise<Page<T>> {
       const list = query(path, { limit: perPage });
-      const cursors = page === 1 ? [''] : (known.get(list) ?? ['']);
-      known.set(list, cursors);
-      let at = Math.min(page, cursors.length);
+      const cursors = page === 1 ? [''] : (cursorsByList.get(list) ?? ['']);
+      cursorsByList.set(list, cursors);
+      let current = Math.min(page, cursors.length);
       for (;;) {
-        const { body } = await call<Page<T>>(query(list, { starting_after: cursors[at - 1] }));
-        if (body.next_cursor !== undefined) cursors[at] = body.next_cursor;
-        if (at === page || body.next_cursor === undefined) return body;
-        at += 1;
+        const { body } = await call<Page<T>>(query(list, { starting_after: cursors[current - 1] }));
+        if (body.next_cursor !== undefined) cursors[current] = body.next_cursor;
+        if (current === page || body.next_cursor === undefined) return body;
+        current += 1;
       }
     },
   };
 }
 
-/** Reads a list to its end. */
+/** Reads all pages of a list. */
 export async function readAll<T>(call: Call, path: string): Promise<T[]> {
   const all: T[] = [];
   let cursor: string | undefined;

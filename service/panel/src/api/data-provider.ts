@@ -5,7 +5,7 @@ import { createCursorPages, readAll } from './cursors.ts';
 import { listPath, pathOf, streamPath } from './resources.ts';
 import { selectPage } from './select-page.ts';
 
-/** The data provider of react-admin, and `call` for everything else. */
+/** React-admin's data provider, with `call` for everything else. */
 export interface PanelDataProvider extends DataProvider {
   call: Call;
 }
@@ -15,13 +15,13 @@ interface NumberedPage {
   total: number;
 }
 
-/** The largest page of the service's lists. */
+/** Maximum page size of the service's lists. */
 const maxIds = 100;
 
-/** Connects react-admin to the service. Each environment gets its own, so they share nothing. */
+/** Creates a data provider for one environment. Each environment has its own, so that they share nothing. */
 export function createDataProvider(call: Call): PanelDataProvider {
   const cursorPages = createCursorPages(call);
-  /** The `ETag` of each object as it was read, so that a change to a newer version is rejected. */
+  /** The `ETag` of each object when it was read, so that a change is rejected if the object has changed since. */
   const etags = new Map<string, string>();
 
   async function getList(resource: string, params: GetListParams & { signal?: AbortSignal }) {
@@ -34,7 +34,7 @@ export function createDataProvider(call: Call): PanelDataProvider {
         perPage,
       );
       const pageInfo = { hasNextPage, hasPreviousPage: page > 1 };
-      // The total is known on the last page only.
+      // The total is known only on the last page.
       return hasNextPage ? { data, pageInfo } : { data, total: (page - 1) * perPage + data.length };
     }
     const path = listPath(resource, {
@@ -43,21 +43,21 @@ export function createDataProvider(call: Call): PanelDataProvider {
       limit: perPage,
       offset: (page - 1) * perPage,
     });
-    // An account has few keys and users, so they are read as a whole.
+    // An account has few keys and users, so all of them are read.
     if (path === undefined)
       return selectPage<RaRecord>(await readAll(call, pathOf(resource)), params);
     return (await call<NumberedPage>(path, { signal: params.signal })).body;
   }
   async function getMany(resource: string, ids: readonly Identifier[]) {
-    const parts = Array.from({ length: Math.ceil(ids.length / maxIds) }, (_value, index) =>
+    const batches = Array.from({ length: Math.ceil(ids.length / maxIds) }, (_value, index) =>
       ids.slice(index * maxIds, (index + 1) * maxIds),
     );
     const pages = await Promise.all(
-      parts.map(async (part) => {
-        const path = listPath(resource, { ids: part, limit: maxIds, offset: 0 });
+      batches.map(async (batch) => {
+        const path = listPath(resource, { ids: batch, limit: maxIds, offset: 0 });
         if (path !== undefined) return (await call<NumberedPage>(path)).body.data;
         const all = await readAll<RaRecord>(call, pathOf(resource));
-        return all.filter(({ id }) => part.includes(id));
+        return all.filter(({ id }) => batch.includes(id));
       }),
     );
     return pages.flat();
@@ -117,7 +117,7 @@ export function createDataProvider(call: Call): PanelDataProvider {
       return { data: ids };
     },
   };
-  // React-admin's methods are generic in a record type that cannot be checked at run time.
+  // React-admin's methods are generic over a record type that cannot be checked at run time.
   return provider as unknown as PanelDataProvider;
 }
 

@@ -5,7 +5,7 @@ export type Environment = 'sandbox' | 'live';
 /** Stored per tab, so that two tabs can show different environments. */
 const storageKey = 'trueward.environment';
 
-/** The environment of this tab; the sandbox by default. */
+/** Returns this tab's environment; `sandbox` by default. */
 export const readEnvironment = (): Environment =>
   sessionStorage.getItem(storageKey) === 'live' ? 'live' : 'sandbox';
 
@@ -22,5 +22,5 @@ export const EnvironmentContext = createContext<EnvironmentSwitch>({
   switchTo: () => {},
 });
 
-/** The current environment, and a function to switch it. */
+/** Returns the current environment and a function to switch it. */
 export const useEnvironment = (): EnvironmentSwitch => useContext(EnvironmentContext);

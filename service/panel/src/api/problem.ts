@@ -2,12 +2,12 @@ import type { Problem } from '@trueward/protocol/wire';
 import { HttpError } from 'react-admin';
 
 interface FieldErrors {
-  [member: string]: string | FieldErrors;
+  [field: string]: string | FieldErrors;
 }
 
 /**
- * Converts an error response to what react-admin displays: a readable message, and the errors of a form by
- * field name.
+ * Converts an error response to an error that react-admin can display: a readable message, and form errors by field
+ * name.
  */
 export async function toHttpError(response: Response): Promise<HttpError> {
   const problem = await readProblem(response);
@@ -17,14 +17,14 @@ export async function toHttpError(response: Response): Promise<HttpError> {
   return new HttpError(message, response.status, {
     code: problem?.code,
     retryAfterS: Number(response.headers.get('retry-after')) || undefined,
-    // All errors are in the message as well, because some have no field in the form.
+    // The message also contains all errors, because some have no field in the form.
     ...(problem?.errors
       ? { errors: { ...byField(problem.errors), root: { serverError: message } } }
       : {}),
   });
 }
 
-/** The code of the problem document, if the error has one. */
+/** Returns the problem document's code, if any. */
 export function codeOf(error: unknown): string | undefined {
   const body: unknown = error instanceof HttpError ? error.body : undefined;
   return typeof body === 'object' && body !== null && 'code' in body
@@ -32,7 +32,7 @@ export function codeOf(error: unknown): string | undefined {
     : undefined;
 }
 
-/** The errors by field, if the service returned any. */
+/** Returns the errors by field, if the service sent any. */
 export function fieldErrorsOf(error: unknown): object | undefined {
   const body: unknown = error instanceof HttpError ? error.body : undefined;
   return typeof body === 'object' && body !== null && 'errors' in body
@@ -40,7 +40,7 @@ export function fieldErrorsOf(error: unknown): object | undefined {
     : undefined;
 }
 
-/** The seconds from `Retry-After`, if present. */
+/** Returns the seconds in `Retry-After`, if present. */
 export function retryAfterOf(error: unknown): number | undefined {
   const body: unknown = error instanceof HttpError ? error.body : undefined;
   return typeof body === 'object' && body !== null && 'retryAfterS' in body
@@ -51,25 +51,25 @@ export function retryAfterOf(error: unknown): number | undefined {
 const changedElsewhere =
   'Not saved: somebody else changed this after you opened it. Refresh, review their changes, and save again.';
 
-/** The message for a failure. */
+/** Returns the message to display for an error. */
 export const messageOf = (error: unknown): string =>
   error instanceof Error ? error.message : 'Something went wrong.';
 
-/** `Fix the highlighted fields. Domain: must be a host name.` */
+/** Describes a problem: `Fix the highlighted fields. Domain: must be a host name.` */
 const describeProblem = ({ code, detail, errors = [] }: Problem): string => {
   if (code === 'precondition_failed') return changedElsewhere;
   if (code !== 'invalid_request' || errors.length === 0) return detail;
-  const wrong = errors.map(({ pointer, message }) => {
-    const name = membersOf(pointer).join(' ').replaceAll('_', ' ');
+  const descriptions = errors.map(({ pointer, message }) => {
+    const name = fieldPath(pointer).join(' ').replaceAll('_', ' ');
     return name === ''
       ? capitalize(message)
       : `${capitalize(name)}: ${message.replace(/\.$/, '')}.`;
   });
-  return ['Fix the highlighted fields.', ...new Set(wrong)].join(' ');
+  return ['Fix the highlighted fields.', ...new Set(descriptions)].join(' ');
 };
 
-/** The field names in a pointer, without array indexes: the form shows an array as one field. */
-const membersOf = (pointer: string): string[] =>
+/** Returns the field names in a JSON pointer, without array indexes, because the form shows an array as one field. */
+const fieldPath = (pointer: string): string[] =>
   pointer.split('/').filter((part) => part !== '' && !/^\d+$/.test(part));
 
 const capitalize = (text: string): string => text.charAt(0).toUpperCase() + text.slice(1);
@@ -77,23 +77,23 @@ const capitalize = (text: string): string => text.charAt(0).toUpperCase() + text
 async function readProblem(response: Response): Promise<Problem | undefined> {
   const isProblem = response.headers.get('content-type')?.includes('json') ?? false;
   if (!isProblem) return undefined;
-  // A truncated response: only the status is known.
+  // If the response is truncated, only its status is used.
   return (await response.json().catch(() => undefined)) as Problem | undefined;
 }
 
-/** `/reward/amount` → `{reward: {amount: …}}`. */
+/** Nests errors by field: `/reward/amount` → `{reward: {amount: …}}`. */
 function byField(errors: NonNullable<Problem['errors']>): FieldErrors {
   const fields: FieldErrors = {};
   for (const { pointer, message } of errors) {
-    const path = membersOf(pointer);
+    const path = fieldPath(pointer);
     const last = path.pop();
     if (last === undefined) continue;
-    let inside = fields;
-    for (const part of path) {
-      const next = inside[part];
-      inside = inside[part] = typeof next === 'object' ? next : {};
+    let parent = fields;
+    for (const name of path) {
+      const child = parent[name];
+      parent = parent[name] = typeof child === 'object' ? child : {};
     }
-    inside[last] = capitalize(message);
+    parent[last] = capitalize(message);
   }
   return fields;
 }

@@ -1,4 +1,4 @@
-/** The paths of react-admin's resources in the API. */
+/** The API path of each react-admin resource. */
 const paths: Readonly<Record<string, string>> = {
   placements: '/v1/placements',
   'house-ads': '/v1/house-ads',
@@ -12,14 +12,14 @@ const paths: Readonly<Record<string, string>> = {
   users: '/panel/api/users',
 };
 
-/** The path of a resource or of one of its objects. */
+/** Returns the path of a resource or of one of its objects. */
 export function pathOf(resource: string, id?: string | number): string {
   const path = paths[resource];
   if (path === undefined) throw new Error(`Unknown resource ${resource}.`);
   return id === undefined ? path : `${path}/${encodeURIComponent(id)}`;
 }
 
-/** Unbounded lists, which are read with cursors, newest first. */
+/** Paths of unbounded lists, which are paginated with cursors, newest first. */
 const streams: Readonly<Record<string, (filter: Record<string, string>) => string>> = {
   'audit-entries': ({ target_id: target, actor, action }) =>
     query('/v1/audit-entries', { target_id: target, actor, action }),
@@ -28,12 +28,12 @@ const streams: Readonly<Record<string, (filter: Record<string, string>) => strin
   decisions: () => '/panel/api/decisions',
 };
 
-/** The path of such a list, with its filter. */
+/** Returns the path of an unbounded list with its filter; undefined for other resources. */
 export const streamPath = (resource: string, filter: Record<string, string>): string | undefined =>
   streams[resource]?.(filter);
 
 interface ListOptions {
-  /** `q` is a search text; every other filter is a field's value, by path. */
+  /** `q` is a search text; any other filter is a field's value, keyed by the field's path. */
   filter?: Record<string, unknown>;
   ids?: readonly (string | number)[];
   sort?: { field: string; order: 'ASC' | 'DESC' } | undefined;
@@ -41,7 +41,7 @@ interface ListOptions {
   offset: number;
 }
 
-/** The path of a numbered page; undefined when the service has none for this resource. */
+/** Returns the path of a numbered page; undefined if the service doesn't paginate this resource by number. */
 export function listPath(
   resource: string,
   { filter: { q, ...values } = {}, ids, sort, limit, offset }: ListOptions,
@@ -58,11 +58,12 @@ export function listPath(
   });
 }
 
-/** Appends the parameters that have a value. */
+/** Appends query parameters, omitting those without a value. */
 export function query(path: string, parameters: Record<string, string | number | undefined>) {
-  const given = Object.entries(parameters).filter(
+  const nonEmpty = Object.entries(parameters).filter(
     ([, value]) => value !== undefined && value !== null && value !== '',
   );
-  const text = new URLSearchParams(given.map(([name, value]) => [name, String(value)])).toString();
+  const pairs = nonEmpty.map(([name, value]) => [name, String(value)]);
+  const text = new URLSearchParams(pairs).toString();
   return text === '' ? path : `${path}${path.includes('?') ? '&' : '?'}${text}`;
 }

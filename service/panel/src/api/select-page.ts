@@ -1,23 +1,23 @@
 import type { GetListParams, GetListResult, RaRecord } from 'react-admin';
 
 /**
- * Filters, sorts and paginates records on the client. An account's configuration is small enough to be read as
- * a whole; the service keeps all of it in memory.
+ * Filters, sorts and paginates records on the client. An account's configuration is small enough to read all of it;
+ * the service keeps it in memory too.
  */
 export function selectPage<T extends RaRecord>(
   all: readonly T[],
   { filter = {}, pagination, sort }: GetListParams,
 ): GetListResult<T> {
   const conditions = Object.entries(filter as Record<string, unknown>);
-  const found = all.filter((record) =>
+  const matching = all.filter((record) =>
     conditions.every(([name, value]) => matches(record, name, value)),
   );
-  const sorted = sort ? found.toSorted((a, b) => compare(a, b, sort)) : found;
+  const sorted = sort ? matching.toSorted((a, b) => compare(a, b, sort)) : matching;
   const { page, perPage } = pagination ?? { page: 1, perPage: sorted.length };
   return { data: sorted.slice((page - 1) * perPage, page * perPage), total: sorted.length };
 }
 
-/** `q` searches the whole record; every other filter is a field's value. */
+/** `q` searches the whole record; any other filter is a field's value. */
 function matches(record: RaRecord, name: string, value: unknown): boolean {
   if (value === undefined || value === null || value === '') return true;
   if (name === 'q') {
@@ -38,7 +38,7 @@ function compare(a: RaRecord, b: RaRecord, { field, order }: { field: string; or
 const text = (value: unknown): string =>
   typeof value === 'string' || typeof value === 'number' ? String(value) : '';
 
-/** `review.status` of a record. */
+/** Returns the value at a path, such as `review.status`. */
 export const valueAt = (record: object, path: string): unknown =>
   path
     .split('.')

@@ -4,10 +4,14 @@ import type { Call, CallOptions } from './call.ts';
 import type { PanelDataProvider } from './data-provider.ts';
 import { messageOf } from './problem.ts';
 
-/** Calls the service in the current environment. */
+/** Returns the {@link Call} for the current environment. */
 export const useCall = (): Call => useDataProvider<PanelDataProvider>().call;
 
-/** Reads a path, repeatedly if an interval in milliseconds is given; does nothing if the path is undefined. */
+/**
+ * Reads a path; does nothing if the path is undefined.
+ *
+ * @param refetchInterval in milliseconds; reads only once by default
+ */
 export function useRead<T>(
   path: string | undefined,
   { refetchInterval = false }: { refetchInterval?: number | false } = {},
@@ -21,7 +25,7 @@ export function useRead<T>(
   });
 }
 
-/** Retries failures of the network and the service, but not rejected requests. */
+/** Whether to retry: network and service failures are retried, rejected requests are not. */
 export const shouldRetry = (failures: number, error: Error): boolean =>
   failures < 2 && !(error instanceof HttpError && error.status < 500);
 
@@ -32,18 +36,19 @@ interface Action<T> {
 }
 
 interface ActionOptions<T> {
-  /** The notification on success. */
-  done?: string;
-  onDone?: (result: T) => void;
-  /** Whether to refetch everything on the page afterwards; by default true. */
-  changes?: boolean;
+  /** Notification to show on success. */
+  successMessage?: string;
+  onSuccess?: (result: T) => void;
+  /** Whether to refetch all data on the page afterwards (default true). */
+  refetches?: boolean;
 }
 
-/**
- * Runs an action other than saving a form: notifies the user of the result, and refetches everything on the
- * page.
- */
-export function useAction<T>({ done, onDone, changes = true }: ActionOptions<T>): Action<T> {
+/** Runs an action other than saving a form, notifies the user of the result, and refetches the page's data. */
+export function useAction<T>({
+  successMessage,
+  onSuccess,
+  refetches = true,
+}: ActionOptions<T>): Action<T> {
   const call = useCall();
   const notify = useNotify();
   const client = useQueryClient();
@@ -52,9 +57,9 @@ export function useAction<T>({ done, onDone, changes = true }: ActionOptions<T>)
       (await call<T>(path, { method: 'POST', ...options })).body,
     onError: (error) => notify(messageOf(error), { type: 'error' }),
     onSuccess: async (result) => {
-      if (done !== undefined) notify(done, { type: 'success' });
-      onDone?.(result);
-      if (changes) await client.invalidateQueries();
+      if (successMessage !== undefined) notify(successMessage, { type: 'success' });
+      onSuccess?.(result);
+      if (refetches) await client.invalidateQueries();
     },
   });
   return {

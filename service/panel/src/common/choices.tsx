@@ -1,7 +1,7 @@
 import { MenuItem, TextField } from '@mui/material';
 import { humanize } from './status-chip.tsx';
 
-/** Choices from a fixed list of values. */
+/** Creates choices from a fixed list of values. */
 export const choicesOf = (...names: string[]): { id: string; name: string }[] =>
   names.map((name) => ({ id: name, name: humanize(name) }));
 
@@ -9,7 +9,7 @@ export const statusChoices = choicesOf('active', 'paused');
 export const deviceChoices = choicesOf('desktop', 'mobile', 'tablet');
 export const mediaFormatChoices = choicesOf('video', 'image', 'html');
 
-/** The events that a webhook can subscribe to. */
+/** Events that a webhook can subscribe to. */
 export const eventChoices = [
   { id: 'decision.served', name: 'Impression verified' },
   { id: 'decision.rewarded', name: 'Reward earned' },
@@ -18,7 +18,7 @@ export const eventChoices = [
   { id: 'kill_switch.changed', name: 'Kill switch changed' },
 ];
 
-/** The display name of an event type. */
+/** Returns an event type's display name. */
 export const eventName = (type: string): string =>
   eventChoices.find(({ id }) => id === type)?.name ?? humanize(type);
 

@@ -16,7 +16,7 @@ interface ColumnProps {
   label: string;
 }
 
-/** A column with a status. */
+/** A column that shows a status. */
 export function StatusColumn({ source, label }: ColumnProps) {
   return (
     <DataTable.Col source={source} label={label}>
@@ -25,7 +25,7 @@ export function StatusColumn({ source, label }: ColumnProps) {
   );
 }
 
-/** A column with a time. */
+/** A column that shows a time. */
 export function TimeColumn({ source, label }: ColumnProps) {
   return (
     <DataTable.Col source={source} label={label}>
@@ -44,7 +44,7 @@ function TimeValue({ source }: { source: string }) {
   return <TimeText time={typeof value === 'string' ? value : undefined} />;
 }
 
-/** The name column: a link, so that it works with the keyboard. */
+/** The name column, whose names are links so that they work with the keyboard. */
 export function NameColumn({ source, label }: { source: string; label: string }) {
   return (
     <DataTable.Col source={source} label={label}>
@@ -81,7 +81,7 @@ export const oneLine = {
   verticalAlign: 'bottom',
 };
 
-/** Opens records for editing if the user can edit them, otherwise read-only. */
+/** Returns how a clicked row opens: for editing if the user may edit it, otherwise read-only. */
 export function useRowClick(): 'edit' | 'show' {
   const resource = useResourceContext() ?? '';
   const { canAccess } = useCanAccess({ resource, action: 'edit' });

@@ -2,7 +2,7 @@ import ContentCopyIcon from '@mui/icons-material/ContentCopy';
 import { Box, Button } from '@mui/material';
 import { useState } from 'react';
 
-/** A text with a copy button. */
+/** Text with a copy button. */
 export function CopyText({ text, label }: { text: string; label: string }) {
   const [message, setMessage] = useState('');
   async function copy(): Promise<void> {
@@ -10,7 +10,7 @@ export function CopyText({ text, label }: { text: string; label: string }) {
       await navigator.clipboard.writeText(text);
       setMessage('Copied.');
     } catch {
-      // Without HTTPS there is no clipboard API; the text can still be selected.
+      // The clipboard API requires HTTPS.
       setMessage('Copying is not available here. Select the text instead.');
     }
   }

@@ -19,13 +19,13 @@ interface FormDialogProps {
   children: ReactNode;
   confirm: string;
   confirmColor?: 'primary' | 'error';
-  /** Whether it can be confirmed; by default true. */
+  /** Whether the dialog can be confirmed (default true). */
   isReady?: boolean;
   onConfirm(): void;
   onClose(): void;
 }
 
-/** A dialog that asks for input before an action. */
+/** A dialog that requests input before an action. */
 export function FormDialog(props: FormDialogProps) {
   const { title, text, children, onClose, onConfirm } = props;
   const { confirm, confirmColor = 'primary', isReady = true } = props;
@@ -62,7 +62,7 @@ interface OverlapProps {
   onClose(): void;
 }
 
-/** Asks how long the old secret remains valid next to the new one. */
+/** A dialog to choose how long the old secret remains valid alongside the new one. */
 export function OverlapDialog({ onConfirm, ...texts }: OverlapProps) {
   const [overlapS, setOverlapS] = useState(86_400);
   return (
@@ -84,15 +84,15 @@ export function OverlapDialog({ onConfirm, ...texts }: OverlapProps) {
 }
 
 interface SecretDialogProps {
-  /** The secret; absent: hidden. */
+  /** The secret; the dialog is hidden if undefined. */
   text: string | undefined;
   title: string;
-  /** What to do with it. */
+  /** Instructions for using the secret. */
   advice: string;
   onClose(): void;
 }
 
-/** A secret that is shown only once. Only its button closes it, never a stray click. */
+/** Shows a secret that is never shown again. Only the button closes the dialog, so a stray click can't. */
 export function SecretDialog({ text, title, advice, onClose }: SecretDialogProps) {
   return (
     <Dialog open={text !== undefined} maxWidth="md" aria-labelledby="shown-once-title">

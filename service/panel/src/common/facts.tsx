@@ -3,7 +3,7 @@ import { Fragment, type ReactNode } from 'react';
 import { humanize } from './status-chip.tsx';
 import { TimeText } from './time.tsx';
 
-/** A list of names and values; omits names without a value. */
+/** A list of names and values. Omits empty values. */
 export function Facts({ facts }: { facts: Record<string, ReactNode> }) {
   return (
     <Box
@@ -37,18 +37,18 @@ export function Facts({ facts }: { facts: Record<string, ReactNode> }) {
 
 /** All fields of an object, including nested ones. */
 export function RecordFacts({ record }: { record: object }) {
-  const facts = Object.entries(record).map(([name, value]) => [humanize(name), inText(value)]);
+  const facts = Object.entries(record).map(([name, value]) => [humanize(name), formatValue(value)]);
   return <Facts facts={Object.fromEntries(facts) as Record<string, ReactNode>} />;
 }
 
-function inText(value: unknown): ReactNode {
+function formatValue(value: unknown): ReactNode {
   if (value === undefined || value === null) return undefined;
   if (Array.isArray(value)) {
     if (value.length === 0) return 'none';
-    const isPlain = value.every((each) => typeof each !== 'object');
+    const isPlain = value.every((item) => typeof item !== 'object');
     return isPlain
       ? value.join(', ')
-      : value.map((each: object, index) => <RecordFacts key={index} record={each} />);
+      : value.map((item: object, index) => <RecordFacts key={index} record={item} />);
   }
   if (typeof value === 'object') return <RecordFacts record={value} />;
   if (typeof value === 'string' && /^\d{4}-\d\d-\d\dT[\d:.]+Z$/.test(value)) {

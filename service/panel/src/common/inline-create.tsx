@@ -8,7 +8,7 @@ interface Field {
   source: string;
   label: string;
   helperText?: string;
-  /** Absent: free text. */
+  /** Absent for free text. */
   choices?: readonly { id: string; name: string }[];
 }
 
@@ -16,7 +16,7 @@ interface Props {
   resource: string;
   /** The noun for messages: `advertiser`. */
   noun: string;
-  /** The required field besides the name. */
+  /** The other required field, in addition to the name. */
   field: Field;
 }
 
@@ -37,7 +37,7 @@ export function InlineCreate({ resource, noun, field }: Props) {
         void create(
           resource,
           { data: { name: name.trim(), [field.source]: value.trim() } },
-          { onSuccess: (made) => onCreate(made) },
+          { onSuccess: (created) => onCreate(created) },
         )
       }
       onClose={onCancel}

@@ -2,7 +2,7 @@ import { Box, Card, CardContent, Typography } from '@mui/material';
 import { type ReactNode, useId } from 'react';
 import { Title } from 'react-admin';
 
-/** A page other than a list or a form; shows its title in the app bar. */
+/** A page that is neither a list nor a form. Shows its title in the app bar. */
 export function Page({
   title,
   lead,

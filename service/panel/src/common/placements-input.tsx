@@ -9,12 +9,12 @@ interface Props {
   validate?: Validator;
 }
 
-/** Placements by their names, as house ads and policies refer to them. */
+/** Selects placements by name, as house ads and policies refer to them. */
 export function PlacementsInput({ label, helperText, validate }: Props) {
   const [text, setText] = useState('');
   const chosen = useWatch<Record<string, string[] | undefined>>({ name: 'placements' }) ?? [];
-  const found = usePlacementSearch(text).map(({ name }) => name);
-  const names = [...new Set([...found, ...chosen])];
+  const matches = usePlacementSearch(text).map(({ name }) => name);
+  const names = [...new Set([...matches, ...chosen])];
   return (
     <AutocompleteArrayInput
       source="placements"
@@ -28,7 +28,7 @@ export function PlacementsInput({ label, helperText, validate }: Props) {
   );
 }
 
-/** The first placements, by name, that match a search text. */
+/** Returns the first placements, sorted by name, that match a search text. */
 export function usePlacementSearch(text: string): Placement[] {
   const q = useDeferredValue(text);
   const { data = [] } = useGetList<Placement>(

@@ -22,18 +22,18 @@ interface PlotProps<Name extends string> {
   title: string;
   unit: string;
   lines: readonly PlotLine<Name>[];
-  /** With the values of an earlier period, if it is compared. */
+  /** `previous` has the values of the period that is compared with, if any. */
   points: readonly (PlotValues<Name> & { period: string; previous?: PlotValues<Name> })[];
   interval: 'hour' | 'day';
 }
 
-/** Distinguishable with red-green color blindness. */
+/** Line colors; distinguishable with red-green color blindness. */
 const strokes = {
   light: ['#1f5fbf', '#1b6b3a', '#8a4b00'],
   dark: ['#8ab8ff', '#7fd6a0', '#ffc266'],
 } as const;
 
-/** A line chart, with the same figures in a table below. */
+/** A line chart with a table of the same figures below. */
 export function Plot<Name extends string>({
   title,
   unit,
@@ -47,7 +47,7 @@ export function Plot<Name extends string>({
   const compares = points.some(({ previous }) => previous !== undefined);
   return (
     <PanelCard title={title}>
-      {/* Screen readers get the table. */}
+      {/* Screen readers use the table instead. */}
       <Box aria-hidden="true" sx={{ height: 260 }}>
         <ResponsiveContainer width="100%" height="100%">
           <LineChart
@@ -105,7 +105,7 @@ export function Plot<Name extends string>({
 const shortPeriod = (value: unknown, interval: 'hour' | 'day'): string =>
   interval === 'hour' ? String(value).slice(11, 16) : String(value).slice(5, 10);
 
-/** The figures of a plot as a table. */
+/** A plot's figures as a table. */
 const PlotTable = <Name extends string>({
   title,
   unit,

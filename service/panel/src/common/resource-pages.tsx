@@ -67,14 +67,14 @@ interface FormPageProps {
 
 interface EditPageProps extends FormPageProps {
   /** How the object is removed; archived by default. */
-  ending?: Removal;
-  /** What follows the form. */
+  removal?: Removal;
+  /** Content below the form. */
   below?: ReactNode;
 }
 
 interface Removal {
   label: string;
-  /** The text of the confirmation. */
+  /** Text of the confirmation dialog. */
   effect: string;
 }
 
@@ -95,17 +95,17 @@ export function CreatePage({ noun, children, transform = unchanged }: FormPagePr
 }
 
 /**
- * When the record changes elsewhere, edited fields keep their input and the others are updated. Leaving a saved
- * form needs no confirmation.
+ * When the record changes elsewhere, edited fields keep their input and the others are updated. Leaving a saved form
+ * doesn't require confirmation.
  */
 const keepDirtyInput = { keepDirtyValues: true, keepIsSubmitSuccessful: true };
 
-/** Edits an object. Not optimistic: a change shows as saved only after the service has saved it. */
+/** Edits an object. Updates are not optimistic: a change appears as saved only once the service has saved it. */
 export function EditPage({
   noun,
   children,
   transform = unchanged,
-  ending = archival,
+  removal = archival,
   below,
 }: EditPageProps) {
   return (
@@ -117,7 +117,7 @@ export function EditPage({
       transform={transform}
     >
       <SimpleForm
-        toolbar={<EditToolbar noun={noun} ending={ending} />}
+        toolbar={<EditToolbar noun={noun} removal={removal} />}
         resetOptions={keepDirtyInput}
         warnWhenUnsavedChanges
       >
@@ -133,13 +133,13 @@ function RecordTitle({ noun }: { noun: string }) {
   return <>{`${noun.charAt(0).toUpperCase()}${noun.slice(1)} ${name}`}</>;
 }
 
-/** Save and archive buttons; archival asks for confirmation. */
+/** Buttons to save and to remove; removal requires confirmation. */
 export function EditToolbar({
   noun,
-  ending: { label, effect } = archival,
+  removal: { label, effect } = archival,
 }: {
   noun: string;
-  ending?: Removal;
+  removal?: Removal;
 }) {
   return (
     <Toolbar sx={{ justifyContent: 'space-between' }}>
@@ -155,7 +155,7 @@ export function EditToolbar({
   );
 }
 
-/** The read-only page, for users who cannot edit. */
+/** A read-only page, for users who cannot edit. */
 export function ShowPage() {
   return (
     <Show>
@@ -177,7 +177,7 @@ export function RecordCard() {
   );
 }
 
-/** Why a list could not be loaded; earlier data stays visible below. */
+/** Shows why a list could not be loaded, above previously loaded data. */
 export function ListError({ children }: { children: ReactNode }) {
   const { error, data } = useListContext();
   return (

@@ -23,7 +23,7 @@ const colors: Record<string, 'success' | 'warning' | 'error' | 'default'> = {
   on: 'error',
 };
 
-/** A status as text; the color adds no information. */
+/** A status as text. The color conveys no additional information. */
 export function StatusChip({ status }: { status: string }) {
   return (
     <Chip
@@ -35,5 +35,5 @@ export function StatusChip({ status }: { status: string }) {
   );
 }
 
-/** `pending_review` → `pending review` */
+/** Formats a code as text: `pending_review` → `pending review`. */
 export const humanize = (name: string): string => name.replaceAll('_', ' ');

@@ -1,19 +1,19 @@
 import { DateTimeInput, useStore } from 'react-admin';
 
-/** The time zone of this browser, such as `Europe/Berlin`. */
-const here = Intl.DateTimeFormat().resolvedOptions().timeZone;
+/** The browser's time zone, such as `Europe/Berlin`. */
+const browserZone = Intl.DateTimeFormat().resolvedOptions().timeZone;
 
 /** The time zones to choose from. Reports, caps and logs use UTC. */
-export const timeZones: readonly string[] = [...new Set([here, 'UTC'])];
+export const timeZones: readonly string[] = [...new Set([browserZone, 'UTC'])];
 
-/** The time zone for display and input, and a function to choose it; stored in this browser. */
+/** Returns the time zone for display and input and a function to choose it. The choice is stored in the browser. */
 export function useTimeZone(): [zone: string, choose: (zone: string) => void] {
-  const [stored, choose] = useStore<string>('time-zone', here);
-  // The browser's time zone may have changed since.
-  return [timeZones.includes(stored) ? stored : here, choose];
+  const [stored, choose] = useStore<string>('time-zone', browserZone);
+  // The browser's time zone may have changed since the choice was stored.
+  return [timeZones.includes(stored) ? stored : browserZone, choose];
 }
 
-/** `Nov 22, 2026, 2:03:05 PM GMT+1` */
+/** Formats a time: `Nov 22, 2026, 2:03:05 PM GMT+1`. */
 export const formatTime = (time: string | number | Date, timeZone: string): string =>
   new Intl.DateTimeFormat(undefined, {
     year: 'numeric',
@@ -26,7 +26,7 @@ export const formatTime = (time: string | number | Date, timeZone: string): stri
     timeZone,
   }).format(new Date(time));
 
-/** The value of a `datetime-local` input: `2026-11-22T14:03`. */
+/** Formats the value of a `datetime-local` input: `2026-11-22T14:03`. */
 function toLocalInput(time: unknown, timeZone: string): string {
   // react-admin also formats values that are already formatted.
   if (typeof time === 'string' && /^\d{4}-\d\d-\d\dT\d\d:\d\d$/.test(time)) return time;
@@ -57,7 +57,7 @@ export function TimeText({ time }: { time: string | undefined }) {
   );
 }
 
-/** A time input in the chosen time zone, which is part of the label. */
+/** A time input in the chosen time zone. The label includes the zone. */
 export function TimeInput({ source, label }: { source: string; label: string }) {
   const [zone] = useTimeZone();
   return (

@@ -52,7 +52,7 @@ export const CreativeEdit = () => (
   </EditPage>
 );
 
-/** New media or a new click-through URL puts a creative back into the review queue. */
+/** Changing the media or the click-through URL returns a creative to the review queue. */
 const CreativeFields = () => (
   <>
     <TextInput source="name" label="Name" validate={required()} />
@@ -83,7 +83,7 @@ const CreativeFields = () => (
           <InlineCreate
             resource="sources"
             noun="source"
-            // A VAST source does not have its own creatives.
+            // Outside sources can't have manually created creatives.
             field={{ source: 'kind', label: 'Kind', choices: choicesOf('house', 'direct') }}
           />
         }
@@ -105,7 +105,7 @@ const CreativeFields = () => (
 /** A placeholder id for the preview of an unsaved creative. */
 const unsavedId = 'crv_00000000000000000000000000';
 
-/** Previews the creative in the form. */
+/** Previews the creative as edited in the form. */
 function EditedCreativePreview() {
   const [id, media, alt, clickUrl] = useWatch<Record<string, unknown>>({
     name: ['id', 'media', 'alt', 'click_url'],

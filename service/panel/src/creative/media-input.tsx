@@ -7,14 +7,14 @@ import { messageOf } from '../api/problem.ts';
 import { query } from '../api/resources.ts';
 import { useCall } from '../api/use-call.ts';
 import { Facts } from '../common/facts.tsx';
-import { type UploadedMedia, formatBytes, toMedia } from './uploaded-media.ts';
+import { addUploadedFile, type UploadedMedia, formatBytes } from './uploaded-media.ts';
 
-/** Shows the media of a creative and uploads new files. */
+/** Shows a creative's media and uploads new files. */
 export function MediaInput() {
   const { field, fieldState } = useInput<Media | ''>({ source: 'media', validate: required() });
   const media = field.value === '' ? undefined : field.value;
-  const upload = useUpload((found) => field.onChange(toMedia(found, media)));
-  const file = useRef<HTMLInputElement>(null);
+  const upload = useUpload((uploaded) => field.onChange(addUploadedFile(uploaded, media)));
+  const fileInput = useRef<HTMLInputElement>(null);
   const label = useId();
   return (
     <Box role="group" aria-labelledby={label} sx={{ width: '100%', marginBottom: 2 }}>
@@ -29,15 +29,15 @@ export function MediaInput() {
         variant="outlined"
         startIcon={<UploadFileIcon />}
         disabled={upload.isBusy}
-        onClick={() => file.current?.click()}
+        onClick={() => fileInput.current?.click()}
         sx={{ marginBlock: 1 }}
       >
         {upload.isBusy ? 'Uploading …' : 'Upload a file'}
       </Button>
-      <input ref={file} type="file" hidden onChange={upload.take} />
+      <input ref={fileInput} type="file" hidden onChange={upload.onFileChosen} />
       <div role="status">
-        {upload.refusal !== undefined && <Alert severity="error">{upload.refusal}</Alert>}
-        {upload.found && <UploadedFacts found={upload.found} />}
+        {upload.errorMessage !== undefined && <Alert severity="error">{upload.errorMessage}</Alert>}
+        {upload.uploaded && <UploadedFacts uploaded={upload.uploaded} />}
       </div>
       {fieldState.error && <Alert severity="error">Upload a file.</Alert>}
       {media && <MediaFacts media={media} />}
@@ -45,31 +45,31 @@ export function MediaInput() {
   );
 }
 
-function useUpload(onFound: (found: UploadedMedia) => void) {
+function useUpload(onUpload: (uploaded: UploadedMedia) => void) {
   const call = useCall();
   const [isBusy, setBusy] = useState(false);
-  const [found, setFound] = useState<UploadedMedia>();
-  const [refusal, setRefusal] = useState<string>();
+  const [uploaded, setUploaded] = useState<UploadedMedia>();
+  const [errorMessage, setErrorMessage] = useState<string>();
 
   async function upload(file: File): Promise<void> {
     setBusy(true);
-    setRefusal(undefined);
+    setErrorMessage(undefined);
     try {
       const path = query('/panel/api/media', { name: file.name });
       const { body } = await call<UploadedMedia>(path, { method: 'POST', body: file });
-      setFound(body);
-      onFound(body);
+      setUploaded(body);
+      onUpload(body);
     } catch (error) {
-      setRefusal(messageOf(error));
+      setErrorMessage(messageOf(error));
     } finally {
       setBusy(false);
     }
   }
   return {
     isBusy,
-    found,
-    refusal,
-    take({ target }: ChangeEvent<HTMLInputElement>) {
+    uploaded,
+    errorMessage,
+    onFileChosen({ target }: ChangeEvent<HTMLInputElement>) {
       const file = target.files?.[0];
       // Allow choosing the same file again.
       target.value = '';
@@ -78,27 +78,27 @@ function useUpload(onFound: (found: UploadedMedia) => void) {
   };
 }
 
-function UploadedFacts({ found }: { found: UploadedMedia }) {
-  const { width, height, duration_ms: durationMs } = found;
+function UploadedFacts({ uploaded }: { uploaded: UploadedMedia }) {
+  const { width, height, duration_ms: durationMs } = uploaded;
   return (
     <Alert severity="success" sx={{ marginBottom: 1 }}>
       <Typography variant="body2">File details:</Typography>
       <Facts
         facts={{
-          Type: found.mime,
-          Size: formatBytes(found.bytes),
+          Type: uploaded.mime,
+          Size: formatBytes(uploaded.bytes),
           Pixels: width && height ? `${width} × ${height}` : undefined,
           Duration: durationMs === undefined ? undefined : `${(durationMs / 1_000).toFixed(1)} s`,
-          'Video codec': found.video_codec,
-          'Audio codec': found.audio_codec,
-          'SHA-256': found.sha256,
+          'Video codec': uploaded.video_codec,
+          'Audio codec': uploaded.audio_codec,
+          'SHA-256': uploaded.sha256,
         }}
       />
     </Alert>
   );
 }
 
-/** Describes the media of a creative. */
+/** Describes a creative's media. */
 function MediaFacts({ media }: { media: Media }) {
   if (media.format === 'html') {
     return (
@@ -127,7 +127,7 @@ function MediaFacts({ media }: { media: Media }) {
   );
 }
 
-/** Links only http(s) URLs: others could run script here. */
+/** Links only http(s) URLs, because others could run scripts in the panel. */
 const FileLink = ({ url }: { url: string }) =>
   /^https?:/i.test(url) ? (
     <Link href={url} target="_blank" rel="noopener noreferrer">

@@ -11,7 +11,7 @@ import { humanize } from '../common/status-chip.tsx';
 import { TimeText } from '../common/time.tsx';
 import { CreativePreview } from '../preview/creative-preview.tsx';
 
-/** Every creative that is pending review, oldest first. */
+/** The creatives that are pending review, oldest first. */
 export function ReviewQueue() {
   const {
     data,
@@ -46,10 +46,10 @@ export function ReviewQueue() {
 type Content = Pick<Creative, 'media' | 'click_url'>;
 
 /**
- * The version before the one pending review, if the audit log still has it: the state before the newest change
- * of media or click-through URL.
+ * Returns the version before the one pending review, if the audit log still has it: the state before the latest change
+ * of the media or the click-through URL.
  *
- * @param entries The audit records of the creative, newest first.
+ * @param entries the creative's audit records, newest first
  */
 function previousVersion(entries: readonly AuditEntry[]): Creative | undefined {
   const changed = entries.find(
@@ -78,9 +78,9 @@ function ReviewCard({ creative, canReview }: { creative: Creative; canReview: bo
   const { data: source } = useGetOne<Source>('sources', { id: creative.source_id });
   const previous = previousVersion(history?.data ?? []);
   const { icons, media, origin_url: originUrl, review } = creative;
-  // As a decision describes it: the newest icon is what the next players would see.
+  // Preview the creative as a decision describes it, with the newest icon.
   const [icon] = icons?.slice(-1) ?? [];
-  const shown = icon ? { ...creative, icon, advertiser: advertiser?.name ?? '' } : creative;
+  const previewed = icon ? { ...creative, icon, advertiser: advertiser?.name ?? '' } : creative;
   return (
     <PanelCard title={creative.name}>
       <Facts
@@ -91,7 +91,7 @@ function ReviewCard({ creative, canReview }: { creative: Creative; canReview: bo
           Source: source?.name,
           'Fetched from': originUrl,
           Duration: media.format === 'video' ? `${media.duration_ms / 1_000} s` : undefined,
-          // An outside ad gets its click-through URL with each decision.
+          // An outside ad's click-through URL comes with each decision.
           'Click-through URL': creative.click_url ?? (originUrl ? undefined : 'none'),
           Icons: icons && <Icons icons={icons} />,
           'Alt text': creative.alt,
@@ -111,7 +111,7 @@ function ReviewCard({ creative, canReview }: { creative: Creative; canReview: bo
         )}
         <CreativePreview
           title={previous ? 'New version' : 'Preview'}
-          creative={shown}
+          creative={previewed}
           sizes={reviewSizes}
         />
       </Box>
@@ -123,7 +123,7 @@ function ReviewCard({ creative, canReview }: { creative: Creative; canReview: bo
 const nameOf = ({ domain, name }: Advertiser): string =>
   domain === undefined || domain === name ? name : `${name} (${domain})`;
 
-/** The copies of the icons that an outside source shows with its creative, each under the address it came from. */
+/** Our copies of the icons that an outside source shows with its creative, each titled with its original URL. */
 const Icons = ({ icons }: { icons: NonNullable<Creative['icons']> }) => (
   <Box sx={{ display: 'flex', flexWrap: 'wrap', gap: 1 }}>
     {icons.map(({ height, origin_url: originUrl, url, width }) => (
@@ -147,11 +147,11 @@ const reasons = {
   other: 'Other',
 };
 
-/** Approves a creative, or rejects it with a reason that its author can read. */
+/** A form that approves a creative, or rejects it with a reason and feedback. */
 function ReviewForm({ creative: { id, name } }: { creative: Creative }) {
   const [reasonCode, setReasonCode] = useState('');
   const [feedback, setFeedback] = useState('');
-  const { run, isRunning } = useAction({ done: `${name} has been reviewed.` });
+  const { run, isRunning } = useAction({ successMessage: `${name} has been reviewed.` });
   const review = (body: object) => run(`/v1/creatives/${id}/review`, { body });
   return (
     <Box sx={{ display: 'flex', flexWrap: 'wrap', gap: 1, alignItems: 'center' }}>

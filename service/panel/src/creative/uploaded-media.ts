@@ -1,6 +1,6 @@
 import type { Media } from '@trueward/protocol/wire';
 
-/** The metadata that the service read from an uploaded file. */
+/** Metadata that the service read from an uploaded file. */
 export interface UploadedMedia {
   url: string;
   sha256: string;
@@ -13,15 +13,15 @@ export interface UploadedMedia {
   audio_codec?: string;
 }
 
-/** For HTML without intrinsic dimensions. */
+/** Size of files without intrinsic dimensions, such as HTML. */
 const defaultSize = { width: 640, height: 360 };
 
-/** Adds an uploaded file to the media of a creative; a second encoding of a video is added to the first. */
-export function toMedia(found: UploadedMedia, before: Media | undefined): Media {
-  const { url, mime, duration_ms: durationMs } = found;
+/** Adds an uploaded file to a creative's media. A file with a different media format replaces the media. */
+export function addUploadedFile(uploaded: UploadedMedia, before: Media | undefined): Media {
+  const { url, mime, duration_ms: durationMs } = uploaded;
   const size = {
-    width: found.width ?? defaultSize.width,
-    height: found.height ?? defaultSize.height,
+    width: uploaded.width ?? defaultSize.width,
+    height: uploaded.height ?? defaultSize.height,
   };
   if (mime.startsWith('text/html')) return { format: 'html', url, ...size };
   const file = { url, mime: mime.split(';')[0] ?? mime, ...size };
@@ -29,17 +29,17 @@ export function toMedia(found: UploadedMedia, before: Media | undefined): Media 
   const others =
     before?.format === format ? before.files.filter((other) => other.mime !== file.mime) : [];
   if (format === 'image') return { format, files: [...others, file] };
-  const known = before?.format === 'video' ? before : undefined;
+  const video = before?.format === 'video' ? before : undefined;
   return {
-    ...(known?.poster ? { poster: known.poster } : {}),
-    ...(known?.captions ? { captions: known.captions } : {}),
+    ...(video?.poster ? { poster: video.poster } : {}),
+    ...(video?.captions ? { captions: video.captions } : {}),
     format,
     files: [...others, file],
-    duration_ms: durationMs ?? known?.duration_ms ?? 15_000,
+    duration_ms: durationMs ?? video?.duration_ms ?? 15_000,
   };
 }
 
-/** `1.4 MB` */
+/** Formats a size: `1.4 MB`. */
 export function formatBytes(bytes: number): string {
   if (bytes < 1_000) return `${bytes} bytes`;
   if (bytes < 1_000_000) return `${(bytes / 1_000).toFixed(1)} kB`;

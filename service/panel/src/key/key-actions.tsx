@@ -6,7 +6,7 @@ import { useAction } from '../api/use-call.ts';
 import { OverlapDialog, SecretDialog } from '../common/dialogs.tsx';
 import { formatTime } from '../common/time.tsx';
 
-/** Edits, rolls or revokes a key. */
+/** Buttons to edit, roll or revoke a key. */
 export function KeyActions() {
   const key = useRecordContext<ApiKey>();
   const { canAccess = false } = useCanAccess({ resource: 'keys', action: 'edit' });
@@ -21,22 +21,22 @@ export function KeyActions() {
 }
 
 function RollKey({ apiKey: { id, last_four: lastFour } }: { apiKey: ApiKey }) {
-  const [isAsking, setAsking] = useState(false);
+  const [isDialogOpen, setDialogOpen] = useState(false);
   const [text, setText] = useState<string>();
-  const { run } = useAction<ApiKey>({ onDone: (made) => setText(made.key) });
+  const { run } = useAction<ApiKey>({ onSuccess: (created) => setText(created.key) });
   return (
     <>
-      <Button size="small" onClick={() => setAsking(true)}>
+      <Button size="small" onClick={() => setDialogOpen(true)}>
         Roll
       </Button>
-      {isAsking && (
+      {isDialogOpen && (
         <OverlapDialog
           title={`Roll the key ending in ${lastFour}?`}
-          text="You get a new key now. The old one keeps working for a while, so that you can replace it everywhere."
+          text="Creates a new key now. The old one keeps working for a while, so that you can replace it everywhere."
           confirm="Create new key"
-          onClose={() => setAsking(false)}
+          onClose={() => setDialogOpen(false)}
           onConfirm={(overlapS) => {
-            setAsking(false);
+            setDialogOpen(false);
             run(`/v1/keys/${id}/roll`, { body: { overlap_s: overlapS } });
           }}
         />
@@ -52,22 +52,22 @@ function RollKey({ apiKey: { id, last_four: lastFour } }: { apiKey: ApiKey }) {
 }
 
 function RevokeKey({ apiKey: { id, last_four: lastFour } }: { apiKey: ApiKey }) {
-  const [isAsking, setAsking] = useState(false);
-  const { run } = useAction({ done: 'Key revoked.' });
+  const [isDialogOpen, setDialogOpen] = useState(false);
+  const { run } = useAction({ successMessage: 'Key revoked.' });
   return (
     <>
-      <Button size="small" color="error" onClick={() => setAsking(true)}>
+      <Button size="small" color="error" onClick={() => setDialogOpen(true)}>
         Revoke
       </Button>
       <Confirm
-        isOpen={isAsking}
+        isOpen={isDialogOpen}
         title={`Revoke the key ending in ${lastFour}?`}
-        content="It stops working immediately. You cannot undo this."
+        content="It stops working immediately. This cannot be undone."
         confirm="Revoke"
         confirmColor="warning"
-        onClose={() => setAsking(false)}
+        onClose={() => setDialogOpen(false)}
         onConfirm={() => {
-          setAsking(false);
+          setDialogOpen(false);
           run(`/v1/keys/${id}`, { method: 'DELETE' });
         }}
       />
@@ -78,7 +78,7 @@ function RevokeKey({ apiKey: { id, last_four: lastFour } }: { apiKey: ApiKey }) 
 export const keyAdvice =
   'Use a publishable key in the game. Keep a secret key on your server, never in a web page.';
 
-/** The status of a key as text. */
+/** Describes a key's status. */
 export function keyState({ revoked_at: revokedAt }: ApiKey, nowMs: number, zone: string): string {
   if (revokedAt === undefined) return 'active';
   if (Date.parse(revokedAt) <= nowMs) return 'revoked';

@@ -68,13 +68,16 @@ const describeLimit = ({ rate_limit: limit }: ApiKey): string =>
     ? 'default'
     : `${limit.per_s.toLocaleString()} per second, burst ${limit.burst.toLocaleString()}`;
 
-/** The response contains the key only this once, so it is shown before the list. */
+/** Shows the new key before the list, because no later response contains it. */
 export function KeyCreate() {
   const redirect = useRedirect();
   const [text, setText] = useState<string>();
   return (
     <>
-      <Create title="New key" mutationOptions={{ onSuccess: (made: ApiKey) => setText(made.key) }}>
+      <Create
+        title="New key"
+        mutationOptions={{ onSuccess: (created: ApiKey) => setText(created.key) }}
+      >
         <SimpleForm warnWhenUnsavedChanges>
           <SelectInput
             source="kind"
@@ -111,7 +114,7 @@ export const KeyEdit = () => (
   </EditPage>
 );
 
-/** Both or neither. If too high, the error from the service states the maximum. */
+/** Either both or neither must be set. If they are too high, the service's error states the maximum. */
 const RateLimitInputs = () => (
   <Stack direction="row" spacing={2}>
     <NumberInput
@@ -147,7 +150,7 @@ const OriginsInput = () => (
   />
 );
 
-/** Warns of active secret keys that a web page has sent. */
+/** Warns about active secret keys that a web page has sent. */
 function LeakWarnings() {
   const { data: keys = [] } = useGetList<ApiKey>('keys', {
     pagination: { page: 1, perPage: 1_000 },
@@ -156,8 +159,8 @@ function LeakWarnings() {
     .filter((key) => key.leaked_at !== undefined && !isRevoked(key, Date.now()))
     .map(({ id, last_four: lastFour, leaked_at: leakedAt, leaked_to: page }) => (
       <Alert key={id} severity="error" sx={{ marginTop: 2 }}>
-        The secret key that ends with {lastFour} has leaked: a page of {page ?? 'another site'} sent
-        it, last on <TimeText time={leakedAt} />. Roll it now.
+        The secret key ending in {lastFour} has leaked: a page on {page ?? 'another site'} sent it,
+        most recently on <TimeText time={leakedAt} />. Roll it now.
       </Alert>
     ));
 }

@@ -5,10 +5,10 @@ import { Loading, useCanAccess } from 'react-admin';
 import { Page } from '../common/page.tsx';
 import { TimeText } from '../common/time.tsx';
 import type { KillTarget } from './kill-targets.ts';
-import { StopDialog, useEffectTime } from './stop-dialog.tsx';
+import { StopDialog, useKillSwitchChange } from './stop-dialog.tsx';
 import { useTargets } from './use-targets.ts';
 
-/** Lists everything that can be stopped, with a button each; large enough for phones. */
+/** Lists everything that can be stopped. Each target has a button that is large enough for phones. */
 export function KillSwitchPage() {
   const { canAccess = false } = useCanAccess({ resource: 'kill-switches', action: 'edit' });
   const [searchText, setSearchText] = useState('');
@@ -65,10 +65,10 @@ interface Props {
   onEffect(text: string): void;
 }
 
-/** A target, its state, and its button. */
+/** A target with its state and its button. */
 function KillTargetRow({ target, canChange, onStop, onEffect }: Props) {
   const { scope, name, isStopped, killSwitch } = target;
-  const { change, isRunning } = useEffectTime(`${name} resumed`, onEffect);
+  const { change, isRunning } = useKillSwitchChange(`${name} resumed`, onEffect);
   const resume = () =>
     change({
       path: `/v1/kill-switches/${killSwitch?.id}`,

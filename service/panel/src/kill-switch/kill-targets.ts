@@ -7,7 +7,7 @@ export interface KillTarget {
   scope: Scope;
   id: string;
   name: string;
-  /** Its existing kill switch, if any. */
+  /** The target's existing kill switch, if any. */
   killSwitch: KillSwitch | undefined;
   isStopped: boolean;
 }
@@ -17,21 +17,27 @@ interface Named {
   name: string;
 }
 
-/** All targets, stopped ones first. Pure. */
+/** Returns all targets, stopped ones first, then by name. */
 export function killTargets(
-  things: Record<Scope, readonly Named[]>,
+  resources: Record<Scope, readonly Named[]>,
   killSwitches: readonly KillSwitch[],
   nowMs: number,
 ): KillTarget[] {
-  const targets = (Object.entries(things) as [Scope, Named[]][]).flatMap(([scope, named]) =>
-    uniqueByName(scope, named).map(({ id, name }) => {
+  const targets = (Object.entries(resources) as [Scope, Named[]][]).flatMap(([scope, named]) =>
+    deduplicate(scope, named).map(({ id, name }) => {
       // A kill switch refers to a placement by id or by name.
       const names = scope === 'placement' ? [id, name] : [id];
-      const own = killSwitches.filter(
-        (each) => each.scope === scope && names.includes(each.target_id),
+      const switches = killSwitches.filter(
+        (killSwitch) => killSwitch.scope === scope && names.includes(killSwitch.target_id),
       );
-      const on = own.find((each) => isOn(each, nowMs));
-      return { scope, id, name, killSwitch: on ?? own[0], isStopped: on !== undefined };
+      const active = switches.find((killSwitch) => isOn(killSwitch, nowMs));
+      return {
+        scope,
+        id,
+        name,
+        killSwitch: active ?? switches[0],
+        isStopped: active !== undefined,
+      };
     }),
   );
   return targets.toSorted(
@@ -39,15 +45,15 @@ export function killTargets(
   );
 }
 
-/** A target can be both on the first page and in a kill switch. Placement names are unique. */
-const uniqueByName = (scope: Scope, named: readonly Named[]): Named[] => [
-  ...new Map(named.map((each) => [scope === 'placement' ? each.name : each.id, each])).values(),
+/** Removes duplicates, because a target can be both on the first page and in a kill switch. Placement names are unique. */
+const deduplicate = (scope: Scope, named: readonly Named[]): Named[] => [
+  ...new Map(named.map((item) => [scope === 'placement' ? item.name : item.id, item])).values(),
 ];
 
 const isOn = ({ state, expires_at: expiresAt }: KillSwitch, nowMs: number): boolean =>
   state === 'on' && (expiresAt === undefined || Date.parse(expiresAt) > nowMs);
 
-/** The durations to choose from, in hours; undefined: until resumed. */
+/** Durations to choose from, in hours; undefined: until resumed. */
 export const durations = [
   { name: 'Until resumed', hours: undefined },
   { name: '1 hour', hours: 1 },
@@ -57,7 +63,7 @@ export const durations = [
 
 const hourMs = 3_600_000;
 
-/** The request that stops the target. */
+/** Returns the request that stops the target. */
 export function stopRequest(
   { scope, id, killSwitch }: KillTarget,
   { reason, hours }: { reason: string; hours: number | undefined },
@@ -65,16 +71,16 @@ export function stopRequest(
 ): { path: string; method: 'POST' | 'PATCH'; body: object } {
   const expiresAt =
     hours === undefined ? undefined : new Date(nowMs + hours * hourMs).toISOString();
-  const wanted = { state: 'on', reason };
+  const change = { state: 'on', reason };
   if (!killSwitch) {
     const body = {
       scope,
       target_id: id,
-      ...wanted,
+      ...change,
       ...(expiresAt ? { expires_at: expiresAt } : {}),
     };
     return { path: '/v1/kill-switches', method: 'POST', body };
   }
-  const body = { ...wanted, expires_at: expiresAt ?? null };
+  const body = { ...change, expires_at: expiresAt ?? null };
   return { path: `/v1/kill-switches/${killSwitch.id}`, method: 'PATCH', body };
 }

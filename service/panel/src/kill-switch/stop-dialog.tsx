@@ -15,24 +15,24 @@ interface Props {
   onEffect(text: string): void;
 }
 
-/** Asks for the reason and the duration, and stops the target. */
+/** Prompts for the reason and the duration, then stops the target. */
 export function StopDialog({ target, onClose, onEffect }: Props) {
   const { environment } = useEnvironment();
   const [reason, setReason] = useState('');
   const [durationIndex, setDurationIndex] = useState(0);
-  const { change, isRunning } = useEffectTime(`${target.name} stopped`, (text) => {
+  const { change, isRunning } = useKillSwitchChange(`${target.name} stopped`, (text) => {
     onEffect(text);
     onClose();
   });
-  // Reuse an inactive kill switch, so that each target has one with all of its history.
+  // Reuse an inactive kill switch, so that each target has a single one with its whole history.
   const { scope, id } = target;
-  const { data: earlier, isPending } = useGetList<KillSwitch>('kill-switches', {
+  const { data: existing, isPending } = useGetList<KillSwitch>('kill-switches', {
     filter: { scope, target_id: id },
     pagination: { page: 1, perPage: 1 },
   });
-  const known = { ...target, killSwitch: target.killSwitch ?? earlier?.[0] };
+  const withSwitch = { ...target, killSwitch: target.killSwitch ?? existing?.[0] };
   const stop = () =>
-    change(stopRequest(known, { reason, hours: durations[durationIndex]?.hours }, Date.now()));
+    change(stopRequest(withSwitch, { reason, hours: durations[durationIndex]?.hours }, Date.now()));
 
   return (
     <FormDialog
@@ -75,17 +75,18 @@ interface Change {
 }
 
 /**
- * Changes a kill switch and reports how long it took to take effect. The change is in effect when its response
- * arrives.
+ * Changes a kill switch and reports how long the change took to take effect. It is in effect when the response arrives.
+ *
+ * @param change describes the change, such as `Revive stopped`
  */
-export function useEffectTime(what: string, onEffect: (text: string) => void) {
+export function useKillSwitchChange(change: string, onEffect: (text: string) => void) {
   const startedAt = useRef(0);
   const [zone] = useTimeZone();
   const { run, isRunning } = useAction<KillSwitch>({
-    onDone(killSwitch) {
+    onSuccess(killSwitch) {
       const seconds = ((performance.now() - startedAt.current) / 1_000).toFixed(2);
       const at = formatTime(killSwitch.updated_at, zone);
-      onEffect(`${what}. In effect since ${at}, ${seconds} s after your click.`);
+      onEffect(`${change}. In effect since ${at}, ${seconds} s after your click.`);
     },
   });
   return {

@@ -7,7 +7,7 @@ const maxSwitches = 100;
 
 interface Targets {
   targets: KillTarget[];
-  /** The number of matches, including those not shown. */
+  /** Number of matches, including those that are not shown. */
   total: number;
   isPending: boolean;
   error: Error | null | undefined;
@@ -18,7 +18,7 @@ interface Named extends RaRecord {
   name: string;
 }
 
-/** The targets that match a search text: all stopped ones, and the first others by name. */
+/** Returns the targets that match a search text: all stopped ones, and the first of the others by name. */
 export function useTargets(text: string): Targets {
   const placements = useFirstPage('placements', text);
   const advertisers = useFirstPage('advertisers', text);
@@ -63,22 +63,23 @@ const useFirstPage = (resource: string, text: string) =>
     { placeholderData: (before) => before },
   );
 
-/** The targets of active kill switches, whether or not they are on the first page. */
+/** Returns the targets of active kill switches, whether or not they are on the first page. */
 function useStoppedTargets(
   resource: string,
   scope: Scope,
   switches: readonly KillSwitch[],
 ): Named[] {
   const ids = switches
-    .filter((each) => each.scope === scope)
+    .filter((killSwitch) => killSwitch.scope === scope)
     .map(({ target_id: id }) => id)
-    // A placement may be referred to by name, which needs no lookup.
+    // A kill switch may refer to a placement by name, which needs no lookup.
     .filter((id) => scope !== 'placement' || id.startsWith('plc_'));
   const { data = [] } = useGetManyAggregate<Named>(resource, { ids });
   const named = switches
     .filter(
-      (each) => scope === 'placement' && each.scope === scope && !ids.includes(each.target_id),
+      (killSwitch) =>
+        scope === 'placement' && killSwitch.scope === scope && !ids.includes(killSwitch.target_id),
     )
     .map(({ target_id: name }) => ({ id: name, name }));
-  return [...data.filter((each) => each !== undefined), ...named];
+  return [...data.filter((record) => record !== undefined), ...named];
 }

@@ -6,17 +6,17 @@ import { type Connection, useConnection } from '../api/connection.ts';
 const retryMs = 3_000;
 
 const texts = {
-  offline: 'You are offline. What you see may be out of date, and nothing can be changed.',
-  unreachable: 'The service is not responding. What you see may be out of date. Retrying …',
+  offline: 'You are offline. This page may be out of date, and you can’t make changes.',
+  unreachable: 'The service is not responding. This page may be out of date. Retrying …',
 };
 
-/** Shows on every page that the service is unreachable, and refetches when it is back. */
+/** Shows on every page if the service is unreachable, and refetches the page's data until it is reachable again. */
 export function ConnectionBanner({ connection }: { connection: Connection }) {
   const state = useConnection(connection);
   const client = useQueryClient();
   useEffect(() => {
     if (state === 'connected') {
-      // Refetch failed queries; their old data stays visible until the response arrives.
+      // Refetch failed queries. Their previous data stays visible until the response arrives.
       void client.refetchQueries({
         type: 'active',
         predicate: ({ state: { error } }) => error !== null,
@@ -29,7 +29,7 @@ export function ConnectionBanner({ connection }: { connection: Connection }) {
   return (
     <Snackbar
       open={state !== 'connected'}
-      // At the top, because notifications of actions appear at the bottom.
+      // At the top, because notifications about actions appear at the bottom.
       anchorOrigin={{ vertical: 'top', horizontal: 'center' }}
       // Below the environment band.
       sx={{ '&&': { top: { xs: 116, sm: 96 } } }}

@@ -8,7 +8,7 @@ const texts = {
   live: 'Live: your changes reach real players immediately.',
 };
 
-/** Shows the environment and the time zone on every page; sticky. */
+/** A sticky band on every page that shows the environment and the time zone. */
 export function EnvironmentBand() {
   const { environment } = useEnvironment();
   return (
@@ -57,8 +57,8 @@ function ZoneChoice() {
           '&:focus-visible': { outline: '2px solid #fff' },
         }}
       >
-        {timeZones.map((each) => (
-          <option key={each}>{each}</option>
+        {timeZones.map((name) => (
+          <option key={name}>{name}</option>
         ))}
       </Box>
     </label>

@@ -7,7 +7,7 @@ const names: Record<Environment, string> = { sandbox: 'Sandbox', live: 'Live' };
 const liveWarning = 'Your changes there reach real players immediately.';
 const lossWarning = 'Your unsaved changes will be lost.';
 
-/** Shows and switches the environment. Switching to live, and losing input, asks for confirmation. */
+/** Shows and switches the environment. Requires confirmation before switching to live or losing input. */
 export function EnvironmentSwitch() {
   const { environment, switchTo } = useEnvironment();
   const [pending, setPending] = useState<{ next: Environment; isUnsaved: boolean }>();
@@ -27,9 +27,9 @@ export function EnvironmentSwitch() {
         onChange={(_event, next: Environment | null) => choose(next)}
         sx={{ flexShrink: 0, marginRight: 1 }}
       >
-        {(['sandbox', 'live'] as const).map((each) => (
-          <ToggleButton key={each} value={each} sx={buttonStyle}>
-            {names[each]}
+        {(['sandbox', 'live'] as const).map((name) => (
+          <ToggleButton key={name} value={name} sx={buttonStyle}>
+            {names[name]}
           </ToggleButton>
         ))}
       </ToggleButtonGroup>
@@ -63,7 +63,7 @@ const buttonStyle = {
 };
 
 /**
- * Whether a form has unsaved changes. Such forms cancel `beforeunload`, so this dispatches one, as the browser
+ * Whether a form has unsaved changes. Such forms cancel `beforeunload`, so this dispatches that event, as the browser
  * would.
  */
 function hasUnsavedChanges(): boolean {

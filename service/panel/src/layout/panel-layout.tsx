@@ -37,13 +37,13 @@ export function PanelLayout({ children }: { children: ReactNode }) {
   );
 }
 
-/** On a phone, the app bar has no room for the title, so it is above the page. */
+/** On a phone, the app bar has no room for the title, so the page shows the title instead. */
 const useIsPhone = (): boolean =>
   useMediaQuery<Theme>((theme) => theme.breakpoints.down('sm'), { noSsr: true });
 
 const titleStyle = { fontSize: '1.25rem', fontWeight: 500 };
 
-/** The link to the account page in the user menu. */
+/** The user menu's link to the account page. */
 function AccountMenuItem({ ref }: { ref?: Ref<HTMLAnchorElement> }) {
   const menu = useUserMenu();
   return (
@@ -56,7 +56,7 @@ function AccountMenuItem({ ref }: { ref?: Ref<HTMLAnchorElement> }) {
   );
 }
 
-/** The app bar, in the color of the environment. */
+/** The app bar, in the environment's color. */
 function PanelAppBar() {
   const { environment } = useEnvironment();
   const isPhone = useIsPhone();

@@ -10,7 +10,7 @@ const tiles: { name: keyof Figures; label: string; unit: string }[] = [
   { name: 'reward', label: 'Approval rate', unit: '%' },
 ];
 
-const beforeStyle = {
+const previousStyle = {
   display: 'block',
   fontSize: '0.875rem',
   fontWeight: 400,
@@ -28,7 +28,7 @@ interface Props {
 
 type Revenue = readonly { currency: string; micros: number }[];
 
-/** The totals of the time range, and their change. Revenue has a tile for each currency. */
+/** The totals for the time range and their change. Revenue has one tile per currency. */
 export const FigureTiles = ({ now, before, revenue, revenueBefore }: Props) => (
   <Box
     component="dl"
@@ -43,10 +43,10 @@ export const FigureTiles = ({ now, before, revenue, revenueBefore }: Props) => (
       <Tile
         key={name}
         label={label}
-        value={inText(now[name], unit)}
+        value={formatFigure(now[name], unit)}
         before={
           before &&
-          `previous: ${inText(before[name], unit)}${change(now[name], before[name], unit)}`
+          `previous: ${formatFigure(before[name], unit)}${formatChange(now[name], before[name], unit)}`
         }
       />
     ))}
@@ -57,7 +57,9 @@ export const FigureTiles = ({ now, before, revenue, revenueBefore }: Props) => (
           key={currency}
           label={`Revenue (${currency})`}
           value={money(micros)}
-          before={revenueBefore && `previous: ${money(earlier)}${change(micros, earlier, '')}`}
+          before={
+            revenueBefore && `previous: ${money(earlier)}${formatChange(micros, earlier, '')}`
+          }
         />
       );
     })}
@@ -78,7 +80,7 @@ const Tile = ({ label, value, before }: TileProps) => (
     <Typography component="dd" sx={{ margin: 0, fontSize: '1.6rem', fontWeight: 600 }}>
       {value}
       {before !== undefined && (
-        <Box component="span" sx={beforeStyle}>
+        <Box component="span" sx={previousStyle}>
           {before}
         </Box>
       )}
@@ -88,11 +90,11 @@ const Tile = ({ label, value, before }: TileProps) => (
 
 const money = (micros: number): string => (micros / 1_000_000).toFixed(2);
 
-const inText = (value: number | undefined, unit: string): string =>
+const formatFigure = (value: number | undefined, unit: string): string =>
   value === undefined ? '–' : `${number.format(value)}${unit}`;
 
-/** ` (+12.0%)`; for a rate, in percentage points. */
-function change(now: number | undefined, before: number | undefined, unit: string): string {
+/** Formats a change: ` (+12.0%)`, or in percentage points for a rate. */
+function formatChange(now: number | undefined, before: number | undefined, unit: string): string {
   if (now === undefined || before === undefined || before === 0) return '';
   const difference = unit === '' ? ((now - before) / before) * 100 : now - before;
   const sign = difference > 0 ? '+' : '';

@@ -1,6 +1,6 @@
 import type { ReportRow } from '@trueward/protocol/wire';
 
-/** What the overview counts. */
+/** Report metrics that the overview shows. */
 export const countNames = [
   'requests',
   'filled',
@@ -14,14 +14,14 @@ export const countNames = [
 
 type Counts = Record<(typeof countNames)[number], number>;
 
-/** Counts, and the rates computed from them, in percent; absent when the denominator is zero. */
+/** Counts and the rates computed from them, in percent. A rate is absent when its denominator is zero. */
 export interface Figures extends Counts {
   fill?: number;
   completion?: number;
   reward?: number;
 }
 
-/** The totals of some rows. */
+/** Returns the totals of some report rows. */
 export function sumRows(rows: readonly ReportRow[]): Figures {
   const sums = Object.fromEntries(
     countNames.map((name) => [name, rows.reduce((sum, row) => sum + row[name], 0)]),
@@ -35,7 +35,7 @@ export function sumRows(rows: readonly ReportRow[]): Figures {
   };
 }
 
-/** The revenue of some rows, in micros by currency; the highest first. Currencies are not converted. */
+/** Returns the revenue of some report rows, in micros by currency, highest first. Currencies are not converted. */
 export function revenueOf(rows: readonly ReportRow[]): { currency: string; micros: number }[] {
   const sums = new Map<string, number>();
   for (const { reasons } of rows) {
@@ -50,13 +50,13 @@ export function revenueOf(rows: readonly ReportRow[]): { currency: string; micro
 const rateOf = (name: string, part: number, whole: number): object =>
   whole === 0 ? {} : { [name]: Math.round((part / whole) * 1_000) / 10 };
 
-/** One point of a plot: the figures of a period and of the period that it is compared with. */
+/** A point in a plot: the figures for a period and for the period that it is compared with. */
 export interface Point extends Figures {
   period: string;
   previous?: Figures;
 }
 
-/** A point for each period, including periods without requests. */
+/** Returns a point for each period, including periods without requests. */
 export function toPoints(
   periods: readonly string[],
   rows: readonly ReportRow[],
@@ -74,7 +74,7 @@ export function toPoints(
   }));
 }
 
-/** The figures of each group, most requests first. */
+/** Returns the figures of each group, most requests first. */
 export function groupRows(
   rows: readonly ReportRow[],
   dimension: 'placement',
@@ -85,7 +85,7 @@ export function groupRows(
     .toSorted((a, b) => b.requests - a.requests);
 }
 
-/** The reasons for no ad and their counts, most frequent first. */
+/** Returns the reasons for no ad and their counts, most frequent first. */
 export function reasonsForNoAd(rows: readonly ReportRow[]): { reason: string; count: number }[] {
   const sums = new Map<string, number>();
   for (const { reasons } of rows) {
@@ -101,7 +101,7 @@ export function reasonsForNoAd(rows: readonly ReportRow[]): { reason: string; co
 const hourMs = 3_600_000;
 const dayMs = 24 * hourMs;
 
-/** The time ranges to choose from. */
+/** Time ranges to choose from. */
 export const ranges = {
   day: { name: 'Last 24 hours', interval: 'hour', count: 24 },
   week: { name: 'Last 7 days', interval: 'day', count: 7 },
@@ -111,7 +111,7 @@ export const ranges = {
 
 export type RangeName = keyof typeof ranges;
 
-/** Whole hours or days (UTC) of a report, including the current one. */
+/** The time range of a report: whole hours or days (UTC), including the current one. */
 export interface TimeRange {
   interval: 'hour' | 'day';
   from: Date;
@@ -120,7 +120,7 @@ export interface TimeRange {
   periods: string[];
 }
 
-/** The range that ends now, or `back` times its length earlier. */
+/** Returns the range that ends now, or one that ends `back` times its length earlier. */
 export function timeRange(name: RangeName, nowMs: number, back = 0): TimeRange {
   const { interval, count } = ranges[name];
   const stepMs = interval === 'hour' ? hourMs : dayMs;

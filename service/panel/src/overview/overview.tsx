@@ -7,17 +7,17 @@ import { useEnvironment } from '../api/environment.ts';
 import { useAction } from '../api/use-call.ts';
 import { ChoiceField } from '../common/choices.tsx';
 import { Page } from '../common/page.tsx';
-import { FailingDeliveries } from './failing-deliveries.tsx';
+import { FailedDeliveries } from './failed-deliveries.tsx';
 import { FigureTiles } from './figure-tiles.tsx';
 import { TopPlacements, NoAdReasons } from './top-placements.tsx';
 import { reportPath, useFigures } from './use-figures.ts';
 
-/** The chart library is larger than the page, so it loads after the figures. */
+/** Loads after the figures, because the chart library is larger than the page. */
 const Plots = lazy(async () => ({ default: (await import('./plots.tsx')).Plots }));
 
 const choices = Object.entries(ranges).map(([id, { name }]) => ({ id, name }));
 
-/** Requests, impressions, rewards and failed deliveries of a time range. */
+/** Requests, impressions, rewards and failed deliveries in a time range. */
 export function Overview() {
   const [rangeName, setRangeName] = useState<RangeName>('week');
   const [compares, setCompares] = useState(false);
@@ -47,7 +47,7 @@ export function Overview() {
         <>
           {figures.total.requests === 0 && (
             <Alert severity="info">
-              No ad requests in this period. Figures appear with the first request.
+              No ad requests in this period. Figures appear after the first request.
             </Alert>
           )}
           <FigureTiles
@@ -63,7 +63,7 @@ export function Overview() {
             <TopPlacements rows={figures.rows} />
             <NoAdReasons rows={figures.rows} />
           </Box>
-          <FailingDeliveries />
+          <FailedDeliveries />
         </>
       )}
     </Page>
@@ -77,10 +77,10 @@ const columnsStyle = {
   alignItems: 'start',
 };
 
-/** Downloads the report of the time range. */
+/** Downloads the report for the time range. */
 function DownloadCsv({ range }: { range: TimeRange }) {
   const { environment } = useEnvironment();
-  const { run, isRunning } = useAction<string>({ onDone: save, changes: false });
+  const { run, isRunning } = useAction<string>({ onSuccess: save, refetches: false });
   function save(csv: string): void {
     const url = URL.createObjectURL(new Blob([csv], { type: 'text/csv' }));
     const day = range.from.toISOString().slice(0, 10);

@@ -56,7 +56,7 @@ export function TopPlacements({ rows }: { rows: readonly ReportRow[] }) {
 export function NoAdReasons({ rows }: { rows: readonly ReportRow[] }) {
   const reasons = reasonsForNoAd(rows);
   const isEmpty = rows.every(({ requests }) => requests === 0);
-  const most = reasons[0]?.count ?? 1;
+  const maxCount = reasons[0]?.count ?? 1;
   return (
     <PanelCard title="Reasons for no ad">
       {reasons.length === 0 && (
@@ -74,7 +74,11 @@ export function NoAdReasons({ rows }: { rows: readonly ReportRow[] }) {
               <span>{humanize(reason)}</span>
               <span>{count}</span>
             </Box>
-            <LinearProgress variant="determinate" value={(count / most) * 100} aria-hidden="true" />
+            <LinearProgress
+              variant="determinate"
+              value={(count / maxCount) * 100}
+              aria-hidden="true"
+            />
           </li>
         ))}
       </Box>

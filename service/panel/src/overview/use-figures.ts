@@ -16,18 +16,18 @@ interface OverviewFigures {
   range: TimeRange;
   /** One row per period and placement. */
   rows: ReportRow[];
-  /** Of the previous time range, if it is compared. */
+  /** Rows of the previous time range, if it is compared with. */
   rowsBefore: ReportRow[] | undefined;
   points: Point[];
   total: Figures;
   totalBefore: Figures | undefined;
   isPending: boolean;
-  /** False before the first response: missing figures must not be shown as zeros. */
+  /** False before the first response, when missing figures must not be shown as zeros. */
   hasData: boolean;
   error: Error | null;
 }
 
-/** The data of the overview for a time range and, if compared, for the previous one. */
+/** Reads the overview's data for a time range and, if `compares`, for the previous one. */
 export function useFigures(rangeName: RangeName, compares: boolean): OverviewFigures {
   const call = useCall();
   const { data, isPending, error } = useQuery({
@@ -36,7 +36,7 @@ export function useFigures(rangeName: RangeName, compares: boolean): OverviewFig
       const nowMs = Date.now();
       const range = timeRange(rangeName, nowMs);
       const before = timeRange(rangeName, nowMs, 1);
-      const read = async (wanted: TimeRange) => (await call<Report>(reportPath(wanted))).body.data;
+      const read = async (of: TimeRange) => (await call<Report>(reportPath(of))).body.data;
       const [rows, rowsBefore] = await Promise.all([
         read(range),
         compares ? read(before) : undefined,
@@ -60,7 +60,7 @@ export function useFigures(rangeName: RangeName, compares: boolean): OverviewFig
   };
 }
 
-/** The report of a range, by placement. */
+/** Returns the path of a range's report by placement. */
 export const reportPath = ({ from, to, interval }: TimeRange, format?: 'csv'): string =>
   query('/v1/reports', {
     from: from.toISOString(),

@@ -2,7 +2,7 @@ import type { Policy } from '@trueward/protocol/wire';
 
 type Rule = Pick<Policy, 'placements' | 'when' | 'block'>;
 
-/** A policy as a sentence: `On revive, when the country is DE: blocks every ad.` */
+/** Describes a policy in a sentence: `On revive, when the country is DE: blocks every ad.` */
 export function describePolicy(
   { placements = [], when = {}, block = {} }: Partial<Rule>,
   nameOf: (id: string) => string = (id) => id,
@@ -32,10 +32,10 @@ function describeConditions(when: Policy['when']): string[] {
 function describeBlock(block: Policy['block'], nameOf: (id: string) => string): string {
   if (block.everything === true) return 'every ad';
   const lists: [string, readonly string[] | undefined][] = [
-    ['ads of', block.advertisers?.map(nameOf)],
+    ['ads by', block.advertisers?.map(nameOf)],
     ['ads from', block.sources?.map(nameOf)],
     ['ads for the domain', block.domains],
-    ['ads of the category', block.categories],
+    ['ads in the category', block.categories],
     ['the format', block.formats],
   ];
   const parts = lists.flatMap(([text, values]) =>
@@ -49,10 +49,10 @@ const either = (values: readonly (string | number)[]): string => {
   return values.length < 2 ? String(last) : `${values.slice(0, -1).join(', ')} or ${last}`;
 };
 
-type Members = Record<string, unknown>;
+type Fields = Record<string, unknown>;
 
-/** The policy in the form, without cleared lists: an empty condition would never match. */
-export function policyOf(values: Members): Pick<Policy, 'placements' | 'when' | 'block'> & Members {
+/** Converts form values to a policy without its cleared lists, because an empty condition would never match. */
+export function policyOf(values: Fields): Pick<Policy, 'placements' | 'when' | 'block'> & Fields {
   return {
     ...values,
     placements: (values['placements'] ?? []) as string[],
@@ -61,9 +61,9 @@ export function policyOf(values: Members): Pick<Policy, 'placements' | 'when' | 
   };
 }
 
-function withoutEmpty(group: unknown): Members {
-  const members = Object.entries((group ?? {}) as Members);
-  return Object.fromEntries(members.filter(([, value]) => !isEmpty(value)));
+function withoutEmpty(group: unknown): Fields {
+  const fields = Object.entries((group ?? {}) as Fields);
+  return Object.fromEntries(fields.filter(([, value]) => !isEmpty(value)));
 }
 
 const isEmpty = (value: unknown): boolean =>

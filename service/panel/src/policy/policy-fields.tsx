@@ -10,7 +10,7 @@ import {
 import { useFormContext, useFormState, useWatch } from 'react-hook-form';
 import { deviceChoices, mediaFormatChoices } from '../common/choices.tsx';
 
-/** What a policy blocks. */
+/** Form fields for what a policy blocks. */
 export const BlockFields = () => (
   <Box component="fieldset" sx={groupStyle}>
     <Typography component="legend" variant="h3">
@@ -36,7 +36,7 @@ export const BlockFields = () => (
 
 const hours = Array.from({ length: 24 }, (_value, hour) => ({ id: hour, name: `${hour}:00` }));
 
-/** When a policy applies: all conditions must match. */
+/** Form fields for the conditions under which a policy applies. */
 export const ConditionFields = () => (
   <Box component="fieldset" sx={groupStyle}>
     <Typography component="legend" variant="h3">
@@ -75,7 +75,7 @@ const groupStyle = {
   borderRadius: 1,
 };
 
-/** The error of a whole group of fields, until one of them changes. */
+/** Shows the error for a whole group of fields until one of them changes. */
 function GroupError({ source }: { source: string }) {
   const { clearErrors } = useFormContext();
   const { errors } = useFormState({ name: source });

@@ -4,7 +4,7 @@ import { useGetManyAggregate, useRecordContext } from 'react-admin';
 import { useWatch } from 'react-hook-form';
 import { describePolicy, policyOf } from './describe-policy.ts';
 
-/** Describes the policy in the form. */
+/** Describes the policy as edited in the form. */
 export function PolicySentence() {
   const policy = policyOf(useWatch() as Partial<Policy>);
   return (
@@ -14,7 +14,7 @@ export function PolicySentence() {
   );
 }
 
-/** Describes the policy of a row. */
+/** Describes the policy in the current row. */
 export function PolicyText() {
   const policy = useRecordContext<Policy>() ?? ({} as Partial<Policy>);
   return <>{describePolicy(policy, useNames(policy))}</>;
@@ -25,7 +25,7 @@ interface Named {
   name: string;
 }
 
-/** Looks up the names of the advertisers and sources that a policy blocks; falls back to the id. */
+/** Returns a function that looks up the names of the advertisers and sources that a policy blocks, or else their ids. */
 function useNames({ block }: Pick<Partial<Policy>, 'block'>): (id: string) => string {
   // react-admin batches the requests of all policies on the page.
   const advertisers = useGetManyAggregate<Named>('advertisers', { ids: block?.advertisers ?? [] });

@@ -16,16 +16,16 @@ interface TrialResult {
 }
 
 interface Props {
-  /** An unsaved policy to apply as well. */
+  /** An unsaved policy to apply in addition to the saved ones. */
   policy?: object;
-  /** The saved policy that it replaces; absent for a new one. */
+  /** Id of the saved policy that `policy` replaces; absent for a new one. */
   policyId?: string | undefined;
 }
 
-/** A trial request and its result. Not a form, because it is also used inside of one. */
+/** A trial request and its result. Not a form element, because it is also used inside a form. */
 function TryRequest({ policy, policyId }: Props) {
   const [values, setValues] = useState(defaultRequest);
-  const { run, isRunning, result } = useAction<TrialResult>({ changes: false });
+  const { run, isRunning, result } = useAction<TrialResult>({ refetches: false });
   const [searchText, setSearchText] = useState('');
   const placements = usePlacementSearch(searchText).map(({ name }) => name);
   const request = { ...values, placement: values.placement || (placements[0] ?? '') };
@@ -59,7 +59,7 @@ function TryRequest({ policy, policyId }: Props) {
           value={request.placement}
           options={[...new Set([...placements, request.placement])]}
           onChange={(_event, placement) => setValues({ ...values, placement })}
-          // Search for typed text only, not for a selected option.
+          // Search only for typed text, not for a selected option.
           onInputChange={(_event, text, reason) => setSearchText(reason === 'input' ? text : '')}
           renderInput={(params) => <TextField {...params} label="Placement" />}
         />
@@ -106,7 +106,7 @@ const options = (...names: string[]) =>
     </MenuItem>
   ));
 
-/** Tries a request with the decision code of the service. */
+/** Tries a request with the service's decision code. */
 export const TryRequestPage = () => (
   <Page
     title="Try a request"
@@ -118,7 +118,7 @@ export const TryRequestPage = () => (
   </Page>
 );
 
-/** Tries a request with the policy in the form, before it is saved. */
+/** Tries a request with the policy as edited in the form, before it is saved. */
 export function TryPolicy() {
   const { id, name, kind, placements, when, block, status } = policyOf(
     useWatch() as Partial<Policy>,
@@ -131,7 +131,7 @@ export function TryPolicy() {
   );
 }
 
-/** The form values of a trial request. */
+/** A trial request's form values. */
 interface TrialRequest {
   placement: string;
   userRef: string;
@@ -160,7 +160,7 @@ const defaultRequest: TrialRequest = {
 const toRequest = (values: TrialRequest): DecisionRequest => ({
   placement: values.placement,
   consent: { status: values.consent },
-  segments: [...new Set(values.segments.split(',').flatMap((each) => each.trim() || []))],
+  segments: [...new Set(values.segments.split(',').flatMap((name) => name.trim() || []))],
   ...(values.userRef === '' ? {} : { user_ref: values.userRef }),
   ...(values.locale === '' ? {} : { locale: values.locale }),
   ...(values.childDirected === 'yes' ? { child_directed: true } : {}),

@@ -6,11 +6,11 @@ import { type PreviewReply, type PreviewMessage, previewSizes } from './preview-
 
 interface PreviewProps {
   title: string;
-  /** A creative as stored, or as described by a decision; only the latter may have an icon and a skip control. */
+  /** A stored creative, or one described by a decision; only the latter may have an icon and a skip control. */
   creative: DecisionCreative;
   reward?: Placement['reward'] | undefined;
   format?: Placement['format'];
-  /** Absent: every size. */
+  /** Default: all preview sizes. */
   sizes?: readonly { width: number; height: number }[];
 }
 
@@ -20,7 +20,7 @@ export function CreativePreview(props: PreviewProps) {
   const isPhone = useMediaQuery('(max-width: 600px)');
   const { id, media, alt, advertiser, icon } = creative;
   const { click_url: clickUrl, skip_after_ms: skipAfterMs } = creative;
-  const shown = {
+  const previewed = {
     id,
     media,
     alt,
@@ -37,7 +37,7 @@ export function CreativePreview(props: PreviewProps) {
             key={size.width}
             size={size}
             shownWidth={isPhone ? 260 : Math.max(160, size.width / 3.6)}
-            message={{ trueward: 'preview', creative: shown, format, reward }}
+            message={{ trueward: 'preview', creative: previewed, format, reward }}
           />
         ))}
       </Box>
@@ -48,7 +48,7 @@ export function CreativePreview(props: PreviewProps) {
 interface FrameProps {
   message: PreviewMessage;
   size: { width: number; height: number };
-  /** The displayed width; the frame is scaled, and the ad sees its full size. */
+  /** Displayed width. The frame is scaled down, so that the ad still has its full size. */
   shownWidth: number;
 }
 
@@ -59,7 +59,7 @@ function PreviewFrame({ message, size: { width, height }, shownWidth }: FramePro
   const messageJson = JSON.stringify(message);
 
   useEffect(() => {
-    // The frame has an opaque origin, so no target origin can be named.
+    // The frame has an opaque origin, so a target origin can't be specified.
     const send = () => frame.current?.contentWindow?.postMessage(JSON.parse(messageJson), '*');
     const onMessage = ({ data, source }: MessageEvent<PreviewReply>) => {
       if (source !== frame.current?.contentWindow) return;
@@ -82,7 +82,7 @@ function PreviewFrame({ message, size: { width, height }, shownWidth }: FramePro
           ref={frame}
           src="/panel/preview.html"
           title={`Preview at ${name}`}
-          // Display only: no keyboard focus, no clicks.
+          // For display only, without keyboard focus and clicks.
           inert
           sandbox="allow-scripts"
           allow="autoplay"

@@ -5,17 +5,18 @@ import { stringsFor } from '../../../../src/creative/strings.ts';
 import { systemClock } from '../../../../src/platform/clock.ts';
 import type { PreviewReply, PreviewMessage } from './preview-message.ts';
 
-/**
- * Shows an ad with the SDK's own renderers and overlay. This page runs in a sandboxed frame with an opaque
- * origin, so that an ad cannot reach the panel.
+/*
+ * Shows an ad with the SDK's own renderers and overlay. This page runs in a sandboxed frame with an opaque origin, so
+ * that an ad cannot access the panel.
  */
+
 const minWatchMs = 15_000;
 let dispose = () => {};
-/** The panel's frames are inert: there is no user input here. */
+/** Handler for user input, which never occurs because the panel's preview frames are inert. */
 const noop = () => {};
 
-// Keep keyboard focus in the form around this frame: script can focus an element of an inert frame, and a modal
-// dialog takes the focus when it opens.
+// Keep keyboard focus in the form around this frame: scripts can focus elements even in an inert frame, and a modal
+// dialog takes focus when it opens.
 HTMLElement.prototype.focus = noop;
 HTMLDialogElement.prototype.showModal = function showWithoutFocus() {
   this.open = true;
@@ -30,7 +31,9 @@ async function show({ creative, format, reward }: PreviewMessage): Promise<void>
   const options = { clock: systemClock, signal: loading.signal, locale: 'en' };
   const loaded = await loadCreative({ creative, min_watch_ms: minWatchMs }, options);
   dispose =
-    format === 'banner' ? showBanner(loaded, creative) : await cover(loaded, creative, reward);
+    format === 'banner'
+      ? showBanner(loaded, creative)
+      : await showOverlay(loaded, creative, reward);
   reply({ trueward: 'shown' });
 }
 
@@ -42,7 +45,7 @@ function showBanner(loaded: LoadedCreative, creative: PreviewMessage['creative']
   });
 }
 
-async function cover(
+async function showOverlay(
   loaded: LoadedCreative,
   creative: PreviewMessage['creative'],
   reward: PreviewMessage['reward'],
@@ -68,7 +71,7 @@ async function cover(
     else if (event.type === 'ended') overlay.showEndCard();
     else if (event.type === 'failed') fail(event.reason);
   });
-  // Several sizes play at once, so all are muted.
+  // All previews are muted, because several sizes play at the same time.
   loaded.setMuted(true);
   return () => {
     overlay.close();

@@ -10,16 +10,16 @@ export const roles: readonly { id: Role; name: string; permissions: string }[] =
   { id: 'viewer', name: 'Viewer', permissions: 'read-only' },
 ];
 
-/** Only owners can change these. Others cannot even see users. */
+/** Resources that only owners can change. Other roles cannot even see users. */
 const ownerOnly = ['keys', 'users'];
 /** Actions that reveal a secret. */
 const secretActions = ['rotate_secret'];
 
 /**
- * Whether the panel offers an action. The service enforces permissions itself; this only hides buttons that
- * it would reject.
+ * Whether the panel offers an action. The service enforces permissions itself; this only hides buttons whose requests it
+ * would reject.
  *
- * @param action One of react-admin's (`list`, `show`, `create`, `edit`, `delete`) or ours.
+ * @param action one of react-admin's (`list`, `show`, `create`, `edit`, `delete`) or ours
  */
 export function isAllowed(role: Role, resource: string, action: string): boolean {
   if (role === 'owner') return true;

@@ -4,7 +4,7 @@ import { useEffect, useState, useSyncExternalStore } from 'react';
 import type { Credentials, Session, SessionInfo } from './session.ts';
 import { SignInForm } from './sign-in.tsx';
 
-/** Asks to sign in again on top of the current page, so that no input is lost. */
+/** Prompts the user to sign in again in a dialog over the current page, so that no input is lost. */
 export function SessionEndedDialog({ session }: { session: Session }) {
   const hasEnded = useSyncExternalStore(session.subscribe, session.hasEnded);
   return hasEnded ? <SignInAgain session={session} /> : null;
@@ -12,16 +12,16 @@ export function SessionEndedDialog({ session }: { session: Session }) {
 
 function SignInAgain({ session }: { session: Session }) {
   const client = useQueryClient();
-  const [before, setBefore] = useState<SessionInfo>();
+  const [endedSession, setEndedSession] = useState<SessionInfo>();
   useEffect(() => {
-    void session.read().then(setBefore);
+    void session.read().then(setEndedSession);
   }, [session]);
 
   async function signIn(credentials: Credentials): Promise<void> {
     await session.signIn(credentials);
     const { user } = await session.read();
-    // Another user has different data and permissions: reload the whole page.
-    if (user.id !== before?.user.id) location.reload();
+    // A different user may have different data and permissions, so reload the page.
+    if (user.id !== endedSession?.user.id) location.reload();
     else await client.invalidateQueries();
   }
   return (
@@ -29,10 +29,10 @@ function SignInAgain({ session }: { session: Session }) {
       <DialogTitle id="session-ended-title">Your session has ended</DialogTitle>
       <DialogContent>
         <DialogContentText sx={{ marginBottom: 1 }}>
-          Sign in to continue where you left off. Your input is still here; if you were saving, save
+          Sign in to continue where you left off. Your input is still here. If you were saving, save
           again.
         </DialogContentText>
-        {before && <SignInForm email={before.user.email} onSignIn={signIn} />}
+        {endedSession && <SignInForm email={endedSession.user.email} onSignIn={signIn} />}
       </DialogContent>
     </Dialog>
   );

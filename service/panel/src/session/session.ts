@@ -3,7 +3,7 @@ import { type Connection, fetchTracked } from '../api/connection.ts';
 import { toHttpError } from '../api/problem.ts';
 import type { Role } from './roles.ts';
 
-/** Who is signed in. */
+/** The signed-in user and their session. */
 export interface SessionInfo {
   user: { id: string; email: string; name: string; role: Role; code_enabled?: boolean };
   account: { id: string; name: string };
@@ -29,27 +29,27 @@ export interface Passwords {
   next: string;
 }
 
-/** The session of this browser. Its secret is a cookie that no script can read. */
+/** This browser's session. Its secret is a cookie that scripts cannot read. */
 export interface Session {
-  /** Requested from the service once, then cached. */
+  /** Returns the session, which is requested from the service once and then cached. */
   read(): Promise<SessionInfo>;
   signIn(credentials: Credentials): Promise<void>;
-  /** The known details of the user of a one-time link. */
+  /** Returns the known details of the user whom a one-time link was created for. */
   readLink(token: string): Promise<{ email?: string; name?: string }>;
   /** Sets up the user of a one-time link and signs them in. */
   setUp(details: SetUp): Promise<void>;
-  /** Changes the password, ends every other session of the user, and starts a new one. */
+  /** Changes the password, ends all of the user's other sessions, and starts a new one. */
   changePassword(passwords: Passwords): Promise<void>;
   signOut(): Promise<void>;
   /**
-   * Handles a session that the service no longer accepts. Returns whether somebody was signed in; if so, they
-   * are asked to sign in again, and {@link read} still returns their details until then.
+   * Handles a session that the service no longer accepts. Returns whether a user was signed in. If so, they are prompted
+   * to sign in again, and {@link read} returns their details until then.
    */
   end(): boolean;
   hasEnded(): boolean;
-  /** Subscribes to the end and the renewal of the session; returns how to unsubscribe. */
+  /** Subscribes to the session's end and renewal; returns a function that unsubscribes. */
   subscribe(onChange: () => void): () => void;
-  /** The CSRF token for changes; empty when nobody is signed in. */
+  /** Returns the CSRF token for changes; empty when nobody is signed in. */
   csrfToken(): string;
 }
 
@@ -68,17 +68,17 @@ export function createSession(connection: Connection): Session {
     const init = body && { method: 'POST', headers, body: JSON.stringify(body) };
     const response = await fetchTracked(connection, path, init);
     if (!response.ok) throw await toHttpError(response);
-    const reply = (await response.json()) as SessionInfo;
-    csrf = reply.csrf_token;
-    return reply;
+    const session = (await response.json()) as SessionInfo;
+    csrf = session.csrf_token;
+    return session;
   }
-  /** Signs in with the session in the response. */
+  /** Sends a request, and signs in with the session in the response. */
   async function signInWith(path: string, body: object): Promise<void> {
     const response = await request(path, body);
     info = Promise.resolve(response);
     setEnded(false);
   }
-  /** Retries: without a response it is unknown whether somebody is signed in, so don't ask them to sign in. */
+  /** Retries until there is a response, because the user may be signed in and must not be prompted to sign in again. */
   async function fetchUntilResponse(): Promise<SessionInfo> {
     for (;;) {
       try {
@@ -92,11 +92,11 @@ export function createSession(connection: Connection): Session {
   function read(): Promise<SessionInfo> {
     if (info === undefined) {
       info = fetchUntilResponse();
-      info.catch(forget);
+      info.catch(clearSession);
     }
     return info;
   }
-  function forget(): void {
+  function clearSession(): void {
     info = undefined;
     csrf = '';
   }
@@ -123,7 +123,7 @@ export function createSession(connection: Connection): Session {
       const path = `/panel/api/setup?${new URLSearchParams({ token })}`;
       const response = await fetchTracked(connection, path);
       if (!response.ok) throw await toHttpError(response);
-      // Pick the fields that the form can send back.
+      // Return only the fields that the form may send back.
       const { email, name } = (await response.json()) as { email?: string; name?: string };
       return { ...(email === undefined ? {} : { email }), ...(name === undefined ? {} : { name }) };
     },
@@ -132,7 +132,7 @@ export function createSession(connection: Connection): Session {
     async signOut() {
       const headers = { 'Trueward-Csrf': csrf };
       if (csrf !== '') await fetchTracked(connection, sessionPath, { method: 'DELETE', headers });
-      forget();
+      clearSession();
     },
   };
 }

@@ -7,11 +7,11 @@ import { fieldErrorsOf, messageOf } from '../api/problem.ts';
 import { Gate } from './sign-in.tsx';
 import type { Session, SetUp } from './session.ts';
 
-/** The target of a one-time link: the first owner or an invited user sets a password. */
+/** The page behind a one-time link, on which the first owner or an invited user sets a password. */
 export function SetUpPage({ session }: { session: Session }) {
   const [parameters] = useSearchParams();
   const token = parameters.get('token') ?? '';
-  const { data: known, error } = useQuery({
+  const { data: user, error } = useQuery({
     queryKey: ['setup', token],
     queryFn: () => session.readLink(token),
     retry: false,
@@ -19,7 +19,7 @@ export function SetUpPage({ session }: { session: Session }) {
   return (
     <Gate title="Set up your account">
       {error && <Alert severity="error">Link invalid or expired. Ask for a new one.</Alert>}
-      {known && <SetUpForm session={session} token={token} known={known} />}
+      {user && <SetUpForm session={session} token={token} user={user} />}
     </Gate>
   );
 }
@@ -27,30 +27,30 @@ export function SetUpPage({ session }: { session: Session }) {
 interface FormProps {
   session: Session;
   token: string;
-  known: { email?: string; name?: string };
+  user: { email?: string; name?: string };
 }
 
-function SetUpForm({ session, token, known }: FormProps) {
-  const [refusal, setRefusal] = useState<string>();
+function SetUpForm({ session, token, user }: FormProps) {
+  const [errorMessage, setErrorMessage] = useState<string>();
 
   async function setUp(values: object): Promise<object | undefined> {
-    setRefusal(undefined);
+    setErrorMessage(undefined);
     try {
       await session.setUp({ ...(values as Omit<SetUp, 'token'>), token });
-      // Reload, because the loaded page has no session. The link is used up.
+      // Reload without the link, which has been used, because the loaded page has no session.
       history.replaceState(null, '', '#/');
       location.reload();
       return undefined;
     } catch (error) {
       const errors = fieldErrorsOf(error);
-      if (!errors) setRefusal(messageOf(error));
-      // The form shows each error at its field.
+      if (!errors) setErrorMessage(messageOf(error));
+      // The form shows each error next to its field.
       return errors;
     }
   }
 
   return (
-    <Form onSubmit={setUp} defaultValues={known} noValidate>
+    <Form onSubmit={setUp} defaultValues={user} noValidate>
       <Typography color="textSecondary" sx={{ marginBottom: 2 }}>
         This link works once.
       </Typography>
@@ -60,7 +60,7 @@ function SetUpForm({ session, token, known }: FormProps) {
         label="E-mail"
         autoComplete="username"
         validate={[required(), email()]}
-        readOnly={known.email !== undefined}
+        readOnly={user.email !== undefined}
       />
       <TextInput source="name" label="Your name" autoComplete="name" validate={required()} />
       <PasswordInput
@@ -70,7 +70,7 @@ function SetUpForm({ session, token, known }: FormProps) {
         helperText="At least 12 characters."
         validate={[required(), minLength(12)]}
       />
-      {refusal !== undefined && <Alert severity="error">{refusal}</Alert>}
+      {errorMessage !== undefined && <Alert severity="error">{errorMessage}</Alert>}
       <Button type="submit" variant="contained" fullWidth sx={{ marginTop: 2 }}>
         Set up and sign in
       </Button>

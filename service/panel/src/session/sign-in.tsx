@@ -5,7 +5,7 @@ import { codeOf, messageOf, retryAfterOf } from '../api/problem.ts';
 import type { Credentials } from './session.ts';
 
 interface FormProps {
-  /** The user whose session has ended; absent: any user. */
+  /** E-mail address of the user whose session has ended; absent for any user. */
   email?: string | undefined;
   onSignIn(credentials: Credentials): Promise<unknown>;
 }
@@ -15,20 +15,20 @@ interface Rejection {
   waitS: number | undefined;
 }
 
-/** Asks for e-mail and password and, if the user has them enabled, a one-time code. */
+/** Prompts for e-mail and password and, if the user has enabled one-time codes, a code. */
 export function SignInForm({ email, onSignIn }: FormProps) {
   const [needsCode, setNeedsCode] = useState(false);
-  const [refusal, setRefusal] = useState<Rejection>();
+  const [rejection, setRejection] = useState<Rejection>();
   const [isBusy, setBusy] = useState(false);
 
   async function signIn(values: object): Promise<void> {
     setBusy(true);
-    setRefusal(undefined);
+    setRejection(undefined);
     try {
       await onSignIn(values as Credentials);
     } catch (error) {
       if (codeOf(error) === 'code_required') setNeedsCode(true);
-      else setRefusal({ text: messageOf(error), waitS: retryAfterOf(error) });
+      else setRejection({ text: messageOf(error), waitS: retryAfterOf(error) });
     } finally {
       setBusy(false);
     }
@@ -62,14 +62,14 @@ export function SignInForm({ email, onSignIn }: FormProps) {
           autoFocus
         />
       )}
-      {refusal && (
+      {rejection && (
         <Alert severity="error">
-          {refusal.waitS === undefined ? (
-            refusal.text
+          {rejection.waitS === undefined ? (
+            rejection.text
           ) : (
             <Countdown
-              seconds={refusal.waitS}
-              text={(left) => `Too many failed attempts. Try again in ${left} s.`}
+              seconds={rejection.waitS}
+              text={(remainingS) => `Too many failed attempts. Try again in ${remainingS} s.`}
               done="You can try again now."
             />
           )}
@@ -84,25 +84,25 @@ export function SignInForm({ email, onSignIn }: FormProps) {
 
 interface CountdownProps {
   seconds: number;
-  text(left: number): string;
-  /** Shown at the end. */
+  text(remainingS: number): string;
+  /** Text to show at zero. */
   done: string;
 }
 
-/** Counts down the seconds. */
+/** Shows a countdown. */
 function Countdown({ seconds, text, done }: CountdownProps) {
   const [endsAt] = useState(() => performance.now() + seconds * 1_000);
-  const [left, setLeft] = useState(seconds);
-  const isExpired = left === 0;
+  const [remainingS, setRemainingS] = useState(seconds);
+  const isExpired = remainingS === 0;
   useEffect(() => {
     if (isExpired) return undefined;
     const timer = setInterval(
-      () => setLeft(Math.max(0, Math.ceil((endsAt - performance.now()) / 1_000))),
+      () => setRemainingS(Math.max(0, Math.ceil((endsAt - performance.now()) / 1_000))),
       250,
     );
     return () => clearInterval(timer);
   }, [endsAt, isExpired]);
-  return <>{isExpired ? done : text(left)}</>;
+  return <>{isExpired ? done : text(remainingS)}</>;
 }
 
 export function SignInPage() {
@@ -115,7 +115,7 @@ export function SignInPage() {
   );
 }
 
-/** The frame of the pages for signed-out users. */
+/** The layout of pages for signed-out users. */
 export function Gate({ title, children }: { title: string; children: ReactNode }) {
   return (
     <Box

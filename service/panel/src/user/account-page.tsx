@@ -7,14 +7,14 @@ import { Facts } from '../common/facts.tsx';
 import { Page, PanelCard } from '../common/page.tsx';
 import { OneTimeCodes } from './one-time-codes.tsx';
 
-/** The password and the one-time codes of the signed-in user. */
+/** Settings for the signed-in user's password and one-time codes. */
 export function AccountPage({ session }: { session: Session }) {
   const [info, setInfo] = useState<SessionInfo>();
   useEffect(() => {
-    let isShown = true;
-    void session.read().then((read) => isShown && setInfo(read));
+    let isMounted = true;
+    void session.read().then((current) => isMounted && setInfo(current));
     return () => {
-      isShown = false;
+      isMounted = false;
     };
   }, [session]);
   return (
@@ -33,7 +33,7 @@ export function AccountPage({ session }: { session: Session }) {
         <ChangePassword session={session} />
       </PanelCard>
       <PanelCard title="One-time codes">
-        {info && <OneTimeCodes isOnAtFirst={info.user.code_enabled ?? false} />}
+        {info && <OneTimeCodes isInitiallyOn={info.user.code_enabled ?? false} />}
       </PanelCard>
     </Page>
   );
@@ -46,13 +46,13 @@ function ChangePassword({ session }: { session: Session }) {
     try {
       await session.changePassword(passwords as Passwords);
       notify('Password changed. Your other sessions have been signed out.', { type: 'success' });
-      // Remount the form, so that no password stays in the page.
+      // Remount the form, so that no password stays on the page.
       setCount(count + 1);
       return undefined;
     } catch (error) {
       const fieldErrors = fieldErrorsOf(error);
       if (!fieldErrors) notify(messageOf(error), { type: 'error' });
-      // The form shows each error at its field.
+      // The form shows each error next to its field.
       return fieldErrors;
     }
   }

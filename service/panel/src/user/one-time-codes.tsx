@@ -8,9 +8,9 @@ import { CopyText } from '../common/copy-text.tsx';
 const path = '/panel/api/account/codes';
 
 /** Turns one-time codes from an authenticator app on and off. */
-export function OneTimeCodes({ isOnAtFirst }: { isOnAtFirst: boolean }) {
-  const [isOn, setOn] = useState(isOnAtFirst);
-  const start = useAction<{ secret: string; otpauth_url: string }>({ changes: false });
+export function OneTimeCodes({ isInitiallyOn }: { isInitiallyOn: boolean }) {
+  const [isOn, setOn] = useState(isInitiallyOn);
+  const start = useAction<{ secret: string; otpauth_url: string }>({ refetches: false });
   if (isOn) return <TurnOff onDone={() => setOn(false)} />;
   if (!start.result) {
     return (
@@ -32,7 +32,7 @@ export function OneTimeCodes({ isOnAtFirst }: { isOnAtFirst: boolean }) {
         Scan this with your authenticator app, <Link href={link}>open it on this device</Link>, or
         enter the secret below.
       </Typography>
-      {/* Apps expect dark on light with a margin of four modules, in dark mode too. */}
+      {/* Apps expect a dark code on a light background with a margin of four modules, even in dark mode. */}
       <Box sx={{ marginBottom: 1, lineHeight: 0 }}>
         <QRCodeSVG
           value={link}
@@ -49,7 +49,10 @@ export function OneTimeCodes({ isOnAtFirst }: { isOnAtFirst: boolean }) {
 }
 
 function ConfirmCode({ onDone }: { onDone(): void }) {
-  const { run, isRunning } = useAction({ done: 'One-time codes are on.', onDone });
+  const { run, isRunning } = useAction({
+    successMessage: 'One-time codes are on.',
+    onSuccess: onDone,
+  });
   return (
     <Form onSubmit={(body: object) => run(`${path}/confirm`, { body })} noValidate>
       <TextInput
@@ -66,7 +69,10 @@ function ConfirmCode({ onDone }: { onDone(): void }) {
 }
 
 function TurnOff({ onDone }: { onDone(): void }) {
-  const { run, isRunning } = useAction({ done: 'One-time codes are off.', onDone });
+  const { run, isRunning } = useAction({
+    successMessage: 'One-time codes are off.',
+    onSuccess: onDone,
+  });
   return (
     <Form onSubmit={(body: object) => run(path, { method: 'DELETE', body })} noValidate>
       <Typography>One-time codes are on.</Typography>

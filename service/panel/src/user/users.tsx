@@ -42,7 +42,7 @@ export const UserList = () => (
   </ListPage>
 );
 
-/** Shows the invitation link once; the user sets a password with it. */
+/** Shows the invitation link once. The invited user sets a password with it. */
 export function UserCreate() {
   const redirect = useRedirect();
   const [link, setLink] = useState<string>();
@@ -51,7 +51,7 @@ export function UserCreate() {
       <Create
         title="New user"
         mutationOptions={{
-          onSuccess: (made: { id: string; invite_url?: string }) => setLink(made.invite_url),
+          onSuccess: (created: { id: string; invite_url?: string }) => setLink(created.invite_url),
         }}
       >
         <SimpleForm warnWhenUnsavedChanges>
@@ -68,13 +68,13 @@ export function UserCreate() {
   );
 }
 
-const removing = {
+const removal = {
   label: 'Remove',
   effect: 'They are signed out immediately. The audit log keeps their e-mail address.',
 };
 
 export const UserEdit = () => (
-  <EditPage noun="user" ending={removing}>
+  <EditPage noun="user" removal={removal}>
     <UserFields isNew={false} />
     <NewLink />
   </EditPage>
@@ -96,12 +96,12 @@ const UserFields = ({ isNew }: { isNew: boolean }) => (
 
 const linkAdvice = 'Send them this link. It works once and expires in 24 hours.';
 
-/** Creates a one-time link for a user who has lost the password, the authenticator or the first link. */
+/** Creates a one-time link for a user who has lost their password, authenticator or first link. */
 function NewLink() {
   const user = useRecordContext();
   const [link, setLink] = useState<string>();
   const { run, isRunning } = useAction<{ invite_url: string }>({
-    onDone: (made) => setLink(made.invite_url),
+    onSuccess: (created) => setLink(created.invite_url),
   });
   if (!user) return null;
   return (

@@ -11,7 +11,7 @@ import { TimeText } from '../common/time.tsx';
 const perPage = 20;
 const states = [{ id: '', name: 'All' }, ...choicesOf('delivered', 'pending', 'failed')];
 
-/** The deliveries of a webhook with their attempts, newest first. */
+/** A webhook's deliveries and their attempts, newest first. */
 export function Deliveries({ canRedeliver }: { canRedeliver: boolean }) {
   const webhook = useRecordContext<Webhook>();
   const [page, setPage] = useState(1);
@@ -61,10 +61,10 @@ interface Props {
   canRedeliver: boolean;
 }
 
-/** One delivery; expands to its attempts and their responses. */
+/** One delivery, which expands to show its attempts and their responses. */
 export function DeliveryDetails({ delivery, canRedeliver }: Props) {
   const { id, event_type: type, state, attempts, created_at: createdAt } = delivery;
-  const { run, isRunning } = useAction({ done: 'Redelivery queued.' });
+  const { run, isRunning } = useAction({ successMessage: 'Redelivery queued.' });
   return (
     <Box component="details" sx={{ borderBottom: 1, borderColor: 'divider', paddingBlock: 1 }}>
       <Box component="summary" sx={{ cursor: 'pointer' }}>

@@ -11,7 +11,7 @@ import { PanelCard } from '../common/page.tsx';
 
 const dayMs = 86_400_000;
 
-/** The health of a webhook, and its actions: send a test event, resend missed events, rotate the secret. */
+/** A webhook's health and actions: send a test event, resend missed events, rotate the secret. */
 export function WebhookActions() {
   const webhook = useRecordContext<Webhook>();
   const { canAccess: mayRotate = false } = useCanAccess({
@@ -33,7 +33,7 @@ export function WebhookActions() {
 
 function TestEvent({ webhook: { id, events } }: { webhook: Webhook }) {
   const [type, setType] = useState<string>(events[0] ?? '');
-  const { run, isRunning } = useAction({ done: 'Test event queued.' });
+  const { run, isRunning } = useAction({ successMessage: 'Test event queued.' });
   return (
     <>
       <ChoiceField
@@ -56,7 +56,7 @@ function TestEvent({ webhook: { id, events } }: { webhook: Webhook }) {
 function Recover({ webhook: { id } }: { webhook: Webhook }) {
   const notify = useNotify();
   const { run, isRunning } = useAction<{ queued: number }>({
-    onDone: ({ queued }) => notify(describeRecovery(queued), { type: 'success' }),
+    onSuccess: ({ queued }) => notify(describeRecovery(queued), { type: 'success' }),
   });
   const since = () => new Date(Date.now() - dayMs).toISOString();
   return (
@@ -76,22 +76,22 @@ const describeRecovery = (count: number): string =>
     : `${count === 1 ? '1 event' : `${count} events`} queued for redelivery.`;
 
 function RotateSecret({ webhook: { id } }: { webhook: Webhook }) {
-  const [isAsking, setAsking] = useState(false);
+  const [isDialogOpen, setDialogOpen] = useState(false);
   const [secret, setSecret] = useState<string>();
-  const { run } = useAction<Webhook>({ onDone: (changed) => setSecret(changed.secret) });
+  const { run } = useAction<Webhook>({ onSuccess: (changed) => setSecret(changed.secret) });
   return (
     <>
-      <Button variant="outlined" onClick={() => setAsking(true)}>
+      <Button variant="outlined" onClick={() => setDialogOpen(true)}>
         Rotate secret
       </Button>
-      {isAsking && (
+      {isDialogOpen && (
         <OverlapDialog
           title="Rotate the webhook secret?"
-          text="Until the old secret expires, each webhook carries two signatures, and your server can verify with either secret."
+          text="Until the old secret expires, each webhook event has two signatures, and your server can verify it with either secret."
           confirm="Rotate"
-          onClose={() => setAsking(false)}
+          onClose={() => setDialogOpen(false)}
           onConfirm={(overlapS) => {
-            setAsking(false);
+            setDialogOpen(false);
             run(`/v1/webhooks/${id}/rotate_secret`, { body: { overlap_s: overlapS } });
           }}
         />
@@ -115,29 +115,34 @@ const reasons = {
   operator: 'Disabled by an operator.',
 };
 
-/** Summarizes the newest deliveries of a webhook; refetches at the interval, in milliseconds. */
+/**
+ * Summarizes a webhook's newest deliveries.
+ *
+ * @param refetchInterval in milliseconds
+ */
 export function WebhookHealth({ refetchInterval }: { refetchInterval: number }) {
   const webhook = useRecordContext<Webhook>();
   const { data } = useRead<Page<Delivery>>(
     webhook && query(`/v1/webhooks/${webhook.id}/deliveries`, { limit: 20 }),
     { refetchInterval },
   );
-  const { data: now } = useRead<Webhook>(webhook && `/v1/webhooks/${webhook.id}`, {
+  const { data: current } = useRead<Webhook>(webhook && `/v1/webhooks/${webhook.id}`, {
     refetchInterval,
   });
-  const reason = (now ?? webhook)?.disabled_reason;
+  const reason = (current ?? webhook)?.disabled_reason;
   if (reason) return <>{reasons[reason]}</>;
   if (!data) return <>…</>;
   return <>{describeHealth(data.data)}</>;
 }
 
-/** `Last 20 deliveries: 18 delivered, 2 failed` */
+/** Formats a summary: `Last 20 deliveries: 18 delivered, 2 failed`. */
 function describeHealth(deliveries: readonly Delivery[]): string {
   if (deliveries.length === 0) return 'No deliveries yet.';
   const counts = (['delivered', 'failed', 'pending'] as const).flatMap((state) => {
     const count = deliveries.filter((delivery) => delivery.state === state).length;
     return count === 0 ? [] : [`${count} ${state}`];
   });
-  const what = deliveries.length === 1 ? 'Last delivery' : `Last ${deliveries.length} deliveries`;
-  return `${what}: ${counts.join(', ')}`;
+  const subject =
+    deliveries.length === 1 ? 'Last delivery' : `Last ${deliveries.length} deliveries`;
+  return `${subject}: ${counts.join(', ')}`;
 }

@@ -34,7 +34,7 @@ export const WebhookList = () => (
   </ListPage>
 );
 
-/** The response contains the secret only this once, so it is shown before the list. */
+/** Shows the new secret before the list, because no later response contains it. */
 export function WebhookCreate() {
   const redirect = useRedirect();
   const [secret, setSecret] = useState<string>();
@@ -42,7 +42,7 @@ export function WebhookCreate() {
     <>
       <Create
         title="New webhook"
-        mutationOptions={{ onSuccess: (made: Webhook) => setSecret(made.secret) }}
+        mutationOptions={{ onSuccess: (created: Webhook) => setSecret(created.secret) }}
       >
         <SimpleForm warnWhenUnsavedChanges>
           <WebhookFields />

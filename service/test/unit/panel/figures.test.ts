@@ -1,7 +1,7 @@
 import type { KillSwitch, ReportRow } from '@trueward/protocol/wire';
 import { expect, test } from 'vitest';
 import { differences } from '../../../panel/src/activity/differences.ts';
-import { toMedia } from '../../../panel/src/creative/uploaded-media.ts';
+import { addUploadedFile } from '../../../panel/src/creative/uploaded-media.ts';
 import { killTargets, stopRequest } from '../../../panel/src/kill-switch/kill-targets.ts';
 import {
   reasonsForNoAd,
@@ -137,12 +137,12 @@ test('a second encoding is added to the video, and a file of the same type repla
     height: 360,
     duration_ms: 12_000,
   });
-  const first = toMedia(file('video/mp4', '/a.mp4'), undefined);
-  const second = toMedia(file('video/webm', '/a.webm'), first);
-  const third = toMedia(file('video/mp4', '/b.mp4'), second);
+  const first = addUploadedFile(file('video/mp4', '/a.mp4'), undefined);
+  const second = addUploadedFile(file('video/webm', '/a.webm'), first);
+  const third = addUploadedFile(file('video/mp4', '/b.mp4'), second);
   expect(third).toMatchObject({ format: 'video', duration_ms: 12_000 });
   expect('files' in third && third.files.map(({ url }) => url)).toEqual(['/a.webm', '/b.mp4']);
-  expect(toMedia(file('image/png', '/c.png'), third)).toMatchObject({ format: 'image' });
+  expect(addUploadedFile(file('image/png', '/c.png'), third)).toMatchObject({ format: 'image' });
 });
 
 test('the diff of two versions contains the members that changed', () => {

@@ -13,15 +13,15 @@ import { TimeText } from '../common/time.tsx';
 const maxShown = 5;
 
 /** The newest failed webhook deliveries. */
-export function FailingDeliveries() {
-  const { failing, isKnown, hasWebhooks } = useFailing();
+export function FailedDeliveries() {
+  const { failedByWebhook, isComplete, hasWebhooks } = useFailedDeliveries();
   return (
     <PanelCard title="Failed deliveries">
-      {isKnown && failing.length === 0 && (
+      {isComplete && failedByWebhook.length === 0 && (
         <Typography>{hasWebhooks ? 'No failed deliveries.' : 'No webhooks yet.'}</Typography>
       )}
       <Box sx={{ display: 'grid', gap: 1 }}>
-        {failing.map(({ webhook, failed }) => (
+        {failedByWebhook.map(({ webhook, failed }) => (
           <Alert key={webhook.id} severity="error">
             <Link component={RouterLink} to={`/webhooks/${webhook.id}`} color="inherit">
               {webhook.url}
@@ -39,16 +39,16 @@ export function FailingDeliveries() {
   );
 }
 
-interface Failing {
-  failing: { webhook: Webhook; failed: Delivery[] }[];
-  /** Whether the deliveries of every webhook have been read. */
-  isKnown: boolean;
+interface FailedByWebhook {
+  failedByWebhook: { webhook: Webhook; failed: Delivery[] }[];
+  /** Whether the deliveries of all webhooks have been read. */
+  isComplete: boolean;
   hasWebhooks: boolean;
 }
 
 const refetchInterval = 10_000;
 
-function useFailing(): Failing {
+function useFailedDeliveries(): FailedByWebhook {
   const call = useCall();
   const { data: webhooks = [], isSuccess } = useGetList<Webhook>('webhooks', {
     pagination: { page: 1, perPage: 100 },
@@ -63,10 +63,10 @@ function useFailing(): Failing {
       },
     })),
   });
-  const failing = webhooks.flatMap((webhook, index) => {
+  const failedByWebhook = webhooks.flatMap((webhook, index) => {
     const failed = responses[index]?.data ?? [];
     return failed.length === 0 ? [] : [{ webhook, failed }];
   });
-  const isKnown = isSuccess && responses.every((response) => response.isSuccess);
-  return { failing, isKnown, hasWebhooks: webhooks.length > 0 };
+  const isComplete = isSuccess && responses.every((response) => response.isSuccess);
+  return { failedByWebhook, isComplete, hasWebhooks: webhooks.length > 0 };
 }
