@@ -43,7 +43,7 @@ const VastFields = () => (
     <MoneyInput
       source="cpm_micros"
       label="Value of 1,000 impressions"
-      helperText="The network’s average. Ranks sources of the same priority, and is reported as revenue."
+      helperText="The network’s average. Ranks sources of equal priority and counts as revenue."
     />
   </>
 );
@@ -76,7 +76,7 @@ const OpenRtbFields = () => (
     <TextInput
       source="supply_chain"
       label="Supply chain"
-      helperText="Sellers that are paid before the bidder, starting with you. One per line: exchange.example, 1234"
+      helperText="Sellers paid before the bidder, you first. One per line: exchange.example, 1234"
       multiline
       format={formatSupplyChain}
       validate={(value: unknown) =>
@@ -106,7 +106,7 @@ const CommonFields = ({ isReviewAutomatic }: Pick<Props, 'isReviewAutomatic'>) =
   <>
     <PlacementsInput
       label="Placements"
-      helperText="Rewarded and interstitial placements. Without placements, the source is not used."
+      helperText="Rewarded and interstitial placements. If empty, the source is not used."
     />
     <NumberInput
       source="priority"
@@ -128,8 +128,8 @@ const CommonFields = ({ isReviewAutomatic }: Pick<Props, 'isReviewAutomatic'>) =
       source="review"
       label="Review of new creatives"
       choices={[
-        { id: 'manual', name: 'Manual, before they are shown' },
-        { id: 'automatic', name: 'Automatic approval for the advertisers below' },
+        { id: 'manual', name: 'Manual' },
+        { id: 'automatic', name: 'Automatic for the advertisers below' },
       ]}
       helperText="Default: manual."
     />
@@ -148,7 +148,7 @@ const CommonFields = ({ isReviewAutomatic }: Pick<Props, 'isReviewAutomatic'>) =
         { id: 'verified', name: 'When they are verified' },
         { id: 'rendered', name: 'When the ad is on screen' },
       ]}
-      helperText="Default: when they are verified."
+      helperText="Default: when verified."
     />
     <NumberInput
       source="tracking_window_s"

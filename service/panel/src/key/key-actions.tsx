@@ -32,7 +32,7 @@ function RollKey({ apiKey: { id, last_four: lastFour } }: { apiKey: ApiKey }) {
       {isDialogOpen && (
         <OverlapDialog
           title={`Roll the key ending in ${lastFour}?`}
-          text="Creates a new key now. The old one keeps working for a while, so that you can replace it everywhere."
+          text="The old key keeps working for a while, so that you can replace it everywhere."
           confirm="Create new key"
           onClose={() => setDialogOpen(false)}
           onConfirm={(overlapS) => {

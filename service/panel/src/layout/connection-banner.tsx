@@ -6,7 +6,7 @@ import { type Connection, useConnection } from '../api/connection.ts';
 const retryMs = 3_000;
 
 const texts = {
-  offline: 'You are offline. This page may be out of date, and you can’t make changes.',
+  offline: 'You are offline. This page may be out of date, and nothing can be changed.',
   unreachable: 'The service is not responding. This page may be out of date. Retrying …',
 };
 

@@ -87,7 +87,7 @@ function RotateSecret({ webhook: { id } }: { webhook: Webhook }) {
       {isDialogOpen && (
         <OverlapDialog
           title="Rotate the webhook secret?"
-          text="Until the old secret expires, each webhook event has two signatures, and your server can verify it with either secret."
+          text="Until the old secret expires, each webhook event has two signatures; your server can verify either one."
           confirm="Rotate"
           onClose={() => setDialogOpen(false)}
           onConfirm={(overlapS) => {

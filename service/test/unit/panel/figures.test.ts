@@ -96,7 +96,7 @@ test('a policy is described as a sentence', () => {
     block: { advertisers: ['adv_1'], formats: ['video' as const] },
   };
   expect(describePolicy(policy, () => 'Meadow')).toBe(
-    'On revive or lobby, when the country is DE or FR and the game is directed at children: blocks ads of Meadow, and the format video.',
+    'On revive or lobby, when the country is DE or FR and the game is directed at children: blocks ads by Meadow, and the format video.',
   );
 });
 
