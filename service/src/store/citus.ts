@@ -5,7 +5,7 @@ import { withMigrationLock } from './migration-lock.ts';
  * Tables of the service as a whole. They live on the coordinator and are reachable from every node, so that no worker's
  * failure affects all accounts. All other tables are distributed by account.
  */
-const serviceTables = [
+export const serviceTables: readonly string[] = [
   'archived_weeks',
   'chores',
   'config_versions',

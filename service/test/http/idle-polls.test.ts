@@ -1,0 +1,61 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { expect, test, vi } from 'vitest';
+import { serviceTables } from '../../src/store/citus.ts';
+import type { Database, Queries } from '../../src/store/database.ts';
+import { startInProcess } from '../in-process.ts';
+import { createPostgresDatabase, hasPostgres } from '../postgres-database.ts';
+
+const seconds = 11;
+
+/** Records the statements of a database. */
+function recordStatements(database: Database): string[] {
+  const statements: string[] = [];
+  const recorded =
+    (run: Queries['query']): Queries['query'] =>
+    (text, params = []) => {
+      statements.push(text);
+      return run(text, params);
+    };
+  const { query, execute, transaction } = database;
+  vi.spyOn(database, 'query').mockImplementation(recorded(query));
+  vi.spyOn(database, 'execute').mockImplementation(recorded(execute));
+  vi.spyOn(database, 'transaction').mockImplementation((work, options) =>
+    transaction(
+      (queries) => work({ query: recorded(queries.query), execute: recorded(queries.execute) }),
+      options,
+    ),
+  );
+  return statements;
+}
+
+/** The table of a statement that all shards execute: it names no account, and the table is not on the coordinator. */
+function tableOnAllShards(statement: string): string | undefined {
+  if (/account_id = (?:\$\d|'service')/.test(statement)) return undefined;
+  const tables = [...statement.matchAll(/(?:FROM|INTO|UPDATE) ([a-z_]+)/g)].map(([, name]) => name);
+  return tables.some((name = '') => serviceTables.includes(name)) ? undefined : tables[0];
+}
+
+test.skipIf(!hasPostgres)(
+  'an idle process queries all shards for what docs/scale.md lists only',
+  async () => {
+    const running = await startInProcess({ DATABASE_URL: await createPostgresDatabase() });
+    const statements = recordStatements(running.service.database);
+    await sleep(seconds * 1_000);
+    await running.stop();
+    const counts: Record<string, number> = {};
+    for (const statement of statements) {
+      const table = tableOnAllShards(statement);
+      if (table !== undefined) counts[table] = (counts[table] ?? 0) + 1;
+    }
+    // Webhooks and their due deliveries, and due tracker requests, once per second.
+    const { resources = 0, tracker_requests: trackers = 0, ...others } = counts;
+    expect(resources).toBeGreaterThan(0);
+    expect(resources).toBeLessThanOrEqual(seconds + 2);
+    expect(trackers).toBeGreaterThan(0);
+    expect(trackers).toBeLessThanOrEqual(seconds + 2);
+    // Every 10 s or more: counts to fold; every minute, at an offset: expiring rewards, files to compare, failed webhooks.
+    const rare = ['creative_origins', 'decisions', 'rollup_deltas'];
+    expect(Object.keys(others).filter((table) => !rare.includes(table))).toEqual([]);
+    for (const count of Object.values(others)) expect(count).toBeLessThanOrEqual(2);
+  },
+);
