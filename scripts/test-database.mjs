@@ -2,15 +2,24 @@
 import { randomBytes } from 'node:crypto';
 import { parseArgs } from 'node:util';
 
-const help = `npm run test:database -- --url postgres://user@host:port/database [-- test files]
+const help = `npm run test:database -- --url postgres://user@host:port/database [--kill-worker] [-- test files]
 
 Tries the service's statements in that database, then runs the tests of the service over HTTP, and
-with random players. Each test file gets a new database of that server, which stays there.
+with random players. Each test file gets a new database of that server, which stays there. The last
+line is \`N passed, N failed\`.
 The role must be allowed to create databases. If the database has the extension Citus, the new ones
-are created on all of its nodes. Without --url, nothing is run.`;
+are created on all of its nodes. Without --url, nothing is run.
+
+  --kill-worker  finally kills (SIGKILL) a worker of the cluster under load, restarts it, and checks that
+                 the accounts of the other workers noticed nothing and no acknowledged decision is lost.
+                 All nodes must run on this machine, and you need permission to kill them.`;
 
 const { values, positionals } = parseArgs({
-  options: { url: { type: 'string' }, help: { type: 'boolean', default: false } },
+  options: {
+    url: { type: 'string' },
+    'kill-worker': { type: 'boolean', default: false },
+    help: { type: 'boolean', default: false },
+  },
   allowPositionals: true,
 });
 
@@ -20,31 +29,72 @@ const files =
     .split(' ')
     .map((name) => `test/http/${name}`);
 
+/** @typedef {{ passed: number, failed: number, skipped: number }} Tally */
+
 if (values.help) {
   console.log(help);
 } else if (values.url === undefined) {
   console.log('Skipped: pass --url with a PostgreSQL server or a Citus coordinator.');
 } else {
-  const { run, tool } = await import('./lib/run.mjs');
-  const env = { DATABASE_URL: values.url };
-  const vitest = [...tool('vitest'), 'run', '--no-file-parallelism'];
-  const probe = await run([...tool('tsx'), 'service/test/probe/main.ts'], { env, show: true });
+  const server = { TRUEWARD_TEST_SERVER: values.url };
   const chosen = positionals.length > 0 ? positionals : files;
-  const tests = await run([...vitest, '--project', 'service', ...chosen], {
-    env: { TRUEWARD_TEST_SERVER: values.url },
-    show: true,
-  });
-  const players = await run(
-    [...vitest, '--project', 'property', 'rewards', '-t', 'on PostgreSQL'],
-    {
-      // The test's processes share one database, so they need the same master key.
-      env: {
-        ...env,
-        TRUEWARD_MASTER_KEY: randomBytes(32).toString('base64'),
-        TRUEWARD_SEQUENCES: '50',
-      },
-      show: true,
-    },
+  // The processes of the random players share one database, so they need the same master key.
+  const players = {
+    DATABASE_URL: values.url,
+    TRUEWARD_MASTER_KEY: randomBytes(32).toString('base64'),
+    TRUEWARD_SEQUENCES: '50',
+  };
+  report([
+    await runChecks(['service/test/probe/main.ts'], { DATABASE_URL: values.url }),
+    await runVitest(['--project', 'service', ...chosen], server),
+    await runVitest(['--project', 'property', 'rewards', '-t', 'on PostgreSQL'], players),
+    ...(values['kill-worker']
+      ? [await runChecks(['test/bench/database/check-dead-worker.ts', values.url])]
+      : []),
+  ]);
+}
+
+/**
+ * Runs a script that prints a line with `ok` or `FAILED` for each check.
+ *
+ * @param {string[]} command
+ * @param {Record<string, string>} [env]
+ * @returns {Promise<Tally>}
+ */
+async function runChecks(command, env = {}) {
+  const { run, tool } = await import('./lib/run.mjs');
+  const { code, output } = await run([...tool('tsx'), ...command], { env });
+  console.log(output);
+  const failed = output.match(/^FAILED/gm)?.length ?? 0;
+  const passed = output.match(/^ok/gm)?.length ?? 0;
+  return { passed, failed: failed === 0 && code !== 0 ? 1 : failed, skipped: 0 };
+}
+
+/**
+ * @param {string[]} args
+ * @param {Record<string, string>} env
+ * @returns {Promise<Tally>}
+ */
+async function runVitest(args, env) {
+  const { run, tool } = await import('./lib/run.mjs');
+  const { deleteTestReport, readTestReport } = await import('./lib/test-report.mjs');
+  deleteTestReport();
+  const reporters = ['--reporter=default', '--reporter=./scripts/lib/test-report.mjs'];
+  const { code } = await run(
+    [...tool('vitest'), 'run', '--no-file-parallelism', ...reporters, ...args],
+    { env, show: true },
   );
-  process.exitCode = probe.code || tests.code || players.code;
+  const tally = readTestReport()?.tally ?? { passed: 0, failed: 0, skipped: 0 };
+  // Something outside the tests failed, or there were none.
+  return tally.failed === 0 && (code !== 0 || tally.passed === 0) ? { ...tally, failed: 1 } : tally;
+}
+
+/** @param {Tally[]} tallies */
+function report(tallies) {
+  const sum = (/** @type {keyof Tally} */ key) =>
+    tallies.reduce((total, tally) => total + tally[key], 0);
+  const skipped = sum('skipped');
+  const more = skipped > 0 ? `, ${skipped} skipped` : '';
+  console.log(`\n${sum('passed')} passed, ${sum('failed')} failed${more}`);
+  process.exitCode = sum('failed') > 0 ? 1 : 0;
 }

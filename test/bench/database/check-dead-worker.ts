@@ -1,0 +1,25 @@
+/** For `npm run test:database -- --kill-worker`: checks what the death of a worker does to accounts, on the `--url` given. */
+import { killWorker } from './dead-worker.ts';
+import { openSide } from './side.ts';
+
+const side = await openSide(`cluster=${process.argv[2]}`);
+try {
+  const rows = await killWorker(side, 5_000);
+  console.log(rows);
+  const other = rows.find(({ account }) => account === 'on another worker');
+  check(
+    'the account on another worker got every decision it requested',
+    other !== undefined && other.requests > 0 && other.succeeded === other.requests,
+  );
+  check(
+    'no decision that was acknowledged before or after the kill was lost',
+    rows.every(({ acknowledged, stored }) => acknowledged > 0 && stored === acknowledged),
+  );
+} finally {
+  await side.stop();
+}
+
+function check(name: string, passed: boolean): void {
+  console.log(`${passed ? 'ok     ' : 'FAILED '} ${name}`);
+  if (!passed) process.exitCode = 1;
+}
