@@ -17,8 +17,8 @@ export const capWindowMs = (placement: Pick<Placement, 'cooldown_s' | 'frequency
 export const servedWithinMs = 900_000;
 
 /**
- * Whether an additional rewarded impression exceeds the cap or violates the cooldown. Impressions after it count as
- * well as those before it: completions arrive in any order, and reporting the latest first must not gain anything.
+ * Whether an additional rewarded impression exceeds the cap or violates the cooldown. Impressions after it count
+ * just like those before it: completions arrive in any order, and reporting the latest first must not gain anything.
  */
 export function exceedsCaps(
   placement: Placement,
@@ -144,10 +144,10 @@ export async function countDailyBudgets(
   for (const [id, cap] of caps) {
     const counted = counts.get(id) ?? { servedToday: 0, served: 0, filled: 0, outstanding: 0 };
     const budget = budgets.get(id) ?? { served: 0, allowance: 0, inFlight: 0, reserved: 0 };
-    const then = before.get(id) ?? budget;
+    const previous = before.get(id) ?? budget;
     budget.served = counted.servedToday;
     budget.allowance =
-      allowanceOf(cap, counted, part) - then.inFlight - (budget.reserved - then.reserved);
+      allowanceOf(cap, counted, part) - previous.inFlight - (budget.reserved - previous.reserved);
     budgets.set(id, budget);
   }
 }

@@ -140,7 +140,7 @@ class Filled {
   }
 
   /** The same choice with a different explanation. */
-  explainedBy(explain: Explanation[]): Filled {
+  withExplanation(explain: Explanation[]): Filled {
     return new Filled(this.candidate, () => explain);
   }
 }

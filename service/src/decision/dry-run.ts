@@ -34,22 +34,24 @@ export function createDryRun(deps: EvaluateDeps & { clock: Clock; makeId: MakeId
     const stored = placements.get(request.placement);
     if (!stored) return undefined;
     const nowMs = deps.clock.nowMs();
-    const now = new Date(nowMs).toISOString();
+    const timestamp = new Date(nowMs).toISOString();
     const drafts: Policy[] = policy
       ? [
           {
             id: policyId ?? deps.makeId('policy'),
             environment: scope.environment,
-            created_at: now,
-            updated_at: now,
+            created_at: timestamp,
+            updated_at: timestamp,
             ...policy,
           },
         ]
       : [];
-    const others = stored.policies.filter(({ id }) => policy === undefined || id !== policyId);
+    const otherPolicies = stored.policies.filter(
+      ({ id }) => policy === undefined || id !== policyId,
+    );
     const entry = {
       ...stored,
-      policies: policiesOf(request.placement, [...others, ...drafts]),
+      policies: policiesOf(request.placement, [...otherPolicies, ...drafts]),
     };
     const client = { device, country };
     const evaluated = { scope, entry, request, client, nowMs };

@@ -184,7 +184,7 @@ class Auction {
       ...(this.#notices.length > 0 && { demand: { notices: this.#notices } }),
     };
     const explain = [...this.#explain, ...house.explain];
-    if (house.status === 'filled') return { verdict: house.explainedBy(explain), ...record };
+    if (house.status === 'filled') return { verdict: house.withExplanation(explain), ...record };
     const isPending = explain.some(({ verdict }) => verdict === 'creative_pending');
     const reason = isPending && house.reason === 'no_candidates' ? 'not_approved' : house.reason;
     const verdict: Unfilled = { ...house, reason, explain };

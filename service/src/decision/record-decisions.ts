@@ -124,10 +124,10 @@ const columns: readonly Column<DecisionRecord>[] = [
 const names = columns.map(({ name }) => name).join(', ');
 const firstColumn = 3;
 
-const insertDecisions = `WITH made AS (
+const insertDecisions = `WITH inserted AS (
     INSERT INTO decisions (account_id, environment, reward_state, ${names})
       ${forAccount(`$2, 'none', ${unnest(columns, firstColumn)}`)} RETURNING 1)`;
-const countStored = 'SELECT count(*) AS stored FROM made';
+const countStored = 'SELECT count(*) AS stored FROM inserted';
 const firstSum = firstColumn + columns.length;
 
 /**

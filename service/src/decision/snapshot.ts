@@ -69,21 +69,21 @@ const timeOf = (text: string | undefined, absent: number, invalid: number): numb
 
 /** Compiles the resources of one account and environment. */
 export function compileSnapshot(resources: readonly AnyResource[]): Snapshot {
-  const of = <K extends ResourceKind>(kind: K): ResourceKinds[K][] =>
+  const documentsOf = <K extends ResourceKind>(kind: K): ResourceKinds[K][] =>
     resources
       .filter((resource) => resource.kind === kind)
       .map((resource) => resource.document as ResourceKinds[K]);
   const byId = <T extends { id: string }>(documents: T[]) =>
     new Map(documents.map((document) => [document.id, document]));
 
-  const creatives = byId(of('creative'));
-  const advertisers = byId(of('advertiser'));
-  const sources = byId(of('source'));
+  const creatives = byId(documentsOf('creative'));
+  const advertisers = byId(documentsOf('advertiser'));
+  const sources = byId(documentsOf('source'));
   const adOf = (creative: Creative | undefined): Ad | undefined => {
     const advertiser = creative && advertisers.get(creative.advertiser_id);
     return advertiser && describeAd(creative, advertiser);
   };
-  const candidates = of('houseAd')
+  const candidates = documentsOf('houseAd')
     .filter((houseAd) => houseAd.status === 'active')
     .flatMap((houseAd): Candidate[] => {
       const ad = adOf(creatives.get(houseAd.creative_id));
@@ -100,14 +100,14 @@ export function compileSnapshot(resources: readonly AnyResource[]): Snapshot {
       ];
     })
     .sort((a, b) => a.houseAd.priority - b.houseAd.priority || compare(a.houseAd.id, b.houseAd.id));
-  const policies = of('policy');
-  const outsideSources = of('source')
+  const policies = documentsOf('policy');
+  const outsideSources = documentsOf('source')
     .flatMap((source) => toOutsideSource(source) ?? [])
     .filter(({ status }) => status === 'active')
     .sort((a, b) => a.priority - b.priority || compare(a.id, b.id));
   // If two creatives have the same key, the older one is used.
   const outsideCreatives = new Map(
-    of('creative')
+    documentsOf('creative')
       .filter(({ source_key: key }) => key !== undefined)
       .sort((a, b) => compare(b.id, a.id))
       .map((creative) => [keyOf(creative.source_id, creative.source_key ?? ''), creative]),
@@ -120,18 +120,20 @@ export function compileSnapshot(resources: readonly AnyResource[]): Snapshot {
     policies: policiesOf(placement.name, policies),
   });
   return {
-    placements: new Map(of('placement').map((placement) => [placement.name, entry(placement)])),
+    placements: new Map(
+      documentsOf('placement').map((placement) => [placement.name, entry(placement)]),
+    ),
     findOutsideCreative: (sourceId, creativeKey) =>
       adOf(outsideCreatives.get(keyOf(sourceId, creativeKey))),
-    killSwitches: of('killSwitch')
+    killSwitches: documentsOf('killSwitch')
       .filter(({ state }) => state === 'on')
       .map((killSwitch) => ({
         ...killSwitch,
         expiresAtMs: timeOf(killSwitch.expires_at, Infinity, Infinity),
       })),
-    webhooks: of('webhook').filter(({ status }) => status === 'enabled'),
-    subscribedEvents: new Set(of('webhook').flatMap(({ events }) => events)),
-    disabledWebhooks: of('webhook').filter(
+    webhooks: documentsOf('webhook').filter(({ status }) => status === 'enabled'),
+    subscribedEvents: new Set(documentsOf('webhook').flatMap(({ events }) => events)),
+    disabledWebhooks: documentsOf('webhook').filter(
       ({ disabled_reason: reason }) => reason === 'gone' || reason === 'failing',
     ).length,
   };

@@ -22,43 +22,45 @@ export interface TokenClaims {
 export interface DecisionTokens {
   sign(claims: TokenClaims): string;
   /**
-   * Returns undefined if the signature is not valid.
+   * Returns the claims; undefined if the signature is invalid.
    *
-   * @throws NewerTokenError when a newer release signed the token in a version unknown to this one.
+   * @throws NewerTokenError when a newer release signed the token in a version that this release cannot read.
    */
   verify(token: string): TokenClaims | undefined;
 }
 
-/** A valid token in a version that only newer releases can read. */
+/** Thrown for a validly signed token in a version that only newer releases can read. */
 export class NewerTokenError extends Error {
   constructor(version: number) {
-    super(`The token has version ${version}; this process reads versions up to ${newest}.`);
+    super(
+      `The token has version ${version}; expected at most ${newestVersion}. Upgrade this process.`,
+    );
     this.name = 'NewerTokenError';
   }
 }
 
-/** A serialization of the claims. */
+/** Serialization of the claims in one token version. */
 interface Version {
   write(claims: TokenClaims): string;
   read(body: string): TokenClaims;
 }
 
 /**
- * During a rolling upgrade, processes receive each other's tokens. Therefore a new version is read by one release and
- * issued by the next. A version that is no longer issued is read for one more release, and for at least a week, the
- * longest late window of a placement.
+ * During a rolling upgrade, processes receive each other's tokens, so one release starts to read a new version and the
+ * next one starts to issue it. A version that is no longer issued is still read for one more release and for at least a
+ * week, the longest late window of a placement.
  */
 const versions: Readonly<Record<number, Version>> = {
   1: { write: writePositional, read: readPositional },
   2: { write: writeNamed, read: readNamed },
 };
-const newest = 2;
+const newestVersion = 2;
 
-/** The previous release can read this version. */
-const issued = 1;
+/** The version that this release issues; the previous release can read it. */
+const issuedVersion = 1;
 
-/** @param version The version to sign; other than the default only in tests. */
-export function createDecisionTokens(key: string, version: number = issued): DecisionTokens {
+/** @param version to issue; only tests override the default */
+export function createDecisionTokens(key: string, version: number = issuedVersion): DecisionTokens {
   const { write } = versionOf(version);
   const mac = createMac(key);
   return {
@@ -70,11 +72,11 @@ export function createDecisionTokens(key: string, version: number = issued): Dec
       const dot = token.lastIndexOf('.');
       const body = token.slice(0, dot);
       const expected = mac(body);
-      // Compare texts, not bytes: in base64url, several texts can decode to the same bytes.
-      const given = Buffer.from(token.slice(dot + 1));
-      if (dot < 1 || given.length !== expected.length) return undefined;
-      if (!timingSafeEqual(given, Buffer.from(expected))) return undefined;
-      // Version 1 has no version number: it begins with a decision id, which never begins with a digit.
+      // Compares base64url text instead of bytes, because different texts can decode to the same bytes.
+      const signature = Buffer.from(token.slice(dot + 1));
+      if (dot < 1 || signature.length !== expected.length) return undefined;
+      if (!timingSafeEqual(signature, Buffer.from(expected))) return undefined;
+      // Version 1 has no version prefix: it starts with a decision id, which never starts with a digit.
       const [, number] = /^(\d+)~/.exec(body) ?? [];
       return versionOf(number === undefined ? 1 : Number(number)).read(body);
     },
@@ -87,24 +89,24 @@ function versionOf(number: number): Version {
   return version;
 }
 
-/** The required claims, in order. Placement names and ids contain no `~`. */
+/** Serializes the required claims. Placement names and ids contain no `~`. */
 const writeRequired = (claims: TokenClaims): string =>
   `${claims.decisionId}~${claims.accountId}~${claims.environment}~${claims.placement}` +
   `~${claims.creativeId}~${claims.issuedAtMs}~${claims.expiresAtMs}`;
 
-/** Reads the required claims; `rest` has the remaining texts. */
-function readRequired(texts: readonly string[]): [claims: TokenClaims, rest: string[]] {
-  const [decisionId = '', accountId = '', environment, placement = '', creativeId = ''] = texts;
+/** Parses the required claims. Also returns the segments of the optional ones. */
+function readRequired(segments: readonly string[]): [claims: TokenClaims, optional: string[]] {
+  const [decisionId = '', accountId = '', environment, placement = '', creativeId = ''] = segments;
   const claims: TokenClaims = {
     decisionId,
     accountId,
     environment: environment === 'live' ? 'live' : 'sandbox',
     placement,
     creativeId,
-    issuedAtMs: Number(texts[5]),
-    expiresAtMs: Number(texts[6]),
+    issuedAtMs: Number(segments[5]),
+    expiresAtMs: Number(segments[6]),
   };
-  return [claims, texts.slice(7)];
+  return [claims, segments.slice(7)];
 }
 
 /** Version 1: the optional user reference comes last and may contain a `~`. */
@@ -115,10 +117,10 @@ function writePositional(claims: TokenClaims): string {
 }
 
 function readPositional(body: string): TokenClaims {
-  const [claims, userRef] = readRequired(body.split('~'));
-  return userRef.length === 0
+  const [claims, userRefParts] = readRequired(body.split('~'));
+  return userRefParts.length === 0
     ? claims
-    : { ...claims, userRef: decodeURIComponent(userRef.join('~')) };
+    : { ...claims, userRef: decodeURIComponent(userRefParts.join('~')) };
 }
 
 /** Version 2: optional claims are named, so that older releases skip unknown ones. */
@@ -131,8 +133,8 @@ function writeNamed(claims: TokenClaims): string {
 }
 
 function readNamed(body: string): TokenClaims {
-  const [claims, named] = readRequired(body.split('~').slice(1));
-  const userRef = named.find((text) => text.startsWith('u='));
+  const [claims, optional] = readRequired(body.split('~').slice(1));
+  const userRef = optional.find((segment) => segment.startsWith('u='));
   return userRef === undefined
     ? claims
     : { ...claims, userRef: decodeURIComponent(userRef.slice(2)) };

@@ -87,16 +87,16 @@ function allDue({ trackers, impressionOn }: ChosenAd, playback: Playback): DueTr
   const { verified, types } = playback;
   const isRendered = verified || types.has('impression') || types.has('start');
   if (!(impressionOn === 'verified' ? verified : isRendered)) return [];
-  const of = (event: MediaEvent): DueTracker[] => due(event, trackers.byEvent[event] ?? []);
+  const dueFor = (event: MediaEvent): DueTracker[] => due(event, trackers.byEvent[event] ?? []);
   const isFinished = types.has('complete') || types.has('skip');
   return [
-    ...of('impression'),
-    ...of('verificationNotExecuted'),
-    ...(verified ? [...due('burl', [trackers.burl ?? []].flat()), ...of('viewable')] : []),
+    ...dueFor('impression'),
+    ...dueFor('verificationNotExecuted'),
+    ...(verified ? [...due('burl', [trackers.burl ?? []].flat()), ...dueFor('viewable')] : []),
     ...[...types]
       .filter((type) => type !== 'close' || !isFinished)
       .flatMap((type) => byType[type] ?? [])
-      .flatMap(of),
+      .flatMap(dueFor),
     ...due(
       'progress',
       trackers.progress.map(({ url }) => url),

@@ -4,7 +4,7 @@ import type { Operation } from '../store/audit-log.ts';
 import type { Queries, Scope } from '../store/database.ts';
 import type { Tracing } from '../trace/tracing.ts';
 import { copyVideo, fetchVideo, type VideoMedia } from './copy-media.ts';
-import { type FetchedFile, RefusedError } from './fetch-media.ts';
+import { type FetchedFile, RejectedError } from './fetch-media.ts';
 import type { IntakeDeps } from './intake.ts';
 import { changeConfiguration, originCheckMs } from './outside-creative.ts';
 
@@ -109,7 +109,7 @@ async function checkOrigin(
   } catch (error) {
     // On shutdown, another process takes over when the lease expires.
     if (signal.aborted) return false;
-    const isUnavailable = error instanceof RefusedError;
+    const isUnavailable = error instanceof RejectedError;
     if (isUnavailable)
       log.debug({ creativeId: origin.creative_id, reason: error.message }, 'origin unavailable');
     else log.error({ err: error, ...origin }, 'could not check an outside creative');
@@ -234,7 +234,7 @@ async function tryCopy(
   try {
     return { media: await copyVideo(deps, video) };
   } catch (error) {
-    if (error instanceof RefusedError) return { problem: error.message };
+    if (error instanceof RejectedError) return { problem: error.message };
     throw error;
   }
 }

@@ -4,7 +4,7 @@ import { withoutQuery } from '../demand/web-url.ts';
 import type { MediaFacts, StoreFile } from '../media/ingest-media.ts';
 import type { ProbeThread } from '../media/probe-thread.ts';
 import { DomainError } from '../platform/domain-error.ts';
-import { type FetchedFile, type FetchMedia, RefusedError } from './fetch-media.ts';
+import { type FetchedFile, type FetchMedia, RejectedError } from './fetch-media.ts';
 
 export interface MediaDeps {
   fetchMedia: FetchMedia;
@@ -31,7 +31,7 @@ const maxIconBytes = 262_144;
 const maxIconSize = 1_024;
 const maxCaptions = 16;
 
-/** @throws RefusedError when the file cannot be fetched. */
+/** @throws RejectedError when the file cannot be fetched. */
 export const fetchVideo = (
   { fetchMedia }: Pick<MediaDeps, 'fetchMedia'>,
   url: string,
@@ -41,7 +41,7 @@ export const fetchVideo = (
 /**
  * Probes a video and stores our copy. Ignores what the source declared about the file.
  *
- * @throws RefusedError when the file cannot be shown to players.
+ * @throws RejectedError when the file cannot be shown to players.
  */
 export async function copyVideo(
   deps: MediaDeps,
@@ -50,14 +50,14 @@ export async function copyVideo(
   const facts = await readFacts(deps, body);
   const { type, width, height, durationMs, videoCodec, audioCodec } = facts;
   if (!type.startsWith('video/') || !width || !height || !durationMs || !videoCodec)
-    throw new RefusedError('unsupported', `The file is ${type}; expected an MP4 or WebM video.`);
+    throw new RejectedError('unsupported', `The file is ${type}; expected an MP4 or WebM video.`);
   if (!playableVideo.test(videoCodec))
-    throw new RefusedError(
+    throw new RejectedError(
       'unsupported',
       `The file has codec ${videoCodec}, which not every browser plays; expected H.264, VP8, VP9 or AV1.`,
     );
   if (audioCodec !== undefined && !playableAudio.test(audioCodec))
-    throw new RefusedError(
+    throw new RejectedError(
       'unsupported',
       `The file has audio codec ${audioCodec}, which not every browser plays; expected AAC, MP3, Opus or Vorbis.`,
     );
@@ -89,7 +89,7 @@ async function readFacts({ probe }: MediaDeps, body: Buffer): Promise<MediaFacts
   try {
     return await probe(body);
   } catch (error) {
-    if (error instanceof DomainError) throw new RefusedError('unsupported', error.message);
+    if (error instanceof DomainError) throw new RejectedError('unsupported', error.message);
     throw error;
   }
 }
@@ -113,7 +113,7 @@ export async function copyCaptions(
       const { name } = await deps.storeFile(body, 'text/vtt', sha256);
       copied.push({ url: `${deps.publicUrl()}/media/${name}`, language, label });
     } catch (error) {
-      if (!(error instanceof RefusedError)) throw error;
+      if (!(error instanceof RejectedError)) throw error;
     }
   }
   return copied;
@@ -140,7 +140,7 @@ function isWebVtt(body: Buffer): boolean {
 /**
  * Copies an icon.
  *
- * @throws RefusedError when the file is not an image that can be shown.
+ * @throws RejectedError when the file is not an image that can be shown.
  */
 export async function copyIcon(
   deps: MediaDeps,
@@ -150,10 +150,10 @@ export async function copyIcon(
   const { body, sha256 } = await deps.fetchMedia({ url, maxBytes: maxIconBytes, loopback }, signal);
   const { type, width = 0, height = 0 } = await readFacts(deps, body);
   if (!type.startsWith('image/'))
-    throw new RefusedError('unsupported', `The icon is ${type}; expected an image.`);
+    throw new RejectedError('unsupported', `The icon is ${type}; expected an image.`);
   const fits = (pixels: number) => pixels >= 1 && pixels <= maxIconSize;
   if (!fits(width) || !fits(height))
-    throw new RefusedError(
+    throw new RejectedError(
       'unsupported',
       `The icon has ${width} × ${height} pixels; expected at most ${maxIconSize} × ${maxIconSize}.`,
     );

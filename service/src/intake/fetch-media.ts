@@ -8,18 +8,18 @@ import { linkSignal } from '../platform/link-signal.ts';
 import { findUrlProblem } from '../platform/public-address.ts';
 
 /** Why an offer was rejected, for metrics. */
-export type Refusal =
+export type RejectionReason =
   'unreachable' | 'too_large' | 'unsupported' | 'unknown_advertiser' | 'invalid_id' | 'no_room';
 
 /** An outside source's offer cannot be used; the message says why. */
-export class RefusedError extends Error {
-  readonly refusal: Refusal;
+export class RejectedError extends Error {
+  readonly reason: RejectionReason;
   /** Whether a retry may succeed, because the failure doesn't depend on the file itself. */
   readonly isTransient: boolean;
-  constructor(refusal: Refusal, message: string, isTransient = false) {
+  constructor(reason: RejectionReason, message: string, isTransient = false) {
     super(message);
-    this.name = 'RefusedError';
-    this.refusal = refusal;
+    this.name = 'RejectedError';
+    this.reason = reason;
     this.isTransient = isTransient;
   }
 }
@@ -37,7 +37,7 @@ export interface FetchedFile {
   sha256: string;
 }
 
-/** @throws RefusedError when the file is missing or too large, or takes too long to fetch. */
+/** @throws RejectedError when the file is missing or too large, or takes too long to fetch. */
 export type FetchMedia = (request: MediaRequest, signal: AbortSignal) => Promise<FetchedFile>;
 
 interface Deps {
@@ -59,7 +59,7 @@ export function createFetchMedia({ agents, timeoutMs = 30_000 }: Deps): FetchMed
       for (let redirects = 0; redirects <= maxRedirects; redirects += 1) {
         const problem = findUrlProblem(currentUrl, { development: loopback });
         if (problem !== undefined)
-          throw new RefusedError('unreachable', `The URL ${short(currentUrl)} ${problem}.`);
+          throw new RejectedError('unreachable', `The URL ${short(currentUrl)} ${problem}.`);
         const response = await request(currentUrl, {
           dispatcher,
           signal: linked.signal,
@@ -73,13 +73,13 @@ export function createFetchMedia({ agents, timeoutMs = 30_000 }: Deps): FetchMed
         response.body.destroy();
         currentUrl = target;
       }
-      throw new RefusedError(
+      throw new RejectedError(
         'unreachable',
         `${short(url)} redirects more than ${maxRedirects} times.`,
       );
     } catch (error) {
-      if (error instanceof RefusedError) throw error;
-      throw new RefusedError(
+      if (error instanceof RejectedError) throw error;
+      throw new RejectedError(
         'unreachable',
         `${short(url)} ${describeError(error, timeoutMs)}.`,
         true,
@@ -100,7 +100,7 @@ export const withTestAd =
       const body = await readFile(file, { signal });
       return { body, sha256: createHash('sha256').update(body).digest('hex') };
     } catch (error) {
-      throw new RefusedError(
+      throw new RejectedError(
         'unreachable',
         `The test ad cannot be read: ${(error as Error).message}`,
         true,
@@ -118,7 +118,7 @@ function redirectOf(
   const target = parseWebUrl(location, from);
   if (target !== undefined) return target;
   body.destroy();
-  throw new RefusedError(
+  throw new RejectedError(
     'unreachable',
     `${short(from)} redirects to ${short(location)}, which is not a web URL.`,
   );
@@ -129,18 +129,18 @@ async function readBody(
   url: string,
   maxBytes: number,
 ): Promise<FetchedFile> {
-  const refuse = (refusal: Refusal, problem: string, isTransient = false): never => {
+  const reject = (reason: RejectionReason, problem: string, isTransient = false): never => {
     body.destroy();
-    throw new RefusedError(refusal, `${short(url)} ${problem}.`, isTransient);
+    throw new RejectedError(reason, `${short(url)} ${problem}.`, isTransient);
   };
   if (statusCode !== 200)
-    refuse(
+    reject(
       'unreachable',
       `responded ${statusCode}; expected 200`,
       statusCode >= 500 || statusCode === 429,
     );
   const tooLarge = `has more than ${maxBytes} bytes`;
-  if (Number(headers['content-length'] ?? 0) > maxBytes) refuse('too_large', tooLarge);
+  if (Number(headers['content-length'] ?? 0) > maxBytes) reject('too_large', tooLarge);
   const chunks: Buffer[] = [];
   // Hash chunk by chunk, because hashing 20 MB in one call would block the process for 25 ms.
   const hash = createHash('sha256');
@@ -148,7 +148,7 @@ async function readBody(
   for await (const chunk of body) {
     const bytes = chunk as Buffer;
     size += bytes.length;
-    if (size > maxBytes) refuse('too_large', tooLarge);
+    if (size > maxBytes) reject('too_large', tooLarge);
     hash.update(bytes);
     chunks.push(bytes);
   }

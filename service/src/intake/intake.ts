@@ -11,7 +11,7 @@ import {
   fetchVideo,
   type MediaDeps,
 } from './copy-media.ts';
-import { type Refusal, RefusedError } from './fetch-media.ts';
+import { type RejectionReason, RejectedError } from './fetch-media.ts';
 import type { JobQueue } from './job-queue.ts';
 import {
   addIcon,
@@ -34,7 +34,7 @@ export interface IntakeDeps extends MediaDeps, ChangeDeps {
 }
 
 /** Result of importing or checking a creative, for metrics. `replaced`: the source has changed its file. */
-export type IntakeResult = 'copied' | 'replaced' | 'archived' | 'failed' | Refusal;
+export type IntakeResult = 'copied' | 'replaced' | 'archived' | 'failed' | RejectionReason;
 
 /**
  * Imports an offer's creative as an ordinary one, with our copy of its media and a review. Returns immediately and never
@@ -75,8 +75,8 @@ export function createSubmitOffer(deps: IntakeDeps): SubmitOffer {
         return true;
       } catch (error) {
         if (signal.aborted) return false;
-        deps.demandMetrics.countIntake(error instanceof RefusedError ? error.refusal : 'failed');
-        if (!(error instanceof RefusedError)) {
+        deps.demandMetrics.countIntake(error instanceof RejectedError ? error.reason : 'failed');
+        if (!(error instanceof RejectedError)) {
           log.error({ err: error, sourceId: source.id }, 'could not import an outside creative');
           return false;
         }
@@ -103,7 +103,7 @@ export function createSubmitOffer(deps: IntakeDeps): SubmitOffer {
 /** Whether PostgreSQL can store this JSON text. */
 const isStorable = (json: string): boolean => !/\\u(?:0000|d[89a-f])/i.test(json);
 
-/** @throws RefusedError when the offer cannot become a creative. */
+/** @throws RejectedError when the offer cannot become a creative. */
 async function importCreative(
   deps: IntakeDeps,
   submission: Submission,
@@ -139,19 +139,22 @@ const hostname =
 
 function checkOffer({ creativeKey, advertiserDomain }: Offer): void {
   if (creativeKey === '' || creativeKey.length > maxKeyLength)
-    throw new RefusedError(
+    throw new RejectedError(
       'invalid_id',
       `The creative's id must have 1 to ${maxKeyLength} characters.`,
     );
   if (!isStorable(JSON.stringify(creativeKey)))
-    throw new RefusedError('invalid_id', "The creative's id has characters that cannot be stored.");
+    throw new RejectedError(
+      'invalid_id',
+      "The creative's id has characters that cannot be stored.",
+    );
   if (advertiserDomain === undefined)
-    throw new RefusedError(
+    throw new RejectedError(
       'unknown_advertiser',
       'The advertiser is unknown: the ad has no advertiser domain.',
     );
   if (!hostname.test(advertiserDomain))
-    throw new RefusedError(
+    throw new RejectedError(
       'unknown_advertiser',
       `The advertiser is unknown: ${JSON.stringify(advertiserDomain.slice(0, 100))} is not a domain.`,
     );

@@ -8,7 +8,7 @@ import { type Stored, unreviewed } from '../resource/resource.ts';
 import type { Operation } from '../store/audit-log.ts';
 import type { Database, Queries, Scope } from '../store/database.ts';
 import type { CreativeIcon, VideoMedia } from './copy-media.ts';
-import { RefusedError } from './fetch-media.ts';
+import { RejectedError } from './fetch-media.ts';
 
 /** An offer whose creative is to be imported. */
 export interface Submission {
@@ -44,7 +44,7 @@ export async function findCreative(
 const maxCreatives = 1_000;
 const maxPending = 200;
 
-/** @throws RefusedError when the source has too many creatives. */
+/** @throws RejectedError when the source has too many creatives. */
 export async function checkQuota(queries: Queries, { scope, source }: Submission): Promise<void> {
   const [row] = await queries.query<{ all: number; pending: number }>(
     `SELECT count(*)::bigint AS all,
@@ -55,12 +55,12 @@ export async function checkQuota(queries: Queries, { scope, source }: Submission
     [scope.accountId, scope.environment, source.id],
   );
   if (row && row.pending >= maxPending)
-    throw new RefusedError(
+    throw new RejectedError(
       'no_room',
       `${maxPending} creatives of this source are pending review; review some of them.`,
     );
   if (row && row.all >= maxCreatives)
-    throw new RefusedError(
+    throw new RejectedError(
       'no_room',
       `This source has ${maxCreatives} creatives; archive those that it no longer offers.`,
     );

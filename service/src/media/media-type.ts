@@ -102,10 +102,14 @@ function hasCompleteBoxes(body: Buffer, required: readonly string[]): boolean {
   const types = new Set<string>();
   let at = 0;
   while (at + 8 <= body.length) {
-    const short = body.readUInt32BE(at);
-    if (short === 1 && at + 16 > body.length) return false;
+    const size32 = body.readUInt32BE(at);
+    if (size32 === 1 && at + 16 > body.length) return false;
     const size =
-      short === 1 ? Number(body.readBigUInt64BE(at + 8)) : short === 0 ? body.length - at : short;
+      size32 === 1
+        ? Number(body.readBigUInt64BE(at + 8))
+        : size32 === 0
+          ? body.length - at
+          : size32;
     if (size < 8 || at + size > body.length) return false;
     types.add(body.toString('latin1', at + 4, at + 8));
     at += size;

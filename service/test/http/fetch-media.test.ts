@@ -2,7 +2,7 @@ import { createServer, type Server, type Socket } from 'node:net';
 import type { AddressInfo } from 'node:net';
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
 import type { Agent } from 'undici';
-import { createFetchMedia, type FetchMedia, RefusedError } from '../../src/intake/fetch-media.ts';
+import { createFetchMedia, type FetchMedia, RejectedError } from '../../src/intake/fetch-media.ts';
 import { createGuardedAgent } from '../../src/platform/guarded-agent.ts';
 
 let agents: { strict: Agent; development: Agent };
@@ -39,7 +39,7 @@ async function respond(answer: (socket: Socket) => void): Promise<string> {
 const attempt = (url: string, signal = new AbortController().signal) =>
   fetchMedia({ url, maxBytes: 1_000, loopback: true }, signal).then(
     ({ body }) => body.length,
-    (error: unknown) => error as RefusedError,
+    (error: unknown) => error as RejectedError,
   );
 
 test.each<[string, (socket: Socket) => void]>([
@@ -62,7 +62,7 @@ test.each<[string, (socket: Socket) => void]>([
   ],
 ])('a server that %s is given up, and may be asked again', async (_name, answer) => {
   const error = await attempt(await respond(answer));
-  expect(error).toBeInstanceOf(RefusedError);
+  expect(error).toBeInstanceOf(RejectedError);
   expect(error).toMatchObject({
     isTransient: true,
     message: expect.stringMatching(/took more than 0.4 s/) as string,
@@ -92,7 +92,7 @@ test('a compressed body counts as the bytes that were sent, and is not expanded'
 test('a stop ends the request', async () => {
   const stopping = new AbortController();
   const url = await respond(() => stopping.abort());
-  expect(await attempt(url, stopping.signal)).toBeInstanceOf(RefusedError);
+  expect(await attempt(url, stopping.signal)).toBeInstanceOf(RejectedError);
 });
 
 test('without development a host name of this machine is not connected to', async () => {

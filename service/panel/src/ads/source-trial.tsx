@@ -254,8 +254,8 @@ function indentJson(text: string): string {
 }
 
 function describeVerdict(verdict: string, { timeout_ms: timeoutMs = 1_000 }: Source): string {
-  const [kind = '', ...rest] = verdict.split(': ');
-  if (rest.length > 0) return `${verdictTexts[kind] ?? humanize(kind)}: ${rest.join(': ')}`;
+  const [kind = '', ...details] = verdict.split(': ');
+  if (details.length > 0) return `${verdictTexts[kind] ?? humanize(kind)}: ${details.join(': ')}`;
   if (verdict === 'timeout') return `The source did not respond within ${timeoutMs} ms.`;
   return verdictTexts[verdict] ?? `The ad would not be shown: ${humanize(verdict)}.`;
 }

@@ -23,7 +23,7 @@ export interface Call {
 }
 
 /**
- * Creates a {@link Call} for one environment. Each request names its environment, so that none can affect the other one.
+ * Creates a {@link Call} for one environment. Each request states its environment, so that it can't affect the other one.
  *
  * @throws HttpError for every response with a status other than 2xx.
  */

@@ -72,7 +72,7 @@ function useStoppedTargets(
   const ids = switches
     .filter((killSwitch) => killSwitch.scope === scope)
     .map(({ target_id: id }) => id)
-    // A kill switch may refer to a placement by name, which needs no lookup.
+    // A kill switch can refer to a placement by name, which needs no lookup.
     .filter((id) => scope !== 'placement' || id.startsWith('plc_'));
   const { data = [] } = useGetManyAggregate<Named>(resource, { ids });
   const named = switches

@@ -20,16 +20,16 @@ const previousStyle = {
 const number = new Intl.NumberFormat();
 
 interface Props {
-  now: Figures;
-  before: Figures | undefined;
+  current: Figures;
+  previous: Figures | undefined;
   revenue: Revenue;
-  revenueBefore: Revenue | undefined;
+  previousRevenue: Revenue | undefined;
 }
 
 type Revenue = readonly { currency: string; micros: number }[];
 
 /** The totals for the time range and their change. Revenue has one tile per currency. */
-export const FigureTiles = ({ now, before, revenue, revenueBefore }: Props) => (
+export const FigureTiles = ({ current, previous, revenue, previousRevenue }: Props) => (
   <Box
     component="dl"
     sx={{
@@ -43,22 +43,22 @@ export const FigureTiles = ({ now, before, revenue, revenueBefore }: Props) => (
       <Tile
         key={name}
         label={label}
-        value={formatFigure(now[name], unit)}
-        before={
-          before &&
-          `previous: ${formatFigure(before[name], unit)}${formatChange(now[name], before[name], unit)}`
+        value={formatFigure(current[name], unit)}
+        previous={
+          previous &&
+          `previous: ${formatFigure(previous[name], unit)}${formatChange(current[name], previous[name], unit)}`
         }
       />
     ))}
     {revenue.map(({ currency, micros }) => {
-      const earlier = revenueBefore?.find((sum) => sum.currency === currency)?.micros ?? 0;
+      const earlier = previousRevenue?.find((sum) => sum.currency === currency)?.micros ?? 0;
       return (
         <Tile
           key={currency}
           label={`Revenue (${currency})`}
           value={money(micros)}
-          before={
-            revenueBefore && `previous: ${money(earlier)}${formatChange(micros, earlier, '')}`
+          previous={
+            previousRevenue && `previous: ${money(earlier)}${formatChange(micros, earlier, '')}`
           }
         />
       );
@@ -69,19 +69,19 @@ export const FigureTiles = ({ now, before, revenue, revenueBefore }: Props) => (
 interface TileProps {
   label: string;
   value: string;
-  before: string | undefined;
+  previous: string | undefined;
 }
 
-const Tile = ({ label, value, before }: TileProps) => (
+const Tile = ({ label, value, previous }: TileProps) => (
   <Card sx={{ padding: 2, display: 'flex', flexDirection: 'column' }}>
     <Typography component="dt" variant="body2" color="textSecondary">
       {label}
     </Typography>
     <Typography component="dd" sx={{ margin: 0, fontSize: '1.6rem', fontWeight: 600 }}>
       {value}
-      {before !== undefined && (
+      {previous !== undefined && (
         <Box component="span" sx={previousStyle}>
-          {before}
+          {previous}
         </Box>
       )}
     </Typography>
@@ -94,9 +94,13 @@ const formatFigure = (value: number | undefined, unit: string): string =>
   value === undefined ? '–' : `${number.format(value)}${unit}`;
 
 /** Formats a change: ` (+12.0%)`, or in percentage points for a rate. */
-function formatChange(now: number | undefined, before: number | undefined, unit: string): string {
-  if (now === undefined || before === undefined || before === 0) return '';
-  const difference = unit === '' ? ((now - before) / before) * 100 : now - before;
+function formatChange(
+  current: number | undefined,
+  previous: number | undefined,
+  unit: string,
+): string {
+  if (current === undefined || previous === undefined || previous === 0) return '';
+  const difference = unit === '' ? ((current - previous) / previous) * 100 : current - previous;
   const sign = difference > 0 ? '+' : '';
   return ` (${sign}${difference.toFixed(1)}${unit === '' ? '%' : ' points'})`;
 }

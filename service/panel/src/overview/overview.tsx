@@ -51,10 +51,10 @@ export function Overview() {
             </Alert>
           )}
           <FigureTiles
-            now={figures.total}
-            before={figures.totalBefore}
+            current={figures.total}
+            previous={figures.previousTotal}
             revenue={revenueOf(figures.rows)}
-            revenueBefore={figures.rowsBefore && revenueOf(figures.rowsBefore)}
+            previousRevenue={figures.previousRows && revenueOf(figures.previousRows)}
           />
           <Suspense fallback={<Loading />}>
             <Plots points={figures.points} interval={figures.range.interval} />

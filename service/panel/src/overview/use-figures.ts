@@ -17,10 +17,10 @@ interface OverviewFigures {
   /** One row per period and placement. */
   rows: ReportRow[];
   /** Rows of the previous time range, if it is compared with. */
-  rowsBefore: ReportRow[] | undefined;
+  previousRows: ReportRow[] | undefined;
   points: Point[];
   total: Figures;
-  totalBefore: Figures | undefined;
+  previousTotal: Figures | undefined;
   isPending: boolean;
   /** False before the first response, when missing figures must not be shown as zeros. */
   hasData: boolean;
@@ -35,28 +35,28 @@ export function useFigures(rangeName: RangeName, compares: boolean): OverviewFig
     queryFn: async () => {
       const nowMs = Date.now();
       const range = timeRange(rangeName, nowMs);
-      const before = timeRange(rangeName, nowMs, 1);
-      const read = async (of: TimeRange) => (await call<Report>(reportPath(of))).body.data;
-      const [rows, rowsBefore] = await Promise.all([
+      const previousRange = timeRange(rangeName, nowMs, 1);
+      const read = async (period: TimeRange) => (await call<Report>(reportPath(period))).body.data;
+      const [rows, previousRows] = await Promise.all([
         read(range),
-        compares ? read(before) : undefined,
+        compares ? read(previousRange) : undefined,
       ]);
-      return { range, rows, before, rowsBefore };
+      return { range, rows, previousRange, previousRows };
     },
   });
   const range = data?.range ?? timeRange(rangeName, Date.now());
   const rows = data?.rows ?? [];
-  const rowsBefore = data?.rowsBefore;
+  const previousRows = data?.previousRows;
   return {
     range,
     rows,
-    rowsBefore,
+    previousRows,
     isPending,
     hasData: data !== undefined,
     error,
     total: sumRows(rows),
-    totalBefore: rowsBefore && sumRows(rowsBefore),
-    points: toPoints(range.periods, rows, rowsBefore && data.before.periods, rowsBefore),
+    previousTotal: previousRows && sumRows(previousRows),
+    points: toPoints(range.periods, rows, previousRows && data.previousRange.periods, previousRows),
   };
 }
 

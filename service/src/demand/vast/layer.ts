@@ -99,7 +99,7 @@ const maxDropped = 10;
  * Parses one level of a wrapper chain.
  *
  * @param body the `InLine` or `Wrapper` element
- * @param linears `Linear` elements whose trackers count: all of a wrapper's, only the one that plays of an InLine ad
+ * @param linears `Linear` elements whose trackers count: all of a wrapper's, but only the one of an InLine ad that plays
  */
 export function readLayer(
   body: XmlElement,
@@ -109,7 +109,7 @@ export function readLayer(
   const dropped: string[] = [];
   const url = createUrlReader(rules, dropped);
   const clicks = linears.map((linear) => childOf(linear, 'VideoClicks'));
-  const clickThroughs = clicks.flatMap((each) => childrenOf(each, 'ClickThrough'));
+  const clickThroughs = clicks.flatMap((element) => childrenOf(element, 'ClickThrough'));
   const clickThrough = clickThroughs.flatMap(({ text }) => url.page(text) ?? [])[0];
   const adSystem = shortText(childOf(body, 'AdSystem')?.text);
   const skip = linears
@@ -124,7 +124,9 @@ export function readLayer(
       ...readViewable(childOf(body, 'ViewableImpression'), url),
       ...verificationsOf(body).flatMap((verification) => readTracking(verification, url)),
       ...linears.flatMap((linear) => readTracking(linear, url)),
-      ...clicks.flatMap((each) => trackersOf('click', childrenOf(each, 'ClickTracking'), url)),
+      ...clicks.flatMap((element) =>
+        trackersOf('click', childrenOf(element, 'ClickTracking'), url),
+      ),
     ],
     icons: linears
       .flatMap((linear) => childrenOf(childOf(linear, 'Icons'), 'Icon'))
@@ -158,8 +160,8 @@ export function createUrlReader(rules: UrlRules, dropped: string[]): UrlReader {
     if (!text) return undefined;
     const url = parseWebUrl(text);
     if (url !== undefined && (httpAllowed || isHttps(url))) return url;
-    const why = url === undefined ? 'is not a web URL' : 'is not https';
-    dropped.push(`${kind} ${JSON.stringify(text.slice(0, 120))} ${why}`);
+    const problem = url === undefined ? 'is not a web URL' : 'is not https';
+    dropped.push(`${kind} ${JSON.stringify(text.slice(0, 120))} ${problem}`);
     return undefined;
   };
   return {

@@ -157,5 +157,5 @@ function cdataAfter(text: string, from: number): { start: number; end: number } 
   return { start, end: end < 0 ? Infinity : end };
 }
 
-const malformed = (what: string): VastError =>
-  new VastError(vastErrorCodes.xml, `The document ${what}.`);
+const malformed = (problem: string): VastError =>
+  new VastError(vastErrorCodes.xml, `The document ${problem}.`);
