@@ -63,7 +63,7 @@ test.each([
   },
 );
 
-test('a publishable key cannot manage objects, and a secret key cannot report events', async () => {
+test('a publishable key cannot manage resources, and a secret key cannot report events', async () => {
   const list = await client.call<Problem>('GET', '/v1/placements', client.publishable);
   expect([list.status, list.body.code]).toEqual([403, 'key_not_permitted']);
   const events = await client.call<Problem>('POST', '/v1/events', client.secret, {
@@ -85,7 +85,7 @@ test('a secret key sent from a web page is rejected by every route', async () =>
   }
 });
 
-test('a page can request decisions and read the problem document of a rejection', async () => {
+test('a web page can request decisions and read problem documents', async () => {
   const headers = { origin: 'https://game.example' };
   const preflight = await client.call('OPTIONS', '/v1/decisions', undefined, undefined, {
     ...headers,

@@ -136,7 +136,7 @@ const videoOf = ({ media }: Creative) => {
   return media;
 };
 
-test('an offered ad becomes a creative with our copy of its media, which waits for review', async () => {
+test('an offered ad becomes a creative with our copy of its media, pending review', async () => {
   const source = await makeSource();
   origin.serve('/meadow.mp4', meadow);
   origin.serve('/meadow.vtt', 'WEBVTT\n\n00:00.000 --> 00:01.000\nHello');
@@ -196,7 +196,7 @@ test('an offered ad becomes a creative with our copy of its media, which waits f
   }
 });
 
-test('the same offer many times is fetched once, and makes one creative', async () => {
+test('a repeated offer is fetched once and creates one creative', async () => {
   const source = await makeSource();
   origin.serve('/once.mp4', clip);
   for (let n = 0; n < 50; n += 1) submit(source, { url: `/once.mp4?cb=${n}` });
@@ -209,7 +209,7 @@ test('the same offer many times is fetched once, and makes one creative', async 
   expect((await creativesOf(source)).map((each) => each.id)).toContain(id);
 });
 
-test('an advertiser with the same domain is used, however its domain is written', async () => {
+test('an existing advertiser with the same domain is reused, whatever the domain’s spelling', async () => {
   const source = await makeSource();
   const { id } = await post<Advertiser>('/v1/advertisers', {
     name: 'Known',
@@ -220,7 +220,7 @@ test('an advertiser with the same domain is used, however its domain is written'
   expect((await takenIn(source)).advertiser_id).toBe(id);
 });
 
-test('the probed duration decides how long a player must watch, not the declared one', async () => {
+test('the required watch time comes from the probed duration, not the declared one', async () => {
   const source = await makeSource();
   origin.serve('/short.mp4', meadow);
   submit(source, { url: '/short.mp4', declaredMs: 2_000 });
@@ -244,7 +244,7 @@ test('the probed duration decides how long a player must watch, not the declared
   expect(body).toMatchObject({ status: 'filled', min_watch_ms: 12_000 });
 });
 
-test('a WebM file that is declared as MP4 is taken for what it is', async () => {
+test('a WebM file declared as MP4 is stored as WebM', async () => {
   const source = await makeSource();
   origin.serve('/really.webm', meadowWebm);
   submit(source, { url: '/really.webm', mime: 'video/mp4' });
@@ -322,7 +322,7 @@ test.each<[string, RegExp, Parameters<MediaOrigin['serve']>[1], Partial<Given>?]
   expect(await creativesOf(source)).toEqual([]);
 });
 
-test('what was refused is not fetched again within an hour, and a file that replaces it is', async () => {
+test('a rejected file is not fetched again for an hour, but its replacement is', async () => {
   const source = await makeSource();
   origin.serve('/refused.mp4', '<!doctype html>');
   origin.serve('/fixed.mp4', clip);
@@ -339,7 +339,7 @@ test('what was refused is not fetched again within an hour, and a file that repl
   expect(fetchesOf('/refused.mp4')).toBe(2);
 });
 
-test('text that the database cannot store is refused without harm', async () => {
+test('an offer with text that the database cannot store is rejected', async () => {
   origin.serve('/fine.mp4', clip);
   const sources = [await makeSource(), await makeSource()];
   for (const [index, source] of sources.entries()) {
@@ -349,7 +349,7 @@ test('text that the database cannot store is refused without harm', async () => 
   for (const source of sources) expect((await takenIn(source)).source_key).toBe('fine');
 });
 
-test('outside development nothing on this machine is fetched', async () => {
+test('loopback URLs are fetched in development only', async () => {
   const source = await makeSource();
   const { service } = running;
   const before = origin.requests.length;
@@ -365,7 +365,7 @@ test('outside development nothing on this machine is fetched', async () => {
   expect(origin.requests.length).toBe(before);
 });
 
-test('only advertisers on the list of the source, and their subdomains, are approved automatically', async () => {
+test('only advertisers on the source’s list, and their subdomains, are approved automatically', async () => {
   const source = await makeSource();
   const rules: SourceRules = { review: 'automatic', allowed_domains: ['www.Trusted.example'] };
   origin.serve('/trusted.mp4', clip);
@@ -398,7 +398,7 @@ test('only advertisers on the list of the source, and their subdomains, are appr
   expect((await takenIn(manual)).review).toEqual({ status: 'pending_review' });
 });
 
-test('a new icon on an approved creative needs a review, one that was approved before does not', async () => {
+test('a new icon on an approved creative needs review, a previously approved one does not', async () => {
   const source = await makeSource();
   origin.serve('/icon-a.png', picture);
   origin.serve('/icon-a-elsewhere.png', picture);
@@ -423,7 +423,7 @@ test('a new icon on an approved creative needs a review, one that was approved b
   });
 });
 
-test('an icon that is no image leaves the creative without it', async () => {
+test('an icon that is not an image is omitted', async () => {
   const source = await makeSource();
   origin.serve('/icon.html', '<!doctype html>');
   submit(source, {
@@ -435,7 +435,7 @@ test('an icon that is no image leaves the creative without it', async () => {
   expect((await takenIn(source)).icons).toBeUndefined();
 });
 
-test('a source with 200 creatives in the review queue adds no more', async () => {
+test('a source with 200 creatives pending review adds no more', async () => {
   const source = await makeSource();
   origin.serve('/flood.mp4', clip);
   submit(source, { url: '/flood.mp4' });
@@ -497,7 +497,7 @@ test('a creative whose file is the same after a day stays approved', async () =>
   expect((await readCreative(id)).review.status).toBe('approved');
 });
 
-test('other bytes at the origin put a creative back into the review queue, even one of a trusted advertiser', async () => {
+test('a file that changed at its origin returns the creative to review, even for a trusted advertiser', async () => {
   const rules: SourceRules = { review: 'automatic', allowed_domains: ['meadow.example'] };
   const creative = await approvedCreative('/swapped.mp4', rules);
   origin.serve('/swapped.mp4', meadow);
@@ -528,7 +528,7 @@ test('other bytes at the origin put a creative back into the review queue, even 
   expect(fetchesOf('/swapped.mp4')).toBe(3);
 });
 
-test('a file that was replaced by something unusable is reported once, and not copied', async () => {
+test('an unusable replacement file is reported once and not copied', async () => {
   const creative = await approvedCreative('/spoiled.mp4');
   origin.serve('/spoiled.mp4', '<!doctype html><script>1</script>');
   clock.advance(dayMs);
@@ -547,7 +547,7 @@ test('a file that was replaced by something unusable is reported once, and not c
   expect(fetchesOf('/spoiled.mp4')).toBe(3);
 });
 
-test('our copy stays in use while its origin does not respond', async () => {
+test('our copy stays in use while its origin is unreachable', async () => {
   const creative = await approvedCreative('/gone.mp4');
   origin.serve('/gone.mp4', (_request, response) => response.writeHead(503).end());
   clock.advance(dayMs);
@@ -557,7 +557,7 @@ test('our copy stays in use while its origin does not respond', async () => {
   expect((await readCreative(creative.id)).review.status).toBe('approved');
 });
 
-test('a creative that is not served is not fetched, and an archived one is forgotten', async () => {
+test('the file of a paused creative is not fetched, and that of an archived one is no longer tracked', async () => {
   const rejected = await approvedCreative('/rejected.mp4');
   await review(rejected.id, 'rejected');
   const archived = await approvedCreative('/archived.mp4');
@@ -604,7 +604,7 @@ test('a creative that its source has not offered for 30 days is archived, unless
   expect(entry).toMatchObject({ action: 'creative.archived', actor: 'service' });
 });
 
-test('metrics count what was copied, refused, replaced and archived', async () => {
+test('metrics count copied, rejected, replaced and archived creatives', async () => {
   const text = await (await fetch(`${running.url}/metrics`)).text();
   const results = [
     ...text.matchAll(/^trueward_intake_creatives_total\{result="(\w+)"\} [1-9]/gm),

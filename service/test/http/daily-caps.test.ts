@@ -129,7 +129,7 @@ describe.runIf(hasPostgres)('a daily cap enforced by two processes', () => {
     await game.stop();
   });
 
-  test('is reached, and exceeded by at most two impressions', async () => {
+  test('can be used up, and is exceeded by at most two impressions', async () => {
     const placement = await cappedPlacement(game, 20);
     const clients = [game.client, createClient({ url: second.url, keys: game.keys })];
     const ads: Filled[] = [];

@@ -114,7 +114,7 @@ describe.skipIf(postgres === undefined)('on PostgreSQL', () => {
     await service.stop();
   });
 
-  test('a draining process is not ready but still responds', async () => {
+  test('a draining process reports that it is not ready, but still responds', async () => {
     const service = await start();
     service.running.service.drain();
     expect(await service.status('/readyz')).toBe(503);

@@ -105,7 +105,7 @@ const states = async (): Promise<Record<string, number>> =>
     ).map(({ state, count }) => [state, count]),
   );
 
-test('a slot is free for the next delivery as soon as the endpoint has responded', async () => {
+test('a slot is free for the next delivery once the endpoint has responded', async () => {
   await createDeliveries('acc_1', 'whk_1', 40);
   const lane = createAttemptLanes(database, lanes);
   let record: () => void = () => undefined;
@@ -197,7 +197,7 @@ test('an account with slow endpoints leaves slots for other accounts', () => {
   ).toBe(0);
 });
 
-test('an account with many new endpoints that hang leaves half of the slots to others', async () => {
+test('an account with many hanging new endpoints leaves half of the slots to others', async () => {
   for (let n = 1; n <= 260; n += 1) await createDeliveries('acc_1', `whk_${n}`, 4);
   const { dispatcher, sent } = start();
   await expect.poll(() => sent.length, { timeout: 20_000 }).toBeGreaterThanOrEqual(500);

@@ -16,7 +16,7 @@ async function serve(listener: RequestListener): Promise<string> {
 
 const text = { 'content-type': 'text/plain; charset=utf-8' };
 
-test('ads.txt is read, also behind a redirect', async () => {
+test('ads.txt is read, following redirects', async () => {
   const url = await serve((request, response) => {
     if (request.url === '/ads.txt') response.writeHead(301, { location: '/files/ads' }).end();
     else response.writeHead(200, text).end('ads.example, 1, DIRECT');
@@ -75,7 +75,7 @@ test('each source is checked, and one file that cannot be read does not affect t
   expect(findings[2]?.text).toContain('it is gone');
 });
 
-test('the sellers of bid requests must be in the file, too', async () => {
+test('sellers named in bid requests must be listed in the file', async () => {
   const lines = ['ads.example, 1, DIRECT'];
   const source = {
     id: 'src_1',

@@ -65,7 +65,7 @@ test('a second service on the same data directory exits with an error and does n
   await first.stop();
 });
 
-test('on SIGTERM, pending requests are answered and the process exits within five seconds', async () => {
+test('on SIGTERM, pending requests complete and the process exits within five seconds', async () => {
   const service = await startService({ dataDir });
   const client = createClient(service);
   const decision = await client.decideImage('waiting');

@@ -113,7 +113,7 @@ async function checkWithoutLeak(run: (numRuns: number) => Promise<void>): Promis
   expect(heapMb() - heapBefore).toBeLessThan(30);
 }
 
-test('mutated tags neither crash nor hang a request for an offer, and leave nothing behind', async () => {
+test('mutated VAST documents neither crash nor hang an ad request, and leak nothing', async () => {
   let offers = 0;
   await checkWithoutLeak((numRuns) =>
     fc.assert(
@@ -169,7 +169,7 @@ const bidPieces = [
   '${AUCTION_PRICE}', '${AUCTION_PRICE:B64}', '__proto__', '"adm":"<VAST/>"', '[['.repeat(500), '{},'.repeat(2_000),
 ];
 
-test('mutated bids neither crash nor hang a request for an offer, and leave nothing behind', async () => {
+test('mutated bid responses neither crash nor hang an ad request, and leak nothing', async () => {
   const bidEdit = fc
     .tuple(edit, fc.constantFrom(...bidPieces, ...pieces))
     .map(([one, piece]) => ({ ...one, document: 'bid', piece }));
@@ -188,7 +188,7 @@ test('mutated bids neither crash nor hang a request for an offer, and leave noth
   expect(offers).toBeGreaterThan(10);
 }, 600_000);
 
-test('while many requests hang and others read the longest documents, a good source is offered in time', async () => {
+test('a healthy source responds in time while other requests hang or parse the longest documents', async () => {
   const { elements, bidders } = {
     elements: `<VAST>${'<a b=""/>'.repeat(28_000)}</VAST>`,
     bidders: `{"id":"REQUEST_ID","seatbid":[${'{},'.repeat(85_000)}{}]}`,

@@ -88,7 +88,7 @@ const xml =
 const adOf = (path = '/ad.mp4') =>
   inline({ body: tags('Impression', `${origin}/impression`), media: mp4('', `${origin}${path}`) });
 
-test('a tag is requested with the player’s device headers and expanded macros, and its ad is offered at the price of the source', async () => {
+test('a tag is requested with the player’s device headers and expanded macros, and its ad gets the source’s price', async () => {
   respond = xml(vast(adOf('/ad.mp4?session=1')));
   const { offer, verdict, facts } = await ask(tag('/tag?w=[PLAYERSIZE]&ip=[DEVICEIP]'));
   expect(verdict).toBe('offer');
@@ -113,7 +113,7 @@ test('a tag is requested with the player’s device headers and expanded macros,
   });
 });
 
-test('the source’s own headers are sent to its host only, not where it redirects or wraps', async () => {
+test('custom headers are sent only to the source’s own host, not to redirect or wrapper targets', async () => {
   const elsewhere = origin.replace('127.0.0.1', 'localhost');
   respond = ({ url }, response) => {
     if (url === '/tag') response.writeHead(302, { location: `${elsewhere}/moved` }).end();
@@ -178,7 +178,7 @@ test.each<[string, Respond, RegExp]>([
   expect(answer.verdict).toMatch(verdict);
 });
 
-test('a source that does not respond, or drips, ends with its timeout', async () => {
+test('a source that does not respond, or responds too slowly, times out', async () => {
   respond = () => undefined;
   expect((await ask(tag(), 60)).verdict).toBe('timeout');
   respond = (_request, response) => {
@@ -189,7 +189,7 @@ test('a source that does not respond, or drips, ends with its timeout', async ()
   expect((await ask(tag(), 120)).verdict).toBe('timeout');
 });
 
-test('a source that keeps failing is not asked for a while; others on its host are', async () => {
+test('a source that keeps failing gets no requests for a while; other sources on its host still do', async () => {
   respond = (_request, response) => void response.writeHead(503).end();
   const failing = tag();
   for (let count = 0; count < 10; count += 1) await ask(failing);
@@ -219,7 +219,7 @@ const bids =
     response.end(JSON.stringify({ id, cur: 'USD', seatbid: [{ bid: list }] }));
   };
 
-test('the best bid with an ad is offered with its notices; the others are told that they lost', async () => {
+test('the best bid with an ad wins, with its notices; the other bids get loss notices', async () => {
   respond = (incoming, response, body) =>
     bids(bidOf(), bidOf({ id: 'b2', price: 9, adm: '<no vast>' }), bidOf({ id: 'b3', price: 2 }))(
       incoming,

@@ -84,18 +84,18 @@ test.each<[string, string, RegExp, boolean]>([
   expect(error).toMatchObject({ isTransient, message: expect.stringMatching(message) as string });
 });
 
-test('a compressed body counts as the bytes that were sent, and is not expanded', async () => {
+test('the size of a compressed body is that of the transferred bytes; it is not decompressed', async () => {
   const head = 'HTTP/1.1 200 OK\r\ncontent-encoding: gzip\r\ncontent-length: 5\r\n\r\n';
   expect(await attempt(await respond((socket) => socket.end(`${head}bytes`)))).toBe(5);
 });
 
-test('a stop ends the request', async () => {
+test('stopping aborts the request', async () => {
   const stopping = new AbortController();
   const url = await respond(() => stopping.abort());
   expect(await attempt(url, stopping.signal)).toBeInstanceOf(RejectedError);
 });
 
-test('without development a host name of this machine is not connected to', async () => {
+test('a hostname that resolves to this machine is rejected outside development', async () => {
   let requests = 0;
   const url = await respond(() => {
     requests += 1;

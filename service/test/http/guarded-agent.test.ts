@@ -71,7 +71,7 @@ test.each([
   [['::7f00:1']],
   [['::ffff:0:7f00:1']],
   [['2002:7f00:1::']],
-])('a host name that resolves to %j is not connected to', async (addresses) => {
+])('a hostname that resolves to %j is rejected', async (addresses) => {
   const agent = named([addresses]);
   const before = requests;
   await expect(request(`http://rebound.example:${port}/`, { dispatcher: agent })).rejects.toThrow(
@@ -81,7 +81,7 @@ test.each([
   await agent.destroy();
 });
 
-test('a host name is resolved for every connection, never from earlier results', async () => {
+test('a hostname is resolved for every connection and never cached', async () => {
   // 192.0.2.1 is reserved for documentation (RFC 5737), not a public IP either.
   const agent = named([['192.0.2.1'], ['127.0.0.1']]);
   for (const address of ['192.0.2.1', '127.0.0.1']) {

@@ -36,7 +36,7 @@ function tableOnAllShards(statement: string): string | undefined {
 }
 
 test.skipIf(!hasPostgres)(
-  'an idle process queries all shards for what docs/scale.md lists only',
+  'an idle process sends all shards only the statements that docs/scale.md lists',
   async () => {
     const running = await startInProcess({ DATABASE_URL: await createPostgresDatabase() });
     const statements = recordStatements(running.service.database);

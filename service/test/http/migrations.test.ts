@@ -28,7 +28,7 @@ describe.skipIf(!hasPostgres)('on PostgreSQL', () => {
   });
   const env = () => ({ DATABASE_URL: url, TRUEWARD_DATA_DIR: folder, PORT: '0' });
 
-  test('four services that start at once on an empty database create one schema and one set of secrets', async () => {
+  test('four services that start simultaneously on an empty database create one schema and one set of secrets', async () => {
     const key = randomBytes(32).toString('base64');
     const services = await Promise.all(
       Array.from({ length: 4 }, () =>
@@ -44,7 +44,7 @@ describe.skipIf(!hasPostgres)('on PostgreSQL', () => {
     await Promise.all(services.map((service) => service.stop()));
   });
 
-  test('three development processes that start at once create one demo account with one set of keys', async () => {
+  test('three development processes that start simultaneously create one demo account with one set of keys', async () => {
     const dataDir = mkdtempSync(join(folder, 'development-'));
     const TRUEWARD_MASTER_KEY = randomBytes(32).toString('base64');
     const services = await Promise.all(
@@ -127,7 +127,7 @@ describe.skipIf(!hasPostgres)('on PostgreSQL', () => {
     await database.close();
   });
 
-  test('indexes are built during writes, also on partitioned tables; an interrupted build is repeated', async () => {
+  test('indexes are built while the service writes, on partitioned tables too; an interrupted build is repeated', async () => {
     const database = openPostgres(url, () => undefined);
     await migrate(database);
     await admin.query(`CREATE TABLE decisions_20260105 PARTITION OF decisions

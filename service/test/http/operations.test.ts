@@ -72,7 +72,7 @@ test('a flood gets 429 with Retry-After while other clients are served', async (
   await running.stop();
 });
 
-test('requests beyond the queue limit get 503 with Retry-After; accepted ones are answered', async () => {
+test('requests beyond the queue limit get 503 with Retry-After; accepted ones complete', async () => {
   const running = await startInProcess({ RATE_LIMITS: 'off' });
   // A busy database: nothing is committed in the meantime.
   let held: Promise<void> | undefined;

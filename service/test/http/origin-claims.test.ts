@@ -34,7 +34,7 @@ async function round(processes: number): Promise<string[]> {
   return jobs.toSorted();
 }
 
-test('each due creative is claimed by one process, a few of each source at a time, and again if that one dies', async () => {
+test('each due creative is claimed by one process, a few per source at a time, and reclaimed if that process dies', async () => {
   const first = await round(1);
   expect(first).toHaveLength(15);
   const second = await round(3);

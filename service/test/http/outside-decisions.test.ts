@@ -88,7 +88,7 @@ async function approve(source: Source): Promise<Creative> {
   });
 }
 
-test('an outside ad is shown after review, from our own copy, and its trackers follow the verified reward', async () => {
+test('an outside ad is shown after review, from our own copy, and its trackers are requested after the verified reward', async () => {
   const source = await addTag(xml(adOf('brook')));
   const first = await ask();
   expect(verdicts(first)['Network 1']).toBe('creative_pending');
@@ -116,7 +116,7 @@ test('an outside ad is shown after review, from our own copy, and its trackers f
   expect(requestsOf('/brook/impression')).toBe(1);
 });
 
-test('an ad is not shown before the service has a copy of its icon', async () => {
+test('an ad is not shown until the service has copied its icon', async () => {
   origin.serve('/choices.png', picture);
   origin.serve('/other-choices.png', picture);
   let icon = '/choices.png';
@@ -141,7 +141,7 @@ test('an ad is not shown before the service has a copy of its icon', async () =>
   await expect.poll(chosen, waiting).toContain('http://service.test/media/');
 });
 
-test('the best price of a priority wins, whatever the order of the responses', async () => {
+test('the highest price within a priority wins, whatever the order of the responses', async () => {
   const cheap = await addTag(xml(adOf('cheap')), { cpm_micros: 1_000_000 });
   await approve(cheap);
   const slow: RequestListener = (_request, response) =>
@@ -175,7 +175,7 @@ test('an approved creative is not shown for another advertiser', async () => {
   );
 });
 
-test('a source that hangs costs its timeout, and the house ad is shown', async () => {
+test('when a source hangs, the house ad is shown after its timeout', async () => {
   const hanging = await addTag(() => undefined, { timeout_ms: 100 });
   const decision = await ask();
   expect(decision.status).toBe('filled');
@@ -183,7 +183,7 @@ test('a source that hangs costs its timeout, and the house ad is shown', async (
   expect(decision.explain?.find(({ house_ad_id: id }) => id !== undefined)).toBeDefined();
 });
 
-test('while the sources of a placement hang, another placement decides and shows its house ad', async () => {
+test('hanging sources of one placement do not delay another placement', async () => {
   const hanging = await addTag(() => undefined, { timeout_ms: 1_000 });
   const ended: string[] = [];
   const waits = Array.from({ length: 8 }, async () => {
@@ -200,7 +200,7 @@ test('while the sources of a placement hang, another placement decides and shows
   expect(ended[0]).toBe('house ads only');
 });
 
-test('a reason that quotes a source is stored for operators, and not in the response', async () => {
+test('a reason that quotes a source is stored for operators but not returned to players', async () => {
   const location = 'http://10.9.8.7/inner';
   const source = await addTag((_request, response) => {
     response.writeHead(302, { location }).end();
@@ -215,14 +215,14 @@ test('a reason that quotes a source is stored for operators, and not in the resp
   expect(JSON.stringify(stored?.explain)).toContain(location);
 });
 
-test('a source with a worse priority than an eligible house ad is not asked', async () => {
+test('a source with a lower priority than an eligible house ad gets no request', async () => {
   await addTag(xml(adOf('late')), { priority: 10 });
   const before = requestsOf(`/tag/${sources}`);
   expect((await ask()).status).toBe('filled');
   expect(requestsOf(`/tag/${sources}`)).toBe(before);
 });
 
-test('a source is not asked where a kill switch, a policy or its audience forbids it', async () => {
+test('a source gets no request when a kill switch, a policy or its audience forbids it', async () => {
   const source = await addTag(xml(adOf('forbidden')));
   const path = `/tag/${sources}`;
   const off = await game.client.manage<{ id: string }>('POST', '/v1/kill-switches', {
@@ -254,7 +254,7 @@ test('a source is not asked where a kill switch, a policy or its audience forbid
   expect(requestsOf(path)).toBe(0);
 });
 
-test('a request without consent tells a source no user id and a truncated address', async () => {
+test('a request without consent contains no user id and a truncated IP address', async () => {
   let address = '';
   const source = await addTag((request, response) => {
     address = String(request.headers['x-device-ip']);

@@ -76,7 +76,7 @@ test('in live, a no fill is explained, and the newest decisions are listed', asy
   ]);
 });
 
-test('the kill switch or policy that blocked every ad is named with who had set it then, even if changed since', async () => {
+test('the kill switch or policy that blocked every ad is named with its author at that time, even if changed since', async () => {
   const made = await panel.send<{ id: string }>('POST', '/v1/kill-switches', {
     scope: 'placement',
     target_id: 'revive',

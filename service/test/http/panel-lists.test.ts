@@ -54,12 +54,12 @@ test('a page after the last one is empty and has the total', async () => {
   expect(await list({ q: 'even', offset: '500' })).toEqual({ total: 150, names: [], ids: [] });
 });
 
-test('objects are read by their ids in one request', async () => {
+test('several objects are read by id in one request', async () => {
   const { ids } = await list({ limit: '100' });
   expect((await list({ ids: ids.join(','), limit: '100' })).ids.toSorted()).toEqual(ids.toSorted());
 });
 
-test('characters with a meaning in SQL are searched for literally', async () => {
+test('characters with a special meaning in SQL are searched for literally', async () => {
   for (const q of ['%', "'", '\\']) expect((await list({ q })).total).toBe(0);
 });
 

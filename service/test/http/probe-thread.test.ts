@@ -31,7 +31,7 @@ function withSampleTimes(entries: number): Buffer {
 let thread: ProbeThread;
 afterEach(() => thread.stop());
 
-test('files are read in a thread of their own, one after another', async () => {
+test('files are parsed in a worker thread, one at a time', async () => {
   thread = createProbeThread();
   const [video, text] = await Promise.allSettled([
     thread.probe(meadow),
@@ -42,7 +42,7 @@ test('files are read in a thread of their own, one after another', async () => {
   expect(meadow.length).toBeGreaterThan(0);
 });
 
-test('a file whose tables keep the parser busy does not block the process', async () => {
+test('a file that keeps the parser busy does not block the process', async () => {
   thread = createProbeThread();
   await thread.probe(meadow);
   const costly = withSampleTimes(2_000_000);
@@ -53,7 +53,7 @@ test('a file whose tables keep the parser busy does not block the process', asyn
   expect(active).toBeLessThan(idle);
 });
 
-test('a file that takes too long is refused, and does not hold up the next one', async () => {
+test('a file that takes too long to parse is rejected and does not delay the next one', async () => {
   // Nothing is loaded in 1 ms.
   thread = createProbeThread({ timeoutMs: 1 });
   const results = await Promise.allSettled([thread.probe(meadow), thread.probe(meadow)]);

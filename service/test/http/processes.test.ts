@@ -97,7 +97,7 @@ describe.skipIf(!hasPostgres)('on PostgreSQL', () => {
     await receiver.close();
   });
 
-  test('requests admitted by one process count on the other until they leave the window', async () => {
+  test('requests admitted by one process count against the limit of the other', async () => {
     const [here, there] = both();
     const count = async (): Promise<number | undefined> => {
       const [row] = await database.query<{ count: number }>(

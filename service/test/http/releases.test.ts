@@ -23,7 +23,7 @@ beforeAll(async () => {
 });
 afterAll(() => game.stop());
 
-test('tokens of the previous release mean the same here, and tokens issued here are the same as there', () => {
+test('tokens of the previous release are read the same way, and tokens issued here are identical to its tokens', () => {
   const tokens = createDecisionTokens(recorded.tokens.key);
   for (const { claims, text } of recorded.tokens.signed) {
     expect(tokens.verify(text)).toEqual(claims);
@@ -41,7 +41,7 @@ function outline(value: unknown, path = '', name = ''): [string, unknown][] {
   return Object.entries(value).flatMap(([key, member]) => outline(member, `${path}/${key}`, key));
 }
 
-test('clients of the previous release get the same responses here, and earn their reward', async () => {
+test('clients of the previous release get the same responses, and earn their reward', async () => {
   const { clock, client, url } = game;
   const played = await play(recorded.steps, {
     url,
@@ -58,7 +58,7 @@ test('clients of the previous release get the same responses here, and earn thei
   expect(played.at(-1)?.answer).toMatchObject({ state: 'earned' });
 });
 
-test('webhooks of the previous release are verified here', async () => {
+test('webhooks signed by the previous release are verified', async () => {
   const { secret, headers, body } = recorded.webhook;
   const now = () => Number(headers['service-timestamp']) * 1_000;
   const event = await verifyWebhook(body, headers, secret, { now });
@@ -71,7 +71,7 @@ const tokenKey = (): Promise<string> => {
   return readServiceSecret(service.database, openSecretBox(config), clock, 'decision_token');
 };
 
-test('a token in the format of the next release earns its reward here', async () => {
+test('a token in the next release’s format earns its reward', async () => {
   const key = await tokenKey();
   const decision = await game.decide('of two releases');
   const claims = createDecisionTokens(key).verify(decision.token);

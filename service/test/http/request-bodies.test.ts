@@ -30,7 +30,7 @@ test('a deeply nested body is rejected by every route, whole or in one member', 
   }
 });
 
-test('a body of unknown length is accepted unless it is too long', async () => {
+test('a body without Content-Length is accepted unless it is too long', async () => {
   const post = (body: string, headers: Record<string, string>): Promise<number> =>
     new Promise((resolve, reject) => {
       const request = send(

@@ -32,7 +32,7 @@ const create = async (more: object = {}): Promise<Source> => {
 const update = <T = Source>(id: string, change: object) =>
   client.call<T>('PATCH', `/v1/sources/${id}`, client.secret, change);
 
-test('request headers are shown nowhere, and are encrypted in the database', async () => {
+test('request headers are never returned, and are encrypted in the database', async () => {
   const headers = { Authorization: apiKey, 'X-Account': 'account-93' };
   const source = await create({ request_headers: headers });
   expect(source.request_header_names).toEqual(['Authorization', 'X-Account']);
@@ -76,7 +76,7 @@ test('a source of uploaded ads has no request headers', async () => {
   expect([status, body.errors?.[0]?.pointer]).toEqual([422, '/request_headers']);
 });
 
-test('the service reads the headers that a source has now', async () => {
+test('the service uses a source’s current headers', async () => {
   const box = createSecretBox([new Uint8Array(32).fill(7)]);
   const headers = createRequestHeaders(running.service.database, box, { nowMs: () => 0 });
   const created = await create({ request_headers: { 'X-Key': 'a' } });

@@ -237,7 +237,7 @@ test('of twenty concurrent creations with the same placement name, one succeeds'
   ]);
 });
 
-test('null removes a member, and an empty update is rejected', async () => {
+test('null removes a field, and an empty update is rejected', async () => {
   const { body } = await post<Placement>('/v1/placements', {
     name: slug(),
     format: 'banner',
@@ -340,7 +340,7 @@ test('reviews, changed media and kill switches emit their events', async () => {
   await receiver.close();
 });
 
-test('a change is in effect when its response arrives', async () => {
+test('a change is in effect by the time its response arrives', async () => {
   const { body } = await post<KillSwitch>('/v1/kill-switches', {
     scope: 'placement',
     target_id: 'lobby',

@@ -103,7 +103,7 @@ describe('replay', () => {
     expect(await game.webhookEvents('decision.served', decision.id)).toBe(1);
   });
 
-  test('a device with restored storage reports everything again and earns nothing', async () => {
+  test('a device with restored storage reports everything again and earns nothing more', async () => {
     const decision = await game.decide('rewinder');
     const start = game.event(decision, 'start');
     await game.report(start);
@@ -129,7 +129,7 @@ describe('time', () => {
     expect(await game.status(decision.id)).toMatchObject(denied('impossible_timing'));
   });
 
-  test('setting the device clock ahead gains no time', async () => {
+  test('setting the device clock ahead does not shorten the watch time', async () => {
     const decision = await game.decide('clock-setter');
     const ahead = (ms: number) => new Date(game.clock.nowMs() + ms).toISOString();
     game.pass(1_000);
@@ -253,7 +253,7 @@ describe('concurrency', () => {
     expect(states.find(({ state }) => state === 'denied')?.reason).toBe('overlapping_watch');
   });
 
-  test('ten ads loaded at once earn no more than the elapsed time allows', async () => {
+  test('ten ads loaded simultaneously earn no more than the elapsed time allows', async () => {
     const ads = await Promise.all(Array.from({ length: 10 }, () => game.decide('farmer')));
     const startedMs = game.clock.nowMs();
     // Each claims to have followed the previous one as closely as tolerated.
@@ -335,7 +335,7 @@ describe('traffic', () => {
     expect(await game.count('invalid_traffic', 'bot')).toBeGreaterThan(0);
   });
 
-  test('an order of events that no player produces is invalid traffic', async () => {
+  test('an impossible order of events is invalid traffic', async () => {
     const decision = await game.decide('script');
     game.pass(20_000);
     const ago = (ms: number) => new Date(game.clock.nowMs() - ms).toISOString();

@@ -91,7 +91,7 @@ test('after a rotation, new receipts use the new key, and previous ones are vali
   await expect.poll(kids).toEqual([decodeProtectedHeader(fresh).kid]);
 });
 
-test('a child’s name is not stored, but is delivered to the game server', async () => {
+test('a child’s user_ref is not stored, but is delivered to the game server', async () => {
   const child = `child-${'x'.repeat(20)}`;
   const decision = await game.decide(child, { child_directed: true });
   const status = await game.watch(decision);

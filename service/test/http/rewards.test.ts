@@ -251,7 +251,7 @@ test('denials and pending rewards can be simulated', async () => {
   expect(await force('reward_pending')).toMatchObject({ state: 'pending', reason: 'simulated' });
 });
 
-test('the reward of a dropped decision is gone once no event can change it', async () => {
+test('the reward status of a dropped decision is final once no event can change it', async () => {
   const decision = await client.decideImage('gone');
   const read = (token = decision.token) =>
     client.call('GET', `/v1/decisions/${decision.id}`, client.publishable, undefined, {

@@ -204,7 +204,7 @@ describe.skipIf(!hasPostgres)('three processes that serve one account', () => {
     expect(await database.query('SELECT FROM rollup_deltas')).toEqual([]);
   });
 
-  test('an account whose fold fails delays no other and is folded later', async () => {
+  test('an account whose fold fails does not delay others and is folded later', async () => {
     const [count] = await readCounts();
     if (!count) throw new Error('Nothing was counted.');
     for (const other of ['acc_broken', 'acc_other']) {

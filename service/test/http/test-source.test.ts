@@ -128,7 +128,7 @@ test('the demo account has a placement that the test source fills', async () => 
   expect(body.reward).toEqual({ type: 'coins', amount: 40 });
 });
 
-test('a source of a banner placement is refused', async () => {
+test('a source for a banner placement is rejected', async () => {
   const { status, body } = await game.client.call<Problem>(
     'POST',
     '/v1/sources',
@@ -144,7 +144,7 @@ test('a source of a banner placement is refused', async () => {
   ]);
 });
 
-test('a source that names a banner placement all the same is skipped, and the decision says why', async () => {
+test('a source whose placement became a banner is skipped, and the decision says why', async () => {
   const { configuration, database } = game.service;
   const source = await addSource('vast', 'fill', []);
   await database.query(
@@ -159,7 +159,7 @@ test('a source that names a banner placement all the same is skipped, and the de
   expect(explanationOf(body, source)?.verdict).toBe('refused: not for banner placements');
 });
 
-test('an unknown outcome is refused with the known ones', async () => {
+test('an unknown outcome is rejected with a list of the known ones', async () => {
   const create = (kind: Kind, outcome: string) =>
     game.client.call<Problem>('POST', '/v1/sources', game.client.secret, {
       name: 'Test',
@@ -187,7 +187,7 @@ test('the live environment has no test source', async () => {
   );
 });
 
-test('metrics count the calls, creatives and trackers of sources, and name none of them', async () => {
+test('metrics count requests, creatives and trackers of sources without naming a source', async () => {
   const text = await (await fetch(`${game.url}/metrics`)).text();
   const valueOf = (series: string): number =>
     Number(

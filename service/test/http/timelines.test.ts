@@ -105,7 +105,9 @@ describe.each([
     ]);
   });
 
-  test('two processes that receive the same event at once count it once', async ({ skip }) => {
+  test('two processes that receive the same event simultaneously count it once', async ({
+    skip,
+  }) => {
     if (databaseUrl === undefined) return skip('The embedded database has one process.');
     const { clock, client } = game;
     const other = await startInProcess(

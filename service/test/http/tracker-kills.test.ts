@@ -148,7 +148,7 @@ describe.each(['PGlite', ...(hasPostgres ? ['PostgreSQL'] : [])])('on %s', (engi
       ).map(({ state, count }) => [state, count]),
     );
 
-  test('whichever step a process dies at, no pixel is requested twice, no billing notice is missing, and each request is counted once', async () => {
+  test('whatever the step at which a process dies, no pixel is requested twice, no billing notice is lost, and each request counts once', async () => {
     await database.query('DELETE FROM rollup_deltas');
     const ids: string[] = [];
     const steps = Array.from({ length: 6 }, (_, index) => index + 1);
@@ -191,7 +191,7 @@ describe.each(['PGlite', ...(hasPostgres ? ['PostgreSQL'] : [])])('on %s', (engi
     );
   }, 90_000);
 
-  test('several processes share the requests of many ads, and none is made twice', async () => {
+  test('several processes share the requests of many ads without duplicates', async () => {
     const ids = [];
     for (let count = 0; count < 25; count += 1) ids.push(await verify(server.url));
     const processes = [start(), start(), start()];
@@ -202,7 +202,7 @@ describe.each(['PGlite', ...(hasPostgres ? ['PostgreSQL'] : [])])('on %s', (engi
     expect(server.paths()).toHaveLength(100);
   }, 60_000);
 
-  test('a host that hangs delays no other host, and no other account', async () => {
+  test('a hanging host delays neither other hosts nor other accounts', async () => {
     const hanging = await startTrackerServer(() => undefined);
     for (let count = 0; count < 30; count += 1) await verify(hanging.url);
     const dispatcher = start();
@@ -221,7 +221,7 @@ describe.each(['PGlite', ...(hasPostgres ? ['PostgreSQL'] : [])])('on %s', (engi
     await hanging.close();
   }, 30_000);
 
-  test('on stop, a billing notice in flight is left for the next process, and a pixel is given up', async () => {
+  test('on stop, a billing notice in flight is left to the next process, and a pixel in flight is abandoned', async () => {
     const hanging = await startTrackerServer(() => undefined);
     const id = await verify(hanging.url);
     const dispatcher = start();
@@ -241,7 +241,7 @@ describe.each(['PGlite', ...(hasPostgres ? ['PostgreSQL'] : [])])('on %s', (engi
     await hanging.close();
   });
 
-  test('a client that cannot be decrypted costs only its own requests', async () => {
+  test('a client that cannot be decrypted fails only its own requests', async () => {
     await verify(server.url);
     const dispatcher = start(database, { box: createSecretBox([randomBytes(32)]) });
     dispatcher.wake(scope.accountId);

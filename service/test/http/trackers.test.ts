@@ -97,7 +97,7 @@ describe.each(['PGlite', ...(hasPostgres ? ['PostgreSQL'] : [])])('on %s', (engi
     return { url, port };
   }
 
-  test('the trackers of an ad are requested in order, once each, after the impression is verified', async () => {
+  test('an ad’s trackers are requested in order, once each, after the impression is verified', async () => {
     const decision = await decide('in-order', {
       byEvent: trackersOf('complete', 'midpoint', 'start', 'impression', 'click', 'creativeView'),
       burl: `${server.url}/burl`,
@@ -121,7 +121,7 @@ describe.each(['PGlite', ...(hasPostgres ? ['PostgreSQL'] : [])])('on %s', (engi
       .toEqual(Array(7).fill('sent'));
   });
 
-  test('trackers of an auction learn when the impression was verified, however late they are requested', async () => {
+  test('auction trackers contain the time of the verified impression, however late they are requested', async () => {
     const { url, port } = await deadHost();
     const decision = await decide('impression-time', {
       byEvent: { impression: [`${url}/impression?at=\${AUCTION_IMP_TS}`] },
@@ -145,7 +145,7 @@ describe.each(['PGlite', ...(hasPostgres ? ['PostgreSQL'] : [])])('on %s', (engi
     await late.close();
   });
 
-  test('a source that counts rendered ads gets its impression at the start, and is billed after the verification', async () => {
+  test('a source that counts rendered ads gets its impression at the start and its billing notice after verification', async () => {
     const decision = await decide(
       'rendered',
       { byEvent: trackersOf('impression', 'start', 'viewable'), burl: `${server.url}/burl` },
@@ -158,7 +158,7 @@ describe.each(['PGlite', ...(hasPostgres ? ['PostgreSQL'] : [])])('on %s', (engi
     await expect.poll(server.paths).toEqual(['/impression', '/start', '/burl', '/viewable']);
   });
 
-  test('trackers are told whose event it was in the headers and macros of their source', async () => {
+  test('tracker requests identify the player in their source’s headers and macros', async () => {
     const query = '?ip=[DEVICEIP]&ua=[DEVICEUA]&lmt=[LIMITADTRACKING]&asset=[ASSETURI]&x=[OTHER]';
     const trackers = {
       byEvent: { impression: [`${server.url}/impression${query}`] },
@@ -201,7 +201,7 @@ describe.each(['PGlite', ...(hasPostgres ? ['PostgreSQL'] : [])])('on %s', (engi
     expect(headers).not.toHaveProperty('x-device-ip');
   });
 
-  test('until a request is made, address and User-Agent are sealed in it; then they are erased', async () => {
+  test('the IP address and User-Agent are stored encrypted until the request is sent, then erased', async () => {
     const { url, port } = await deadHost();
     const decision = await decide('sealed', { byEvent: { impression: [`${url}/impression`] } });
     await watch(decision);
@@ -222,7 +222,7 @@ describe.each(['PGlite', ...(hasPostgres ? ['PostgreSQL'] : [])])('on %s', (engi
     await late.close();
   });
 
-  test('requests that nobody received are made in their order when the host is back; other hosts do not wait', async () => {
+  test('requests to an unreachable host are sent in order once it is back; other hosts do not wait', async () => {
     const { url, port } = await deadHost();
     const of = (name: 'impression' | 'start' | 'complete') => [
       `${url}/${name}`,
@@ -238,7 +238,7 @@ describe.each(['PGlite', ...(hasPostgres ? ['PostgreSQL'] : [])])('on %s', (engi
     await back.close();
   });
 
-  test('a pixel that was received is never repeated, whatever the response; a billing notice is, until it is confirmed', async () => {
+  test('a received pixel is never repeated, whatever the response; a billing notice is repeated until it is confirmed', async () => {
     const hanging: ServerResponse[] = [];
     let notices = 0;
     const odd = await startTrackerServer((path, response) => {
@@ -283,7 +283,7 @@ describe.each(['PGlite', ...(hasPostgres ? ['PostgreSQL'] : [])])('on %s', (engi
     await odd.close();
   }, 60_000);
 
-  test('with the kill switch on, nothing is requested, and that is counted', async () => {
+  test('with the kill switch on, no tracker is requested, and the skipped ones are counted', async () => {
     const { url, port } = await deadHost();
     const [before, counted] = [
       await decide('killed', { byEvent: { start: [`${url}/a`] } }),
@@ -311,7 +311,7 @@ describe.each(['PGlite', ...(hasPostgres ? ['PostgreSQL'] : [])])('on %s', (engi
     await off();
   });
 
-  test('invalid traffic is not tracked, not even by what is already waiting', async () => {
+  test('invalid traffic is not tracked, even by requests that were already queued', async () => {
     const { url, port } = await deadHost();
     const decision = await decide('invalid', {
       byEvent: { impression: [`${url}/impression`], complete: [`${url}/c`] },
@@ -337,7 +337,7 @@ describe.each(['PGlite', ...(hasPostgres ? ['PostgreSQL'] : [])])('on %s', (engi
     await revived.close();
   });
 
-  test('after the window of a source nothing is requested, and the player is forgotten', async () => {
+  test('after a source’s tracking window no tracker is requested, and the player’s data is erased', async () => {
     const { url } = await deadHost();
     const decision = await decide(
       'late',
@@ -433,7 +433,7 @@ describe.each(['PGlite', ...(hasPostgres ? ['PostgreSQL'] : [])])('on %s', (engi
     expect(texts.filter((text) => /decision_demand|tracker_requests/.test(text))).toEqual([]);
   });
 
-  test('events whose response was lost are tracked once when they are sent again', async () => {
+  test('events resent after a lost response are tracked once', async () => {
     const decision = await decide('lost-response', {
       byEvent: trackersOf('impression', 'complete'),
       burl: `${server.url}/burl`,
@@ -458,7 +458,7 @@ describe.each(['PGlite', ...(hasPostgres ? ['PostgreSQL'] : [])])('on %s', (engi
     expect(server.paths().toSorted()).toEqual(['/burl', '/complete', '/impression']);
   });
 
-  test('the notices of an auction are stored with the decision, and requested without the player', async () => {
+  test('auction notices are stored with the decision and requested without data about the player', async () => {
     const { database, makeId } = game.service;
     const scope = { accountId: 'acc_notices', environment: 'sandbox' } as const;
     await addAccount(database, scope.accountId);

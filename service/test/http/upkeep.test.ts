@@ -149,7 +149,7 @@ test('every table either has a retention job or grows only through operators’ 
   );
 });
 
-test('one of many processes claims a chore, and any of them the next time', async () => {
+test('one of many processes claims a chore; another may claim it the next time', async () => {
   const claimed = await Promise.all(
     Array.from({ length: 8 }, () => claimChore(database, 'a chore', 60_000)),
   );

@@ -52,7 +52,7 @@ async function startSlowReceiver() {
   };
 }
 
-test('an endpoint that hangs gets four requests at first and delays no other', async () => {
+test('a hanging endpoint gets four requests at first and does not delay others', async () => {
   const slow = await startSlowReceiver();
   const quick = await startReceiver();
   const slowHook = await register(slow.url);

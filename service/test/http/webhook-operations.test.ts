@@ -147,7 +147,7 @@ test('five days of failure disable a webhook', async () => {
   await receiver.close();
 });
 
-test('an update is validated like a registration', async () => {
+test('an update is validated like a new webhook', async () => {
   const webhook = await register('https://receiver.example/');
   const path = `/v1/webhooks/${webhook.id}`;
   const rejected = await call<Problem>('PATCH', path, { url: 'https://169.254.169.254/' });

@@ -9,7 +9,7 @@ test.each([
     'ab-12',
     'RESELLER',
   ],
-])('%s is a record', (line, system, seller, relationship) => {
+])('%s is a valid record', (line, system, seller, relationship) => {
   expect(parseAdsTxtLine(line)).toEqual({ system, seller, relationship });
 });
 
@@ -21,11 +21,11 @@ test.each([
   'exchange.example, 1, OWNER',
   'exchange, 1, DIRECT',
   'exchange.example, , DIRECT',
-])('“%s” is no record', (line) => {
+])('“%s” is not a record', (line) => {
   expect(parseAdsTxtLine(line)).toBeUndefined();
 });
 
-test('a line counts as present whatever its spaces, case, comment and certification authority', () => {
+test('a line matches whatever its spaces, case, comment and certification authority id', () => {
   const file =
     '\uFEFFEXCHANGE.example,7,direct\r\n#ads.example, 8, DIRECT\r\nads.example, 9, RESELLER, f0';
   const lines = [

@@ -7,7 +7,7 @@ import { createRandom, simulate } from '../../../scripts/lib/capacity-simulation
 
 const root = fileURLToPath(new URL('../../../', import.meta.url));
 
-test('the guide has the tables that are calculated from the measured costs', () => {
+test('the guide contains the tables calculated from the measured costs', () => {
   const script = `${root}scripts/simulate-capacity.mjs`;
   const tables = execFileSync(process.execPath, [script], { encoding: 'utf8' }).trim();
   const flat = (text: string) => text.replaceAll(/[ -]+/g, ' ');
@@ -24,7 +24,7 @@ test('ten times the ads need ten times the cores, plus one spare process', () =>
   expect([small?.cores, big?.cores]).toEqual([2, 5]);
 });
 
-test('a simulated server keeps up within its cores, and not beyond', () => {
+test('a simulated server keeps up to the limit of its cores', () => {
   const cell = {
     processes: 4,
     cores: 2,

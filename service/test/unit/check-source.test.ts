@@ -19,7 +19,7 @@ type Change = Partial<Source>;
 const errorsOf = (source: Change, development = false, sandbox = development) =>
   checkSource({ name: 'S', kind: 'house', status: 'active', ...source }, { development, sandbox });
 
-test('a complete VAST source is accepted, with every macro of VAST', () => {
+test('a complete VAST source with every VAST macro is accepted', () => {
   const tag =
     'https://ads.example/v?cb=[CACHEBUSTING]&t=[timestamp]&r=%5BRANDOM%5D&gdpr=[GDPRCONSENT]&items[]=1';
   expect(errorsOf({ ...vast, tag_url: tag, cpm_micros: 1, placements: ['revive'] })).toEqual([]);
@@ -88,7 +88,7 @@ test.each<[Change, string, string]>([
   ]);
 });
 
-test('hosts that only resemble those of Google are accepted', () => {
+test('hosts that merely resemble Google’s are accepted', () => {
   expect(errorsOf({ ...vast, tag_url: 'https://notdoubleclick.net/v' })).toEqual([]);
   expect(errorsOf({ ...vast, tag_url: 'https://doubleclick.net.ads.example/v' })).toEqual([]);
 });
@@ -100,7 +100,7 @@ test('only in development may a source use http on a loopback address', () => {
   expect(errorsOf({ ...vast, tag_url: 'http://192.168.1.5/v' }, true)).toHaveLength(1);
 });
 
-test('a supply chain has domains in lower case, and nobody twice', () => {
+test('a supply chain has lowercase domains without duplicates', () => {
   const node = { asi: 'ads.example', sid: '1' };
   const errorsOfChain = (...chain: [typeof node, ...(typeof node)[]]) =>
     errorsOf({ ...bidder, publisher_id: 'pub-1', supply_chain: chain });

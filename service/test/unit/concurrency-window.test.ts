@@ -61,7 +61,7 @@ describe('a concurrency window', () => {
     ).toBe(1);
   });
 
-  test('finds the limit of an endpoint that responds with 429 beyond it', () => {
+  test('finds the limit above which an endpoint responds with 429', () => {
     const { size } = saturate(
       30_000,
       () => 50,
@@ -82,7 +82,7 @@ describe('a concurrency window', () => {
     expect(size).toBeGreaterThan(50);
   });
 
-  test('stays within its bounds whatever happens', () => {
+  test('always stays within its bounds', () => {
     const sample = fc.record({
       startedMs: fc.integer({ min: 0, max: 10_000 }),
       endedMs: fc.integer({ min: 0, max: 20_000 }),

@@ -27,7 +27,7 @@ function createCluster() {
   return { state, open };
 }
 
-test('while the node of one account does not respond, the others get their configuration', async () => {
+test('while the node of one account is unreachable, the other accounts get their configuration', async () => {
   const { state, open } = createCluster();
   const configuration = await open();
   Object.assign(state, { version: 2, unreachable: true });
@@ -40,7 +40,7 @@ test('while the node of one account does not respond, the others get their confi
   await configuration.stop();
 });
 
-test('a process does not start with the keys of some accounts only', async () => {
+test('a process does not start with only some accounts’ keys', async () => {
   const { state, open } = createCluster();
   state.unreachable = true;
   await expect(open()).rejects.toThrow('no node');

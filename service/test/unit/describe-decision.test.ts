@@ -44,7 +44,7 @@ function configure(place: Partial<Placement> = {}) {
   };
 }
 
-test('the row has the status of a decision, and what was chosen', () => {
+test('the row contains the decision’s status and the chosen ad', () => {
   const record = configure();
   expect(record()).toMatchObject({ status: 'filled', creative_id: 'crv_a', invalid_reason: null });
   expect(record({ bot: true })).toMatchObject({ status: 'filled', invalid_reason: 'bot' });

@@ -4,8 +4,8 @@ import { disclose, truncateIp } from '../../src/demand/disclose.ts';
 const player = { ip: '203.0.113.7', userAgent: 'ua', userId: 'u', language: 'de' };
 const granted = { status: 'granted', tcf_string: 'tcf', gpp_string: 'gpp' } as const;
 
-describe('what a source learns about a player', () => {
-  test('includes everything if there is consent', () => {
+describe('the player data disclosed to a source', () => {
+  test('is complete with consent', () => {
     expect(disclose({ ...player, consent: granted, childDirected: false })).toEqual({
       ...player,
       limitAdTracking: false,
@@ -42,6 +42,6 @@ test.each([
   ['2001:db8:1:2:3:4:5:6', '2001:db8:1::'],
   ['::ffff:203.0.113.7', '203.0.113.0'],
   ['localhost', undefined],
-])('the IP %s is truncated to %s', (ip, expected) => {
+])('has the IP address %s truncated to %s', (ip, expected) => {
   expect(truncateIp(ip)).toBe(expected);
 });

@@ -49,7 +49,7 @@ test('during an outage calls fail immediately, until a probe succeeds', async ()
   vi.useRealTimers();
 });
 
-test('a rejected statement is not an outage: the next one is sent', async () => {
+test('a rejected statement is not an outage, so the next one is sent', async () => {
   const { state, database } = createFlaky();
   const guarded = failFast(database, { onOutage: fail, onRecover: fail });
   // A full disk, a timeout, a standby, a unique violation.
@@ -72,7 +72,7 @@ test('a rejected statement is not an outage, even with the error class of a brok
   expect(await guarded.query('SELECT 1')).toEqual([]);
 });
 
-test('an unreachable node behind a server that answers fails its own statements only, and they can be retried', async () => {
+test('an unreachable node behind a reachable server fails only its own statements, which can be retried', async () => {
   const { state, database } = createFlaky();
   const guarded = failFast(database, { onOutage: fail, onRecover: fail });
   for (const code of ['08006', '08001', '57P01']) {

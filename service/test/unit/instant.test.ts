@@ -36,7 +36,7 @@ describe('an instant', () => {
     ['a long year', '+002026-11-22T10:00:00Z'],
     ['a line break behind it', '2026-11-22T10:00:00Z\n'],
     ['nothing', ''],
-  ])('is not one with %s', (_name, text) => {
+  ])('is not valid with %s', (_name, text) => {
     expect(parseInstant(text)).toBeUndefined();
     expect(() => instantOf(text)).toThrow(RangeError);
   });

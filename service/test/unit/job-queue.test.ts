@@ -33,7 +33,7 @@ function createHeldQueue(limits: Parameters<typeof createJobQueue>[0] = {}) {
   };
 }
 
-test('a source has one job at a time, in order, and a hanging one does not delay other sources', async () => {
+test('a source has one job at a time, in order; a hanging job does not delay other sources', async () => {
   const { push, started, end } = createHeldQueue();
   push('acc_1', 'slow', 's1');
   push('acc_1', 'slow', 's2');
@@ -56,7 +56,7 @@ test('an account whose sources all hang does not delay another account', async (
   expect(started.at(-1)).toBe('three b');
 });
 
-test('a job that waits or runs already is dropped, and may come again after its end', async () => {
+test('a job that is already queued or running is dropped, and can be queued again once it has ended', async () => {
   const { push, started, end } = createHeldQueue();
   expect([push('acc_1', 'src_1', 'a'), push('acc_1', 'src_1', 'a')]).toEqual([true, false]);
   expect([push('acc_1', 'src_1', 'b'), push('acc_1', 'src_1', 'b')]).toEqual([true, false]);
@@ -65,7 +65,7 @@ test('a job that waits or runs already is dropped, and may come again after its 
   expect(started).toEqual(['a', 'b']);
 });
 
-test('a source has a bounded number of waiting jobs', () => {
+test('the number of queued jobs per source is bounded', () => {
   const { push } = createHeldQueue({ waitingPerSource: 3 });
   const taken = ['a', 'b', 'c', 'd', 'e', 'f'].map((key) => push('acc_1', 'src_1', key));
   // The first one runs.
@@ -73,7 +73,7 @@ test('a source has a bounded number of waiting jobs', () => {
   expect(push('acc_1', 'src_2', 'other')).toBe(true);
 });
 
-test('a source that fails again and again is slowed down, until it succeeds', async () => {
+test('a source that keeps failing is slowed down until it succeeds', async () => {
   const { push, started, end } = createHeldQueue({ pauseMs: 1_000, maxPauseMs: 5_000 });
   /** Ends the job that runs, and measures how long the next one waits. */
   const pauseAfter = async (key: string, next: string, succeeded: boolean): Promise<number> => {
@@ -94,7 +94,7 @@ test('a source that fails again and again is slowed down, until it succeeds', as
   expect(await pauseAfter('f', 'g', false)).toBe(1_000);
 });
 
-test('a source that has nothing else to do does not forget its failures', async () => {
+test('failures of a source are remembered while it has no jobs', async () => {
   const { push, started, end } = createHeldQueue({ pauseMs: 1_000 });
   push('acc_1', 'src_1', 'a');
   await end('a', false);
@@ -108,7 +108,7 @@ test('a source that has nothing else to do does not forget its failures', async 
   expect(started).toEqual(['a', 'b', 'c']);
 });
 
-test('stop aborts running jobs, drops waiting ones and rejects new ones', async () => {
+test('stop aborts running jobs, drops queued ones and rejects new ones', async () => {
   const { queue, push, started } = createHeldQueue();
   push('acc_1', 'src_1', 'a');
   push('acc_1', 'src_1', 'b');

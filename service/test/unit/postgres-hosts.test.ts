@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 import { urlsOfHosts } from '../../src/platform/urls-of-hosts.ts';
 import { createHosts } from '../../src/store/postgres-hosts.ts';
 
-test('a URL with several hosts is one URL for each', () => {
+test('a URL with several hosts becomes one URL per host', () => {
   expect(urlsOfHosts('postgres://user:p%2C@one:5432,two/db?ssl=true')).toEqual([
     'postgres://user:p%2C@one:5432/db?ssl=true',
     'postgres://user:p%2C@two/db?ssl=true',
@@ -12,7 +12,7 @@ test('a URL with several hosts is one URL for each', () => {
     expect(urlsOfHosts(text)).toEqual([]);
 });
 
-test('each process begins with a host at random', () => {
+test('each process starts with a random host', () => {
   const text = 'postgres://one,two,three/db';
   const first = [0, 0.4, 0.9].map((random) => createHosts(text, () => random).url());
   expect(first).toEqual(['postgres://one/db', 'postgres://two/db', 'postgres://three/db']);

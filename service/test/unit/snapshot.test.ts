@@ -38,7 +38,7 @@ test('a placement has its active outside sources, by priority and then by age', 
   expect(sourcesOf([revive, ...ad('a'), ...sources])).toEqual(['src_2', 'src_1', 'src_3', 'src_4']);
 });
 
-test('the members that a source does not set have their defaults', () => {
+test('fields that a source does not set have defaults', () => {
   const { placements } = compileSnapshot([
     { kind: 'placement', document: placement() },
     source('src_1', { timeout_ms: 300 }),

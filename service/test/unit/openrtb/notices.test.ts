@@ -42,7 +42,7 @@ describe('a notice', () => {
     ['${AUCTION_PRICE:B64}', ''],
     ['%24%7BAUCTION_PRICE%7D', '2.5'],
     ['${PRICE}', '${PRICE}'],
-  ])('of a win replaces %s with %j', (macro, value) => {
+  ])('about a win has %s replaced with %j', (macro, value) => {
     expect(winNotice(bid({ nurl: url(`a=${macro}&b`) }), auction)).toBe(url(`a=${value}&b`));
   });
 
@@ -54,57 +54,57 @@ describe('a notice', () => {
     ],
     [url('t=%24%7Bauction_imp_ts%7D'), url('t=1700000000000')],
     [url('t=${AUCTION_IMP_TS:B64}&'), url('t=&')],
-  ])('of billing to %s says when the impression was', (burl, expected) => {
+  ])('about billing for %s has the time of the impression', (burl, expected) => {
     const expanded = billingNotice(bid({ burl }), auction);
     expect(expandImpressionTime(expanded ?? '', 1_700_000_000_000)).toBe(expected);
   });
 
-  test('of a win does not know when the impression will be', () => {
+  test('about a win has no time of an impression', () => {
     expect(winNotice(bid({ nurl: url('t=${AUCTION_IMP_TS}') }), auction)).toBe(url('t='));
     const markup = url('t=${AUCTION_IMP_TS}');
     expect(markupSource(bid({ markup }), auction)).toMatchObject({ tagUrl: url('t=') });
   });
 
-  test('of trackers in the markup says when the impression was, if it is verified', () => {
+  test('in the markup’s trackers has the time of the verified impression', () => {
     const source = markupSource(bid({ markup: '<VAST>${AUCTION_IMP_TS}' }), auction);
     expect(source).toEqual({ markup: '<VAST>${AUCTION_IMP_TS}' });
     expect(expandImpressionTime(url('t=${AUCTION_IMP_TS}'), undefined)).toBe(url('t='));
     expect(expandImpressionTime(url('p=${AUCTION_PRICE}'), 1)).toBe(url('p=${AUCTION_PRICE}'));
   });
 
-  test('of a loss says why, and no price', () => {
+  test('about a loss has the reason but no price', () => {
     const lurl = url('l=${AUCTION_LOSS}&p=${AUCTION_PRICE}&i=${AUCTION_ID}');
     expect(lossNotice(bid({ lurl }), auction, lossReasons.outbid)).toBe(url('l=102&p=&i=req-1'));
   });
 
-  test('that the bidder does not want is not made', () => {
+  test('without a URL is not created', () => {
     expect(winNotice(bid(), auction)).toBeUndefined();
     expect(billingNotice(bid(), auction)).toBeUndefined();
     expect(lossNotice(bid(), auction, lossReasons.outbid)).toBeUndefined();
   });
 
   test.each(['https://', 'https://user:secret@bidder.example/', 'https://${AUCTION_X}/'])(
-    'is not made of %s',
+    'is not created from %s',
     (nurl) => {
       expect(winNotice(bid({ nurl }), auction)).toBeUndefined();
     },
   );
 
-  test('takes ids that are not well-formed Unicode', () => {
+  test('accepts ids that are not well-formed Unicode', () => {
     const notice = winNotice(bid({ seat: '\uD800', nurl: url('${AUCTION_SEAT_ID}') }), auction);
     expect(notice).toBe(url('%EF%BF%BD'));
   });
 });
 
-describe('the markup of a bid', () => {
-  test('is in the bid, with its macros replaced', () => {
+describe('a bid’s markup', () => {
+  test('can be in the bid, with its macros replaced', () => {
     const markup = ' <VAST><!-- ${AUCTION_PRICE} --></VAST>';
     expect(markupSource(bid({ markup, nurl: url('win') }), auction)).toEqual({
       markup: '<VAST><!-- 2.5 --></VAST>',
     });
   });
 
-  test('leads to its ad, whose trackers know the price', async () => {
+  test('leads to an ad whose trackers contain the price', async () => {
     const price = (name: string) =>
       tags('Impression', `https://t.example/${name}?p=\${AUCTION_PRICE}`);
     const markup = vast(wrapper(urlOf('ad'), { body: price('bid') }));
@@ -118,7 +118,7 @@ describe('the markup of a bid', () => {
     ]);
   });
 
-  test('is at a URL that stands in its place', () => {
+  test('can be a URL', () => {
     const markup = url('p=${AUCTION_PRICE}');
     expect(markupSource(bid({ markup, nurl: url('win') }), auction)).toEqual({
       tagUrl: url('p=2.5'),
@@ -126,23 +126,23 @@ describe('the markup of a bid', () => {
     });
   });
 
-  test('is what the win notice returns', () => {
+  test('can be the response to the win notice', () => {
     const won = bid({ nurl: url('p=${AUCTION_PRICE}') });
     expect(markupSource(won, auction)).toEqual({ tagUrl: url('p=2.5'), isWinNotice: true });
     expect(expandMarkup('<VAST>${AUCTION_CURRENCY}</VAST>', won, auction)).toBe('<VAST>USD</VAST>');
   });
 
-  test('is missing when there is neither', () => {
+  test('is missing without any of these', () => {
     expect(markupSource(bid(), auction)).toBeUndefined();
   });
 
-  test('has a thousand macros replaced, so that it cannot grow to megabytes', () => {
+  test('has at most a thousand macros replaced, so that it cannot grow to megabytes', () => {
     const markup = '${AUCTION_SEAT_ID}'.repeat(14_000);
     const expanded = expandMarkup(markup, bid({ seat: 's'.repeat(500) }), auction);
     expect(expanded).toBe('s'.repeat(500_000));
   });
 
-  test('cannot be broken out of by an id', () => {
+  test('escapes ids', () => {
     const markup = '<VAST><Error>${AUCTION_SEAT_ID}</Error></VAST>';
     expect(markupSource(bid({ markup, seat: '</Error>&' }), auction)).toEqual({
       markup: '<VAST><Error>%3C%2FError%3E%26</Error></VAST>',
@@ -157,7 +157,7 @@ describe('a price', () => {
     [0.000_001, 1, '0.000001'],
     [10_000, 10_000_000_000, '10000'],
     [100, 100_000_000, '100'],
-  ])('of %s is %s micros, and is written %s', (cpm, micros, text) => {
+  ])('of %s is %s micros, written as %s', (cpm, micros, text) => {
     expect(microsOf(cpm)).toBe(micros);
     expect(formatCpm(micros)).toBe(text);
   });

@@ -3,7 +3,7 @@ import { buildBidRequest } from '../../../src/demand/openrtb/request.ts';
 import { facts } from './facts.ts';
 
 describe('a bid request', () => {
-  test('offers one rewarded full-screen video', () => {
+  test('offers one rewarded full-screen impression', () => {
     expect(buildBidRequest(facts)).toEqual({
       id: 'req-1',
       imp: [
@@ -63,7 +63,7 @@ describe('a bid request', () => {
     });
   });
 
-  test('of version 2.5 has in ext what was promoted in 2.6', () => {
+  test('of version 2.5 has the fields that 2.6 promoted in ext', () => {
     const request = buildBidRequest({ ...facts, version: '2.5' });
     expect(request).toMatchObject({
       imp: [{ ext: { prebid: { is_rewarded_inventory: 1 } }, video: { placement: 5 } }],
@@ -74,7 +74,7 @@ describe('a bid request', () => {
     expect(JSON.stringify(request)).not.toMatch(/"(rwdd|ssai|plcmt)"/);
   });
 
-  test('says nothing about what is not known', () => {
+  test('omits unknown fields', () => {
     const { playerSize: _, ...rest } = facts;
     const request = buildBidRequest({
       ...rest,
@@ -93,23 +93,23 @@ describe('a bid request', () => {
     expect(JSON.stringify(request)).not.toMatch(/schain|badv|bcat|bseat|battr|"w"|gdpr|publisher/);
   });
 
-  test('has an IPv6 address in its own member', () => {
+  test('has an IPv6 address in its own field', () => {
     const player = { ...facts.player, ip: '2001:db8:1::' };
     const { device } = buildBidRequest({ ...facts, player });
     expect(device).toMatchObject({ ipv6: '2001:db8:1::' });
     expect(device).not.toHaveProperty('ip');
   });
 
-  test('says nothing about a language without a code of two letters', () => {
+  test('omits a language without a two-letter code', () => {
     const player = { ...facts.player, language: 'fil-PH' };
     expect(buildBidRequest({ ...facts, player })['device']).not.toHaveProperty('language');
   });
 
-  test('is a test in the sandbox', () => {
+  test('is marked as a test in the sandbox', () => {
     expect(buildBidRequest({ ...facts, isTest: true })).toMatchObject({ test: 1 });
   });
 
-  test('has what the source adds, at any depth', () => {
+  test('includes the source’s additions, at any depth', () => {
     const request = buildBidRequest({
       ...facts,
       ext: {
@@ -138,7 +138,7 @@ describe('a bid request', () => {
     expect(request['imp']).toHaveLength(1);
   });
 
-  test('takes an addition named like a member of every object', () => {
+  test('accepts an addition named like a property of Object.prototype', () => {
     const ext = JSON.parse('{"__proto__": {"polluted": true}, "site": {"constructor": 1}}');
     buildBidRequest({ ...facts, ext });
     expect({}).not.toHaveProperty('polluted');

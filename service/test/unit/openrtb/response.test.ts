@@ -38,7 +38,7 @@ function rejectionOf(more: object, response: object = {}) {
 }
 
 describe('a bid response', () => {
-  test('has a bid with all that is needed later', () => {
+  test('yields a complete bid', () => {
     const full = bid({
       adid: 'a1',
       nurl: 'https://bidder.example/win?p=${AUCTION_PRICE}',
@@ -75,7 +75,7 @@ describe('a bid response', () => {
     });
   });
 
-  test('has the best bid first, and the first of equal ones', () => {
+  test('is sorted by price; equal bids keep their order', () => {
     const result = read(
       bid({ id: 'low', price: 1 }),
       bid({ id: 'first', price: 3 }),
@@ -90,11 +90,11 @@ describe('a bid response', () => {
     ['no seats', '{"id":"req-1","seatbid":[]}'],
     ['no seatbid', '{"id":"req-1"}'],
     ['a seat without bids', responseOf([])],
-  ])('is no bid when it has %s', (_what, body) => {
+  ])('without bids: %s', (_what, body) => {
     expect(readBidResponse(body, rules)).toEqual({ status: 'no_bid' });
   });
 
-  test('is no bid with the reason of the bidder', () => {
+  test('can name the reason for no bid', () => {
     const body = '{"id":"req-1","seatbid":[],"nbr":2}';
     expect(readBidResponse(body, rules)).toEqual({ status: 'no_bid', noBidReason: 2 });
   });
@@ -107,7 +107,7 @@ describe('a bid response', () => {
     ['the answer to another request', responseOf([bid()], { id: 'req-2' })],
     ['without an id', responseOf([bid()], { id: undefined })],
     ['one whose seatbid is an object', responseOf([bid()], { seatbid: {} })],
-  ])('is malformed when it is %s, which is not the same as no bid', (_what, body) => {
+  ])('is malformed, rather than empty, when it is %s', (_what, body) => {
     expect(readBidResponse(body, rules)).toMatchObject({ status: 'malformed' });
   });
 
@@ -137,23 +137,23 @@ describe('a bid response', () => {
     ['no markup', { adm: undefined }, 7],
     ['a markup that is JSON', { adm: '{}' }, 7],
     ['a win notice that is no URL', { adm: undefined, nurl: 'javascript:x' }, 7],
-  ])('has a bid rejected that has %s', (_what, more, lossReason) => {
+  ])('has bids rejected with %s', (_what, more, lossReason) => {
     expect(rejectionOf(more)).toMatchObject({ lossReason, seat: 's1', reason: expect.any(String) });
   });
 
-  test('has a bid of a blocked seat rejected', () => {
+  test('has bids of blocked seats rejected', () => {
     const seatbid = [{ seat: 's9', bid: [bid()] }];
     expect(rejectionOf({}, { seatbid })).toMatchObject({ lossReason: 104 });
   });
 
-  test('has bids in a foreign currency rejected', () => {
+  test('has bids in another currency rejected', () => {
     expect(rejectionOf({}, { cur: 'EUR' })).toMatchObject({
       lossReason: 3,
       reason: 'The bid is in "EUR"; expected USD.',
     });
   });
 
-  test('has a duplicate rejected, but not the same id of another seat', () => {
+  test('has duplicate bids rejected, but not equal ids of different seats', () => {
     const seatbid = [
       { seat: 's1', bid: [bid(), bid({ price: 9 })] },
       { seat: 's2', bid: [bid()] },
@@ -165,7 +165,7 @@ describe('a bid response', () => {
     });
   });
 
-  test('has a good bid beside bad ones', () => {
+  test('keeps valid bids next to invalid ones', () => {
     const result = read(bid({ id: 'bad', price: -1 }), bid());
     expect(result).toMatchObject({ bids: [{ id: 'b1' }], rejected: [{ id: 'bad' }] });
   });
@@ -182,12 +182,12 @@ describe('a bid response', () => {
     expect(read(bid(more))).toMatchObject({ bids: [{ priceMicros: expect.any(Number) }] });
   });
 
-  test('of many bids has the first fifty read', () => {
+  test('has at most fifty bids read', () => {
     const bids = Array.from({ length: 60 }, (_, index) => bid({ id: `b${index}` }));
     expect(read(...bids)).toMatchObject({ bids: { length: 50 } });
   });
 
-  test('of many seats has the first two hundred read', () => {
+  test('has at most two hundred seats read', () => {
     const seats = (empty: number) =>
       JSON.stringify({
         id: 'req-1',
@@ -198,7 +198,7 @@ describe('a bid response', () => {
     expect(readBidResponse(seats(200), rules)).toEqual({ status: 'no_bid' });
   });
 
-  test('never crashes the reader, and never has an impossible price', () => {
+  test('never crashes the reader or yields an impossible price', () => {
     const values = fc.oneof(
       fc.constantFrom(null, true, 0, -1, 1e9, 1e-9, 1e308, '', '1', [], {}, '\uD800', '__proto__'),
       fc.jsonValue({ maxDepth: 2 }),

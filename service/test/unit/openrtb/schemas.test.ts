@@ -12,10 +12,9 @@ import { facts } from './facts.ts';
 const folder = process.env['OPENRTB_SCHEMAS'];
 
 if (folder === undefined) {
-  test.skip('public OpenRTB schemas: set OPENRTB_SCHEMAS to a folder that has them', () =>
-    undefined);
+  test.skip('public OpenRTB schemas: set OPENRTB_SCHEMAS to their folder', () => undefined);
 } else {
-  describe('by the public schemas', () => testRequests(folder));
+  describe('validated against the public schemas', () => testRequests(folder));
 }
 
 function testRequests(root: string): void {

@@ -145,7 +145,7 @@ test('a second encoding is added to the video, and a file of the same type repla
   expect(addUploadedFile(file('image/png', '/c.png'), third)).toMatchObject({ format: 'image' });
 });
 
-test('the diff of two versions contains the members that changed', () => {
+test('the diff of two versions contains the changed fields', () => {
   expect(
     differences({ id: 'a', name: 'x', block: { formats: ['video'] } }, { id: 'b', name: 'x' }),
   ).toEqual([{ name: 'block', from: '{"formats":["video"]}', to: undefined }]);

@@ -4,7 +4,7 @@ import { createCursorPages, readAll } from '../../../panel/src/api/cursors.ts';
 import type { ApiResponse, Call } from '../../../panel/src/api/call.ts';
 import { selectPage } from '../../../panel/src/api/select-page.ts';
 
-test('only changed members are sent, and null for cleared ones', () => {
+test('only changed fields are sent, and null for cleared ones', () => {
   const before = {
     id: 'plc_1',
     updated_at: '2026-01-01T00:00:00.000Z',

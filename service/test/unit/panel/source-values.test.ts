@@ -9,7 +9,7 @@ import {
   toSource,
 } from '../../../panel/src/ads/source-values.ts';
 
-test('members that are left from another kind are dropped', () => {
+test('fields of another kind of source are dropped', () => {
   const values = {
     id: 'src_1',
     updated_at: 'now',
@@ -33,7 +33,7 @@ test('members that are left from another kind are dropped', () => {
   });
 });
 
-test('the texts of a form become objects', () => {
+test('a form’s text fields become objects', () => {
   const values = {
     kind: 'openrtb',
     request_headers: 'Authorization: Bearer a:b\n\n X-Account : 7 ',
@@ -54,7 +54,7 @@ test('without input, stored headers stay, and - removes them', () => {
   expect(parseHeaders('Authorization')).toBeUndefined();
 });
 
-test.each(['[1]', '"a"', '{', 'null'])('%s is no JSON object', (text) => {
+test.each(['[1]', '"a"', '{', 'null'])('%s is not a JSON object', (text) => {
   expect(parseObject(text)).toBeUndefined();
 });
 
@@ -68,7 +68,7 @@ test('money is entered in units of the currency and stored in millionths', () =>
   expect([fromMicros(2_500_000), fromMicros(undefined)]).toEqual([2.5, '']);
 });
 
-test('a supply chain is written with one node in each line', () => {
+test('a supply chain is edited as one node per line', () => {
   const chain = [
     { asi: 'ads.example', sid: '1' },
     { asi: 'reseller.example', sid: 'a-7' },

@@ -59,7 +59,7 @@ describe('a document that is rejected', () => {
     expect(result.errors).toEqual([{ code: 101, urls: ['https://e.example/[ERRORCODE]'] }]);
   });
 
-  test('makes the chain longer than it may be', async () => {
+  test('exceeds the maximum chain length', async () => {
     const padding = `<!-- ${' '.repeat(200_000)} -->`;
     const { result } = await resolve({
       start: vast(padding, wrapper(urlOf('b'))),
@@ -100,13 +100,13 @@ describe('a document that is read although', () => {
     expect(result.trace).toContainEqual(expect.objectContaining({ repairs: 2 }));
   });
 
-  test('ampersands are escaped as they should be', async () => {
+  test('ampersands in its URLs are escaped', async () => {
     const escaped = impression.replaceAll('&', '&amp;');
     const ad = await adIn(inline({ body: `<Impression>${escaped}</Impression>` }));
     expect(ad.trackers.impression).toEqual([impression]);
   });
 
-  test('ampersands in CDATA sections need no escape', async () => {
+  test('ampersands in its CDATA sections are not escaped', async () => {
     const ad = await adIn(inline({ body: tags('Impression', impression) }));
     expect(ad.trackers.impression).toEqual([impression]);
   });
@@ -121,12 +121,12 @@ describe('a document that is read although', () => {
     expect(await titleOf(titled(`${'a'.repeat(199)}😀`))).toBe('a'.repeat(199));
   });
 
-  test('an entity is written in capitals', async () => {
+  test('an entity name is uppercase', async () => {
     const { result } = await resolve({ start: vast(inline()).replace('>title<', '>a&AMP;b<') });
     expect(result.ad?.title).toBe('a&AMP;b');
   });
 
-  test('its names are those of members of every object', async () => {
+  test('its element names are properties of Object.prototype', async () => {
     const { result } = await resolve({
       start: vast('<__proto__ constructor="x"/>', inline({ ad: '__proto__="x" toString="y"' })),
     });
@@ -134,7 +134,7 @@ describe('a document that is read although', () => {
   });
 });
 
-test('a document that is longer than a slice is read as if it came at once', async () => {
+test('a document longer than one slice is parsed like a short one', async () => {
   for (let shift = 0; shift < 40; shift += 1) {
     const padding = `<!--${'x'.repeat(16_300 + shift)}-->`;
     const body = `<Description>${'😀\r\n&amp;'.repeat(20)}</Description>${tags('Impression', 'https://t.example/?a=1&b=😀')}`;
@@ -143,7 +143,7 @@ test('a document that is longer than a slice is read as if it came at once', asy
   }
 });
 
-describe('the longest stretch without a pause', () => {
+describe('the longest uninterrupted parsing time', () => {
   const size = 262_144;
   const fill = (piece: string, before = '', after = '') =>
     before + piece.repeat(Math.floor((size - before.length - after.length) / piece.length)) + after;
@@ -204,12 +204,12 @@ describe('the longest stretch without a pause', () => {
         inline({ body: fill('a,', '<Category>', '</Category>').slice(0, 250_000) + '</Category>' }),
       ),
     ],
-  ])('is below 10 ms for a quarter of a megabyte of %s', async (_what, document) => {
+  ])('is below 10 ms for 256 kB of %s', async (_what, document) => {
     expect(document.length).toBeGreaterThan(150_000);
     expect(await stallOf({ start: document })).toBeLessThan(10);
   });
 
-  test('is below 10 ms when many ads of a long chain report long errors', async () => {
+  test('is below 10 ms when many ads in a long chain report long errors', async () => {
     const long = tags(
       'Error',
       ...Array.from({ length: 5 }, () => `${urlOf('e')}?${'[ERRORCODE]'.repeat(700)}`),

@@ -29,26 +29,26 @@ describe('macros', () => {
   test.each([
     [0, '10000000'],
     [0.999_999_999_9, '99999999'],
-  ])('have a cache buster of eight digits for %s', (random, expected) => {
+  ])('have an eight-digit cache buster for %s', (random, expected) => {
     expect(expandMacros('[CACHEBUSTING]', {}, { nowMs, random })).toBe(expected);
   });
 
-  test('are not expanded in a value that looks like one', () => {
+  test('are not expanded inside other macros’ values', () => {
     const url = expandMacros('https://t.example/?u=[PAGEURL]', { PAGEURL: '[DEVICEIP]' }, moment);
     expect(url).toBe('https://t.example/?u=%5BDEVICEIP%5D');
   });
 
-  test('take text that is not well-formed Unicode', () => {
+  test('accept text that is not well-formed Unicode', () => {
     expect(expandMacros('[DEVICEUA]', { DEVICEUA: '\uD800' }, moment)).toBe('%EF%BF%BD');
   });
 
-  test('that VAST does not have are found in a configured tag', () => {
+  test('unknown to VAST are reported in a configured tag', () => {
     const tag =
       'https://ads.example/?a=[CACHEBUSTER]&b=[CACHEBUSTING]&c=[0]&d=[RANDOM]&e=[CACHEBUSTER]';
     expect(unknownMacros(tag)).toEqual(['CACHEBUSTER']);
   });
 
-  test('say what is known about a request', () => {
+  test('describe the request', () => {
     const values = requestMacros({
       player: { limitAdTracking: true, childDirected: true, gdpr: true, ip: '203.0.113.0' },
       playerSize: { width: 640, height: 360 },
@@ -60,17 +60,17 @@ describe('macros', () => {
     );
   });
 
-  test('say that no regulation is known rather than that none applies', () => {
+  test('distinguish an unknown regulation from one that does not apply', () => {
     const values = requestMacros({ player: { limitAdTracking: false, childDirected: false } });
     expect(expandMacros('[LIMITADTRACKING] [REGULATIONS]', values, moment)).toBe('0 -1');
   });
 
-  test('of the tag are expanded in its request', async () => {
+  test('in the tag are expanded in its request', async () => {
     const { requested } = await resolve({}, { macros: { DOMAIN: 'game.example' } });
     expect(requested).toEqual(['https://ads.example/start']);
   });
 
-  test('that only the ad can give go to the trackers of its chain', async () => {
+  test('that only the ad defines are passed to its chain’s trackers', async () => {
     const { result } = await resolve({
       start: vast(
         inline({

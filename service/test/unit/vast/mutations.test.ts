@@ -25,7 +25,7 @@ function checkResult({ ad, noAd, errors, trace }: VastResult): void {
   expect(JSON.parse(JSON.stringify(ad))).toEqual(ad);
 }
 
-test('the chain that is mutated leads to an ad', async () => {
+test('the unmutated chain leads to an ad', async () => {
   const { result } = await resolve(chain);
   expect(result.ad?.trackers.start).toHaveLength(3);
 });

@@ -22,14 +22,14 @@ describe('an InLine ad', () => {
     });
   });
 
-  test('has no members for what the server left out', async () => {
+  test('omits fields that the document lacks', async () => {
     const ad = await adIn(inline());
     for (const member of ['advertiser', 'clickThrough', 'skip', 'expiresAtMs', 'adServingId']) {
       expect(ad).not.toHaveProperty(member);
     }
   });
 
-  test('has its trackers by event, in the order of the document', async () => {
+  test('has its trackers by event, in document order', async () => {
     const { trackers } = await adIn(
       inline({
         body: tags('Impression', 'https://t.example/i1', 'https://t.example/i2'),
@@ -47,7 +47,7 @@ describe('an InLine ad', () => {
     });
   });
 
-  test('has trackers at times and at percentages', async () => {
+  test('has progress trackers by time and by percentage', async () => {
     const { progress } = await adIn(
       inline({
         tracking: [
@@ -64,7 +64,7 @@ describe('an InLine ad', () => {
     ]);
   });
 
-  test('ignores events of other players', async () => {
+  test('ignores events of other player types', async () => {
     const ad = await adIn(
       inline({ tracking: tracking('acceptInvitation', 'https://t.example/a') }),
     );
@@ -128,12 +128,12 @@ describe('an InLine ad', () => {
     expect((await adIn(inline({ body }))).trackers).toEqual({});
   });
 
-  test('expires after the seconds that it names', async () => {
+  test('has an expiry in seconds', async () => {
     const ad = await adIn(inline({ body: '<Expires>300</Expires>' }));
     expect(ad.expiresAtMs).toBe(nowMs + 300_000);
   });
 
-  test('reports to verification vendors that their scripts do not run', async () => {
+  test('tells verification vendors that their scripts are not executed', async () => {
     const vendor = `<AdVerifications><Verification vendor="v.example-omid"><TrackingEvents>${tracking(
       'verificationNotExecuted',
       'https://v.example/no?why=[REASON]&t=[TIMESTAMP]',
@@ -146,7 +146,7 @@ describe('an InLine ad', () => {
     expect((await adIn(inline({ body: extension }))).trackers).toEqual(expected);
   });
 
-  test('has the icons that must be shown with it', async () => {
+  test('has its required icons', async () => {
     const icon = `<Icon program="AdChoices" width="77" height="15" xPosition="right" yPosition="top" duration="00:00:10" offset="00:00:02" altText="Why this ad?">
       <StaticResource creativeType="image/png"><![CDATA[https://cdn.example/choices.png]]></StaticResource>
       <IconClicks>${tags('IconClickThrough', 'https://choices.example')}${tags('IconClickTracking', 'https://t.example/icon')}</IconClicks>
@@ -190,7 +190,7 @@ describe('an InLine ad', () => {
     expect((await adIn(inline({ creative }))).universalAdIds).toEqual([{ registry: 'r', id: 'x' }]);
   });
 
-  test('has the codes of its categories', async () => {
+  test('has its category codes', async () => {
     const body =
       '<Category authority="https://c.example">IAB1, IAB2-3</Category><Category>A b</Category>';
     expect((await adIn(inline({ body }))).categories).toEqual([
@@ -228,7 +228,7 @@ describe('an InLine ad', () => {
     ['00:00:05', { ms: 5_000 }],
     ['25%', { percent: 25 }],
     ['sometime', undefined],
-  ])('that can be skipped at %s says so', async (offset, expected) => {
+  ])('that can be skipped at %s has that offset', async (offset, expected) => {
     const ad = await adIn(inline({ linear: `skipoffset="${offset}"` }));
     expect(ad.skip).toEqual(expected);
   });
@@ -241,7 +241,7 @@ describe('an InLine ad', () => {
     },
   );
 
-  test('plays although its skip offset is a percentage of an unknown duration', async () => {
+  test('is playable when its skip offset is a percentage of an unknown duration', async () => {
     const ad = await adIn(inline({ linear: 'skipoffset="20%"', duration: '00:00:00' }));
     expect(ad.skip).toEqual({ percent: 20 });
   });
@@ -289,18 +289,18 @@ describe('the media of an ad', () => {
     expect(rejection.reason).toContain(reason);
   });
 
-  test('may be http where that is allowed', async () => {
+  test('may use http where that is allowed', async () => {
     const media = mp4('', 'http://cdn.example/x.mp4');
     const ad = await adIn(inline({ media }), { httpMedia: true });
     expect(ad.media.url).toBe('http://cdn.example/x.mp4');
   });
 
-  test('may declare its codecs in the type', async () => {
+  test('may declare codecs in its type', async () => {
     const media = file('type="video/MP4; codecs=avc1.42E01E"');
     expect((await adIn(inline({ media }))).media.type).toBe('video/mp4');
   });
 
-  test('is the MP4 beside what cannot be played', async () => {
+  test('is the MP4 among unplayable files', async () => {
     const media = file('type="application/x-mpegURL"') + file('type="video/webm"') + mp4();
     expect((await adIn(inline({ media }))).media.type).toBe('video/mp4');
   });
@@ -319,7 +319,7 @@ describe('the media of an ad', () => {
     expect(ad.media.url).toBe(`https://cdn.example/${expected}`);
   });
 
-  test('is that of the first linear creative that can be played', async () => {
+  test('comes from the first playable linear creative', async () => {
     const flash = `<Creative><Linear><MediaFiles>${file('type="video/x-flv"')}</MediaFiles><TrackingEvents>${tracking('start', 'https://t.example/flash')}</TrackingEvents></Linear></Creative>`;
     const ad = await adIn(
       inline({ tracking: tracking('start', 'https://t.example/mp4') }).replace(

@@ -29,7 +29,7 @@ const suites = [
 }));
 
 if (folder === undefined) {
-  test.skip('public VAST samples: set VAST_SAMPLES to a folder that has them', () => undefined);
+  test.skip('public VAST samples: set VAST_SAMPLES to their folder', () => undefined);
 } else {
   describe('the public samples', () => testSamples(folder));
 }
@@ -62,7 +62,7 @@ function testSamples(root: string): void {
   // A folder may have one of the suites, but then all of it.
   const present = suites.filter(({ samples }) => samples.some(({ file }) => file !== undefined));
 
-  test('are there', () => {
+  test('are present', () => {
     expect(present, `${root} has none of them`).not.toEqual([]);
   });
 

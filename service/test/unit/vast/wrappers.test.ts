@@ -18,7 +18,7 @@ const unplayable = (name: string, ad = '') =>
   inline({ ad, body: error(name), media: mp4('apiFramework="VPAID"') });
 
 describe('a chain of wrappers', () => {
-  test('adds up the trackers of all levels, from the outermost', async () => {
+  test('collects the trackers of all levels, outermost first', async () => {
     const level = (name: string) => ({
       body:
         tags('Impression', `https://t.example/${name}/impression`) +
@@ -46,7 +46,7 @@ describe('a chain of wrappers', () => {
     expect(requested).toEqual(['start', 'b', 'c'].map(urlOf));
   });
 
-  test('adds up all linear creatives of a wrapper', async () => {
+  test('collects the trackers of all linear creatives in a wrapper', async () => {
     const second = `<Creative><Linear><TrackingEvents>${tracking('start', 'https://t.example/2')}</TrackingEvents></Linear></Creative>`;
     const first = wrapper(urlOf('b'), { tracking: tracking('start', 'https://t.example/1') });
     const { result } = await resolve({
@@ -60,7 +60,7 @@ describe('a chain of wrappers', () => {
     ['the ad', { outer: 'o', inner: 'i', ad: 'a' }, 'a'],
     ['the inner wrapper', { outer: 'o', inner: 'i' }, 'i'],
     ['the outer wrapper', { outer: 'o' }, 'o'],
-  ])('has the click-through URL of %s when it is nearest', async (_who, by, expected) => {
+  ])('has the nearest click-through URL, that of %s', async (_who, by, expected) => {
     const { outer, inner, ad }: { outer?: string; inner?: string; ad?: string } = by;
     const clicks = (name?: string) =>
       name === undefined ? {} : { clicks: tags('ClickThrough', `https://${name}.example/`) };
@@ -72,7 +72,7 @@ describe('a chain of wrappers', () => {
     expect(result.ad?.clickThrough).toBe(`https://${expected}.example/`);
   });
 
-  test('shows the icons of all levels, but only the nearest of one program', async () => {
+  test('shows the icons of all levels, but only the nearest one per program', async () => {
     const icon = (program: string, file: string) =>
       `<Icon program="${program}"><StaticResource><![CDATA[https://cdn.example/${file}]]></StaticResource></Icon>`;
     const { result } = await resolve({
@@ -87,7 +87,7 @@ describe('a chain of wrappers', () => {
     ]);
   });
 
-  test('expires with the level that expires first', async () => {
+  test('expires with its earliest level', async () => {
     const { result } = await resolve({
       start: vast(wrapper(urlOf('b'), { body: '<Expires>60</Expires>' })),
       b: vast(inline({ body: '<Expires>600</Expires>' })),
@@ -95,7 +95,7 @@ describe('a chain of wrappers', () => {
     expect(result.ad?.expiresAtMs).toBe(nowMs + 60_000);
   });
 
-  test('is rejected with 200 when a wrapper lets the ad be skipped too early', async () => {
+  test('is rejected with 200 when a wrapper allows skipping too early', async () => {
     const { result } = await resolve({
       start: vast(wrapper(urlOf('b'), { linear: 'skipoffset="00:00:01"', body: error('w') })),
       b: vast(inline()),
@@ -115,7 +115,7 @@ describe('a chain of wrappers', () => {
     return { ...Object.fromEntries(links), ad: vast(inline()) } as Record<string, string>;
   };
 
-  test('may have five', async () => {
+  test('may have five wrappers', async () => {
     const { result } = await resolve(chainOf(5));
     expect(result.ad).toBeDefined();
   });
@@ -154,7 +154,7 @@ describe('a chain of wrappers', () => {
     expect(requested).toHaveLength(1);
   });
 
-  test('is rejected with 300 when the macros of a tag make it too long', async () => {
+  test('is rejected with 300 when expanded macros make a tag too long', async () => {
     const tagUrl = `${urlOf('b')}?${'[DEVICEUA]'.repeat(200)}`;
     const documents = { start: vast(wrapper(tagUrl, { body: error('w') })) };
     const { result, requested } = await resolve(documents, {
@@ -173,7 +173,7 @@ describe('a chain of wrappers', () => {
     expect(requested[1]).toBe(urlOf('ad'));
   });
 
-  test('cannot have a relative tag in a markup, which has no URL', async () => {
+  test('cannot have a relative tag in markup, which has no base URL', async () => {
     const { result } = await resolve(
       {},
       { rules: { ...rules, httpTags: true } },
@@ -191,7 +191,7 @@ describe('a chain of wrappers', () => {
     expect(result.ad).toBeDefined();
   });
 
-  test('is rejected with 301 when a document does not arrive', async () => {
+  test('is rejected with 301 when a document cannot be fetched', async () => {
     const { result } = await resolve({
       start: vast(wrapper(urlOf('b'), { body: error('outer') })),
       b: vast(wrapper(urlOf('missing'), { body: error('inner') })),
@@ -200,7 +200,7 @@ describe('a chain of wrappers', () => {
     expect(result.errors).toEqual([{ code: 301, urls: [reported('outer'), reported('inner')] }]);
   });
 
-  test('treats a fetch that throws like a document that does not arrive', async () => {
+  test('treats a fetch that throws like a failed one', async () => {
     const { result } = await resolve(
       {},
       { fetchDocument: () => Promise.reject(new Error('socket hang up')) },
@@ -208,7 +208,7 @@ describe('a chain of wrappers', () => {
     expect(result.noAd).toMatchObject({ code: 301, reason: expect.stringContaining('hang up') });
   });
 
-  test('is rejected with 303 when its end is empty, which is reported to the empty document too', async () => {
+  test('is rejected with 303 when it ends in an empty document, which is also notified', async () => {
     const { result } = await resolve({
       start: vast(wrapper(urlOf('b'), { body: error('w') })),
       b: vast(error('empty')),
@@ -225,7 +225,7 @@ describe('a chain of wrappers', () => {
     expect(result.errors).toEqual([{ code: 303, urls: [reported('w')] }]);
   });
 
-  test('reports an ad that cannot be shown to every level', async () => {
+  test('reports an unplayable ad to every level', async () => {
     const { result } = await resolve({
       start: vast(wrapper(urlOf('b'), { body: error('w') })),
       b: vast(unplayable('ad')),
@@ -234,7 +234,7 @@ describe('a chain of wrappers', () => {
     expect(result.errors).toEqual([{ code: 403, urls: [reported('w'), reported('ad')] }]);
   });
 
-  test('reports interactive parts that do not run with 409, and shows the video', async () => {
+  test('shows the video of an interactive ad, and reports 409 for the unsupported part', async () => {
     const simid =
       '<InteractiveCreativeFile type="text/html" apiFramework="SIMID"><![CDATA[https://cdn.example/i.html]]></InteractiveCreativeFile>';
     const { result } = await resolve({
@@ -294,14 +294,14 @@ describe('a document with several ads', () => {
     return { shown: result.ad?.trackers.impression, errors: result.errors };
   };
 
-  test('shows the first that can be shown, and reports those before it', async () => {
+  test('shows the first playable one, and reports those before it', async () => {
     expect(await shown({ start: vast(unplayable('a'), named('b'), named('c')) })).toEqual({
       shown: ['https://t.example/b'],
       errors: [{ code: 403, urls: [reported('a')] }],
     });
   });
 
-  test('shows an ad that stands alone rather than a pod', async () => {
+  test('prefers a standalone ad to a pod', async () => {
     const start = vast(named('a', 'sequence="1"'), named('b', 'sequence="2"'), named('c'));
     expect(await shown({ start })).toEqual({ shown: ['https://t.example/c'], errors: [] });
   });
@@ -321,7 +321,7 @@ describe('a document with several ads', () => {
     });
   });
 
-  test('treats a pod of one like an ad that stands alone', async () => {
+  test('treats a pod of one as a standalone ad', async () => {
     const start = vast(named('a', 'sequence="1"'), named('b'));
     expect(await shown({ start })).toEqual({ shown: ['https://t.example/a'], errors: [] });
   });
@@ -339,7 +339,7 @@ describe('a document with several ads', () => {
     expect(result.errors.at(-1)?.urls).toEqual([reported(last)]);
   });
 
-  test('has none for a wrapper that allows no pods when it is a pod', async () => {
+  test('has no ad for a wrapper that allows no pods if it is a pod', async () => {
     const { result } = await resolve({
       start: vast(wrapper(urlOf('b'))),
       b: vast(named('a', 'sequence="1"'), named('b', 'sequence="2"')),
@@ -347,7 +347,7 @@ describe('a document with several ads', () => {
     expect(result.noAd).toMatchObject({ code: 303 });
   });
 
-  test('offers no further wrapper to one that follows none', async () => {
+  test('offers no further wrapper if followAdditionalWrappers is false', async () => {
     const { result, requested } = await resolve({
       start: vast(wrapper(urlOf('b'), { wrapper: 'followAdditionalWrappers="false"' })),
       b: vast(wrapper(urlOf('c')), named('a')),
@@ -357,7 +357,7 @@ describe('a document with several ads', () => {
     expect(requested).toEqual([urlOf('start'), urlOf('b')]);
   });
 
-  test('has none for a wrapper that follows none when it has only wrappers', async () => {
+  test('has no ad if followAdditionalWrappers is false and it has only wrappers', async () => {
     const { result } = await resolve({
       start: vast(
         wrapper(urlOf('b'), { wrapper: 'followAdditionalWrappers="0"', body: error('w') }),
@@ -380,7 +380,7 @@ describe('a document with several ads', () => {
     expect(result.ad?.trackers.impression?.[0]).toBe(expected);
   });
 
-  test('goes on in its pod after an empty wrapper that wants no fallback', async () => {
+  test('continues within its pod after an empty wrapper without fallback', async () => {
     const { result } = await resolve({
       start: vast(
         wrapper(urlOf('b'), { ad: 'sequence="1"', wrapper: 'fallbackOnNoAd="false"' }),
@@ -391,14 +391,14 @@ describe('a document with several ads', () => {
     expect(result.ad?.trackers.impression).toEqual(['https://t.example/next']);
   });
 
-  test('makes at most ten requests', async () => {
+  test('causes at most ten requests', async () => {
     const many = Array.from({ length: 15 }, (_, index) => wrapper(urlOf(`empty${index}`)));
     const { result, requested } = await resolve({ start: vast(...many) });
     expect(requested).toHaveLength(10);
     expect(result.noAd).toMatchObject({ code: 302 });
   });
 
-  test('has at most ten of its ads tried', async () => {
+  test('has at most ten ads tried', async () => {
     const many = Array.from({ length: 100 }, (_, index) => unplayable(`a${index}`));
     const { result } = await resolve({ start: vast(...many) });
     expect(result.errors).toHaveLength(10);
@@ -424,7 +424,7 @@ describe('the trace', () => {
     ]);
   });
 
-  test('says which request failed', async () => {
+  test('names the failed request', async () => {
     const { result } = await resolve({});
     expect(result.trace[0]).toMatchObject({ step: 'request', failure: '404' });
   });
