@@ -56,7 +56,7 @@ describe('the demo game', () => {
     expect(await textOf('server-coins')).toBe('0');
   });
 
-  it('offers an ad of a network in the lobby', async () => {
+  it('offers an ad from a network in the lobby', async () => {
     const note = page.locator('#treasure-note');
     await expect.poll(() => note.textContent()).toBe('Watch a short ad');
   });

@@ -73,7 +73,7 @@ const decoded = (text: string): string =>
     .map((part) => Buffer.from(part, 'base64url').toString('latin1'))
     .join('\n');
 
-it('of an outside ad, the page requests nothing from another origin, and no client learns its price, floor, trackers or source', async () => {
+it('showing an outside ad causes no request to another origin, and no client learns its price, floor, trackers or source', async () => {
   const context = await browser.newContext({ viewport: { width: 800, height: 600 } });
   const page: Page = await context.newPage();
   const [requests, bodies]: [string[], Promise<string>[]] = [[], []];

@@ -142,7 +142,7 @@ test('`npm start` stops every process when npm gets SIGTERM', async () => {
   for (const url of [dev.serviceUrl, dev.demoUrl]) await expect(fetch(url)).rejects.toThrow();
 });
 
-test('a start after a SIGKILL stops leftover processes, keeps the data, and exits when one of its programs dies', async () => {
+test('after a SIGKILL, the next start stops leftover processes and keeps the data; it exits when one of its programs dies', async () => {
   const first = start();
   const dev = await first.ready;
   const killed = once(first.process, 'exit');

@@ -68,7 +68,7 @@ describe('a player', () => {
     expect(await handed(page)).toEqual([]);
   });
 
-  it('keeps an offline completion across a reload, and gets its reward once', async () => {
+  it('keeps an offline completion across a reload and receives its reward once', async () => {
     const name = newPlayer();
     const page = await open(name);
     await cutNetwork();

@@ -23,7 +23,7 @@ test('the package contains only the build output and the documents', () => {
   expect(unknown).toEqual([]);
 });
 
-test('its types are one file for each entry point, each with an API report', () => {
+test('each entry point has one declaration file and an API report', () => {
   const reported = readdirSync(join(root, 'test', 'types', 'api'));
   const packed = installed.files.filter((path) => path.startsWith('dist/types/'));
   expect(packed.sort()).toEqual(

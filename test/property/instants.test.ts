@@ -59,7 +59,7 @@ const watches = fc.array(
 const cap = { max: 3, per_s: 86_400 };
 const cooldownS = 20;
 
-test('whatever times a client states, stored times are between issue and receipt, and caps hold', async () => {
+test('whatever times a client reports, stored times are between issue and receipt, and caps are enforced', async () => {
   await updatePlacement(game, 'revive', { frequency_cap: undefined, cooldown_s: 0 });
   let player = 0;
   await fc.assert(

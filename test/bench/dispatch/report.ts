@@ -93,7 +93,7 @@ export function compare(summaries: readonly Summary[]): string[] {
     ];
     const [a, b] = [ours, peer].map(({ crashes }) => doubledBy(crashes));
     if (a !== undefined && b !== undefined)
-      lines.push(describe('deliveries doubled by a crash', a, b, 'less', peer.name));
+      lines.push(describe('deliveries repeated after a crash', a, b, 'less', peer.name));
     return lines;
   });
 }

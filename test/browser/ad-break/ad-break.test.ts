@@ -246,7 +246,7 @@ it('returns invalid_placement for an ad of another format', async () => {
   expect(stage.log).toEqual([]);
 });
 
-it('hides keys pressed in the ad from the game, and delivers the release of a key that was held before', async () => {
+it('hides keys pressed during the ad from the game, and delivers the release of a key that was already down', async () => {
   const stage = setStage();
   const received: string[] = [];
   const listener = (event: KeyboardEvent) => received.push(`${event.type} ${event.code}`);

@@ -54,7 +54,7 @@ it('can be skipped once it has played as long as the ad requires, and by the Esc
   expect(stage.isRestored()).toEqual(restored);
 });
 
-it('keeps a reward that is due when the player skips the rest', async () => {
+it('keeps a reward that is already due when the player skips the rest', async () => {
   const stage = setStage();
   const decision = { ...decideOutside({ skip_after_ms: 500 }), min_watch_ms: 500 };
   const running = stage.run(decision);
@@ -64,7 +64,7 @@ it('keeps a reward that is due when the player skips the rest', async () => {
   expect(stage.count('skip')).toBe(0);
 });
 
-it('has no skip control unless the ad requires one, and a house ad has none of this', async () => {
+it('has a skip control only if the ad requires one, and house ads have none', async () => {
   const stage = setStage();
   const abort = new AbortController();
   const outside = stage.run(decideOutside({ icon }), { signal: abort.signal });
@@ -81,7 +81,7 @@ it('has no skip control unless the ad requires one, and a house ad has none of t
   await house;
 });
 
-it('pauses the ad while the player reads about ad choices, which is no click on the ad', async () => {
+it('pauses the ad while the player reads about ad choices, without counting a click', async () => {
   const stage = setStage();
   const abort = new AbortController();
   const running = stage.run(decideOutside({ icon }), { signal: abort.signal });

@@ -49,7 +49,7 @@ afterEach(() => {
   end();
 });
 
-it('counts an ad that nothing covers, once', async () => {
+it('counts an uncovered ad once', async () => {
   const watched = await watch();
   await clock.advance(requiredMs - 1);
   // Further checks must not report it again.
@@ -86,7 +86,7 @@ it.each([
   await expectImpression();
 });
 
-it('counts an ad that is half on the screen', async () => {
+it('counts an ad that is half visible', async () => {
   ad.style.left = '-90px';
   await watch();
   await expectImpression();

@@ -45,7 +45,7 @@ function linesOf(guide: string): string[] {
 it.each([
   ['a plain canvas', canvasGuide, canvasSource],
   ['drivers', driverGuide, canvasSource],
-])('the code in the guide to %s is tested here', (_name, guide, source) => {
+])('the code in the %s guide is tested here', (_name, guide, source) => {
   const lines = linesOf(guide);
   expect(lines.length).toBeGreaterThan(5);
   const tested = new Set(source.split('\n').map((line) => line.trim()));

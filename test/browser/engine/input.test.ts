@@ -90,7 +90,7 @@ describe.runIf(server.browser === 'chromium').each(games)('With $name', ({ start
     await expectInput('keyup ArrowRight', 'keyup ArrowUp');
   });
 
-  it('a key held through the whole ad stays down and is released once', async () => {
+  it('a key held throughout the ad stays down and is released once', async () => {
     await keyboard.down(keys.right);
     game.takeInput();
     await openAd();
@@ -166,7 +166,7 @@ describe.runIf(server.browser === 'chromium').each(games)('With $name', ({ start
     expect(game.takeInput().slice(0, 2)).toEqual(['press', 'release']);
   });
 
-  it('a touch held through the whole ad ends once, after the ad', async () => {
+  it('a touch held throughout the ad ends once, after the ad', async () => {
     await finger.down(game.canvas);
     await openAd();
     await endAd();
@@ -176,7 +176,7 @@ describe.runIf(server.browser === 'chromium').each(games)('With $name', ({ start
     expect(game.takeInput()).toEqual([]);
   });
 
-  it('mouse and touch work in the ad, and the game receives neither', async () => {
+  it('mouse and touch work in the ad, and the game receives no input', async () => {
     await openAd();
     game.takeInput();
     const close = () => overlay().shown('button.close');

@@ -26,7 +26,7 @@ it('calls back on frames, but not while the game is held', async () => {
   expect(calls).toBe(after);
 });
 
-it('calls back by a timer if there are no frames, but not while the game is held or hidden', () => {
+it('calls back from a timer if there are no frames, but not while the game is held or hidden', () => {
   vi.useFakeTimers({ toFake: ['setInterval', 'clearInterval'] });
   vi.spyOn(window, 'requestAnimationFrame').mockReturnValue(0);
   const hidden = vi.spyOn(document, 'hidden', 'get').mockReturnValue(false);

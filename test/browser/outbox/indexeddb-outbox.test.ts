@@ -107,7 +107,7 @@ test('stored events survive the page, and the next one sends them with the same 
   await eventually(async () => expect(await stored()).toBe(0));
 });
 
-test('one of two tabs sends at a time, and each event once', async () => {
+test('only one of two tabs sends at a time, and each event once', async () => {
   const first = openTab();
   await first.enqueue(adEvent());
   await arrived(1);

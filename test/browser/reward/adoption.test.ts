@@ -178,7 +178,7 @@ test.each<ServiceResult<RewardStatus>>([
   await eventually(async () => expect(await stored('new')).toHaveLength(1));
 });
 
-test('while a tab with the old key sends, its queue and rewards are not touched', async () => {
+test('while a tab with the old key is sending, its queue and rewards are left alone', async () => {
   await store('old', ['1']);
   const { adopt, locks, readReward } = page();
   const release = locks.acquire(`${nameOf('old')}:outbox`, () => undefined);
@@ -190,7 +190,7 @@ test('while a tab with the old key sends, its queue and rewards are not touched'
   expect(await stored('old')).toEqual([]);
 });
 
-test('an open tab with the old key delivers nothing a second time', async () => {
+test('an open tab with the old key does not deliver a reward again', async () => {
   const old = openTabWithKey('old');
   await earn(old.rewards, 'dec_1');
   await page().adopt();
@@ -203,7 +203,7 @@ test('an open tab with the old key delivers nothing a second time', async () => 
   expect(old.got).toEqual([]);
 });
 
-test('a reward that a tab with the old key is delivering stays there', async () => {
+test('a reward that a tab with the old key is delivering is not moved', async () => {
   const old = openTabWithKey('old');
   let finish!: () => void;
   const handler = vi.fn(() => new Promise<void>((resolve) => (finish = resolve)));
@@ -277,7 +277,7 @@ test.each(['new', 'old'] as const)(
   },
 );
 
-test('events that a kill left in both queues are moved again with the same ids', async () => {
+test('events that a crash left in both queues are moved again with the same ids', async () => {
   await store('old', ['1', '2']);
   vi.spyOn(IDBObjectStore.prototype, 'delete').mockImplementationOnce(() => {
     throw new Error('killed');

@@ -24,7 +24,7 @@ test('delivers an earned reward once, also after a reload', async () => {
   expect(got).toHaveLength(1);
 });
 
-test('a decision that is shown again has no second reward', async () => {
+test('showing a decision again earns no second reward', async () => {
   const { rewards } = openTab();
   const got: string[] = [];
   rewards.onReward(({ decisionId }) => void got.push(decisionId));
@@ -57,7 +57,7 @@ test('a reward whose handler is running while the SDK is destroyed counts as del
   await eventually(async () => expect(await openTab().rewards.list()).toEqual([]));
 });
 
-test('a reward that waits for a frame while the SDK is destroyed goes to the next instance at once', async () => {
+test('a reward waiting for a frame when the SDK is destroyed goes to the next instance immediately', async () => {
   const { rewards, frames, stopFrames } = openTab();
   stopFrames();
   rewards.onReward(() => undefined);
@@ -82,7 +82,7 @@ test('destroy leaves no timer while a handler is running', async () => {
   saving.resolve();
 });
 
-test('a reward stays due while there is no handler', async () => {
+test('a reward stays due until there is a handler', async () => {
   const { rewards, frames, stopFrames } = openTab();
   stopFrames();
   const off = rewards.onReward(() => undefined);

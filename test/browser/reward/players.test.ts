@@ -76,7 +76,7 @@ test('while the player is not identified nothing is delivered, and the token fun
   await eventually(() => expect(got).toMatchObject([{ decisionId: 'dec_1', userRef: 'ann' }]));
 });
 
-test('without rewards the token function is not called', async () => {
+test('without rewards, the token function is not called', async () => {
   const { rewards, identifyCalls } = tabOf(null);
   await rewards.list();
   await rewards.refresh();
@@ -94,7 +94,7 @@ test('a guest’s rewards wait for the guest when a player signs in', async () =
   await eventually(() => expect(ids()).toEqual(['dec_1']));
 });
 
-test('transferred rewards are delivered to the new player, and name who earned them', async () => {
+test('transferred rewards are delivered to the new player and name the player who earned them', async () => {
   const frozen = openTab(undefined, undefined, undefined, 'guest');
   await earn(frozen.rewards, 'dec_1', 'guest');
   frozen.rewards.destroy();

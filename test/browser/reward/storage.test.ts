@@ -58,7 +58,7 @@ test('works without a database, and reports it', async () => {
   expect(rewards.diagnostics().storage).toBe('memory');
 });
 
-test('a database that does not respond delays nothing, and is used again when it does', async () => {
+test('an unresponsive database delays nothing, and is used again once it responds', async () => {
   const clock = manualClock();
   const { rewards } = openTab(clock);
   await watch(rewards, 'dec_1');

@@ -177,7 +177,7 @@ test('a page that returns from the back/forward cache continues', async () => {
   expect(await diagnostics(page)).toMatchObject({ storage: 'indexeddb', stored: 0 });
 });
 
-test('a page that is closed while it sends loses nothing', async () => {
+test('closing a page while it sends loses nothing', async () => {
   const page = await lab.open(context);
   // Stored but not sent: the page is closed before it leads.
   lab.receiver.fault = ({ request }) => request.socket.destroy();

@@ -93,7 +93,7 @@ async function expectPreviews(page: Page): Promise<void> {
   }
 }
 
-test('the review queue tells where an outside ad comes from and previews it with its icon', async () => {
+test('the review queue shows the source of an outside ad and previews it with its icon', async () => {
   const film = await findByName<Creative>('/v1/creatives', 'Meadow');
   const review = { status: 'pending_review', reason_code: 'new_icon', feedback: 'Look at it.' };
   const page = await site.open('/creatives');

@@ -10,7 +10,10 @@ import { statusOf, tap } from './cheat.ts';
 // Ads of five seconds, so that a slow machine does not make these attacks possible.
 const watched = { timeout: 30_000, interval: 100 };
 
-it('two devices of one player that watch at once earn one reward', async ({ browser, stack }) => {
+it('two devices of one player that watch simultaneously earn one reward', async ({
+  browser,
+  stack,
+}) => {
   const name = 'player-of-two';
   const coins = async (): Promise<number> => (await stack.account(name)).coins;
   const devices = [await browser.newContext(), await browser.newContext()];

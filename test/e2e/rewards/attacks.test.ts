@@ -136,7 +136,7 @@ it('replaying every request in parallel earns nothing more', async () => {
   expect((await stack.account(name)).credits).toHaveLength(1);
 });
 
-it('ads requested at once earn no more than the elapsed time allows', async () => {
+it('ads requested simultaneously earn no more than the elapsed time allows', async () => {
   const name = newPlayer();
   const page = await open(name);
   const since = performance.now();
@@ -157,7 +157,7 @@ it('ads requested at once earn no more than the elapsed time allows', async () =
   expect(earned).toBeLessThanOrEqual(Math.floor(time / 4_750));
 });
 
-it('a ledger edited with the developer tools deceives only its own page, not the server', async () => {
+it('a ledger edited with the developer tools affects only its own page, not the server', async () => {
   const name = newPlayer();
   const page = await open(name);
   await show(page, 'showRewarded', 'long-film');

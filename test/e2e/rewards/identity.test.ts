@@ -46,7 +46,7 @@ async function earn(): Promise<ShowResult | undefined> {
   return resultOf(page);
 }
 
-it('a placement that requires user tokens has no ad for a user reference alone, and rewards the user of a token', async () => {
+it('a placement that requires user tokens has no ad for a bare user reference, and rewards the user named in a token', async () => {
   await demandIdentity('user_token');
   await untilEnforced();
   await show(page, 'showRewarded', 'vouched');
@@ -70,7 +70,7 @@ it('a placement that requires user tokens has no ad for a user reference alone, 
   expect(await coins('somebody')).toBe(0);
 });
 
-it('a placement that requires requests by the server shows and rewards the server’s decision', async () => {
+it('a placement that requires server-side requests shows and rewards the server’s decision', async () => {
   await page.reload();
   await demandIdentity('server');
   await untilEnforced();

@@ -280,7 +280,7 @@ it('works in a sandboxed frame with an opaque origin, where storage is unavailab
   expect(errors).toEqual(expectedErrors);
 });
 
-it('works in a page opened from a file', async () => {
+it('works on a page opened from a file', async () => {
   const folder = await mkdtemp(join(tmpdir(), 'trueward-file-'));
   try {
     const file = join(folder, 'index.html');

@@ -233,7 +233,7 @@ describe('errors in the game', () => {
     expect(reported).toEqual([new Error('a mistake in the game')]);
   });
 
-  test('a game that fails to prepare for the ad is not shown one, and can resume', async () => {
+  test('shows no ad if the game fails to prepare for it, and lets the game resume', async () => {
     await adBreak('next', { beforeAd: throwing });
     expect(log).toEqual(['show level-end', 'afterAd', 'adBreakDone error']);
   });

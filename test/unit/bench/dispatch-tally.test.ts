@@ -3,7 +3,7 @@ import { compare } from '../../bench/dispatch/report.ts';
 import { median } from '../../bench/dispatch/results.ts';
 import { tally } from '../../bench/dispatch/tally.ts';
 
-test('counts a cause without a delivery as lost, and each delivery after the first as a repeat', () => {
+test('counts an event without a delivery as lost, and each delivery after the first as a repeat', () => {
   const counts = { b: 1, c: 3, d: 2, ofAnotherRun: 5 };
   expect(tally(['a', 'b', 'c', 'd'], counts)).toEqual({ lost: 1, doubled: 2, repeats: 3 });
   expect(tally(['b'], { b: 1 })).toEqual({ lost: 0, doubled: 0, repeats: 0 });

@@ -90,7 +90,7 @@ describe('pausing', () => {
     expect(log).toEqual(['pause', 'resume']);
   });
 
-  test('by the game persists when the page is hidden and shown', () => {
+  test('by the game persists when the page is hidden and shown again', () => {
     engine.game.pause();
     engine.hide();
     engine.show();

@@ -34,7 +34,7 @@ describe('watched time', () => {
     };
   }
 
-  it('counts the time that played', async () => {
+  it('counts the time played', async () => {
     const { play, watched } = watch();
     for (let step = 0; step < 12; step += 1) await play(250);
     expect(watched.ms).toBe(3000);
@@ -57,7 +57,7 @@ describe('watched time', () => {
     expect(watched.ms).toBeLessThan(1100);
   });
 
-  it('counts real time at an increased playback speed', async () => {
+  it('counts real time when playback is sped up', async () => {
     const { play, watched } = watch();
     for (let step = 0; step < 8; step += 1) await play(250, 4);
     expect(watched.ms).toBe(2000);
@@ -95,7 +95,7 @@ describe('the stall watchdog', () => {
     expect(clock.timers()).toBe(0);
   });
 
-  it('does not count the sleep of the device as a stall, but detects a stall after it', async () => {
+  it('does not count device sleep as a stall, but detects a stall after it', async () => {
     const { clock, pass } = jumpingClock();
     let stalls = 0;
     createStallWatchdog(clock, 8000, () => (stalls += 1)).reset();

@@ -134,7 +134,7 @@ test('an expired decision is never shown', async () => {
   expect(await decisions.take('revive', never)).toMatchObject({ outcome: 'offline' });
 });
 
-test('until the retry time that the service returned, no request is sent', async () => {
+test('sends no request before the retry time returned by the service', async () => {
   const { decisions, log, clock, responses } = setUp();
   responses.push(ok(unfilled('2026-01-01T00:00:45.000Z')));
   const first = await decisions.take('revive', never);
@@ -282,7 +282,7 @@ test('a shared request is aborted only when its last caller aborts', async () =>
   expect(idOf(await decisions.take('revive', never))).toBe('dec_2');
 });
 
-test('forget discards preloaded ads and cooldowns, and repeats requests in flight', async () => {
+test('forget discards preloaded ads and cooldowns, and restarts requests in flight', async () => {
   const { decisions, responses, log } = setUp();
   await decisions.preload('revive', never);
   responses.push(ok(unfilled('2026-11-21T13:00:00.000Z')));
@@ -309,7 +309,7 @@ test('a supplied decision for another placement is rejected, and does not affect
   expect(idOf(await decisions.take('revive', never))).toBe('dec_1');
 });
 
-test('whenever a caller aborts, the loaded creative is kept or destroyed', async () => {
+test('a loaded creative is either kept or destroyed, whenever a caller aborts', async () => {
   for (let ticks = 0; ticks < 12; ticks += 1) {
     const { decisions, loadBy, log } = setUp();
     const slow = deferred();

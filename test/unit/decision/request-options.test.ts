@@ -183,7 +183,7 @@ describe('a user token function', () => {
     expect(idOf(await decisions.take('revive', never))).toBe('dec_none');
   });
 
-  test('that hangs fails only the current request, after the load timeout', async () => {
+  test('that hangs fails only its own request, after the load timeout', async () => {
     const userToken = vi.fn<() => string | Promise<string>>(() => new Promise(() => undefined));
     const { clock, decisions, requests } = setUp({ userToken });
     const preloaded = decisions.preload('revive', never);

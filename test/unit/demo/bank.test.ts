@@ -64,7 +64,7 @@ it('remembers its credits after a restart', async () => {
   await second.close();
 });
 
-it('credits again an entry that a crash left half written', async () => {
+it('credits an entry again if a crash left it half-written', async () => {
   const first = await openBank();
   await first.bank.credit(rewarded('evt_1', 'dec_1'));
   await first.close();

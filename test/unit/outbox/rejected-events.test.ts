@@ -75,7 +75,7 @@ test('sends one request to a rate-limited service until its Retry-After has pass
   expect(service.counted).toHaveLength(2);
 });
 
-test('retries at once after a Retry-After that passed while the device slept', async () => {
+test('retries immediately if Retry-After elapsed while the device slept', async () => {
   const { clock, service, openTab } = openBrowser();
   const { outbox, lifecycle } = openTab();
   service.faults.push(async () => ({ kind: 'retry', status: 503, retryAfterMs: 3_600_000 }));

@@ -49,7 +49,7 @@ test('a large backlog is sent in growing requests, and a single event alone', as
   expect(new Set(service.counted).size).toBe(2_001);
 });
 
-test('no request has more than 250,000 characters of events', async () => {
+test('no request contains more than 250,000 characters of events', async () => {
   const { service, store, openTab } = openBrowser();
   const long = 'x'.repeat(3_000);
   await store.append(Array.from({ length: 400 }, (_, index) => storedEvent(`old-${index}`, long)));
@@ -89,7 +89,7 @@ test.each([
   },
 );
 
-test('the request after a failure has few events, so that few are sent twice', async () => {
+test('the first request after a failure contains few events, so that few are sent twice', async () => {
   const { clock, service, store, openTab } = openBrowser();
   await store.append(Array.from({ length: 400 }, (_, index) => storedEvent(`old-${index}`)));
   service.faults.push(undefined, async () => ({ kind: 'unreachable', cause: 'network' }));
@@ -133,7 +133,7 @@ test('reads the next records while a batch is in flight', async () => {
   expect(reads).toContainEqual({ after: 200, requests: 1 });
 });
 
-test('reads only as many events as a few requests hold, however many a record has', async () => {
+test('reads only as many events as a few requests can contain, however many a record has', async () => {
   const { service, store, openTab } = openBrowser();
   const json = JSON.stringify(adEvent());
   const records = Array.from({ length: 100 }, (_, index) => ({

@@ -109,7 +109,7 @@ test('a tab that is suspended while it sends blocks the others for at most twent
   expect(clock.timers()).toBe(0);
 });
 
-test('a tab that is hidden while it sends lets a waiting one take over at once', async () => {
+test('a tab that is hidden while it sends lets a waiting one take over immediately', async () => {
   const { service, openTab } = openBrowser();
   const first = openTab();
   const suspended = deferred();

@@ -42,7 +42,7 @@ test.each(states)('every event in state %s leads to the state in the table', (st
   expect(events.map((event) => advance(entry(state), event).state)).toEqual(table[state]);
 });
 
-test.each(states)('only an earned reward can be delivered, not one that is %s', (state) => {
+test.each(states)('only an earned reward can be delivered, not a reward in state %s', (state) => {
   const after = advance(entry(state), delivered);
   expect(after.delivered).toBe(state === 'earned');
   expect(after.state).toBe(state);
@@ -71,7 +71,7 @@ test('a claim is exclusive until it is released or expires, even if the clock is
   expect(advance(released, { type: 'claimed', at: at + 1 }).claimedAt).toBe(at + 1);
 });
 
-test.each(states)('only a reward that is due can be claimed, not one that is %s', (state) => {
+test.each(states)('only a reward that is due can be claimed, not a reward in state %s', (state) => {
   for (const done of [false, true]) {
     const claimed = advance(entry(state, done), { type: 'claimed', at: 1e12 });
     expect(claimed.claimedAt === 1e12).toBe(state === 'earned' && !done);
@@ -79,7 +79,7 @@ test.each(states)('only a reward that is due can be claimed, not one that is %s'
 });
 
 test.each(states)(
-  'a reward in state %s is transferred if it is open, and only from its player',
+  'a reward in state %s is transferred only if it is open, and only from its player',
   (state) => {
     const held = { ...entry(state), earnedBy: 'guest', heldFor: 'guest' };
     expect(transferred(held, 'bob', 'ann')).toBe(held);

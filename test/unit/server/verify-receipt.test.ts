@@ -37,7 +37,7 @@ describe('verifyReceipt', () => {
     });
   });
 
-  test('accepts evidence of the service itself, and other evidence only if it is named', async () => {
+  test('accepts the service’s own evidence, and other evidence only if it is listed', async () => {
     const evidenceOf = async (evidence: unknown, acceptEvidence?: string[]) => {
       const given = acceptEvidence ? { ...options, acceptEvidence } : options;
       return (await verifyReceipt(await signer.sign({ evidence }), keys, given)).evidence;

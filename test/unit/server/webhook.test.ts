@@ -250,7 +250,7 @@ describe('verifyWebhook', () => {
     },
   );
 
-  test('accepts rewards that the service verified, and others only if their evidence is named', async () => {
+  test('accepts rewards verified by the service, and others only if their evidence is listed', async () => {
     const codeFor = async (evidence: unknown, acceptEvidence?: string[], type?: string) => {
       const event = { id: 'evt_1', type: type ?? 'decision.rewarded', data: { evidence } };
       const text = JSON.stringify(event);

@@ -75,7 +75,7 @@ test('sends the key and the JSON, and returns the body', async () => {
   expect(seen).toEqual(['POST', '/v1/decisions', 'Bearer pk_sandbox_key', request]);
 });
 
-test('requests a reward with its token and the given wait', async () => {
+test('requests a reward status with its token and wait time', async () => {
   let seen = '';
   const client = await serve((request, response) => {
     seen = `${request.method} ${request.url} ${String(request.headers['decision-token'])}`;
