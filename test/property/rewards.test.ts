@@ -1,5 +1,7 @@
+import { randomBytes } from 'node:crypto';
 import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, inject, test } from 'vitest';
+import { createDatabaseOn } from '../../service/test/create-database.ts';
 import { startPrivatePostgres, type PrivatePostgres } from '../../service/test/private-postgres.ts';
 import { checkAgreement } from './support/check-agreement.ts';
 import { batchPlan, playersPerBatch, type BatchPlan } from './support/plan.ts';
@@ -16,7 +18,13 @@ const batches = replay === undefined ? Math.ceil(sequences / playersPerBatch) : 
 
 const given = process.env['DATABASE_URL'];
 const postgres: Pick<PrivatePostgres, 'url' | 'stop'> | undefined =
-  given === undefined ? await startPrivatePostgres() : { url: given, stop: async () => undefined };
+  given === undefined
+    ? await startPrivatePostgres()
+    : {
+        // A new database: the sums of the reports include all accounts of one.
+        url: await createDatabaseOn(given, `players_${randomBytes(6).toString('hex')}`),
+        stop: async () => undefined,
+      };
 afterAll(() => postgres?.stop());
 
 describe.each<[string, string | undefined]>([

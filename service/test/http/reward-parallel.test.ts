@@ -66,7 +66,10 @@ describe.each([
 
     const responding = await other.transaction(async (queries) => {
       const atMs = game.clock.nowMs();
-      await queries.query('SELECT FROM decisions WHERE id = $1 FOR UPDATE', [decision.id]);
+      await queries.query('SELECT FROM decisions WHERE account_id = $1 AND id = $2 FOR UPDATE', [
+        found?.account_id,
+        decision.id,
+      ]);
       await queries.query(
         `INSERT INTO ad_events (account_id, decision_id, id, type, occurred_at, received_at, offset_ms, clamped)
           VALUES ($1, $2, $3, 'close', $4, $4, 0, false)`,

@@ -4,6 +4,8 @@ import { openSide } from './side.ts';
 
 const side = await openSide(`cluster=${process.argv[2]}`);
 try {
+  // Creates the tables.
+  await (await side.start(side.urls[0] ?? '')).stop();
   const rows = await killWorker(side, 5_000);
   console.log(rows);
   const other = rows.find(({ account }) => account === 'on another worker');
