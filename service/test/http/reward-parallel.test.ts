@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { readCitusRole } from '../../src/store/citus.ts';
 import { openPostgres } from '../../src/store/postgres.ts';
 import { createPostgresDatabase, hasPostgres } from '../postgres-database.ts';
 import { startGame, type Game } from './reward-game.ts';
@@ -64,6 +65,10 @@ describe.each([
       [decision.id],
     );
 
+    const waits =
+      (await readCitusRole(other)) === undefined
+        ? 'SELECT 1 FROM pg_locks WHERE NOT granted'
+        : 'SELECT 1 FROM citus_lock_waits';
     const responding = await other.transaction(async (queries) => {
       const atMs = game.clock.nowMs();
       await queries.query('SELECT FROM decisions WHERE account_id = $1 AND id = $2 FOR UPDATE', [
@@ -76,7 +81,7 @@ describe.each([
         [found?.account_id, decision.id, close.id, new Date(atMs)],
       );
       const response = game.report(game.seen(decision), game.complete(decision), close);
-      await waitForBlockedSession(() => other.query('SELECT 1 FROM pg_locks WHERE NOT granted'));
+      await waitForBlockedSession(() => other.query(waits));
       return { response };
     });
 
