@@ -1,21 +1,21 @@
 import type { Clock } from '../platform/clock.ts';
 
-/** Stops requests to a host that fails, separately for every source, so that no source pays for another. */
+/** Stops requests to a failing host, separately for each source, so that no source is affected by another. */
 export interface CircuitBreaker {
-  /** Whether a request may be made now. After a pause, one request at a time tries whether the host has recovered. */
+  /** Whether a request may be made now. After a pause, one request at a time tests whether the host has recovered. */
   allows(sourceId: string, host: string): boolean;
   record(sourceId: string, host: string, succeeded: boolean): void;
-  /** The hosts of a source that get no requests now. */
+  /** Returns a source's hosts whose circuits are open. */
   openHosts(sourceId: string): string[];
 }
 
-/** The results that count. */
+/** Number of latest results that count. */
 const window = 20;
-/** A single failure says nothing. */
+/** Minimum results before a circuit can open, because a single failure is not significant. */
 const minResults = 10;
 const maxFailureRate = 0.5;
 const pauseMs = 10_000;
-/** A wrapper can name any host; the oldest circuits are evicted. */
+/** Maximum circuits, because wrappers can refer to any host. The oldest are evicted. */
 const maxCircuits = 10_000;
 
 interface Circuit {
@@ -33,7 +33,7 @@ export function createCircuitBreaker(clock: Pick<Clock, 'monotonicMs'>): Circuit
       const circuit = circuits.get(keyOf(sourceId, host));
       if (circuit?.retryAtMs === undefined) return true;
       if (clock.monotonicMs() < circuit.retryAtMs) return false;
-      // The next trial waits for the result of this one, or for as long again.
+      // The next trial waits for this one's result, or for another pause.
       circuit.retryAtMs = clock.monotonicMs() + pauseMs;
       return true;
     },

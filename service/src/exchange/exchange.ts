@@ -13,7 +13,7 @@ import { callBidder } from './openrtb-source.ts';
 import type { OutsideResponse, RequestOutside } from './outside-client.ts';
 import { callTag } from './vast-source.ts';
 
-/** Requests an offer from a source, for at most `timeoutMs`. Never rejects. */
+/** Requests an offer from a source within `timeoutMs`. Never rejects. */
 export type RequestOffer = (
   source: OutsideSource,
   request: OfferRequest,
@@ -22,7 +22,7 @@ export type RequestOffer = (
 
 interface Deps extends SourceDeps {
   requestOutside: RequestOutside;
-  /** The source's own request headers, such as an API key. */
+  /** Reads the source's configured request headers, such as an API key. */
   readHeaders: RequestHeaders['read'];
   /** Aborts when the service stops. */
   stopping: AbortSignal;
@@ -33,15 +33,15 @@ export function createRequestOffer(deps: Deps): RequestOffer {
   return async (source, request, timeoutMs) => {
     const startedMs = clock.monotonicMs();
     const linked = linkSignal(stopping, { timeoutMs });
-    const ownHost = new URL(source.kind === 'vast' ? source.tag_url : source.endpoint_url).host;
+    const sourceHost = new URL(source.kind === 'vast' ? source.tag_url : source.endpoint_url).host;
     const send = async (url: string, body?: string): Promise<OutsideResponse> => {
       const sentMs = clock.monotonicMs();
       const headers = headersOf(source, request.player, body !== undefined);
       const response = await requestOutside({
         sourceId: source.id,
         url,
-        // Wrappers and win notices are requested from whomever they name.
-        ...(new URL(url).host === ownHost && {
+        // Wrappers and win notices can refer to other hosts, which must not get the credentials.
+        ...(new URL(url).host === sourceHost && {
           credentials: await readHeaders(request.accountId, source),
         }),
         headers,
@@ -67,17 +67,17 @@ export function createRequestOffer(deps: Deps): RequestOffer {
           ? await callTag(call, source.tag_url)
           : await callBidder(call, source.endpoint_url);
       const ms = Math.round(clock.monotonicMs() - startedMs);
-      return { ...nothing, ...response, facts: { ...response.facts, ms } };
+      return { ...emptyResponse, ...response, facts: { ...response.facts, ms } };
     } catch (error) {
       const reason = error instanceof Error ? error.message : String(error);
-      return { ...nothing, verdict: `source_error: ${reason.slice(0, 200)}` };
+      return { ...emptyResponse, verdict: `source_error: ${reason.slice(0, 200)}` };
     } finally {
       linked.release();
     }
   };
 }
 
-const nothing: SourceResponse = {
+const emptyResponse: SourceResponse = {
   verdict: 'no_bid',
   facts: {},
   notices: [],

@@ -9,30 +9,30 @@ import type { Clock } from '../platform/clock.ts';
 import type { OutsideSource } from '../resource/outside-source.ts';
 import type { OutsideResponse } from './outside-client.ts';
 
-/** A request for an offer, the same for all sources of a decision. */
+/** A request for an offer. Apart from the player's id and `blocked`, it is the same for all sources of a decision. */
 export interface OfferRequest {
   accountId: string;
   /** A UUID, the same for all sources of the decision. */
   transactionId: string;
   placement: string;
   sandbox: boolean;
-  /** In development mode, the sandbox may request loopback addresses. */
+  /** Whether loopback URLs are allowed, for sandbox sources in development mode. */
   loopback: boolean;
   player: DisclosedPlayer;
   /** The origin of the game's page. */
   origin?: string;
   /** CSS pixels. */
   viewport: { width: number; height: number };
-  /** The earliest moment at which the ad may be closed. */
+  /** Earliest position at which the ad may allow skipping. */
   minSkipMs: number;
   blocked: BlockLists;
-  /** How long the ad may wait before it is shown. */
+  /** Maximum time until the ad is shown. */
   showWithinS: number;
   /** Called after each HTTP request. */
   onExchange?(exchange: Exchange): void;
 }
 
-/** An HTTP request to a source, and its response. */
+/** An HTTP request to a source and its response. */
 export interface Exchange {
   method: 'GET' | 'POST';
   url: string;
@@ -43,32 +43,33 @@ export interface Exchange {
   response: OutsideResponse;
 }
 
-/** What a source responded. */
+/** A source's response to a decision. */
 export interface SourceResponse {
   offer?: Offer;
   /** Why there is no offer; `offer` if there is one. */
   verdict: string;
-  /** For the explanation of the decision. */
+  /** Details for the decision's explanation. */
   facts: Pick<Explanation, 'ms' | 'http_status' | 'vast_error'>;
-  /** Due whatever becomes of the offer. */
+  /** Notices that are due whether or not the offer is chosen. */
   notices: Notice[];
-  /** Due if the offer is chosen, or if it is not. */
+  /** Notices that are due if the offer is chosen. */
   onWin: Notice[];
+  /** Returns the notices that are due if the offer is not chosen. */
   onLoss(reason: LossReason): Notice[];
-  /** What happened on the way, for people who try a source. */
+  /** Steps of resolving the ad, for people who try a source. */
   trace: VastResult['trace'];
 }
 
-/** The dependencies of requests to sources. */
+/** Dependencies of source requests. */
 export interface SourceDeps {
   clock: Clock;
   /** From 0 to below 1. */
   random(): number;
-  /** Lets other work run between the slices of a long document. */
+  /** Awaited between the slices of a long document, to let other work run. */
   pause(): Promise<void>;
 }
 
-/** One call of a source. */
+/** One call to a source. */
 export interface SourceCall {
   deps: SourceDeps;
   source: OutsideSource;
@@ -77,12 +78,12 @@ export interface SourceCall {
   send(url: string, body?: string): Promise<OutsideResponse>;
 }
 
-/** The response without what is common to all sources. */
+/** A response without the fields that are set in the same way for all sources. */
 export type PartialResponse = Partial<SourceResponse> & Pick<SourceResponse, 'verdict'>;
 
-/** The range of durations in the schemas. */
+/** Minimum and maximum ad duration, as in the schemas. */
 export const [minDurationMs, maxDurationMs] = [1_000, 120_000];
-/** Kilobits per second: 1080p, as ad servers encode it. */
+/** Maximum preferred bitrate in kilobits per second; ad servers' bitrate for 1080p. */
 const maxBitrate = 6_000;
 const maxMediaBytes = 20_000_000;
 export const serverUserAgent = 'Trueward/1';
@@ -91,7 +92,7 @@ export const rulesOf = ({ viewport, minSkipMs, loopback }: OfferRequest): VastRu
   httpTags: loopback,
   httpMedia: loopback,
   httpTrackers: true,
-  // Most screens have two device pixels to a CSS pixel.
+  // Most screens have two device pixels per CSS pixel.
   media: {
     width: viewport.width * 2,
     height: viewport.height * 2,

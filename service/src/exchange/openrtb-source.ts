@@ -24,13 +24,13 @@ import {
 } from './offer-request.ts';
 import { describeResult, errorNotices, findVastAd, offerOf } from './vast-source.ts';
 
-/** Bids whose markup is read: of the best ones, the first that has an ad. */
+/** Maximum bids whose markup is parsed. Of the best ones, the first with an ad is used. */
 const maxBidsRead = 3;
 
-/** Asks a bidder. */
+/** Requests an offer from a bidder. */
 export async function callBidder(call: SourceCall, endpointUrl: string): Promise<PartialResponse> {
   const { source, request, send } = call;
-  const body = JSON.stringify(buildBidRequest(bidFactsOf(call)));
+  const body = JSON.stringify(buildBidRequest(bidRequestInput(call)));
   const response = await send(endpointUrl, body);
   if (response.status === 'failed') {
     const facts = response.httpStatus === undefined ? {} : { http_status: response.httpStatus };
@@ -50,11 +50,11 @@ export async function callBidder(call: SourceCall, endpointUrl: string): Promise
   if (read.status === 'no_bid') return { verdict: 'no_bid', facts };
   if (read.status === 'malformed') return { verdict: `source_error: ${read.reason}`, facts };
   const auction = { requestId: request.transactionId };
-  const lost = (bid: BidIds, loss: LossReason): Notice[] => {
-    const url = lossNotice(bid, auction, loss);
+  const lossNotices = (bid: BidIds, lossReason: LossReason): Notice[] => {
+    const url = lossNotice(bid, auction, lossReason);
     return url === undefined ? [] : [{ kind: 'loss', url }];
   };
-  const notices = read.rejected.flatMap((bid) => lost(bid, bid.lossReason));
+  const notices = read.rejected.flatMap((bid) => lossNotices(bid, bid.lossReason));
   const [chosen, ...others] = read.bids;
   if (!chosen) {
     const isBelowFloor = read.rejected.every(
@@ -71,34 +71,35 @@ export async function callBidder(call: SourceCall, endpointUrl: string): Promise
     facts,
     notices: [
       ...notices,
-      ...others.slice(maxBidsRead - 1).flatMap((bid) => lost(bid, lossReasons.outbid)),
+      ...others.slice(maxBidsRead - 1).flatMap((bid) => lossNotices(bid, lossReasons.outbid)),
     ],
-    lost,
+    lossNotices,
   });
 }
 
-interface BidsRead {
+interface AuctionState {
   facts: PartialResponse['facts'] & object;
+  /** Notices that are due so far. */
   notices: Notice[];
-  lost(bid: BidIds, loss: LossReason): Notice[];
+  lossNotices(bid: BidIds, lossReason: LossReason): Notice[];
 }
 
-/** Reads the markup of the bids, the best first, until one has an ad. */
+/** Parses the bids' markup, best bid first, until one has an ad. */
 async function readBids(
   call: SourceCall,
   [bid, ...others]: readonly [Bid, ...Bid[]],
-  { facts, notices, lost }: BidsRead,
+  { facts, notices, lossNotices }: AuctionState,
 ): Promise<PartialResponse> {
   const { deps, source, request, send } = call;
   const auction = { requestId: request.transactionId };
-  const outbid = others.flatMap((other) => lost(other, lossReasons.outbid));
+  const outbid = others.flatMap((other) => lossNotices(other, lossReasons.outbid));
   const markup = markupSource(bid, auction);
   if (!markup) {
     const verdict = 'refused: The bid has no markup.';
     return next(
       call,
       others,
-      { facts, notices: [...notices, ...lost(bid, lossReasons.noMarkup)], lost },
+      { facts, notices: [...notices, ...lossNotices(bid, lossReasons.noMarkup)], lossNotices },
       verdict,
     );
   }
@@ -114,14 +115,18 @@ async function readBids(
       return { ...document, text: expandMarkup(document.text, bid, auction) };
     },
   });
-  const found = describeResult(result, last);
-  const reported = [...notices, ...errorNotices(result.errors, macros, deps)];
+  const description = describeResult(result, last);
+  const allNotices = [...notices, ...errorNotices(result.errors, macros, deps)];
   if (!result.ad) {
-    const failed = { facts, notices: [...reported, ...lost(bid, lossReasons.invalid)], lost };
-    return next(call, others, failed, found.verdict);
+    const failed = {
+      facts,
+      notices: [...allNotices, ...lossNotices(bid, lossReasons.invalid)],
+      lossNotices,
+    };
+    return next(call, others, failed, description.verdict);
   }
-  const isAnnounced = 'tagUrl' in markup && markup.isWinNotice;
-  const win = isAnnounced ? undefined : winNotice(bid, auction);
+  const isWinNoticeSent = 'tagUrl' in markup && markup.isWinNotice;
+  const win = isWinNoticeSent ? undefined : winNotice(bid, auction);
   const nowMs = deps.clock.nowMs();
   const burl = billingNotice(bid, auction);
   const [advertiserDomain] = bid.advertiserDomains;
@@ -140,23 +145,24 @@ async function readBids(
     facts,
     trace: result.trace,
     offer: offerOf(result.ad, terms, request),
-    notices: [...reported, ...outbid],
+    notices: [...allNotices, ...outbid],
     onWin: win === undefined ? [] : [{ kind: 'win', url: win }],
-    onLoss: (reason) => lost(bid, reason),
+    onLoss: (reason) => lossNotices(bid, reason),
   };
 }
 
+/** Tries the next bid; without one, returns `verdict`, the reason why the last bid failed. */
 async function next(
   call: SourceCall,
   [bid, ...others]: readonly Bid[],
-  read: BidsRead,
+  state: AuctionState,
   verdict: string,
 ): Promise<PartialResponse> {
-  if (!bid) return { verdict, facts: read.facts, notices: read.notices };
-  return readBids(call, [bid, ...others], read);
+  if (!bid) return { verdict, facts: state.facts, notices: state.notices };
+  return readBids(call, [bid, ...others], state);
 }
 
-function bidFactsOf({ source, request, timeoutMs }: SourceCall) {
+function bidRequestInput({ source, request, timeoutMs }: SourceCall) {
   const { origin } = request;
   const { publisher_id: publisherId, supply_chain: supplyChain = [] } = source;
   return {

@@ -6,15 +6,15 @@ import type { CircuitBreaker } from './circuit-breaker.ts';
 export interface OutsideRequest {
   sourceId: string;
   url: string;
-  /** The body of a POST; absent: a GET. */
+  /** Body of a POST request; absent for GET. */
   body?: string;
   headers: Readonly<Record<string, string>>;
-  /** Sent to the host of `url` only, not to another one that it redirects to. */
+  /** Headers sent only to the host of `url`, not to a host that it redirects to. */
   credentials?: Readonly<Record<string, string>>;
-  /** Whether loopback addresses and http are allowed, for development. */
+  /** Whether http and loopback IPs are allowed, for development. */
   loopback: boolean;
   sandbox: boolean;
-  /** Aborts when the time of the source is up. */
+  /** Aborts when the source's time is up. */
   signal: AbortSignal;
 }
 
@@ -27,20 +27,20 @@ export type OutsideResponse =
       httpStatus?: number;
     };
 
-/** Never rejects. */
+/** Requests a document from an outside source. Never rejects. */
 export type RequestOutside = (request: OutsideRequest) => Promise<OutsideResponse>;
 
 interface Deps {
-  /** Agents for public addresses only, and for development. */
+  /** `strict` connects only to public IPs; `development` also to loopback. */
   agents: { strict: Dispatcher; development: Dispatcher };
   breaker: CircuitBreaker;
 }
 
 const maxRedirects = 3;
-/** Of one document. */
+/** Maximum bytes of one document. */
 const maxBytes = 262_144;
 
-/** Why a response cannot be used. */
+/** Thrown when a response cannot be used. */
 class UnusableError extends Error {
   readonly httpStatus: number | undefined;
   constructor(reason: string, httpStatus?: number) {
@@ -49,7 +49,7 @@ class UnusableError extends Error {
   }
 }
 
-/** Requests documents from public addresses only, redirects included, within limits of size and time. */
+/** Requests documents within size and time limits, and only from public IPs, also after redirects. */
 export function createRequestOutside({ agents, breaker }: Deps): RequestOutside {
   const follow = async (outside: OutsideRequest): Promise<OutsideResponse> => {
     let { url } = outside;
@@ -67,7 +67,10 @@ export function createRequestOutside({ agents, breaker }: Deps): RequestOutside 
       breaker.record(outside.sourceId, host, response.httpStatus < 500);
       if (response.location === undefined) return read(response, url);
       if (outside.body !== undefined)
-        throw new UnusableError('A bid request is not redirected.', response.httpStatus);
+        throw new UnusableError(
+          'The bidder redirects the bid request; expected a response.',
+          response.httpStatus,
+        );
       url = new URL(response.location, url).href;
     }
     throw new UnusableError(`${short(outside.url)} redirects more than ${maxRedirects} times.`);
@@ -78,7 +81,7 @@ export function createRequestOutside({ agents, breaker }: Deps): RequestOutside 
     const credentials = isSameHost ? outside.credentials : {};
     const response = await request(url, {
       method: outside.body === undefined ? 'GET' : 'POST',
-      // Compressed bodies would need limits of their own: a kilobyte can expand to a gigabyte.
+      // Uncompressed, because compressed bodies would need separate limits: a kilobyte can expand to a gigabyte.
       headers: { ...outside.headers, ...credentials, 'accept-encoding': 'identity' },
       ...(outside.body === undefined ? {} : { body: outside.body }),
       dispatcher: outside.loopback ? agents.development : agents.strict,
@@ -148,7 +151,7 @@ async function readText(body: Dispatcher.ResponseData['body']): Promise<string> 
   return Buffer.concat(chunks).toString('utf8');
 }
 
-/** Reads a short body to its end, so that the connection can be used again. */
+/** Reads a short body to its end, so that the connection can be reused. */
 const discard = (body: Dispatcher.ResponseData['body'], signal: AbortSignal): Promise<void> =>
   body.dump({ limit: 16_384, signal });
 

@@ -10,7 +10,7 @@ import { createCircuitBreaker } from './circuit-breaker.ts';
 import { createRequestOffer, type RequestOffer } from './exchange.ts';
 import { createRequestOutside, type RequestOutside } from './outside-client.ts';
 
-/** What became of a call: `offer`, or the first word of its verdict. */
+/** Observes the outcome of a call: `offer`, or the first word of its verdict. */
 export type ObserveCall = (kind: OutsideSource['kind'], outcome: string, seconds: number) => void;
 
 interface Deps {
@@ -21,13 +21,13 @@ interface Deps {
   stopping: AbortSignal;
 }
 
-/** An auction is over before a slower connection would help. */
+/** Connect timeout. An auction would be over before a slower connection is established. */
 const connectTimeoutMs = 1_000;
 
-/** Connects to outside sources, with agents of its own: those of webhooks wait longer for a connection. */
+/** Starts the client for outside sources. It has its own agents, because those for webhooks wait longer for a connection. */
 export function startExchange({ clock, demandMetrics, readHeaders, stopping }: Deps): {
   requestOffer: RequestOffer;
-  /** The hosts of a source that get no requests from this process now, because they have failed repeatedly. */
+  /** Returns the source's hosts to which this process has paused requests, because they have failed repeatedly. */
   openHosts(sourceId: string): string[];
   stop(): Promise<void>;
 } {
@@ -57,7 +57,7 @@ export function startExchange({ clock, demandMetrics, readHeaders, stopping }: D
   };
 }
 
-/** In the sandbox, the built-in test source responds to requests for its URLs; all others are sent. */
+/** In the sandbox, routes requests for test-source URLs to the built-in test source, and sends all others. */
 const withTestSource =
   (requestOutside: RequestOutside): RequestOutside =>
   async (outside) => {

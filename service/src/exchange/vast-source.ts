@@ -18,11 +18,11 @@ export interface VastRequest {
   start: { tagUrl: string } | { markup: string };
   macros: MacroValues;
   rules: VastRules;
-  /** Requests a document of the source. */
+  /** Requests a document from the source. */
   fetchDocument(url: string): Promise<OutsideResponse>;
 }
 
-/** Finds the ad, and keeps the last response for explanations. */
+/** Finds the ad. Also returns the last response, for the explanation. */
 export async function findVastAd(
   { clock, random, pause }: SourceDeps,
   { start, macros, rules, fetchDocument }: VastRequest,
@@ -42,7 +42,7 @@ export async function findVastAd(
   return { result, last };
 }
 
-/** The requests that report errors to the source and its wrappers. */
+/** Returns notices that report errors to the source and its wrappers. */
 export const errorNotices = (
   errors: readonly ErrorReport[],
   macros: MacroValues,
@@ -59,21 +59,21 @@ export const errorNotices = (
     })),
   );
 
-/** What the source adds to its ad. */
+/** Data that the source provides in addition to the VAST ad. */
 export interface Terms {
   sourceId: string;
   priceMicros: number;
   currency: string;
-  /** The advertiser's domain, if the source names it itself. */
+  /** Advertiser domain, if the source provides it outside the VAST ad. */
   advertiserDomain?: string;
-  /** The creative's id with the bidder. */
+  /** The bidder's id for the creative. */
   creativeId?: string;
   categories?: readonly string[];
   burl?: string;
   expiresAtMs?: number;
 }
 
-/** Describes the ad of a source; a size that the source does not declare is the player's. */
+/** Converts a source's ad to an offer. Uses the player's size if the source declares none. */
 export function offerOf(
   ad: VastAd,
   { sourceId, priceMicros, currency, ...terms }: Terms,
@@ -117,7 +117,7 @@ export function offerOf(
   };
 }
 
-/** What trackers are told of the request besides the address and the browser, which are those of each event. */
+/** Returns macro values about the request for trackers. The IP and the browser come from each event instead. */
 function contextMacros(request: OfferRequest): MacroValues {
   const names = [
     'DOMAIN',
@@ -133,24 +133,24 @@ function contextMacros(request: OfferRequest): MacroValues {
   );
 }
 
-/** Ad servers write `unknown` where the standard requires an id. */
+/** Ad servers send `unknown` where the standard requires an id. */
 const isKnown = (id: string): boolean => !/^unknown$/i.test(id.trim());
 
 function keyOf(ad: VastAd, creativeId: string | undefined): string {
   const universal = ad.universalAdIds.find(({ id }) => isKnown(id));
   if (universal) return `${universal.registry} ${universal.id}`;
-  const own = creativeId ?? ad.creativeId ?? ad.adId;
-  return own ?? ad.media.url.split(/[?#]/, 1)[0] ?? ad.media.url;
+  const id = creativeId ?? ad.creativeId ?? ad.adId;
+  return id ?? ad.media.url.split(/[?#]/, 1)[0] ?? ad.media.url;
 }
 
-/** The domain that an `Advertiser` element names: a domain, or a URL. Undefined for a name. */
+/** Returns the domain in an `Advertiser` element, which may be a domain or a URL. Undefined for a name. */
 function domainOf(advertiser: string | undefined): string | undefined {
   const text = advertiser?.trim().toLowerCase() ?? '';
   const host = /^https?:\/\//.test(text) && URL.canParse(text) ? new URL(text).hostname : text;
   return /^(?:[a-z0-9-]+\.)+[a-z]{2,}$/.test(host) ? host.replace(/^www\./, '') : undefined;
 }
 
-/** Asks a VAST tag. */
+/** Requests an offer from a VAST tag. */
 export async function callTag(call: SourceCall, tagUrl: string): Promise<PartialResponse> {
   const { source, request, deps, send } = call;
   const macros = macrosOf(request);
@@ -160,14 +160,14 @@ export async function callTag(call: SourceCall, tagUrl: string): Promise<Partial
     rules: rulesOf(request),
     fetchDocument: send,
   });
-  const found = describeResult(result, last);
+  const description = describeResult(result, last);
   const notices = errorNotices(result.errors, macros, deps);
-  if (!result.ad) return { ...found, notices };
+  if (!result.ad) return { ...description, notices };
   const terms = { sourceId: source.id, priceMicros: source.cpm_micros, currency: source.currency };
-  return { ...found, notices, offer: offerOf(result.ad, terms, request) };
+  return { ...description, notices, offer: offerOf(result.ad, terms, request) };
 }
 
-/** The verdict of a response to a tag. */
+/** Describes the result of a tag or a bid's markup. */
 export function describeResult(
   result: VastResult,
   last: OutsideResponse | undefined,

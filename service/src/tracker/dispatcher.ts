@@ -20,11 +20,11 @@ import {
   sweepRequests,
 } from './request-store.ts';
 
-/** Counts requests that ended or are to be repeated. `reason` is empty unless they failed. */
+/** Counts requests that ended or will be retried. `reason` is empty unless they failed. */
 export type CountEnded = (
   outcome: 'sent' | 'failed' | 'late' | 'repeated',
   reason: FailureReason | '',
-  times: number,
+  count: number,
 ) => void;
 
 interface Deps extends RequestDeps {
@@ -32,16 +32,16 @@ interface Deps extends RequestDeps {
   countEnded: CountEnded;
   log: Pick<Logger, 'error'>;
   lane: Lane<EndedRequests, void>;
-  /** Default: 20 s. A request takes 5 s at most; if its lease expires, its process has died. */
+  /** Default: 20 s. A request takes at most 5 s, so an expired lease means that its process has died. */
   leaseMs?: number;
 }
 
-/** An ended request, with the owner of its lane. */
+/** An ended request, with the scope that selects its lane. */
 interface EndedRequests extends EndedRequest {
   scope: Scope;
 }
 
-/** Creates the lanes that record requests in batches, per account and environment. */
+/** Creates lanes, each of which records ended requests of one account and environment in batches. */
 export function createRequestLanes(database: Database, lanes: LaneDeps): Lane<EndedRequests, void> {
   return createScopedLanes<EndedRequests, void>(lanes, {
     async commit(items) {
@@ -49,34 +49,34 @@ export function createRequestLanes(database: Database, lanes: LaneDeps): Lane<En
       if (first) await recordEnded(database, first.scope.accountId, items);
       return items.map(() => undefined);
     },
-    // A delay costs little: only later requests of the same decision to the same host wait for the record.
+    // A delay is cheap, because only later requests of the same decision to the same host wait for the record.
     gatherMs: 25,
   });
 }
 
 export interface TrackerDispatcher {
-  /** Claims the account's due requests now instead of at the next poll. */
+  /** Claims the account's due requests now rather than at the next poll. */
   wake(accountId: string): void;
   /** Waits up to 1 s for requests in flight, then aborts them. */
   stop(): Promise<void>;
 }
 
-/** The requests of one account to one host. Times are monotonic. */
+/** One account's requests to one host. Times are monotonic. */
 interface Queue {
   accountId: string;
   host: string;
   window: ConcurrencyWindow;
   inFlight: number;
-  /** Pauses in a row since the host was reached. */
+  /** Consecutive pauses since the host was last reached. */
   pauses: number;
-  /** No requests before this time, because nobody listened at the host. */
+  /** No requests are made before this time, because the host was unreachable. */
   pausedUntilMs: number;
   usedAtMs: number;
 }
 
 /** Maximum number of requests in flight or being recorded. */
 const maxInFlight = 1_000;
-/** Polls because hosts come back, repetitions become due and processes die. */
+/** How often to poll, because hosts recover, retries become due and processes die. */
 const pollMs = 1_000;
 const sweepIntervalMs = 5_000;
 /** Minimum time between two claims, so that claims are large at high rates. */
@@ -85,18 +85,18 @@ const claimIntervalMs = 25;
 const idleMs = 60_000;
 /** How long `stop()` waits for requests in flight. */
 const stopGraceMs = 1_000;
-/** Nothing is tracked for longer than events are accepted (a week). */
+/** Maximum age of a decision with tracker requests: events are accepted for up to a week. */
 const oldestMs = 8 * 86_400_000;
-/** Pauses of a host that nobody listens at: they double. */
+/** How long requests to an unreachable host are paused. Doubles with each pause, up to `longest`. */
 const pausesMs = { first: 500, longest: 60_000 };
 
-/** Requests what is due until it is stopped. Several processes can share a database. */
+/** Makes due requests until stopped. Several processes can share a database. */
 export function startTrackerDispatcher(deps: Deps): TrackerDispatcher {
   const { clock, database, lane, log, leaseMs = 20_000 } = deps;
   const nowMs = clock.monotonicMs;
   const queues = new Map<string, Queue>();
   /** Accounts that may have due requests. */
-  const woken = new Set<string>();
+  const wokenAccounts = new Set<string>();
   const requests = new Set<Promise<void>>();
   const aborting = new AbortController();
   let stopped = false;
@@ -115,20 +115,20 @@ export function startTrackerDispatcher(deps: Deps): TrackerDispatcher {
   };
   const claimSoon = (): void => claimAt(Math.max(nowMs(), claimableAtMs));
   const wake = (accountId: string): void => {
-    woken.add(accountId);
+    wokenAccounts.add(accountId);
     claimSoon();
   };
 
   const run = (): void => {
     nextClaimAtMs = Infinity;
-    // One claim at a time; the next one finds what this one missed.
+    // Only one claim runs at a time; the next one finds any requests that this one missed.
     if (claiming) return void claiming.then(claimSoon);
     const startedMs = nowMs();
     claiming = claim(startedMs)
       .catch((error: unknown) => log.error({ err: error }, 'could not claim tracker requests'))
       .finally(() => {
         claiming = undefined;
-        // If there are many accounts and hosts, claims may take at most half of a connection's time.
+        // Even with many accounts and hosts, claims may take at most half of one connection's time.
         claimableAtMs = Math.max(startedMs + claimIntervalMs, 2 * nowMs() - startedMs);
         claimAt(pollAtMs);
       });
@@ -142,20 +142,23 @@ export function startTrackerDispatcher(deps: Deps): TrackerDispatcher {
       pollAtMs = atMs + pollMs;
       await poll(atMs, sinceId);
     }
-    // Those woken from now on have their turn in the next claim.
-    for (const accountId of Array.from(woken)) {
-      const own = [...queues.values()].filter((queue) => queue.accountId === accountId);
-      const used = own.reduce((sum, { inFlight }) => sum + inFlight, 0);
+    // Accounts woken during this claim wait for the next one.
+    for (const accountId of Array.from(wokenAccounts)) {
+      const accountQueues = [...queues.values()].filter((queue) => queue.accountId === accountId);
+      const used = accountQueues.reduce((sum, { inFlight }) => sum + inFlight, 0);
       const limit = accountLimit(maxInFlight - requests.size, used);
-      // It stays woken: each finished request makes room.
+      // The account stays woken, because the next finished request frees a slot.
       if (limit === 0) continue;
-      woken.delete(accountId);
-      const hosts = own.map((queue) => ({ host: queue.host, free: freeOf(queue, atMs) }));
-      const claimed = { accountId, hosts, perHost: initialConcurrency, limit, leaseMs, sinceId };
+      wokenAccounts.delete(accountId);
+      const hosts = accountQueues.map((queue) => ({
+        host: queue.host,
+        free: freeSlots(queue, atMs),
+      }));
+      const options = { accountId, hosts, perHost: initialConcurrency, limit, leaseMs, sinceId };
       try {
-        for (const request of await claimRequests(database, claimed)) start(request);
+        for (const request of await claimRequests(database, options)) start(request);
       } catch (error) {
-        log.error({ err: error, accountId }, 'could not claim the tracker requests of an account');
+        log.error({ err: error, accountId }, "could not claim an account's tracker requests");
       }
     }
   };
@@ -168,13 +171,13 @@ export function startTrackerDispatcher(deps: Deps): TrackerDispatcher {
       if (late > 0) deps.countEnded('late', '', late);
       if (interrupted > 0) deps.countEnded('failed', 'interrupted', interrupted);
     }
-    for (const accountId of await listAccounts(database, sinceId)) woken.add(accountId);
+    for (const accountId of await listAccounts(database, sinceId)) wokenAccounts.add(accountId);
   };
 
   const queueOf = ({ accountId, host }: Pick<Queue, 'accountId' | 'host'>): Queue => {
     const key = `${accountId} ${host}`;
-    const known = queues.get(key);
-    if (known) return known;
+    const existing = queues.get(key);
+    if (existing) return existing;
     const created: Queue = {
       accountId,
       host,
@@ -197,20 +200,17 @@ export function startTrackerDispatcher(deps: Deps): TrackerDispatcher {
       const isBottleneck = queue.inFlight >= queue.window.size;
       queue.inFlight -= 1;
       queue.usedAtMs = endedMs;
-      const isUnanswered = 'reason' in outcome && outcome.reason === 'timeout';
-      queue.window.record(
-        { startedMs, endedMs, overloaded: unreached || isUnanswered },
-        isBottleneck,
-      );
+      const isTimeout = 'reason' in outcome && outcome.reason === 'timeout';
+      queue.window.record({ startedMs, endedMs, overloaded: unreached || isTimeout }, isBottleneck);
       if (!unreached) queue.pauses = 0;
-      // Several requests that failed at the same time count once.
+      // Concurrent requests that fail together count once.
       else if (startedMs >= queue.pausedUntilMs) {
         const pauseMs = pausesMs.first * 2 ** Math.min(queue.pauses, 10);
         queue.pauses += 1;
         queue.pausedUntilMs = endedMs + Math.min(pausesMs.longest, pauseMs);
       }
     };
-    const requested = makeRequest(deps, due, aborting.signal)
+    const running = makeRequest(deps, due, aborting.signal)
       .then((attempt) => {
         finish(attempt);
         const { outcome } = attempt;
@@ -223,7 +223,7 @@ export function startTrackerDispatcher(deps: Deps): TrackerDispatcher {
         const scope = { accountId, environment };
         return lane.push({ scope, request: due, outcome: attempt.outcome, atMs: clock.nowMs() });
       })
-      // Its lease expires.
+      // When its lease expires, the request is retried or ended.
       .catch((error: unknown) =>
         log.error(
           { err: error, decisionId: due.decisionId, tracker: due.tracker },
@@ -231,11 +231,11 @@ export function startTrackerDispatcher(deps: Deps): TrackerDispatcher {
         ),
       )
       .finally(() => {
-        requests.delete(requested);
-        // There may be more for this host, or of this decision.
+        requests.delete(running);
+        // More requests to this host, or of this decision, may now be due.
         wake(due.accountId);
       });
-    requests.add(requested);
+    requests.add(running);
   };
 
   claimSoon();
@@ -252,12 +252,12 @@ export function startTrackerDispatcher(deps: Deps): TrackerDispatcher {
   };
 }
 
-/** A host that was not reached gets one request at a time. */
-function freeOf({ window, inFlight, pauses, pausedUntilMs }: Queue, atMs: number): number {
+/** Returns how many more requests a host may get. An unreachable host gets one request at a time. */
+function freeSlots({ window, inFlight, pauses, pausedUntilMs }: Queue, atMs: number): number {
   if (pausedUntilMs > atMs) return 0;
   return Math.max(0, (pauses > 0 ? 1 : window.size) - inFlight);
 }
 
-/** How many more slots an account may take without using more than then remain free. */
+/** Returns how many more slots an account may use without using more than remain free. */
 const accountLimit = (free: number, used: number): number =>
   Math.max(0, Math.ceil((free - used) / 2));

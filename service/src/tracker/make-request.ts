@@ -13,13 +13,13 @@ export interface RequestDeps {
   random(): number;
   send: SendTracker;
   box: Pick<SecretBox, 'open'>;
-  /** Whether a kill switch stops the ad now. */
+  /** Whether a kill switch currently stops the ad. */
   isKilled(scope: Scope, ad: Pick<DueRequest, 'placement' | 'sourceId' | 'advertiserId'>): boolean;
-  /** In development mode, the sandbox may request loopback addresses. */
+  /** Development mode, in which sandbox trackers may use loopback URLs. */
   development: boolean;
 }
 
-/** How a request ended; `unreached`: nobody listens at its host. */
+/** Result of a request. `unreached`: no connection to the host could be established. */
 export interface Attempt {
   outcome: Outcome;
   unreached: boolean;
@@ -27,7 +27,7 @@ export interface Attempt {
 
 const userAgent = 'Trueward/1';
 
-/** Makes a leased request, unless it must not be made any more. Never rejects. */
+/** Makes a leased request if it may still be made. Never rejects. */
 export async function makeRequest(
   deps: RequestDeps,
   due: DueRequest,
@@ -41,11 +41,11 @@ export async function makeRequest(
     return unsent({ state: 'failed', reason: 'killed' });
   const client = readClient(deps.box, due.client);
   if (url === null || !client) return unsent({ state: 'failed', reason: 'unreadable' });
-  const moment = { nowMs: deps.clock.nowMs(), random: deps.random() };
+  const perRequest = { nowMs: deps.clock.nowMs(), random: deps.random() };
   const result = await deps.send(
     {
       url: expandImpressionTime(
-        due.macros === null ? url : expandMacros(url, macrosOf(due, client), moment),
+        due.macros === null ? url : expandMacros(url, macrosOf(due, client), perRequest),
         due.servedAt?.getTime(),
       ),
       headers: headersOf(due, client),
@@ -58,7 +58,7 @@ export async function makeRequest(
   return { outcome: outcomeOf(due, result, { unreached, random: deps.random() }), unreached };
 }
 
-/** Undefined if it cannot be decrypted. */
+/** Decrypts the client data; undefined if that fails. */
 function readClient(box: Pick<SecretBox, 'open'>, sealed: string | null): Client | undefined {
   if (sealed === null) return {};
   try {
@@ -76,7 +76,7 @@ const macrosOf = ({ macros, limitAdTracking }: DueRequest, client: Client) => ({
   ...macros,
 });
 
-/** Which headers tell a tracker whose request this is; notices and billing are told nothing. */
+/** Returns headers that disclose the player to a tracker. Requests without client data disclose nothing. */
 function headersOf({ headerProfile }: DueRequest, client: Client): Record<string, string> {
   const ip = client.ip === undefined ? [] : [client.ip];
   const agent = client.userAgent === undefined ? [] : [printable(client.userAgent)];
@@ -88,28 +88,28 @@ function headersOf({ headerProfile }: DueRequest, client: Client): Record<string
   ]) as Record<string, string>;
 }
 
-/** Headers of HTTP have no other characters. */
+/** Removes characters that are not allowed in HTTP headers. */
 const printable = (text: string): string => text.replace(/[^\x20-\x7e]/g, '');
 
-/** The service stops: another process goes on at once with what may be repeated. */
+/** On shutdown, another process immediately takes over requests that may be retried. */
 const interrupted = ({ atLeastOnce }: DueRequest): Outcome =>
   atLeastOnce
     ? { state: 'pending', reached: true, delayMs: 0 }
     : { state: 'failed', reason: 'interrupted' };
 
-interface Circumstances {
+interface OutcomeOptions {
   unreached: boolean;
   random: number;
 }
 
 /**
- * What was not received is requested again when the host is back; what may have been received is repeated only if it
- * is made at least once.
+ * A request that was not received is retried when the host recovers; one that may have been received is retried only if
+ * it must be made at least once.
  */
 function outcomeOf(
   { attempt, atLeastOnce }: DueRequest,
   result: SendResult,
-  { unreached, random }: Circumstances,
+  { unreached, random }: OutcomeOptions,
 ): Outcome {
   const status = 'status' in result ? { status: result.status } : {};
   if ('status' in result && result.status >= 200 && result.status < 300)
@@ -121,6 +121,6 @@ function outcomeOf(
   return { state: 'failed', reason: 'error' in result ? result.error : 'status', ...status };
 }
 
-/** 1 s, 2 s, 4 s … up to five minutes, ±20 %. */
+/** Backs off: 1 s, 2 s, 4 s … up to five minutes, ±20%. */
 const retryDelayMs = (attempt: number, random: number): number =>
   Math.round(Math.min(300_000, 1_000 * 2 ** Math.min(attempt - 1, 20)) * (0.8 + 0.4 * random));

@@ -16,11 +16,11 @@ export interface DueRequest {
   /** Identifies the lease. */
   attempt: number;
   atLeastOnce: boolean;
-  /** Sealed; null if nothing about the player is sent. */
+  /** Sealed client data; null if the request discloses nothing about the player. */
   client: string | null;
   isLate: boolean;
   isInvalid: boolean;
-  /** With macros; null if the decision is gone. */
+  /** With unexpanded macros; null if the decision no longer exists. */
   url: string | null;
   macros: MacroValues | null;
   headerProfile: NonNullable<DemandRecord['chosen']>['headerProfile'] | null;
@@ -35,14 +35,14 @@ export interface DueRequest {
 
 export interface Claim {
   accountId: string;
-  /** How many more requests of a host may be leased. */
+  /** Number of additional requests that may be leased, by host. */
   hosts: readonly { host: string; free: number }[];
-  /** The same for hosts that are not listed. */
+  /** Number of requests that may be leased for each host that is not listed. */
   perHost: number;
-  /** Across all hosts. */
+  /** Maximum number of requests across all hosts. */
   limit: number;
   leaseMs: number;
-  /** The oldest decision that may still have requests; spares older partitions. */
+  /** Id of the oldest decision that may still have requests; excludes older partitions. */
   sinceId: string;
 }
 
@@ -51,7 +51,7 @@ export interface Claim {
  * by more than a lease.
  */
 
-/** Whether there is any request to be made, by anyone. Costs next to nothing. */
+/** Whether any account has pending requests. A cheap check. */
 export async function hasPending(queries: Queries, sinceId: string): Promise<boolean> {
   const [row] = await queries.query<{ any: boolean }>(
     `SELECT EXISTS (SELECT 1 FROM tracker_requests WHERE state = 'pending' AND decision_id >= $1) AS any`,
@@ -60,7 +60,7 @@ export async function hasPending(queries: Queries, sinceId: string): Promise<boo
   return row?.any === true;
 }
 
-/** Lists the accounts with due requests: one lookup for each account, however long its queues are. */
+/** Lists the accounts with due requests. Makes one lookup per account, regardless of the length of its queues. */
 export async function listAccounts(queries: Queries, sinceId: string): Promise<string[]> {
   const rows = await queries.query<{ account_id: string }>(
     `SELECT account_id FROM accounts WHERE EXISTS (SELECT 1 FROM tracker_requests AS request
@@ -74,17 +74,17 @@ export async function listAccounts(queries: Queries, sinceId: string): Promise<s
 const pending = `account_id = $1 AND state = 'pending' AND decision_id >= $2`;
 
 /**
- * Leases due requests of one account, round-robin by host. The recursion jumps from host to host in the index of
+ * Leases one account's due requests, round-robin by host. The recursion jumps from host to host in the index of
  * pending requests, and only the head of each queue is read: a dead host may have a backlog of hundreds of thousands,
  * which must not slow down the others. `OFFSET 0` and `ANY (ARRAY(…))` keep the planner to lookups by primary key, with
  * or without statistics; a join reads all rows of the week instead. (Citus runs recursion within one account only.)
  *
- * A request waits while an earlier one of its decision has not reached the same host; nobody can observe the order
- * across hosts. An expired lease is not leased again unless the request is made at least once: its process may have
- * died after it was sent.
+ * A request waits while an earlier one of its decision has not reached the same host; the order across hosts cannot be
+ * observed. A request whose lease has expired is leased again only if it must be made at least once, because its process
+ * may have died after sending it.
  *
- * Earlier requests are found by decision, in the primary key: with `state = 'pending'`, the planner prefers the index of
- * pending requests, and reads the whole queue of the host for each (10 s instead of 0.2 s at 70,000).
+ * Earlier requests are looked up by decision in the primary key. With `state = 'pending'`, the planner prefers the index
+ * of pending requests and reads the host's whole queue for each one (10 s instead of 0.2 s for 70,000 requests).
  */
 const claim = `WITH RECURSIVE queues AS (
     (SELECT host FROM tracker_requests WHERE ${pending} ORDER BY host LIMIT 1)
@@ -149,7 +149,7 @@ export const claimRequests = (
     leaseMs,
   ]);
 
-/** How a leased request ended. `pending` is made again after `delayMs`. */
+/** Outcome of a leased request. `pending`: it is retried after `delayMs`. */
 export type Outcome =
   | { state: 'sent'; status: number }
   | { state: 'failed'; reason: FailureReason; status?: number }
@@ -202,7 +202,7 @@ const columns: readonly Column<EndedRequest>[] = [
   {
     name: 'delay_ms',
     type: 'double precision',
-    // Nobody else may overtake a request that is to be repeated at once.
+    // A request that is retried immediately keeps its place in the queue.
     read: ({ outcome }) =>
       outcome.state === 'pending' && outcome.delayMs > 0 ? outcome.delayMs : null,
   },
@@ -212,9 +212,9 @@ const dimensions = 'environment, hour, placement, creative_id, source_id, advert
 const countEnded = `INSERT INTO rollup_deltas (account_id, ${dimensions}, house_ad_id, metric, reason, count)`;
 
 /**
- * Records how requests of one account ended, and counts those that ended for good. A request whose lease was lost is
- * not touched: the reports count it once. Written for Citus, too: `now()` is in no CASE of the UPDATE, and no CASE has an
- * operand (it simplifies `CASE a WHEN b`, and then rejects it).
+ * Records the outcomes of one account's requests, and counts the final ones. A request whose lease was lost is left
+ * unchanged, so that it is counted once. For Citus, no CASE in the UPDATE contains `now()` or has an operand (Citus
+ * simplifies `CASE a WHEN b` and then rejects it).
  */
 const record = `WITH ended AS (
     SELECT *, now() + delay_ms * interval '1 millisecond' AS next_at FROM (SELECT ${unnest(columns, 2)}) AS given),
@@ -241,12 +241,12 @@ export async function recordEnded(
   await queries.query(record, [accountId, ...arraysOf(columns, items)]);
 }
 
-/** Requests that one sweep ends: it must not lock many rows for long. */
+/** Maximum requests ended per sweep, so that a sweep doesn't hold many row locks for long. */
 const maxSwept = 1_000;
 
 /**
- * Ends, in all accounts, what is late and what a dead process had leased: it may have been sent, and must not be sent
- * twice.
+ * Ends, in all accounts, late requests and those that a dead process had leased, which may have been sent and must not
+ * be sent twice.
  */
 const sweep = `WITH chosen AS (
     SELECT account_id, decision_id, tracker, late_at <= now() AS is_late FROM tracker_requests
@@ -275,22 +275,22 @@ const sweep = `WITH chosen AS (
   SELECT count(*)::bigint AS ended, count(*) FILTER (WHERE state = 'late')::bigint AS late FROM ended`;
 
 /**
- * Returns how many requests it ended.
+ * Sweeps until no requests are left to end. Returns how many it ended.
  *
- * @param sinceId the oldest decision that may still have requests
+ * @param sinceId id of the oldest decision that may still have requests
  */
 export async function sweepRequests(
   queries: Pick<Queries, 'query'>,
   sinceId: string,
   nowMs: number,
 ): Promise<{ late: number; interrupted: number }> {
-  const swept = { late: 0, interrupted: 0 };
+  const totals = { late: 0, interrupted: 0 };
   const hour = new Date(Math.floor(nowMs / hourMs) * hourMs).toISOString();
   for (;;) {
     const [row] = await queries.query<{ ended: number; late: number }>(sweep, [sinceId, hour]);
     const { ended = 0, late = 0 } = row ?? {};
-    swept.late += late;
-    swept.interrupted += ended - late;
-    if (ended < maxSwept) return swept;
+    totals.late += late;
+    totals.interrupted += ended - late;
+    if (ended < maxSwept) return totals;
   }
 }

@@ -5,20 +5,20 @@ import { linkSignal } from '../platform/link-signal.ts';
 import { BlockedAddressError } from '../platform/guarded-agent.ts';
 import type { FailureReason } from './request-store.ts';
 
-/** One GET request. */
+/** A GET request to a tracker. */
 export interface TrackerRequest {
   url: string;
   headers: Readonly<Record<string, string>>;
-  /** Whether loopback addresses are allowed. */
+  /** Whether loopback IPs are allowed. */
   loopback: boolean;
 }
 
-/** The status of the last response, or why there is none. */
+/** Status of the last response, or the reason why there is none. */
 export type SendResult =
   | { status: number }
   | {
       error: Extract<FailureReason, 'blocked_address' | 'timeout' | 'connection'>;
-      /** Whether a server may have received anything. */
+      /** Whether a server may have received the request. */
       reached: boolean;
     };
 
@@ -26,15 +26,15 @@ export type SendResult =
 export type SendTracker = (request: TrackerRequest, signal: AbortSignal) => Promise<SendResult>;
 
 interface Deps {
-  /** Agents for public addresses only, and for development. */
+  /** `strict` connects only to public IPs; `development` also to loopback. */
   agents: { strict: Dispatcher; development: Dispatcher };
-  /** For the request and its redirects. Default: 5 s. */
+  /** Timeout for the request and its redirects. Default: 5 s. */
   timeoutMs?: number;
 }
 
-/** Trackers redirect to each other, mostly once. */
+/** Maximum redirects. Trackers redirect to each other, usually once. */
 const maxRedirects = 3;
-/** Read up to this much, so that the connection can be reused: a pixel has 43 bytes. */
+/** Maximum bytes read from a response so that the connection can be reused. A tracking pixel has 43 bytes. */
 const maxReadBytes = 65_536;
 
 export function createTrackerSender({ agents, timeoutMs = 5_000 }: Deps): SendTracker {
@@ -54,7 +54,7 @@ export function createTrackerSender({ agents, timeoutMs = 5_000 }: Deps): SendTr
         const { location } = response.headers;
         const isRedirect = status >= 300 && status < 400 && typeof location === 'string';
         next = isRedirect ? parseWebUrl(location, current) : undefined;
-        // The status has decided; a body that breaks off or never ends changes nothing.
+        // Only the status matters, even if the body is truncated or never ends.
         await response.body.dump({ limit: maxReadBytes, signal: linked.signal }).catch(() => {});
       }
       return reached ? { status } : { error: 'connection', reached };
@@ -71,10 +71,10 @@ function reasonOf(error: unknown): 'blocked_address' | 'timeout' | 'connection' 
   return error instanceof Error && /Timeout/.test(error.name) ? 'timeout' : 'connection';
 }
 
-/** Whether there was no connection, so that nothing was sent. */
+/** Whether no connection was established, so that nothing was sent. */
 function isConnectFailure(error: unknown): boolean {
   if (error instanceof BlockedAddressError) return true;
-  // One error for each address of the host.
+  // An aggregate error has one error per IP of the host.
   if (error instanceof AggregateError) return error.errors.every(isConnectFailure);
   const { syscall, code } = error as { syscall?: unknown; code?: unknown };
   return syscall === 'connect' || syscall === 'getaddrinfo' || code === 'UND_ERR_CONNECT_TIMEOUT';

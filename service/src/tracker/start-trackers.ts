@@ -25,7 +25,7 @@ interface Deps {
   development: boolean;
 }
 
-/** Requests the trackers of outside ads, and the notices of auctions. */
+/** Starts requesting outside ads' trackers and auction notices. */
 export function startTrackers(deps: Deps): TrackerDispatcher {
   const { database, configuration, clock } = deps;
   const agents = {

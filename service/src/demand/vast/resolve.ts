@@ -86,7 +86,7 @@ export async function resolveVast(
   return new Resolution(options).resolve(start);
 }
 
-/** The state of one resolution: its limits used so far, errors and trace. */
+/** The state of one resolution: how much of its limits it has used, its errors and its trace. */
 class Resolution {
   readonly #options: ResolveOptions;
   readonly #errors: ErrorReport[] = [];
