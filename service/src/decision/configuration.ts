@@ -15,7 +15,7 @@ export interface Configuration {
   snapshot(scope: Scope): Snapshot;
   /** Version of an account's configuration, incremented by every change; undefined for an unknown account. */
   version(accountId: string): number | undefined;
-  /** The budgets of house ads with a daily cap, by id; up to a second old. */
+  /** Returns the budgets of house ads with a daily cap, by house ad id; up to a second out of date. */
   dailyBudgets(scope: Scope): ReadonlyMap<string, DailyBudget>;
   /** Reads changes from the database; resolves when this process has applied them. */
   refresh(): Promise<void>;
@@ -60,8 +60,8 @@ export async function openConfiguration({
   let timer: NodeJS.Timeout | undefined;
 
   /**
-   * While an account's shard is unreachable, that account keeps its last configuration and the others are refreshed. The
-   * first read must include every account, because a key that has not been read is rejected permanently.
+   * Isolates failures: while an account's data cannot be read, that account keeps its last configuration and the others
+   * are refreshed. The first read must include every account, because an unknown key is rejected permanently.
    */
   const isolate = async (accountId: string, read: () => Promise<void>): Promise<void> => {
     try {
@@ -102,7 +102,7 @@ export async function openConfiguration({
     syncedAtMs = startedAtMs;
   };
 
-  /** A refresh requested during another one runs after it, because that one may have read too early. */
+  /** Refreshes again if requested during a refresh, because that one may have read too early. */
   const refresh = (): Promise<void> => {
     if (running) {
       rerun = true;

@@ -139,7 +139,7 @@ class Filled {
     return this.#explain().map((item) => markChoice(item, this.candidate));
   }
 
-  /** The same choice with a different explanation. */
+  /** Returns the same choice with a different explanation. */
   withExplanation(explain: Explanation[]): Filled {
     return new Filled(this.candidate, () => explain);
   }
@@ -278,7 +278,7 @@ function applies({ when }: Policy, context: PolicyContext): boolean {
   );
 }
 
-/** Basic filtering (RFC 4647, 3.3.1): `pt` also matches `pt-BR`. */
+/** Matches a language range by basic filtering (RFC 4647, 3.3.1): `pt` also matches `pt-BR`. */
 function matchesLanguage(range: string, language: string | undefined): boolean {
   if (language === undefined) return false;
   const [prefix, tag] = [range.toLowerCase(), language.toLowerCase().replaceAll('_', '-')];

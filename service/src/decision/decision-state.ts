@@ -58,6 +58,6 @@ export interface RecordedEvent {
 export const isEvidence = ({ type }: Pick<RecordedEvent, 'type'>): boolean =>
   type === 'start' || type === 'impression' || type === 'viewable' || type === 'complete';
 
-/** The unique key of an event. Devices choose event ids independently, so an id is unique only within its decision. */
+/** Returns the unique key of an event. Devices choose event ids independently, so an id is unique only within its decision. */
 export const keyOf = ({ decisionId, id }: Pick<RecordedEvent, 'decisionId' | 'id'>): string =>
   `${decisionId}/${id}`;

@@ -128,7 +128,7 @@ export function describeOffer({
   };
 }
 
-/** A video must be watched to its end; other media for the placement's minimum time. */
+/** Returns how long the ad must be watched: a video to its end, other media for the placement's minimum time. */
 const minWatchMs = (minViewMs: number, media: Candidate['creative']['media']): number =>
   media.format === 'video' ? media.duration_ms : minViewMs;
 

@@ -61,6 +61,8 @@ export type AnyResource = {
 const policyOrder: readonly Policy['kind'][] = ['policy', 'commercial', 'brand_safety'];
 
 /**
+ * Parses a time.
+ *
  * @param absent result for a missing time
  * @param invalid result for an invalid time; choose it so that the ad is not shown or the kill switch stays on
  */

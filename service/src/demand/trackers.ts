@@ -82,7 +82,7 @@ export function dueTrackers(chosen: ChosenAd, before: Playback, after: Playback)
   return allDue(chosen, after).filter(({ name }) => !dueBefore.has(name));
 }
 
-/** No tracker is due before the impression tracker is. */
+/** Returns all trackers that are due. None is due before the impression tracker. */
 function allDue({ trackers, impressionOn }: ChosenAd, playback: Playback): DueTracker[] {
   const { verified, types } = playback;
   const isRendered = verified || types.has('impression') || types.has('start');

@@ -35,7 +35,7 @@ export interface EventBatch {
   viewers: string[];
   /** Keys of events sent by bots. */
   botEvents: ReadonlySet<string>;
-  /** The client that sent a decision's events. */
+  /** Returns the client that sent a decision's events. */
   clientOf(decisionId: string): Client | undefined;
 }
 

@@ -25,7 +25,7 @@ interface Facts {
   /** All events of the decisions, including the accepted ones. */
   events: ReadonlyMap<string, readonly RecordedEvent[]>;
   transitions: readonly Transition[];
-  /** The client that sent a decision's events. */
+  /** Returns the client that sent a decision's events. */
   clientOf(decisionId: string): Client | undefined;
 }
 

@@ -9,9 +9,9 @@ import type { Transition } from './transitions.ts';
 
 /** The players' other activity on which verdicts depend, including state changes from the same batch. */
 export interface ViewerHistory {
-  /** The player's other watches that earned a reward. */
+  /** Returns the player's other watches that earned a reward. */
   otherWatches(decision: DecisionState): Watch[];
-  /** Times of the player's other rewarded impressions at the placement, less than `withinMs` from `atMs`. */
+  /** Returns the times of the player's other rewarded impressions at the placement, less than `withinMs` from `atMs`. */
   rewardedAround(decision: DecisionState, atMs: number, withinMs: number): number[];
   add(transition: Transition): void;
 }

@@ -133,7 +133,7 @@ function contextMacros(request: OfferRequest): MacroValues {
   );
 }
 
-/** Ad servers send `unknown` where the standard requires an id. */
+/** Whether an id is known: ad servers send `unknown` where the standard requires an id. */
 const isKnown = (id: string): boolean => !/^unknown$/i.test(id.trim());
 
 function keyOf(ad: VastAd, creativeId: string | undefined): string {

@@ -4,14 +4,14 @@ export interface Job {
   sourceId: string;
   /** A job is dropped if another with the same key is waiting or running. */
   key: string;
-  /** Never rejects; resolves to whether it succeeded. */
+  /** Runs the job. Never rejects; resolves to whether the job succeeded. */
   run(signal: AbortSignal): Promise<boolean>;
 }
 
 export interface JobQueue {
   /** Returns false if the job was dropped, because it is a duplicate or its source has too many jobs. */
   push(job: Job): boolean;
-  /** Number of jobs. */
+  /** Returns the numbers of running and waiting jobs. */
   jobs(): { running: number; waiting: number };
   /** Drops waiting jobs, aborts running ones, and resolves when those have settled. */
   stop(): Promise<void>;

@@ -4,7 +4,7 @@ import type { Database } from '../store/database.ts';
 
 /** Records which creatives their sources still offer. */
 export interface LastOffers {
-  /** Cheap: a creative that was recorded within the last 12 hours costs only a lookup. */
+  /** Records that a creative was offered. If it was recorded within the last 12 hours, this costs only a lookup. */
   note(accountId: string, creativeId: string): void;
   stop(): Promise<void>;
 }

@@ -63,7 +63,7 @@ function startSweep(
 
 /** Tracks uploaded files and deletes those that no creative uses. */
 export interface Uploads {
-  /** Must be called before a file is stored. Keeps the file for at least 30 days, even if it is unused. */
+  /** Keeps a file for at least 30 days, even if it is unused. Must be called before the file is stored. */
   note(name: string): Promise<void>;
   /** Deletes files that no creative has used for 30 days, until `signal` aborts; returns their names. */
   removeUnused(signal?: AbortSignal): Promise<string[]>;

@@ -11,14 +11,14 @@ interface AwaitedReward {
 
 /** Notifies long-polling requests of changed rewards. */
 export interface RewardChanges {
-  /** Must be called after this process has changed the rewards of these decisions. */
+  /** Wakes requests waiting for these decisions. Must be called after this process has changed their rewards. */
   announce(decisionIds: readonly string[]): void;
   /**
    * Resolves to true when the reward may have changed, and to false after `timeoutMs` or when the signal aborts.
    * Never rejects.
    */
   next(awaited: AwaitedReward, timeoutMs: number, signal: AbortSignal): Promise<boolean>;
-  /** Number of waiting requests. */
+  /** Returns the number of waiting requests. */
   waiting(): number;
   stop(): void;
 }

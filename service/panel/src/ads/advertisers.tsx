@@ -44,7 +44,7 @@ const AdvertiserFields = () => (
   </>
 );
 
-/** IAB Content Taxonomy ids. */
+/** An input for IAB Content Taxonomy ids. */
 export const CategoriesInput = ({ source = 'categories' }: { source?: string }) => (
   <TextArrayInput
     source={source}

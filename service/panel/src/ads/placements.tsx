@@ -41,7 +41,7 @@ export const PlacementEdit = () => (
   </EditPage>
 );
 
-/** Name and format cannot be changed later, because games depend on them. */
+/** Form fields for a placement. Name and format cannot be changed later, because games depend on them. */
 function PlacementFields({ isNew }: { isNew: boolean }) {
   return (
     <>

@@ -13,7 +13,7 @@ export interface Connection {
   subscribe(onChange: () => void): () => void;
 }
 
-/** Created once per page. */
+/** Creates the connection state; called once per page. */
 export function createConnection(): Connection {
   const listeners = new Set<() => void>();
   let isReachable = true;

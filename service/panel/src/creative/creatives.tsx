@@ -52,7 +52,7 @@ export const CreativeEdit = () => (
   </EditPage>
 );
 
-/** Changing the media or the click-through URL returns a creative to the review queue. */
+/** Form fields for a creative. Changing the media or the click-through URL returns it to the review queue. */
 const CreativeFields = () => (
   <>
     <TextInput source="name" label="Name" validate={required()} />

@@ -114,7 +114,7 @@ export const KeyEdit = () => (
   </EditPage>
 );
 
-/** Either both or neither must be set. If they are too high, the service's error states the maximum. */
+/** Inputs for a rate limit. Both or neither must be set. If they are too high, the service's error states the maximum. */
 const RateLimitInputs = () => (
   <Stack direction="row" spacing={2}>
     <NumberInput

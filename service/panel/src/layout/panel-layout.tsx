@@ -37,7 +37,7 @@ export function PanelLayout({ children }: { children: ReactNode }) {
   );
 }
 
-/** On a phone, the app bar has no room for the title, so the page shows the title instead. */
+/** Whether the screen is as narrow as a phone's. The app bar then has no room for the title, so the page shows it. */
 const useIsPhone = (): boolean =>
   useMediaQuery<Theme>((theme) => theme.breakpoints.down('sm'), { noSsr: true });
 

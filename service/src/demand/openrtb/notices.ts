@@ -10,18 +10,18 @@ export interface Auction {
 
 type AuctionMacros = Readonly<Record<string, string>>;
 
-/** The URL to request when the bid wins; undefined if the bidder declared none. */
+/** Returns the URL to request when the bid wins; undefined if the bidder declared none. */
 export const winNotice = (bid: Bid, auction: Auction): string | undefined =>
   expandUrl(bid.nurl, winMacros(bid, auction));
 
 /**
- * The URL to request at least once when the impression is verified. {@link expandImpressionTime} expands its last
- * macro.
+ * Returns the URL to request at least once when the impression is verified. {@link expandImpressionTime} expands its
+ * last macro.
  */
 export const billingNotice = (bid: Bid, auction: Auction): string | undefined =>
   parseWebUrl(bid.burl && expandAuctionMacros(bid.burl, winMacros(bid, auction), impressionTime));
 
-/** The URL to request when the bid has lost. Does not disclose the winner's price. */
+/** Returns the URL to request when the bid has lost, which does not disclose the winner's price. */
 export const lossNotice = (
   bid: BidIds,
   auction: Auction,

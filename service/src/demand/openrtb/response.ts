@@ -271,7 +271,7 @@ const countOf = (value: unknown): number | undefined =>
     ? value
     : undefined;
 
-/** Only a rough check: the URL need not be valid until its macros are expanded. */
+/** Reads a URL. Checks it only roughly, because it may be invalid until its macros are expanded. */
 const urlOf = (value: unknown): string | undefined =>
   typeof value === 'string' && /^https?:\/\//i.test(value) && value.length <= 8_192
     ? value

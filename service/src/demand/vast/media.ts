@@ -78,7 +78,7 @@ export function chooseMedia(
   return ranked.toSorted((a, b) => compare(a.rank, b.rank))[0]?.file;
 }
 
-/** The area's ratio to the player's, as an absolute logarithm; the maximum for files of unknown size. */
+/** Returns the absolute logarithm of the area's ratio to the player's; the maximum value for files of unknown size. */
 const distance = ({ width, height }: MediaFile, target: MediaTarget): number =>
   width === undefined || height === undefined
     ? Number.MAX_VALUE
@@ -121,7 +121,7 @@ function readMediaFile(file: XmlElement, url: UrlReader): MediaFile | string {
 const frameworkOf = ({ attributes }: XmlElement): string | undefined =>
   /vpaid|simid/i.exec(attributes.get('apiframework') ?? '')?.[0].toUpperCase();
 
-/** Only WebVTT is supported, because it is the format that browsers display. */
+/** Reads a caption file; undefined unless it is WebVTT, the only format that browsers display. */
 function readCaption(caption: XmlElement, url: UrlReader): CaptionFile | undefined {
   if (caption.attributes.get('type')?.trim().toLowerCase() !== 'text/vtt') return undefined;
   const file = url.media(caption.text);

@@ -51,11 +51,11 @@ export async function parseXml(text: string, pause: () => Promise<void>): Promis
   return { root: tree.close(), repairs };
 }
 
-/** The first child with this name. */
+/** Returns the first child with this name. */
 export const childOf = (element: XmlElement | undefined, name: string): XmlElement | undefined =>
   element?.children.find((child) => child.name === name);
 
-/** All children with this name. */
+/** Returns all children with this name. */
 export const childrenOf = (element: XmlElement | undefined, name: string): readonly XmlElement[] =>
   element?.children.filter((child) => child.name === name) ?? [];
 
