@@ -117,7 +117,7 @@ test('a key is created, shown once, restricted, rolled and revoked; a leaked key
     origin: 'https://leaky.example',
   });
   await page.reload();
-  await page.getByText('has leaked: a page of https://leaky.example').waitFor();
+  await page.getByText('has leaked: a page on https://leaky.example').waitFor();
 });
 
 test('a decision is looked up by id, with its reasons, events and reward', async () => {

@@ -40,11 +40,11 @@ test('an offline change is rejected immediately and not made later', async () =>
   await page.getByRole('button', { name: 'Stop revive' }).click();
   await page.getByLabel('Reason').fill('a test');
   await page.context().setOffline(true);
-  await page.getByText('You are offline. What you see').waitFor();
+  await page.getByText('You are offline. This page').waitFor();
   await page.getByRole('button', { name: 'Stop now' }).click();
   await page.getByText('You are offline. Nothing was changed.').waitFor();
   await page.context().setOffline(false);
-  await page.getByText('You are offline. What you see').waitFor({ state: 'detached' });
+  await page.getByText('You are offline. This page').waitFor({ state: 'detached' });
   const read = page.waitForResponse((response) => response.url().includes('/panel/api/sources'));
   await page.reload();
   await read;
@@ -58,7 +58,7 @@ test('an outage is announced, data stays visible, and everything is refetched af
   const apiPath = /\/(v1|panel\/api)\//;
   await page.route(apiPath, (route) => route.abort());
   await page.getByRole('button', { name: 'Refresh' }).click();
-  await page.getByText('The service is not responding. What you see').waitFor();
+  await page.getByText('The service is not responding. This page').waitFor();
   await page.getByRole('link', { name: 'Harbour' }).waitFor();
   await page.getByRole('menuitem', { name: 'Sources' }).click();
   await page.getByText('Could not load the list.').waitFor();
@@ -66,7 +66,7 @@ test('an outage is announced, data stays visible, and everything is refetched af
 
   // A reload during the outage must not ask a signed-in user to sign in.
   await page.reload();
-  await page.getByText('The service is not responding. What you see').waitFor();
+  await page.getByText('The service is not responding. This page').waitFor();
   expect(await page.getByRole('button', { name: 'Sign in' }).count()).toBe(0);
   await page.unroute(apiPath);
   await page.getByRole('link', { name: 'House' }).waitFor();
