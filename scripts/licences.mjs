@@ -96,8 +96,8 @@ All licenses except MPL-2.0 and CC-BY-4.0 only require that their notice is kept
  */
 function table(folder, kind) {
   const rows = Object.keys(locked[folder]?.[kind] ?? {}).map((name) => {
-    const found = locked[join(folder, 'node_modules', name)] ?? locked[`node_modules/${name}`];
-    return `| \`${name}\` | ${found?.version ?? ''} | ${found?.license ?? ''} |`;
+    const lockEntry = locked[join(folder, 'node_modules', name)] ?? locked[`node_modules/${name}`];
+    return `| \`${name}\` | ${lockEntry?.version ?? ''} | ${lockEntry?.license ?? ''} |`;
   });
   return ['| Package | Version | License |', '| --- | --- | --- |', ...rows].join('\n');
 }

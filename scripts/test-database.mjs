@@ -94,7 +94,7 @@ function report(tallies) {
   const sum = (/** @type {keyof Tally} */ key) =>
     tallies.reduce((total, tally) => total + tally[key], 0);
   const skipped = sum('skipped');
-  const more = skipped > 0 ? `, ${skipped} skipped` : '';
-  console.log(`\n${sum('passed')} passed, ${sum('failed')} failed${more}`);
+  const suffix = skipped > 0 ? `, ${skipped} skipped` : '';
+  console.log(`\n${sum('passed')} passed, ${sum('failed')} failed${suffix}`);
   process.exitCode = sum('failed') > 0 ? 1 : 0;
 }

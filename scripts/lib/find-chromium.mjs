@@ -21,8 +21,8 @@ const usualPaths = {
  * @throws when there is none and installing one fails; the message says what to do.
  */
 export async function ensureChromium() {
-  const found = configured() ?? installed() ?? (await downloaded());
-  if (found !== undefined) return found;
+  const chromium = configured() ?? installed() ?? (await downloaded());
+  if (chromium !== undefined) return chromium;
   // Debian's package first, because Playwright retries for minutes when its server is unreachable.
   for (const install of [installOnDebian, downloadWithPlaywright]) {
     const path = await install();

@@ -26,9 +26,9 @@ export function createDemand({ url, keys }: Sandbox) {
   };
   const find = async (kind: string, name: string): Promise<Listed> => {
     const { data } = await call<{ data: Listed[] }>('GET', `${kind}?limit=100`);
-    const found = data.find((each) => each.name === name);
-    if (!found) throw new Error(`The demo account has no ${kind} named ${name}.`);
-    return found;
+    const existing = data.find((each) => each.name === name);
+    if (!existing) throw new Error(`The demo account has no ${kind} named ${name}.`);
+    return existing;
   };
   return {
     call,
@@ -38,8 +38,8 @@ export function createDemand({ url, keys }: Sandbox) {
       const untilMs = performance.now() + 30_000;
       while (performance.now() < untilMs) {
         const { data } = await call<{ data: Creative[] }>('GET', 'creatives?limit=100');
-        const found = data.find(({ source_id: id }) => id === sourceId);
-        if (found?.review.status === 'approved') return;
+        const creative = data.find(({ source_id: id }) => id === sourceId);
+        if (creative?.review.status === 'approved') return;
         await sleep(50);
       }
       throw new Error(`No creative of ${sourceId} was approved within 30 s.`);

@@ -18,12 +18,12 @@ export default async function setUp(project: TestProject): Promise<() => Promise
   process.env['TRUEWARD_TEST_FOLDER'] = folder;
   // It is never killed: crash tests start their own server.
   // `npm run test:database` names one; otherwise this run has its own.
-  const given = process.env['TRUEWARD_TEST_SERVER'];
+  const serverUrl = process.env['TRUEWARD_TEST_SERVER'];
   const postgres =
-    given === undefined
+    serverUrl === undefined
       ? await startPrivatePostgres({ settings: ['fsync=off', 'max_connections=200'] })
       : undefined;
-  project.provide('postgresUrl', given ?? postgres?.url);
+  project.provide('postgresUrl', serverUrl ?? postgres?.url);
   return async () => {
     await postgres?.stop();
     rmSync(folder, { recursive: true, force: true });

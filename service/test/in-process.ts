@@ -77,11 +77,11 @@ export async function startInProcess(
     isEmbedded && dataDirectory === undefined ? openEmptyDatabase : openDatabase,
     createPasswords({ N: 2 ** 10, r: 8, p: 1 }),
   );
-  const known = service.listensOn(await service.app.listen({ host: config.host, port: 0 }));
+  const publicUrl = service.listensOn(await service.app.listen({ host: config.host, port: 0 }));
   const { port } = service.app.server.address() as AddressInfo;
   return {
     url: `http://${config.host}:${port}`,
-    keys: await seedDevelopment(service, clock, folder, known),
+    keys: await seedDevelopment(service, clock, folder, publicUrl),
     service,
     config,
     clock,

@@ -127,10 +127,10 @@ function killIfRunning(pid: number): void {
 
 /** @throws Error if `POSTGRES_BIN` lacks the programs; using another version silently would be worse. */
 export function findPrograms(): string | undefined {
-  const given = process.env['POSTGRES_BIN'];
-  if (given) {
-    if (hasPrograms(given)) return given;
-    throw new Error(`POSTGRES_BIN is ${given}; expected a folder with initdb and postgres.`);
+  const configured = process.env['POSTGRES_BIN'];
+  if (configured) {
+    if (hasPrograms(configured)) return configured;
+    throw new Error(`POSTGRES_BIN is ${configured}; expected a folder with initdb and postgres.`);
   }
   const debian = '/usr/lib/postgresql';
   const versions = existsSync(debian)

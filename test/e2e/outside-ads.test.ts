@@ -106,9 +106,9 @@ it('showing an outside ad causes no request to another origin, and no client lea
   expect(received.join('\n')).toMatch(/below_floor.*source_error|source_error.*below_floor/s);
   await expect.poll(() => advertiser.requests.size, waiting).toBeGreaterThanOrEqual(7);
 
-  const own = [new URL(pageUrl).origin, stack.serviceUrl];
+  const ownOrigins = [new URL(pageUrl).origin, stack.serviceUrl];
   const foreign = requests.filter(
-    (url) => /^https?:/.test(url) && !own.includes(new URL(url).origin),
+    (url) => /^https?:/.test(url) && !ownOrigins.includes(new URL(url).origin),
   );
   expect(foreign).toEqual([]);
   const secrets = [

@@ -91,9 +91,9 @@ test('writes all URLs once it is ready, uses a free port if its own is taken, re
   const foreign = createServer().listen(0, '127.0.0.1');
   await once(foreign, 'listening');
   onTestFinished(() => void foreign.close());
-  const taken = (foreign.address() as AddressInfo).port;
+  const usedPort = (foreign.address() as AddressInfo).port;
   // As an earlier start would have written it.
-  writeFileSync(join(dataDirectory, 'ports.json'), JSON.stringify({ service: taken }));
+  writeFileSync(join(dataDirectory, 'ports.json'), JSON.stringify({ service: usedPort }));
   const first = start();
   const dev = await first.ready;
   expect(dev).toEqual({
@@ -112,7 +112,7 @@ test('writes all URLs once it is ready, uses a free port if its own is taken, re
       },
     },
   });
-  expect(Number(new URL(dev.serviceUrl).port)).not.toBe(taken);
+  expect(Number(new URL(dev.serviceUrl).port)).not.toBe(usedPort);
   const authorization = `Bearer ${dev.keys.sandbox.secret}`;
   const placements = () => fetch(`${dev.serviceUrl}/v1/placements`, { headers: { authorization } });
   expect((await placements()).status).toBe(200);

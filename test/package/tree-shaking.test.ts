@@ -68,12 +68,12 @@ async function bytesOf(contents: string): Promise<number> {
 }
 
 function chunksAtStart(outputs: Metafile['outputs']): string[] {
-  const found = new Set(
+  const modules = new Set(
     Object.keys(outputs).filter((path) => outputs[path]?.entryPoint === '<stdin>'),
   );
-  for (const path of found) {
+  for (const path of modules) {
     for (const { kind, path: imported } of outputs[path]?.imports ?? [])
-      if (kind === 'import-statement') found.add(imported);
+      if (kind === 'import-statement') modules.add(imported);
   }
-  return [...found];
+  return [...modules];
 }

@@ -16,13 +16,13 @@ const firstSeed = replay === undefined ? Math.floor(Math.random() * 2 ** 31) : N
 console.log(`First seed: ${firstSeed}.`);
 const batches = replay === undefined ? Math.ceil(sequences / playersPerBatch) : 1;
 
-const given = process.env['DATABASE_URL'];
+const databaseUrl = process.env['DATABASE_URL'];
 const postgres: Pick<PrivatePostgres, 'url' | 'stop'> | undefined =
-  given === undefined
+  databaseUrl === undefined
     ? await startPrivatePostgres()
     : {
         // A new database: the sums of the reports include all accounts of one.
-        url: await createDatabaseOn(given, `players_${randomBytes(6).toString('hex')}`),
+        url: await createDatabaseOn(databaseUrl, `players_${randomBytes(6).toString('hex')}`),
         stop: async () => undefined,
       };
 afterAll(() => postgres?.stop());

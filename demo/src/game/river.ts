@@ -88,9 +88,11 @@ export function createRiver(
     collect(x, y, radius) {
       const reached = (item: PlacedImage) =>
         Math.hypot(item.image.x - x, item.image.y - y) < radius + 15;
-      const found = sparks.filter(reached).map(({ image }) => ({ x: image.x, y: image.y }));
-      if (found.length > 0) removeWhere(sparks, reached);
-      return found;
+      const reachedPositions = sparks
+        .filter(reached)
+        .map(({ image }) => ({ x: image.x, y: image.y }));
+      if (reachedPositions.length > 0) removeWhere(sparks, reached);
+      return reachedPositions;
     },
     clearAhead(x) {
       removeWhere(barriers, (item) => item.image.x < x);

@@ -70,8 +70,8 @@ export function oneOf<const T extends string>(
   value: string | undefined,
   allowed: readonly T[],
 ): T {
-  const found = allowed.find((each) => each === value);
-  if (found !== undefined) return found;
+  const match = allowed.find((each) => each === value);
+  if (match !== undefined) return match;
   const got = value === undefined ? 'it is missing' : `received ${JSON.stringify(value)}`;
   throw new UsageError(`--${name} must be one of ${allowed.join(', ')}; ${got}.`);
 }

@@ -50,11 +50,11 @@ Example
         database.transaction(async (queries) => {
           const accountId = await chooseAccount(queries, makeId, values);
           const keys = createKeyManager(manageDeps(makeId));
-          const made = await keys.create(operation(queries, accountId, environment), {
+          const created = await keys.create(operation(queries, accountId, environment), {
             kind,
             ...(origins === undefined ? {} : { allowed_origins: origins }),
           });
-          printResult({ account_id: accountId, ...made });
+          printResult({ account_id: accountId, ...created });
         }),
       );
       printMessage('Store the key now: it is not shown again.');
@@ -90,10 +90,10 @@ Prints one line of JSON with the new key.`,
         'key id',
       ]);
       const overlapS = readOverlap(values.overlap ?? '0');
-      const made = await withKey(positionals[0] ?? '', (keys, ...key) =>
+      const rolled = await withKey(positionals[0] ?? '', (keys, ...key) =>
         keys.roll(...key, overlapS),
       );
-      printResult(made);
+      printResult(rolled);
       printMessage('Store the key now: it is not shown again.');
     },
   },

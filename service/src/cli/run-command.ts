@@ -75,7 +75,7 @@ function describe(error: unknown): string {
     const fields = error.errors.map(({ pointer, message }) => `  ${pointer.slice(1)} ${message}`);
     return [error.message, ...fields].join('\n');
   }
-  const known = [
+  const names = [
     ConfigError,
     DatabaseConnectionError,
     DirectoryInUseError,
@@ -85,7 +85,7 @@ function describe(error: unknown): string {
     TransferError,
   ].some((kind) => error instanceof kind);
   if (!(error instanceof Error)) return String(error);
-  return known ? error.message : (error.stack ?? error.message);
+  return names ? error.message : (error.stack ?? error.message);
 }
 
 const width = Math.max(...settingList.map(([name]) => name.length)) + 2;

@@ -46,15 +46,15 @@ Example
       const serviceUrl = config.publicUrl ?? `http://${config.host}:${config.port}`;
       const manage = manageDeps(database, makeId);
       const { user, linkToken } = await database.transaction(async (queries) => {
-        const known = await findUserByEmail(queries, email);
-        const accountId = known?.accountId ?? (await chooseAccount(queries, makeId, values));
+        const existing = await findUserByEmail(queries, email);
+        const accountId = existing?.accountId ?? (await chooseAccount(queries, makeId, values));
         const operation: Operation = {
           queries,
           scope: { accountId, environment: 'live' },
           actor: 'command_line',
         };
-        return known
-          ? manage.makeLink(operation, known.id)
+        return existing
+          ? manage.makeLink(operation, existing.id)
           : manage.invite(operation, { email, name: values.name ?? email, role });
       });
       printResult({

@@ -30,13 +30,13 @@ export function readSettings(env: Variables): EffectiveSetting[] {
   const problems: string[] = [];
   const file = readFile(env['TRUEWARD_CONFIG'], problems);
   const effective = settingList.map(([name, setting]) => {
-    const found = find(name, setting, env, file);
-    if (found.value !== undefined && !setting.valid(found.value)) {
+    const setValue = find(name, setting, env, file);
+    if (setValue.value !== undefined && !setting.valid(setValue.value)) {
       const shown =
-        setting.secret === true ? '"…"' : JSON.stringify(withoutCredentials(found.value));
+        setting.secret === true ? '"…"' : JSON.stringify(withoutCredentials(setValue.value));
       problems.push(`${name} is ${shown}; expected ${setting.expected}.`);
     }
-    return found;
+    return setValue;
   });
   if (problems.length > 0) throw new ConfigError(problems);
   return effective;

@@ -33,10 +33,10 @@ export async function seedDevelopment(
     );
     const existing = readSeed(file);
     if (existing && (await accountExists(queries, existing))) return existing;
-    const made = await makeAccount(queries, service, clock, url);
+    const created = await makeAccount(queries, service, clock, url);
     // Written before the commit: without the file, nobody could use the keys.
-    writeSeed(file, made);
-    return made;
+    writeSeed(file, created);
+    return created;
   });
   if (seed.url !== url) {
     await replaceMediaUrls(service.database, seed.accountId, seed.url, url);
@@ -48,8 +48,8 @@ export async function seedDevelopment(
 
 /** The file may name an account that does not exist: its commit failed, or it belongs to another database. */
 async function accountExists(queries: Queries, { accountId }: Seed): Promise<boolean> {
-  const found = await queries.query('SELECT 1 FROM accounts WHERE account_id = $1', [accountId]);
-  return found.length > 0;
+  const accounts = await queries.query('SELECT 1 FROM accounts WHERE account_id = $1', [accountId]);
+  return accounts.length > 0;
 }
 
 async function makeAccount(

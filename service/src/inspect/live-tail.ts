@@ -32,9 +32,9 @@ export function createLiveTail(relay?: TailRelay): LiveTail {
   };
   return {
     watchDecisions: (make) => (scope, entry, request, client) => {
-      const made = make(scope, entry, request, client);
-      if (!isWatched(scope)) return made;
-      return made.then((decision) => {
+      const decision = make(scope, entry, request, client);
+      if (!isWatched(scope)) return decision;
+      return decision.then((decision) => {
         const { id, status, reason, placement, issued_at } = decision;
         broadcast(scope, { event: 'decision', data: { id, status, reason, placement, issued_at } });
         return decision;

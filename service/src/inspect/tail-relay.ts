@@ -79,11 +79,11 @@ function startWatch(
   const stopped = new AbortController();
   const { signal } = stopped;
   // Transactions may commit out of order, so each read covers a window and skips known lines.
-  let known = new Set<string>();
+  let previousIds = new Set<string>();
   const readNew = async (): Promise<LiveLine[]> => {
     const lines = await store.read(accountId);
-    const fresh = lines.filter(({ key }) => !known.has(key));
-    known = new Set(lines.map(({ key }) => key));
+    const fresh = lines.filter(({ key }) => !previousIds.has(key));
+    previousIds = new Set(lines.map(({ key }) => key));
     return fresh;
   };
   const ready = (async () => {
@@ -122,9 +122,9 @@ interface CachedQuery {
 }
 
 function createWatcherCache({ store, log }: RelayDeps): (accountId: string) => CachedQuery {
-  const known = new Map<string, CachedQuery>();
+  const cache = new Map<string, CachedQuery>();
   return (accountId) => {
-    const before = known.get(accountId);
+    const before = cache.get(accountId);
     if (before && performance.now() - before.readAtMs < cacheMs) return before;
     const readAtMs = performance.now();
     const result = store.isWatched(accountId).catch((error: unknown) => {
@@ -132,7 +132,7 @@ function createWatcherCache({ store, log }: RelayDeps): (accountId: string) => C
       return false;
     });
     const entry: CachedQuery = { readAtMs, result };
-    known.set(accountId, entry);
+    cache.set(accountId, entry);
     void result.then((isWatched) => (entry.isWatched = isWatched));
     return entry;
   };

@@ -108,10 +108,10 @@ export function createKeyManager({
     async roll(operation, id, overlapS) {
       const before = await findActive(operation, id);
       const { kind, allowed_origins: origins, rate_limit: limit } = before;
-      const made = await make(operation, kind, origins, limit);
+      const created = await make(operation, kind, origins, limit);
       await revokeKey(operation.queries, operation.scope, id, clock.nowMs() + overlapS * 1_000);
       await finish(operation, 'key.rolled', id, before);
-      return made;
+      return created;
     },
     async revoke(operation, id) {
       const before = await find(operation, id);

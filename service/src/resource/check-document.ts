@@ -189,12 +189,12 @@ export async function checkReferences(
     ],
   );
   return references.flatMap(({ pointer, kind, name, notBanner }) => {
-    const found = rows.find(
+    const match = rows.find(
       (row) =>
         row.kind === kind && (row.id === name || (kind === 'placement' && row.name === name)),
     );
-    if (!found) return [{ pointer, message: `does not refer to a ${kind} in this environment` }];
-    if (!notBanner || found.format !== 'banner') return [];
+    if (!match) return [{ pointer, message: `does not refer to a ${kind} in this environment` }];
+    if (!notBanner || match.format !== 'banner') return [];
     return [
       {
         pointer,
@@ -247,12 +247,12 @@ export function checkRetention(
   retentionMs: number | undefined,
 ): FieldError[] {
   if (retentionMs === undefined) return [];
-  const kept = `decisions are dropped after ${retentionMs / dayMs} days (RETENTION_DAYS of the service)`;
+  const retention = `decisions are dropped after ${retentionMs / dayMs} days (RETENTION_DAYS of the service)`;
   return windowsOf(placement)
     .filter(([, ms]) => ms > retentionMs)
     .map(([pointer]) => ({
       pointer,
-      message: `must be at most ${Math.floor(retentionMs / 1_000)}: ${kept}`,
+      message: `must be at most ${Math.floor(retentionMs / 1_000)}: ${retention}`,
     }));
 }
 

@@ -53,19 +53,19 @@ export function createResourceManager(deps: Deps): ResourceManager {
     { queries, scope }: Operation,
     { kind, id, ifMatch }: { kind: K; id: string; ifMatch: IfMatch },
   ): Promise<ResourceKinds[K]> => {
-    const found = await resources.find(queries, scope, kind, id);
-    if (!found)
+    const resource = await resources.find(queries, scope, kind, id);
+    if (!resource)
       throw new DomainError(
         'not_found',
         `There is no ${kind} ${id.slice(0, 64)} in this environment.`,
       );
-    if (ifMatch && !ifMatch(found.revision)) {
+    if (ifMatch && !ifMatch(resource.revision)) {
       throw new DomainError(
         'precondition_failed',
         'The object has been modified since you read it: read it again, then send the change with the new ETag.',
       );
     }
-    return found.document;
+    return resource.document;
   };
   const emitEvents = <K extends ResourceKind>(
     { queries, scope }: Operation,
@@ -78,22 +78,22 @@ export function createResourceManager(deps: Deps): ResourceManager {
     async create(operation, kind, document) {
       await check(operation, kind, undefined, document, deps);
       const { queries, scope } = operation;
-      const made = await resources.create(queries, scope, kind, document);
-      await emitEvents(operation, kind, undefined, made);
+      const created = await resources.create(queries, scope, kind, document);
+      await emitEvents(operation, kind, undefined, created);
       await audit.record(operation, {
         action: actionName(kind, 'created'),
-        targetId: made.id,
-        after: made,
+        targetId: created.id,
+        after: created,
       });
-      return { document: made, revision: 1 };
+      return { document: created, revision: 1 };
     },
 
     async change(operation, target, change) {
       const { kind, id, action = 'updated' } = target;
       const before = await existing(operation, target);
-      const own = change(toStored(before));
-      await check(operation, kind, toStored(before), own, deps);
-      const after = await resources.replace(operation.queries, operation.scope, kind, id, own);
+      const changed = change(toStored(before));
+      await check(operation, kind, toStored(before), changed, deps);
+      const after = await resources.replace(operation.queries, operation.scope, kind, id, changed);
       if (!after) throw new Error(`The ${kind} ${id} disappeared under the lock.`);
       await emitEvents(operation, kind, before, after.document);
       const entry = {
@@ -129,8 +129,10 @@ async function check<K extends ResourceKind>(
   after: Stored<K>,
   { retentionMs, development }: Pick<Deps, 'retentionMs' | 'development'>,
 ): Promise<void> {
-  const known = new Set((before ? referencesOf(kind, before) : []).map(keyOf));
-  const added = referencesOf(kind, after).filter((reference) => !known.has(keyOf(reference)));
+  const previousKeys = new Set((before ? referencesOf(kind, before) : []).map(keyOf));
+  const added = referencesOf(kind, after).filter(
+    (reference) => !previousKeys.has(keyOf(reference)),
+  );
   const sandbox = scope.environment === 'sandbox';
   throwFieldErrors([
     ...checkDocument(kind, after, { development: development && sandbox, sandbox }),
@@ -139,8 +141,8 @@ async function check<K extends ResourceKind>(
   ]);
   if (kind !== 'placement' || before) return;
   const { name } = after as Stored<'placement'>;
-  const taken = await checkReferences(queries, scope, [{ pointer: '/name', kind, name }]);
-  if (taken.length === 0)
+  const conflicts = await checkReferences(queries, scope, [{ pointer: '/name', kind, name }]);
+  if (conflicts.length === 0)
     throw new DomainError('conflict', `A placement ${name} already exists.`, [
       { pointer: '/name', message: 'is taken' },
     ]);

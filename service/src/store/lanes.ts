@@ -34,8 +34,8 @@ export function createLanes<T, R>(options: LanesOptions<T, R>): Lane<T, R> {
     return false;
   };
   const laneOf = (owner: string): Lane<T, R> | undefined => {
-    const known = lanes.get(owner);
-    if (known) return known;
+    const existing = lanes.get(owner);
+    if (existing) return existing;
     if (lanes.size >= maxLanes && !evictIdle()) return undefined;
     const opened = openLane(owner);
     lanes.set(owner, opened);

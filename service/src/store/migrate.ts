@@ -235,8 +235,8 @@ async function createMigrationTables(database: Database): Promise<void> {
 /** Returns the names of the migrations that a newer release added. */
 function checkApplied(applied: AppliedMigration[], migrations: readonly Migration[]): string[] {
   applied.slice(0, migrations.length).forEach(({ name, checksum: stored }, index) => {
-    const known = migrations[index];
-    if (known?.name !== name || checksum(known) !== stored) {
+    const migration = migrations[index];
+    if (migration?.name !== name || checksum(migration) !== stored) {
       throw new Error(`The database's migration ${name} differs from the one in this release.`);
     }
   });

@@ -91,8 +91,8 @@ export async function checkNewPassword(
 ): Promise<void> {
   estimating ??= loadEstimator();
   const estimator = await estimating;
-  const own = [email, ...email.split(/[@._+-]/), ...name.split(/\s+/), 'trueward'];
-  const { score, feedback } = estimator.check(password, own);
+  const personalWords = [email, ...email.split(/[@._+-]/), ...name.split(/\s+/), 'trueward'];
+  const { score, feedback } = estimator.check(password, personalWords);
   if (score >= minScore) return;
   const error: FieldError = { pointer, message: `${reasonOf(feedback.warning)} ${advice}` };
   throwFieldErrors([error]);

@@ -118,15 +118,15 @@ export function createLinks({ database, clock, makeId, audit, sessions, password
     find: (token) => read(database, token),
     async redeem(token, { name, password, ...given }) {
       const email = normalizeEmail(given.email);
-      const known = await read(database, token);
-      if (!known) throw linkUsed();
-      if (known.user && known.user.email !== email)
+      const openLink = await read(database, token);
+      if (!openLink) throw linkUsed();
+      if (openLink.user && openLink.user.email !== email)
         throwFieldErrors([{ pointer: '/email', message: 'is not the invited e-mail' }]);
       await checkNewPassword(password, { email, name }, '/password');
       // Before the transaction: hashing is slow, and the embedded database runs one transaction at a time.
       const person = { email, name: name.trim(), password: await passwords.hash(password) };
       return database.transaction(async (queries) => {
-        await lockConfiguration(queries, known.accountId);
+        await lockConfiguration(queries, openLink.accountId);
         const link = await read(queries, token);
         if (!link) throw linkUsed();
         const { condition, params } = matchToken('l', token, 1);

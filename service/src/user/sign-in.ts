@@ -174,22 +174,22 @@ function createLockOut(queries: Queries, clock: Clock): LockOut {
       const pair = subjectOf('pair', `${email} ${ip}`);
       const account = subjectOf('account', email);
       // The IP first: while locked out, it cannot add a row for every e-mail that it makes up.
-      const wanted: [string, Limit][] = [
+      const limitsByName: [string, Limit][] = [
         [subjectOf('address', ip), limits.ip],
         [pair, limits.pair],
         ...((await isKnown(pair)) ? [] : [[account, limits.account] as [string, Limit]]),
       ];
-      const taken: Counted[] = [];
+      const countedAttempts: Counted[] = [];
       const undo = async (): Promise<void> => {
-        for (const each of taken) await uncount(each);
+        for (const each of countedAttempts) await uncount(each);
       };
-      for (const [subject, limit] of wanted) {
+      for (const [subject, limit] of limitsByName) {
         const counted = await count(subject, limit);
         if ('waitS' in counted) {
           await undo();
           return counted;
         }
-        taken.push(counted);
+        countedAttempts.push(counted);
       }
       return {
         undo,

@@ -95,12 +95,12 @@ export async function insertUser(
   queries: Queries,
   user: Pick<User, 'accountId' | 'id' | 'email' | 'name' | 'role' | 'password' | 'createdAtMs'>,
 ): Promise<void> {
-  const taken = await queries.query(
+  const users = await queries.query(
     `INSERT INTO sign_in_names (account_id, email, user_account_id, user_id) VALUES ($1, $2, $3, $4)
       ON CONFLICT DO NOTHING RETURNING email`,
     [serviceAccount, user.email, user.accountId, user.id],
   );
-  if (taken.length === 0) {
+  if (users.length === 0) {
     throw new DomainError('conflict', 'A user with this e-mail already exists.', [
       { pointer: '/email', message: 'is taken' },
     ]);

@@ -160,8 +160,8 @@ export function startDispatcher(deps: Deps): Dispatcher {
     webhookId,
   }: Pick<EndpointCapacity, 'accountId' | 'webhookId'>): Endpoint => {
     const key = `${accountId} ${webhookId}`;
-    const known = endpoints.get(key);
-    if (known) return known;
+    const existing = endpoints.get(key);
+    if (existing) return existing;
     const created: Endpoint = {
       accountId,
       webhookId,

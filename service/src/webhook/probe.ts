@@ -78,12 +78,12 @@ async function probe(
   stopping: AbortSignal,
 ): Promise<void> {
   const { database, clock, makeId, resources, log } = deps;
-  const found = await resources.find(database, scope, 'webhook', webhookId);
+  const webhook = await resources.find(database, scope, 'webhook', webhookId);
   const event = await findLastMissed(database, scope, webhookId, Date.parse(disabledAt));
-  if (!found || !event) return;
+  if (!webhook || !event) return;
   const delivery = { ...scope, ...event, id: makeId('delivery'), webhookId, attempt: 0 };
   await insertLeased(database, delivery, clock.nowMs());
-  const result = await attempt(deps, found.document, delivery, stopping);
+  const result = await attempt(deps, webhook.document, delivery, stopping);
   if (stopping.aborted && result.status === undefined) return release(database, delivery);
   const state = isDelivered(result) ? 'delivered' : 'failed';
   await recordAttempts(database, [{ scope, delivery, result, next: { state }, wasSent: false }]);

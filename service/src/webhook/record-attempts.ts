@@ -104,9 +104,9 @@ function failuresSinceSuccess(
   const failures = new Map<string, { times: number; firstAtMs: number }>();
   for (const { delivery, next, result, wasSent } of items) {
     const { webhookId } = delivery;
-    const known = failures.get(webhookId) ?? { times: 0, firstAtMs: result.startedAtMs };
+    const streak = failures.get(webhookId) ?? { times: 0, firstAtMs: result.startedAtMs };
     if (next.state === 'delivered') failures.delete(webhookId);
-    else if (wasSent) failures.set(webhookId, { ...known, times: known.times + 1 });
+    else if (wasSent) failures.set(webhookId, { ...streak, times: streak.times + 1 });
   }
   return failures;
 }

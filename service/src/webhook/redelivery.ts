@@ -31,15 +31,15 @@ const maxRecovered = 1_000;
 export function createRedelivery({ clock, makeId, resources, audit }: Deps): Redelivery {
   const now = () => new Date(clock.nowMs()).toISOString();
   const enabledWebhook = async ({ queries, scope }: Operation, id: string): Promise<Webhook> => {
-    const found = await resources.find(queries, scope, 'webhook', id);
-    if (!found)
+    const webhook = await resources.find(queries, scope, 'webhook', id);
+    if (!webhook)
       throw new DomainError(
         'not_found',
         `Webhook ${id.slice(0, 64)} does not exist in this environment.`,
       );
-    if (found.document.status === 'disabled')
+    if (webhook.document.status === 'disabled')
       throw new DomainError('conflict', 'The webhook is disabled: enable it first.');
-    return found.document;
+    return webhook.document;
   };
   const queue = async (
     { queries, scope }: Operation,

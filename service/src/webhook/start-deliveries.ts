@@ -105,8 +105,8 @@ export async function findWebhook(
   id: string,
 ): Promise<Webhook | undefined> {
   const find = () => configuration.snapshot(scope).webhooks.find((webhook) => webhook.id === id);
-  const known = find();
-  if (known) return known;
+  const existing = find();
+  if (existing) return existing;
   await configuration.refresh();
   return find();
 }

@@ -39,9 +39,9 @@ if (missing.length > 0) {
   process.exit();
 }
 
-const wanted = names.filter((name) => positionals.length === 0 || positionals.includes(name));
-const pickAny = () => wanted[Math.floor(Math.random() * wanted.length)];
-const queue = [...wanted];
+const selected = names.filter((name) => positionals.length === 0 || positionals.includes(name));
+const pickAny = () => selected[Math.floor(Math.random() * selected.length)];
+const queue = [...selected];
 const describe = (
   { recoveredMs, rejected, withoutResponse, slow, slowestMs }: Interruption,
   through: string,

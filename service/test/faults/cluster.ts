@@ -67,9 +67,9 @@ export async function startCluster({
   // The first one creates the demo account.
   for (const index of ports.keys()) services.push(await start(index, {}, main));
   const service = (index: number): RunningService => {
-    const found = services[index];
-    if (!found) throw new Error(`There is no process ${index}.`);
-    return found;
+    const service = services[index];
+    if (!service) throw new Error(`There is no process ${index}.`);
+    return service;
   };
   return {
     urls: ports.map((port) => `http://127.0.0.1:${port}`),

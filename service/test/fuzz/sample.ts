@@ -45,9 +45,9 @@ const formats: Record<string, string> = {
 export function createSampler(components: Record<string, Schema>): Sampler {
   const resolve = (schema: Schema): Schema => {
     const name = schema.$ref?.split('/').at(-1);
-    const found = name === undefined ? schema : components[name];
-    if (!found) throw new Error(`There is no schema ${schema.$ref}.`);
-    return found;
+    const resolved = name === undefined ? schema : components[name];
+    if (!resolved) throw new Error(`There is no schema ${schema.$ref}.`);
+    return resolved;
   };
   const sampleText = ({ pattern, format }: Schema): string => {
     if (format !== undefined) return formats[format] ?? 'text';

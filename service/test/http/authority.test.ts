@@ -133,8 +133,8 @@ test('no list contains an object of another environment or account', async () =>
   );
   expect(lists.length).toBeGreaterThan(5);
   for (const list of lists) {
-    const own = JSON.stringify((await send(list, client.secret)).body);
-    expect(own).toContain('"data":[{');
+    const ownObjects = JSON.stringify((await send(list, client.secret)).body);
+    expect(ownObjects).toContain('"data":[{');
     for (const key of [running.keys.live.secret, foreign.secret]) {
       const shown = JSON.stringify((await send(list, key)).body);
       expect(Object.values(ids).filter((id) => shown.includes(id))).toEqual([]);

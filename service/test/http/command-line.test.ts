@@ -309,8 +309,8 @@ test('the first start prints a link for the first owner; users invite replaces a
 
   const first = await launchService();
   expect(first.setup_url).toMatch(`${first.url}/panel/#/setup?token=`);
-  const made = await first.browser.setUp(tokenOf(first.setup_url), 'ada@example.com');
-  expect(made.body).toMatchObject({ user: { role: 'owner' }, account: { name: 'Main' } });
+  const setUp = await first.browser.setUp(tokenOf(first.setup_url), 'ada@example.com');
+  expect(setUp.body).toMatchObject({ user: { role: 'owner' }, account: { name: 'Main' } });
   await first.interrupt();
 
   const { out } = await runHere(['users', 'invite', 'Ada@example.com'], env);

@@ -42,8 +42,8 @@ export function launch(args: string[], env: Record<string, string>): RunningComm
   return {
     async line(pattern) {
       for (;;) {
-        const found = `${out}\n${err}`.split('\n').find((line) => pattern.test(line));
-        if (found !== undefined) return found;
+        const line = `${out}\n${err}`.split('\n').find((line) => pattern.test(line));
+        if (line !== undefined) return line;
         if (child.exitCode !== null) throw new Error(`It ended without ${pattern}:\n${out}${err}`);
         await new Promise<void>((resolve) => (announce = resolve));
       }
@@ -62,17 +62,17 @@ export const run = (args: string[], env: Record<string, string>): Promise<Ran> =
 
 /** Like {@link run}, for a command that ends by itself; in this process, because starting one takes half a second. */
 export async function runHere(args: string[], env: Record<string, string>): Promise<Ran> {
-  const given = process.env;
+  const inherited = process.env;
   let [out, err] = ['', ''];
   const written = [
     vi.spyOn(process.stdout, 'write').mockImplementation((text) => ((out += String(text)), true)),
     vi.spyOn(process.stderr, 'write').mockImplementation((text) => ((err += String(text)), true)),
   ];
-  process.env = { PATH: given['PATH'], LOG_LEVEL: 'warn', ...env };
+  process.env = { PATH: inherited['PATH'], LOG_LEVEL: 'warn', ...env };
   try {
     return { code: await runCommand(commands, args), out, err };
   } finally {
-    process.env = given;
+    process.env = inherited;
     for (const spy of written) spy.mockRestore();
   }
 }

@@ -191,8 +191,8 @@ test('an offered ad becomes a creative with our copy of its media, pending revie
     { id: creative.id, kind: 'creative' },
     { id: advertiser.id, kind: 'advertiser' },
   ]) {
-    const made = (await auditOf(id)).find(({ action }) => action === `${kind}.created`);
-    expect(made?.actor).toBe('service');
+    const entry = (await auditOf(id)).find(({ action }) => action === `${kind}.created`);
+    expect(entry?.actor).toBe('service');
   }
 });
 
@@ -375,8 +375,8 @@ test('only advertisers on the source’s list, and their subdomains, are approve
     reason_code: 'allowed_domain',
     reviewed_by: 'service',
   });
-  const others = ['sub.trusted.example', 'not-trusted.example'];
-  for (const domain of others)
+  const domains = ['sub.trusted.example', 'not-trusted.example'];
+  for (const domain of domains)
     submit(source, { url: '/trusted.mp4', advertiserDomain: domain, creativeKey: domain }, rules);
   await takenIn(source, 3);
   const statuses = (await creativesOf(source)).map((each) => [each.source_key, each.review.status]);

@@ -21,8 +21,8 @@ async function cappedPlacement(game: Game, dailyCap: number): Promise<string> {
   const reward = { type: 'coins', amount: 1 };
   await manage('POST', '/v1/placements', { name, format: 'rewarded', reward });
   const houseAd = { name, creative_id: image?.id, placements: [name], daily_cap: dailyCap };
-  const made = await manage<HouseAd>('POST', '/v1/house-ads', houseAd);
-  expect(made.status).toBe(201);
+  const created = await manage<HouseAd>('POST', '/v1/house-ads', houseAd);
+  expect(created.status).toBe(201);
   return name;
 }
 
@@ -149,8 +149,8 @@ describe.runIf(hasPostgres)('a daily cap enforced by two processes', () => {
 
   test('startup rejects a RETENTION_DAYS shorter than the lookback of a placement', async () => {
     const { client, clock, config } = game;
-    const made = await client.call('POST', '/v1/placements', client.secret, capOf(30));
-    expect(made.status).toBe(201);
+    const created = await client.call('POST', '/v1/placements', client.secret, capOf(30));
+    expect(created.status).toBe(201);
     const { databaseUrl = '', dataDirectory } = config;
     const env = { DATABASE_URL: databaseUrl, RETENTION_DAYS: '20' };
     await expect(startInProcess(env, { clock, dataDirectory })).rejects.toThrow(

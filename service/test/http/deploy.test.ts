@@ -192,7 +192,7 @@ test('the dashboard and the alerts use existing metrics, and the runbook covers 
   const running = await startInProcess();
   const metrics = await (await fetch(`${running.url}/metrics`)).text();
   await running.stop();
-  const known = new Set([...metrics.matchAll(/^# TYPE (\S+)/gm)].map(([, name]) => name));
+  const metricNames = new Set([...metrics.matchAll(/^# TYPE (\S+)/gm)].map(([, name]) => name));
   const alerts = read('deploy/monitoring/alerts.yml');
   const dashboard = JSON.parse(read('deploy/monitoring/dashboard.json')) as {
     panels: { targets?: { expr: string }[] }[];
@@ -205,7 +205,7 @@ test('the dashboard and the alerts use existing metrics, and the runbook covers 
     .matchAll(/\b(?:trueward|process|nodejs)_[a-z0-9_]+\b/g);
   const names = [...new Set([...named].map(([name]) => name.replace(/_(count|sum|bucket)$/, '')))];
   expect(names.length).toBeGreaterThan(10);
-  expect(names.filter((name) => !known.has(name))).toEqual([]);
+  expect(names.filter((name) => !metricNames.has(name))).toEqual([]);
   const runbook = read('docs/runbook.md');
   for (const [, alert] of alerts.matchAll(/alert: (\w+)/g))
     expect(runbook).toContain(`## ${alert}`);

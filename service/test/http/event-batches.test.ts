@@ -18,9 +18,9 @@ async function collect(count: number, perAd: number, detail?: string) {
       client.decideImage(`player-${index}`),
     ),
   );
-  const more = detail === undefined ? {} : { detail };
+  const optional = detail === undefined ? {} : { detail };
   return ads
-    .flatMap((ad) => Array.from({ length: perAd }, () => client.event(ad, 'midpoint', more)))
+    .flatMap((ad) => Array.from({ length: perAd }, () => client.event(ad, 'midpoint', optional)))
     .slice(0, count);
 }
 

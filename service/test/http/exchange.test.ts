@@ -173,9 +173,9 @@ test.each<[string, Respond, RegExp]>([
   ],
 ])('%s is no offer', async (_name, response, verdict) => {
   respond = response;
-  const answer = await ask(tag());
-  expect(answer.offer).toBeUndefined();
-  expect(answer.verdict).toMatch(verdict);
+  const sourceResponse = await ask(tag());
+  expect(sourceResponse.offer).toBeUndefined();
+  expect(sourceResponse.verdict).toMatch(verdict);
 });
 
 test('a source that does not respond, or responds too slowly, times out', async () => {
@@ -226,16 +226,16 @@ test('the best bid with an ad wins, with its notices; the other bids get loss no
       response,
       body,
     );
-  const answer = await ask(bidder());
-  expect(answer.offer).toMatchObject({
+  const response = await ask(bidder());
+  expect(response.offer).toMatchObject({
     creativeKey: 'creative-7',
     advertiserDomain: 'shop.example',
     priceMicros: 3_500_000,
     trackers: { burl: `${origin}/bill?p=3.5` },
   });
-  expect(answer.onWin).toEqual([{ kind: 'win', url: `${origin}/win?p=3.5` }]);
-  expect(answer.notices).toContainEqual({ kind: 'loss', url: `${origin}/loss?r=3` });
-  expect(answer.notices).toContainEqual({ kind: 'loss', url: `${origin}/loss?r=102` });
+  expect(response.onWin).toEqual([{ kind: 'win', url: `${origin}/win?p=3.5` }]);
+  expect(response.notices).toContainEqual({ kind: 'loss', url: `${origin}/loss?r=3` });
+  expect(response.notices).toContainEqual({ kind: 'loss', url: `${origin}/loss?r=102` });
   expect(JSON.parse(requests[0]?.body ?? '')).toMatchObject({
     test: 1,
     imp: [{ bidfloor: 1, rwdd: 1 }],

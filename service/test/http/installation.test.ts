@@ -38,24 +38,24 @@ test('a new data folder and its files are private to the user; doctor reports lo
   expect(modeOf(dataDir)).toBe(0o700);
   expect(names.filter((name) => (modeOf(join(dataDir, name)) & 0o077) !== 0)).toEqual([]);
 
-  const found = () =>
+  const openFiles = () =>
     machineFindings(readConfig(at)).filter(({ text }) => text.includes('chmod -R go= '));
-  expect(found()).toEqual([]);
+  expect(openFiles()).toEqual([]);
   chmodSync(dataDir, 0o755);
-  expect(found()).toMatchObject([{ state: 'fail' }]);
+  expect(openFiles()).toMatchObject([{ state: 'fail' }]);
   chmodSync(dataDir, 0o700);
   chmodSync(join(dataDir, 'database', 'PG_VERSION'), 0o644);
-  expect(found()).toMatchObject([{ state: 'warn' }]);
+  expect(openFiles()).toMatchObject([{ state: 'warn' }]);
 });
 
 test('rotating the master key in the data folder keeps secrets readable and removes the old key', async () => {
   const before = await startService({ dataDir: folder });
   const client = createClient(before);
-  const made = await client.call('POST', '/v1/webhooks', client.secret, {
+  const created = await client.call('POST', '/v1/webhooks', client.secret, {
     url: 'http://127.0.0.1:9/hook',
     events: ['decision.served'],
   });
-  expect(made.status).toBe(201);
+  expect(created.status).toBe(201);
   const decision = await client.decideImage('offline during the rotation');
   await before.stop();
   const oldKey = readFileSync(join(folder, 'master.key'), 'utf8');

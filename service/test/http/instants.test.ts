@@ -113,8 +113,8 @@ describe('an operator', () => {
       expect(body.errors?.[0]).toMatchObject({ pointer: `/${member}` });
     }
     const killSwitch = { scope: 'placement', target_id: 'lobby', state: 'on', expires_at: text };
-    const made = await manage<KillSwitch>('POST', '/v1/kill-switches', killSwitch);
-    expect(made.status).toBe(422);
+    const created = await manage<KillSwitch>('POST', '/v1/kill-switches', killSwitch);
+    expect(created.status).toBe(422);
   });
 
   test.each(invalidTimes)('cannot start a recovery or a report at %s', async (text) => {

@@ -72,10 +72,10 @@ describe.skipIf(!hasPostgres)('on PostgreSQL', () => {
       }),
     );
     await expect.poll(waitingSessions).toBeGreaterThan(0);
-    const others = await Promise.all(
+    const responses = await Promise.all(
       Array.from({ length: 5 }, (_, index) => decide(free, `free-${index}`)),
     );
-    expect(others.map(({ status }) => status)).toEqual(Array(5).fill(200));
+    expect(responses.map(({ status }) => status)).toEqual(Array(5).fill(200));
     expect(rejected).toBe(0);
     for (const { status, body, headers } of await Promise.all(waiting)) {
       expect([status, body.code]).toEqual([503, 'unavailable']);
@@ -138,20 +138,20 @@ describe.skipIf(!hasPostgres)('on PostgreSQL', () => {
     const { sandbox: client } = clients();
     const names = Array.from({ length: 30 }, (_, index) => `watcher-${index}`);
     const decisions = await Promise.all(names.map((name) => client.decideImage(name)));
-    const held = decisions[11];
-    if (!held) throw new Error('There are fewer than twelve decisions.');
+    const lockedDecision = decisions[11];
+    if (!lockedDecision) throw new Error('There are fewer than twelve decisions.');
     const operator = await openSession();
     await operator.query('BEGIN');
-    await operator.query('SELECT FROM decisions WHERE id = $1 FOR UPDATE', [held.id]);
+    await operator.query('SELECT FROM decisions WHERE id = $1 FOR UPDATE', [lockedDecision.id]);
     const reports = decisions.map(async (decision) => {
       const response = await client.report(client.event(decision, 'start'));
       return response.status === 200 ? response.body.results[0]?.status : response.status;
     });
     expect(await Promise.all(reports)).toEqual(
-      decisions.map((decision) => (decision === held ? 503 : 'accepted')),
+      decisions.map((decision) => (decision === lockedDecision ? 503 : 'accepted')),
     );
     await operator.query('ROLLBACK');
-    const again = await client.report(client.event(held, 'start'));
+    const again = await client.report(client.event(lockedDecision, 'start'));
     expect(again.body.results[0]?.status).toBe('accepted');
   });
 

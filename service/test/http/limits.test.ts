@@ -126,7 +126,7 @@ test('the requests that wait for one reward or from one IP are limited, and a di
       ...(signal ? { signal } : {}),
     });
   };
-  const held = async (): Promise<number> => {
+  const heldRequests = async (): Promise<number> => {
     const text = await (await fetch(`${running.url}/metrics`)).text();
     return Number(/^trueward_held_requests (\d+)$/m.exec(text)?.[1]);
   };
@@ -135,16 +135,16 @@ test('the requests that wait for one reward or from one IP are limited, and a di
   const enter = (index: number, address: string) =>
     void wait(index, address, leave.signal).catch(() => undefined);
   for (let times = 0; times < 4; times += 1) enter(0, '2001:db8:2::1');
-  await expect.poll(held).toBe(4);
+  await expect.poll(heldRequests).toBe(4);
   const fifth = await wait(0, '203.0.113.9');
   expect([fifth.status, fifth.headers.get('retry-after')]).toEqual([429, '5']);
   for (let times = 0; times < 2; times += 1) enter(1, '2001:db8:2::2');
-  await expect.poll(held).toBe(6);
+  await expect.poll(heldRequests).toBe(6);
   expect((await wait(2, '2001:db8:2::3')).status).toBe(429);
   enter(2, '203.0.113.10');
-  await expect.poll(held).toBe(7);
+  await expect.poll(heldRequests).toBe(7);
   leave.abort();
-  await expect.poll(held).toBe(0);
+  await expect.poll(heldRequests).toBe(0);
 });
 
 test('dropped events are logged once a minute, in lines of bounded length', async () => {

@@ -18,10 +18,10 @@ export async function startMediaOrigin(): Promise<MediaOrigin> {
   const server = createServer((request, response) => {
     const path = (request.url ?? '').split('?')[0] ?? '';
     requests.push(path);
-    const found = responses.get(path);
-    if (typeof found === 'function') return found(request, response);
-    response.statusCode = found === undefined ? 404 : 200;
-    response.end(found);
+    const respond = responses.get(path);
+    if (typeof respond === 'function') return respond(request, response);
+    response.statusCode = respond === undefined ? 404 : 200;
+    response.end(respond);
   });
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
   return {

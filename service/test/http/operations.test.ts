@@ -75,9 +75,9 @@ test('a flood gets 429 with Retry-After while other clients are served', async (
 test('requests beyond the queue limit get 503 with Retry-After; accepted ones complete', async () => {
   const running = await startInProcess({ RATE_LIMITS: 'off' });
   // A busy database: nothing is committed in the meantime.
-  let held: Promise<void> | undefined;
+  let blocked: Promise<void> | undefined;
   const release = await new Promise<() => void>((begun) => {
-    held = running.service.database.transaction(() => new Promise<void>(begun));
+    blocked = running.service.database.transaction(() => new Promise<void>(begun));
   });
   // Without sockets, because each request would need its own connection.
   const requests = Array.from({ length: 5_300 }, (_, index) =>
@@ -96,7 +96,7 @@ test('requests beyond the queue limit get 503 with Retry-After; accepted ones co
   ]);
   release();
   const responses = await Promise.all(requests);
-  await held;
+  await blocked;
   const rejected = responses.filter(({ statusCode }) => statusCode === 503);
   const served = responses.filter(({ statusCode }) => statusCode === 200).length;
   expect(served + rejected.length).toBe(responses.length);

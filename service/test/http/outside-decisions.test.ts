@@ -28,9 +28,9 @@ afterAll(async () => {
   await origin.stop();
 });
 
-const made: string[] = [];
+const created: string[] = [];
 afterEach(async () => {
-  for (const id of made.splice(0))
+  for (const id of created.splice(0))
     await game.client.manage('PATCH', `/v1/sources/${id}`, { status: 'paused' });
 });
 let sources = 0;
@@ -46,7 +46,7 @@ async function addTag(respond: RequestListener, members: Partial<Source> = {}): 
     cpm_micros: 2_000_000,
     ...members,
   });
-  made.push(source.id);
+  created.push(source.id);
   return source;
 }
 const adOf = (name: string, more = '') =>

@@ -255,15 +255,15 @@ test('no object of another environment or account is found', async () => {
 
 test('no list contains an object of another environment or account', async () => {
   const lists = operations.filter(({ method, path }) => method === 'GET' && !path.includes('{id}'));
-  const own = new Set(Object.values(ids));
+  const ownIds = new Set(Object.values(ids));
   const shows = async (client: PanelClient, headers = {}) => {
     let text = '';
     for (const list of lists) text += JSON.stringify((await send(client, list, headers)).body);
     for (const path of ['/panel/api/decisions', '/panel/api/users'])
       text += JSON.stringify((await client.send('GET', path, undefined, headers)).body);
-    return [...own, 'owner@example.com'].filter((id) => text.includes(id));
+    return [...ownIds, 'owner@example.com'].filter((id) => text.includes(id));
   };
-  expect((await shows(owner)).length).toBeGreaterThan(own.size - 3);
+  expect((await shows(owner)).length).toBeGreaterThan(ownIds.size - 3);
   expect(await shows(foreign)).toEqual([]);
   // Users belong to the account, not to an environment.
   expect(await shows(owner, { 'trueward-environment': 'live' })).toEqual(['owner@example.com']);

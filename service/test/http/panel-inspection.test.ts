@@ -77,7 +77,7 @@ test('in live, a no fill is explained, and the newest decisions are listed', asy
 });
 
 test('the kill switch or policy that blocked every ad is named with its author at that time, even if changed since', async () => {
-  const made = await panel.send<{ id: string }>('POST', '/v1/kill-switches', {
+  const created = await panel.send<{ id: string }>('POST', '/v1/kill-switches', {
     scope: 'placement',
     target_id: 'revive',
     state: 'on',
@@ -86,13 +86,13 @@ test('the kill switch or policy that blocked every ad is named with its author a
   clock.set(clock.nowMs() + 1_000);
   const killed = await game.decide({ placement: 'revive', user_ref: 'player-9' });
   clock.set(clock.nowMs() + 1_000);
-  await panel.send('PATCH', `/v1/kill-switches/${made.body.id}`, {
+  await panel.send('PATCH', `/v1/kill-switches/${created.body.id}`, {
     state: 'off',
     reason: 'Fixed.',
   });
   expect((await inspect(killed.body.id)).body.cause).toMatchObject({
     type: 'kill_switch',
-    id: made.body.id,
+    id: created.body.id,
     actor: 'owner@example.com',
     text: 'A bug.',
   });

@@ -35,8 +35,8 @@ test.skipIf(!hasPostgres)(
         },
         { event: 'event', data: { id: 'broken', status: 'rejected', code: 'invalid_event' } },
       ]);
-      const own = await here.decideImage('player');
-      expect((await tail.lines(4)).at(-1)?.data).toMatchObject({ id: own.id });
+      const decision = await here.decideImage('player');
+      expect((await tail.lines(4)).at(-1)?.data).toMatchObject({ id: decision.id });
       // A second page starts with new events, and the first continues after it leaves.
       const second = await openLiveTail(urls[0] ?? '', owner.cookie());
       await second.more();

@@ -181,9 +181,9 @@ test('an unknown e-mail and a wrong password get the same response, and guessing
   await signInAs(running, owner, 'viewer');
   const wrong = { password: 'not the password' };
   const unknown = await browser().signIn('nobody@example.com', wrong);
-  const known = await browser().signIn('owner@example.com', wrong);
-  expect(codeOf(known)).toEqual([401, 'sign_in_failed']);
-  expect({ ...unknown.body, request_id: '' }).toEqual({ ...known.body, request_id: '' });
+  const knownEmail = await browser().signIn('owner@example.com', wrong);
+  expect(codeOf(knownEmail)).toEqual([401, 'sign_in_failed']);
+  expect({ ...unknown.body, request_id: '' }).toEqual({ ...knownEmail.body, request_id: '' });
 
   await Promise.all([2, 3, 4, 5].map(() => browser().signIn('owner@example.com', wrong)));
   const locked = await browser().signIn('OWNER@example.com ');
@@ -278,11 +278,11 @@ test.each([
     'GET',
     '/panel/api/users?limit=100',
   );
-  const known = users.data.find(({ email }) => email === 'weak@example.com');
-  const token = known
+  const existing = users.data.find(({ email }) => email === 'weak@example.com');
+  const token = existing
     ? tokenOf(
-        (await owner.send<{ invite_url: string }>('POST', `/panel/api/users/${known.id}/link`)).body
-          .invite_url,
+        (await owner.send<{ invite_url: string }>('POST', `/panel/api/users/${existing.id}/link`))
+          .body.invite_url,
       )
     : (await invite('weak@example.com')).token;
   const setUp = await browser().send('POST', '/panel/api/setup', {

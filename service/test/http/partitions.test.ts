@@ -73,8 +73,8 @@ const reportEvent = async (decisionId: string, atMs: number): Promise<boolean> =
   const [occurredAtMs, receivedAtMs] = [atMs, atMs];
   const times = { occurredAtMs, receivedAtMs, offsetMs: 0, clamped: false };
   const event = { id: 'event-1', decisionId, type: 'start', ...times } as const;
-  const known = await readEvidence(database, scope.accountId, [decisionId]);
-  const { outcomes, written } = appendEvents(database, scope.accountId, [event], known);
+  const evidence = await readEvidence(database, scope.accountId, [decisionId]);
+  const { outcomes, written } = appendEvents(database, scope.accountId, [event], evidence);
   await written;
   return outcomes.get(event) === 'new';
 };
@@ -108,13 +108,13 @@ test.skipIf(!hasPostgres)(
           `SELECT name, cardinality(parameter_types) AS parameters FROM pg_prepared_statements
         WHERE statement LIKE '%requested_id%'`,
         );
-        const found = prepared.map(({ name, parameters }) => {
+        const plans = prepared.map(({ name, parameters }) => {
           const params = ["'acc_1'", "'live'", `'{${ids.join()}}'`].filter(
             (_, i) => parameters > 2 || i !== 1,
           );
           return queries.query(`EXPLAIN EXECUTE ${name} (${params.join()})`);
         });
-        return (await Promise.all(found)).map((rows) => JSON.stringify(rows));
+        return (await Promise.all(plans)).map((rows) => JSON.stringify(rows));
       },
       { byIndex: true },
     );

@@ -21,7 +21,7 @@ async function request(env: Record<string, string>) {
     });
     return ((await response.json()) as Decision).status;
   };
-  const found = {
+  const expected = {
     there: await statusOf(publishable, 'de'),
     elsewhere: await statusOf(publishable, 'FR'),
     unknown: await statusOf(publishable, 'XX'),
@@ -29,7 +29,7 @@ async function request(env: Record<string, string>) {
     server: await statusOf(secret, 'DE'),
   };
   await running.stop();
-  return found;
+  return expected;
 }
 const unblocked = {
   there: 'filled',

@@ -206,8 +206,8 @@ test('in development, only sandbox sources may use a loopback address', async ()
   const source = { name: 'S', kind: 'vast', tag_url: 'http://127.0.0.1:9000/v' };
   expect((await post('/v1/sources', source)).status).toBe(201);
   const live = createClient(running, 'live');
-  const answer = await live.call<Problem>('POST', '/v1/sources', live.secret, source);
-  expect([answer.status, answer.body.errors?.[0]?.pointer]).toEqual([422, '/tag_url']);
+  const response = await live.call<Problem>('POST', '/v1/sources', live.secret, source);
+  expect([response.status, response.body.errors?.[0]?.pointer]).toEqual([422, '/tag_url']);
 });
 
 test('a reference to an object of the other environment is rejected', async () => {

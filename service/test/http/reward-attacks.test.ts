@@ -108,11 +108,11 @@ describe('replay', () => {
     const start = game.event(decision, 'start');
     await game.report(start);
     game.pass(5_000);
-    const rest = [game.seen(decision), game.complete(decision)];
-    await game.report(...rest);
+    const events = [game.seen(decision), game.complete(decision)];
+    await game.report(...events);
     const earned = await game.count('rewards_earned');
     game.pass(3_600_000);
-    const { results, decisions } = await game.report(start, ...rest);
+    const { results, decisions } = await game.report(start, ...events);
     expect(results.map(({ status }) => status)).toEqual(['duplicate', 'duplicate', 'duplicate']);
     expect(decisions).toMatchObject([{ state: 'earned' }]);
     expect(await game.count('rewards_earned')).toBe(earned);

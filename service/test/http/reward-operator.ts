@@ -46,13 +46,13 @@ export async function switchKill(game: Game, placement: string): Promise<() => P
   const { resources } = game.service;
   let id = '';
   await change(game, async (queries) => {
-    const made = await resources.create(queries, scope, 'killSwitch', {
+    const created = await resources.create(queries, scope, 'killSwitch', {
       scope: 'placement',
       target_id: placement,
       state: 'on',
       actor: 'test',
     });
-    id = made.id;
+    id = created.id;
   });
   return () =>
     change(game, async (queries) => {

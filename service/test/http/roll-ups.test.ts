@@ -182,7 +182,7 @@ describe.skipIf(!hasPostgres)('three processes that serve one account', () => {
         checks += 1;
       }
     };
-    const others = [folding(), breaking(), killing(), checking()];
+    const background = [folding(), breaking(), killing(), checking()];
     try {
       await Promise.all(
         [0, 1, 2].flatMap((index) =>
@@ -194,7 +194,7 @@ describe.skipIf(!hasPostgres)('three processes that serve one account', () => {
       );
     } finally {
       ends.abort();
-      await Promise.all(others);
+      await Promise.all(background);
     }
     expect(Math.min(checks, brokenFolds.length, killedFolds.length)).toBeGreaterThan(0);
     expect(wholeFolds.reduce((sum, count) => sum + count, 0)).toBeGreaterThan(0);

@@ -66,13 +66,13 @@ describe.skipIf(postgres === undefined)(
       if (starter !== undefined)
         await Promise.all(starts.map((start) => clientOf(starter).report(start)));
       await sleep(watchMs);
-      const kept = decisions.map((decision, index): AdEvent[] => [
+      const queuedEvents = decisions.map((decision, index): AdEvent[] => [
         ...(starter === undefined ? starts.slice(index, index + 1) : []),
         client.seen(decision),
         client.event(decision, 'complete', { watched_ms: 5_000 }),
       ]);
       return async (reporter: number): Promise<(string | undefined)[]> => {
-        const responses = kept.map((events) => clientOf(reporter).report(...events));
+        const responses = queuedEvents.map((events) => clientOf(reporter).report(...events));
         return (await Promise.all(responses)).map(({ body }) => body.decisions[0]?.state);
       };
     }

@@ -140,12 +140,12 @@ test('every table either has a retention job or grows only through operators’ 
   // Folded into the roll-ups every ten seconds.
   const folded = ['rollup_deltas'];
   // One row per object that an operator created, or per chore.
-  const made =
+  const created =
     'accounts keys secrets resources config_versions users sign_in_names webhook_failures chores'
       .concat(' archived_weeks migrations migration_lock uploads creative_origins')
       .split(' ');
   expect(rows.map(({ name }) => name).toSorted()).toEqual(
-    [...grown, ...byWeek, ...sums, ...folded, ...made].toSorted(),
+    [...grown, ...byWeek, ...sums, ...folded, ...created].toSorted(),
   );
 });
 

@@ -61,12 +61,12 @@ beforeAll(async () => {
   const receiver = await startReceiver();
   const post = async <T>(path: string, body: object) =>
     (await client.call<T>('POST', path, client.secret, body)).body;
-  const made = await post<Webhook>('/v1/webhooks', {
+  const webhook = await post<Webhook>('/v1/webhooks', {
     url: receiver.url,
     events: ['decision.rewarded'],
   });
-  secret = made.secret ?? '';
-  const path = `/v1/webhooks/${made.id}`;
+  secret = webhook.secret ?? '';
+  const path = `/v1/webhooks/${webhook.id}`;
   newSecret = (await post<Webhook>(`${path}/rotate_secret`, { overlap_s: 600 })).secret ?? '';
   await post(`${path}/test`, {});
   const [received] = await receiver.count(1);

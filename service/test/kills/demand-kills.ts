@@ -77,8 +77,8 @@ export async function killDemand(options: DemandKillOptions): Promise<DemandKill
     await processes.stop();
     const database = await openDatabase();
     try {
-      const found = await inspect(database, advertiser, watch.earned);
-      return { ...found, wrong: watch.wrong, watched: watch.earned.size, kills };
+      const result = await inspect(database, advertiser, watch.earned);
+      return { ...result, wrong: watch.wrong, watched: watch.earned.size, kills };
     } finally {
       await database.close();
     }

@@ -52,15 +52,15 @@ export async function killRepeatedly({
       await sleep(Math.random() * 500);
       await service.kill();
       await load.ended;
-      const found = await inspect(dataDir, databaseUrl, acknowledged);
-      report.lost = found.lost;
-      report.inconsistent.push(...found.inconsistent);
+      const result = await inspect(dataDir, databaseUrl, acknowledged);
+      report.lost = result.lost;
+      report.inconsistent.push(...result.inconsistent);
       report.decisions = acknowledged.decisions.size;
       report.events = acknowledged.events.size;
       onRound?.(
-        `kill ${kill}: ${report.decisions} decisions and ${report.events} events acknowledged so far, ${found.lost.length} lost`,
+        `kill ${kill}: ${report.decisions} decisions and ${report.events} events acknowledged so far, ${result.lost.length} lost`,
       );
-      if (found.lost.length > 0 || found.inconsistent.length > 0) break;
+      if (result.lost.length > 0 || result.inconsistent.length > 0) break;
     }
     return report;
   } finally {

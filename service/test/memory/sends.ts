@@ -37,10 +37,10 @@ const secrets = [`whsec_${Buffer.alloc(32).toString('base64')}`];
 
 let failed = 0;
 async function sendMany(count: number): Promise<void> {
-  let left = count;
+  let remaining = count;
   const sendNext = async (): Promise<void> => {
-    while (left > 0) {
-      left -= 1;
+    while (remaining > 0) {
+      remaining -= 1;
       const request = { url, id: 'evt_1', body: '{}', secrets, loopback: true };
       const { status } = await send(request, stopping.signal);
       if (status !== 204) failed += 1;
@@ -67,12 +67,12 @@ async function countObjects(): Promise<SendsReport['left']> {
   };
   const { node_fields: fields, node_types } = snapshot.meta;
   const object = node_types[0].indexOf('object');
-  const left = { AbortSignal: 0, Timeout: 0, WeakRef: 0 };
+  const leaked = { AbortSignal: 0, Timeout: 0, WeakRef: 0 };
   for (let at = 0; at < nodes.length; at += fields.length) {
     const name = strings[nodes[at + fields.indexOf('name')] ?? 0] ?? '';
-    if (nodes[at] === object && name in left) left[name as keyof typeof left] += 1;
+    if (nodes[at] === object && name in leaked) leaked[name as keyof typeof leaked] += 1;
   }
-  return left;
+  return leaked;
 }
 
 await sendMany(Math.min(sends / 10, 2_000));

@@ -3,9 +3,9 @@ import { openPostgres } from '../../src/store/postgres.ts';
 import { startPrivatePostgres } from '../private-postgres.ts';
 import { probes } from './probes.ts';
 
-const given = process.env['DATABASE_URL'];
-const own = given === undefined ? await startPrivatePostgres() : undefined;
-const url = given ?? own?.url;
+const databaseUrl = process.env['DATABASE_URL'];
+const privateServer = databaseUrl === undefined ? await startPrivatePostgres() : undefined;
+const url = databaseUrl ?? privateServer?.url;
 if (url === undefined) throw new Error('Set DATABASE_URL: PostgreSQL is not installed.');
 const database = openPostgres(url, (error) => console.error(error));
 try {
@@ -22,5 +22,5 @@ try {
   }
 } finally {
   await database.close();
-  await own?.stop();
+  await privateServer?.stop();
 }

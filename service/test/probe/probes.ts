@@ -104,8 +104,8 @@ export const probes: Record<string, (database: Database) => Promise<void>> = {
       await lockViewers(queries, scope, ['probe'], nowMs);
       expectEqual((await readDecisions(queries, scope, [decisionId], { lock: true })).length, 1);
       for (const expected of ['new', 'stored']) {
-        const known = await readEvidence(queries, scope.accountId, [decisionId]);
-        const { outcomes, written } = appendEvents(queries, scope.accountId, [event], known);
+        const evidence = await readEvidence(queries, scope.accountId, [decisionId]);
+        const { outcomes, written } = appendEvents(queries, scope.accountId, [event], evidence);
         await written;
         expectEqual(outcomes.get(event), expected);
       }

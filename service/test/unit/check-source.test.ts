@@ -26,13 +26,13 @@ test('a complete VAST source with every VAST macro is accepted', () => {
 });
 
 test('a complete OpenRTB source is accepted', () => {
-  const more = {
+  const optional = {
     ortb_version: '2.5',
     floor_micros: 500_000,
     currency: 'EUR',
     ext: { a: 1 },
   } as const;
-  expect(errorsOf({ ...bidder, ...more })).toEqual([]);
+  expect(errorsOf({ ...bidder, ...optional })).toEqual([]);
 });
 
 test.each<[Change, string, string]>([

@@ -66,15 +66,15 @@ test('an outside creative is found by its source and its key, with its advertise
     document: { ...creative.document, id: 'crv_b', alt: 'newer' },
   };
   const { findOutsideCreative } = compileSnapshot([creative, newer, ...others, ...ad('c')]);
-  const found = findOutsideCreative('src_a', 'key-1');
-  expect(found).toMatchObject({
+  const match = findOutsideCreative('src_a', 'key-1');
+  expect(match).toMatchObject({
     creative: { id: 'crv_a' },
     clientCreative: { id: 'crv_a' },
     advertiserName: 'a',
     advertiserDomain: 'shop.a.example',
   });
-  expect(found?.categories.has('advertiser-1')).toBe(true);
-  expect(Object.keys(found?.clientCreative ?? {})).not.toContain('source_key');
+  expect(match?.categories.has('advertiser-1')).toBe(true);
+  expect(Object.keys(match?.clientCreative ?? {})).not.toContain('source_key');
   expect(findOutsideCreative('src_c', 'key-1')).toBeUndefined();
   expect(findOutsideCreative('src_a', '')).toBeUndefined();
 });

@@ -40,10 +40,10 @@ export async function play(steps: readonly Step[], stage: Stage): Promise<Step[]
       },
       ...(step.body === undefined ? {} : { body: fill(JSON.stringify(step.body)) }),
     });
-    const answer = (await response.json()) as { id?: string; token?: string };
-    id = answer.id ?? id;
-    token = answer.token ?? token;
-    played.push({ ...step, status: response.status, answer });
+    const body = (await response.json()) as { id?: string; token?: string };
+    id = body.id ?? id;
+    token = body.token ?? token;
+    played.push({ ...step, status: response.status, answer: body });
   }
   return played;
 }

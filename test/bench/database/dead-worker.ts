@@ -68,7 +68,7 @@ export async function killWorker(side: Side, windowMs: number): Promise<AccountR
 
 /** Two of several demo accounts, whose shards are on different workers. */
 async function twoAccounts(side: Side): Promise<[Account, Account]> {
-  const known: Account[] = [];
+  const startedAccounts: Account[] = [];
   const ids = async (): Promise<string[]> =>
     (await side.admin.query<{ id: string }>('SELECT account_id AS id FROM accounts')).map(
       ({ id }) => id,
@@ -89,8 +89,8 @@ async function twoAccounts(side: Side): Promise<[Account, Account]> {
     );
     if (!shard) throw new Error(`Account ${id} has no shard.`);
     const added = { id, key: publishable, port: shard.port };
-    known.push(added);
-    const other = known.find(({ port }) => port !== added.port);
+    startedAccounts.push(added);
+    const other = startedAccounts.find(({ port }) => port !== added.port);
     if (other) return [added, other];
   }
   throw new Error(`${accounts} accounts are all on one worker; expected two workers with shards.`);
@@ -110,7 +110,7 @@ async function requestDecisions(
   { key }: Account,
   windowMs: number,
 ): Promise<Requests> {
-  const found: Requests = { okMs: [], failedMs: [], ids: [] };
+  const results: Requests = { okMs: [], failedMs: [], ids: [] };
   const endMs = performance.now() + windowMs;
   const play = async (): Promise<void> => {
     while (performance.now() < endMs) {
@@ -121,14 +121,14 @@ async function requestDecisions(
         body: JSON.stringify({ placement: 'revive', user_ref: `player-${(players += 1)}` }),
       });
       const text = await response.text();
-      (response.ok ? found.okMs : found.failedMs).push(performance.now() - startedMs);
-      if (response.ok) found.ids.push((JSON.parse(text) as Decision).id);
+      (response.ok ? results.okMs : results.failedMs).push(performance.now() - startedMs);
+      if (response.ok) results.ids.push((JSON.parse(text) as Decision).id);
       // A player does not repeat a failed request at once.
       else await sleep(50);
     }
   };
   await Promise.all(Array.from({ length: atOnce }, play));
-  return found;
+  return results;
 }
 
 /** Waits for the restarted worker for up to a minute. */

@@ -94,8 +94,11 @@ try {
   const costs = await measureCosts(withSources, plan);
   console.table(costs);
   log('house ads only');
-  const found = await compareHouseOnly(withSources, without, { ...plan, rounds: plan.rounds * 2 });
-  console.log(found);
+  const comparison = await compareHouseOnly(withSources, without, {
+    ...plan,
+    rounds: plan.rounds * 2,
+  });
+  console.log(comparison);
   log('memory');
   const memory = {
     startMb,
@@ -108,7 +111,7 @@ try {
   const stalls = await measureStalls(server, plan.runs);
   console.table(stalls);
 
-  const results = { latencies, hanging, costs, houseOnly: found, stalls, memory };
+  const results = { latencies, hanging, costs, houseOnly: comparison, stalls, memory };
   const verdicts = judge(results);
   printVerdicts(verdicts);
   await publish({ measured: origin, ...results, verdicts }, quick);

@@ -155,17 +155,17 @@ export async function compareHouseOnly(
   without: Measured,
   { rounds, windowMs }: { rounds: number; windowMs: number },
 ): Promise<HouseOnly> {
-  const found: HouseOnly = { cpuRatios: [], latencyRatios: [] };
+  const ratios: HouseOnly = { cpuRatios: [], latencyRatios: [] };
   for (let round = 0; round < rounds; round += 1) {
     const costs = new Map<Measured, { serviceUs: number; ms: number }>();
     for (const measured of inTurns([withSources, without], round))
       costs.set(measured, await costOf(measured, houseOnly, windowMs));
     const [now, before] = [costs.get(withSources), costs.get(without)];
     if (!now || !before) continue;
-    found.cpuRatios.push(now.serviceUs / before.serviceUs);
-    found.latencyRatios.push(now.ms / before.ms);
+    ratios.cpuRatios.push(now.serviceUs / before.serviceUs);
+    ratios.latencyRatios.push(now.ms / before.ms);
   }
-  return found;
+  return ratios;
 }
 
 /** Resident memory of a process, in bytes. */

@@ -63,10 +63,10 @@ export function readCommandLine(args: string[]): Choice | 'help' {
 }
 
 function named(name: string): Contestant {
-  const found = contestants.find((contestant) => contestant.name === name);
-  if (found) return found;
-  const known = contestants.map((contestant) => contestant.name).join(', ');
-  throw new Error(`--only: got ${JSON.stringify(name)}, expected one of ${known}.`);
+  const contestant = contestants.find((contestant) => contestant.name === name);
+  if (contestant) return contestant;
+  const names = contestants.map((contestant) => contestant.name).join(', ');
+  throw new Error(`--only: got ${JSON.stringify(name)}, expected one of ${names}.`);
 }
 
 function wholeNumber(option: string, text: string): number {

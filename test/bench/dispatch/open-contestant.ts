@@ -90,7 +90,7 @@ async function openOurs({ postgres, url }: Place): Promise<Opened> {
   const end = () => service.process.kill('SIGKILL');
   process.once('exit', end);
   const call = async <T>(path: string, body: object): Promise<T> => {
-    const answer = await fetch(service.url + path, {
+    const response = await fetch(service.url + path, {
       method: 'POST',
       headers: {
         authorization: `Bearer ${service.keys.sandbox.secret}`,
@@ -98,8 +98,8 @@ async function openOurs({ postgres, url }: Place): Promise<Opened> {
       },
       body: JSON.stringify(body),
     });
-    if (!answer.ok) throw new Error(`${path}: ${answer.status} ${await answer.text()}`);
-    return (await answer.json()) as T;
+    if (!response.ok) throw new Error(`${path}: ${response.status} ${await response.text()}`);
+    return (await response.json()) as T;
   };
   const events = ['decision.rewarded'];
   const webhook = await call<Webhook & { secret: string }>('/v1/webhooks', { url, events });

@@ -232,9 +232,9 @@ const tuningTable = (summaries: readonly Summary[]): string =>
   );
 
 function drawPlots(summaries: readonly Summary[]): [string, string][] {
-  const known = summaries.filter(({ perSecond }) => perSecond !== undefined);
+  const measured = summaries.filter(({ perSecond }) => perSecond !== undefined);
   const rows = (values: (one: Summary) => (number | undefined)[]) =>
-    known.map((one) => ({
+    measured.map((one) => ({
       label: one.name,
       emphasized: one.name === 'ours',
       values: values(one),

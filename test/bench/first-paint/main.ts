@@ -97,9 +97,9 @@ function playBare(page: Page): Promise<number> {
     await video.play();
     await playing;
     await new Promise((resolve) => requestAnimationFrame(() => requestAnimationFrame(resolve)));
-    const taken = performance.now() - begin;
+    const elapsedMs = performance.now() - begin;
     video.remove();
-    return taken;
+    return elapsedMs;
   }, `${stack.serviceUrl}/media/meadow.webm`);
 }
 

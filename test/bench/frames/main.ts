@@ -41,8 +41,8 @@ try {
       await page.close();
     }
     const page = await openPage(browser, site.url, version);
-    const found = await page.evaluate((count) => window.bench.firstDeltas(count), breaks);
-    deltas.push({ version, ...found });
+    const firstDeltas = await page.evaluate((count) => window.bench.firstDeltas(count), breaks);
+    deltas.push({ version, ...firstDeltas });
     await page.close();
   }
   const drained = await drain(browser);
@@ -55,7 +55,7 @@ try {
 
 async function drain(within: Browser): Promise<Pick<Results, 'drains' | 'alone'>> {
   const page = await openPage(within, site.url, versions[0] ?? '');
-  const found: Results['drains'] = [];
+  const drainResults: Results['drains'] = [];
   for (let run = 1; run <= drains; run += 1) {
     console.log(`${events} events and ${rewards} rewards, ${run} of ${drains}`);
     await page.evaluate(([all, due]) => window.bench.fill(all, due), [events, rewards] as const);
@@ -67,16 +67,16 @@ async function drain(within: Browser): Promise<Pick<Results, 'drains' | 'alone'>
     );
     if (result.rewards !== rewards)
       throw new Error(`${result.rewards} rewards were delivered, ${rewards} were due.`);
-    found.push({ events, ...result, tasks });
+    drainResults.push({ events, ...result, tasks });
     await page.reload();
   }
   await page.evaluate(() => window.bench.boot());
   // As long as all drains, so that the machine interrupts equally often.
-  const drainedMs = found.reduce((sum, { ms }) => sum + ms, 0);
+  const drainedMs = drainResults.reduce((sum, { ms }) => sum + ms, 0);
   console.log(`the game alone, ${Math.round(drainedMs / 1000)} s`);
   const { tasks: alone } = await traceTasks(within, page, () =>
     page.evaluate((ms) => window.bench.playAlone(ms), drainedMs),
   );
   await page.close();
-  return { drains: found, alone };
+  return { drains: drainResults, alone };
 }

@@ -130,9 +130,11 @@ function summarize(events: TraceEvent[]): Tasks {
   const isMain = ({ args, name }: TraceEvent): boolean =>
     name === 'thread_name' && args?.name === 'CrRendererMain';
   const threads = new Set(events.filter(isMain).map(({ pid, tid }) => `${pid} ${tid}`));
-  const own = events.filter(({ ph, pid, tid }) => ph === 'X' && threads.has(`${pid} ${tid}`));
-  const tasks = own.filter(({ name }) => name.endsWith('RunTask'));
-  const collections = own.filter(({ name }) => name === 'MajorGC' || name === 'MinorGC');
+  const pageEvents = events.filter(
+    ({ ph, pid, tid }) => ph === 'X' && threads.has(`${pid} ${tid}`),
+  );
+  const tasks = pageEvents.filter(({ name }) => name.endsWith('RunTask'));
+  const collections = pageEvents.filter(({ name }) => name === 'MajorGC' || name === 'MinorGC');
   return {
     count: tasks.length,
     over8: tasks

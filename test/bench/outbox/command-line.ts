@@ -43,9 +43,9 @@ export function readCommandLine(args: string[]): Choice | 'help' {
 }
 
 function named(name: string): ContestantFacts {
-  const wanted = name === 'raw' ? 'raw-group' : name;
-  const found = contestants.find((contestant) => contestant.name === wanted);
-  if (found) return found;
-  const known = contestants.map((contestant) => contestant.name).join(', ');
-  throw new Error(`--only: got ${JSON.stringify(name)}, expected one of ${known}.`);
+  const fullName = name === 'raw' ? 'raw-group' : name;
+  const contestant = contestants.find((contestant) => contestant.name === fullName);
+  if (contestant) return contestant;
+  const names = contestants.map((contestant) => contestant.name).join(', ');
+  throw new Error(`--only: got ${JSON.stringify(name)}, expected one of ${names}.`);
 }

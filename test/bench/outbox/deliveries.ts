@@ -36,11 +36,11 @@ export function createDeliveries(run: string, messageId: string | undefined): De
     },
     tally() {
       const all = [...sends.values()].reduce((sum, count) => sum + count, 0);
-      const kept = [...counted.values()].reduce((sum, ids) => sum + ids.size, 0);
+      const stored = [...counted.values()].reduce((sum, ids) => sum + ids.size, 0);
       return {
         arrived: sends.size,
         duplicateSends: all - sends.size,
-        duplicatesAfterDeduplication: kept - sends.size,
+        duplicatesAfterDeduplication: stored - sends.size,
         requests,
       };
     },

@@ -27,13 +27,13 @@ export const events: Part = async (options) => {
   const rows: (string | number)[][] = [];
   let best = 0;
   for (const mix of mixes) {
-    const found = await measureMix(options, mix);
-    best = Math.max(best, found.perSecond);
+    const measured = await measureMix(options, mix);
+    best = Math.max(best, measured.perSecond);
     rows.push([
       mix.processes,
       mix.adsPerRequest * eventsOfAd,
-      whole(found.perSecond),
-      ...[found.serviceUs, found.databaseUs].map((us) => us.toFixed(0)),
+      whole(measured.perSecond),
+      ...[measured.serviceUs, measured.databaseUs].map((us) => us.toFixed(0)),
     ]);
   }
   return {
@@ -73,8 +73,8 @@ async function measureMix(
   const pids = cluster.urls.map((_, index) => cluster.service(index).process.pid ?? 0);
   const meter = await openMeter(pids, postgres, databaseUrl);
   try {
-    const wanted = Math.ceil((adsPerSecond * (warmUp + 1) * ms) / 1_000);
-    const ads = await decide(cluster, wanted);
+    const adCount = Math.ceil((adsPerSecond * (warmUp + 1) * ms) / 1_000);
+    const ads = await decide(cluster, adCount);
     // Separate ads: a fast build must not use up those of the window.
     const first = ads.splice(0, Math.floor((ads.length * warmUp) / (warmUp + 1)));
     const batchOf = (some: Ad[]) => (): AdEvent[] =>

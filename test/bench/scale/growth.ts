@@ -17,15 +17,15 @@ export const growth: Part = async ({ postgres, ms, quick }) => {
   const measured: { stored: number; cpuUs: number; p50Ms: number }[] = [];
   try {
     await decide(service, 3 * ms);
-    for (let wanted = 1_000; wanted <= mostRows; wanted *= 10) {
-      await fill(meter, wanted);
+    for (let rowCount = 1_000; rowCount <= mostRows; rowCount *= 10) {
+      await fill(meter, rowCount);
       await decide(service, ms);
       let latencies: number[] = [];
       const { serviceUs, databaseUs } = await meter.measure(1, async () => {
         latencies = await decide(service, 2 * ms);
       });
       measured.push({
-        stored: wanted,
+        stored: rowCount,
         cpuUs: (serviceUs + databaseUs) / latencies.length,
         p50Ms: percentile(latencies, 0.5) ?? NaN,
       });

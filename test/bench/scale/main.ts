@@ -45,7 +45,7 @@ const chosen = names.map((name): [string, Part] => {
 });
 const builds = findBuilds(values.against);
 
-const found: Scale = {};
+const results: Scale = {};
 const receiver = await startReceiver();
 try {
   for (const [name, part] of chosen) {
@@ -65,13 +65,13 @@ try {
       one.rows.map((row) => Object.fromEntries(row.map((cell, i) => [one.head[i], cell]))),
     );
     printVerdicts(one.verdicts);
-    found[name] = { ...one, measured };
+    results[name] = { ...one, measured };
   }
 } finally {
   await receiver.stop();
 }
 // In the order of the parts, including those not measured again.
-const all = { ...readPublished().scale, ...found };
+const all = { ...readPublished().scale, ...results };
 const scale = Object.fromEntries(
   Object.keys(parts).flatMap((name) => (all[name] ? [[name, all[name]]] : [])),
 );

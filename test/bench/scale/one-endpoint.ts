@@ -21,12 +21,14 @@ interface Measured {
 export const oneEndpoint: Part = async (options) => {
   const backlog = options.quick ? 300 : 10_000;
   const rounds = options.quick ? 1 : 3;
-  const found = new Map<BuildUnderTest, Measured[]>(options.builds.map((build) => [build, []]));
+  const measurements = new Map<BuildUnderTest, Measured[]>(
+    options.builds.map((build) => [build, []]),
+  );
   for (let round = 0; round < rounds; round += 1) {
     for (const build of inTurns(options.builds, round))
-      found.get(build)?.push(await measure(options, build, backlog));
+      measurements.get(build)?.push(await measure(options, build, backlog));
   }
-  const results = [...found].map(([{ name }, all]) => {
+  const results = [...measurements].map(([{ name }, all]) => {
     const middle = (key: keyof Measured): number => median(all.map((one) => one[key])) ?? NaN;
     const [perSecond, serviceUs, databaseUs] = [
       middle('perSecond'),

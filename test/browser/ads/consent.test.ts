@@ -65,7 +65,7 @@ function openTcfDialogue() {
   };
 }
 
-const known = () =>
+const knownPlayers = () =>
   eventually(() => expect(ads?.availability('revive').reason).not.toBe('not_ready'));
 
 describe('page consent', () => {
@@ -105,7 +105,7 @@ describe('page consent', () => {
     const dialogue = openTcfDialogue();
     await eventually(() => expect(dialogue.listeners.size).toBe(1));
     dialogue.choose([1, 2, 7]);
-    await known();
+    await knownPlayers();
   });
 
   it.each([
@@ -125,7 +125,7 @@ describe('page consent', () => {
       });
     };
     start({ consent: 'page' });
-    await known();
+    await knownPlayers();
     await ads?.preload('revive');
     expect(requests[0]?.consent).toEqual({ status, gpp_string: 'DBgpp' });
   });

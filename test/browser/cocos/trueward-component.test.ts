@@ -45,66 +45,66 @@ function gameAds(given: CocosAdsOptions) {
       this.received.push(reward);
     }
   }
-  const made = new GameAds();
-  component = made;
-  return made;
+  const gameComponent = new GameAds();
+  component = gameComponent;
+  return gameComponent;
 }
 
 test('the component outlives its scene', () => {
-  const made = gameAds(options);
-  call(made, 'onLoad');
-  expect(engine.persistent).toEqual([made.node]);
+  const component = gameAds(options);
+  call(component, 'onLoad');
+  expect(engine.persistent).toEqual([component.node]);
 });
 
 test('its ads exist before it has loaded and stay the same', () => {
-  const made = gameAds(options);
-  const { ads } = made;
-  call(made, 'onLoad');
-  expect(made.ads).toBe(ads);
+  const component = gameAds(options);
+  const { ads } = component;
+  call(component, 'onLoad');
+  expect(component.ads).toBe(ads);
 });
 
 test('it receives rewards only while it is enabled', () => {
-  const made = gameAds(options);
+  const component = gameAds(options);
   const stop = vi.fn();
-  const listen = vi.spyOn(made.ads, 'on').mockReturnValue(stop);
-  call(made, 'onLoad');
+  const listen = vi.spyOn(component.ads, 'on').mockReturnValue(stop);
+  call(component, 'onLoad');
   expect(listen).not.toHaveBeenCalled();
 
-  call(made, 'onEnable');
+  call(component, 'onEnable');
   const [event, handler] = listen.mock.calls[0] ?? [];
   const reward = { decisionId: 'dec_1', placement: 'revive', reward: { type: 'coin', amount: 5 } };
   (handler as (reward: EarnedReward) => void)(reward);
   expect(event).toBe('reward');
-  expect(made.received).toEqual([reward]);
+  expect(component.received).toEqual([reward]);
 
-  call(made, 'onDisable');
+  call(component, 'onDisable');
   expect(stop).toHaveBeenCalledOnce();
 });
 
 test('without onReward it leaves rewards to other handlers', () => {
-  const made = new (createTruewardComponent(engine))();
-  made.adsOptions = () => options;
-  component = made;
-  const listen = vi.spyOn(made.ads, 'on');
-  call(made, 'onLoad');
-  call(made, 'onEnable');
+  const plainComponent = new (createTruewardComponent(engine))();
+  plainComponent.adsOptions = () => options;
+  component = plainComponent;
+  const listen = vi.spyOn(plainComponent.ads, 'on');
+  call(plainComponent, 'onLoad');
+  call(plainComponent, 'onEnable');
   expect(listen).not.toHaveBeenCalled();
 });
 
 test('destroying it destroys its ads', async () => {
-  const made = gameAds(options);
-  call(made, 'onLoad');
-  call(made, 'onDestroy');
-  expect(await made.ads.showRewarded('revive')).toMatchObject({ outcome: 'aborted' });
+  const component = gameAds(options);
+  call(component, 'onLoad');
+  call(component, 'onDestroy');
+  expect(await component.ads.showRewarded('revive')).toMatchObject({ outcome: 'aborted' });
 });
 
 test('invalid options are reported once and disable the ads, not the game', async () => {
   const report = vi.spyOn(globalThis, 'reportError').mockImplementation(() => {});
-  const made = gameAds({ ...options, publishableKey: 'sk_sandbox_x' });
-  call(made, 'onLoad');
-  call(made, 'onEnable');
+  const component = gameAds({ ...options, publishableKey: 'sk_sandbox_x' });
+  call(component, 'onLoad');
+  call(component, 'onEnable');
   expect(report).toHaveBeenCalledOnce();
-  expect(await made.ads.showRewarded('revive')).toEqual({
+  expect(await component.ads.showRewarded('revive')).toEqual({
     outcome: 'error',
     reason: 'secret_key_in_browser',
   });

@@ -10,7 +10,7 @@ afterEach(() => shown.end());
 
 /** What a player could not read or reach. */
 function flaws(): string[] {
-  const found: string[] = [];
+  const problems: string[] = [];
   const visible = [...(shown.dialog?.querySelectorAll<HTMLElement>('*') ?? [])].filter((element) =>
     element.checkVisibility({ visibilityProperty: true }),
   );
@@ -19,13 +19,13 @@ function flaws(): string[] {
     const { bottom, height, left, right, top, width } = element.getBoundingClientRect();
     const name = `${element.tagName} ${element.className} “${element.textContent}”`;
     if (left < 0 || right > innerWidth || top < 0 || bottom > innerHeight)
-      found.push(`${name} is off the screen`);
+      problems.push(`${name} is off the screen`);
     if (element.scrollWidth > element.clientWidth + 1 && element.clientWidth > 0)
-      found.push(`${name} is too narrow for its text`);
+      problems.push(`${name} is too narrow for its text`);
     if (element.matches('button, a') && (width < 44 || height < 44))
-      found.push(`${name} is too small for a thumb`);
+      problems.push(`${name} is too small for a thumb`);
   }
-  return found;
+  return problems;
 }
 
 /** A touch in the middle of the control hits the control. */

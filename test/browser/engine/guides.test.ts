@@ -63,8 +63,8 @@ async function startPhaserGame(options: object): Promise<Phaser.Game> {
   const { Play } = await runModule<{ Play: typeof Phaser.Scene }>(scene, modules);
   let game: Phaser.Game | undefined;
   const Game = function (config: Phaser.Types.Core.GameConfig) {
-    const given = { type: Phaser.CANVAS, width: 360, height: 220, scene: Play };
-    game = new Phaser.Game({ ...given, ...config });
+    const expectedConfig = { type: Phaser.CANVAS, width: 360, height: 220, scene: Play };
+    game = new Phaser.Game({ ...expectedConfig, ...config });
   };
   await runModule(setup, { ...modules, phaser: { Game }, data: options });
   if (!game) throw new Error('The guide makes a game.');

@@ -199,11 +199,11 @@ test('keeps only the newest events that were set aside', async () => {
     request.onsuccess = () => resolve(request.result);
     request.onerror = () => reject(request.error ?? new Error('not opened'));
   });
-  const kept = await new Promise<{ value: number }[]>((resolve) => {
+  const storedEvents = await new Promise<{ value: number }[]>((resolve) => {
     const request = database.transaction('aside').objectStore('aside').getAll();
     request.onsuccess = () => resolve(request.result as { value: number }[]);
   });
   database.close();
-  expect(kept).toHaveLength(200);
-  expect(kept[0]?.value).toBe(1);
+  expect(storedEvents).toHaveLength(200);
+  expect(storedEvents[0]?.value).toBe(1);
 });

@@ -65,11 +65,14 @@ const store = async (key: 'old' | 'new', ids: string[]) => {
 
 const rejected = (code: 'token_invalid' | 'environment_mismatch' | 'not_found' | 'key_revoked') =>
   ({ kind: 'refused', problem: { code } }) as const;
-const known: ServiceResult<RewardStatus> = { kind: 'ok', body: { id: 'dec_1', state: 'pending' } };
+const pendingStatus: ServiceResult<RewardStatus> = {
+  kind: 'ok',
+  body: { id: 'dec_1', state: 'pending' },
+};
 
 /** A page with the new key, or with the old one. */
 function page(
-  response: ServiceResult<RewardStatus> = known,
+  response: ServiceResult<RewardStatus> = pendingStatus,
   key: 'old' | 'new' = 'new',
   clock = systemClock,
 ) {
@@ -148,9 +151,9 @@ test.each([rejected('token_invalid'), rejected('environment_mismatch')])(
 
 test('if there is nothing to adopt, there is no request to the service', async () => {
   const old = openTabWithKey('old');
-  const taken = new Promise((resolve) => old.rewards.onReward(resolve));
+  const delivered = new Promise((resolve) => old.rewards.onReward(resolve));
   await earn(old.rewards, 'dec_1');
-  await taken;
+  await delivered;
   await eventually(async () => expect(await old.rewards.list()).toEqual([]));
   old.rewards.destroy();
   const { adopt, readReward } = page();
@@ -173,7 +176,7 @@ test.each<ServiceResult<RewardStatus>>([
   const { adopt, network, readReward } = page(response);
   await adopt();
   expect(await stored('old')).toHaveLength(1);
-  readReward.mockResolvedValue(known);
+  readReward.mockResolvedValue(pendingStatus);
   network.comeBack();
   await eventually(async () => expect(await stored('new')).toHaveLength(1));
 });
@@ -240,7 +243,7 @@ test('rewards move back when the old key is used again', async () => {
   await earn(old.rewards, 'dec_1');
   old.rewards.destroy();
   await page().adopt();
-  await page(known, 'old').adopt();
+  await page(pendingStatus, 'old').adopt();
   expect(await openTabWithKey('new').rewards.list()).toEqual([]);
   expect(await openTabWithKey('old').rewards.list()).toMatchObject([{ decisionId: 'dec_1' }]);
 });
@@ -269,7 +272,7 @@ test.each(['new', 'old'] as const)(
       spy.mockRestore();
       const both = [...(await listed('old')), ...(await listed('new'))];
       expect(new Set(both).size).toBe(both.length);
-      await page(known, key).adopt();
+      await page(pendingStatus, key).adopt();
       expect(await listed(key)).toEqual(['dec_1', 'dec_2']);
       expect(await listed(key === 'old' ? 'new' : 'old')).toEqual([]);
       if (writes < kill) return;
@@ -290,9 +293,9 @@ test('events that a crash left in both queues are moved again with the same ids'
 });
 
 test('only databases of this service and environment under another key are predecessors', () => {
-  const own = 'trueward:live_000000000new@ads.test';
+  const ownName = 'trueward:live_000000000new@ads.test';
   const names = [
-    `${own}:outbox`,
+    `${ownName}:outbox`,
     'trueward:live_000000000old@ads.test:outbox',
     'trueward:live_000000000old@ads.test:rewards',
     'trueward:000000000old@ads.test:rewards',
@@ -301,7 +304,7 @@ test('only databases of this service and environment under another key are prede
     'trueward:live_000000000old@ads.test',
     'game',
   ];
-  expect(predecessors(names, own)).toEqual([
+  expect(predecessors(names, ownName)).toEqual([
     'trueward:live_000000000old@ads.test',
     'trueward:000000000old@ads.test',
   ]);

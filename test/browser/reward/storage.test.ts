@@ -85,8 +85,8 @@ test('a ledger with more rewards than fit into a page is read completely', async
   await Promise.all(ids.map((id) => watch(before.rewards, id)));
   before.rewards.destroy();
   const { rewards } = openTab();
-  const found = await rewards.list();
-  expect(new Set(found.map(({ decisionId }) => decisionId))).toEqual(new Set(ids));
+  const entries = await rewards.list();
+  expect(new Set(entries.map(({ decisionId }) => decisionId))).toEqual(new Set(ids));
 });
 
 test('a failed write is reported with its cause', async () => {

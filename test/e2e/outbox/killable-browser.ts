@@ -38,8 +38,8 @@ export async function openKillableBrowser(profile: string): Promise<KillableBrow
   const address = await new Promise<string>((resolve, reject) => {
     const lines = createInterface({ input: child.stderr });
     lines.on('line', (line) => {
-      const found = /DevTools listening on (ws:\S+)/.exec(line)?.[1];
-      if (found) resolve(found);
+      const endpoint = /DevTools listening on (ws:\S+)/.exec(line)?.[1];
+      if (endpoint) resolve(endpoint);
     });
     void exited.then(() => reject(new Error('The browser ended before it was ready.')));
   });

@@ -187,8 +187,8 @@ test('a page whose library adds toJSON() to arrays and objects, like Prototype.j
   await page.evaluate(() => {
     for (const prototype of [Array.prototype, Object.prototype])
       Object.defineProperty(prototype, 'toJSON', { value: () => 'spoiled', configurable: true });
-    const made = window.game.make(10);
-    return made.finally(() => {
+    const events = window.game.make(10);
+    return events.finally(() => {
       for (const prototype of [Array.prototype, Object.prototype])
         Reflect.deleteProperty(prototype, 'toJSON');
     });

@@ -40,10 +40,10 @@ test('when the quota is exhausted the least valuable events are evicted, and eac
       await Promise.all(Array.from({ length: 50 }, () => window.game.make(1, 'midpoint', noise())));
     await window.game.make(20, 'complete');
   });
-  const made = 2_040;
+  const eventCount = 2_040;
   const { stored, dropped, storage } = await diagnostics();
   expect(dropped.too_many ?? 0).toBeGreaterThan(0);
-  expect(stored + (dropped.too_many ?? 0)).toBe(made);
+  expect(stored + (dropped.too_many ?? 0)).toBe(eventCount);
   await devtools.send('Storage.overrideQuotaForOrigin', { origin: lab.receiver.url });
   lab.receiver.fault = undefined;
   await waitFor(async () => expect((await diagnostics()).stored).toBe(0));
@@ -88,7 +88,9 @@ test('recovers when the player clears the site data', async () => {
   await make(10);
   await lab.expectAllArrived(page);
   // By id, because a page of the previous test may still send its last request.
-  const made = await page.evaluate(() => window.game.resolved);
-  expect(made.map((id) => lab.receiver.arrivals.get(id))).toEqual(Array.from(made, () => 1));
-  expect(made).toHaveLength(20);
+  const resolved = await page.evaluate(() => window.game.resolved);
+  expect(resolved.map((id) => lab.receiver.arrivals.get(id))).toEqual(
+    Array.from(resolved, () => 1),
+  );
+  expect(resolved).toHaveLength(20);
 });

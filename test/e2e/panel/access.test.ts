@@ -74,7 +74,7 @@ test('axe finds no accessibility violation on any page, in light and dark mode',
   const axe = await readFile(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8');
   const page = await site.open('/');
   await page.evaluate(axe);
-  const found: object[] = [];
+  const violations: object[] = [];
   for (const [path, text] of screens()) {
     await page.goto(`${site.url}/panel/#${path}`);
     await page.getByText(text).first().waitFor();
@@ -82,10 +82,10 @@ test('axe finds no accessibility violation on any page, in light and dark mode',
       await page.emulateMedia({ colorScheme });
       const rules = colorScheme === 'dark' ? ['color-contrast'] : undefined;
       const here = await barriers(page, rules);
-      found.push(...here.map((each) => ({ path, colorScheme, ...each })));
+      violations.push(...here.map((each) => ({ path, colorScheme, ...each })));
     }
   }
-  expect(found).toEqual([]);
+  expect(violations).toEqual([]);
 });
 
 /** @param rules Absent: all rules. In dark mode, only colors differ. */
@@ -94,10 +94,10 @@ async function barriers(page: Page, rules?: string[]): Promise<object[]> {
   const options = { iframes: false, ...(rules ? { runOnly: rules } : {}) };
   const { checked, violations } = await page.evaluate(async (wanted) => {
     const { axe } = window as unknown as { axe: typeof axeCore };
-    const found = await axe.run(document, wanted);
+    const results = await axe.run(document, wanted);
     return {
-      checked: found.passes.map(({ id }) => id),
-      violations: found.violations.map(({ id, nodes }) => ({
+      checked: results.passes.map(({ id }) => id),
+      violations: results.violations.map(({ id, nodes }) => ({
         id,
         nodes: nodes.map(({ html }) => html),
       })),

@@ -37,9 +37,9 @@ async function list<T>(path: string): Promise<T[]> {
 }
 
 async function findByName<T extends { name: string }>(path: string, name: string): Promise<T> {
-  const found = (await list<T>(path)).find((each) => each.name === name);
-  if (found === undefined) throw new Error(`There is no ${name} at ${path}.`);
-  return found;
+  const match = (await list<T>(path)).find((each) => each.name === name);
+  if (match === undefined) throw new Error(`There is no ${name} at ${path}.`);
+  return match;
 }
 
 test('a new ad goes from file to player: upload, review, and a house ad with preview', async () => {
@@ -55,9 +55,9 @@ test('a new ad goes from file to player: upload, review, and a house ad with pre
   await choose(page, 'Advertiser', 'Meadow');
   await choose(page, 'Source', 'House');
   await page.locator('input[type=file]').setInputFiles(creativeFile('meadow.mp4'));
-  const found = page.getByRole('status').filter({ hasText: 'File details' });
-  await found.waitFor();
-  expect(await found.textContent()).toMatch(/640 × 360.*12\.\d s.*(avc|h264)/is);
+  const fileDetails = page.getByRole('status').filter({ hasText: 'File details' });
+  await fileDetails.waitFor();
+  expect(await fileDetails.textContent()).toMatch(/640 × 360.*12\.\d s.*(avc|h264)/is);
   await page.getByLabel('Alt text').fill('A meadow in spring.');
   await save(page, 'Spring film');
 

@@ -68,13 +68,13 @@ async function earn(game: Page | FrameLocator): Promise<void> {
 }
 
 it('the README’s tag shows an ad on a page whose policy allows only what the README lists', async () => {
-  const own = `default-src 'none'; img-src data:`;
+  const pagePolicy = `default-src 'none'; img-src data:`;
   const policy = readme.policy
     .replace('script-src', "script-src 'self'")
     .replace('img-src', 'img-src data:');
   host.set('/strict', {
     body: pageWith(withAttributes('data-user-ref="player-1"')),
-    policy: `${own.split(';')[0]}; ${policy}`,
+    policy: `${pagePolicy.split(';')[0]}; ${policy}`,
   });
   await page.goto(`${host.url}/strict`);
   await earn(page);

@@ -92,13 +92,13 @@ function checkRealTime(earned: Final[]): void {
 
 function checkWebhooks(world: World, finals: Final[]): void {
   const byDecision = (type: WebhookEvent['type']) => {
-    const found = new Map<string, WebhookEvent[]>();
+    const eventsById = new Map<string, WebhookEvent[]>();
     for (const event of world.events.values()) {
       if (event.type !== type || !('decision_id' in event.data)) continue;
       const { decision_id: id } = event.data;
-      found.set(id, [...(found.get(id) ?? []), event]);
+      eventsById.set(id, [...(eventsById.get(id) ?? []), event]);
     }
-    return found;
+    return eventsById;
   };
   const rewarded = byDecision('decision.rewarded');
   const served = byDecision('decision.served');
@@ -135,13 +135,13 @@ async function checkReceipt(world: World, { status, userRef, plan }: Final): Pro
 
 /** The sums of this batch: the current sums minus those of the previous batches. */
 async function checkReports(world: World, finals: Final[]): Promise<void> {
-  const known = before.get(world) ?? new Map<string, number>();
-  before.set(world, known);
+  const previousTotals = before.get(world) ?? new Map<string, number>();
+  before.set(world, previousTotals);
   const added = async (metric: string): Promise<number> => {
     const total = [...(await world.count(metric)).values()].reduce((sum, count) => sum + count, 0);
-    const more = total - (known.get(metric) ?? 0);
-    known.set(metric, total);
-    return more;
+    const increase = total - (previousTotals.get(metric) ?? 0);
+    previousTotals.set(metric, total);
+    return increase;
   };
   for (const state of ['earned', 'denied', 'expired'] as const) {
     const statuses = finals.filter(({ status }) => status.state === state).length;

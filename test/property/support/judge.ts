@@ -58,8 +58,9 @@ export function judgePlayer(ads: readonly ServedAd[], arrivals: readonly Arrival
       const code = checkArrival(recorded, decision, false);
       if (code === 'late' && event.type === 'complete')
         rejectedCompletions.set(event.adId, { state: 'expired', reason: 'late' });
-      const known = evidence.get(event.adId) ?? [];
-      if (code === undefined && !known.some(({ id }) => id === event.id)) known.push(recorded);
+      const previous = evidence.get(event.adId) ?? [];
+      if (code === undefined && !previous.some(({ id }) => id === event.id))
+        previous.push(recorded);
       affected.add(event.adId);
     }
     const facts = { snapshot, nowMs: arrival.receivedAtMs, evidence, history, rejectedCompletions };

@@ -117,8 +117,8 @@ export async function createWorld(databaseUrl?: string): Promise<World> {
     events: ['decision.served', 'decision.rewarded'],
   });
   const { resources } = first.service;
-  const own = databaseUrl === undefined ? undefined : openOwn(databaseUrl);
-  const database = own ?? first.service.database;
+  const ownDatabase = databaseUrl === undefined ? undefined : openOwn(databaseUrl);
+  const database = ownDatabase ?? first.service.database;
   // Its connections may just have been broken.
   const refresh = () =>
     Promise.all(
@@ -189,13 +189,13 @@ export async function createWorld(databaseUrl?: string): Promise<World> {
     async kill(on) {
       await database.transaction(async (queries) => {
         if (on) {
-          const made = await resources.create(queries, scope, 'killSwitch', {
+          const killSwitch = await resources.create(queries, scope, 'killSwitch', {
             scope: 'placement',
             target_id: 'double-coins',
             state: 'on',
             actor: 'test',
           });
-          switched = made.id;
+          switched = killSwitch.id;
         } else if (switched !== undefined) {
           await resources.archive(queries, scope, 'killSwitch', switched);
         }
@@ -216,7 +216,7 @@ export async function createWorld(databaseUrl?: string): Promise<World> {
       return new Map(rows.map(({ reason, count }) => [reason, count]));
     },
     async stop() {
-      await own?.close();
+      await ownDatabase?.close();
       for (const process of processes.toReversed()) await process.stop();
       await receiver.close();
     },

@@ -18,10 +18,10 @@ test('a component compiled to loose ES5 extends the script tag’s native class'
   ) => new () => TruewardComponent & { onLoad(): void; node: object };
   const GameAds = define(createTruewardComponent(engine));
 
-  const made = new GameAds();
-  made.onLoad();
-  expect(made).toBeInstanceOf(GameAds);
-  expect(made).toMatchObject({ greeting: 'hello', loaded: true });
-  expect(engine.persistent).toEqual([made.node]);
-  expect(made.ads.canShow('revive')).toBe(false);
+  const component = new GameAds();
+  component.onLoad();
+  expect(component).toBeInstanceOf(GameAds);
+  expect(component).toMatchObject({ greeting: 'hello', loaded: true });
+  expect(engine.persistent).toEqual([component.node]);
+  expect(component.ads.canShow('revive')).toBe(false);
 });

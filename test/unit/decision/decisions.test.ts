@@ -91,10 +91,10 @@ test('concurrent calls for a placement share one request', async () => {
   const response = deferred<ServiceResult<Decision>>();
   responses.push(response.promise);
   const preloaded = decisions.preload('revive', never);
-  const taken = decisions.take('revive', never);
+  const request = decisions.take('revive', never);
   response.resolve(ok(filled('dec_shared')));
   await preloaded;
-  expect(idOf(await taken)).toBe('dec_shared');
+  expect(idOf(await request)).toBe('dec_shared');
   expect(log.requests).toBe(1);
 });
 
@@ -364,11 +364,11 @@ test('a decision that expired in flight while the device slept is requested agai
   const { responses, clock, decisions, log } = setUp();
   const response = deferred<ServiceResult<Decision>>();
   responses.push(response.promise);
-  const taken = decisions.take('revive', never);
+  const request = decisions.take('revive', never);
   await vi.waitFor(() => expect(log.requests).toBe(1));
   clock.sleep(9 * hourMs);
   response.resolve(ok(filled('dec_old')));
-  expect(idOf(await taken)).toBe('dec_2');
+  expect(idOf(await request)).toBe('dec_2');
   expect(log.destroyed).toBe(1);
 });
 
@@ -376,11 +376,11 @@ test('an ad that expired while it loaded and the device slept is requested again
   const { clock, decisions, loadBy, log } = setUp();
   const slow = deferred();
   loadBy(() => slow.promise);
-  const taken = decisions.take('revive', never);
+  const request = decisions.take('revive', never);
   await vi.waitFor(() => expect(log.loads).toBe(1));
   clock.sleep(9 * hourMs);
   slow.resolve();
-  expect(idOf(await taken)).toBe('dec_2');
+  expect(idOf(await request)).toBe('dec_2');
   expect(log.destroyed).toBe(1);
 });
 

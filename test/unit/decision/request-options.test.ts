@@ -198,10 +198,10 @@ describe('a user token function', () => {
   test('does not hold up a call that was aborted', async () => {
     const { clock, decisions } = setUp({ userToken: () => new Promise(() => undefined) });
     const abort = new AbortController();
-    const taken = decisions.take('revive', abort.signal);
+    const request = decisions.take('revive', abort.signal);
     await settled();
     abort.abort();
-    expect(await taken).toEqual({ outcome: 'aborted' });
+    expect(await request).toEqual({ outcome: 'aborted' });
     expect(clock.timers()).toBe(0);
   });
 });

@@ -66,10 +66,10 @@ describe('the frame queue', () => {
     const { clock, driver, frame } = stage();
     const queue = createFrameQueue(driver, clock);
     const surfaced = new Promise((resolve) => {
-      const others = process.listeners('uncaughtException');
+      const previousListeners = process.listeners('uncaughtException');
       process.removeAllListeners('uncaughtException');
       process.once('uncaughtException', (error) => {
-        for (const other of others) process.on('uncaughtException', other);
+        for (const other of previousListeners) process.on('uncaughtException', other);
         resolve(error);
       });
     });

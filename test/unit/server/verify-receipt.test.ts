@@ -39,8 +39,8 @@ describe('verifyReceipt', () => {
 
   test('accepts the service’s own evidence, and other evidence only if it is listed', async () => {
     const evidenceOf = async (evidence: unknown, acceptEvidence?: string[]) => {
-      const given = acceptEvidence ? { ...options, acceptEvidence } : options;
-      return (await verifyReceipt(await signer.sign({ evidence }), keys, given)).evidence;
+      const receiptOptions = acceptEvidence ? { ...options, acceptEvidence } : options;
+      return (await verifyReceipt(await signer.sign({ evidence }), keys, receiptOptions)).evidence;
     };
     expect(await evidenceOf(undefined)).toBe('verified');
     expect(await evidenceOf('verified')).toBe('verified');

@@ -105,12 +105,12 @@ function readKey(
   { headers }: FastifyRequest,
 ): KeyPrincipal {
   const { authorization = '' } = headers;
-  const known = hashes.get(authorization);
-  const text = known === undefined ? bearerKey(authorization) : '';
-  const hash = known ?? hashKey(text);
+  const cachedHash = hashes.get(authorization);
+  const text = cachedHash === undefined ? bearerKey(authorization) : '';
+  const hash = cachedHash ?? hashKey(text);
   const principal = findKey(hash);
   if (!principal) throw new ProblemError('key_unknown', 'The API key does not exist.');
-  if (known === undefined && hashes.size < maxHashes) hashes.set(canonicalHeader(text), hash);
+  if (cachedHash === undefined && hashes.size < maxHashes) hashes.set(canonicalHeader(text), hash);
   if (principal.revokedAtMs !== undefined && principal.revokedAtMs <= clock.nowMs()) {
     throw new ProblemError('key_revoked', 'The key has been revoked.');
   }

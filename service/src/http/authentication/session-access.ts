@@ -83,8 +83,8 @@ export function sessionOf(request: FastifyRequest): OpenSession {
 }
 
 function requireCsrfToken(request: FastifyRequest, session: Session): void {
-  const given = request.headers['trueward-csrf'];
-  if (typeof given === 'string' && timingSafeEqual(digest(given), digest(session.csrfToken)))
+  const header = request.headers['trueward-csrf'];
+  if (typeof header === 'string' && timingSafeEqual(digest(header), digest(session.csrfToken)))
     return;
   throw new ProblemError(
     'csrf_failed',

@@ -91,7 +91,7 @@ const reportRounds = 3;
 /** A name is evicted after this many rounds without use. */
 const retainRounds = 120;
 
-interface Known {
+interface NameUsage {
   kind: string;
   name: string;
   uses: number;
@@ -109,13 +109,13 @@ export function createUseExchange(
   key: string,
 ): UseExchange {
   const mac = createMac(key);
-  const known = new Map<string, Known>();
+  const usage = new Map<string, NameUsage>();
   let round = 0;
 
   const addUses = (kind: string, name: string, uses: number): void => {
     const hashed = mac(`${kind}\n${name}`).slice(0, 22);
-    const before = known.get(hashed);
-    known.set(hashed, {
+    const before = usage.get(hashed);
+    usage.set(hashed, {
       kind,
       name,
       uses: (before?.uses ?? 0) + uses,
@@ -132,17 +132,17 @@ export function createUseExchange(
       round += 1;
       for (const [kind, each] of Object.entries(buckets))
         for (const [name, uses] of each.readUses()) addUses(kind, name, uses);
-      for (const [key, { round: last }] of known)
-        if (round - last > retainRounds) known.delete(key);
-      return [...known]
+      for (const [key, { round: last }] of usage)
+        if (round - last > retainRounds) usage.delete(key);
+      return [...usage]
         .filter(([, each]) => round - each.round < reportRounds)
         .map(([name, { uses }]) => ({ name, uses }));
     },
-    names: () => [...known.keys()],
+    names: () => [...usage.keys()],
     apply(processes, reported) {
       for (const each of Object.values(buckets)) each.share(processes);
       for (const { processId, name, uses } of reported) {
-        const mine = known.get(name);
+        const mine = usage.get(name);
         if (!mine) continue;
         buckets[mine.kind]?.charge(mine.name, increase(mine.seen.get(processId), uses));
         mine.seen.set(processId, uses);

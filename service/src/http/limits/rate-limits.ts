@@ -82,11 +82,11 @@ export function createRateLimiter(
     name: string,
     rate?: Rate,
   ): void => {
-    const taken = bucket.take(name, rate);
-    setHeaders(reply, taken);
-    if (taken.allowed) return;
+    const result = bucket.take(name, rate);
+    setHeaders(reply, result);
+    if (result.allowed) return;
     throw new ProblemError('rate_limited', `Too many requests ${what}.`, {
-      retryAfterS: Math.max(1, taken.resetS),
+      retryAfterS: Math.max(1, result.resetS),
     });
   };
   const onUnauthenticated: RateLimiter['onUnauthenticated'] = ({ ip }, reply) =>

@@ -49,12 +49,12 @@ export function createTokenBuckets(defaultRate: Rate, nowMs: () => number): Toke
 
   const refill = (name: string, given?: Rate): Bucket => {
     const now = nowMs();
-    const known = buckets.get(name);
-    const rate = given ?? known?.rate ?? defaultRate;
+    const existing = buckets.get(name);
+    const rate = given ?? existing?.rate ?? defaultRate;
     const { perS, burst } = rate;
     const share = unsharedPart / processes;
     const full = Math.max(1, burst * share);
-    const bucket = known ?? { rate, tokens: burst, unshared: full, atMs: now, uses: 0, round };
+    const bucket = existing ?? { rate, tokens: burst, unshared: full, atMs: now, uses: 0, round };
     bucket.rate = rate;
     const passedS = Math.max(0, now - bucket.atMs) / 1_000;
     bucket.tokens = Math.min(burst, bucket.tokens + passedS * perS);

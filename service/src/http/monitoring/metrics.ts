@@ -167,11 +167,11 @@ export function addStateMetrics(registry: Registry, sources: MetricSources): voi
 
 /** Caches a value for `ms` milliseconds. */
 function cacheFor(ms: number, read: () => Promise<number>): () => Promise<number> {
-  let kept: { value: number; readAtMs: number } | undefined;
+  let cached: { value: number; readAtMs: number } | undefined;
   return async () => {
     const nowMs = performance.now();
-    if (!kept || nowMs - kept.readAtMs >= ms) kept = { value: await read(), readAtMs: nowMs };
-    return kept.value;
+    if (!cached || nowMs - cached.readAtMs >= ms) cached = { value: await read(), readAtMs: nowMs };
+    return cached.value;
   };
 }
 

@@ -52,9 +52,9 @@ export function addInspectionRoutes(app: FastifyInstance, deps: PanelDeps): void
     { config, schema: { hide: true } },
     async (request) => {
       const { id } = request.params;
-      const found = await inspectDecision(principalOf(request), id);
-      if (!found) throw notFound('decision', id);
-      return found;
+      const inspection = await inspectDecision(principalOf(request), id);
+      if (!inspection) throw notFound('decision', id);
+      return inspection;
     },
   );
   app.post<{ Body: DryRunBody }>(

@@ -37,13 +37,13 @@ const maxTextLength = 50_000;
 export function addSourceRoutes(app: FastifyInstance, deps: PanelDeps): void {
   const { database, resources, trySource, openHosts, audit, clock } = deps;
   const findSource = async (scope: Scope, id: string): Promise<OutsideSource> => {
-    const found = await resources.find(database, scope, 'source', id);
-    if (!found) throw notFound('source', id);
-    const source = toOutsideSource(found.document);
+    const resource = await resources.find(database, scope, 'source', id);
+    if (!resource) throw notFound('source', id);
+    const source = toOutsideSource(resource.document);
     if (source) return source;
     throw new ProblemError(
       'invalid_request',
-      `${found.document.name} has no ads of its own; choose a source of kind vast or openrtb.`,
+      `${resource.document.name} has no ads of its own; choose a source of kind vast or openrtb.`,
     );
   };
   /** Trials in progress, by account. */

@@ -107,9 +107,9 @@ export function addResourceReads(
     },
     async (request, reply) => {
       const { id } = request.params;
-      const found = await resources.find(database, principalOf(request), kind, id);
-      if (!found) throw notFound(noun, id);
-      return reply.header('etag', toEntityTag(found.revision)).send(found.document);
+      const resource = await resources.find(database, principalOf(request), kind, id);
+      if (!resource) throw notFound(noun, id);
+      return reply.header('etag', toEntityTag(resource.revision)).send(resource.document);
     },
   );
 }

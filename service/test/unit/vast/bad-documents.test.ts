@@ -214,10 +214,10 @@ describe('the longest uninterrupted parsing time', () => {
       'Error',
       ...Array.from({ length: 5 }, () => `${urlOf('e')}?${'[ERRORCODE]'.repeat(700)}`),
     );
-    const more = { body: long, wrapper: 'allowMultipleAds="1"' };
+    const options = { body: long, wrapper: 'allowMultipleAds="1"' };
     const documents = {
-      start: vast(wrapper(urlOf('b'), more)),
-      b: vast(wrapper(urlOf('c'), more)),
+      start: vast(wrapper(urlOf('b'), options)),
+      b: vast(wrapper(urlOf('c'), options)),
       c: vast(...Array.from({ length: 20 }, () => '<Ad/>')),
     };
     expect((await resolve(documents)).result.errors[0]?.urls).toHaveLength(10);

@@ -228,7 +228,7 @@ const example = (...paths: string[]) => paths.map((path) => `http://example.com/
 
 /** The linear ad of `sample.xml`, behind wrappers that add these. */
 const sample = (outer: Trackers = {}, outerProgress: string[] = []): Expected => {
-  const own: Trackers = {
+  const trackers: Trackers = {
     impression: example(
       'impression1_asset:[ASSETURI]_[CACHEBUSTING]',
       'impression2_[random]',
@@ -252,7 +252,7 @@ const sample = (outer: Trackers = {}, outerProgress: string[] = []): Expected =>
       clickThrough: 'http://example.com/linear-clickthrough_adplayhead:[ADPLAYHEAD]',
       icons: 1,
     },
-    trackers: append(outer, own),
+    trackers: append(outer, trackers),
     progress: [...outerProgress, ...progressOf('linear')],
     errors: [],
   };

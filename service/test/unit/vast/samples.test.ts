@@ -41,8 +41,8 @@ function testSamples(root: string): void {
 
   beforeAll(async () => {
     server = createServer((request, response) => {
-      const wanted = new URL(request.url ?? '/', base).searchParams.get('url') ?? '';
-      const file = fileOf(wanted);
+      const requestedUrl = new URL(request.url ?? '/', base).searchParams.get('url') ?? '';
+      const file = fileOf(requestedUrl);
       if (file === undefined) {
         response.writeHead(404).end();
         return;

@@ -84,12 +84,12 @@ async function compare(
     return ((performance.now() - from) * 1000) / steps;
   };
   step(game, 1000);
-  const found = { without: [] as number[], with: [] as number[] };
+  const samples = { without: [] as number[], with: [] as number[] };
   for (let pair = 0; pair < pairs; pair += 1) {
     for (const on of pair % 2 === 0 ? [false, true] : [true, false])
-      found[on ? 'with' : 'without'].push(block(on));
+      samples[on ? 'with' : 'without'].push(block(on));
   }
-  return found;
+  return samples;
 }
 
 /**

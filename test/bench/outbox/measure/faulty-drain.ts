@@ -18,14 +18,14 @@ export const measureFaultyDrain = (
   contestant: ContestantFacts,
 ): Promise<FaultyDrainResult> =>
   withProfile(async (profile) => {
-    const made = setting.plan.faultyEvents;
+    const eventCount = setting.plan.faultyEvents;
     const run = nextRun();
     let deliveries: Deliveries | undefined;
     await withBrowser(profile, async (browser) => {
       const page = await openContestant(setting, browser, run, contestant);
       await page.setOffline(true);
       await sleep(300);
-      await page.call('fill', [made, 5_000]);
+      await page.call('fill', [eventCount, 5_000]);
       await sleep(1_000);
       deliveries = setting.receiver.begin(run, contestant.messageId, {
         latencyMs: 50,
@@ -33,7 +33,7 @@ export const measureFaultyDrain = (
       });
       await page.setOffline(false);
       await page.call('flush', []);
-      await waitForArrivals(deliveries, { count: made / 2, quietMs: 4_000, budgetMs: 6_000 });
+      await waitForArrivals(deliveries, { count: eventCount / 2, quietMs: 4_000, budgetMs: 6_000 });
     });
     return withBrowser(profile, async (browser) => {
       const page = await openContestant(setting, browser, nextRun(), contestant);
@@ -41,6 +41,6 @@ export const measureFaultyDrain = (
       if (deliveries === undefined) throw new Error('The first browser did not send.');
       const all = { count: Infinity, quietMs: 3_500, budgetMs: 8_000 };
       await waitForArrivals(deliveries, all);
-      return { made, ...deliveries.tally() };
+      return { made: eventCount, ...deliveries.tally() };
     });
   });

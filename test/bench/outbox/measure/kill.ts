@@ -70,10 +70,10 @@ async function stormAndKill(
   });
   // It never responds: the browser is dead by then.
   const storm = page.call('storm', [events, perFrame, stormBudgetMs]);
-  const made = await Promise.race([ended, storm.then(() => ended)]);
+  const created = await Promise.race([ended, storm.then(() => ended)]);
   if (delayMs > 0) await sleep(delayMs);
   await browser.kill();
-  return { made, acknowledged };
+  return { made: created, acknowledged };
 }
 
 function createDeferred<T>(): { promise: Promise<T>; resolve: (value: T) => void } {

@@ -56,11 +56,11 @@ function linearAxis(values: number[]): Axis {
 /** Draws the chart as an SVG document. */
 export function drawRowChart(chart: RowChart): string {
   const rowHeight = chart.style === 'dots' ? 26 : 10 + 12 * chart.series.length;
-  const known = chart.rows
+  const values = chart.rows
     .flatMap(({ values }) => values)
     .filter((value) => value !== undefined && (chart.style === 'bars' || value > 0))
     .map(Number);
-  const axis = chart.style === 'dots' ? logarithmicAxis(known) : linearAxis(known);
+  const axis = chart.style === 'dots' ? logarithmicAxis(values) : linearAxis(values);
   const top = chart.series.length === 1 ? 48 : 76;
   const bottom = top + rowHeight * chart.rows.length;
   const height = bottom + size.bottom;
@@ -147,8 +147,8 @@ function drawValueBesideDots(
   middle: number,
   format: (value: number) => string,
 ): string {
-  const known = values.filter((value) => value !== undefined && value > 0).map(Number);
-  const last = known.at(-1);
+  const positive = values.filter((value) => value !== undefined && value > 0).map(Number);
+  const last = positive.at(-1);
   if (last === undefined) return text(size.left + 8, middle + 4, 'not measured', 'font-size="11"');
-  return text(axis.place(Math.max(...known)) + 12, middle + 4, format(last), 'font-size="11"');
+  return text(axis.place(Math.max(...positive)) + 12, middle + 4, format(last), 'font-size="11"');
 }

@@ -21,11 +21,11 @@ const bestOf = (
   measure: (summary: Summary) => number | undefined,
   order: 'least' | 'most',
 ): { name: string; value: number } | undefined => {
-  const known = peers.flatMap(({ facts, ...rest }) => {
+  const measured = peers.flatMap(({ facts, ...rest }) => {
     const value = measure({ facts, ...rest });
     return value === undefined ? [] : [{ name: facts.name, value }];
   });
-  const sorted = known.toSorted((a, b) => a.value - b.value);
+  const sorted = measured.toSorted((a, b) => a.value - b.value);
   return order === 'least' ? sorted[0] : sorted.at(-1);
 };
 
@@ -61,19 +61,19 @@ function belowPeers({ ours, peers }: Field): Verdict {
     );
     return { length, p50, best };
   });
-  const known = rows.filter(({ best }) => best !== undefined);
+  const measured = rows.filter(({ best }) => best !== undefined);
   return {
     claim: 'Main-thread cost below every peer’s at each length',
-    value: known
+    value: measured
       .map(
         ({ length, p50, best }) =>
           `at ${format(length)}: ${format(p50)} ms, best peer ${best?.name} ${format(best?.value)} ms`,
       )
       .join('; '),
     met:
-      known.length === 0
+      measured.length === 0
         ? undefined
-        : known.every(({ p50, best }) => p50 !== undefined && p50 < (best?.value ?? 0)),
+        : measured.every(({ p50, best }) => p50 !== undefined && p50 < (best?.value ?? 0)),
   };
 }
 
@@ -140,7 +140,7 @@ function countedOnce({ ours }: Field): Verdict {
 function fewestDuplicates({ ours, peers }: Field): Verdict {
   const lossless = peers.filter(({ faultyDrain }) => faultyDrain?.arrived === faultyDrain?.made);
   const count = ({ faultyDrain }: Summary): number | undefined => faultyDrain?.duplicateSends;
-  const own = count(ours);
+  const ourCount = count(ours);
   const best = bestOf(peers, count, 'least');
   const fair = bestOf(lossless, count, 'least');
   const among = fair
@@ -148,8 +148,8 @@ function fewestDuplicates({ ours, peers }: Field): Verdict {
     : ', and every peer lost events';
   return {
     claim: 'Fewer duplicate sends than any peer',
-    value: `healthy: ${format(ours.drain?.duplicateSends)}; under faults: ${format(own)}, fewest of all ${best?.name ?? 'none'} ${format(best?.value)}${among}`,
-    met: own === undefined || best === undefined ? undefined : own < best.value,
+    value: `healthy: ${format(ours.drain?.duplicateSends)}; under faults: ${format(ourCount)}, fewest of all ${best?.name ?? 'none'} ${format(best?.value)}${among}`,
+    met: ourCount === undefined || best === undefined ? undefined : ourCount < best.value,
   };
 }
 
