@@ -4,7 +4,7 @@ import type { Database, Scope } from '../store/database.ts';
 import type { Snapshot } from './snapshot.ts';
 
 /** Why a player currently gets no ad from a placement, and until when. */
-interface Capped {
+interface CapResult {
   reason: 'frequency_capped' | 'cooldown';
   retryAtMs: number;
 }
@@ -45,10 +45,10 @@ export function checkCaps(
   placement: Placement,
   servedAtMs: readonly number[],
   nowMs: number,
-): Capped | undefined {
+): CapResult | undefined {
   if (servedAtMs.length === 0) return undefined;
   const newestFirst = servedAtMs.toSorted((a, b) => b - a);
-  const limits: Capped[] = [];
+  const limits: CapResult[] = [];
   const last = newestFirst[0];
   if (last !== undefined && last + placement.cooldown_s * 1_000 > nowMs) {
     limits.push({ reason: 'cooldown', retryAtMs: last + placement.cooldown_s * 1_000 });

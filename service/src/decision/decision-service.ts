@@ -72,13 +72,13 @@ export function createMakeDecision(deps: Deps): MakeDecision {
   const { clock, lane } = deps;
   return async (scope, entry, request, client) => {
     const nowMs = clock.nowMs();
-    const evaluated = { scope, entry, request, client, nowMs };
+    const input = { scope, entry, request, client, nowMs };
     // Outside sources are not called for bots, because their impressions would not count.
     const usesSources =
       entry.sources.length > 0 && !client.bot && !simulateVerdict(request.simulate);
     const evaluation = usesSources
-      ? evaluateWithSources(deps, evaluated)
-      : evaluateRequest(deps, evaluated);
+      ? evaluateWithSources(deps, input)
+      : evaluateRequest(deps, input);
     const { verdict, viewer, demand, sourceCounts } =
       evaluation instanceof Promise ? await evaluation : evaluation;
     const { decision, stored } = describeDecision({
@@ -115,7 +115,7 @@ function reserveBudget(
 }
 
 /** A request to evaluate. */
-interface EvaluatedRequest {
+interface EvaluationInput {
   scope: Scope;
   entry: PlacementEntry;
   request: DecisionRequest;
@@ -134,13 +134,12 @@ interface Evaluation {
 /** Evaluates a request without outside sources and without storing the decision. Synchronous if no query is needed. */
 export function evaluateRequest(
   deps: EvaluateDeps,
-  evaluated: EvaluatedRequest,
+  input: EvaluationInput,
 ): HouseEvaluation | Promise<HouseEvaluation> {
-  const viewer = viewerOf(deps, evaluated);
-  const served = readServed(deps.database, evaluated, viewer);
+  const viewer = viewerOf(deps, input);
+  const served = readServed(deps.database, input, viewer);
   const finish = (servedAtMs: readonly number[]): HouseEvaluation => ({
-    verdict:
-      simulateVerdict(evaluated.request.simulate) ?? decide(factsOf(deps, evaluated, servedAtMs)),
+    verdict: simulateVerdict(input.request.simulate) ?? decide(factsOf(deps, input, servedAtMs)),
     viewer,
   });
   return served instanceof Promise ? served.then(finish) : finish(served);
@@ -153,12 +152,12 @@ interface HouseEvaluation extends Evaluation {
 /** Evaluates a request, including the placement's outside sources, without storing the decision. */
 export async function evaluateWithSources(
   deps: EvaluateWithSourcesDeps,
-  evaluated: EvaluatedRequest,
+  input: EvaluationInput,
 ): Promise<Evaluation> {
-  const viewer = viewerOf(deps, evaluated);
-  const facts = factsOf(deps, evaluated, await readServed(deps.database, evaluated, viewer));
-  const describe = createDescribeRequest(deps, evaluated);
-  return { ...(await decideWithSources(deps.outside, evaluated.scope, facts, describe)), viewer };
+  const viewer = viewerOf(deps, input);
+  const facts = factsOf(deps, input, await readServed(deps.database, input, viewer));
+  const describe = createDescribeRequest(deps, input);
+  return { ...(await decideWithSources(deps.outside, input.scope, facts, describe)), viewer };
 }
 
 /** Viewport assumed for clients that don't report theirs: a phone in landscape orientation, in CSS pixels. */
@@ -166,7 +165,7 @@ const defaultViewport = { width: 844, height: 390 };
 
 function createDescribeRequest(
   { pseudonym, makeUuid, development }: EvaluateWithSourcesDeps,
-  { scope, entry, request, client }: EvaluatedRequest,
+  { scope, entry, request, client }: EvaluationInput,
 ): DescribeRequest {
   const { ip, userAgent, origin } = client;
   const sandbox = scope.environment === 'sandbox';
@@ -201,7 +200,7 @@ const msPerHour = 3_600_000;
 
 function factsOf(
   { configuration, random }: EvaluateDeps,
-  { scope, entry, request, client: { device, country }, nowMs }: EvaluatedRequest,
+  { scope, entry, request, client: { device, country }, nowMs }: EvaluationInput,
   servedAtMs: readonly number[],
 ): DecisionFacts {
   const context: PolicyContext = {
@@ -226,14 +225,14 @@ function factsOf(
 
 const viewerOf = (
   { pseudonym }: EvaluateDeps,
-  { scope, request }: EvaluatedRequest,
+  { scope, request }: EvaluationInput,
 ): string | undefined =>
   request.user_ref === undefined ? undefined : pseudonym(scope, request.user_ref);
 
 /** Reads the times of the player's verified impressions within the cap window. Placements without caps need no query. */
 function readServed(
   database: Database,
-  { scope, entry: { placement }, nowMs }: EvaluatedRequest,
+  { scope, entry: { placement }, nowMs }: EvaluationInput,
   viewer: string | undefined,
 ): number[] | Promise<number[]> {
   const windowMs = viewer === undefined ? 0 : capWindowMs(placement);

@@ -54,10 +54,10 @@ export function createDryRun(deps: EvaluateDeps & { clock: Clock; makeId: MakeId
       policies: policiesOf(request.placement, [...otherPolicies, ...drafts]),
     };
     const client = { device, country };
-    const evaluated = { scope, entry, request, client, nowMs };
-    const { verdict, viewer } = await evaluateRequest(deps, evaluated);
+    const input = { scope, entry, request, client, nowMs };
+    const { verdict, viewer } = await evaluateRequest(deps, input);
     const { decision } = describeDecision({
-      ...evaluated,
+      ...input,
       id: deps.makeId('decision'),
       viewer,
       verdict,

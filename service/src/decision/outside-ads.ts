@@ -76,11 +76,11 @@ export async function decideWithSources(
   const house = decide(facts);
   // A capped player can't get an ad, so no source is called.
   if (checkCaps(entry.placement, facts.servedAtMs, nowMs)) return { verdict: house };
-  const worst = house.status === 'filled' ? house.candidate.houseAd.priority : Infinity;
+  const houseAdPriority = house.status === 'filled' ? house.candidate.houseAd.priority : Infinity;
   const endMs = deps.clock.monotonicMs() + deps.budgetMs;
   const auction = new Auction(deps, scope, facts);
   for (const priority of new Set(entry.sources.map((source) => source.priority))) {
-    if (priority > worst) break;
+    if (priority > houseAdPriority) break;
     const tier = entry.sources.filter((source) => source.priority === priority);
     const remainingMs = endMs - deps.clock.monotonicMs();
     const candidate = await auction.run(tier, remainingMs, (source) =>

@@ -32,7 +32,7 @@ export function createRequestOffer(deps: Deps): RequestOffer {
   const { clock, requestOutside, readHeaders, stopping } = deps;
   return async (source, request, timeoutMs) => {
     const startedMs = clock.monotonicMs();
-    const linked = linkSignal(stopping, { timeoutMs });
+    const linkedSignal = linkSignal(stopping, { timeoutMs });
     const sourceHost = new URL(source.kind === 'vast' ? source.tag_url : source.endpoint_url).host;
     const send = async (url: string, body?: string): Promise<OutsideResponse> => {
       const sentMs = clock.monotonicMs();
@@ -47,7 +47,7 @@ export function createRequestOffer(deps: Deps): RequestOffer {
         headers,
         loopback: request.loopback,
         sandbox: request.sandbox,
-        signal: linked.signal,
+        signal: linkedSignal.signal,
         ...(body === undefined ? {} : { body }),
       });
       request.onExchange?.({
@@ -72,7 +72,7 @@ export function createRequestOffer(deps: Deps): RequestOffer {
       const reason = error instanceof Error ? error.message : String(error);
       return { ...emptyResponse, verdict: `source_error: ${reason.slice(0, 200)}` };
     } finally {
-      linked.release();
+      linkedSignal.release();
     }
   };
 }

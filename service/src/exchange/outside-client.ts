@@ -55,7 +55,7 @@ export function createRequestOutside({ agents, breaker }: Deps): RequestOutside 
     let { url } = outside;
     for (let redirects = 0; redirects <= maxRedirects; redirects += 1) {
       const problem = findUrlProblem(url, { development: outside.loopback });
-      if (problem !== undefined) throw new UnusableError(`The URL ${short(url)} ${problem}.`);
+      if (problem !== undefined) throw new UnusableError(`The URL ${truncate(url)} ${problem}.`);
       const { host } = new URL(url);
       if (!breaker.allows(outside.sourceId, host)) {
         return { status: 'failed', kind: 'circuit_open', reason: `${host} has failed repeatedly.` };
@@ -73,10 +73,10 @@ export function createRequestOutside({ agents, breaker }: Deps): RequestOutside 
         );
       url = new URL(response.location, url).href;
     }
-    throw new UnusableError(`${short(outside.url)} redirects more than ${maxRedirects} times.`);
+    throw new UnusableError(`${truncate(outside.url)} redirects more than ${maxRedirects} times.`);
   };
 
-  const send = async (outside: OutsideRequest, url: string): Promise<Received> => {
+  const send = async (outside: OutsideRequest, url: string): Promise<ReceivedResponse> => {
     const isSameHost = new URL(url).host === new URL(outside.url).host;
     const credentials = isSameHost ? outside.credentials : {};
     const response = await request(url, {
@@ -97,7 +97,7 @@ export function createRequestOutside({ agents, breaker }: Deps): RequestOutside 
     if (encoding !== 'identity') {
       await discard(response.body, outside.signal);
       throw new UnusableError(
-        `The response is compressed (${short(encoding)}); expected identity.`,
+        `The response is compressed (${truncate(encoding)}); expected identity.`,
       );
     }
     return { httpStatus, text: await readText(response.body) };
@@ -121,7 +121,7 @@ export function createRequestOutside({ agents, breaker }: Deps): RequestOutside 
   };
 }
 
-interface Received {
+interface ReceivedResponse {
   httpStatus: number;
   text: string;
   /** Set for a redirect. */
@@ -130,7 +130,7 @@ interface Received {
 
 const redirects: ReadonlySet<number> = new Set([301, 302, 303, 307, 308]);
 
-function read({ httpStatus, text }: Received, url: string): OutsideResponse {
+function read({ httpStatus, text }: ReceivedResponse, url: string): OutsideResponse {
   if (httpStatus === 200 || httpStatus === 204) return { status: 'ok', httpStatus, text, url };
   throw new UnusableError(
     `The response has status ${httpStatus}; expected 200 or 204.`,
@@ -158,4 +158,4 @@ const discard = (body: Dispatcher.ResponseData['body'], signal: AbortSignal): Pr
 const textOf = (header: string | string[] | undefined): string | undefined =>
   Array.isArray(header) ? header[0] : header;
 
-const short = (text: string): string => text.slice(0, 200);
+const truncate = (text: string): string => text.slice(0, 200);

@@ -137,8 +137,8 @@ function contextMacros(request: OfferRequest): MacroValues {
 const isKnown = (id: string): boolean => !/^unknown$/i.test(id.trim());
 
 function keyOf(ad: VastAd, creativeId: string | undefined): string {
-  const universal = ad.universalAdIds.find(({ id }) => isKnown(id));
-  if (universal) return `${universal.registry} ${universal.id}`;
+  const universalId = ad.universalAdIds.find(({ id }) => isKnown(id));
+  if (universalId) return `${universalId.registry} ${universalId.id}`;
   const id = creativeId ?? ad.creativeId ?? ad.adId;
   return id ?? ad.media.url.split(/[?#]/, 1)[0] ?? ad.media.url;
 }

@@ -23,8 +23,8 @@ const intervalMs = 60_000;
 /** Longer than a source's jobs from one round can take. If the process dies, another one takes over after this time. */
 const leaseMs = 1_800_000;
 /** Maximum comparisons per source and per account in one round. */
-const perSource = 5;
-const perAccount = 100;
+const maxPerSource = 5;
+const maxPerAccount = 100;
 
 /**
  * Compares each approved outside creative with its origin once a day, in one of the processes, because a source could
@@ -82,7 +82,7 @@ const claim = (queries: Queries, accountId: string, now: Date): Promise<Origin[]
             FROM creative_origins WHERE account_id = $1 AND due_at <= $2) AS due
           WHERE place <= $4 ORDER BY due_at LIMIT $5)
       RETURNING account_id, environment, source_id, creative_id, sha256, offered_at`,
-    [accountId, now, new Date(now.getTime() + leaseMs), perSource, perAccount],
+    [accountId, now, new Date(now.getTime() + leaseMs), maxPerSource, maxPerAccount],
   );
 
 /** Compares a creative with its origin. Never rejects; resolves to whether the comparison succeeded. */

@@ -100,10 +100,10 @@ export async function copyCaptions(
   captions: Offer['captions'],
   { loopback, signal }: FetchRules,
 ): Promise<NonNullable<VideoMedia['captions']>> {
-  const copied: NonNullable<VideoMedia['captions']> = [];
+  const copies: NonNullable<VideoMedia['captions']> = [];
   for (const { url, language } of captions.slice(0, maxCaptions)) {
     const label = labelOf(language);
-    if (label === undefined || copied.some((other) => other.language === language)) continue;
+    if (label === undefined || copies.some((other) => other.language === language)) continue;
     try {
       const { body, sha256 } = await deps.fetchMedia(
         { url, maxBytes: maxCaptionsBytes, loopback },
@@ -111,12 +111,12 @@ export async function copyCaptions(
       );
       if (!isWebVtt(body)) continue;
       const { name } = await deps.storeFile(body, 'text/vtt', sha256);
-      copied.push({ url: `${deps.publicUrl()}/media/${name}`, language, label });
+      copies.push({ url: `${deps.publicUrl()}/media/${name}`, language, label });
     } catch (error) {
       if (!(error instanceof RejectedError)) throw error;
     }
   }
-  return copied;
+  return copies;
 }
 
 /** Returns a language's name in that language, such as `français`; undefined for an invalid language tag. */

@@ -52,17 +52,17 @@ const maxRedirects = 3;
 /** Fetches files within size and time limits, and only from public IPs, also after redirects. */
 export function createFetchMedia({ agents, timeoutMs = 30_000 }: Deps): FetchMedia {
   return async ({ url, maxBytes, loopback }, signal) => {
-    const linked = linkSignal(signal, { timeoutMs });
+    const linkedSignal = linkSignal(signal, { timeoutMs });
     const dispatcher = loopback ? agents.development : agents.strict;
     try {
       let currentUrl = url;
       for (let redirects = 0; redirects <= maxRedirects; redirects += 1) {
         const problem = findUrlProblem(currentUrl, { development: loopback });
         if (problem !== undefined)
-          throw new RejectedError('unreachable', `The URL ${short(currentUrl)} ${problem}.`);
+          throw new RejectedError('unreachable', `The URL ${truncate(currentUrl)} ${problem}.`);
         const response = await request(currentUrl, {
           dispatcher,
-          signal: linked.signal,
+          signal: linkedSignal.signal,
           // Uncompressed, because the hash is that of the file's bytes.
           headers: { 'accept-encoding': 'identity', 'user-agent': 'Trueward-Intake/1' },
         });
@@ -75,17 +75,17 @@ export function createFetchMedia({ agents, timeoutMs = 30_000 }: Deps): FetchMed
       }
       throw new RejectedError(
         'unreachable',
-        `${short(url)} redirects more than ${maxRedirects} times.`,
+        `${truncate(url)} redirects more than ${maxRedirects} times.`,
       );
     } catch (error) {
       if (error instanceof RejectedError) throw error;
       throw new RejectedError(
         'unreachable',
-        `${short(url)} ${describeError(error, timeoutMs)}.`,
+        `${truncate(url)} ${describeError(error, timeoutMs)}.`,
         true,
       );
     } finally {
-      linked.release();
+      linkedSignal.release();
     }
   };
 }
@@ -120,7 +120,7 @@ function redirectOf(
   body.destroy();
   throw new RejectedError(
     'unreachable',
-    `${short(from)} redirects to ${short(location)}, which is not a web URL.`,
+    `${truncate(from)} redirects to ${truncate(location)}, which is not a web URL.`,
   );
 }
 
@@ -131,7 +131,7 @@ async function readBody(
 ): Promise<FetchedFile> {
   const reject = (reason: RejectionReason, problem: string, isTransient = false): never => {
     body.destroy();
-    throw new RejectedError(reason, `${short(url)} ${problem}.`, isTransient);
+    throw new RejectedError(reason, `${truncate(url)} ${problem}.`, isTransient);
   };
   if (statusCode !== 200)
     reject(
@@ -155,7 +155,7 @@ async function readBody(
   return { body: Buffer.concat(chunks), sha256: hash.digest('hex') };
 }
 
-const short = (url: string): string => url.slice(0, 200);
+const truncate = (url: string): string => url.slice(0, 200);
 
 function describeError(error: unknown, timeoutMs: number): string {
   if (!(error instanceof Error)) return `failed: ${String(error)}`;

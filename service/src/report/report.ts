@@ -36,7 +36,7 @@ const columns: Record<ReportDimension, string> = {
 type SumRow = Partial<Record<ReportDimension, string>> & {
   period: Date;
   metric: string;
-  why: string;
+  metricReason: string;
   count: number;
 };
 
@@ -53,12 +53,12 @@ export async function readReport(
 ): Promise<Report> {
   const groups = groupBy.map((name) => `${columns[name]} AS "${name}"`);
   const rows = await queries.query<SumRow>(
-    `SELECT date_trunc($5, hour, $6) AS period, metric, reason AS why, sum(count)::bigint AS count${groups.map((group) => `, ${group}`).join('')}
+    `SELECT date_trunc($5, hour, $6) AS period, metric, reason AS "metricReason", sum(count)::bigint AS count${groups.map((group) => `, ${group}`).join('')}
       FROM rollup_counts
       WHERE account_id = $1 AND environment = $2 AND hour >= $3 AND hour < $4
         AND metric IN (SELECT jsonb_array_elements_text($7::text::jsonb))
-      GROUP BY period, metric, why${groupBy.map((name) => `, "${name}"`).join('')}
-      ORDER BY period${groupBy.map((name) => `, "${name}"`).join('')}, metric, why
+      GROUP BY period, metric, "metricReason"${groupBy.map((name) => `, "${name}"`).join('')}
+      ORDER BY period${groupBy.map((name) => `, "${name}"`).join('')}, metric, "metricReason"
       LIMIT ${maxRows * reportMetrics.length}`,
     [
       scope.accountId,
@@ -103,9 +103,9 @@ function toReportRows(rows: readonly SumRow[], groupBy: readonly ReportDimension
     const sum = sumOf(row);
     const metric = row.metric as (typeof reportMetrics)[number];
     sum[metric] += row.count;
-    if (row.why !== '' && metric in sum.reasons) {
+    if (row.metricReason !== '' && metric in sum.reasons) {
       const reasons = sum.reasons[metric as keyof ReportRow['reasons']];
-      reasons[row.why] = (reasons[row.why] ?? 0) + row.count;
+      reasons[row.metricReason] = (reasons[row.metricReason] ?? 0) + row.count;
     }
   }
   return [...sums.values()].map((row) => addRates(divideRevenue(row)));

@@ -41,27 +41,33 @@ export function createTrackerSender({ agents, timeoutMs = 5_000 }: Deps): SendTr
   return async ({ url, headers, loopback }, signal) => {
     if (isTestSourceUrl(url)) return { status: 204 };
     const dispatcher = loopback ? agents.development : agents.strict;
-    const linked = linkSignal(signal, { timeoutMs });
+    const linkedSignal = linkSignal(signal, { timeoutMs });
     let reached = false;
     try {
       let next: string | undefined = parseWebUrl(url);
       let status = 0;
       for (let redirects = 0; next !== undefined && redirects <= maxRedirects; redirects += 1) {
         const current: string = next;
-        const response = await request(current, { headers, dispatcher, signal: linked.signal });
+        const response = await request(current, {
+          headers,
+          dispatcher,
+          signal: linkedSignal.signal,
+        });
         reached = true;
         status = response.statusCode;
         const { location } = response.headers;
         const isRedirect = status >= 300 && status < 400 && typeof location === 'string';
         next = isRedirect ? parseWebUrl(location, current) : undefined;
         // Only the status matters, even if the body is truncated or never ends.
-        await response.body.dump({ limit: maxReadBytes, signal: linked.signal }).catch(() => {});
+        await response.body
+          .dump({ limit: maxReadBytes, signal: linkedSignal.signal })
+          .catch(() => {});
       }
       return reached ? { status } : { error: 'connection', reached };
     } catch (error) {
       return { error: reasonOf(error), reached: reached || !isConnectFailure(error) };
     } finally {
-      linked.release();
+      linkedSignal.release();
     }
   };
 }

@@ -21,14 +21,14 @@ import type { StoredDecision } from './stored-decision.ts';
 /** Looks up a decision by id, and lists the newest ones. */
 export const DecisionList = () => (
   <Page title="Decisions" lead="Responses to ad requests and their outcomes.">
-    <LookUp />
+    <DecisionLookUp />
     <PanelCard title="Newest decisions">
-      <Newest />
+      <NewestDecisions />
     </PanelCard>
   </Page>
 );
 
-function LookUp() {
+function DecisionLookUp() {
   const navigate = useNavigate();
   const [id, setId] = useState('');
   function open(event: FormEvent): void {
@@ -56,7 +56,7 @@ function LookUp() {
   );
 }
 
-function Newest() {
+function NewestDecisions() {
   const { data, error } = useGetList<StoredDecision>('decisions', {
     pagination: { page: 1, perPage: 25 },
   });

@@ -48,7 +48,7 @@ export function retryAfterOf(error: unknown): number | undefined {
     : undefined;
 }
 
-const changedElsewhere =
+const conflictMessage =
   'Not saved: somebody else changed this after you opened it. Refresh, review their changes, and save again.';
 
 /** Returns the message to display for an error. */
@@ -57,7 +57,7 @@ export const messageOf = (error: unknown): string =>
 
 /** Describes a problem: `Fix the highlighted fields. Domain: must be a host name.` */
 const describeProblem = ({ code, detail, errors = [] }: Problem): string => {
-  if (code === 'precondition_failed') return changedElsewhere;
+  if (code === 'precondition_failed') return conflictMessage;
   if (code !== 'invalid_request' || errors.length === 0) return detail;
   const descriptions = errors.map(({ pointer, message }) => {
     const name = fieldPath(pointer).join(' ').replaceAll('_', ' ');

@@ -84,7 +84,7 @@ function KillTargetRow({ target, canChange, onStop, onEffect }: Props) {
           <Typography sx={{ fontWeight: 600, overflowWrap: 'anywhere' }}>{name}</Typography>
           <Typography variant="body2" color="textSecondary" component="div">
             {scope}
-            {isStopped && killSwitch && <Stopped killSwitch={killSwitch} />}
+            {isStopped && killSwitch && <StopDetails killSwitch={killSwitch} />}
           </Typography>
         </div>
         <Button
@@ -103,7 +103,7 @@ function KillTargetRow({ target, canChange, onStop, onEffect }: Props) {
   );
 }
 
-const Stopped = ({ killSwitch }: { killSwitch: KillSwitch }) => {
+const StopDetails = ({ killSwitch }: { killSwitch: KillSwitch }) => {
   const { updated_at: since, expires_at: until, reason, actor } = killSwitch;
   return (
     <>

@@ -24,7 +24,7 @@ export function WebhookActions() {
       <WebhookHealth refetchInterval={5_000} />
       <Box sx={{ display: 'flex', flexWrap: 'wrap', gap: 1, marginTop: 2, alignItems: 'center' }}>
         <TestEvent webhook={webhook} />
-        <Recover webhook={webhook} />
+        <RecoverEvents webhook={webhook} />
         {mayRotate && <RotateSecret webhook={webhook} />}
       </Box>
     </PanelCard>
@@ -53,7 +53,7 @@ function TestEvent({ webhook: { id, events } }: { webhook: Webhook }) {
   );
 }
 
-function Recover({ webhook: { id } }: { webhook: Webhook }) {
+function RecoverEvents({ webhook: { id } }: { webhook: Webhook }) {
   const notify = useNotify();
   const { run, isRunning } = useAction<{ queued: number }>({
     onSuccess: ({ queued }) => notify(describeRecovery(queued), { type: 'success' }),

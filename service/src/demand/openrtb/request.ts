@@ -69,7 +69,7 @@ const protocols = [2, 3, 5, 6, 7, 8, 11, 12, 13, 14];
 export function buildBidRequest(facts: BidRequestInput): JsonObject {
   const { site, player, blocked } = facts;
   const promoted = promotedIn26(facts.version);
-  const built = prune({
+  const standardRequest = prune({
     id: facts.id,
     imp: [buildImpression(facts)],
     site: { domain: site.domain, page: site.page, publisher: { id: site.publisherId } },
@@ -101,7 +101,7 @@ export function buildBidRequest(facts: BidRequestInput): JsonObject {
     bcat: nonEmpty(blocked.categories),
     badv: nonEmpty(blocked.advertisers),
   });
-  const request = facts.ext ? merge(built, facts.ext) : built;
+  const request = facts.ext ? merge(standardRequest, facts.ext) : standardRequest;
   return { ...request, ...originalIds(facts.id, request) };
 }
 
