@@ -142,12 +142,12 @@ export async function countDailyBudgets(
   const counts = await count(database, scope, [...caps.keys()], nowMs);
   const part = database.connections ? partPerProcess : 1;
   for (const [id, cap] of caps) {
-    const counted = counts.get(id) ?? { servedToday: 0, served: 0, filled: 0, outstanding: 0 };
+    const adCounts = counts.get(id) ?? { servedToday: 0, served: 0, filled: 0, outstanding: 0 };
     const budget = budgets.get(id) ?? { served: 0, allowance: 0, inFlight: 0, reserved: 0 };
     const previous = before.get(id) ?? budget;
-    budget.served = counted.servedToday;
+    budget.served = adCounts.servedToday;
     budget.allowance =
-      allowanceOf(cap, counted, part) - previous.inFlight - (budget.reserved - previous.reserved);
+      allowanceOf(cap, adCounts, part) - previous.inFlight - (budget.reserved - previous.reserved);
     budgets.set(id, budget);
   }
 }

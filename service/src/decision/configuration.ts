@@ -60,8 +60,9 @@ export async function openConfiguration({
   let timer: NodeJS.Timeout | undefined;
 
   /**
-   * Isolates failures: while an account's data cannot be read, that account keeps its last configuration and the others
-   * are refreshed. The first read must include every account, because an unknown key is rejected permanently.
+   * Isolates the failure of a single account, such as an unreachable shard: that account keeps its last configuration,
+   * and the others are refreshed. The first read must include every account, because an unknown key is rejected
+   * permanently.
    */
   const isolate = async (accountId: string, read: () => Promise<void>): Promise<void> => {
     try {

@@ -54,9 +54,9 @@ const hasChanged = ({ before, after }: Transition): boolean =>
 function judge(facts: Facts, before: DecisionState): Transition {
   const events = facts.evidence.get(before.id) ?? [];
   const invalidReason = before.invalidReason ?? checkTraffic(before.requiredMs, events) ?? null;
-  const invalid = invalidReason !== null;
+  const isInvalid = invalidReason !== null;
   const servedAtMs =
-    before.servedAtMs ?? (invalid ? null : (checkImpression(before, events) ?? null));
+    before.servedAtMs ?? (isInvalid ? null : (checkImpression(before, events) ?? null));
   const withImpression = { ...before, invalidReason, servedAtMs };
   const verdict = judgeReward(facts, withImpression, events);
   // A new reason for a pending reward is not a transition.

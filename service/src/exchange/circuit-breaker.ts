@@ -10,7 +10,7 @@ export interface CircuitBreaker {
 }
 
 /** Number of latest results that count. */
-const window = 20;
+const windowSize = 20;
 /** Minimum results before a circuit can open, because a single failure is not significant. */
 const minResults = 10;
 const maxFailureRate = 0.5;
@@ -49,7 +49,7 @@ export function createCircuitBreaker(clock: Pick<Clock, 'monotonicMs'>): Circuit
         else circuit.retryAtMs = clock.monotonicMs() + pauseMs;
         return;
       }
-      circuit.results = [...circuit.results, succeeded].slice(-window);
+      circuit.results = [...circuit.results, succeeded].slice(-windowSize);
       const failures = circuit.results.filter((result) => !result).length;
       const isFailing = failures >= circuit.results.length * maxFailureRate;
       if (circuit.results.length >= minResults && isFailing)

@@ -19,7 +19,12 @@ export interface OutsideRequest {
 }
 
 export type OutsideResponse =
-  | { status: 'ok'; httpStatus: number; text: string; /** After redirects. */ url: string }
+  | {
+      status: 'ok';
+      httpStatus: number;
+      text: string;
+      /** Final URL after redirects. */ url: string;
+    }
   | {
       status: 'failed';
       reason: string;

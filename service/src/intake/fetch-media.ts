@@ -43,7 +43,7 @@ export type FetchMedia = (request: MediaRequest, signal: AbortSignal) => Promise
 interface Deps {
   /** `strict` connects only to public IPs; `development` also to loopback. */
   agents: { strict: Dispatcher; development: Dispatcher };
-  /** Timeout for a file, redirects included (default 30 s). */
+  /** Timeout for a file, including redirects (default 30 s). */
   timeoutMs?: number;
 }
 

@@ -42,7 +42,7 @@ export type IntakeResult = 'copied' | 'replaced' | 'archived' | 'failed' | Rejec
  */
 export type SubmitOffer = (scope: Scope, source: Submission['source'], offer: Offer) => void;
 
-/** How long a rejected offer is not tried again. */
+/** How long to wait before a rejected offer is tried again. */
 const rejectedForMs = 3_600_000;
 const maxRejected = 10_000;
 

@@ -13,7 +13,7 @@ export interface S3Bucket {
   secret: string;
 }
 
-/** Timeout until the response headers; players may take any time to read the body. */
+/** Timeout for the response headers. The body has none, because players may read it slowly. */
 const timeoutMs = 30_000;
 
 /** Stores files in a bucket. The service proxies them to players, so the bucket can stay private. */

@@ -17,7 +17,7 @@ export interface Watch {
   byMs: number;
   /** Time received minus time sent of the fastest request: the device's clock skew plus the time in flight. */
   offsetMs: number;
-  /** How long the ad had to be watched. */
+  /** Required watch time. */
   requiredMs: number;
 }
 

@@ -90,7 +90,7 @@ const oldestMs = 8 * 86_400_000;
 /** How long requests to an unreachable host are paused. Doubles with each pause, up to `longest`. */
 const pausesMs = { first: 500, longest: 60_000 };
 
-/** Makes due requests until stopped. Several processes can share a database. */
+/** Makes tracker requests when they are due, until stopped. Several processes can share a database. */
 export function startTrackerDispatcher(deps: Deps): TrackerDispatcher {
   const { clock, database, lane, log, leaseMs = 20_000 } = deps;
   const nowMs = clock.monotonicMs;
