@@ -5,6 +5,7 @@ import type { Clock } from '../platform/clock.ts';
 import { toDocument } from '../resource/resource-store.ts';
 import type { ResourceKind } from '../resource/resource.ts';
 import type { Database, Scope } from '../store/database.ts';
+import { readCitusRole } from '../store/citus.ts';
 import { DatabaseUnreachableError, isUnreachable } from '../store/database-errors.ts';
 import { countDailyBudgets, type DailyBudget } from './caps.ts';
 import { type AnyResource, compileSnapshot, type Snapshot } from './snapshot.ts';
@@ -17,8 +18,12 @@ export interface Configuration {
   version(accountId: string): number | undefined;
   /** Returns the budgets of house ads with a daily cap, by house ad id; up to a second out of date. */
   dailyBudgets(scope: Scope): ReadonlyMap<string, DailyBudget>;
-  /** Reads changes from the database; resolves when this process has applied them. */
-  refresh(): Promise<void>;
+  /**
+   * Reads changes from the database; resolves when this process has applied them.
+   *
+   * @param accountId an account to read even if its version has not changed
+   */
+  refresh(accountId?: string): Promise<void>;
   /** Number of webhooks, across accounts, that the service has disabled. */
   disabledWebhooks(): number;
   /** Seconds since the configuration was last in sync with the database. */
@@ -36,9 +41,18 @@ interface Deps {
 
 interface AccountView {
   version: number;
+  /** Monotonic times of the next reads, although the version is the same. */
+  rereadsAtMs: readonly number[];
   snapshots: Record<Environment, Snapshot>;
   dailyBudgets: Record<Environment, Map<string, DailyBudget>>;
 }
+
+/**
+ * In a Citus cluster, a commit is visible on the coordinator, which has the versions, a moment before it is on the shard.
+ * Therefore an account is read again this long after its version has changed. Usually the first time is enough; if a node
+ * fails during the commit, the cluster completes it within a minute (`citus.recover_2pc_interval`).
+ */
+const rereadsMs = [500, 2_000, 10_000, 90_000];
 
 const emptySnapshot = compileSnapshot([]);
 
@@ -52,6 +66,9 @@ export async function openConfiguration({
   const accounts = new Map<string, AccountView>();
   /** Keys of all accounts, by hash. Keys are revoked, but never removed. */
   const keys = new Map<string, KeyPrincipal>();
+  /** Accounts to read even if their version has not changed. */
+  const requested = new Set<string>();
+  const isCluster = (await readCitusRole(database)) !== undefined;
   let running: Promise<void> | undefined;
   let rerun = false;
   let isFirst = true;
@@ -78,17 +95,25 @@ export async function openConfiguration({
     const versions = await database.query<{ account_id: string; version: number }>(
       'SELECT account_id, version FROM config_versions',
     );
+    const due = new Set(requested);
+    requested.clear();
     for (const { account_id: accountId, version } of versions) {
-      if (accounts.get(accountId)?.version === version) continue;
+      const before = accounts.get(accountId);
+      const isChanged = before?.version !== version;
+      const rereads = isChanged
+        ? (isCluster ? rereadsMs : []).map((ms) => startedAtMs + ms)
+        : before.rereadsAtMs;
+      const rereadsAtMs = rereads.filter((atMs) => atMs > startedAtMs);
+      if (!isChanged && !due.has(accountId) && rereadsAtMs.length === rereads.length) continue;
       await isolate(accountId, async () => {
         // The version was read before the data, so at worst a concurrent change is read twice.
         const snapshots = await loadSnapshots(database, accountId);
         // Keep the budgets; the count below adds those of new ads.
-        const dailyBudgets = accounts.get(accountId)?.dailyBudgets ?? {
+        const dailyBudgets = before?.dailyBudgets ?? {
           sandbox: new Map(),
           live: new Map(),
         };
-        accounts.set(accountId, { version, snapshots, dailyBudgets });
+        accounts.set(accountId, { version, rereadsAtMs, snapshots, dailyBudgets });
         for (const [hash, key] of await loadKeys(database, accountId)) keys.set(hash, key);
       });
     }
@@ -104,7 +129,8 @@ export async function openConfiguration({
   };
 
   /** Refreshes again if requested during a refresh, because that one may have read too early. */
-  const refresh = (): Promise<void> => {
+  const refresh = (accountId?: string): Promise<void> => {
+    if (accountId !== undefined) requested.add(accountId);
     if (running) {
       rerun = true;
       return running;

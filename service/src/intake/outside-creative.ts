@@ -76,7 +76,7 @@ export async function changeConfiguration(
     await lockConfiguration(queries, scope.accountId);
     await work({ queries, scope, actor: 'service' });
   });
-  await configuration.refresh();
+  await configuration.refresh(scope.accountId);
   wake();
 }
 

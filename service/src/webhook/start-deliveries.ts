@@ -50,7 +50,7 @@ export function startDeliveries(deps: Deps): Dispatcher {
       await lockConfiguration(queries, accountId);
       await work({ queries, scope: { accountId, environment }, actor: 'service' });
     });
-    await configuration.refresh();
+    await configuration.refresh(accountId);
   };
   const common = {
     database,
@@ -107,6 +107,6 @@ export async function findWebhook(
   const find = () => configuration.snapshot(scope).webhooks.find((webhook) => webhook.id === id);
   const existing = find();
   if (existing) return existing;
-  await configuration.refresh();
+  await configuration.refresh(scope.accountId);
   return find();
 }

@@ -1,30 +1,38 @@
 import { pino } from 'pino';
 import { expect, test } from 'vitest';
 import { openConfiguration } from '../../src/decision/configuration.ts';
-import { systemClock } from '../../src/platform/clock.ts';
 import type { Database } from '../../src/store/database.ts';
+import { createManualClock } from '../manual-clock.ts';
 
 const live = { environment: 'live' } as const;
+const key = { ...live, kind: 'sk', allowed_origins: [], rate_limit: null, revoked_at: null };
 
-/** Two accounts, of which one may be on a node that does not respond. */
+/**
+ * A Citus cluster with two accounts, of which one may be on a node that does not respond. `keys` are those visible on the
+ * shards.
+ */
 function createCluster() {
-  const state = { version: 1, unreachable: false };
+  const clock = createManualClock(0);
+  const state = { version: 1, unreachable: false, keys: [] as string[] };
   const query = async (text: string, params: readonly unknown[] = []): Promise<unknown[]> => {
     if (text.includes('config_versions'))
       return ['acc_1', 'acc_2'].map((account_id) => ({ account_id, version: state.version }));
     if (state.unreachable && params[0] === 'acc_1')
       throw Object.assign(new Error('no node'), { code: '08006', severity: 'ERROR' });
+    if (text.includes('pg_extension') || text.includes('citus_is_coordinator'))
+      return [{ coordinator: true }];
+    if (text.includes('FROM keys')) return state.keys.map((hash) => ({ ...key, id: hash, hash }));
     return [];
   };
   const database = { query, execute: query } as unknown as Database;
   const open = () =>
     openConfiguration({
       database,
-      clock: systemClock,
+      clock,
       log: pino({ level: 'silent' }),
       pollMs: 60_000,
     });
-  return { state, open };
+  return { state, open, clock };
 }
 
 test('while the node of one account is unreachable, the other accounts get their configuration', async () => {
@@ -44,4 +52,33 @@ test('a process does not start with only some accounts’ keys', async () => {
   const { state, open } = createCluster();
   state.unreachable = true;
   await expect(open()).rejects.toThrow('no node');
+});
+
+test('a change that reaches its shard after its version is applied by the next polls', async () => {
+  const { state, open, clock } = createCluster();
+  const configuration = await open();
+  state.version = 2;
+  await configuration.refresh();
+  state.keys = ['visible a moment later'];
+  await configuration.refresh();
+  expect(configuration.findKey('visible a moment later')).toBeUndefined();
+  clock.set(clock.nowMs() + 500);
+  await configuration.refresh();
+  expect(configuration.findKey('visible a moment later')).toBeDefined();
+  state.keys = ['recovered after a crash'];
+  clock.set(clock.nowMs() + 90_000);
+  await configuration.refresh();
+  expect(configuration.findKey('recovered after a crash')).toBeDefined();
+  await configuration.stop();
+});
+
+test('the process that made a change reads it, even if a poll has read the version too early', async () => {
+  const { state, open } = createCluster();
+  const configuration = await open();
+  state.version = 2;
+  await configuration.refresh();
+  state.keys = ['own change'];
+  await configuration.refresh('acc_1');
+  expect(configuration.findKey('own change')).toBeDefined();
+  await configuration.stop();
 });

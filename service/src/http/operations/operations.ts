@@ -48,7 +48,7 @@ export function createRunOperation({
     });
     if (response.replayed) void reply.header('idempotency-replayed', 'true');
     else {
-      await configuration.refresh();
+      await configuration.refresh(accountId);
       wake();
     }
     if (response.revision !== undefined) void reply.header('etag', toEntityTag(response.revision));
