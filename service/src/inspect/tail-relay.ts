@@ -27,10 +27,10 @@ interface Deps {
   processId: string;
 }
 
-/** How long a process caches who is watching. */
+/** How long a process caches whether others are watching. */
 const cacheMs = 1_000;
 const readIntervalMs = 500;
-/** Lines that may wait to be written; a larger burst is shown incompletely. */
+/** Maximum number of lines waiting to be written; a larger burst is shown incompletely. */
 const maxQueue = 1_000;
 
 /**
@@ -113,7 +113,7 @@ function startWatch(
 const pause = (ms: number, signal: AbortSignal): Promise<void> =>
   delay(ms, undefined, { signal }).catch(() => undefined);
 
-/** A cached query whether other processes watch an account. */
+/** A cached query for whether other processes are watching an account. */
 interface CachedQuery {
   readAtMs: number;
   /** Undefined while the query is in flight. */
@@ -144,7 +144,7 @@ export interface LiveLine {
   data: object;
 }
 
-/** The number of lines that the panel shows. */
+/** Number of lines that the panel shows. */
 const maxLines = 500;
 
 /** A line in transit to other processes. */
@@ -156,8 +156,8 @@ export interface SentLine {
 }
 
 /**
- * The tables through which processes share the live tail, as used by one of them. Uses the clock of the
- * database only, since the clocks of the machines may differ.
+ * The tables through which processes share the live tail, as used by one of them. Uses only the
+ * database's clock, since the machines' clocks may differ.
  */
 export interface TailStore {
   write(lines: readonly SentLine[]): Promise<void>;

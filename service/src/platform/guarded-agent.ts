@@ -3,7 +3,7 @@ import type { LookupFunction, Socket } from 'node:net';
 import { Agent, buildConnector } from 'undici';
 import { type AddressRule, isAllowedAddress } from './public-address.ts';
 
-/** Webhooks must not be sent to this IP address. */
+/** Thrown instead of connecting to an IP address that is not public. */
 export class BlockedAddressError extends Error {
   constructor(address: string) {
     super(`The address ${address} is not on the public internet.`);
@@ -33,8 +33,8 @@ export function createGuardedAgent(
     lookup: guardedLookup(rule, resolve),
   });
   return new Agent({
-    // Unlimited: the concurrency windows limit requests, and accounts that deliver to the same host must not wait
-    // for each other. Each connection has one request at a time.
+    // Unlimited: the concurrency windows limit requests, and accounts that send requests to the same host must not
+    // wait for each other. Each connection carries one request at a time.
     connections: null,
     keepAliveTimeout: 10_000,
     connect(options, callback) {

@@ -9,17 +9,17 @@ interface LockOptions {
 }
 
 /**
- * A schema change waits for the sessions that use the table, and every later statement queues behind it. So it
- * waits briefly, lets the others pass, and tries again.
+ * Maximum wait for a table lock per attempt. Every later statement on the table queues behind a waiting schema change,
+ * so the migration gives up early, lets those statements run, and retries after `retryDelayMs`.
  */
 const lockTimeoutMs = 2_000;
 const findBlockersAfterMs = 1_000;
-const pauseMs = 1_000;
+const retryDelayMs = 1_000;
 
 /**
- * Runs `work` in a transaction that holds the migration lock; waits while another process holds it.
+ * Runs `work` in a transaction that holds the migration lock, waiting while another process holds the lock.
  *
- * @throws Error that names the blocking session, if it blocks for `waitMs`.
+ * @throws Error that names the blocking session, if the lock is not acquired within `waitMs`.
  */
 export async function withMigrationLock<T>(
   database: Database,
@@ -50,7 +50,7 @@ export async function withMigrationLock<T>(
     } finally {
       watch.stop();
     }
-    await sleep(pauseMs);
+    await sleep(retryDelayMs);
   }
 }
 
@@ -63,7 +63,7 @@ function createBlockerWatch(database: Database) {
       const [row] = await queries.query<{ pid: number }>('SELECT pg_backend_pid() AS pid');
       timer = setTimeout(() => {
         const before = blockers;
-        // Some engines lack the view: the session stays unknown.
+        // Some engines lack the view; the session is then reported as unknown.
         blockers = describeBlockers(database, row?.pid).catch(() => before);
       }, findBlockersAfterMs);
     },

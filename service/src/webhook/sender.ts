@@ -32,7 +32,7 @@ export interface AttemptResult {
 }
 
 const maxStoredBytes = 1_024;
-/** Read up to this much, so that the connection can be reused: a new connection costs more. */
+/** Maximum number of bytes read, so that most connections can be reused; a new connection costs more. */
 const maxReadBytes = 65_536;
 
 interface Deps {
@@ -87,8 +87,8 @@ export function createSender({ clock, agents, timeoutMs = 10_000 }: Deps): Send 
 }
 
 /**
- * Reads the start of the body, bounded in size. The status has already decided the outcome, so a body that breaks
- * off or never ends changes nothing.
+ * Reads the start of the body, bounded in size. The status has already decided the outcome, so a truncated
+ * or endless body changes nothing.
  */
 async function readStart(body: Dispatcher.ResponseData['body']): Promise<string> {
   const chunks: Buffer[] = [];
