@@ -62,17 +62,11 @@ function timeDigits(ms: number): string {
 
 /** Five bytes in eight digits. */
 function digitsOf(bytes: Uint8Array, at: number): string {
-  const [a = 0, b = 0, c = 0, d = 0, e = 0] = [
-    bytes[at],
-    bytes[at + 1],
-    bytes[at + 2],
-    bytes[at + 3],
-    bytes[at + 4],
-  ];
+  const byte = (index: number): number => bytes[at + index] ?? 0;
   return (
-    pair((a << 2) | (b >> 6)) +
-    pair((b << 4) | (c >> 4)) +
-    pair((c << 6) | (d >> 2)) +
-    pair((d << 8) | e)
+    pair((byte(0) << 2) | (byte(1) >> 6)) +
+    pair((byte(1) << 4) | (byte(2) >> 4)) +
+    pair((byte(2) << 6) | (byte(3) >> 2)) +
+    pair((byte(3) << 8) | byte(4))
   );
 }

@@ -30,7 +30,7 @@ interface Deps {
 const maxHashes = 10_000;
 
 /**
- * Authenticates a request by its API key.
+ * Authenticates a request by its API key. Returns a promise only if there is something to wait for.
  *
  * @throws ProblemError when the key is missing, invalid, not permitted on this route, or over its rate limit.
  */
@@ -38,23 +38,26 @@ type AdmitKey = (
   request: FastifyRequest,
   reply: FastifyReply,
   keys: readonly KeyKind[],
-) => Promise<KeyPrincipal>;
+) => KeyPrincipal | Promise<KeyPrincipal>;
 
 export function createAdmitKey(deps: Deps): AdmitKey {
   const hashes = new Map<string, string>();
-  return async (request, reply, keys) => {
+  return (request, reply, keys) => {
     const { origin } = request.headers;
     if (origin !== undefined && keys.includes('pk')) allowOrigin(reply, origin);
     let principal: KeyPrincipal;
     try {
       principal = readKey(deps, hashes, request);
-      if (origin !== undefined) {
-        if (principal.kind === 'sk') await rejectLeak(deps, principal, origin, request);
-        checkOrigin(principal, origin);
-      }
+      if (origin !== undefined && principal.kind === 'pk') checkOrigin(principal, origin);
     } catch (error) {
       deps.limiter.onUnauthenticated(request, reply);
       throw error;
+    }
+    if (origin !== undefined && principal.kind === 'sk') {
+      return rejectLeak(deps, principal, origin, request).catch((error: unknown) => {
+        deps.limiter.onUnauthenticated(request, reply);
+        throw error;
+      });
     }
     deps.limiter.onKey(principal, request, reply);
     if (!keys.includes(principal.kind)) {
@@ -77,14 +80,28 @@ export function addAuthentication(
   sessions: SessionAccess,
 ): void {
   app.decorateRequest('principal', null);
-  app.addHook('onRequest', async (request, reply) => {
-    const { keys } = request.routeOptions.config;
-    if (!keys) return;
+  const authenticate = (
+    request: FastifyRequest,
+    reply: FastifyReply,
+    keys: readonly KeyKind[],
+  ): Principal | Promise<Principal> => {
     const { authorization, cookie } = request.headers;
-    if (authorization === undefined && cookie !== undefined && acceptsSessions(request, keys)) {
-      request.principal = (await sessions.admit(request, reply)) ?? null;
-    }
-    request.principal ??= await admitKey(request, reply, keys);
+    if (authorization === undefined && cookie !== undefined && acceptsSessions(request, keys))
+      return sessions
+        .admit(request, reply)
+        .then((principal) => principal ?? admitKey(request, reply, keys));
+    return admitKey(request, reply, keys);
+  };
+  app.addHook('onRequest', (request, reply, done) => {
+    const { keys } = request.routeOptions.config;
+    if (!keys) return done();
+    const admit = (principal: Principal): void => {
+      request.principal = principal;
+      done();
+    };
+    const authenticated = authenticate(request, reply, keys);
+    if (authenticated instanceof Promise) authenticated.then(admit, done);
+    else admit(authenticated);
   });
 }
 
