@@ -16,7 +16,7 @@ export interface RunningService {
   url: string;
   /** The keys of the demo account. */
   keys: { sandbox: KeyPair; live: KeyPair };
-  /** Where the first owner signs up; absent if there is a user. */
+  /** The URL at which the first owner signs up; absent if there is a user. */
   setupUrl: string | undefined;
   dataDir: string;
   process: ChildProcess;

@@ -10,7 +10,7 @@ export interface RewardReceipt {
   userRef: string;
   placement: string;
   reward: Reward;
-  /** What proves that the ad was watched: `verified`, or a value of `acceptEvidence`. */
+  /** The proof that the ad was watched: `verified`, or a value of `acceptEvidence`. */
   evidence: string;
   environment: 'sandbox' | 'live';
   /** `aud`: your account, `acc_…`. */

@@ -12,7 +12,7 @@ import type { Stack } from './stack.ts';
 import { it } from './worker.ts';
 
 const waiting = { timeout: 30_000, interval: 200 };
-/** What nobody outside the service may learn, apart from the origin of the bidder. */
+/** Values that must not leave the service, apart from the bidder's origin. */
 const floors = { bidder: 1_234_567, tooHigh: 98_765_432 };
 const cpmMicros = 4_321_987;
 const privateAddress = '10.9.8.7';
@@ -64,7 +64,7 @@ async function connectSources(): Promise<void> {
   await untilApproved(source.id);
 }
 
-/** The text with whatever is in its tokens, which are signed but not encrypted. */
+/** Returns the text together with the content of its tokens, which are signed but not encrypted. */
 const decoded = (text: string): string =>
   text +
   text

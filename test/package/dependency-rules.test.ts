@@ -58,7 +58,7 @@ const rejected: [file: string, line: string][] = [
   ['service/panel/src/preview/show-preview.ts', `export { a } from '../../../../src/ads.ts';`],
   ['protocol/x.ts', `export { a } from '../service/src/y.ts';`],
 ];
-/** Similar imports that are allowed. */
+/** Similar imports that are valid. */
 const allowed: [file: string, line: string][] = [
   ['src/transport/x.ts', `export { a } from '../platform/y.ts';`],
   ['src/transport/x.ts', `export type { a } from '../../protocol/wire.ts';`],

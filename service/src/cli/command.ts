@@ -9,9 +9,9 @@ type Parsed<O extends Options> = ReturnType<
 export interface Command {
   /** As typed: `keys roll`. */
   name: string;
-  /** What it does, in one line. */
+  /** One-line description for the list of commands. */
   summary: string;
-  /** What `--help` shows: usage, options, examples. */
+  /** Text for `--help`: usage, options, examples. */
   help: string;
   /** @throws UsageError when the arguments are invalid. */
   run(args: string[]): Promise<void>;

@@ -56,7 +56,7 @@ const migrateCommand: Command = {
   summary: 'create or update the database schema',
   help: `Usage: trueward-service migrate
 
-start does this too. Run it first if several processes start at once, or if the service
+start does this too. Run it first if several processes start at the same time, or if the service
 may not change tables. Running it again changes nothing.`,
   async run(args) {
     readArguments(args, {});

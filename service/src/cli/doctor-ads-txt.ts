@@ -57,7 +57,7 @@ const describeSeller = ({ system, seller }: Seller): string =>
     ? `a line with the publisher id ${seller}`
     : `the line of seller ${seller} at ${system}`;
 
-/** Real files have up to some 300 kB. */
+/** The largest real files have about 300 kB. */
 const maxBytes = 1_048_576;
 const maxRedirects = 3;
 const timeoutMs = 5_000;

@@ -69,7 +69,7 @@ trueward-service <command> --help shows the help of a command; --version prints 
 ${environmentHelp}`;
 }
 
-/** A plain message for errors that an operator can fix; a stack for all others. */
+/** Returns a plain message for errors that an operator can fix, and a stack for all others. */
 function describe(error: unknown): string {
   if (error instanceof DomainError) {
     const fields = error.errors.map(({ pointer, message }) => `  ${pointer.slice(1)} ${message}`);

@@ -108,7 +108,7 @@ async function requireReadable(path: string): Promise<void> {
   });
 }
 
-/** Opens the file lazily: lines that are read before anybody iterates would be lost. */
+/** Opens the file lazily, because lines that are read before the iteration starts would be lost. */
 async function* readLines(file: string): AsyncGenerator<string> {
   const handle = await open(file);
   yield* handle.readLines();

@@ -6,7 +6,7 @@ import type { Database, Queries } from '../store/database.ts';
 import { migrate } from '../store/migrate.ts';
 import { CommandError, printMessage } from './command.ts';
 
-/** What a command that works on the database gets. */
+/** The context of a command that uses the database. */
 export interface DatabaseContext {
   database: Database;
   config: Config;

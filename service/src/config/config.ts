@@ -28,7 +28,7 @@ export interface Config extends DatabaseConfig {
   drainMs: number;
   /** How long the outside sources of a decision may take together. */
   demandBudgetMs: number;
-  /** After how long without an offer the creative of an outside source is archived; undefined: never. */
+  /** How long after its last offer a creative of an outside source is archived; undefined: never. */
   unofferedMs: number | undefined;
   /** Folder of the media under `/media/`. */
   mediaDirectory: string;

@@ -4,9 +4,9 @@ import { parseHeaders, samplerNames } from '../trace/tracing.ts';
 
 /** A configuration variable of the service. */
 export interface Setting {
-  /** What it is for, for `--help`. */
+  /** Purpose, for `--help`. */
   about: string;
-  /** What a valid value looks like, for error messages. */
+  /** Description of a valid value, for error messages. */
   expected: string;
   valid(text: string): boolean;
   /** The default, used when the variable is unset or empty. */

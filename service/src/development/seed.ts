@@ -15,7 +15,7 @@ export type DevelopmentKeys = Record<Environment, { publishable: string; secret:
 
 /**
  * Creates the demo account on the first start in development, and returns its keys. If several processes start
- * at once, one of them creates it. Updates media URLs when the URL of the service has changed, such as its port.
+ * at the same time, one of them creates it. Updates media URLs when the URL of the service has changed, such as its port.
  */
 export async function seedDevelopment(
   service: Service,
@@ -90,7 +90,7 @@ function readSeed(file: string): Seed | undefined {
   }
 }
 
-/** Writes a temporary file and renames it, so that a kill leaves either the old or the new file. */
+/** Writes a temporary file and renames it, so that a crash leaves either the old or the new file. */
 function writeSeed(file: string, seed: Seed): void {
   writeFileSync(`${file}.new`, JSON.stringify(seed, undefined, 2), { mode: 0o600, flush: true });
   renameSync(`${file}.new`, file);
@@ -147,7 +147,7 @@ async function seedEnvironment(
   }
 }
 
-/** Seeds a placement that the built-in test source fills, with its creative, so that its first ad is shown at once. */
+/** Seeds a placement that the built-in test source fills, with its creative, so that its first ad needs no review. */
 async function seedOutsideSource(
   queries: Queries,
   resources: ResourceStore,
@@ -295,7 +295,7 @@ const demoPlacements: Stored<'placement'>[] = [
   { ...common, name: 'lobby', format: 'banner', close_after_ms: 0 },
 ];
 
-/** Of the sandbox only, as the test source is. */
+/** In the sandbox only, like the test source. */
 const outsidePlacement: Stored<'placement'> = {
   ...common,
   name: 'treasure',

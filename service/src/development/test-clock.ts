@@ -3,7 +3,7 @@ import { type Clock, systemClock } from '../platform/clock.ts';
 
 /** How to move a clock, in milliseconds. */
 export interface ClockMove {
-  /** Time that passes, for wall time and monotonic time alike. */
+  /** Advances both wall time and monotonic time. */
   advanceMs?: number;
   /** Sets wall time alone forward, or back. */
   setWallByMs?: number;

@@ -25,7 +25,8 @@ interface Rule {
 }
 
 /**
- * Finds the cause in the audit log as of the decision, since it may have been changed or archived later.
+ * Finds the policy or kill switch in the audit log, in its state at the time of the decision: it may have been changed or
+ * archived since.
  *
  * @param rule The policy that the decision’s webhook event names.
  */

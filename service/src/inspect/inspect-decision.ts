@@ -16,7 +16,7 @@ interface Deps {
 interface Inspection {
   decision: object;
   explain?: Explanation[];
-  /** What prevented every ad. */
+  /** The reason why no ad was eligible. */
   cause?: Cause;
   events: object[];
   reward?: RewardStatus & { reasons: string[] };

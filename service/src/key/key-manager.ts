@@ -12,7 +12,7 @@ interface Deps {
   audit: AuditLog;
   /** The highest rate limit that a key may have; absent: unlimited. */
   ceiling: { perS: number; burst: number } | undefined;
-  /** Makes every process reload the keys of the account. */
+  /** Makes every process reload the account's keys. */
   incrementConfigVersion(queries: Queries, accountId: string): Promise<void>;
 }
 

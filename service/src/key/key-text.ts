@@ -5,7 +5,7 @@ import type { Scope } from '../store/database.ts';
 export type Environment = Scope['environment'];
 export type KeyKind = 'sk' | 'pk';
 
-/** What the text of a key encodes. */
+/** The information encoded in a key. */
 interface KeyText {
   kind: KeyKind;
   environment: Environment;

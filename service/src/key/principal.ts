@@ -14,7 +14,7 @@ export interface KeyPrincipal {
   revokedAtMs?: number;
 }
 
-/** What a panel user may do: viewers read, operators make changes, owners also manage keys, secrets and users. */
+/** Role of a panel user: viewers read, operators make changes, owners also manage keys, secrets and users. */
 export type Role = 'viewer' | 'operator' | 'owner';
 
 export const roles = ['viewer', 'operator', 'owner'] as const satisfies readonly Role[];

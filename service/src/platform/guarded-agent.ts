@@ -3,7 +3,7 @@ import type { LookupFunction, Socket } from 'node:net';
 import { Agent, buildConnector } from 'undici';
 import { type AddressRule, isAllowedAddress } from './public-address.ts';
 
-/** Thrown instead of connecting to an IP address that is not public. */
+/** Thrown instead of connecting to an IP address that the {@link AddressRule} does not allow. */
 export class BlockedAddressError extends Error {
   constructor(address: string) {
     super(`The address ${address} is not on the public internet.`);

@@ -1,6 +1,6 @@
 import ipaddr from 'ipaddr.js';
 
-/** Which addresses the service may connect to on behalf of an operator, besides public ones. */
+/** Addresses that the service may connect to on behalf of an operator, in addition to public ones. */
 export interface AddressRule {
   /** Allows loopback addresses, for development. */
   loopback: boolean;
@@ -27,7 +27,7 @@ export function isAllowedAddress(address: string, rule: AddressRule): boolean {
   return range === 'unicast' && parsed.match(globalUnicast);
 }
 
-/** Whether this is a NAT64 address, which no receiver has itself. */
+/** Whether this is a NAT64 address, which stands for an IPv4 address. */
 const isNat64 = (address: string): boolean =>
   ipaddr.IPv6.isValid(address) && ipaddr.IPv6.parse(address).match(nat64);
 

@@ -17,7 +17,7 @@ export function parseAdsTxtLine(line: string): AdsTxtRecord | undefined {
   return { system: system.toLowerCase(), seller, relationship };
 }
 
-/** Those of the lines whose record is not in the file; the certification authority id, which is optional, may differ. */
+/** Returns the lines that the file does not contain. The optional certification authority id is ignored. */
 export function missingAdsTxtLines(file: string, lines: readonly string[]): string[] {
   const present = new Set(recordsOf(file).map(keyOf));
   return lines.filter((line) => {

@@ -107,7 +107,7 @@ const webUrlRule = 'must be an http or https URL';
 const isWebUrl = (text: string | undefined): boolean =>
   text === undefined || (URL.canParse(text) && /^https?:$/.test(new URL(text).protocol));
 
-/** A reference to another object: by id; to a placement by name or, in a kill switch, by either. */
+/** A reference to another object by id. Placements are referenced by name or, in kill switches, by either. */
 interface Reference {
   pointer: string;
   kind: ResourceKind;

@@ -63,7 +63,7 @@ export function checkSource(source: Stored<'source'>, rule: SourceRule): FieldEr
 }
 
 const error = (member: Member, message: string): FieldError => ({
-  // What requests call it.
+  // Its name in API requests.
   pointer: member === 'request_header_names' ? '/request_headers' : `/${member}`,
   message,
 });
@@ -92,7 +92,7 @@ function findTestProblem(
   return findTestSourceProblem(member === 'tag_url' ? 'vast' : 'openrtb', url);
 }
 
-/** Where Google serves ads from. */
+/** Domains from which Google serves ads. */
 const googleHosts = [
   'doubleclick.net',
   'googlesyndication.com',

@@ -10,7 +10,7 @@ import type {
   Review,
 } from '@trueward/protocol/wire';
 
-/** The kinds of managed object, and the document of each. */
+/** The document types of managed objects, by kind. */
 export interface ResourceKinds {
   placement: Placement;
   source: Source;
@@ -30,7 +30,7 @@ type ResourceFields = 'id' | 'environment' | 'created_at' | 'updated_at';
 /** The stored document of a resource, without those members. */
 export type Stored<K extends ResourceKind> = Omit<ResourceKinds[K], ResourceFields>;
 
-/** A document without what the store adds to it. */
+/** Returns a document without the fields that the store adds. */
 export function toStored<K extends ResourceKind>(document: ResourceKinds[K]): Stored<K> {
   const { id: _id, environment: _env, created_at: _made, updated_at: _changed, ...own } = document;
   return own as Stored<K>;

@@ -208,7 +208,7 @@ async function readManifest(path: string): Promise<Manifest | undefined> {
     const manifest = JSON.parse(await readFile(path, 'utf8')) as Manifest;
     return manifest.trueward_archive === 1 ? manifest : undefined;
   } catch {
-    // Missing or incomplete: the week is archived again.
+    // The archive is missing or incomplete, so the week is archived again.
     return undefined;
   }
 }

@@ -107,8 +107,8 @@ function statementFor(table: string): string {
 }
 
 /**
- * Settings of the role, which Citus copies to all nodes: a lock timeout for the connections between nodes, which do not
- * inherit that of the session, and the propagation of `SET LOCAL`, for transactions that set their own.
+ * Role settings, which Citus copies to all nodes: the lock timeout, because connections between nodes do not inherit the
+ * session's, and the propagation of `SET LOCAL`, for transactions with their own timeout.
  */
 async function roleSettings(queries: Pick<Queries, 'query'>): Promise<string[]> {
   const [row] = await queries.query<{ timeout: string; database: string }>(

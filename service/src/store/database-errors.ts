@@ -35,7 +35,7 @@ export class NotReplicatedError extends Error {
   }
 }
 
-/** A host of `DATABASE_URL` is a standby, so that another one must be used. */
+/** Thrown if a host in `DATABASE_URL` is a standby, so another one must be used. */
 export class StandbyError extends Error {
   constructor(host: string) {
     super(`${host} is a standby, which accepts no writes.`);

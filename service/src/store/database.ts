@@ -31,7 +31,7 @@ export interface TransactionOptions {
    * `BEGIN`: if that fails, nothing is written outside a transaction. Saves a round trip.
    */
   readsFirst?: boolean;
-  /** Makes the planner prefer indexes for lookups by id: a sequential scan is only cheap while a partition is empty. */
+  /** Makes the planner prefer indexes for lookups by id, because a sequential scan is cheap only while a partition is empty. */
   byIndex?: boolean;
   /** Disables timeouts and retries, for work on all rows. */
   noTimeout?: boolean;
@@ -58,7 +58,7 @@ export interface Database extends Queries {
    */
   transaction<T>(work: (queries: Queries) => Promise<T>, options?: TransactionOptions): Promise<T>;
   close(): Promise<void>;
-  /** Where to change the schema, if not here: the coordinator of a Citus cluster. Closed together with this one. */
+  /** The database for schema changes, if not this one: the coordinator of a Citus cluster. Closed together with this one. */
   schema?: Database;
   /** Whether the last write failed because the disk is full; absent if the disk is not watched. */
   isFull?(): boolean;

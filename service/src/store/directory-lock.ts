@@ -21,8 +21,8 @@ interface Owner {
 }
 
 /**
- * Acquires the exclusive lock `file` for this process, also if the process that holds it has ended. It does not
- * work across machines or containers that share a folder but not their processes.
+ * Acquires the exclusive lock `file` for this process, or takes it over from a process that has exited. Does not work
+ * across machines or containers that share a folder but not their processes.
  *
  * @throws DirectoryInUseError when a running process holds the lock.
  */

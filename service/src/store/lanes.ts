@@ -62,7 +62,7 @@ export function createLanes<T, R>(options: LanesOptions<T, R>): Lane<T, R> {
   };
 }
 
-/** Limits how many transactions of lanes run at a time, so that connections are left for everything else. */
+/** Limits the number of concurrent lane transactions, so that connections remain for everything else. */
 export interface Gate {
   run<T>(owner: string, work: () => Promise<T>): Promise<T>;
 }

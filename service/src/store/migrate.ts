@@ -216,7 +216,7 @@ async function readApplied(queries: Queries): Promise<AppliedMigration[]> {
 /** Unique violation, duplicate table, duplicate object. */
 const duplicateStates = new Set(['23505', '42P07', '42710']);
 
-/** `IF NOT EXISTS` does not protect against a race: of two processes that create a table at once, one fails. */
+/** `IF NOT EXISTS` does not protect against a race: if two processes create a table at the same time, one fails. */
 async function createMigrationTables(database: Database): Promise<void> {
   const statements = [
     'CREATE TABLE IF NOT EXISTS migration_lock (account_id text PRIMARY KEY)',

@@ -30,7 +30,7 @@ function messageOf(error: unknown): string {
   return error instanceof Error ? error.message : String(error);
 }
 
-/** Which database to open, and how. */
+/** The database to open, and its limits. */
 export interface DatabaseConfig {
   /** Folder of the embedded database. */
   dataDirectory: string;

@@ -41,7 +41,7 @@ export function createHosts(connectionString: string, random = Math.random): Hos
       return this;
     }
 
-    /** What libpq calls `target_session_attrs=primary`, which `pg` does not have. */
+    /** Does the same as `target_session_attrs=primary` of libpq, which `pg` does not support. */
     async #rejectStandby(): Promise<void> {
       // The pool listens from the end of `connect`; until then, a connection that breaks would end the process.
       const ignore = (): void => undefined;

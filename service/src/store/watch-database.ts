@@ -102,8 +102,8 @@ interface OutageNotices {
 
 const outageProbeIntervalMs = 500;
 /**
- * How many commits of this role are waiting for a synchronous standby, and not just for the next round trip to it. They go on
- * waiting after their client has given up, and count against `max_connections`; so the probe must not be another of them.
+ * Counts this role's commits that have been waiting for a synchronous standby for longer than a round trip. They keep waiting
+ * after their client has given up, and count against `max_connections`, so the probe must not add another one.
  */
 const outageProbe = `SELECT count(*)::bigint AS waiting FROM pg_stat_activity
   WHERE usename = current_user AND wait_event = 'SyncRep'

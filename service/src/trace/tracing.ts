@@ -37,7 +37,7 @@ export interface Work {
 
 const noSpan: Span = { headers: {}, setAttributes: () => undefined, fail: () => undefined };
 
-/** Tracing that is off: passes everything through, at no cost. */
+/** Disabled tracing: passes everything through at no cost. */
 export const noTracing: Tracing = {
   nameRequest: () => undefined,
   lane: () => createLane,
@@ -45,7 +45,7 @@ export const noTracing: Tracing = {
   stop: () => Promise.resolve(),
 };
 
-/** Where spans are exported, and how they are sampled. */
+/** The collector of spans, and the sampling rate. */
 export interface TraceSettings {
   /** The OTLP/HTTP base URL of the collector, without `/v1/traces`. */
   endpoint: string;

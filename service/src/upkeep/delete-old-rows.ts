@@ -8,7 +8,7 @@ export interface Retention {
   decisionsMs: number | undefined;
   /** Audit records. */
   auditMs: number | undefined;
-  /** Where old weeks are archived; if set, only archived weeks are dropped. */
+  /** The folder for archives of old weeks; if set, only archived weeks are dropped. */
   archiveDirectory: string | undefined;
 }
 

@@ -71,7 +71,7 @@ async function deleteOld(deps: Deps, stopping: AbortSignal): Promise<void> {
     log.warn({ kept }, 'kept weeks that are not archived: run trueward-service archive');
 }
 
-/** Drops old weeks; `kept` are those that must be archived first. */
+/** Drops old weeks, except for `kept`, which must be archived first. */
 export async function dropOldWeeks(
   database: Database,
   nowMs: number,

@@ -13,10 +13,10 @@ interface Deps {
   passwords: Passwords;
 }
 
-/** What panel users can change about their own sign-in. */
+/** Changes that panel users make to their own sign-in. */
 export interface OwnAccount {
   /** Ends every session of the user, and returns the token of a new one. */
-  changePassword(user: User, next: string): Promise<string>;
+  changePassword(user: User, newPassword: string): Promise<string>;
   /** Creates a secret for an authenticator app; codes are required once {@link confirmCodes} succeeds. */
   startCodes(user: User): Promise<{ secret: string; otpauthUrl: string }>;
   /** @throws DomainError when the code is wrong, or no setup is in progress. */
@@ -49,20 +49,20 @@ export function createOwnAccount({
       return result;
     });
   return {
-    async changePassword(user, next) {
-      await checkNewPassword(next, user, '/next');
-      const password = await passwords.hash(next);
-      return change(user, 'user.password_changed', async (queries, now) => {
-        await updateUser(queries, { ...now, password });
-        await sessions.endAll(queries, now);
-        return sessions.begin(queries, now);
+    async changePassword(user, newPassword) {
+      await checkNewPassword(newPassword, user, '/next');
+      const password = await passwords.hash(newPassword);
+      return change(user, 'user.password_changed', async (queries, current) => {
+        await updateUser(queries, { ...current, password });
+        await sessions.endAll(queries, current);
+        return sessions.begin(queries, current);
       });
     },
     async startCodes(user) {
       if (user.codesActive) {
         throw new DomainError('conflict', 'One-time codes are already on: turn them off first.');
       }
-      const { sealed, ...setup } = codes.make(user.email);
+      const { sealed, ...setup } = codes.create(user.email);
       await updateUser(database, { ...user, codesSecret: sealed });
       return setup;
     },
@@ -72,18 +72,18 @@ export function createOwnAccount({
           'conflict',
           'There is nothing to confirm: start the setup of one-time codes first.',
         );
-      if (!(await codes.use(user, code))) {
+      if (!(await codes.redeem(user, code))) {
         throw new DomainError('invalid_request', 'The body is not valid.', [
           { pointer: '/code', message: 'is not the current code of the app' },
         ]);
       }
-      await change(user, 'user.codes_turned_on', (queries, now) =>
-        updateUser(queries, { ...now, codesActive: true }),
+      await change(user, 'user.codes_turned_on', (queries, current) =>
+        updateUser(queries, { ...current, codesActive: true }),
       );
     },
     stopCodes: (user) =>
-      change(user, 'user.codes_turned_off', (queries, now) =>
-        updateUser(queries, { ...now, codesActive: false, codesSecret: null }),
+      change(user, 'user.codes_turned_off', (queries, current) =>
+        updateUser(queries, { ...current, codesActive: false, codesSecret: null }),
       ),
   };
 }

@@ -67,7 +67,7 @@ export function createSignIn({ database, clock, codes, sessions, passwords }: De
         if (!user || !matches) return { refused: 'sign_in_failed' };
         if (!user.codesActive) return undefined;
         if (code === undefined) return { refused: 'code_required' };
-        return (await codes.use(user, code)) ? undefined : { refused: 'sign_in_failed' };
+        return (await codes.redeem(user, code)) ? undefined : { refused: 'sign_in_failed' };
       });
       if (failure || !user) return failure ?? { refused: 'sign_in_failed' };
       return { sessionToken: await database.transaction((queries) => begin(queries, user)) };
@@ -109,7 +109,7 @@ interface Attempt {
   ip: string;
 }
 
-/** An attempt, counted before its outcome is known, so that parallel attempts all count. */
+/** An attempt that is counted before its outcome is known, so that parallel attempts count, too. */
 interface CountedAttempt {
   /** The attempt succeeded: resets the failures of the account from this IP. */
   succeed(): Promise<void>;
@@ -211,6 +211,6 @@ function createLockOut(queries: Queries, clock: Clock): LockOut {
   };
 }
 
-/** Hashed to a fixed length, whatever was entered. */
+/** Hashes the subject, so that input of any length gets a short name. */
 const subjectOf = (kind: string, name: string): string =>
   createHash('sha256').update(`${kind} ${name}`).digest('hex');

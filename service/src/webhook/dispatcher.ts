@@ -214,7 +214,7 @@ export function startDispatcher(deps: Deps): Dispatcher {
       .finally(() => {
         freeSlot();
         attempts.delete(attempted);
-        // A slot is free again after the limit across all endpoints was reached.
+        // The limit across all endpoints was reached, and a slot is free again.
         if (endpoint.hasMore && attempts.size + 1 === maxInFlight) refill();
       });
     attempts.add(attempted);
@@ -269,7 +269,7 @@ function accountCapacities(
   return [...inFlight].map(([accountId, used]) => ({ accountId, free: accountLimit(free, used) }));
 }
 
-/** How many more slots an account may take so that it uses no more than remain free afterwards. */
+/** Maximum number of additional slots for an account: afterwards, at least as many must be free as it uses. */
 const accountLimit = (free: number, used: number): number =>
   Math.max(0, Math.ceil((free - used) / 2));
 

@@ -32,7 +32,7 @@ export interface AttemptResult {
 }
 
 const maxStoredBytes = 1_024;
-/** Maximum number of bytes read, so that most connections can be reused; a new connection costs more. */
+/** Maximum number of bytes read of a response. Reading it to the end lets the connection be reused. */
 const maxReadBytes = 65_536;
 
 interface Deps {

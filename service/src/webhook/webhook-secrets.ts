@@ -28,19 +28,19 @@ export async function createWebhookSecret(
   nowMs: number,
 ): Promise<string> {
   const secret = `whsec_${randomBytes(32).toString('base64')}`;
-  const [{ count, signing } = { count: 0, signing: 0 }] = await queries.query<{
+  const [{ count, active } = { count: 0, active: 0 }] = await queries.query<{
     count: number;
-    signing: number;
+    active: number;
   }>(
     `SELECT count(*)::bigint AS count,
-        count(*) FILTER (WHERE expires_at IS NULL OR expires_at > $4)::bigint AS signing
+        count(*) FILTER (WHERE expires_at IS NULL OR expires_at > $4)::bigint AS active
       FROM secrets WHERE account_id = $1 AND purpose = $2 AND starts_with(id, $3)`,
     [accountId, purpose, `${webhookId}/`, new Date(nowMs)],
   );
-  if (signing >= maxSecrets) {
+  if (active >= maxSecrets) {
     throw new DomainError(
       'conflict',
-      `This webhook already has ${signing} active secrets, the maximum. Wait until the overlap of one ` +
+      `This webhook already has ${active} active secrets, the maximum. Wait until the overlap of one ` +
         'has ended, or send an overlap_s of 0, which expires all of them immediately.',
     );
   }
@@ -120,7 +120,7 @@ export function createSecretCache({ clock, read, version }: SecretCacheDeps) {
       secrets.catch(() => cache.delete(webhookId));
     }
     const nowMs = clock.nowMs();
-    const signing = (await entry.secrets).filter(({ expiresAtMs }) => expiresAtMs > nowMs);
-    return signing.map(({ secret }) => secret);
+    const active = (await entry.secrets).filter(({ expiresAtMs }) => expiresAtMs > nowMs);
+    return active.map(({ secret }) => secret);
   };
 }

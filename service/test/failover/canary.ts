@@ -6,7 +6,7 @@ import { Agent, request } from 'undici';
 export interface Canary {
   /** The ids of its decisions. */
   acknowledged: ReadonlySet<string>;
-  /** What a client of this process saw from `sinceMs` on (`performance.now()`); call it when the process has recovered. */
+  /** Results of this process's client since `sinceMs` (`performance.now()`); call it when the process has recovered. */
   read(sinceMs: number): Interruption;
   stop(): Promise<void>;
 }

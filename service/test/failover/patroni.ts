@@ -170,7 +170,7 @@ export async function startPatroni(): Promise<PatroniCluster> {
       signal: AbortSignal.timeout(body ? 60_000 : 2_000),
       ...(body ? { method: 'POST', body: JSON.stringify(body) } : {}),
     });
-  /** What the primary knows, as others may know only of its predecessor. Undefined unless all are well. */
+  /** The members as seen by the primary; others may still report its predecessor. Undefined unless all are healthy. */
   const readMembers = async (node: Node): Promise<Members | undefined> => {
     if (!(await api(node, '/primary')).ok) return undefined;
     return findMembers(await (await api(node, '/cluster')).text(), nodes);

@@ -14,7 +14,7 @@ interface Options {
   onFailure?(result: FailureResult): void;
 }
 
-/** What clients of each process saw. */
+/** Results of each process's clients. */
 export interface FailureResult {
   name: string;
   /** Of the process that connects through HAProxy. */

@@ -4,7 +4,7 @@ import type { AdEvent, Decision, EventBatchResult } from '@trueward/protocol/wir
 import { Agent } from 'undici';
 import { send } from './send.ts';
 
-/** What the service has acknowledged. */
+/** Everything that the service has acknowledged. */
 export interface Acknowledged {
   decisions: Set<string>;
   /** `decision id/event id`. */

@@ -512,7 +512,7 @@ test('a file that changed at its origin returns the creative to review, even for
   });
   expect(videoOf(after).duration_ms).toBe(12_000);
   expect((await download(videoOf(after).files[0]?.url)).equals(meadow)).toBe(true);
-  // What was approved is still there to compare with.
+  // The approved version is still available for comparison.
   const [entry] = await auditOf(creative.id);
   expect(entry).toMatchObject({ action: 'creative.origin_changed', actor: 'service' });
   const previous = entry?.before as Creative | undefined;

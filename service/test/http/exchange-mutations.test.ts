@@ -17,7 +17,7 @@ import { createSource, offerRequest } from '../outside-source.ts';
 import { applyEdit, chain, edit, pieces } from '../unit/vast/edits.ts';
 import { type Documents, inline, vast } from '../unit/vast/fixtures.ts';
 
-/** What a path responds with; `REQUEST_ID` becomes the id of the bid request. Undefined: it never responds. */
+/** The response of each path; `REQUEST_ID` becomes the id of the bid request. Undefined: it never responds. */
 const documents = new Map<string, string | undefined>();
 const server = createServer((request, response) => {
   const chunks: Buffer[] = [];

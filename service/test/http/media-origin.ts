@@ -7,7 +7,7 @@ export interface MediaOrigin {
   url: string;
   /** The paths of all requests. */
   requests: string[];
-  /** What a path responds with from now on. */
+  /** Sets the response of a path from now on. */
   serve(path: string, response: Buffer | string | RequestListener): void;
   stop(): Promise<void>;
 }

@@ -101,7 +101,7 @@ async function state(): Promise<unknown> {
   ];
 }
 
-/** What every user may do for themselves, and requests without side effects. */
+/** Requests that every user may make for themselves, and requests without side effects. */
 const anyUserMay = [
   'DELETE /panel/api/account/codes',
   'DELETE /panel/api/session',

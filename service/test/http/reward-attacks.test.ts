@@ -287,7 +287,7 @@ describe('concurrency', () => {
     const [first, second] = [await request(), await request()];
     game.pass(20_000);
     const ago = (ms: number) => new Date(game.clock.nowMs() - ms).toISOString();
-    // The later one first, so that the other one is earlier in time.
+    // The later completion is sent first, so that the other one precedes it in time.
     for (const [ad, beganMs] of [
       [first, 7_000],
       [second, 17_000],

@@ -3,7 +3,7 @@ import type { Decision } from '../../../protocol/wire.ts';
 import { percentile } from '../outbox/statistics.ts';
 import type { Side } from './side.ts';
 
-/** What one account got while a worker was dead. */
+/** Results of one account while a worker was dead. */
 export interface AccountRow {
   account: 'on the killed worker' | 'on another worker';
   requests: number;

@@ -109,7 +109,7 @@ const describe = ({ measured, rounds, rows, deadWorker }: Databases): string =>
     .filter(Boolean)
     .join('\n\n');
 
-/** CPU of the servers per whole ad, relative to the first database, and the size of a cluster that this implies. */
+/** Server CPU per whole ad relative to the first database, and the cluster size that this implies. */
 const describeRatios = (rows: readonly SideRow[]): string => {
   const [first, ...others] = rows.filter(({ atOnce }) => atOnce > 1);
   if (!first) return '';

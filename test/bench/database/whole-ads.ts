@@ -3,7 +3,7 @@ import { type Ad, type Client, forEach, watched } from '../service/ads.ts';
 import { nowMs, type Receiver } from '../service/receiver.ts';
 import type { Processes, Side } from './side.ts';
 
-/** What some ads took, in one round. */
+/** The cost of some ads in one round. */
 export interface Window {
   /** Of each decision. */
   decisionMs: number[];

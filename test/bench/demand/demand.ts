@@ -5,7 +5,7 @@ import { createDemand } from '../../../service/test/demo-demand.ts';
 import { adFrom, bidFrom } from './documents.ts';
 import type { SourceServer } from './source-server.ts';
 
-/** What a source of the benchmark is and how long it takes. */
+/** Kind and latency of a source in the benchmark. */
 interface SourcePlan {
   kind: 'vast' | 'openrtb';
   delayMs: number;

@@ -172,7 +172,7 @@ export async function compareHouseOnly(
 export const residentBytes = (pid: number): number =>
   Number(/^VmRSS:\s+(\d+) kB/m.exec(readFileSync(`/proc/${pid}/status`, 'utf8'))?.[1]) * 1_024;
 
-/** What many decisions that wait for hanging sources at the same time add to the memory of the service. */
+/** Measures the memory of many concurrent decisions that wait for hanging sources. */
 export async function measureWaiting(
   { side, players }: Measured,
   server: SourceServer,

@@ -39,7 +39,7 @@ const number = (value: number | undefined, digits = 0): string =>
 const table = (head: string[], rows: string[][]): string =>
   [head, head.map(() => '---'), ...rows].map((row) => `| ${row.join(' | ')} |`).join('\n');
 
-/** Short if garbage collection is excluded. */
+/** Whether the task is short when garbage collection is excluded. */
 const isCollection = ({ collectingMs, ms }: Tasks['over8'][number]): boolean =>
   ms - collectingMs <= 8;
 

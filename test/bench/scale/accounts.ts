@@ -13,7 +13,7 @@ const budget = 0.9;
 const atOnce = 16;
 const sampleMs = 20;
 
-/** Which account each process serves. */
+/** The account that each process serves. */
 const variants = [
   { name: 'one account', accountOf: () => 0 },
   { name: 'three accounts', accountOf: (index: number) => index },

@@ -4,7 +4,7 @@ import type { GroupCommit } from './group-commit.ts';
 import type { Cost } from './meter.ts';
 import type { Side } from './side.ts';
 
-/** What is measured: `decisionAlone` is 64 at a time and nothing else; `ad` is everything, with its webhook. */
+/** Measured units: `decisionAlone` is decisions only, 64 at a time; `ad` is a whole ad with its webhook. */
 export type Unit =
   'decisionAlone' | 'decision' | 'start' | 'quartiles' | 'finish' | 'delivery' | 'ad';
 

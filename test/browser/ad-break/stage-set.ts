@@ -176,7 +176,7 @@ export function setStage() {
 
 export const restored = { nodes: 1, top: true, focus: true };
 
-/** What the overlay shows; `undefined` while there is none. */
+/** The content of the overlay; `undefined` while there is none. */
 export function overlay() {
   const root = [...document.body.children].find((child) => child.shadowRoot)?.shadowRoot;
   const shown = (selector: string) =>

@@ -65,7 +65,7 @@ it.each([
       Date.parse(service.events.find((event) => event.type === type)?.occurred_at ?? '');
     expect(timeOf('midpoint') - timeOf('start')).toBeGreaterThan(600);
     expect(timeOf('complete') - timeOf('start')).toBeGreaterThan(1_300);
-    // Events before the storage opened do not wait for it.
+    // Events from before the storage opened do not wait for it.
     expect(arrived).toContainEqual({ type: 'third_quartile', beforeOpening: true });
     await eventually(() => expect(ads.diagnostics().outbox).toMatchObject({ storage, stored: 0 }));
     const ids = service.events.map(({ id }) => id);

@@ -7,7 +7,7 @@ let shown: Awaited<ReturnType<typeof openWith>>;
 
 afterEach(() => shown.end());
 
-// Hebrew for the other direction: axe measures no contrast of Arabic letters.
+// Hebrew for right-to-left text, because axe does not measure the contrast of Arabic letters.
 describe.each(['en', 'he'])('In %s', (locale) => {
   beforeEach(() => page.viewport(640, 480));
 

@@ -42,7 +42,7 @@ export const states: Record<string, (opened: ReturnType<typeof openOverlay>) => 
   },
 };
 
-/** What an ad from an outside source requires. */
+/** Requirements of ads from outside sources. */
 export const demands = {
   advertiser: 'Meadow Games',
   icon: { url: adChoices, width: 77, height: 15, click_url: 'https://choices.test/' },

@@ -135,7 +135,7 @@ interface Library {
 declare global {
   interface Window {
     library: Library;
-    /** What the library has asked the game to do. */
+    /** The library's requests to the game. */
     needs: string[];
     ended: unknown;
   }

@@ -33,7 +33,7 @@ export interface WatchPlan {
 export interface PlayerPlan {
   /** Offset of the device's clock. */
   skewMs: number;
-  /** By how much the clock is changed during the first ad. */
+  /** The clock change during the first ad. */
   jumpMs: number;
   watches: WatchPlan[];
   /** Number of tabs with the game. */

@@ -138,7 +138,7 @@ export const isCheat = ({ behavior }: WatchPlan): boolean =>
 interface Occurrence {
   type: AdEvent['type'];
   happenedMs: number;
-  /** What the device reports instead. */
+  /** The value that the device reports instead. */
   statedMs?: number;
   sentMs: number[];
   more: Pick<AdEvent, 'watched_ms' | 'visible'>;

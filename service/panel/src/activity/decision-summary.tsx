@@ -11,7 +11,7 @@ interface Props {
   explain: NonNullable<Decision['explain']>;
   /** Name of the policy that blocked the request. */
   blockedBy?: string | undefined;
-  /** What blocked every ad. */
+  /** The rule that blocked every ad. */
   cause?: Cause | undefined;
 }
 

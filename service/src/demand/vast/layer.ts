@@ -9,7 +9,7 @@ import {
 } from './values.ts';
 import { childOf, childrenOf, type XmlElement } from './xml.ts';
 
-/** Which URLs may use http. Click-through URLs always may, because the player's browser opens them. */
+/** The URLs that may use http. Click-through URLs always may, because the player's browser opens them. */
 export interface UrlRules {
   /** Media, icons and captions. */
   httpMedia: boolean;

@@ -70,7 +70,7 @@ function startExchange(store: UseStore, exchange: UseExchange, log: Logger): () 
   };
 }
 
-/** How many requests a process has allowed since its start, by hashed name. */
+/** Number of requests that a process has allowed since its start, by hashed name. */
 export interface Use {
   name: string;
   uses: number;

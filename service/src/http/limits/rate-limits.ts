@@ -34,7 +34,7 @@ export interface RateLimiter {
   onUnauthenticated(client: Client, reply: ReplyHeaders): void;
   /** A decision for a user. */
   onUser(principal: Principal, userRef: string, reply: ReplyHeaders): void;
-  /** A long-polling request, until the returned function is called. */
+  /** Counts a long-polling request until the returned function is called. */
   onWait(principal: Principal, client: Client, decisionId: string): () => void;
 }
 
@@ -137,7 +137,7 @@ interface WaitLimits {
   address: number;
 }
 
-/** What a long-polling request counts against. */
+/** The limits that a long-polling request counts against. */
 interface WaitSubject {
   decisionId: string;
   keyId: string;

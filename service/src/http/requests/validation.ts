@@ -15,7 +15,7 @@ export function addValidation(app: FastifyInstance): void {
   app.setValidatorCompiler<object>(({ schema, httpPart }) =>
     (httpPart === 'body' ? body : url).compile(schema),
   );
-  // Responses are built by typed code; response schemas would only cost time and could drop members.
+  // Typed code creates the responses; validating them would only cost time and could drop fields.
   app.setSerializerCompiler(() => JSON.stringify);
 }
 

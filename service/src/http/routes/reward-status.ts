@@ -15,7 +15,7 @@ interface Deps {
   receipts: Receipts;
   clock: Pick<Clock, 'nowMs'>;
   limiter: Pick<RateLimiter, 'onWait'>;
-  /** Aborts when the service stops, so that long-polling requests are answered. */
+  /** Aborts when the service stops, so that long-polling requests end. */
   stopping: AbortSignal;
 }
 

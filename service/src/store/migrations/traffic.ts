@@ -1,4 +1,4 @@
-/** The reasons for invalid traffic, and the clock offset of each event. */
+/** Adds the reasons for invalid traffic, and the clock offset of each event. */
 export const traffic = {
   name: '0020-traffic',
   statements: [

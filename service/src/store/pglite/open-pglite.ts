@@ -101,7 +101,7 @@ function restrictModes(folder: string): void {
     chmodSync(join(entry.parentPath, entry.name), entry.isDirectory() ? 0o700 : 0o600);
 }
 
-/** Calls fsync on a folder and on what it contains, `depth` levels down. */
+/** Calls fsync on a folder and its contents, `depth` levels deep. */
 function syncTree(path: string, depth = Infinity): void {
   if (depth > 0) {
     for (const entry of readdirSync(path, { withFileTypes: true })) {

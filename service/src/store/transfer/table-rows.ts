@@ -64,7 +64,7 @@ export function createTally() {
       tally.sum += BigInt(`0x${digest}`);
       tables.set(table, tally);
     },
-    /** Lists the table even if no row follows. */
+    /** Starts a table, which is listed even if it has no rows. */
     start(table: string): void {
       tables.set(table, { rows: 0, sum: 0n });
     },

@@ -25,6 +25,8 @@ const bid = (more: object = {}) => ({
   ...more,
 });
 
+/** Objects nested this many levels deep. */
+const nested = (levels: number): object => (levels === 0 ? {} : { inner: nested(levels - 1) });
 const responseOf = (bids: unknown, more: object = {}) =>
   JSON.stringify({ id: 'req-1', bidid: 'r1', seatbid: [{ seat: 's1', bid: bids }], ...more });
 
@@ -107,8 +109,15 @@ describe('a bid response', () => {
     ['the answer to another request', responseOf([bid()], { id: 'req-2' })],
     ['without an id', responseOf([bid()], { id: undefined })],
     ['one whose seatbid is an object', responseOf([bid()], { seatbid: {} })],
+    ['nested too deeply', responseOf([bid({ ext: nested(65) })])],
   ])('is malformed, rather than empty, when it is %s', (_what, body) => {
     expect(readBidResponse(body, rules)).toMatchObject({ status: 'malformed' });
+  });
+
+  test('may nest deeply in strings and extensions', () => {
+    const text = '[{"'.repeat(100);
+    const body = responseOf([bid({ ext: { text, nested: nested(50) } })]);
+    expect(readBidResponse(body, rules)).toMatchObject({ status: 'bids' });
   });
 
   test.each([

@@ -29,7 +29,7 @@ export const tracking = (event: string, url: string, offset?: string): string =>
 export const mp4 = (attributes = '', url = 'https://cdn.example/ad.mp4'): string =>
   `<MediaFile type="video/mp4" delivery="progressive" width="1280" height="720" bitrate="1500" ${attributes}><![CDATA[${url}]]></MediaFile>`;
 
-/** What varies between the fixtures: pieces of XML, placed where VAST has them. */
+/** Pieces of XML that differ between fixtures, each at its place in a VAST document. */
 interface AdParts {
   /** Attributes of `Ad`. */
   ad?: string;

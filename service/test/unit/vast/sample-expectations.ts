@@ -1,6 +1,6 @@
 import type { ErrorReport, VastAd } from '../../../src/demand/vast/ad.ts';
 
-/** What a public sample must lead to. */
+/** The expected result of a public sample. */
 export interface Expected {
   /** The file that plays, its declared duration and its click-through URL; or the error code. */
   ad?: {
@@ -61,7 +61,7 @@ const intro = (
   };
 };
 
-/** Where a sample has a ClickTracking instead of a ClickThrough. */
+/** Samples with a ClickTracking instead of a ClickThrough. */
 const withoutPage = (expected: Expected, ...clicks: string[]): Expected => ({
   ...expected,
   ad: { media: 'VAST-4.0-Short-Intro.mp4', durationMs: 16_000 },

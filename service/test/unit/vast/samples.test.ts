@@ -94,7 +94,7 @@ async function fetchFromServer(url: string): Promise<FetchResult> {
   return { status: 'ok', text: await response.text(), url };
 }
 
-/** What the table of expectations has of a result. */
+/** Reduces a result to the fields in the table of expectations. */
 function summarize({ ad, noAd, errors }: VastResult): Expected {
   if (!ad) return { noAd: noAd.code, trackers: {}, progress: [], errors };
   const { clickThrough, icons, captions, durationMs = 0 } = ad;

@@ -5,7 +5,7 @@ import type { ContestantFacts } from '../contestants.ts';
 import type { Report } from '../page/bench.ts';
 import { nextRun, openContestant, withBrowser, withProfile, type Setting } from './setting.ts';
 
-/** What remains after the whole browser is killed. */
+/** Measures how many events survive when the whole browser is killed. */
 export interface KillResult {
   events: number;
   delayMs: number;
