@@ -77,7 +77,7 @@ export interface RewardsDeps {
   deliver(callback: () => void): void;
 }
 
-/** Creates the {@link Rewards} of this device, and resumes those that an earlier page left unfinished. */
+/** Creates the {@link Rewards} for this device, and resumes rewards that an earlier page load left unfinished. */
 export function createRewards(deps: RewardsDeps): Rewards {
   const { clock, ledger, lifecycle, player } = deps;
   const handlers = new Set<RewardHandler>();

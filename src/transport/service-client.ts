@@ -87,7 +87,7 @@ export const toJson = (value: unknown): string => {
   return `{${members.map(([name, member]) => `${JSON.stringify(name)}:${toJson(member)}`).join()}}`;
 };
 
-/** Maximum delay accepted from the service, in milliseconds. */
+/** Maximum delay that the service can request with `Retry-After`, in milliseconds. */
 const maxRetryAfterMs = 3_600_000;
 
 /**

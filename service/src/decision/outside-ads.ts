@@ -151,7 +151,7 @@ class Auction {
     return chosen;
   }
 
-  /** Returns the decision for the chosen outside ad. */
+  /** Returns the decision for the chosen ad of an outside source. */
   fill(candidate: OutsideCandidate, house: Verdict): OutsideDecision {
     const { source, offer, limitAdTracking } = candidate;
     const { nowMs } = this.#facts;

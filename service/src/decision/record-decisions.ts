@@ -212,7 +212,7 @@ export async function recordDecisions(
   }, options);
 }
 
-/** How long a notice may still be sent. */
+/** How long after the decision a notice may be sent. */
 const noticeExpiryMs = 600_000;
 
 /** Builds requests for the due notices. They contain no player data. */

@@ -101,7 +101,7 @@ interface Deps {
 
 /** How often keys are reloaded, in case another process rotated them. */
 const reloadIntervalMs = 60_000;
-/** Minimum time between reloads, because anybody can request the public keys. */
+/** Minimum time between reloads. A request for the public keys reloads them, and anybody can send one. */
 const minReloadIntervalMs = 1_000;
 
 export async function createReceipts({ readKeys, issuer, log }: Deps): Promise<Receipts> {

@@ -21,7 +21,7 @@ test('an honest watch is rewarded, so the attacks below fail for their own reaso
   expect(await game.watch(await game.decide('honest'))).toMatchObject({ state: 'earned' });
 });
 
-test('a watch reported hours later is rewarded and delivered', async () => {
+test('an ad watched offline and reported hours later is rewarded, and the reward is delivered', async () => {
   const decision = await game.decide('traveller');
   game.pass(5_000);
   const events = [game.event(decision, 'start'), game.seen(decision), game.complete(decision)];

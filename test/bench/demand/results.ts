@@ -40,7 +40,7 @@ export interface HouseOnly {
 /** The longest turn of the event loop while a document is read. */
 export interface Stall {
   kind: 'VAST' | 'OpenRTB';
-  /** The elements of which the document is full. */
+  /** The elements that fill the document. */
   content: string;
   bytes: number;
   ms: number;

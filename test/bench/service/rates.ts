@@ -32,7 +32,7 @@ const windowMs = quick ? 2_000 : Number(values.seconds) * 1_000;
 const rates = quick ? [10, 100] : [10, 100, 1_000];
 /** Until as many ads end as start. */
 const leadInMs = watchMs + 900;
-/** Maximum requests in flight; beyond it, ads do not start and the rate is missed. */
+/** Maximum requests in flight; once it is reached, no ads start and the run falls short of its rate. */
 const mostWaiting = 1_000;
 /** For builds whose webhooks lag behind. */
 const drainMs = 300_000;

@@ -36,7 +36,7 @@ test('the setup page keeps its input however long it takes', async () => {
   await page.context().close();
 });
 
-test('the first owner sets up with the one-time link, enables one-time codes and signs in with one', async () => {
+test('the first owner sets up an account with the one-time link, enables one-time codes and signs in with a code', async () => {
   const page = await openLink(site.setupUrl);
   await page.getByRole('textbox', { name: 'E-mail' }).fill('ada@example.com');
   await page.getByLabel('Your name').fill('Ada');

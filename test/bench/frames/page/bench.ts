@@ -57,7 +57,7 @@ function booted(): Phaser.Game {
   return current;
 }
 
-/** A warmed-up game with the contestant and a stopped loop. */
+/** A warmed-up game with the contestant installed and its loop stopped. */
 async function prepare(contestant: Contestant): Promise<void> {
   current = await startGame();
   current.loop.sleep();
