@@ -390,15 +390,15 @@ export interface Creative {
   categories: string[];
   review: Review;
   /**
-   * Identifies the creative within its outside source. Set by the service when it imports the creative.
+   * Identifies the creative within its external source. Set by the service when it imports the creative.
    */
   source_key?: string;
   /**
-   * The URL from which an outside creative’s media was fetched and with which it is compared daily. Set by the service.
+   * The URL from which an external creative’s media was fetched and with which it is compared daily. Set by the service.
    */
   origin_url?: string;
   /**
-   * Copies of the icons, such as AdChoices, that an outside source shows with the creative. Set by the service.
+   * Copies of the icons, such as AdChoices, that an external source shows with the creative. Set by the service.
    *
    * @maxItems 8
    */
@@ -689,7 +689,7 @@ export interface DecisionCreative {
   click_url?: string;
   alt: string;
   /**
-   * The advertiser’s name, otherwise its domain. Every ad from an outside source has it, and only such an ad has `icon` and `skip_after_ms`.
+   * The advertiser’s name, otherwise its domain. Every ad from an external source has it, and only such an ad has `icon` and `skip_after_ms`.
    */
   advertiser?: string;
   icon?: AdIcon;

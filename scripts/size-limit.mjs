@@ -32,7 +32,7 @@ const parts = [
   { name: 'video renderer', code: core, chunk: 'video', limit: 2_500 },
   { name: 'image renderer', code: core, chunk: 'image', limit: 2_500 },
   { name: 'HTML renderer', code: core, chunk: 'html', limit: 2_500 },
-  { name: 'controls of outside ads', code: core, chunk: 'outside-ad', limit: 1_000 },
+  { name: 'controls of external ads', code: core, chunk: 'external-ad', limit: 1_000 },
   { name: 'banner', code: core, chunk: 'show-banner', limit: 2_500 },
   { name: 'one language', code: core, chunk: 'uk', limit: 1_000 },
   {

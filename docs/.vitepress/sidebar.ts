@@ -39,7 +39,7 @@ const sections: { text: string; entries: Entry[] }[] = [
       ['Test your integration', 'docs/test-your-integration.md'],
       ['Going-live checklist', 'docs/going-live.md'],
       ['Monetization', 'docs/monetization.md'],
-      ['Networks and bidders', 'docs/outside-sources.md'],
+      ['Networks and bidders', 'docs/external-sources.md'],
       ['Troubleshooting', 'docs/troubleshooting.md'],
     ],
   },

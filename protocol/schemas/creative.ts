@@ -97,7 +97,7 @@ export const creativeSchema = named('Creative', 'An ad.', {
       minLength: 1,
       maxLength: 500,
       description:
-        'Identifies the creative within its outside source. Set by the service when it imports the creative.',
+        'Identifies the creative within its external source. Set by the service when it imports the creative.',
     }),
   ),
   origin_url: Type.Optional(
@@ -105,7 +105,7 @@ export const creativeSchema = named('Creative', 'An ad.', {
       format: 'uri',
       maxLength: 8_192,
       description:
-        'The URL from which an outside creative’s media was fetched and with which it is compared daily. Set by the service.',
+        'The URL from which an external creative’s media was fetched and with which it is compared daily. Set by the service.',
     }),
   ),
   icons: Type.Optional(
@@ -123,7 +123,7 @@ export const creativeSchema = named('Creative', 'An ad.', {
       {
         maxItems: 8,
         description:
-          'Copies of the icons, such as AdChoices, that an outside source shows with the creative. Set by the service.',
+          'Copies of the icons, such as AdChoices, that an external source shows with the creative. Set by the service.',
       },
     ),
   ),

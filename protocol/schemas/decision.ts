@@ -113,7 +113,7 @@ export const decisionCreativeSchema = named('DecisionCreative', 'The ad to show.
   advertiser: Type.Optional(
     Type.String({
       description:
-        'The advertiser’s name, otherwise its domain. Every ad from an outside source has it, and only such an ad has `icon` and `skip_after_ms`.',
+        'The advertiser’s name, otherwise its domain. Every ad from an external source has it, and only such an ad has `icon` and `skip_after_ms`.',
     }),
   ),
   icon: Type.Optional(ref('AdIcon')),

@@ -7,7 +7,7 @@ import { createAuditLog } from './store/audit-log.ts';
 import type { Config } from './config/config.ts';
 import { createMakeDecision, createPseudonyms } from './decision/decision-service.ts';
 import { createDecisionLanes } from './decision/record-decisions.ts';
-import type { OutsideDeps } from './decision/outside-ads.ts';
+import type { ExternalDeps } from './decision/external-ads.ts';
 import { createDecisionTokens } from './decision/token.ts';
 import { createDryRun } from './decision/dry-run.ts';
 import { createTrySource } from './decision/try-source.ts';
@@ -219,8 +219,8 @@ async function wire(
     readHeaders: headers.read,
     stopping: stopping.signal,
   });
-  const outside: OutsideDeps = { ...exchange, ...intake, clock, budgetMs: config.demandBudgetMs };
-  const deciding = { ...judging, outside, makeUuid: randomUUID, development };
+  const external: ExternalDeps = { ...exchange, ...intake, clock, budgetMs: config.demandBudgetMs };
+  const deciding = { ...judging, external, makeUuid: randomUUID, development };
   const app = await createApp({
     database,
     configuration,

@@ -33,7 +33,7 @@ export function createDemand({ url, keys }: Sandbox) {
   return {
     call,
     find,
-    /** Resolves when the first creative of an outside source has been copied and approved. */
+    /** Resolves when the first creative of an external source has been copied and approved. */
     async untilApproved(sourceId: string): Promise<void> {
       const untilMs = performance.now() + 30_000;
       while (performance.now() < untilMs) {

@@ -73,9 +73,9 @@ export function openStage(
     cancelFocusCheck = clock.after(focusLossMs, () => document.hasFocus() && onVisibility());
   }
 
-  const { element, outsideAd } = creative;
+  const { element, externalAd } = creative;
   const overlay: Overlay = openOverlay(
-    { element, outsideAd, creative: decision.creative, strings, reward: decision.reward },
+    { element, externalAd, creative: decision.creative, strings, reward: decision.reward },
     {
       closeRequested: () => dispatch({ type: 'closeRequested' }),
       closeConfirmed: () => dispatch({ type: 'closeConfirmed' }),

@@ -30,7 +30,7 @@ export function icon(path: string): SVGSVGElement {
   return svg;
 }
 
-/** Adds what an ad from an outside source requires; returns a callback for the ad's progress. */
+/** Adds what an ad from an external source requires; returns a callback for the ad's progress. */
 type Decorate = (
   creative: OverlayContent['creative'],
   parts: OverlayParts,
@@ -41,8 +41,8 @@ type Decorate = (
 export interface OverlayContent {
   /** The creative; see `LoadedCreative.element`. */
   element: HTMLElement;
-  /** See `LoadedCreative.outsideAd`. */
-  outsideAd?: { decorate: Decorate } | undefined;
+  /** See `LoadedCreative.externalAd`. */
+  externalAd?: { decorate: Decorate } | undefined;
   /** `alt` is also the title of an ad without a reward, and the text of the end card. */
   creative: Omit<DecisionCreative, 'id' | 'media'>;
   strings: OverlayStrings;

@@ -40,7 +40,7 @@ export function openOverlay(content: OverlayContent, hooks: OverlayHooks): Overl
   const root = host.attachShadow({ mode: 'open' });
   root.adoptedStyleSheets = [overlayStyle()];
   root.append(dialog);
-  const onProgress = content.outsideAd?.decorate(content.creative, parts, strings, hooks);
+  const onProgress = content.externalAd?.decorate(content.creative, parts, strings, hooks);
   if (content.element.parentElement !== host) host.append(content.element);
   if (!host.isConnected) document.body.append(host);
   try {

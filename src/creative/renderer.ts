@@ -1,7 +1,7 @@
 import type { Reason } from '../outcome.ts';
 import type { DecisionCreative } from '../../protocol/wire.ts';
 import type { Clock } from '../platform/clock.ts';
-import type * as outsideAd from './outside-ad.ts';
+import type * as externalAd from './external-ad.ts';
 
 /**
  * A renderer's report about its creative, always caused by an event from the media or the page, never by our own
@@ -36,7 +36,7 @@ export interface LoadedCreative {
   /** In milliseconds. */
   readonly durationMs: number;
   /** Code that only an ad with an `advertiser` needs; such an ad is not shown without it. */
-  readonly outsideAd?: typeof outsideAd | undefined;
+  readonly externalAd?: typeof externalAd | undefined;
   /** Starts playback and reporting; called once, after `element` is in the page. */
   start(listener: (event: RendererEvent) => void): void;
   pause(): void;
@@ -84,9 +84,9 @@ export async function loadCreative(
   const { creative } = decision;
   const load = renderers[creative.media.format];
   if (load === undefined) throw new Error('format_unknown');
-  const [render, outsideAd] = await Promise.all([
+  const [render, externalAd] = await Promise.all([
     load(),
-    creative.advertiser === undefined ? undefined : import('./outside-ad.ts'),
+    creative.advertiser === undefined ? undefined : import('./external-ad.ts'),
   ]).catch(() => {
     throw new Error('chunk_not_loaded');
   });
@@ -96,5 +96,5 @@ export async function loadCreative(
     locale: navigator.language,
     ...options,
   });
-  return { ...loaded, outsideAd };
+  return { ...loaded, externalAd };
 }

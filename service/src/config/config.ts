@@ -26,9 +26,9 @@ export interface Config extends DatabaseConfig {
   countryHeader?: string;
   /** How long it keeps accepting requests after SIGTERM, while `/readyz` fails. */
   drainMs: number;
-  /** How long the outside sources of a decision may take together. */
+  /** How long the external sources of a decision may take together. */
   demandBudgetMs: number;
-  /** How long after its last offer a creative of an outside source is archived; undefined: never. */
+  /** How long after its last offer a creative of an external source is archived; undefined: never. */
   unofferedMs: number | undefined;
   /** Folder of the media under `/media/`. */
   mediaDirectory: string;

@@ -160,7 +160,7 @@ export const settings = {
   },
   UNOFFERED_CREATIVE_DAYS: {
     about:
-      'days after which creatives that their outside source no longer offers are archived; 0: never',
+      'days after which creatives that their external source no longer offers are archived; 0: never',
     ...wholeNumber(0, 3_650),
     fallback: '30',
   },
@@ -205,7 +205,7 @@ export const settings = {
     fallback: '0',
   },
   DEMAND_BUDGET_MS: {
-    about: 'how long the outside sources of a decision may take together, in milliseconds',
+    about: 'how long the external sources of a decision may take together, in milliseconds',
     ...wholeNumber(100, 10_000),
     fallback: '1000',
   },

@@ -1,6 +1,6 @@
 import type { Decision, DecisionRequest, Explanation, Policy } from '@trueward/protocol/wire';
 import { checkCaps, type DailyBudget } from './caps.ts';
-import type { OutsideSource } from '../resource/outside-source.ts';
+import type { ExternalSource } from '../resource/external-source.ts';
 import {
   type Ad,
   type Candidate,
@@ -93,9 +93,9 @@ export function checkRequest({
     : { policies };
 }
 
-/** Returns why an outside source must not be called; undefined if it may be. */
+/** Returns why an external source must not be called; undefined if it may be. */
 export function sourceRejection(
-  { id, child_directed: allowsChildren }: OutsideSource,
+  { id, child_directed: allowsChildren }: ExternalSource,
   { snapshot, entry, request, context, nowMs }: DecisionFacts,
 ): string | undefined {
   if (isKilled(snapshot, { sourceId: id }, nowMs)) return 'killed';
@@ -109,7 +109,7 @@ export function sourceRejection(
   return undefined;
 }
 
-/** Returns why an outside ad's creative must not be shown; undefined if it may be. */
+/** Returns why an external ad's creative must not be shown; undefined if it may be. */
 export function rejectAd(ad: Ad, facts: DecisionFacts): string | undefined {
   const { snapshot, entry, context, nowMs } = facts;
   const { creative } = ad;

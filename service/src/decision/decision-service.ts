@@ -19,9 +19,9 @@ import { describeDecision, lifetimeMs } from './describe-decision.ts';
 import {
   decideWithSources,
   type DescribeRequest,
-  type OutsideDeps,
-  type OutsideFilled,
-} from './outside-ads.ts';
+  type ExternalDeps,
+  type ExternalFilled,
+} from './external-ads.ts';
 import type { NewDecision, SourceCount } from './record-decisions.ts';
 import type { PlacementEntry } from './snapshot.ts';
 import type { DecisionTokens } from './token.ts';
@@ -36,7 +36,7 @@ export interface EvaluateDeps {
 
 export interface EvaluateWithSourcesDeps extends EvaluateDeps {
   clock: Clock;
-  outside: OutsideDeps;
+  external: ExternalDeps;
   /** A random UUID. */
   makeUuid(): string;
   /** Development mode, in which sandbox sources may use loopback URLs. */
@@ -73,7 +73,7 @@ export function createMakeDecision(deps: Deps): MakeDecision {
   return async (scope, entry, request, client) => {
     const nowMs = clock.nowMs();
     const input = { scope, entry, request, client, nowMs };
-    // Outside sources are not called for bots, because their impressions would not count.
+    // External sources are not called for bots, because their impressions would not count.
     const usesSources =
       entry.sources.length > 0 && !client.bot && !simulateVerdict(request.simulate);
     const evaluation = usesSources
@@ -124,14 +124,14 @@ interface EvaluationInput {
 }
 
 interface Evaluation {
-  verdict: Verdict | OutsideFilled;
+  verdict: Verdict | ExternalFilled;
   viewer: string | undefined;
-  /** Set only if outside sources were called. */
+  /** Set only if external sources were called. */
   demand?: DemandRecord;
   sourceCounts?: readonly SourceCount[];
 }
 
-/** Evaluates a request without outside sources and without storing the decision. Synchronous if no query is needed. */
+/** Evaluates a request without external sources and without storing the decision. Synchronous if no query is needed. */
 export function evaluateRequest(
   deps: EvaluateDeps,
   input: EvaluationInput,
@@ -149,7 +149,7 @@ interface HouseEvaluation extends Evaluation {
   verdict: Verdict;
 }
 
-/** Evaluates a request, including the placement's outside sources, without storing the decision. */
+/** Evaluates a request, including the placement's external sources, without storing the decision. */
 export async function evaluateWithSources(
   deps: EvaluateWithSourcesDeps,
   input: EvaluationInput,
@@ -157,7 +157,7 @@ export async function evaluateWithSources(
   const viewer = viewerOf(deps, input);
   const facts = factsOf(deps, input, await readServed(deps.database, input, viewer));
   const describe = createDescribeRequest(deps, input);
-  return { ...(await decideWithSources(deps.outside, input.scope, facts, describe)), viewer };
+  return { ...(await decideWithSources(deps.external, input.scope, facts, describe)), viewer };
 }
 
 /** Viewport assumed for clients that don't report theirs: a phone in landscape orientation, in CSS pixels. */

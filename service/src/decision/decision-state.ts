@@ -12,7 +12,7 @@ export interface DecisionState {
   creativeId: string;
   advertiserId: string;
   sourceId: string;
-  /** Null for an outside ad. */
+  /** Null for an external ad. */
   houseAdId: string | null;
   userRef: string | null;
   /** The player's pseudonym. */

@@ -2,7 +2,7 @@ import type { Decision, DecisionRequest, Explanation } from '@trueward/protocol/
 import { withoutQuery } from '../demand/web-url.ts';
 import type { Scope } from '../store/database.ts';
 import type { Verdict } from './decide.ts';
-import type { OutsideCandidate, OutsideFilled } from './outside-ads.ts';
+import type { ExternalCandidate, ExternalFilled } from './external-ads.ts';
 import type { DecisionRecord, NewDecision } from './record-decisions.ts';
 import type { Ad, Candidate, PlacementEntry } from './snapshot.ts';
 import type { TokenClaims } from './token.ts';
@@ -13,7 +13,7 @@ interface DecisionInput {
   entry: PlacementEntry;
   request: DecisionRequest;
   viewer: string | undefined;
-  verdict: Verdict | OutsideFilled;
+  verdict: Verdict | ExternalFilled;
   bot: boolean;
   nowMs: number;
   sign(claims: TokenClaims): string;
@@ -63,7 +63,7 @@ export function describeDecision(facts: DecisionInput): {
 const isPlain = (reason: string): boolean => /^[A-Za-z’ ,-]+\.?$/.test(reason);
 
 /**
- * Removes reasons that contain an outside source's price, floor or URL, because clients may get only plain sentences.
+ * Removes reasons that contain an external source's price, floor or URL, because clients may get only plain sentences.
  * Operators see the full reason in the stored decision.
  */
 function withoutSourceData(item: Explanation): Explanation {
@@ -79,7 +79,7 @@ const offerExpiry = (verdict: DecisionInput['verdict']): number =>
 function describeAd(
   decision: Decision,
   { id, scope, entry: { placement }, request, nowMs, sign }: DecisionInput,
-  candidate: Candidate | OutsideCandidate,
+  candidate: Candidate | ExternalCandidate,
   expiresAtMs: number,
 ): void {
   const { creative } = candidate;
@@ -102,13 +102,13 @@ function describeAd(
   decision.token = sign(claims);
 }
 
-/** Describes an outside ad: its creative, with the values that differ per offer. */
+/** Describes an external ad: its creative, with the values that differ per offer. */
 export function describeOffer({
   clientCreative,
   creative: { icons },
   advertiserName,
   offer,
-}: Ad & Pick<OutsideCandidate, 'offer'>): NonNullable<Decision['creative']> {
+}: Ad & Pick<ExternalCandidate, 'offer'>): NonNullable<Decision['creative']> {
   const { clickUrl, icon, skipAfterMs } = offer;
   const copy = icons?.find(({ origin_url }) => icon && origin_url === withoutQuery(icon.url));
   return {

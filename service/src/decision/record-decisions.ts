@@ -21,13 +21,13 @@ export interface NewDecision {
   record: DecisionRecord;
   /** `policy.blocked`, if a policy blocked the request. */
   event?: EventDraft;
-  /** Set only if outside sources were called. */
+  /** Set only if external sources were called. */
   demand?: DemandRecord;
-  /** Metrics of the outside sources, for reports. */
+  /** Metrics of the external sources, for reports. */
   sourceCounts?: readonly SourceCount[];
 }
 
-/** Increments one metric of an outside source. */
+/** Increments one metric of an external source. */
 export interface SourceCount {
   sourceId: string;
   metric:
@@ -52,7 +52,7 @@ export interface DecisionRecord {
   media_format: 'video' | 'image' | 'html' | null;
   advertiser_id: string | null;
   source_id: string | null;
-  /** Null for an outside ad. */
+  /** Null for an external ad. */
   house_ad_id: string | null;
   /** The house ad, if it has a daily cap that this decision counts against. */
   reserved_ad: string | null;
@@ -143,7 +143,7 @@ const demandColumns: readonly Column<{ id: string; demand: DemandRecord }>[] = [
   { name: 'demand', type: 'jsonb', read: ({ demand }) => demand },
 ];
 const firstRequest = firstSum + demandColumns.length;
-/** Like {@link insertDecisions}, but also inserts outside demand and the auctions' notices. */
+/** Like {@link insertDecisions}, but also inserts external demand and the auctions' notices. */
 const insertWithDemand = `${insertDecisions},
   demanded AS (
     INSERT INTO decision_demand (account_id, decision_id, demand) ${forAccount(unnest(demandColumns, firstSum))}),

@@ -9,7 +9,7 @@ import type {
   Webhook,
 } from '@trueward/protocol/wire';
 import { parseInstant } from '../platform/instant.ts';
-import { type OutsideSource, toOutsideSource } from '../resource/outside-source.ts';
+import { type ExternalSource, toExternalSource } from '../resource/external-source.ts';
 import type { ResourceKind, ResourceKinds } from '../resource/resource.ts';
 
 /** A creative with the advertiser data that decisions need. */
@@ -35,8 +35,8 @@ export interface PlacementEntry {
   placement: Placement;
   /** Sorted by priority, 1 first. */
   candidates: readonly Candidate[];
-  /** Active outside sources that may fill the placement, sorted by priority, 1 first. */
-  sources: readonly OutsideSource[];
+  /** Active external sources that may fill the placement, sorted by priority, 1 first. */
+  sources: readonly ExternalSource[];
   /** In evaluation order: policy, commercial, brand safety; within a kind, oldest first. */
   policies: readonly Policy[];
 }
@@ -44,8 +44,8 @@ export interface PlacementEntry {
 /** The configuration of one account and environment, compiled for fast decisions after each change. */
 export interface Snapshot {
   placements: ReadonlyMap<string, PlacementEntry>;
-  /** Returns a creative imported from an outside source, regardless of its review. */
-  findOutsideCreative(sourceId: string, creativeKey: string): Ad | undefined;
+  /** Returns a creative imported from an external source, regardless of its review. */
+  findExternalCreative(sourceId: string, creativeKey: string): Ad | undefined;
   killSwitches: readonly (KillSwitch & { expiresAtMs: number })[];
   webhooks: readonly Webhook[];
   /** Event types that any webhook subscribes to. Includes disabled webhooks, which may recover missed events. */
@@ -103,12 +103,12 @@ export function compileSnapshot(resources: readonly AnyResource[]): Snapshot {
     })
     .sort((a, b) => a.houseAd.priority - b.houseAd.priority || compare(a.houseAd.id, b.houseAd.id));
   const policies = documentsOf('policy');
-  const outsideSources = documentsOf('source')
-    .flatMap((source) => toOutsideSource(source) ?? [])
+  const externalSources = documentsOf('source')
+    .flatMap((source) => toExternalSource(source) ?? [])
     .filter(({ status }) => status === 'active')
     .sort((a, b) => a.priority - b.priority || compare(a.id, b.id));
   // If two creatives have the same key, the older one is used.
-  const outsideCreatives = new Map(
+  const externalCreatives = new Map(
     documentsOf('creative')
       .filter(({ source_key: key }) => key !== undefined)
       .sort((a, b) => compare(b.id, a.id))
@@ -118,15 +118,15 @@ export function compileSnapshot(resources: readonly AnyResource[]): Snapshot {
   const entry = (placement: Placement): PlacementEntry => ({
     placement,
     candidates: candidates.filter(({ houseAd }) => houseAd.placements.includes(placement.name)),
-    sources: outsideSources.filter(({ placements }) => placements.includes(placement.name)),
+    sources: externalSources.filter(({ placements }) => placements.includes(placement.name)),
     policies: policiesOf(placement.name, policies),
   });
   return {
     placements: new Map(
       documentsOf('placement').map((placement) => [placement.name, entry(placement)]),
     ),
-    findOutsideCreative: (sourceId, creativeKey) =>
-      adOf(outsideCreatives.get(keyOf(sourceId, creativeKey))),
+    findExternalCreative: (sourceId, creativeKey) =>
+      adOf(externalCreatives.get(keyOf(sourceId, creativeKey))),
     killSwitches: documentsOf('killSwitch')
       .filter(({ state }) => state === 'on')
       .map((killSwitch) => ({

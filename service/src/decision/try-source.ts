@@ -2,7 +2,7 @@ import type { Creative, DecisionCreative } from '@trueward/protocol/wire';
 import type { Notice, Offer } from '../demand/offer.ts';
 import type { VastStep } from '../demand/vast/resolve.ts';
 import type { Exchange, SourceResponse } from '../exchange/offer-request.ts';
-import type { OutsideSource } from '../resource/outside-source.ts';
+import type { ExternalSource } from '../resource/external-source.ts';
 import type { Scope } from '../store/database.ts';
 import {
   type ClientInfo,
@@ -11,9 +11,9 @@ import {
 } from './decision-service.ts';
 import { describeOffer } from './describe-decision.ts';
 
-/** A trial request to one outside source, identical to the one that a decision would make. */
+/** A trial request to one external source, identical to the one that a decision would make. */
 interface Trial {
-  source: OutsideSource;
+  source: ExternalSource;
   placement: string;
   consent: 'granted' | 'denied' | 'unknown';
   client: Pick<ClientInfo, 'ip' | 'userAgent' | 'origin'>;
@@ -49,23 +49,23 @@ export function createTrySource(deps: EvaluateWithSourcesDeps): TrySource {
     if (!stored) return undefined;
     const exchanges: Exchange[] = [];
     let response: SourceResponse | undefined;
-    const outside: typeof deps.outside = {
-      ...deps.outside,
+    const external: typeof deps.external = {
+      ...deps.external,
       async requestOffer(requestedSource, request, timeoutMs) {
         const onExchange = (exchange: Exchange): void => void exchanges.push(exchange);
-        return (response = await deps.outside.requestOffer(
+        return (response = await deps.external.requestOffer(
           requestedSource,
           { ...request, onExchange },
           timeoutMs,
         ));
       },
       submit: (...submission) => {
-        if (submits) deps.outside.submit(...submission);
+        if (submits) deps.external.submit(...submission);
       },
       noteOffer: () => undefined,
     };
     const { verdict, demand } = await evaluateWithSources(
-      { ...deps, outside },
+      { ...deps, external },
       {
         scope,
         // Without house ads, because one with a better priority would win before the source is called.
@@ -77,7 +77,7 @@ export function createTrySource(deps: EvaluateWithSourcesDeps): TrySource {
     );
     const offer = response?.offer;
     const explanation = verdict.explain.find(({ source_id }) => source_id === source.id);
-    const ad = offer && snapshot.findOutsideCreative(source.id, offer.creativeKey);
+    const ad = offer && snapshot.findExternalCreative(source.id, offer.creativeKey);
     return {
       verdict: explanation?.verdict ?? ('reason' in verdict ? verdict.reason : 'offer'),
       exchanges,

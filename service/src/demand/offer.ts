@@ -2,7 +2,7 @@ import type { Icon, TrackerEvent } from './vast/layer.ts';
 import type { MacroValues } from './vast/macros.ts';
 import type { TimeOffset } from './vast/values.ts';
 
-/** An ad that an outside source offers for one decision. */
+/** An ad that an external source offers for one decision. */
 export interface Offer {
   sourceId: string;
   /**
@@ -51,9 +51,9 @@ export interface Notice {
   url: string;
 }
 
-/** Outside demand of a decision, stored in the decision's own transaction. */
+/** External demand of a decision, stored in the decision's own transaction. */
 export interface DemandRecord {
-  /** Absent if no outside ad was chosen. */
+  /** Absent if no external ad was chosen. */
   chosen?: {
     sourceId: string;
     priceMicros: number;

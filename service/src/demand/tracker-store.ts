@@ -65,7 +65,7 @@ const readEach = `SELECT one.* FROM unnest($2::text[]) AS requested(requested_id
     SELECT decision_id AS "decisionId", demand -> 'chosen' AS chosen FROM decision_demand
       WHERE account_id = $1 AND decision_id = requested.requested_id AND demand ? 'chosen' OFFSET 0) AS one`;
 
-/** Reads the stored outside ads of decisions, by decision id. */
+/** Reads the stored external ads of decisions, by decision id. */
 export async function readChosenAds(
   queries: Queries,
   accountId: string,

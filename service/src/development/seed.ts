@@ -124,7 +124,7 @@ async function seedEnvironment(
   for (const placement of demoPlacements)
     await resources.create(queries, scope, 'placement', placement);
   if (scope.environment === 'sandbox')
-    await seedOutsideSource(queries, resources, clock, scope, serviceUrl);
+    await seedExternalSource(queries, resources, clock, scope, serviceUrl);
   const source = await resources.create(queries, scope, 'source', {
     name: 'House',
     kind: 'house',
@@ -148,19 +148,19 @@ async function seedEnvironment(
 }
 
 /** Seeds a placement that the built-in test source fills, with its creative, so that its first ad needs no review. */
-async function seedOutsideSource(
+async function seedExternalSource(
   queries: Queries,
   resources: ResourceStore,
   clock: Clock,
   scope: Scope,
   serviceUrl: string,
 ): Promise<void> {
-  await resources.create(queries, scope, 'placement', outsidePlacement);
+  await resources.create(queries, scope, 'placement', externalPlacement);
   const source = await resources.create(queries, scope, 'source', {
     name: 'Test network',
     kind: 'vast',
     tag_url: testAd.tagUrl,
-    placements: [outsidePlacement.name],
+    placements: [externalPlacement.name],
     cpm_micros: 2_500_000,
     review: 'automatic',
     allowed_domains: [testAd.advertiserDomain],
@@ -296,7 +296,7 @@ const demoPlacements: Stored<'placement'>[] = [
 ];
 
 /** In the sandbox only, like the test source. */
-const outsidePlacement: Stored<'placement'> = {
+const externalPlacement: Stored<'placement'> = {
   ...common,
   name: 'treasure',
   format: 'rewarded',

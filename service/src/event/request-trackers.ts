@@ -31,7 +31,7 @@ interface Facts {
 
 type ChosenAd = NonNullable<DemandRecord['chosen']>;
 
-/** The effect of the events on one decision with an outside ad. */
+/** The effect of the events on one decision with an external ad. */
 interface Progress {
   /** The decision after the events. */
   decision: DecisionState;
@@ -42,7 +42,7 @@ interface Progress {
 
 /**
  * Stores the tracker requests that became due with these events, in the events' transaction. Returns report counts and
- * whether requests were stored. Executes no statement unless one of the decisions has an outside ad.
+ * whether requests were stored. Executes no statement unless one of the decisions has an external ad.
  */
 export async function requestTrackers(
   queries: Queries,
@@ -50,14 +50,14 @@ export async function requestTrackers(
   facts: Facts,
 ): Promise<{ counts: Count[]; hasRequests: boolean }> {
   const { scope, decisions, nowMs } = facts;
-  const outside = [...decisions.values()].filter(({ houseAdId }) => houseAdId === null);
-  if (outside.length === 0) return { counts: [], hasRequests: false };
+  const external = [...decisions.values()].filter(({ houseAdId }) => houseAdId === null);
+  if (external.length === 0) return { counts: [], hasRequests: false };
   const chosenAds = await readChosenAds(
     queries,
     scope.accountId,
-    outside.map(({ id }) => id),
+    external.map(({ id }) => id),
   );
-  const progress = outside.flatMap((decision) => {
+  const progress = external.flatMap((decision) => {
     const chosen = chosenAds.get(decision.id);
     return chosen ? [progressOf(facts, decision, chosen)] : [];
   });

@@ -1,6 +1,6 @@
 import type { DisclosedPlayer } from '../demand/disclose.ts';
 import { linkSignal } from '../platform/link-signal.ts';
-import type { OutsideSource } from '../resource/outside-source.ts';
+import type { ExternalSource } from '../resource/external-source.ts';
 import type { RequestHeaders } from '../resource/request-headers.ts';
 import {
   type SourceCall,
@@ -10,18 +10,18 @@ import {
   type SourceResponse,
 } from './offer-request.ts';
 import { callBidder } from './openrtb-source.ts';
-import type { OutsideResponse, RequestOutside } from './outside-client.ts';
+import type { ExternalResponse, RequestExternal } from './external-client.ts';
 import { callTag } from './vast-source.ts';
 
 /** Requests an offer from a source within `timeoutMs`. Never rejects. */
 export type RequestOffer = (
-  source: OutsideSource,
+  source: ExternalSource,
   request: OfferRequest,
   timeoutMs: number,
 ) => Promise<SourceResponse>;
 
 interface Deps extends SourceDeps {
-  requestOutside: RequestOutside;
+  requestExternal: RequestExternal;
   /** Reads the source's configured request headers, such as an API key. */
   readHeaders: RequestHeaders['read'];
   /** Aborts when the service stops. */
@@ -29,15 +29,15 @@ interface Deps extends SourceDeps {
 }
 
 export function createRequestOffer(deps: Deps): RequestOffer {
-  const { clock, requestOutside, readHeaders, stopping } = deps;
+  const { clock, requestExternal, readHeaders, stopping } = deps;
   return async (source, request, timeoutMs) => {
     const startedMs = clock.monotonicMs();
     const linkedSignal = linkSignal(stopping, { timeoutMs });
     const sourceHost = new URL(source.kind === 'vast' ? source.tag_url : source.endpoint_url).host;
-    const send = async (url: string, body?: string): Promise<OutsideResponse> => {
+    const send = async (url: string, body?: string): Promise<ExternalResponse> => {
       const sentMs = clock.monotonicMs();
       const headers = headersOf(source, request.player, body !== undefined);
-      const response = await requestOutside({
+      const response = await requestExternal({
         sourceId: source.id,
         url,
         // Wrappers and win notices can refer to other hosts, which must not get the credentials.
@@ -87,7 +87,7 @@ const emptyResponse: SourceResponse = {
 };
 
 function headersOf(
-  { header_profile: profile }: OutsideSource,
+  { header_profile: profile }: ExternalSource,
   { ip, userAgent, language }: DisclosedPlayer,
   hasBody: boolean,
 ): Record<string, string> {

@@ -6,8 +6,8 @@ import type { LossReason } from '../demand/openrtb/response.ts';
 import { requestMacros } from '../demand/vast/macros.ts';
 import type { VastResult, VastRules } from '../demand/vast/resolve.ts';
 import type { Clock } from '../platform/clock.ts';
-import type { OutsideSource } from '../resource/outside-source.ts';
-import type { OutsideResponse } from './outside-client.ts';
+import type { ExternalSource } from '../resource/external-source.ts';
+import type { ExternalResponse } from './external-client.ts';
 
 /** A request for an offer. Apart from the player's id and `blocked`, it is the same for all sources of a decision. */
 export interface OfferRequest {
@@ -40,7 +40,7 @@ export interface Exchange {
   headers: Readonly<Record<string, string>>;
   body?: string;
   ms: number;
-  response: OutsideResponse;
+  response: ExternalResponse;
 }
 
 /** A source's response to a decision. */
@@ -72,10 +72,10 @@ export interface SourceDeps {
 /** One call to a source. */
 export interface SourceCall {
   deps: SourceDeps;
-  source: OutsideSource;
+  source: ExternalSource;
   request: OfferRequest;
   timeoutMs: number;
-  send(url: string, body?: string): Promise<OutsideResponse>;
+  send(url: string, body?: string): Promise<ExternalResponse>;
 }
 
 /** A response without the fields that are set in the same way for all sources. */

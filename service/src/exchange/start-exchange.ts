@@ -4,14 +4,14 @@ import { setImmediate as nextTurn } from 'node:timers/promises';
 import { isTestSourceUrl, respondAsTestSource } from '../demand/test-source.ts';
 import type { Clock } from '../platform/clock.ts';
 import { createGuardedAgent } from '../platform/guarded-agent.ts';
-import type { OutsideSource } from '../resource/outside-source.ts';
+import type { ExternalSource } from '../resource/external-source.ts';
 import type { RequestHeaders } from '../resource/request-headers.ts';
 import { createCircuitBreaker } from './circuit-breaker.ts';
 import { createRequestOffer, type RequestOffer } from './exchange.ts';
-import { createRequestOutside, type RequestOutside } from './outside-client.ts';
+import { createRequestExternal, type RequestExternal } from './external-client.ts';
 
 /** Observes the outcome of a call: `offer`, or the first word of its verdict. */
-export type ObserveCall = (kind: OutsideSource['kind'], outcome: string, seconds: number) => void;
+export type ObserveCall = (kind: ExternalSource['kind'], outcome: string, seconds: number) => void;
 
 interface Deps {
   clock: Clock;
@@ -24,7 +24,7 @@ interface Deps {
 /** Connect timeout. An auction would be over before a slower connection is established. */
 const connectTimeoutMs = 1_000;
 
-/** Starts the client for outside sources. It has its own agents, because those for webhooks wait longer for a connection. */
+/** Starts the client for external sources. It has its own agents, because those for webhooks wait longer for a connection. */
 export function startExchange({ clock, demandMetrics, readHeaders, stopping }: Deps): {
   requestOffer: RequestOffer;
   /** Returns the source's hosts to which this process has paused requests, because they have failed repeatedly. */
@@ -35,7 +35,7 @@ export function startExchange({ clock, demandMetrics, readHeaders, stopping }: D
   const agents = { strict: agentOf(false), development: agentOf(true) };
   const breaker = createCircuitBreaker(clock);
   const requestOffer = createRequestOffer({
-    requestOutside: withTestSource(createRequestOutside({ agents, breaker })),
+    requestExternal: withTestSource(createRequestExternal({ agents, breaker })),
     readHeaders,
     clock,
     random: Math.random,
@@ -59,10 +59,10 @@ export function startExchange({ clock, demandMetrics, readHeaders, stopping }: D
 
 /** In the sandbox, routes requests for test-source URLs to the built-in test source, and sends all others. */
 const withTestSource =
-  (requestOutside: RequestOutside): RequestOutside =>
-  async (outside) => {
-    const { url, body, sandbox, signal } = outside;
-    if (!sandbox || !isTestSourceUrl(url)) return requestOutside(outside);
+  (requestExternal: RequestExternal): RequestExternal =>
+  async (external) => {
+    const { url, body, sandbox, signal } = external;
+    if (!sandbox || !isTestSourceUrl(url)) return requestExternal(external);
     const response = respondAsTestSource(url, body);
     if (!response) {
       if (!signal.aborted) await once(signal, 'abort');

@@ -12,22 +12,22 @@ import {
   rulesOf,
   type SourceDeps,
 } from './offer-request.ts';
-import type { OutsideResponse } from './outside-client.ts';
+import type { ExternalResponse } from './external-client.ts';
 
 export interface VastRequest {
   start: { tagUrl: string } | { markup: string };
   macros: MacroValues;
   rules: VastRules;
   /** Requests a document from the source. */
-  fetchDocument(url: string): Promise<OutsideResponse>;
+  fetchDocument(url: string): Promise<ExternalResponse>;
 }
 
 /** Finds the ad. Also returns the last response, for the explanation. */
 export async function findVastAd(
   { clock, random, pause }: SourceDeps,
   { start, macros, rules, fetchDocument }: VastRequest,
-): Promise<{ result: VastResult; last: OutsideResponse | undefined }> {
-  let last: OutsideResponse | undefined;
+): Promise<{ result: VastResult; last: ExternalResponse | undefined }> {
+  let last: ExternalResponse | undefined;
   const result = await resolveVast(start, {
     clock,
     random,
@@ -170,7 +170,7 @@ export async function callTag(call: SourceCall, tagUrl: string): Promise<Partial
 /** Describes the result of a tag or a bid's markup. */
 export function describeResult(
   result: VastResult,
-  last: OutsideResponse | undefined,
+  last: ExternalResponse | undefined,
 ): PartialResponse {
   const { trace, noAd } = result;
   const httpStatus = last?.httpStatus;

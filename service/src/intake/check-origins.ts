@@ -6,7 +6,7 @@ import type { Tracing } from '../trace/tracing.ts';
 import { copyVideo, fetchVideo, type VideoMedia } from './copy-media.ts';
 import { type FetchedFile, RejectedError } from './fetch-media.ts';
 import type { IntakeDeps } from './intake.ts';
-import { changeConfiguration, originCheckMs } from './outside-creative.ts';
+import { changeConfiguration, originCheckMs } from './external-creative.ts';
 
 /** A creative that is due to be compared with its origin. */
 interface Origin {
@@ -27,7 +27,7 @@ const maxPerSource = 5;
 const maxPerAccount = 100;
 
 /**
- * Compares each approved outside creative with its origin once a day, in one of the processes, because a source could
+ * Compares each approved external creative with its origin once a day, in one of the processes, because a source could
  * replace the reviewed file under the same URL.
  */
 export function startOriginChecks(deps: IntakeDeps & { tracing: Pick<Tracing, 'run'> }): {
@@ -35,9 +35,9 @@ export function startOriginChecks(deps: IntakeDeps & { tracing: Pick<Tracing, 'r
 } {
   const round = (): Promise<void> =>
     deps.tracing
-      .run({ name: 'upkeep outside creatives' }, () => checkOrigins(deps))
+      .run({ name: 'upkeep external creatives' }, () => checkOrigins(deps))
       .catch((error: unknown) =>
-        deps.log.warn({ err: error }, 'could not check outside creatives; retrying in 60 s'),
+        deps.log.warn({ err: error }, 'could not check external creatives; retrying in 60 s'),
       );
   let running = round();
   const timer = setInterval(() => {
@@ -112,7 +112,7 @@ async function checkOrigin(
     const isUnavailable = error instanceof RejectedError;
     if (isUnavailable)
       log.debug({ creativeId: origin.creative_id, reason: error.message }, 'origin unavailable');
-    else log.error({ err: error, ...origin }, 'could not check an outside creative');
+    else log.error({ err: error, ...origin }, 'could not check an external creative');
     // Our copy stays in use, because it is still the one that was reviewed.
     await reschedule(deps, origin, origin.sha256).catch(() => undefined);
     return false;
@@ -224,7 +224,10 @@ async function quarantine(
     }));
   });
   deps.demandMetrics.countIntake('replaced');
-  deps.log.warn({ creativeId: id, sourceId: origin.source_id }, 'an outside creative was replaced');
+  deps.log.warn(
+    { creativeId: id, sourceId: origin.source_id },
+    'an external creative was replaced',
+  );
 }
 
 async function tryCopy(

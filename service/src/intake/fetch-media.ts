@@ -11,7 +11,7 @@ import { findUrlProblem } from '../platform/public-address.ts';
 export type RejectionReason =
   'unreachable' | 'too_large' | 'unsupported' | 'unknown_advertiser' | 'invalid_id' | 'no_room';
 
-/** An outside source's offer cannot be used; the message says why. */
+/** An external source's offer cannot be used; the message says why. */
 export class RejectedError extends Error {
   readonly reason: RejectionReason;
   /** Whether a retry may succeed, because the failure doesn't depend on the file itself. */

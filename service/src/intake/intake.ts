@@ -21,7 +21,7 @@ import {
   createCreative,
   findCreative,
   type Submission,
-} from './outside-creative.ts';
+} from './external-creative.ts';
 
 export interface IntakeDeps extends MediaDeps, ChangeDeps {
   audit: AuditLog;
@@ -77,7 +77,7 @@ export function createSubmitOffer(deps: IntakeDeps): SubmitOffer {
         if (signal.aborted) return false;
         deps.demandMetrics.countIntake(error instanceof RejectedError ? error.reason : 'failed');
         if (!(error instanceof RejectedError)) {
-          log.error({ err: error, sourceId: source.id }, 'could not import an outside creative');
+          log.error({ err: error, sourceId: source.id }, 'could not import an external creative');
           return false;
         }
         log.debug({ sourceId: source.id, creativeKey, reason: error.message }, 'offer rejected');

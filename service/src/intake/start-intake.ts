@@ -17,7 +17,7 @@ interface Deps extends Omit<IntakeDeps, 'fetchMedia' | 'storeFile' | 'probe' | '
   tracing: Pick<Tracing, 'run'>;
 }
 
-/** Imports creatives from outside sources, and compares them with their origins. */
+/** Imports creatives from external sources, and compares them with their origins. */
 export interface Intake {
   submit: SubmitOffer;
   /** Records that a creative's source still offers it. */

@@ -23,7 +23,7 @@ export interface SourceHealth {
   latencyMs?: { p50: number; p95: number; p99: number };
 }
 
-/** Reads the health of an outside source from the roll-ups. */
+/** Reads the health of an external source from the roll-ups. */
 export async function readSourceHealth(
   queries: Queries,
   scope: Scope,

@@ -22,7 +22,7 @@ const openRtbOnly: readonly Member[] = [
   'publisher_id',
   'supply_chain',
 ];
-const outsideOnly: readonly Member[] = [
+const externalOnly: readonly Member[] = [
   'request_header_names',
   'placements',
   'priority',
@@ -41,7 +41,7 @@ const outsideOnly: readonly Member[] = [
 const rules: readonly { members: readonly Member[]; kinds: readonly Source['kind'][] }[] = [
   { members: vastOnly, kinds: ['vast'] },
   { members: openRtbOnly, kinds: ['openrtb'] },
-  { members: outsideOnly, kinds: ['vast', 'openrtb'] },
+  { members: externalOnly, kinds: ['vast', 'openrtb'] },
 ];
 
 /** Rules between the members of a source, and for the URLs that the service requests. Pure. */

@@ -2,7 +2,7 @@ import type { SecretBox } from '../key/secret-box.ts';
 import type { Clock } from '../platform/clock.ts';
 import type { Operation } from '../store/audit-log.ts';
 import type { Queries } from '../store/database.ts';
-import type { OutsideSource } from './outside-source.ts';
+import type { ExternalSource } from './external-source.ts';
 
 const purpose = 'source_headers';
 
@@ -21,7 +21,7 @@ export interface RequestHeaders {
    *
    * @throws Error when the source has headers that cannot be read, such as after the master key was lost.
    */
-  read(accountId: string, source: OutsideSource): Promise<Headers>;
+  read(accountId: string, source: ExternalSource): Promise<Headers>;
 }
 
 const none: Headers = {};
@@ -32,7 +32,7 @@ export function createRequestHeaders(
   clock: Pick<Clock, 'nowMs'>,
 ): RequestHeaders {
   // Every change of a source compiles a new snapshot, with a new object for the source.
-  const cache = new WeakMap<OutsideSource, Promise<Headers>>();
+  const cache = new WeakMap<ExternalSource, Promise<Headers>>();
   return {
     async store({ queries, scope }, sourceId, headers) {
       const key = [scope.accountId, purpose, sourceId];

@@ -11,7 +11,7 @@ import {
   panel,
   uploads,
 } from './migrations/operators.ts';
-import { creativeOrigins, lastOffers, trackers } from './migrations/outside-demand.ts';
+import { creativeOrigins, lastOffers, trackers } from './migrations/external-demand.ts';
 import {
   dailyReservations,
   dailyReservationsIndex,

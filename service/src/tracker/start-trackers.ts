@@ -25,7 +25,7 @@ interface Deps {
   development: boolean;
 }
 
-/** Starts requesting outside ads' trackers and auction notices. */
+/** Starts requesting external ads' trackers and auction notices. */
 export function startTrackers(deps: Deps): TrackerDispatcher {
   const { database, configuration, clock } = deps;
   const agents = {

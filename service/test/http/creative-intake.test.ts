@@ -457,7 +457,7 @@ test('a source with 200 creatives pending review adds no more', async () => {
   );
 });
 
-test('operators cannot set the identifying fields of an outside creative', async () => {
+test('operators cannot set the identifying fields of an external creative', async () => {
   const source = await makeSource();
   submit(source, { url: '/meadow.mp4' });
   const { id } = await takenIn(source);

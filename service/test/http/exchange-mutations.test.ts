@@ -9,11 +9,11 @@ import { lossReasons } from '../../src/demand/openrtb/response.ts';
 import { createCircuitBreaker } from '../../src/exchange/circuit-breaker.ts';
 import { createRequestOffer } from '../../src/exchange/exchange.ts';
 import type { SourceResponse } from '../../src/exchange/offer-request.ts';
-import { createRequestOutside } from '../../src/exchange/outside-client.ts';
+import { createRequestExternal } from '../../src/exchange/external-client.ts';
 import { systemClock } from '../../src/platform/clock.ts';
 import { createGuardedAgent } from '../../src/platform/guarded-agent.ts';
-import type { OutsideSource } from '../../src/resource/outside-source.ts';
-import { createSource, offerRequest } from '../outside-source.ts';
+import type { ExternalSource } from '../../src/resource/external-source.ts';
+import { createSource, offerRequest } from '../external-source.ts';
 import { applyEdit, chain, edit, pieces } from '../unit/vast/edits.ts';
 import { type Documents, inline, vast } from '../unit/vast/fixtures.ts';
 
@@ -47,7 +47,7 @@ afterAll(async () => {
 });
 
 const requestOffer = createRequestOffer({
-  requestOutside: createRequestOutside({
+  requestExternal: createRequestExternal({
     agents: { strict: agent, development: agent },
     breaker: createCircuitBreaker(systemClock),
   }),
@@ -59,8 +59,9 @@ const requestOffer = createRequestOffer({
 });
 
 const timeoutMs = 5_000;
-const createTag = (path: string): OutsideSource => createSource({ tag_url: origin + path });
-const createBidder = (path: string): OutsideSource => createSource({ endpoint_url: origin + path });
+const createTag = (path: string): ExternalSource => createSource({ tag_url: origin + path });
+const createBidder = (path: string): ExternalSource =>
+  createSource({ endpoint_url: origin + path });
 
 const isWebUrl = (url: string): boolean => /^https?:\/\/[^/]/.test(url) && url.length <= 8_192;
 

@@ -7,11 +7,11 @@ import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
 import { createCircuitBreaker } from '../../src/exchange/circuit-breaker.ts';
 import { createRequestOffer } from '../../src/exchange/exchange.ts';
 import type { OfferRequest } from '../../src/exchange/offer-request.ts';
-import { createRequestOutside } from '../../src/exchange/outside-client.ts';
+import { createRequestExternal } from '../../src/exchange/external-client.ts';
 import { systemClock } from '../../src/platform/clock.ts';
-import type { OutsideSource } from '../../src/resource/outside-source.ts';
+import type { ExternalSource } from '../../src/resource/external-source.ts';
 import { createGuardedAgent } from '../../src/platform/guarded-agent.ts';
-import { createSource, offerRequest } from '../outside-source.ts';
+import { createSource, offerRequest } from '../external-source.ts';
 import { inline, mp4, tags, vast, wrapper } from '../unit/vast/fixtures.ts';
 
 type Respond = (request: IncomingMessage, response: ServerResponse, body: string) => void;
@@ -49,7 +49,7 @@ const agents = [
 ] as const;
 const breaker = createCircuitBreaker(systemClock);
 const requestOffer = createRequestOffer({
-  requestOutside: createRequestOutside({
+  requestExternal: createRequestExternal({
     agents: { strict: agents[0], development: agents[1] },
     breaker,
   }),
@@ -60,9 +60,9 @@ const requestOffer = createRequestOffer({
   stopping: new AbortController().signal,
 });
 
-const tag = (path = '/tag', fields: Partial<Source> = {}): OutsideSource =>
+const tag = (path = '/tag', fields: Partial<Source> = {}): ExternalSource =>
   createSource({ tag_url: origin + path }, fields);
-const bidder = (fields: Partial<Source> = {}): OutsideSource =>
+const bidder = (fields: Partial<Source> = {}): ExternalSource =>
   createSource({ endpoint_url: `${origin}/bid` }, fields);
 
 const request: OfferRequest = {
@@ -79,7 +79,7 @@ const request: OfferRequest = {
   minSkipMs: 5_000,
   origin: 'https://game.example',
 };
-const ask = (source: OutsideSource, timeoutMs = 1_000) => requestOffer(source, request, timeoutMs);
+const ask = (source: ExternalSource, timeoutMs = 1_000) => requestOffer(source, request, timeoutMs);
 const xml =
   (text: string): Respond =>
   (_request, response) => {
@@ -245,7 +245,7 @@ test('the best bid with an ad wins, with its notices; the other bids get loss no
 
 test('a bid request names the publisher and the supply chain of its source', async () => {
   respond = (_request, response) => void response.writeHead(204).end();
-  const chain: OutsideSource['supply_chain'] = [
+  const chain: ExternalSource['supply_chain'] = [
     { asi: 'ads.example', sid: 'pub-1' },
     { asi: 'reseller.example', sid: '7' },
   ];

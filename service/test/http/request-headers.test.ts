@@ -3,7 +3,7 @@ import type { Problem, Source } from '@trueward/protocol/wire';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { createSecretBox } from '../../src/key/secret-box.ts';
 import { createRequestHeaders } from '../../src/resource/request-headers.ts';
-import { toOutsideSource } from '../../src/resource/outside-source.ts';
+import { toExternalSource } from '../../src/resource/external-source.ts';
 import { type InProcessService, startInProcess } from '../in-process.ts';
 import { type Client, createClient } from './client.ts';
 
@@ -86,23 +86,23 @@ test('the service uses a source’s current headers', async () => {
       [created.id],
     )
   )[0] ?? { account_id: '' };
-  const outside = (source: Source) => {
-    const found = toOutsideSource(source);
-    if (!found) throw new Error('It is no outside source.');
+  const external = (source: Source) => {
+    const found = toExternalSource(source);
+    if (!found) throw new Error('It is no external source.');
     return found;
   };
   const scope = { accountId, environment: 'sandbox' } as const;
   const operation = { queries: running.service.database, scope, actor: 'test' };
   await headers.store(operation, created.id, { 'X-Key': 'a' });
-  const first = outside(created);
+  const first = external(created);
   expect(await headers.read(accountId, first)).toEqual({ 'X-Key': 'a' });
   await headers.store(operation, created.id, { 'X-Key': 'b' });
   expect(await headers.read(accountId, first)).toEqual({ 'X-Key': 'a' });
-  expect(await headers.read(accountId, outside(created))).toEqual({ 'X-Key': 'b' });
+  expect(await headers.read(accountId, external(created))).toEqual({ 'X-Key': 'b' });
 
   // Without them, a bidder would be asked as somebody else.
   await headers.store(operation, created.id, {});
-  await expect(headers.read(accountId, outside(created))).rejects.toThrow('request_headers again');
-  const without = outside({ ...created, request_header_names: [] });
+  await expect(headers.read(accountId, external(created))).rejects.toThrow('request_headers again');
+  const without = external({ ...created, request_header_names: [] });
   expect(await headers.read(accountId, without)).toEqual({});
 });

@@ -147,8 +147,8 @@ function contentsOf(
     keys: keys.map(({ hash }) => configuration.findKey(hash)),
     snapshots: accounts.flatMap((accountId) =>
       (['sandbox', 'live'] as const).map((environment) => {
-        // Only the service takes in outside creatives; operators cannot create any.
-        const { findOutsideCreative: _find, ...snapshot } = configuration.snapshot({
+        // Only the service takes in external creatives; operators cannot create any.
+        const { findExternalCreative: _find, ...snapshot } = configuration.snapshot({
           accountId,
           environment,
         });

@@ -405,7 +405,7 @@ describe.each(['PGlite', ...(hasPostgres ? ['PostgreSQL'] : [])])('on %s', (engi
     });
   });
 
-  test('a decision with a house ad runs no statement about outside demand', async () => {
+  test('a decision with a house ad runs no statement about external demand', async () => {
     const { database } = game.service;
     const texts: string[] = [];
     const { transaction, execute } = database;

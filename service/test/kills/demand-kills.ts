@@ -15,7 +15,7 @@ import { type RunningService, startService } from '../start-service.ts';
 import { type Advertiser, domain, mediaMs, pixels, startAdvertiser } from './advertiser.ts';
 
 interface DemandKillOptions {
-  /** Outside ads that are watched to their end. */
+  /** External ads that are watched to their end. */
   impressions: number;
   /** At the same time. */
   players: number;
@@ -50,7 +50,7 @@ interface DemandKillReport extends Faults {
 /** Time for the leases of killed processes to expire, for retries and for webhooks. */
 const settleMs = 180_000;
 
-/** Kills processes of the service at random while players watch outside ads, and checks every tracker and reward. */
+/** Kills processes of the service at random while players watch external ads, and checks every tracker and reward. */
 export async function killDemand(options: DemandKillOptions): Promise<DemandKillReport> {
   const { impressions, databaseUrl, onProgress = () => undefined } = options;
   const dataDir = mkdtempSync(join(tmpdir(), 'trueward-demand-kills-'));
@@ -174,7 +174,7 @@ interface Watching {
 /** How long a player retries a request. */
 const retryForMs = 60_000;
 
-/** Players that watch outside ads to their end, and retry every request until it succeeds. */
+/** Players that watch external ads to their end, and retry every request until it succeeds. */
 function startWatching(
   processes: Processes,
   { impressions, players }: DemandKillOptions,

@@ -5,7 +5,7 @@ import { killDemand } from './demand-kills.ts';
 
 const help = `npm run kills:demand [-- --impressions 10000 --store postgresql]
 
-Kills processes of the service with SIGKILL while players watch outside ads, and compares the database with what the
+Kills processes of the service with SIGKILL while players watch external ads, and compares the database with what the
 trackers, the bidder and the players received. About 15 minutes.
   --impressions <n>  ads that are watched to their end on PostgreSQL; a tenth of it on the embedded database (default 10000)
   --store <name>     postgresql or embedded (default: both)`;

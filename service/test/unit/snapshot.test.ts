@@ -24,7 +24,7 @@ const sourcesOf = (resources: AnyResource[], name = 'revive') =>
     .placements.get(name)
     ?.sources.map(({ id }) => id);
 
-test('a placement has its active outside sources, by priority and then by age', () => {
+test('a placement has its active external sources, by priority and then by age', () => {
   const revive: AnyResource = { kind: 'placement', document: placement() };
   const sources = [
     source('src_4', { priority: 7 }),
@@ -56,7 +56,7 @@ test('fields that a source does not set have defaults', () => {
   });
 });
 
-test('an outside creative is found by its source and its key, with its advertiser', () => {
+test('an external creative is found by its source and its key, with its advertiser', () => {
   const [creative, ...others] = ad('a', { creative: { source_key: 'key-1' } }).toSorted((x) =>
     x.kind === 'creative' ? -1 : 1,
   );
@@ -65,8 +65,8 @@ test('an outside creative is found by its source and its key, with its advertise
     kind: 'creative',
     document: { ...creative.document, id: 'crv_b', alt: 'newer' },
   };
-  const { findOutsideCreative } = compileSnapshot([creative, newer, ...others, ...ad('c')]);
-  const match = findOutsideCreative('src_a', 'key-1');
+  const { findExternalCreative } = compileSnapshot([creative, newer, ...others, ...ad('c')]);
+  const match = findExternalCreative('src_a', 'key-1');
   expect(match).toMatchObject({
     creative: { id: 'crv_a' },
     clientCreative: { id: 'crv_a' },
@@ -75,6 +75,6 @@ test('an outside creative is found by its source and its key, with its advertise
   });
   expect(match?.categories.has('advertiser-1')).toBe(true);
   expect(Object.keys(match?.clientCreative ?? {})).not.toContain('source_key');
-  expect(findOutsideCreative('src_c', 'key-1')).toBeUndefined();
-  expect(findOutsideCreative('src_a', '')).toBeUndefined();
+  expect(findExternalCreative('src_c', 'key-1')).toBeUndefined();
+  expect(findExternalCreative('src_a', '')).toBeUndefined();
 });

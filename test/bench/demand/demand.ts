@@ -11,7 +11,7 @@ interface SourcePlan {
   delayMs: number;
 }
 
-/** The placements with outside sources, by name. All have a house ad, too. */
+/** The placements with external sources, by name. All have a house ad, too. */
 export const placements = {
   'VAST, 20 ms': [{ kind: 'vast', delayMs: 20 }],
   'OpenRTB, 20 ms': [{ kind: 'openrtb', delayMs: 20 }],
@@ -111,7 +111,7 @@ const addSource = async (
   });
 
 /** Adds the placement with its sources, and waits until their creatives have been copied and approved. */
-export async function addOutsidePlacement(
+export async function addExternalPlacement(
   service: RunningService,
   server: SourceServer,
   placement: keyof typeof placements,

@@ -1,11 +1,11 @@
-/** `npm run bench:demand`: what outside sources cost a decision. */
+/** `npm run bench:demand`: what external sources cost a decision. */
 import { parseArgs } from 'node:util';
 import { printVerdicts } from '../service/page.ts';
 import { readOrigin } from '../service/results.ts';
 import { type Side, startSide } from '../service/side.ts';
 import {
   addHousePlacement,
-  addOutsidePlacement,
+  addExternalPlacement,
   houseOnly,
   placements,
   pauseSources,
@@ -31,7 +31,7 @@ const { values } = parseArgs({
 if (values.help === true) {
   console.log(`npm run bench:demand [-- --quick]
 
-Latency, CPU and memory of decisions with outside sources, compared with their slowest source and with decisions
+Latency, CPU and memory of decisions with external sources, compared with their slowest source and with decisions
 without sources, and the longest stall on adversarial documents. --quick: half a minute, to see that it works; publishes
 nothing. Needs Linux and PostgreSQL; about 6 minutes.`);
   process.exit();
@@ -78,7 +78,7 @@ try {
   const [withSources, without] = [await start(), await start()];
   await addHousePlacement(withSources.side.service, 'all hang');
   for (const name of Object.keys(placements) as (keyof typeof placements)[])
-    await addOutsidePlacement(withSources.side.service, server, name, withSources.players);
+    await addExternalPlacement(withSources.side.service, server, name, withSources.players);
 
   log('warming up');
   // The JIT compiler needs some thousand decisions of each kind.

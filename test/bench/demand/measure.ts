@@ -48,13 +48,17 @@ async function decideFor(
 }
 
 /** @throws Error if a decision has another ad than it should have. */
-function checkAds(decided: readonly Decided[], placement: PlacementName, isOutside: boolean): void {
+function checkAds(
+  decided: readonly Decided[],
+  placement: PlacementName,
+  isExternal: boolean,
+): void {
   const wrong = decided.find(
-    ({ decision }) => (decision.creative?.advertiser !== undefined) !== isOutside,
+    ({ decision }) => (decision.creative?.advertiser !== undefined) !== isExternal,
   );
   if (wrong)
     throw new Error(
-      `${placement}: expected ${isOutside ? 'an outside' : 'a house'} ad, got ${JSON.stringify(wrong.decision.explain)}`,
+      `${placement}: expected ${isExternal ? 'an external' : 'a house'} ad, got ${JSON.stringify(wrong.decision.explain)}`,
     );
 }
 

@@ -26,7 +26,7 @@ const tenths = (value: number): string => value.toFixed(1);
 const percentiles = (of: Percentiles | undefined): string =>
   of === undefined ? '–' : of.map(tenths).join(' / ');
 
-const describe = (found: Demand): string => `# What outside sources cost a decision
+const describe = (found: Demand): string => `# What external sources cost a decision
 
 \`npm run bench:demand\`, ${found.measured.date}, ${found.measured.machine}.
 The built service on PostgreSQL requests ads from real VAST and OpenRTB servers on the same machine, in the sandbox, where

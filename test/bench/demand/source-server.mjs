@@ -1,5 +1,5 @@
 /**
- * Outside sources in a separate process, so that their work is not measured. `/<ms>/<name>` responds with that
+ * External sources in a separate process, so that their work is not measured. `/<ms>/<name>` responds with that
  * document after so many milliseconds, `/never/<name>` not at all; `/media.mp4` is the media file of every ad.
  */
 import { readFileSync } from 'node:fs';

@@ -2,7 +2,7 @@ import { fork } from 'node:child_process';
 import { once } from 'node:events';
 import { join } from 'node:path';
 
-/** Outside sources in a separate process; see `source-server.mjs` for what its URLs do. */
+/** External sources in a separate process; see `source-server.mjs` for what its URLs do. */
 export interface SourceServer {
   url: string;
   /** Adds documents, by name. */

@@ -1,10 +1,10 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { createCircuitBreaker } from '../../../service/src/exchange/circuit-breaker.ts';
 import { createRequestOffer } from '../../../service/src/exchange/exchange.ts';
-import { createRequestOutside } from '../../../service/src/exchange/outside-client.ts';
+import { createRequestExternal } from '../../../service/src/exchange/external-client.ts';
 import { createGuardedAgent } from '../../../service/src/platform/guarded-agent.ts';
 import { systemClock } from '../../../service/src/platform/clock.ts';
-import { createSource, offerRequest } from '../../../service/test/outside-source.ts';
+import { createSource, offerRequest } from '../../../service/test/external-source.ts';
 import { median } from '../outbox/statistics.ts';
 import { adversarialBids, adversarialTags } from './documents.ts';
 import type { Stall } from './results.ts';
@@ -14,7 +14,7 @@ import type { SourceServer } from './source-server.ts';
 export async function measureStalls(server: SourceServer, runs: number): Promise<Stall[]> {
   const agent = createGuardedAgent({ loopback: true });
   const requestOffer = createRequestOffer({
-    requestOutside: createRequestOutside({
+    requestExternal: createRequestExternal({
       agents: { strict: agent, development: agent },
       breaker: createCircuitBreaker(systemClock),
     }),

@@ -28,7 +28,7 @@ describe.each(['en', 'he'])('In %s', (locale) => {
 });
 
 it.each(['en', 'he'])(
-  'axe finds no violation in the overlay of an outside ad in “%s”',
+  'axe finds no violation in the overlay of an external ad in “%s”',
   async (locale) => {
     await page.viewport(640, 480);
     shown = await openWith(kinds['video'] as never, locale, { creative: demands });
@@ -75,7 +75,7 @@ it.each([
   expect((await tabStops()).filter((name) => name !== '').sort()).toEqual(stops.sort());
 });
 
-it('keyboard focus reaches the controls of an outside ad', async () => {
+it('keyboard focus reaches the controls of an external ad', async () => {
   shown = await openWith(kinds['image'] as never, 'en', { creative: demands });
   shown.opened.allowClose();
   shown.opened.progress(5_000, 12_000);
@@ -110,7 +110,7 @@ it('the Tab key moves from the controls into an HTML creative', async () => {
   expect(document.activeElement).toBe(document.querySelector('iframe'));
 });
 
-it('names the advertiser of an outside ad for screen readers', async () => {
+it('names the advertiser of an external ad for screen readers', async () => {
   shown = await openWith(kinds['image'] as never, 'en', { creative: demands });
   expect(shown.dialog?.ariaLabel).toBe(
     'Advertisement: Meadow Games: Watch to get \u206850\u00a0coins\u2069',

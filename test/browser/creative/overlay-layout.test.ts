@@ -72,7 +72,7 @@ describe.each([
   [568, 320],
   [320, 256],
   [240, 160],
-])('An outside ad on a screen of %i × %i', (width, height) => {
+])('An external ad on a screen of %i × %i', (width, height) => {
   beforeEach(() => page.viewport(width, height));
 
   it.each(languages)('has controls in “%s” that fit and can be clicked', async (language) => {
@@ -106,7 +106,7 @@ it.each([
   ['left', 'top'],
   ['right', 'bottom'],
   [undefined, undefined],
-] as const)('shows the icon of an outside ad at the %s %s', async (x, y) => {
+] as const)('shows the icon of an external ad at the %s %s', async (x, y) => {
   await page.viewport(640, 360);
   shown = await openWith(image, 'en', {
     creative: { ...demands, icon: { ...demands.icon, ...(x && { x }), ...(y && { y }) } },

@@ -42,7 +42,7 @@ export const states: Record<string, (opened: ReturnType<typeof openOverlay>) => 
   },
 };
 
-/** Requirements of ads from outside sources. */
+/** Requirements of ads from external sources. */
 export const demands = {
   advertiser: 'Meadow Games',
   icon: { url: adChoices, width: 77, height: 15, click_url: 'https://choices.test/' },
@@ -75,7 +75,7 @@ export async function openWith(
   const opened = openOverlay(
     {
       element: loaded.element,
-      outsideAd: loaded.outsideAd,
+      externalAd: loaded.externalAd,
       creative,
       strings: await stringsFor(locale),
       reward: reward ?? decision.reward,

@@ -19,7 +19,7 @@ it.each([
   ['requests', 'image'],
   ['show-ad', 'image'],
   ['image', 'image'],
-  ['outside-ad', 'outside'],
+  ['external-ad', 'external'],
 ])(
   'reports that the chunk %s failed to load, leaves the game untouched, and retries with the next call',
   async (chunk, placement) => {

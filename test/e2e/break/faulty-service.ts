@@ -51,7 +51,7 @@ const media: Record<string, (at: string) => Media> = {
     width: 640,
     height: 360,
   }),
-  outside: (at) => videoOf(at, 'meadow.webm'),
+  external: (at) => videoOf(at, 'meadow.webm'),
   missing: (at) => videoOf(at, 'missing.webm'),
   'wrong-type': (at) => videoOf(at, 'lantern.html'),
   broken: (at) => videoOf(at, 'broken.webm'),
@@ -130,7 +130,7 @@ function decide({ placement }: DecisionRequest, at: string): Decision {
       media: (media[placement] ?? media['image'])?.(at) as Media,
       alt: 'Meadow, a quiet game about sheep and the wind',
       click_url: 'https://advertiser.example/',
-      ...(placement === 'outside' && {
+      ...(placement === 'external' && {
         advertiser: 'Meadow Games',
         icon: { url: `${at}/media/harbour.png`, width: 77, height: 15 },
         skip_after_ms: 500,

@@ -15,7 +15,7 @@ it.beforeAll(async ({ browser: shared }) => {
 it.afterEach(() => page.context().close());
 it.afterAll(() => site?.stop());
 
-it.each(['video', 'image', 'html', 'outside'])(
+it.each(['video', 'image', 'html', 'external'])(
   'shows %s under a strict policy with Trusted Types without any violation',
   async (placement) => {
     page = await browser.newPage();

@@ -33,7 +33,7 @@ test.beforeAll(async ({ browser }) => {
     tag_url: 'https://test-source.invalid/vast?outcome=no_bid',
     placements: ['revive'],
   });
-  first['outside source'] = network.id;
+  first['external source'] = network.id;
   // Changing the click-through URL puts a creative into the review queue.
   await owner.send('PATCH', `/v1/creatives/${first['creatives']}`, {
     click_url: 'https://lobby.example/new',
@@ -55,7 +55,7 @@ const screens = (): [path: string, text: string | RegExp][] => [
   ['/review', 'Approve'],
   ['/advertisers', 'harbour.example'],
   [`/sources/${first['sources']}`, 'Archive'],
-  [`/sources/${first['outside source']}`, 'Health, last 24 hours'],
+  [`/sources/${first['external source']}`, 'Health, last 24 hours'],
   ['/kill-switches', 'double-coins'],
   ['/policies', 'when the game is directed at children: blocks every ad.'],
   [`/policies/${first['policies']}`, 'Try it'],

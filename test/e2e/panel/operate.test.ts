@@ -93,7 +93,7 @@ async function expectPreviews(page: Page): Promise<void> {
   }
 }
 
-test('the review queue shows the source of an outside ad and previews it with its icon', async () => {
+test('the review queue shows the source of an external ad and previews it with its icon', async () => {
   const film = await findByName<Creative>('/v1/creatives', 'Meadow');
   const review = { status: 'pending_review', reason_code: 'new_icon', feedback: 'Look at it.' };
   const page = await site.open('/creatives');
@@ -124,7 +124,7 @@ test('the review queue shows the source of an outside ad and previews it with it
   await preview.locator('.icon img').waitFor();
 });
 
-test('the preview shows the icon and the skip control of an outside ad', async () => {
+test('the preview shows the icon and the skip control of an external ad', async () => {
   const page = await site.open('/creatives');
   const { alt, id, media } = await findByName<Creative>('/v1/creatives', 'Meadow');
   const icon = 'data:image/svg+xml,<svg xmlns="http://www.w3.org/2000/svg"/>';

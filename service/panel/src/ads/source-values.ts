@@ -1,7 +1,7 @@
 type Fields = Record<string, unknown>;
 
 const commonFields = ['id', 'name', 'kind', 'status'];
-const outsideFields = [
+const externalFields = [
   'placements',
   'priority',
   'currency',
@@ -16,10 +16,10 @@ const outsideFields = [
   'ads_txt',
 ];
 const fieldsByKind: Record<string, readonly string[]> = {
-  vast: [...commonFields, ...outsideFields, 'tag_url', 'cpm_micros'],
+  vast: [...commonFields, ...externalFields, 'tag_url', 'cpm_micros'],
   openrtb: [
     ...commonFields,
-    ...outsideFields,
+    ...externalFields,
     'endpoint_url',
     'ortb_version',
     'floor_micros',

@@ -15,7 +15,7 @@ import { useRead } from '../api/use-call.ts';
 import { statusChoices } from '../common/choices.tsx';
 import { StatusColumn, NameColumn } from '../common/columns.tsx';
 import { CreatePage, EditPage, ListPage, RecordCard } from '../common/resource-pages.tsx';
-import { OutsideSourceFields } from './outside-source-fields.tsx';
+import { ExternalSourceFields } from './external-source-fields.tsx';
 import { toSource } from './source-values.ts';
 
 export const SourceList = () => (
@@ -41,7 +41,7 @@ export const SourceCreate = () => (
 );
 
 export const SourceEdit = () => (
-  <EditPage noun="source" transform={toSource} below={<OutsideSource canTry />}>
+  <EditPage noun="source" transform={toSource} below={<ExternalSource canTry />}>
     <SourceFields isNew={false} />
   </EditPage>
 );
@@ -49,26 +49,26 @@ export const SourceEdit = () => (
 export const SourceShow = () => (
   <Show>
     <RecordCard />
-    <OutsideSource canTry={false} />
+    <ExternalSource canTry={false} />
   </Show>
 );
 
-/** Loaded on demand, because most sessions never open an outside source. */
-const OutsideSourceCards = lazy(async () => ({
-  default: (await import('./outside-source-cards.tsx')).OutsideSourceCards,
+/** Loaded on demand, because most sessions never open an external source. */
+const ExternalSourceCards = lazy(async () => ({
+  default: (await import('./external-source-cards.tsx')).ExternalSourceCards,
 }));
 
-function OutsideSource({ canTry }: { canTry: boolean }) {
+function ExternalSource({ canTry }: { canTry: boolean }) {
   const source = useRecordContext<Source>();
-  if (!source || !isOutside(source)) return null;
+  if (!source || !isExternal(source)) return null;
   return (
     <Suspense fallback={<Loading />}>
-      <OutsideSourceCards source={source} canTry={canTry} />
+      <ExternalSourceCards source={source} canTry={canTry} />
     </Suspense>
   );
 }
 
-const isOutside = ({ kind }: Pick<Source, 'kind'>): boolean =>
+const isExternal = ({ kind }: Pick<Source, 'kind'>): boolean =>
   kind === 'vast' || kind === 'openrtb';
 
 const hourMs = 3_600_000;
@@ -87,7 +87,7 @@ function SourceFill() {
     }),
     { refetchInterval: 30_000 },
   );
-  if (!source || !isOutside(source)) return null;
+  if (!source || !isExternal(source)) return null;
   const rows = data?.data.filter((row) => row.source === source.id) ?? [];
   const requests = rows.reduce((total, row) => total + row.source_requests, 0);
   const bids = rows.reduce((total, row) => total + row.source_bids, 0);
@@ -115,8 +115,8 @@ const SourceFields = ({ isNew }: { isNew: boolean }) => (
     />
     <FormDataConsumer>
       {({ formData: { kind, review } }) =>
-        isOutside({ kind }) && (
-          <OutsideSourceFields kind={kind} isReviewAutomatic={review === 'automatic'} />
+        isExternal({ kind }) && (
+          <ExternalSourceFields kind={kind} isReviewAutomatic={review === 'automatic'} />
         )
       }
     </FormDataConsumer>

@@ -83,7 +83,7 @@ const CreativeFields = () => (
           <InlineCreate
             resource="sources"
             noun="source"
-            // Outside sources can't have manually created creatives.
+            // External sources can't have manually created creatives.
             field={{ source: 'kind', label: 'Kind', choices: choicesOf('house', 'direct') }}
           />
         }

@@ -91,7 +91,7 @@ function ReviewCard({ creative, canReview }: { creative: Creative; canReview: bo
           Source: source?.name,
           'Fetched from': originUrl,
           Duration: media.format === 'video' ? `${media.duration_ms / 1_000} s` : undefined,
-          // An outside ad's click-through URL comes with each decision.
+          // An external ad's click-through URL comes with each decision.
           'Click-through URL': creative.click_url ?? (originUrl ? undefined : 'none'),
           Icons: icons && <Icons icons={icons} />,
           'Alt text': creative.alt,
@@ -123,7 +123,7 @@ function ReviewCard({ creative, canReview }: { creative: Creative; canReview: bo
 const nameOf = ({ domain, name }: Advertiser): string =>
   domain === undefined || domain === name ? name : `${name} (${domain})`;
 
-/** Our copies of the icons that an outside source shows with its creative, each titled with its original URL. */
+/** Our copies of the icons that an external source shows with its creative, each titled with its original URL. */
 const Icons = ({ icons }: { icons: NonNullable<Creative['icons']> }) => (
   <Box sx={{ display: 'flex', flexWrap: 'wrap', gap: 1 }}>
     {icons.map(({ height, origin_url: originUrl, url, width }) => (

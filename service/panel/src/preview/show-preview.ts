@@ -52,7 +52,7 @@ async function showOverlay(
 ): Promise<() => void> {
   const strings = await stringsFor('en');
   const overlay = openOverlay(
-    { element: loaded.element, outsideAd: loaded.outsideAd, creative, strings, reward },
+    { element: loaded.element, externalAd: loaded.externalAd, creative, strings, reward },
     {
       closeRequested: noop,
       closeConfirmed: noop,

@@ -7,7 +7,7 @@ import { firstIdAt } from '../../platform/ids.ts';
 import type { Queries } from '../../store/database.ts';
 import type { CountEnded } from '../../tracker/dispatcher.ts';
 
-/** Metrics of outside demand that are recorded as things happen. No label names a source, an advertiser or a host. */
+/** Metrics of external demand that are recorded as things happen. No label names a source, an advertiser or a host. */
 export interface DemandMetrics {
   observeCall: ObserveCall;
   countIntake(result: IntakeResult): void;
@@ -18,14 +18,14 @@ export function createDemandMetrics(registry: Registry): DemandMetrics {
   const registers = [registry];
   const calls = new Histogram({
     name: 'trueward_source_request_duration_seconds',
-    help: 'Duration of calls of outside sources, by kind and outcome.',
+    help: 'Duration of calls of external sources, by kind and outcome.',
     labelNames: ['kind', 'outcome'] as const,
     buckets: [0.01, 0.025, 0.05, 0.1, 0.2, 0.35, 0.5, 0.75, 1, 2, 5],
     registers,
   });
   const intake = new Counter({
     name: 'trueward_intake_creatives_total',
-    help: 'Creatives of outside sources that were copied, refused or archived.',
+    help: 'Creatives of external sources that were copied, refused or archived.',
     labelNames: ['result'] as const,
     registers,
   });
@@ -62,7 +62,7 @@ const pendingRequests = `SELECT count(*)::bigint AS value FROM (
 const oldestDue = `SELECT coalesce(extract(epoch FROM now() - min(next_at)), 0)::float8 AS value
   FROM tracker_requests WHERE state = 'pending' AND decision_id >= $1 AND next_at < now()`;
 
-/** Adds metrics of the current state of outside demand. */
+/** Adds metrics of the current state of external demand. */
 export function addDemandState(
   registry: Registry,
   { database, intake, clock }: DemandSources,

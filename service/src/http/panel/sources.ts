@@ -1,7 +1,7 @@
 import type { FastifyInstance } from 'fastify';
 import type { TrialResult } from '../../decision/try-source.ts';
 import { readSourceHealth } from '../../report/source-health.ts';
-import { toOutsideSource, type OutsideSource } from '../../resource/outside-source.ts';
+import { toExternalSource, type ExternalSource } from '../../resource/external-source.ts';
 import type { Scope } from '../../store/database.ts';
 import { principalOf } from '../authentication/authenticate.ts';
 import { notFound } from '../openapi/route-schemas.ts';
@@ -33,13 +33,13 @@ const maxTrials = 4;
 /** Characters of each response that the panel shows. */
 const maxTextLength = 50_000;
 
-/** `/panel/api/sources/:id`: trials and the health of outside sources. */
+/** `/panel/api/sources/:id`: trials and the health of external sources. */
 export function addSourceRoutes(app: FastifyInstance, deps: PanelDeps): void {
   const { database, resources, trySource, openHosts, audit, clock } = deps;
-  const findSource = async (scope: Scope, id: string): Promise<OutsideSource> => {
+  const findSource = async (scope: Scope, id: string): Promise<ExternalSource> => {
     const resource = await resources.find(database, scope, 'source', id);
     if (!resource) throw notFound('source', id);
-    const source = toOutsideSource(resource.document);
+    const source = toExternalSource(resource.document);
     if (source) return source;
     throw new ProblemError(
       'invalid_request',
@@ -123,7 +123,7 @@ export function addSourceRoutes(app: FastifyInstance, deps: PanelDeps): void {
 
 const describeTrial = (
   { verdict, ms, vastError, exchanges, steps, offer, notices, creative, review }: TrialResult,
-  { request_header_names: secretHeaders = [] }: OutsideSource,
+  { request_header_names: secretHeaders = [] }: ExternalSource,
 ): object => ({
   verdict,
   ms,

@@ -2,8 +2,8 @@ import { type Dispatcher, request } from 'undici';
 import { findUrlProblem } from '../platform/public-address.ts';
 import type { CircuitBreaker } from './circuit-breaker.ts';
 
-/** A request to an outside source. */
-export interface OutsideRequest {
+/** A request to an external source. */
+export interface ExternalRequest {
   sourceId: string;
   url: string;
   /** Body of a POST request; absent for GET. */
@@ -18,7 +18,7 @@ export interface OutsideRequest {
   signal: AbortSignal;
 }
 
-export type OutsideResponse =
+export type ExternalResponse =
   | {
       status: 'ok';
       httpStatus: number;
@@ -32,8 +32,8 @@ export type OutsideResponse =
       httpStatus?: number;
     };
 
-/** Requests a document from an outside source. Never rejects. */
-export type RequestOutside = (request: OutsideRequest) => Promise<OutsideResponse>;
+/** Requests a document from an external source. Never rejects. */
+export type RequestExternal = (request: ExternalRequest) => Promise<ExternalResponse>;
 
 interface Deps {
   /** `strict` connects only to public IPs; `development` also to loopback. */
@@ -55,52 +55,52 @@ class UnusableError extends Error {
 }
 
 /** Requests documents within size and time limits, and only from public IPs, also after redirects. */
-export function createRequestOutside({ agents, breaker }: Deps): RequestOutside {
-  const follow = async (outside: OutsideRequest): Promise<OutsideResponse> => {
-    let { url } = outside;
+export function createRequestExternal({ agents, breaker }: Deps): RequestExternal {
+  const follow = async (external: ExternalRequest): Promise<ExternalResponse> => {
+    let { url } = external;
     for (let redirects = 0; redirects <= maxRedirects; redirects += 1) {
-      const problem = findUrlProblem(url, { development: outside.loopback });
+      const problem = findUrlProblem(url, { development: external.loopback });
       if (problem !== undefined) throw new UnusableError(`The URL ${truncate(url)} ${problem}.`);
       const { host } = new URL(url);
-      if (!breaker.allows(outside.sourceId, host)) {
+      if (!breaker.allows(external.sourceId, host)) {
         return { status: 'failed', kind: 'circuit_open', reason: `${host} has failed repeatedly.` };
       }
-      const response = await send(outside, url).catch((error: unknown) => {
-        breaker.record(outside.sourceId, host, false);
+      const response = await send(external, url).catch((error: unknown) => {
+        breaker.record(external.sourceId, host, false);
         throw error;
       });
-      breaker.record(outside.sourceId, host, response.httpStatus < 500);
+      breaker.record(external.sourceId, host, response.httpStatus < 500);
       if (response.location === undefined) return read(response, url);
-      if (outside.body !== undefined)
+      if (external.body !== undefined)
         throw new UnusableError(
           'The bidder redirects the bid request; expected a response.',
           response.httpStatus,
         );
       url = new URL(response.location, url).href;
     }
-    throw new UnusableError(`${truncate(outside.url)} redirects more than ${maxRedirects} times.`);
+    throw new UnusableError(`${truncate(external.url)} redirects more than ${maxRedirects} times.`);
   };
 
-  const send = async (outside: OutsideRequest, url: string): Promise<ReceivedResponse> => {
-    const isSameHost = new URL(url).host === new URL(outside.url).host;
-    const credentials = isSameHost ? outside.credentials : {};
+  const send = async (external: ExternalRequest, url: string): Promise<ReceivedResponse> => {
+    const isSameHost = new URL(url).host === new URL(external.url).host;
+    const credentials = isSameHost ? external.credentials : {};
     const response = await request(url, {
-      method: outside.body === undefined ? 'GET' : 'POST',
+      method: external.body === undefined ? 'GET' : 'POST',
       // Uncompressed, because compressed bodies would need separate limits: a kilobyte can expand to a gigabyte.
-      headers: { ...outside.headers, ...credentials, 'accept-encoding': 'identity' },
-      ...(outside.body === undefined ? {} : { body: outside.body }),
-      dispatcher: outside.loopback ? agents.development : agents.strict,
-      signal: outside.signal,
+      headers: { ...external.headers, ...credentials, 'accept-encoding': 'identity' },
+      ...(external.body === undefined ? {} : { body: external.body }),
+      dispatcher: external.loopback ? agents.development : agents.strict,
+      signal: external.signal,
     });
     const { statusCode: httpStatus, headers } = response;
     const location = redirects.has(httpStatus) ? textOf(headers['location']) : undefined;
     if (location !== undefined) {
-      await discard(response.body, outside.signal);
+      await discard(response.body, external.signal);
       return { httpStatus, location, text: '' };
     }
     const encoding = textOf(headers['content-encoding']) ?? 'identity';
     if (encoding !== 'identity') {
-      await discard(response.body, outside.signal);
+      await discard(response.body, external.signal);
       throw new UnusableError(
         `The response is compressed (${truncate(encoding)}); expected identity.`,
       );
@@ -108,11 +108,11 @@ export function createRequestOutside({ agents, breaker }: Deps): RequestOutside 
     return { httpStatus, text: await readText(response.body) };
   };
 
-  return async (outside) => {
+  return async (external) => {
     try {
-      return await follow(outside);
+      return await follow(external);
     } catch (error) {
-      if (outside.signal.aborted)
+      if (external.signal.aborted)
         return { status: 'failed', kind: 'timeout', reason: 'No response in time.' };
       const { httpStatus } = error instanceof UnusableError ? error : {};
       const reason = error instanceof Error ? error.message || error.name : String(error);
@@ -135,7 +135,7 @@ interface ReceivedResponse {
 
 const redirects: ReadonlySet<number> = new Set([301, 302, 303, 307, 308]);
 
-function read({ httpStatus, text }: ReceivedResponse, url: string): OutsideResponse {
+function read({ httpStatus, text }: ReceivedResponse, url: string): ExternalResponse {
   if (httpStatus === 200 || httpStatus === 204) return { status: 'ok', httpStatus, text, url };
   throw new UnusableError(
     `The response has status ${httpStatus}; expected 200 or 204.`,

@@ -6,8 +6,8 @@ import { adChoices, decide, restored, overlay, setStage, video } from './stage-s
 
 const icon = { url: adChoices, width: 77, height: 15, click_url: 'https://choices.test/' };
 
-/** The decision for a video from an outside source; without a reward, an interstitial. */
-function decideOutside(
+/** The decision for a video from an external source; without a reward, an interstitial. */
+function decideExternal(
   more: Partial<DecisionCreative>,
   format: 'rewarded' | 'interstitial' = 'rewarded',
 ) {
@@ -26,7 +26,7 @@ const playing = () => eventually(() => expect(document.querySelector('video')?.p
 
 it('rewards nothing for an ad that the player skips', async () => {
   const stage = setStage();
-  const running = stage.run(decideOutside({ skip_after_ms: 500 }));
+  const running = stage.run(decideExternal({ skip_after_ms: 500 }));
   await userEvent.click(await shows('.skip'));
   // The player knows what it costs.
   await userEvent.click(await shows('.ask .main'));
@@ -41,7 +41,7 @@ it('rewards nothing for an ad that the player skips', async () => {
 
 it('can be skipped once it has played as long as the ad requires, and by the Escape key too', async () => {
   const stage = setStage();
-  const decision = decideOutside({ skip_after_ms: 1_000 }, 'interstitial');
+  const decision = decideExternal({ skip_after_ms: 1_000 }, 'interstitial');
   const running = stage.run(decision, { kind: 'interstitial' });
   await eventually(() => expect(stage.count('start')).toBe(1));
   expect(overlay().shown('.skip')).toBeUndefined();
@@ -56,7 +56,7 @@ it('can be skipped once it has played as long as the ad requires, and by the Esc
 
 it('keeps a reward that is already due when the player skips the rest', async () => {
   const stage = setStage();
-  const decision = { ...decideOutside({ skip_after_ms: 500 }), min_watch_ms: 500 };
+  const decision = { ...decideExternal({ skip_after_ms: 500 }), min_watch_ms: 500 };
   const running = stage.run(decision);
   await eventually(() => expect(stage.count('complete')).toBe(1));
   await userEvent.click(await shows('.skip'));
@@ -67,12 +67,12 @@ it('keeps a reward that is already due when the player skips the rest', async ()
 it('has a skip control only if the ad requires one, and house ads have none', async () => {
   const stage = setStage();
   const abort = new AbortController();
-  const outside = stage.run(decideOutside({ icon }), { signal: abort.signal });
+  const external = stage.run(decideExternal({ icon }), { signal: abort.signal });
   await shows('.icon');
   await eventually(() => expect(stage.count('first_quartile')).toBe(1));
   expect(overlay().shown('.skip')).toBeUndefined();
   abort.abort();
-  await outside;
+  await external;
   const again = new AbortController();
   const house = stage.run(decide(video), { signal: again.signal });
   await shows('dialog');
@@ -84,7 +84,7 @@ it('has a skip control only if the ad requires one, and house ads have none', as
 it('pauses the ad while the player reads about ad choices, without counting a click', async () => {
   const stage = setStage();
   const abort = new AbortController();
-  const running = stage.run(decideOutside({ icon }), { signal: abort.signal });
+  const running = stage.run(decideExternal({ icon }), { signal: abort.signal });
   const link = (await shows('.icon a')) as HTMLAnchorElement;
   expect([link.href, link.target, link.rel]).toEqual([
     'https://choices.test/',
@@ -107,7 +107,7 @@ it('shows the text of an icon whose image does not load, and no link for a URL t
   const stage = setStage();
   const abort = new AbortController();
   const broken = { ...icon, url: 'data:image/png,', click_url: 'javascript:alert(1)' };
-  const running = stage.run(decideOutside({ icon: broken }), { signal: abort.signal });
+  const running = stage.run(decideExternal({ icon: broken }), { signal: abort.signal });
   await shows('.icon');
   await eventually(() => expect(overlay().shown('.icon')?.textContent).toBe('AdChoices'));
   expect(overlay().root?.querySelector('.icon a')).toBeNull();

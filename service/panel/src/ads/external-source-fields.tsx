@@ -25,7 +25,7 @@ interface Props {
 }
 
 /** Form fields for VAST tags and OpenRTB bidders. */
-export const OutsideSourceFields = ({ kind, isReviewAutomatic }: Props) => (
+export const ExternalSourceFields = ({ kind, isReviewAutomatic }: Props) => (
   <>
     {kind === 'vast' ? <VastFields /> : <OpenRtbFields />}
     <CommonFields isReviewAutomatic={isReviewAutomatic} />

@@ -20,7 +20,7 @@ const css = `
 `;
 
 /**
- * Adds to the overlay what an ad from an outside source requires: the advertiser's name for screen readers, an icon
+ * Adds to the overlay what an ad from an external source requires: the advertiser's name for screen readers, an icon
  * with a link that explains how the ad was selected (AdChoices), and a control to skip the ad.
  *
  * @returns A callback for the ad's progress.

@@ -8,8 +8,8 @@ interface Props {
   canTry: boolean;
 }
 
-/** An outside source's health and, for users who may edit the source, a trial. */
-export const OutsideSourceCards = ({ source, canTry }: Props) => (
+/** An external source's health and, for users who may edit the source, a trial. */
+export const ExternalSourceCards = ({ source, canTry }: Props) => (
   <Box sx={{ padding: 2, display: 'grid', gap: 2, gridTemplateColumns: 'minmax(0, 1fr)' }}>
     {canTry && <SourceTrial source={source} />}
     <SourceHealth id={source.id} />

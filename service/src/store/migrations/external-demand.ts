@@ -1,5 +1,5 @@
 /**
- * What a decision stored about outside demand, and one row for each URL that is requested because of it: trackers,
+ * What a decision stored about external demand, and one row for each URL that is requested because of it: trackers,
  * and the notices of an auction. A row of `tracker_requests` names its URL by `tracker` (`impression/0` is the first
  * impression tracker of the decision); `host` is the queue in which it waits, and `place` its order among those of
  * its decision and host. `client` is the sealed address and User-Agent of the player, until the request was made.
@@ -40,7 +40,7 @@ export const trackers = {
 } as const;
 
 /**
- * Outside creatives, for the daily comparison with the file that they were copied from: `sha256` is that of the
+ * External creatives, for the daily comparison with the file that they were copied from: `sha256` is that of the
  * file as it was last seen. `due_at` is also the lease of the process that compares it.
  */
 export const creativeOrigins = {

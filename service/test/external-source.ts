@@ -1,16 +1,16 @@
 import type { Source } from '@trueward/protocol/wire';
 import type { OfferRequest } from '../src/exchange/offer-request.ts';
-import { type OutsideSource, toOutsideSource } from '../src/resource/outside-source.ts';
+import { type ExternalSource, toExternalSource } from '../src/resource/external-source.ts';
 
 let sources = 0;
 
-/** Creates an outside source with a new id, so that the circuit of an earlier one does not affect it. */
+/** Creates an external source with a new id, so that the circuit of an earlier one does not affect it. */
 export function createSource(
   url: { tag_url: string } | { endpoint_url: string },
   fields: Partial<Source> = {},
-): OutsideSource {
+): ExternalSource {
   sources += 1;
-  const source = toOutsideSource({
+  const source = toExternalSource({
     id: `src_${sources}`,
     name: 'A source',
     environment: 'sandbox',
@@ -24,7 +24,7 @@ export function createSource(
     floor_micros: 1_000_000,
     ...fields,
   });
-  if (!source) throw new Error('This is not an outside source.');
+  if (!source) throw new Error('This is not an external source.');
   return source;
 }
 

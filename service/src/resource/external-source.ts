@@ -16,13 +16,13 @@ const defaults = {
   header_profile: 'iab',
 } as const satisfies Partial<Source>;
 
-/** A source outside this service, which is called for an ad at each decision, with defaults for its optional fields. */
-export type OutsideSource = Source &
+/** An external source, which is called for an ad at each decision, with defaults for its optional fields. */
+export type ExternalSource = Source &
   Required<Pick<Source, keyof typeof defaults>> &
   ({ kind: 'vast'; tag_url: string } | { kind: 'openrtb'; endpoint_url: string });
 
 /** Undefined for a source of ads that this service hosts. */
-export function toOutsideSource(source: Source): OutsideSource | undefined {
+export function toExternalSource(source: Source): ExternalSource | undefined {
   const { kind, tag_url, endpoint_url } = source;
   const complete = { ...defaults, ...source } as Source &
     Required<Pick<Source, keyof typeof defaults>>;

@@ -88,7 +88,7 @@ async function approve(source: Source): Promise<Creative> {
   });
 }
 
-test('an outside ad is shown after review, from our own copy, and its trackers are requested after the verified reward', async () => {
+test('an external ad is shown after review, from our own copy, and its trackers are requested after the verified reward', async () => {
   const source = await addTag(xml(adOf('brook')));
   const first = await ask();
   expect(verdicts(first)['Network 1']).toBe('creative_pending');

@@ -73,7 +73,7 @@ const decoded = (text: string): string =>
     .map((part) => Buffer.from(part, 'base64url').toString('latin1'))
     .join('\n');
 
-it('showing an outside ad causes no request to another origin, and no client learns its price, floor, trackers or source', async () => {
+it('showing an external ad causes no request to another origin, and no client learns its price, floor, trackers or source', async () => {
   const context = await browser.newContext({ viewport: { width: 800, height: 600 } });
   const page: Page = await context.newPage();
   const [requests, bodies]: [string[], Promise<string>[]] = [[], []];
@@ -82,10 +82,10 @@ it('showing an outside ad causes no request to another origin, and no client lea
     if (!response.url().startsWith(`${stack.serviceUrl}/v1/`)) return;
     bodies.push(response.text().catch(() => ''));
   });
-  const pageUrl = stack.pageFor('outside-ads');
+  const pageUrl = stack.pageFor('external-ads');
   await page.goto(pageUrl);
   await show(page, 'showRewarded', 'network');
-  const credited = async () => (await stack.account('outside-ads')).coins;
+  const credited = async () => (await stack.account('external-ads')).coins;
   await expect.poll(credited, waiting).toBe(25);
   await page.getByRole('button', { name: 'Close ad' }).first().click();
   const { decisionId } = (await resultOf(page)) ?? {};

@@ -6,7 +6,7 @@ import type { RequestOffer } from '../exchange/exchange.ts';
 import type { OfferRequest, SourceResponse } from '../exchange/offer-request.ts';
 import type { Clock } from '../platform/clock.ts';
 import { latencyClass, latencyMetric } from '../report/source-health.ts';
-import type { OutsideSource } from '../resource/outside-source.ts';
+import type { ExternalSource } from '../resource/external-source.ts';
 import type { Scope } from '../store/database.ts';
 import { checkCaps } from './caps.ts';
 import {
@@ -21,18 +21,18 @@ import {
 import type { SourceCount } from './record-decisions.ts';
 import type { Ad } from './snapshot.ts';
 
-/** An ad that an outside source offers for this decision. */
-export interface OutsideCandidate extends Ad {
-  source: OutsideSource;
+/** An ad that an external source offers for this decision. */
+export interface ExternalCandidate extends Ad {
+  source: ExternalSource;
   offer: Offer;
   /** Whether the player has not consented to tracking. */
   limitAdTracking: boolean;
 }
 
-export interface OutsideDeps {
+export interface ExternalDeps {
   requestOffer: RequestOffer;
   /** Imports an unknown creative, which can be shown once it is approved. */
-  submit(scope: Scope, source: OutsideSource, offer: Offer): void;
+  submit(scope: Scope, source: ExternalSource, offer: Offer): void;
   /** Records that a source still offers a creative. */
   noteOffer(accountId: string, creativeId: string): void;
   clock: Pick<Clock, 'monotonicMs'>;
@@ -40,36 +40,36 @@ export interface OutsideDeps {
   budgetMs: number;
 }
 
-/** The verdict if an outside ad was chosen. */
-export interface OutsideFilled {
+/** The verdict if an external ad was chosen. */
+export interface ExternalFilled {
   status: 'filled';
-  candidate: OutsideCandidate;
+  candidate: ExternalCandidate;
   explain: Explanation[];
 }
 
-export interface OutsideDecision {
-  verdict: Verdict | OutsideFilled;
+export interface ExternalDecision {
+  verdict: Verdict | ExternalFilled;
   demand?: DemandRecord;
   sourceCounts?: readonly SourceCount[];
 }
 
 /** Builds the request for one source. Each source gets a different id for the player. */
 export type DescribeRequest = (
-  source: OutsideSource,
+  source: ExternalSource,
   blocked: OfferRequest['blocked'],
 ) => OfferRequest;
 
 /**
- * Decides for a placement with outside sources. Sources of the same priority are called concurrently, best priority
+ * Decides for a placement with external sources. Sources of the same priority are called concurrently, best priority
  * first, and the eligible ad with the best price wins. If no source of a priority has an ad, the next priority follows.
  * A house ad beats sources of a worse priority, which are then not called, and loses to sources of its own priority.
  */
 export async function decideWithSources(
-  deps: OutsideDeps,
+  deps: ExternalDeps,
   scope: Scope,
   facts: DecisionFacts,
   describe: DescribeRequest,
-): Promise<OutsideDecision> {
+): Promise<ExternalDecision> {
   const { entry, nowMs } = facts;
   const checked = checkRequest(facts);
   if ('status' in checked) return { verdict: checked };
@@ -98,23 +98,23 @@ const minLifetimeMs = 30_000;
 
 /** Collects the responses of one decision's sources. */
 class Auction {
-  readonly #deps: OutsideDeps;
+  readonly #deps: ExternalDeps;
   readonly #scope: Scope;
   readonly #facts: DecisionFacts;
   readonly #explain: Explanation[] = [];
   readonly #notices: Notice[] = [];
   readonly #counts: SourceCount[] = [];
 
-  constructor(deps: OutsideDeps, scope: Scope, facts: DecisionFacts) {
+  constructor(deps: ExternalDeps, scope: Scope, facts: DecisionFacts) {
     [this.#deps, this.#scope, this.#facts] = [deps, scope, facts];
   }
 
   /** Requests offers from the sources of one priority, and returns the best eligible ad. */
   async run(
-    tier: readonly OutsideSource[],
+    tier: readonly ExternalSource[],
     remainingMs: number,
-    describe: (source: OutsideSource) => OfferRequest,
-  ): Promise<OutsideCandidate | undefined> {
+    describe: (source: ExternalSource) => OfferRequest,
+  ): Promise<ExternalCandidate | undefined> {
     const responses = await Promise.all(
       tier.map(async (source) => {
         const rejection = sourceRejection(source, this.#facts);
@@ -136,7 +136,7 @@ class Auction {
     // Ties are broken at random, so that no source wins all of them.
     const shift = Math.floor(this.#facts.random * responses.length);
     const offers = [...responses.slice(shift), ...responses.slice(0, shift)].flat();
-    let chosen: OutsideCandidate | undefined;
+    let chosen: ExternalCandidate | undefined;
     for (const { source, response, offer, limitAdTracking } of offers.toSorted(byPrice)) {
       const result = this.#judge({ source, offer, limitAdTracking });
       const loss: Loss | undefined = 'verdict' in result ? result : chosen && outbid;
@@ -151,8 +151,8 @@ class Auction {
     return chosen;
   }
 
-  /** Returns the decision for the chosen ad of an outside source. */
-  fill(candidate: OutsideCandidate, house: Verdict): OutsideDecision {
+  /** Returns the decision for the chosen ad of an external source. */
+  fill(candidate: ExternalCandidate, house: Verdict): ExternalDecision {
     const { source, offer, limitAdTracking } = candidate;
     const { nowMs } = this.#facts;
     const houseExplain = house.explain.map((item) =>
@@ -178,7 +178,7 @@ class Auction {
   }
 
   /** Returns the decision for the house ads' verdict, because no source has an ad. */
-  fillWithHouseAd(house: Verdict): OutsideDecision {
+  fillWithHouseAd(house: Verdict): ExternalDecision {
     const record = {
       sourceCounts: this.#counts,
       ...(this.#notices.length > 0 && { demand: { notices: this.#notices } }),
@@ -191,10 +191,10 @@ class Auction {
     return { verdict, ...record };
   }
 
-  #judge(offeredAd: Omit<OutsideCandidate, keyof Ad>): OutsideCandidate | Loss {
+  #judge(offeredAd: Omit<ExternalCandidate, keyof Ad>): ExternalCandidate | Loss {
     const { snapshot, nowMs } = this.#facts;
     const { source, offer } = offeredAd;
-    const ad = snapshot.findOutsideCreative(source.id, offer.creativeKey);
+    const ad = snapshot.findExternalCreative(source.id, offer.creativeKey);
     if (ad) this.#deps.noteOffer(this.#scope.accountId, ad.creative.id);
     if (!ad || !hasIcon(ad, offer)) {
       this.#deps.submit(this.#scope, source, offer);
@@ -214,7 +214,10 @@ class Auction {
     return { verdict, reason };
   }
 
-  #count({ id: sourceId }: OutsideSource, { offer, verdict, facts: { ms } }: SourceResponse): void {
+  #count(
+    { id: sourceId }: ExternalSource,
+    { offer, verdict, facts: { ms } }: SourceResponse,
+  ): void {
     // No request is sent while the source's circuit is open.
     if (verdict !== 'circuit_open') {
       this.#counts.push({ sourceId, metric: 'source_requests' });
@@ -228,10 +231,10 @@ class Auction {
   }
 
   #note(
-    { id, name }: OutsideSource,
+    { id, name }: ExternalSource,
     verdict: string,
     response?: SourceResponse,
-    result?: OutsideCandidate | Loss,
+    result?: ExternalCandidate | Loss,
   ): void {
     const creative = result && 'creative' in result ? { creative_id: result.creative.id } : {};
     this.#explain.push({ source_id: id, name, ...creative, verdict, ...response?.facts });
