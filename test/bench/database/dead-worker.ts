@@ -123,7 +123,7 @@ async function requestDecisions(
       const text = await response.text();
       (response.ok ? results.okMs : results.failedMs).push(performance.now() - startedMs);
       if (response.ok) results.ids.push((JSON.parse(text) as Decision).id);
-      // A player does not repeat a failed request at once.
+      // A player does not repeat a failed request immediately.
       else await sleep(50);
     }
   };

@@ -1,4 +1,4 @@
-/** `npm run bench:database`: what an ad costs on several databases, in turns in one run. */
+/** `npm run bench:database`: what an ad costs on several databases, alternating in one run. */
 import { parseArgs } from 'node:util';
 import { inTurns } from '../service/builds.ts';
 import { startReceiver } from '../service/receiver.ts';
@@ -21,7 +21,7 @@ const { values } = parseArgs({
 if (values.help === true || values.url.length === 0) {
   console.log(`npm run bench:database -- --url name=postgres://… [--url …] [options]
 
-Latency and CPU of decisions and of whole ads with their webhooks on each database, in turns. Creates
+Latency and CPU of decisions and of whole ads with their webhooks on each database, alternating. Creates
 a new database there, which stays. Of a Citus cluster, name the coordinator first; with several hosts
 in a URL, one process of the service is started for each. All servers must run on this machine.
 

@@ -80,7 +80,7 @@ const both = ({ service, database }: Used): string => `${whole(service)} + ${who
 
 const describe = ({ measured, rounds, rows, deadWorker }: Databases): string =>
   [
-    `Measured ${measured.date} on ${measured.machine} (\`npm run bench:database\`, ${rounds} rounds, in turns).`,
+    `Measured ${measured.date} on ${measured.machine} (\`npm run bench:database\`, ${rounds} alternating rounds).`,
     table(
       [
         'database',
@@ -116,7 +116,7 @@ const describeRatios = (rows: readonly SideRow[]): string => {
   return others
     .map((row) => {
       const ratio = row.adUs.database / first.adUs.database;
-      return `- **${row.name}** takes ${ratio.toFixed(1)} times the servers' CPU of ${first.name} for a whole ad: ${Math.floor(ratio) + 1} servers of one size carry more than one of them without a cluster.`;
+      return `- **${row.name}** takes ${ratio.toFixed(1)} times the server CPU of ${first.name} for a whole ad: ${Math.floor(ratio) + 1} servers of one size carry more than one of them without a cluster.`;
     })
     .join('\n');
 };

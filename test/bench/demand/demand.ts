@@ -20,8 +20,8 @@ export const placements = {
     { kind: 'openrtb', delayMs: 40 },
     { kind: 'vast', delayMs: 60 },
   ],
-  'VAST, at once': [{ kind: 'vast', delayMs: 0 }],
-  'OpenRTB, at once': [{ kind: 'openrtb', delayMs: 0 }],
+  'VAST, no delay': [{ kind: 'vast', delayMs: 0 }],
+  'OpenRTB, no delay': [{ kind: 'openrtb', delayMs: 0 }],
 } as const satisfies Record<string, readonly SourcePlan[]>;
 
 export const houseOnly = 'house ads only';

@@ -62,7 +62,7 @@ function checkAds(
     );
 }
 
-/** Latencies of decisions with sources and of those without, in turns. */
+/** Latencies of decisions with and without sources, alternating. */
 export async function measureLatencies(
   measured: Measured,
   server: SourceServer,
@@ -124,12 +124,12 @@ export async function measureHanging(
   };
 }
 
-/** CPU of the service per decision, in turns. */
+/** CPU of the service per decision, alternating between placements. */
 export async function measureCosts(
   measured: Measured,
   { rounds, windowMs }: { rounds: number; windowMs: number },
 ): Promise<CostRow[]> {
-  const names = [houseOnly, 'VAST, at once', 'OpenRTB, at once'] as const;
+  const names = [houseOnly, 'VAST, no delay', 'OpenRTB, no delay'] as const;
   const rows = names.map((placement): CostRow => ({ placement, serviceUs: [] }));
   for (let round = 0; round < rounds; round += 1) {
     for (const row of inTurns(rows, round)) {
@@ -153,7 +153,7 @@ async function costOf(
   return { serviceUs: serviceUs / decided.length, ms: median(decided.map(({ ms }) => ms)) ?? NaN };
 }
 
-/** House ads of a service with sources on other placements, compared with those of one without, in turns. */
+/** House ads of a service with sources on other placements, compared with those of one without, alternating. */
 export async function compareHouseOnly(
   withSources: Measured,
   without: Measured,

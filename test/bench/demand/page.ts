@@ -43,8 +43,8 @@ ${table(
 
 ## Latency
 
-Four decisions at a time; 50th / 99th percentile in milliseconds. The time of the slowest source is by its own clock, from
-the end of the request to the response. What is added to it is everything else: both network connections, the auction,
+Four decisions at a time; 50th / 99th percentile in milliseconds. The time of the slowest source is measured by its own clock, from
+the end of the request to the response. The added time is the rest: both network connections, the auction,
 and the transaction that stores the decision.
 
 ![Latency of a decision, and of its slowest source](latency.svg)
@@ -66,7 +66,7 @@ the same decisions take ${percentiles(found.hanging.openMs)} ms.
 
 ## CPU
 
-Of the service per decision, 16 at a time, with all requests, notices and writes. Median of ${found.costs[0]?.serviceUs.length ?? 0} windows:
+CPU time of the service per decision, 16 at a time, with all requests, notices and writes. Median of ${found.costs[0]?.serviceUs.length ?? 0} windows:
 
 ${table(
   ['placement', 'µs', 'range'],
@@ -80,12 +80,12 @@ ${table(
 ## Memory
 
 The service has ${whole(found.memory.startMb)} MB resident after warm-up and ${whole(found.memory.endMb)} MB at the end of the run, after ${whole(found.memory.decisions)} measured
-latencies. Of ${whole(found.memory.waiting)} decisions that wait for three sources each at the same time, one adds ${whole(found.memory.kbPerWaiting)} kB.
+latencies. Of ${whole(found.memory.waiting)} concurrent decisions that each wait for three sources, one adds ${whole(found.memory.kbPerWaiting)} kB.
 
 ## Adversarial documents
 
-The longest turn of the event loop while an offer is requested from a source that responds with up to 256 kB of
-this, the median of the runs:
+The longest turn of the event loop while an offer is requested from a source that responds with up to 256 kB of the
+content below; medians of all runs:
 
 ${table(
   ['', 'full of', 'bytes', 'ms', 'verdict'],

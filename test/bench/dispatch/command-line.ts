@@ -25,7 +25,7 @@ const quickPlan: Plan = { count: 2_000, warmUp: 500, tuning: 1_000, rounds: 1, c
 
 export const help = `npm run bench:dispatch [-- options]
 
-Measures webhook delivery by the service beside what a team would otherwise build: pg-boss and
+Compares webhook delivery by the service with the alternatives that a team would build: pg-boss and
 graphile-worker on the same PostgreSQL, BullMQ on Redis. On this machine only. Timings are never a failure:
 the exit code is 0 unless it broke. Needs Linux, PostgreSQL and, for BullMQ, redis-server.
 

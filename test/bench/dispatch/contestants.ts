@@ -72,7 +72,7 @@ export const contestants: readonly Contestant[] = [
     licence: 'MIT',
     settings: [graphile(64, false), graphile(64, true), graphile(200, true)],
     recovery:
-      'forceUnlockWorkers() with the workers that hold jobs, at the restart; safe only when no other worker runs. Without it a job stays locked for 4 hours',
+      'forceUnlockWorkers() at the restart, with the workers that hold jobs; safe only when no other worker is running. Otherwise, a job stays locked for 4 hours',
   },
   {
     name: 'bullmq',

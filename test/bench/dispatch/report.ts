@@ -120,9 +120,9 @@ function write(
   summaries: readonly Summary[],
 ): string {
   const count = plan.count.toLocaleString('en');
-  return `# Webhook delivery beside job queues
+  return `# Webhook delivery compared with job queues
 
-Written by \`npm run bench:dispatch\`; do not edit. Wall times depend on the machine and on what else it does: compare within this page.
+Written by \`npm run bench:dispatch\`; do not edit. Wall times depend on the machine and its load: compare them only within this page.
 
 - ${about.date.slice(0, 16).replace('T', ' ')} UTC, ${format(about.minutes)} minutes
 - ${about.machine}; ${about.system}
@@ -130,7 +130,7 @@ ${Object.entries(about.versions)
   .map(([name, version]) => `- \`${name}\`: ${version}`)
   .join('\n')}
 
-A team that does not use this service would put its webhooks into a job queue. Each contestant delivers ${count} webhooks to one receiver, a process of its own that answers after 50 ms, checks the signature and counts. The clock runs from the moment the worker may start on the backlog until the last job is recorded as done. Contestants take turns; the figures are medians of ${plan.rounds} round${plan.rounds === 1 ? '' : 's'}, each on new databases after ${plan.warmUp.toLocaleString('en')} deliveries that warm it up. Receiver, worker and databases share the machine.
+A team that does not use this service would put its webhooks into a job queue. Each contestant delivers ${count} webhooks to one receiver, a separate process that responds after 50 ms, verifies the signature and counts the webhooks. The time is measured from the start of the worker on the backlog until the last job is recorded as done. The contestants alternate; the figures are medians of ${plan.rounds} round${plan.rounds === 1 ? '' : 's'}, each on new databases after ${plan.warmUp.toLocaleString('en')} warm-up deliveries. Receiver, worker and databases share the machine.
 
 ${ratesTable(summaries)}
 
@@ -138,22 +138,22 @@ ${ratesTable(summaries)}
 
 ![Processor time per delivery](cost.svg)
 
-“Total” is worker, PostgreSQL and Redis; PostgreSQL includes all of its processes, and in brackets the WAL writer, the checkpointer and the background writer. “Enqueue” is the time, and the processor time of all processes, to write one reward with its delivery, all ${count} at once. Lost and doubled are of the rounds above, without any fault.
+“Total” is worker, PostgreSQL and Redis; PostgreSQL includes all of its processes; the share of the WAL writer, the checkpointer and the background writer is in parentheses. “Enqueue” is the wall time, and the CPU time of all processes, to write one reward with its delivery, measured for all ${count} together. “Lost” and “doubled” refer to the rounds above, which have no faults.
 
 ## Where we stand
 
 ${compare(summaries).join('\n')}
 
-What explains the difference, and what the figures do not show:
+Reasons for the differences, and aspects that the figures do not show:
 
-- Our service stores every attempt with its time, latency, status and the start of the answer, and keeps the delivery, so that operators can look it up and send it again. graphile-worker and BullMQ delete a job that is done; pg-boss keeps it without the answer.
-- Our service signs each webhook twice, in its own scheme and by Standard Webhooks; the peers sign once.
-- Our service finds the number of requests that an endpoint takes, up to 200 at a time, and slows down for one that is overloaded; its other endpoints are not affected. The peers send as many at a time as they are set to, to whomever.
-- pg-boss and graphile-worker write a job in the transaction of the reward, as our service does. BullMQ cannot: the reward is in PostgreSQL and the job in Redis. A process that ends between the two writes has rewards that nobody is told of; that is not measured here.
+- Our service stores every attempt with its time, latency, status and the start of the response, and keeps the delivery, so that operators can look it up and redeliver it. graphile-worker and BullMQ delete completed jobs; pg-boss keeps them without the response.
+- Our service signs each webhook twice, with its own scheme and with Standard Webhooks; the peers sign once.
+- Our service adapts the number of concurrent requests to each endpoint, up to 200, and slows down for an overloaded one without affecting the others. The peers send a fixed number of concurrent requests, whatever the endpoint.
+- pg-boss and graphile-worker write a job in the transaction of the reward, as our service does. BullMQ cannot: the reward is in PostgreSQL and the job in Redis. If a process ends between the two writes, no webhook is sent for the reward; that is not measured here.
 
 ## A crash of the worker
 
-SIGKILL when 40 % have arrived, and a restart at once. “Open” are the requests that the receiver had not answered then. Delivery is at least once, so what was sent and not yet recorded is sent again: receivers drop what they have seen by \`webhook-id\`. “All done” is the time from the kill until nothing is pending; it is bounded by how long a job stays taken by a worker that is gone.
+The worker is killed (SIGKILL) when 40 % of the webhooks have arrived, and restarted immediately. “Open” is the number of requests that the receiver had not responded to by then. Delivery is at least once, so webhooks that were sent but not recorded are sent again; receivers deduplicate them by \`webhook-id\`. “All done” is the time from the kill until nothing is pending; it depends on how long a dead worker's jobs stay claimed.
 
 ${crashTable(summaries)}
 
@@ -164,9 +164,9 @@ ${contestants
 
 ## Settings
 
-- PostgreSQL: one server with its default settings, a database for each run. Redis: \`${redisSettings.map((one) => (one === '' ? "''" : one)).join(' ')}\`, so that a write is on disk before it is answered, as in PostgreSQL.
-- Deliveries of the peers: undici with connections kept alive, as many as requests at a time; Standard Webhooks with \`node:crypto\`; a status that is not 2xx fails the job, and the queue retries.
-- Backlog: pg-boss by \`insert()\` on the connection of the transaction; graphile-worker by \`add_jobs()\`; BullMQ by \`addBulk()\` after the commit, 1,000 at a time. Ours by the service’s own event writer, called in another process: rewards that come over HTTP are delivered while more come in, so there would be no backlog. Its transaction stays open until the start, so the commit is part of the time. The service would wake its dispatcher after its own commit; here a test event does.
+- PostgreSQL: one server with default settings, and a database for each run. Redis: \`${redisSettings.map((one) => (one === '' ? "''" : one)).join(' ')}\`, so that a write is on disk before it is acknowledged, as in PostgreSQL.
+- Deliveries of the peers: undici with keep-alive connections, one per concurrent request; Standard Webhooks with \`node:crypto\`; a status that is not 2xx fails the job, and the queue retries.
+- Backlog: pg-boss by \`insert()\` on the connection of the transaction; graphile-worker by \`add_jobs()\`; BullMQ by \`addBulk()\` after the commit, 1,000 at a time. Ours is written by the service’s own event writer, called in another process, because rewards that arrive over HTTP are delivered while others arrive, so there would be no backlog. Its transaction stays open until the start, so the time includes the commit. The dispatcher, which the service would wake after its own commit, is woken by a test event.
 - Each peer ran with several settings, ${plan.tuning.toLocaleString('en')} deliveries each, and the fastest is published. Ours runs with its defaults.
 
 ${tuningTable(summaries)}

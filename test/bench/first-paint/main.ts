@@ -116,7 +116,7 @@ async function report(series: Series[], version: string): Promise<void> {
     ].join(' | '),
   );
   const table = [
-    '| ad | median, ms | 95th percentile, ms | against the bare video | requests for a decision |',
+    '| ad | median, ms | 95th percentile, ms | relative to the bare video | requests for a decision |',
     '|---|---|---|---|---|',
     ...rows.map((row) => `| ${row} |`),
   ].join('\n');
@@ -124,8 +124,8 @@ async function report(series: Series[], version: string): Promise<void> {
   const text = `# From the call to the first frame
 
 \`npm run bench:first-paint\`, ${rounds} rounds on ${new Date().toISOString().slice(0, 10)}, Chromium ${version},
-service on the same machine. A first frame is reported two animation frames after the video plays,
-for the bare video too. The goal: 100 ms when preloaded; one request before it when not.
+service on the same machine. A first frame is reported two animation frames after the video starts,
+including for the bare video. The goal is 100 ms with a preloaded ad, and only one prior request otherwise.
 
 ${table}
 `;

@@ -111,7 +111,7 @@ function describe(results: Results): string {
   const verdict = (holds: boolean): string => (holds ? 'held' : '**not held**');
   return `# What the SDK costs a game's frames
 
-\`npm run bench:frames\` measures this again. ${new Date().toISOString().slice(0, 10)}, ${cpus().length} × ${cpus()[0]?.model ?? ''}, ${Math.round(totalmem() / 2 ** 30)} GiB, load ${number(loadavg()[0], 1)}, Chromium ${results.chromium}.
+\`npm run bench:frames\` generates this page. ${new Date().toISOString().slice(0, 10)}, ${cpus().length} × ${cpus()[0]?.model ?? ''}, ${Math.round(totalmem() / 2 ** 30)} GiB, load ${number(loadavg()[0], 1)}, Chromium ${results.chromium}.
 
 ${table(
   ['Budget', 'Measured', ''],
@@ -128,14 +128,14 @@ ${table(
     ],
     [
       `no task over 8 ms of processor time while ${drain.events.toLocaleString('en')} events drain and ${drain.rewards.toLocaleString('en')} rewards are delivered`,
-      `${long.length} of ${drains.reduce((sum, { tasks }) => sum + tasks.count, 0)}; ${describeLong(drains.map(({ tasks }) => tasks))} (the game alone for as long: ${alone.over8.length} of ${alone.count}; ${describeLong([alone])})`,
+      `${long.length} of ${drains.reduce((sum, { tasks }) => sum + tasks.count, 0)}; ${describeLong(drains.map(({ tasks }) => tasks))} (the game alone, for the same time: ${alone.over8.length} of ${alone.count}; ${describeLong([alone])})`,
       long.length > 0 && long.every(isCollection)
-        ? 'held but for V8’s garbage collection'
+        ? 'held, except for V8’s garbage collection'
         : verdict(long.length === 0),
     ],
     [
       'a delivering frame ≤ 0.2 ms at the 99th percentile',
-      `median ${number(percentile(frames, 0.5), 3)} ms, 99th percentile ${number(p99, 3)} ms of ${frames.length} frames, each at the cheaper of two runs (one run alone: ${p99OfOne} ms; fixed work in the same frames, the same way: median ${number(percentile(control, 0.5), 3)} ms, 99th percentile ${number(percentile(control, 0.99), 3)} ms)`,
+      `median ${number(percentile(frames, 0.5), 3)} ms, 99th percentile ${number(p99, 3)} ms of ${frames.length} frames, the lower of two runs for each (single runs: ${p99OfOne} ms; fixed work in the same frames, measured in the same way: median ${number(percentile(control, 0.5), 3)} ms, 99th percentile ${number(percentile(control, 0.99), 3)} ms)`,
       verdict(p99 <= 0.2),
     ],
     [
@@ -151,7 +151,7 @@ ${table(
   ],
 )}
 
-## A frame in which nothing happens
+## An idle frame
 
 ${table(
   ['Phaser', 'In the game', 'calls', 'bytes', 'timers', 'added, µs'],
@@ -172,16 +172,16 @@ ${table(
 ## How
 
 - Calls are exact: \`Profiler.startPreciseCoverage\` over 1,000 frames, of functions in the SDK's file or the contestant's. Calls of Phaser's functions that a contestant makes are not counted.
-- Bytes come from the sampling heap profiler (interval 64 bytes, collected objects included): what the SDK or the contestant allocates, and what it makes others allocate. Sampling rounds, so a figure varies by some bytes.
+- Bytes come from the sampling heap profiler (interval 64 bytes, collected objects included): allocations by the SDK or the contestant, and by code that it calls. Sampling is inexact, so figures vary by a few bytes.
 - Timers are calls of \`setTimeout\`, \`setInterval\` and \`requestAnimationFrame\` in those frames.
-- Microseconds are the fastest of 20 blocks of 100 frames with it less the fastest without it, in turns in the same game, whose loop sleeps and is stepped by hand. “game alone” and “trueward, idle” run the same code in both halves: what they show is the noise of the machine.
-- Tasks are those of the page's main thread in a trace, by the lesser of processor time and wall time: on a shared machine the wall time of a task (longest: ${number(longestWallMs)} ms, the game alone ${number(alone.longestWallMs)} ms) tells who else ran, and the processor’s clock ticks coarsely. The game draws 30 moving boxes all the while.
-- Draining reads a full IndexedDB outbox of an earlier visit and sends it to a server on this machine; the rewards go through the ledger, one claim and one receipt each, in ${number(drain.ms / 1000)} s. A delivering frame is timed by the wall from entering to leaving the SDK's listener, the game's handler included.
+- Microseconds are the fastest of 20 blocks of 100 frames with the contestant minus the fastest of 20 without it. The blocks alternate in the same game, whose loop is stopped and stepped manually. “game alone” and “trueward, idle” run the same code in both kinds of blocks, so their figures show the noise of the machine.
+- Tasks are those of the page's main thread in a trace, measured by the lower of CPU time and wall time: on a shared machine, the wall time of a task (longest: ${number(longestWallMs)} ms, the game alone ${number(alone.longestWallMs)} ms) includes other processes, and the CPU clock has a coarse resolution. Meanwhile, the game draws 30 moving boxes.
+- Draining reads a full IndexedDB outbox from an earlier visit and sends it to a server on this machine; the rewards go through the ledger, one claim and one receipt each, in ${number(drain.ms / 1000)} s. The time of a delivering frame is the wall time of the SDK's listener, including the game's handler.
 
 ${
   peer
-    ? 'poki/phaser-plugin is the one published ad plugin for Phaser 3 that runs here: its source from GitHub, on a stub of its platform. It is not on npm, so that `npm run bench:frames` leaves it out unless `--peer` names a checkout of it. The others are our own:'
+    ? 'poki/phaser-plugin is the only published ad plugin for Phaser 3 that runs here: its source from GitHub, on a stub of its platform. It is not on npm, so `npm run bench:frames` includes it only if `--peer` names a checkout of it. The others are our own:'
     : 'The other contestants are our own, because no published ad plugin for Phaser 3.60 or later is on npm (`--peer` takes a checkout of github.com/poki/phaser-plugin):'
-} “scenes watched each step” does what such a plugin’s documentation describes; “always attached” is the least that any polling plugin does. Cocos Creator's engine cannot be installed from npm, so it is not here; its adapter too listens to a frame only while something waits.
+} “scenes watched each step” follows the documentation of such a plugin; “always attached” is the minimum work of any polling plugin. Cocos Creator's engine cannot be installed from npm, so it is not included; its adapter also listens to frames only while something is waiting.
 `;
 }

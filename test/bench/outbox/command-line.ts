@@ -12,7 +12,7 @@ export interface Choice {
 
 export const help = `npm run bench:outbox [-- options]
 
-Measures the outbox beside the event queues of others in one Chromium, on this machine only, and writes
+Compares the outbox with other event queues in one Chromium, on this machine only, and writes
 a table, plots and all figures as JSON. Timings are never a failure: the exit code is 0 unless it broke.
 
   --only <names>   only these, separated by commas: ${contestants.map(({ name }) => name).join(', ')}

@@ -107,5 +107,5 @@ export const contestants: ContestantFacts[] = [
     messageId: 'uuid',
     note: 'defaults',
   },
-  { name: 'nothing', kind: 'control', note: 'no queue at all' },
+  { name: 'nothing', kind: 'control', note: 'no queue' },
 ];

@@ -96,7 +96,7 @@ export const accounts: Part = async (options) => {
       whole(waits.seen[name]?.active ?? 0),
       whole(waits.seen[name]?.waiting ?? 0),
     ]),
-    note: `Three processes on one database, ${atOnce} requests at a time for each, ${whole(ads)} ads a turn with their webhooks, ${rounds} turns. The wait until an ad was watched does not count. \`pg_stat_activity\` is sampled every ${sampleMs} ms.`,
+    note: `Three processes on one database, ${atOnce} requests at a time for each, ${whole(ads)} ads per round with their webhooks, ${rounds} rounds. The time in which an ad is watched is excluded. \`pg_stat_activity\` is sampled every ${sampleMs} ms.`,
     plot: {
       axis: 'whole ads/s',
       rows: [...perSecond].map(([{ name }, values]) => ({

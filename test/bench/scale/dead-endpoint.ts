@@ -59,7 +59,7 @@ export const deadEndpoint: Part = async (options) => {
       const at = (share: number): string => (percentile(all, share) ?? NaN).toFixed(0);
       return [name, rounds.length, at(0.5), at(0.95), at(0.99)];
     }),
-    note: `From the request that causes an event to its arrival at each of the 99 endpoints that answer. The dead one takes requests and never answers, and has ${whole(backlog)} deliveries pending. Two services, in turns; the ratio is that of the median events.`,
+    note: `The time from the request that causes an event to its arrival at each of the 99 endpoints that respond. The dead endpoint accepts requests and never responds, and has ${whole(backlog)} deliveries pending. Two services alternate; the ratio compares their median events.`,
     plot: {
       axis: 'p50, ms',
       rows: [

@@ -53,7 +53,7 @@ export const events: Part = async (options) => {
       'PostgreSQL, µs each',
     ],
     rows,
-    note: `${atOnce} requests at a time, each event new and answered after its commit. An ad has seven: start, impression, three quartiles, complete and close; one verifies an impression, and one earns a reward. There is no webhook.`,
+    note: `${atOnce} requests at a time, with new events only, each acknowledged after its commit. An ad has seven events: start, impression, three quartiles, complete and close; one verifies an impression, and one earns a reward. There is no webhook.`,
     plot: {
       axis: 'events/s, by processes × events in a request',
       rows: rows.map(([processes, size, value]) => ({

@@ -36,7 +36,7 @@ export const growth: Part = async ({ postgres, ms, quick }) => {
   }
   const ratio = (measured.at(-1)?.cpuUs ?? NaN) / (measured[0]?.cpuUs ?? NaN);
   return {
-    title: 'Decisions by what is stored',
+    title: 'Decisions by number of stored rows',
     verdicts: [
       {
         budget: `a decision with ${whole(mostRows)} stored ÷ with 1,000, CPU: at most ${budget}`,
@@ -50,7 +50,7 @@ export const growth: Part = async ({ postgres, ms, quick }) => {
       cpuUs.toFixed(0),
       p50Ms.toFixed(1),
     ]),
-    note: 'All of them are in the partition of this week, which is the worst case: in operation they spread over weeks.',
+    note: 'All decisions are in the partition of this week, which is the worst case; in production, they are spread over weeks.',
     plot: {
       axis: 'µs',
       rows: measured.map(({ stored, cpuUs }) => ({ label: whole(stored), value: cpuUs })),

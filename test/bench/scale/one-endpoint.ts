@@ -54,7 +54,7 @@ export const oneEndpoint: Part = async (options) => {
       whole(one.serviceUs),
       whole(one.databaseUs),
     ]),
-    note: `One process of the service, an endpoint that answers after ${responseMs} ms in a process of its own, and a backlog of ${whole(backlog)}; the median of ${rounds} turns. A build that takes longer than ${timeoutMs / 1_000} s is stopped then.`,
+    note: `One process of the service, an endpoint that answers after ${responseMs} ms in a separate process, and a backlog of ${whole(backlog)}; the median of ${rounds} rounds. A build that takes longer than ${timeoutMs / 1_000} s is stopped.`,
     plot: {
       axis: 'deliveries/s',
       rows: results.map((one) => ({ label: one.name, value: one.perSecond })),

@@ -85,8 +85,8 @@ function describe({ costs, comparison, rates, scale }: Partial<Published>): stri
 
 A **whole ad** is a decision, a request with the start, one with three quartiles, one with impression and
 completion, which earns a reward, and the webhook that reports the reward to the game's server. Ratios compare this build
-with an older one, measured in turns in one run: the median of all rounds counts, and the range is in parentheses.
-How to plan capacity with these figures: [Scale](../../scale.md).
+with an older one. The builds alternate in one run; figures are medians of all rounds, with the range in parentheses.
+To plan capacity with these figures, see [Scale](../../scale.md).
 
 ${table(
   ['Budget', 'Measured', '', 'On'],
@@ -113,12 +113,12 @@ ${table(head, rows)}`,
 
 const describeComparison = ({ measured, older, rounds }: Comparison): string => {
   const [now, then] = [summarize(rounds, 'this build'), summarize(rounds, 'older build')];
-  return `## This build beside an older one
+  return `## This build compared with an older one
 
 \`npm run bench:costs -- --against <checkout>\`, ${rounds.length} rounds, older build ${older}, ${origin(measured)}
-Service, PostgreSQL, players, and receiver share the machine; only the first two are counted. What they do between the
-steps, such as folding the sums of reports, is in the figures [at low rates](#at-low-rates). Stored bytes leave out the
-table of sums that wait to be folded, whose space is used again within seconds. Medians, older → this build:
+Service, PostgreSQL, players, and receiver share the machine; only the first two are counted. Their work between the
+steps, such as folding counts into roll-ups, is included only [at low rates](#at-low-rates). Stored bytes exclude the
+table of counts that have not been folded yet, whose space is reused within seconds. Medians, older → this build:
 
 ![CPU of a whole ad with its webhook](costs.svg)
 
@@ -144,9 +144,9 @@ const describeCosts = ({
 }: Costs): string => `## This build
 
 \`npm run bench:costs\`, ${rounds} rounds of ${whole(ads)} ads, 48 at a time, ${origin(measured)}
-A bare \`node:http\` echo of a decision's request, under the same client, takes ${echoUs} µs. In echoes, a decision is
-${tenths(costs.decisionAlone.serviceUs / echoUs)} and a whole ad ${whole(costs.ad.serviceUs / echoUs)}; on the embedded store, whose database is a thread of the service, ${tenths(embedded.decisionAlone.serviceUs / echoUs)} and ${whole(embedded.ad.serviceUs / echoUs)}. Bytes of a
-whole ad are those of the live environment: the sandbox also stores why each decision was made.
+A bare \`node:http\` echo of a decision's request, called by the same client, takes ${echoUs} µs. Relative to an echo, the cost of a decision is
+${tenths(costs.decisionAlone.serviceUs / echoUs)} and a whole ad ${whole(costs.ad.serviceUs / echoUs)}; on the embedded store, whose database is a thread of the service, ${tenths(embedded.decisionAlone.serviceUs / echoUs)} and ${whole(embedded.ad.serviceUs / echoUs)}. The bytes of a
+whole ad are for the live environment; the sandbox also stores why each decision was made.
 
 ${table(
   ['', 'service, µs', 'PostgreSQL, µs', 'stored, bytes', 'WAL, bytes', 'embedded store, µs'],
@@ -180,9 +180,9 @@ function judgeGroupCommit({ groupCommit }: Costs): Verdict {
 const describeRates = ({ measured, older, rows }: Rates): string => `## At low rates
 
 \`npm run bench:rates${older === undefined ? '' : ' -- --against <checkout>'}\`, ${older === undefined ? '' : `older build ${older}, `}${origin(measured)}
-Whole ads begin at their times, however slow the answers are (an open loop). CPU per ad includes what the service and
-PostgreSQL do at rest and in the background; where a rate is not reached, it is per ad whose webhook arrived. A decision
-counts from when its ad was due, a webhook from sending the completion to its arrival.
+Whole ads start on schedule, however slow the responses are (an open loop). CPU per ad includes the idle and background
+work of the service and PostgreSQL; if a rate is not reached, it is per ad whose webhook arrived. The latency of a decision
+is measured from the scheduled start of its ad, and that of a webhook from sending the completion to its arrival.
 
 ![CPU of service and PostgreSQL per ad, by rate](rates.svg)
 

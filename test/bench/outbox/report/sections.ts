@@ -35,16 +35,16 @@ function cost(report: Report): Section {
       ]),
     ),
     method:
-      'The call and all microtasks that it leaves, one event every second frame, without network. ' +
+      'The time of the call and of all microtasks that it queues, for one event every second frame, without network. ' +
       '“× raw” is the median’s ratio to raw IndexedDB (one put in a transaction), measured in the frames between. ' +
-      '“At” says how many events wait; where the contestant was too slow to get there, how many it had been given.',
+      '“At” is the number of queued events; if the contestant was too slow to reach it, the number of events that it had received.',
   };
 }
 
 function laterCost(report: Report): Section {
   const header = lengthsOf(report).map((length) => `at ${format(length)}`);
   return {
-    title: 'All work of the main thread for one event, and the time until it is stored',
+    title: 'Main-thread CPU time of one event, and the time until it is stored',
     plots: [],
     table: table(
       ['CPU ms (× raw); stored after ms, p50 / p99', ...header, 'burst of 100 stored'],
@@ -60,14 +60,14 @@ function laterCost(report: Report): Section {
         ]),
     ),
     method:
-      'CPU time of the renderer’s main thread by the DevTools protocol, minus that of the same frames without events; “× raw” is the ratio to `raw-group`. ' +
-      'A dash: the queue does not say when an event is stored.',
+      'CPU time of the renderer’s main thread, from the DevTools protocol, minus that of the same frames without events; “× raw” is the ratio to `raw-group`. ' +
+      'A dash means that the queue does not report when an event is stored.',
   };
 }
 
 function frames(report: Report): Section {
   return {
-    title: 'Frames of a game',
+    title: 'Frame times of a game',
     plots: ['frames'],
     table: table(
       [
@@ -88,9 +88,9 @@ function frames(report: Report): Section {
       ]),
     ),
     method:
-      'While one event a frame is enqueued at the greatest length, and while the queue empties. ' +
-      '“nothing” shows what this machine does without any queue. A long task takes over 50 ms. ' +
-      'A dash for draining: it sends nothing, or the page did not answer for 5 s.',
+      'Measured while one event per frame is enqueued at the greatest length, and while the queue drains. ' +
+      '“nothing” shows the machine without a queue. A long task takes over 50 ms. ' +
+      'A dash for draining means that the contestant sends nothing, or that the page did not respond for 5 s.',
   };
 }
 
@@ -101,7 +101,7 @@ function survivors(report: Report): Section {
       index === all.findIndex((same) => same.events === one.events && same.delayMs === one.delayMs),
   );
   return {
-    title: 'What survives a SIGKILL of the whole browser',
+    title: 'Events that survive a SIGKILL of the whole browser',
     plots: [...new Set(cases.map(({ events }) => `survivors-${events}`))],
     table: table(
       [
@@ -121,9 +121,9 @@ function survivors(report: Report): Section {
       ]),
     ),
     method:
-      'Killed so long after the last event; without network; 25 events a frame of 1,000, 50 of 10,000, for at most 6 s. ' +
+      'The browser is killed at the given delay after the last event, without network. The page makes 25 events per frame in runs of 1,000, and 50 in runs of 10,000, for at most 6 s. ' +
       'Survivors are the events in IndexedDB and localStorage after a restart, counted without the contestant’s own code. ' +
-      '“Promised” are events whose promise had resolved and of which word had left the browser.',
+      '“Promised” are the events whose promise had resolved, as reported by the page before the kill.',
   };
 }
 
@@ -143,7 +143,7 @@ function drain(report: Report): Section {
       }),
     ),
     method:
-      'The network comes back, and the receiver answers after 20 ms. It ends when all arrived, nothing came for 4 s, or 12 s are over.',
+      'The network returns, and the receiver responds after 20 ms. The measurement ends when all events have arrived, when none has arrived for 4 s, or after 12 s.',
   };
 }
 
@@ -162,8 +162,8 @@ function duplicates(report: Report): Section {
       }),
     ),
     method:
-      'The answer to the second request gets lost, the browser is killed when half of the events arrived, and starts again. ' +
-      'The receiver counts an event once by the id that its queue gave it. Who keeps events in memory loses them instead of repeating them.',
+      'The response to the second request is lost, and the browser is killed when half of the events have arrived, and restarted. ' +
+      'The receiver deduplicates events by the id that the queue assigned. A queue in memory loses events instead of repeating them.',
   };
 }
 
@@ -182,7 +182,7 @@ function idle(report: Report): Section {
       }),
     ),
     method:
-      'Counted for some seconds after the first events were sent. “nothing” is the page itself.',
+      'Counted for a few seconds after the first events were sent. “nothing” is the page itself.',
   };
 }
 
@@ -199,7 +199,7 @@ function bytes(report: Report): Section {
       }),
     ),
     method:
-      'One classic script by the same bundler, with the adapter of some 20 lines. Ours includes its HTTP client and all browser ports.',
+      'One classic script from the same bundler, including an adapter of about 20 lines. Ours includes its HTTP client and all browser ports.',
   };
 }
 

@@ -48,7 +48,7 @@ function belowLastingPeers({ ours, peers, control }: Field): Verdict {
   const lasting = belowPeers({ ours, peers: peers.filter(isLasting), control });
   return {
     ...lasting,
-    claim: 'Main-thread cost below every peer’s of whose events any survive a kill',
+    claim: 'Main-thread cost below that of every peer with events that survive a kill',
   };
 }
 
@@ -63,7 +63,7 @@ function belowPeers({ ours, peers }: Field): Verdict {
   });
   const measured = rows.filter(({ best }) => best !== undefined);
   return {
-    claim: 'Main-thread cost below every peer’s at each length',
+    claim: 'Main-thread cost below that of every peer at each length',
     value: measured
       .map(
         ({ length, p50, best }) =>
@@ -81,7 +81,7 @@ function nearRaw({ ours }: Field): Verdict {
   const ratios = ours.lengths.flatMap(({ p50ToRaw }) => p50ToRaw ?? []);
   const cpu = ours.lengths.map(({ cpuToRaw }) => format(cpuToRaw)).join(', ');
   return {
-    claim: 'Main-thread cost ≤ 1.5 × raw IndexedDB of the same run',
+    claim: 'Main-thread cost ≤ 1.5 × raw IndexedDB in the same run',
     value: `${ratios.map((one) => format(one)).join(', ')} × (p50, by length); ${cpu} × (all CPU)`,
     met: ratios.length === 0 ? undefined : ratios.every((one) => one <= 1.5),
   };
@@ -111,7 +111,7 @@ function compareSurvivors({ ours, peers }: Field): Verdict {
   });
   const percent = (value: number | undefined): string => `${format((value ?? 0) * 100)} %`;
   return {
-    claim: 'Most events of all queues survive a kill, at every delay',
+    claim: 'Of all queues, the outbox keeps the most events after a kill, at every delay',
     value: rows
       .map(
         ({ kill, share: own, best }) =>
@@ -156,7 +156,7 @@ function fewestDuplicates({ ours, peers }: Field): Verdict {
 function noLongTask({ ours, control }: Field): Verdict {
   const longTasks = ours.drain?.frames?.longTasks;
   return {
-    claim: `Draining ${format(ours.drain?.made)} events costs no long task`,
+    claim: `Draining ${format(ours.drain?.made)} events causes no long task`,
     value: `${format(longTasks)} long tasks (without any queue, while enqueuing: ${format(control?.framesWhileEnqueuing?.longTasks)})`,
     met: longTasks === undefined ? undefined : longTasks === 0,
   };

@@ -41,10 +41,10 @@ const toJson = (value: unknown): string => {
 function write(report: Report, verdicts: Verdict[]): string {
   const { about, minutes, gaps, summaries } = report;
   return [
-    '# The outbox beside the event queues of others',
+    '# The outbox compared with other event queues',
     '',
-    'Made by `npm run bench:outbox`; do not edit. Wall times depend on the machine and on what else it does: ' +
-      'compare within one run, by ratios and counts.',
+    'Made by `npm run bench:outbox`; do not edit. Wall times depend on the machine and its load: ' +
+      'compare only ratios and counts of one run.',
     '',
     `- ${about.date.slice(0, 16).replace('T', ' ')} UTC, ${format(minutes)} minutes, outbox ${about.outbox}`,
     `- ${about.machine}, ${about.system}, Node ${about.node}, headless Chromium ${about.chromium}`,
