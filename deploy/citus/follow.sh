@@ -1,5 +1,5 @@
 #!/bin/sh
-# follow.sh <primary> <settings…>: copies the primary on the first start, and follows it. The login is in PGUSER and PGPASSWORD.
+# follow.sh <primary> <settings…>: copies the primary on the first start, then replicates from it, with PGUSER and PGPASSWORD.
 set -eu
 primary=$1
 shift

@@ -8,7 +8,7 @@ type LoadAdsTxt = (domain: string) => Promise<string>;
 
 type CheckedSource = Pick<Source, 'id' | 'name' | 'ads_txt' | 'publisher_id' | 'supply_chain'>;
 
-/** Checks that sites name the sellers of these sources in their ads.txt; otherwise, buyers may not bid. */
+/** Checks that the sites' ads.txt files list the sellers of these sources; otherwise, buyers may not bid. */
 export async function adsTxtFindings(
   sources: readonly CheckedSource[],
   load: LoadAdsTxt,
@@ -46,7 +46,7 @@ export async function adsTxtFindings(
   );
 }
 
-/** Those that bid requests name. Which system knows the publisher's id is not known here. */
+/** The sellers in bid requests. The advertising system of the publisher id is unknown. */
 const sellersOf = ({ publisher_id: publisherId, supply_chain: chain = [] }: CheckedSource) => [
   ...(publisherId === undefined ? [] : [{ seller: publisherId }]),
   ...chain.map(({ asi, sid }) => ({ system: asi, seller: sid })),
@@ -62,7 +62,7 @@ const maxBytes = 1_048_576;
 const maxRedirects = 3;
 const timeoutMs = 5_000;
 
-/** @throws Error when the file cannot be read within five seconds, or is none. */
+/** @throws Error when the file cannot be read within five seconds, or is not an ads.txt file. */
 export async function fetchAdsTxt(url: string, dispatcher: Dispatcher): Promise<string> {
   const signal = AbortSignal.timeout(timeoutMs);
   let at = url;

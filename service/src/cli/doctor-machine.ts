@@ -10,7 +10,7 @@ import {
 import { dirname, join } from 'node:path';
 import type { Config } from '../config/config.ts';
 
-/** The result of one check; for warnings and failures, `text` says what to do. */
+/** The result of one check; for warnings and failures, `text` includes the fix. */
 export interface Finding {
   state: 'ok' | 'warn' | 'fail';
   text: string;

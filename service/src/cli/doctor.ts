@@ -75,7 +75,7 @@ const maxClockSkewMs = 2_000;
 /** Deliveries are attempted within a second of being due. */
 const overdue = '5 minutes';
 
-/** Checks of the database and what it holds. */
+/** Checks of the database and its contents. */
 async function databaseFindings({
   database,
   config,

@@ -44,7 +44,7 @@ Example
       });
       const environment = oneOf('environment', values.environment, ['sandbox', 'live']);
       const kind = oneOf('kind', values.kind, ['secret', 'publishable']);
-      // Validated before the database is opened: an invalid argument has no side effects.
+      // Validated before the database is opened, so that an invalid argument has no side effects.
       const origins = values['allowed-origin']?.map(readOrigin);
       await withDatabase(({ database, makeId }) =>
         database.transaction(async (queries) => {
@@ -90,10 +90,10 @@ Prints one line of JSON with the new key.`,
         'key id',
       ]);
       const overlapS = readOverlap(values.overlap ?? '0');
-      const rolled = await withKey(positionals[0] ?? '', (keys, ...key) =>
+      const newKey = await withKey(positionals[0] ?? '', (keys, ...key) =>
         keys.roll(...key, overlapS),
       );
-      printResult(rolled);
+      printResult(newKey);
       printMessage('Store the key now: it is not shown again.');
     },
   },

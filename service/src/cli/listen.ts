@@ -171,8 +171,8 @@ function createEventFeed(service: string, key: string): EventFeed {
       const page = await readPage(cursor, signal);
       const unknown = page.data.filter(({ id }) => !seen.has(id));
       fresh.push(...unknown);
-      const allNew = unknown.length === page.data.length;
-      cursor = started && allNew ? page.next_cursor : undefined;
+      const isAllNew = unknown.length === page.data.length;
+      cursor = started && isAllNew ? page.next_cursor : undefined;
     } while (cursor !== undefined);
     return fresh.toReversed();
   };

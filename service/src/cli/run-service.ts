@@ -23,7 +23,7 @@ const heapGrowthPercent = 200;
 export async function runService(): Promise<void> {
   const config = readConfig(process.env);
   setFlagsFromString(`--heap-growing-percent=${heapGrowthPercent}`);
-  // Keep running if the reader of the log goes away.
+  // Keep running if the process that reads the log exits.
   process.stderr.on('error', () => undefined);
   const log = createLog(config.logLevel, process.stderr);
   for (const name of unknownSettings(process.env))
@@ -56,7 +56,7 @@ export async function runService(): Promise<void> {
   try {
     await announce(service, config, clock, log);
   } catch (error) {
-    // It already listens: otherwise the process would keep running without ever being ready.
+    // The service is already listening, so the process would otherwise keep running without becoming ready.
     await service.stop();
     throw error;
   }
@@ -142,11 +142,11 @@ const bound = (members: object): Record<string, unknown> =>
   );
 
 function boundValue(value: unknown, maxLength: number): unknown {
-  if (typeof value === 'string') return cut(value, maxLength);
+  if (typeof value === 'string') return truncate(value, maxLength);
   if (typeof value !== 'object' || value === null) return value;
   const json = JSON.stringify(value) ?? '';
-  return json.length <= maxJsonLength ? value : cut(json, maxJsonLength);
+  return json.length <= maxJsonLength ? value : truncate(json, maxJsonLength);
 }
 
-const cut = (text: string, most: number): string =>
+const truncate = (text: string, most: number): string =>
   text.length <= most ? text : `${text.slice(0, most)}… (${text.length} characters)`;

@@ -22,9 +22,9 @@ export interface Config extends DatabaseConfig {
   publicUrl?: string;
   /** Proxies whose `X-Forwarded-For` is trusted; absent: the peer of the connection is the client. */
   trustedProxies?: string[];
-  /** The header in which they send the client's country; absent: countries are unknown. */
+  /** The header in which trusted proxies send the client's country; absent: countries are unknown. */
   countryHeader?: string;
-  /** How long it keeps accepting requests after SIGTERM, while `/readyz` fails. */
+  /** How long the service keeps accepting requests after SIGTERM, while `/readyz` fails. */
   drainMs: number;
   /** How long the external sources of a decision may take together. */
   demandBudgetMs: number;
@@ -154,7 +154,7 @@ function readTraces(values: ReadonlyMap<SettingName, string | undefined>): {
   };
 }
 
-/** @throws ConfigError outside development: whoever moves the clock can earn rewards without watching. */
+/** @throws ConfigError outside development, because control of the clock allows earning rewards without watching. */
 function readTestClock(values: ReadonlyMap<SettingName, string | undefined>): boolean {
   if (values.get('TRUEWARD_TEST_CLOCK') !== '1') return false;
   if (values.get('TRUEWARD_DEVELOPMENT') === '1') return true;

@@ -14,7 +14,7 @@ export class ConfigError extends Error {
 
 type Variables = Record<string, string | undefined>;
 
-/** The effective value of a setting, and where it comes from. */
+/** The effective value of a setting, and its source. */
 interface EffectiveSetting {
   name: SettingName;
   value: string | undefined;
@@ -22,7 +22,7 @@ interface EffectiveSetting {
 }
 
 /**
- * Resolves every setting: from the environment, else the file in TRUEWARD_CONFIG, else the default.
+ * Resolves every setting from the environment, the file in TRUEWARD_CONFIG, or the default, in this order.
  *
  * @throws ConfigError that lists every invalid value, but shows no secrets.
  */

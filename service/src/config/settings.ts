@@ -24,7 +24,7 @@ const isUrlOf =
 const isPublicUrl = (text: string): boolean =>
   isUrlOf('http:', 'https:')(text) && new URL(text).username + new URL(text).password === '';
 
-const anything = (): boolean => true;
+const acceptAny = (): boolean => true;
 
 const oneOf = (...allowed: string[]): Pick<Setting, 'expected' | 'valid'> => ({
   expected: `${allowed.slice(0, -1).join(', ')} or ${allowed.at(-1)}`,
@@ -103,12 +103,12 @@ export const settings = {
   TRUEWARD_CONFIG: {
     about: 'a JSON file with these variables; the environment takes precedence',
     expected: 'a file',
-    valid: anything,
+    valid: acceptAny,
   },
   TRUEWARD_DATA_DIR: {
     about: 'folder of the embedded database and of master.key',
     expected: 'a folder path',
-    valid: anything,
+    valid: acceptAny,
     fallback: '.trueward',
   },
   DATABASE_URL: {
@@ -167,12 +167,12 @@ export const settings = {
   ARCHIVE_DIR: {
     about: 'target folder of the archive command; if set, only archived weeks are dropped',
     expected: 'a folder',
-    valid: anything,
+    valid: acceptAny,
   },
   HOST: {
     about: 'host name or IP to listen on',
     expected: 'a host name or IP',
-    valid: anything,
+    valid: acceptAny,
     fallback: '127.0.0.1',
   },
   PORT: {
@@ -212,7 +212,7 @@ export const settings = {
   TRUEWARD_MEDIA_DIR: {
     about: 'folder of the files served under /media/',
     expected: 'a folder',
-    valid: anything,
+    valid: acceptAny,
     fallback: 'demo/creatives/dist',
   },
   MEDIA_S3_URL: {
@@ -223,18 +223,18 @@ export const settings = {
   MEDIA_S3_REGION: {
     about: 'the region of the bucket',
     expected: 'a region',
-    valid: anything,
+    valid: acceptAny,
     fallback: 'us-east-1',
   },
   MEDIA_S3_KEY_ID: {
     about: 'the access key id for the bucket',
     expected: 'an access key',
-    valid: anything,
+    valid: acceptAny,
   },
   MEDIA_S3_SECRET: {
     about: 'the secret access key for the bucket',
     expected: 'a secret',
-    valid: anything,
+    valid: acceptAny,
     secret: true,
   },
   TRUEWARD_MASTER_KEY: {
@@ -282,7 +282,7 @@ export const settings = {
   OTEL_SERVICE_NAME: {
     about: 'the service name in traces',
     expected: 'a name',
-    valid: anything,
+    valid: acceptAny,
     fallback: 'trueward',
   },
   OTEL_TRACES_SAMPLER: {

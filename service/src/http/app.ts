@@ -74,7 +74,7 @@ interface AppDeps {
   liveTail: LiveTail;
   dryRun: DryRun;
   trySource: TrySource;
-  /** The hosts of a source that get no requests from this process now. */
+  /** The hosts of a source to which this process currently sends no requests. */
   openHosts(sourceId: string): string[];
   /** The public URL of the service. */
   publicUrl(): string;
@@ -141,7 +141,7 @@ export async function createApp(deps: AppDeps): Promise<FastifyInstance> {
       sendProblem(error, request, reply);
     },
   });
-  // Hooks that every request runs take a callback where they need not wait: a promise each would only cost time.
+  // Hooks that run for every request use a callback if they are synchronous: a promise for each would only cost time.
   app.addHook('onRequest', (request, reply, done) => {
     tracing.nameRequest(request.raw, request.id, request.routeOptions.url);
     void reply.header('request-id', request.id);

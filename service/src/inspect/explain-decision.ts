@@ -6,7 +6,7 @@ import type { Queries, Scope } from '../store/database.ts';
 export interface Cause {
   type: 'kill_switch' | 'policy';
   id: string;
-  /** Absent when the audit log does not reach back that far. */
+  /** Absent if the audit log no longer has the change. */
   actor?: string;
   since?: Date;
   /** The name of the policy, or the reason of the kill switch. */
@@ -87,8 +87,8 @@ const latestSwitchStates = `${entries.replace('SELECT', 'SELECT DISTINCT ON (tar
       AND r.kind = 'placement' AND r.document->>'name' = $4)
   ORDER BY target_id, id DESC`;
 
-/** The facts that explain a reward. */
-interface RewardFacts {
+/** The details that explain a reward. */
+interface RewardDetails {
   status: string;
   format: string;
   requiredMs: number | null;
@@ -102,27 +102,27 @@ interface RewardFacts {
 }
 
 /** Explains the state of a reward, in the order of its checks. Pure. */
-export function explainReward(facts: RewardFacts): string[] {
-  if (facts.status !== 'filled') return ['The request was not filled, so there is no reward.'];
-  if (facts.format !== 'rewarded') return [`A ${facts.format} placement has no reward.`];
-  const has = (type: AdEvent['type']) => facts.events.some((event) => event.type === type);
-  const watchedMs = Math.max(0, ...facts.events.map((event) => event.watchedMs ?? 0));
+export function explainReward(details: RewardDetails): string[] {
+  if (details.status !== 'filled') return ['The request was not filled, so there is no reward.'];
+  if (details.format !== 'rewarded') return [`A ${details.format} placement has no reward.`];
+  const has = (type: AdEvent['type']) => details.events.some((event) => event.type === type);
+  const watchedMs = Math.max(0, ...details.events.map((event) => event.watchedMs ?? 0));
   const seconds = (ms: number | null) => `${((ms ?? 0) / 1_000).toFixed(1)} s`;
   return [
-    facts.servedAt
-      ? `The impression was verified at ${facts.servedAt.toISOString()}.`
+    details.servedAt
+      ? `The impression was verified at ${details.servedAt.toISOString()}.`
       : has('impression')
         ? 'An impression was reported, but could not be verified.'
         : 'No impression has been reported yet.',
-    `Required watch time: ${seconds(facts.requiredMs)}; reported: ${seconds(watchedMs)}.`,
+    `Required watch time: ${seconds(details.requiredMs)}; reported: ${seconds(watchedMs)}.`,
     has('complete') ? 'Completion was reported.' : 'Completion has not been reported yet.',
-    ...(facts.invalidReason === null
+    ...(details.invalidReason === null
       ? []
-      : [`Classified as invalid traffic: ${facts.invalidReason}.`]),
-    ...(facts.settledAt
+      : [`Classified as invalid traffic: ${details.invalidReason}.`]),
+    ...(details.settledAt
       ? [
-          `The reward was ${facts.rewardState} at ${facts.settledAt.toISOString()}${facts.rewardReason === null ? '' : `: ${facts.rewardReason}`}.`,
+          `The reward was ${details.rewardState} at ${details.settledAt.toISOString()}${details.rewardReason === null ? '' : `: ${details.rewardReason}`}.`,
         ]
-      : [`The reward can be earned until ${facts.lateAt?.toISOString() ?? 'the ad ends'}.`]),
+      : [`The reward can be earned until ${details.lateAt?.toISOString() ?? 'the ad ends'}.`]),
   ];
 }

@@ -37,8 +37,8 @@ export function createInspectDecision({
     const { explain, settled_at: settledAt, ...decision } = row;
     const events = await readEvents(database, scope.accountId, id);
     const reward = await readReward(scope, id, 0, AbortSignal.abort());
-    const moments = [row.issued_at, ...events.map(({ received_at }) => received_at), settledAt];
-    const webhookEvents = await findWebhookEvents(database, eventBodies, scope, { id, moments });
+    const times = [row.issued_at, ...events.map(({ received_at }) => received_at), settledAt];
+    const webhookEvents = await findWebhookEvents(database, eventBodies, scope, { id, times });
     const rule = webhookEvents.find(({ data }) => data.rule)?.data.rule;
     const cause = await findCause(database, scope, row, rule);
     const reasons = explainReward({
@@ -124,7 +124,7 @@ const describeEvent = ({ visible_ratio: ratio, visible_ms: ms, ...event }: Event
   ...(ratio === null || ms === null ? {} : { visible: { ratio, ms } }),
 });
 
-/** A webhook event is written together with its cause, or at the latest when a full queue has been drained. */
+/** A webhook event is written together with its cause, or at the latest after a full queue has been drained. */
 const writeDelayMs = 10_000;
 
 interface WebhookEvent {
@@ -137,9 +137,9 @@ async function findWebhookEvents(
   queries: Queries,
   bodies: EventBodies,
   { accountId, environment }: Scope,
-  { id, moments }: { id: string; moments: readonly (Date | null)[] },
+  { id, times }: { id: string; times: readonly (Date | null)[] },
 ): Promise<WebhookEvent[]> {
-  const windows = moments
+  const windows = times
     .flatMap((moment) => moment ?? [])
     .map((moment) => ({
       first: firstIdAt('webhookEvent', moment.getTime()),

@@ -5,7 +5,7 @@ import type { Scope } from '../store/database.ts';
 import type { LiveLine, TailRelay, Watch } from './tail-relay.ts';
 
 /**
- * Streams the ad requests and events of a developer's game as they are recorded. Free while nobody watches;
+ * Streams the ad requests and events of a developer's game as they are recorded. Without subscribers, it costs nothing;
  * sandbox only.
  */
 export interface LiveTail {

@@ -34,9 +34,9 @@ const readIntervalMs = 500;
 const maxQueue = 1_000;
 
 /**
- * Uses tables, because processes share nothing but the database, and `LISTEN` does not work through a pooler
- * in transaction mode. Writes nothing while nobody watches; checks for watchers at most once a second, and
- * not at all while the sandbox is idle.
+ * Uses tables, because processes share nothing but the database, and `LISTEN` does not work through a pooler in
+ * transaction mode. Writes nothing without subscribers; checks for subscribers at most once a second, and not at all
+ * while the sandbox is idle.
  */
 export function createTailRelay({ database, log, processId }: Deps): TailRelay {
   const store = createTailStore(database, processId);
@@ -163,7 +163,7 @@ export interface TailStore {
   write(lines: readonly SentLine[]): Promise<void>;
   /** The newest lines of other processes within the last ten seconds, in order. */
   read(accountId: string): Promise<(LiveLine & { key: string })[]>;
-  /** Keeps the others writing for another ten seconds, and deletes expired rows. */
+  /** Makes the other processes write for another ten seconds, and deletes expired rows. */
   announce(accountId: string): Promise<void>;
   /** Whether another process has announced itself. */
   isWatched(accountId: string): Promise<boolean>;

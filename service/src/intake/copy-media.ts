@@ -1,7 +1,7 @@
 import type { Creative, Media } from '@trueward/protocol/wire';
 import type { Offer } from '../demand/offer.ts';
 import { withoutQuery } from '../demand/web-url.ts';
-import type { MediaFacts, StoreFile } from '../media/ingest-media.ts';
+import type { MediaProperties, StoreFile } from '../media/ingest-media.ts';
 import type { ProbeThread } from '../media/probe-thread.ts';
 import { DomainError } from '../platform/domain-error.ts';
 import { type FetchedFile, type FetchMedia, RejectedError } from './fetch-media.ts';
@@ -47,8 +47,8 @@ export async function copyVideo(
   deps: MediaDeps,
   { body, sha256 }: FetchedFile,
 ): Promise<VideoMedia> {
-  const facts = await readFacts(deps, body);
-  const { type, width, height, durationMs, videoCodec, audioCodec } = facts;
+  const properties = await readProperties(deps, body);
+  const { type, width, height, durationMs, videoCodec, audioCodec } = properties;
   if (!type.startsWith('video/') || !width || !height || !durationMs || !videoCodec)
     throw new RejectedError('unsupported', `The file is ${type}; expected an MP4 or WebM video.`);
   if (!playableVideo.test(videoCodec))
@@ -85,7 +85,7 @@ const playableVideo =
   /^(?:avc[13]\.(?:42|4d|58|64)[0-9a-f]{4}|vp8|vp09\.00\.[0-9.]+|av01\.0\.\w+\.08[\w.]*)$/i;
 const playableAudio = /^(?:mp4a\.(?:40|69|6b)[0-9a-f.]*|mp3|opus|vorbis|flac)$/i;
 
-async function readFacts({ probe }: MediaDeps, body: Buffer): Promise<MediaFacts> {
+async function readProperties({ probe }: MediaDeps, body: Buffer): Promise<MediaProperties> {
   try {
     return await probe(body);
   } catch (error) {
@@ -148,7 +148,7 @@ export async function copyIcon(
   { loopback, signal }: FetchRules,
 ): Promise<CreativeIcon> {
   const { body, sha256 } = await deps.fetchMedia({ url, maxBytes: maxIconBytes, loopback }, signal);
-  const { type, width = 0, height = 0 } = await readFacts(deps, body);
+  const { type, width = 0, height = 0 } = await readProperties(deps, body);
   if (!type.startsWith('image/'))
     throw new RejectedError('unsupported', `The icon is ${type}; expected an image.`);
   const fits = (pixels: number) => pixels >= 1 && pixels <= maxIconSize;

@@ -138,7 +138,7 @@ export async function revokeKey(
 /** Records when keys were last used, flushed periodically: a write per request would cost more than the request. */
 interface KeyUse {
   touch(principal: KeyPrincipal): void;
-  /** Flushes the rest. */
+  /** Flushes the remaining records. */
   stop(): Promise<void>;
 }
 

@@ -33,5 +33,5 @@ export interface SessionPrincipal {
   role: Role;
 }
 
-/** On whose behalf a request runs. */
+/** The identity that authenticates a request. */
 export type Principal = KeyPrincipal | SessionPrincipal;

@@ -9,7 +9,7 @@ const purpose = 'user_token';
 const maxLifetimeS = 86_400;
 const clockToleranceS = 60;
 
-/** Secrets with which customers' servers sign user tokens, and the verification of those. */
+/** Manages the secrets with which customers' servers sign user tokens, and verifies the tokens. */
 export interface UserTokens {
   /** Creates a secret, which is shown only once; older ones stay valid for `overlapS` more seconds. */
   createSecret(scope: Scope, overlapS: number): Promise<string>;

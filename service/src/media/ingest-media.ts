@@ -20,7 +20,7 @@ interface StoredFile {
 }
 
 /** A stored upload. */
-export type IngestedMedia = StoredFile & MediaFacts;
+export type IngestedMedia = StoredFile & MediaProperties;
 
 /**
  * Checks a file and stores it under the hash of its content.
@@ -36,14 +36,14 @@ export const createIngestMedia = (
 ): IngestMedia => {
   const storeFile = createStoreFile(store, uploads);
   return async (body, declaredType) => {
-    const facts = await readMedia(body);
-    if (declaredType !== undefined && declaredType !== facts.type) {
+    const properties = await readMedia(body);
+    if (declaredType !== undefined && declaredType !== properties.type) {
       throw new DomainError(
         'invalid_request',
-        `The file is ${facts.type}, but was named or declared as ${declaredType.slice(0, 100)}.`,
+        `The file is ${properties.type}, but was named or declared as ${declaredType.slice(0, 100)}.`,
       );
     }
-    return { ...facts, ...(await storeFile(body, facts.type)) };
+    return { ...properties, ...(await storeFile(body, properties.type)) };
   };
 };
 
@@ -73,7 +73,7 @@ export function storedTypeOf(name: string): StoredType | undefined {
 }
 
 /** Properties read from a file's content. */
-export interface MediaFacts {
+export interface MediaProperties {
   type: MediaType;
   /** Pixels. */
   width?: number;
@@ -97,7 +97,7 @@ const maxTextBytes = 1_048_576;
  *
  * @throws DomainError when the file is unsupported or corrupt.
  */
-export async function readMedia(body: Buffer): Promise<MediaFacts> {
+export async function readMedia(body: Buffer): Promise<MediaProperties> {
   const type = await sniffMediaType(body);
   if (!type) {
     throw rejection(
@@ -106,21 +106,21 @@ export async function readMedia(body: Buffer): Promise<MediaFacts> {
   }
   if (!isComplete(type, body)) throw rejection(`is ${type}, but truncated`);
   if (isActive(type)) checkText(body);
-  const facts = await readFacts(type, body);
-  if (type === 'text/html') return facts;
-  const { width = 0, height = 0 } = facts;
+  const properties = await readProperties(type, body);
+  if (type === 'text/html') return properties;
+  const { width = 0, height = 0 } = properties;
   const fits = (pixels: number) => pixels >= 1 && pixels <= maxPixels;
   if (type !== 'image/svg+xml' && !(fits(width) && fits(height)))
     throw rejection(
       `has ${width} × ${height} pixels; expected at most ${maxPixels} × ${maxPixels}`,
     );
-  const { durationMs } = facts;
+  const { durationMs } = properties;
   if (durationMs !== undefined && !(durationMs >= minMs && durationMs <= maxMs))
     throw rejection(`lasts ${durationMs / 1_000} s; a video must last 1 to ${maxMs / 1_000} s`);
-  return facts;
+  return properties;
 }
 
-async function readFacts(type: MediaType, body: Buffer): Promise<MediaFacts> {
+async function readProperties(type: MediaType, body: Buffer): Promise<MediaProperties> {
   if (type === 'text/html') return { type };
   try {
     return type.startsWith('video/') ? await readVideo(type, body) : await readImage(type, body);
@@ -130,7 +130,7 @@ async function readFacts(type: MediaType, body: Buffer): Promise<MediaFacts> {
   }
 }
 
-async function readVideo(type: MediaType, body: Buffer): Promise<MediaFacts> {
+async function readVideo(type: MediaType, body: Buffer): Promise<MediaProperties> {
   // Loaded on the first upload, because loading takes half a second.
   const { BufferSource, Input, Logging, LogLevel, MP4, WEBM } = await import('mediabunny');
   // Keeps the library's warnings out of the service's log.
@@ -151,7 +151,7 @@ async function readVideo(type: MediaType, body: Buffer): Promise<MediaFacts> {
   };
 }
 
-async function readImage(type: MediaType, body: Buffer): Promise<MediaFacts> {
+async function readImage(type: MediaType, body: Buffer): Promise<MediaProperties> {
   const { imageSize } = await import('image-size');
   const { width, height } = imageSize(body);
   return { type, width, height };

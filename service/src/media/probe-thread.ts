@@ -1,8 +1,8 @@
 import { Worker } from 'node:worker_threads';
 import { DomainError } from '../platform/domain-error.ts';
-import type { MediaFacts } from './ingest-media.ts';
+import type { MediaProperties } from './ingest-media.ts';
 
-export type ProbeResponse = { facts: MediaFacts } | { problem: string };
+export type ProbeResponse = { properties: MediaProperties } | { problem: string };
 
 /** Reads untrusted files in a separate thread. */
 export interface ProbeThread {
@@ -11,7 +11,7 @@ export interface ProbeThread {
    *
    * @throws DomainError when the file is unsupported, corrupt, or too costly to read.
    */
-  probe(body: Buffer): Promise<MediaFacts>;
+  probe(body: Buffer): Promise<MediaProperties>;
   stop(): Promise<void>;
 }
 
@@ -39,14 +39,14 @@ export function createProbeThread({
     await terminating?.terminate();
   };
 
-  const run = async (body: Buffer): Promise<MediaFacts> => {
+  const run = async (body: Buffer): Promise<MediaProperties> => {
     clearTimeout(idleTimer);
     worker ??= startWorker();
     try {
       const response = await sendToWorker(worker, body, timeoutMs);
       idleTimer = setTimeout(() => void terminate(), idleMs);
       idleTimer.unref();
-      if ('facts' in response) return response.facts;
+      if ('properties' in response) return response.properties;
       throw new DomainError('invalid_request', response.problem);
     } catch (error) {
       if (!(error instanceof DomainError)) {
@@ -91,7 +91,7 @@ function sendToWorker(worker: Worker, body: Buffer, timeoutMs: number): Promise<
   });
 }
 
-/** Stands in for `Promise.withResolvers`, which Node 20 lacks. */
+/** Replaces `Promise.withResolvers`, which Node 20 lacks. */
 function createDeferred<T>() {
   let resolve: (value: T) => void = () => undefined;
   let reject: (error: Error) => void = () => undefined;
@@ -107,7 +107,7 @@ const resourceLimits = { maxOldGenerationSizeMb: 512 };
 
 function startWorker(): Worker {
   const worker = createWorker();
-  // Ignores errors outside a request, such as after a timeout, because the next file gets a new thread.
+  // Ignores errors outside a request, such as after a timeout, because the next file is read in a new thread.
   worker.on('error', () => undefined);
   worker.unref();
   return worker;

@@ -9,7 +9,7 @@ parentPort?.on('message', (body: Uint8Array) => void probe(Buffer.from(body.buff
 async function probe(body: Buffer): Promise<void> {
   let response: ProbeResponse;
   try {
-    response = { facts: await readMedia(body) };
+    response = { properties: await readMedia(body) };
   } catch (error) {
     if (!(error instanceof DomainError)) throw error;
     response = { problem: error.message };

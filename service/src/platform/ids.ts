@@ -4,7 +4,7 @@ import type { Clock } from './clock.ts';
 /** Generates a prefixed, time-ordered id: `dec_01h455vb4pex5vsknk084sn02q`. */
 export type MakeId = (kind: IdKind) => string;
 
-/** Random bytes are generated for 400 ids at once: a call per id takes 2 µs, a tenth of the work for a decision. */
+/** Random bytes are generated for 400 ids at a time: a call per id takes 2 µs, a tenth of the work for a decision. */
 const poolBytes = 4_000;
 const bytesPerId = 10;
 
@@ -50,7 +50,7 @@ export function timeOfId(id: string): number {
   return digits.length === 26 && ms > 0 ? ms : 0;
 }
 
-/** Two digits at once: 10 bits. */
+/** All pairs of digits: 10 bits each. */
 const pairs = [...alphabet].flatMap((high) => [...alphabet].map((low) => high + low));
 const pair = (bits: number): string => pairs[bits & 1_023] ?? '';
 

@@ -14,8 +14,8 @@ interface Options {
 }
 
 /**
- * Aborts when `parent` does. `AbortSignal.any` would do, but on Node 20 each call leaks some 58 bytes on its
- * sources, which adds up on a source that lives as long as the process.
+ * Aborts when `parent` does. `AbortSignal.any` does the same, but on Node 20 each call leaks about 58 bytes on its
+ * source signals, which adds up on a signal that lives as long as the process.
  */
 export function linkSignal(parent: AbortSignal, { timeoutMs }: Options = {}): LinkedSignal {
   const controller = new AbortController();

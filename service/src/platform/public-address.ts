@@ -27,7 +27,7 @@ export function isAllowedAddress(address: string, rule: AddressRule): boolean {
   return range === 'unicast' && parsed.match(globalUnicast);
 }
 
-/** Whether this is a NAT64 address, which stands for an IPv4 address. */
+/** Whether this is a NAT64 address, which represents an IPv4 address. */
 const isNat64 = (address: string): boolean =>
   ipaddr.IPv6.isValid(address) && ipaddr.IPv6.parse(address).match(nat64);
 
@@ -37,8 +37,8 @@ export interface UrlRule {
 }
 
 /**
- * Returns what is wrong with a URL that the service is to request, or undefined if it is valid. Literal IP addresses
- * are checked here, host names only when it connects.
+ * Returns the problem with a URL that the service is to request, or undefined if it is valid. Literal IP addresses are
+ * checked here, host names only when it connects.
  */
 export function findUrlProblem(text: string, { development }: UrlRule): string | undefined {
   if (!URL.canParse(text)) return 'must be an absolute URL';

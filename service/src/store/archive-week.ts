@@ -49,8 +49,8 @@ interface ArchiveResult {
 const sourceOf = (week: Week): string => `(${selectWeek(week)})`;
 
 /**
- * Writes a week into `folder`, as `<name>.jsonl.gz` with the manifest `<name>.json`, reads the file back, and
- * records its tally in the database. Repeated, it writes only what is missing or has changed.
+ * Writes a week into `folder`, as `<name>.jsonl.gz` with the manifest `<name>.json`, reads the file back, and records
+ * its tally in the database. If called again, it writes only missing or outdated files.
  *
  * @throws ArchiveError when the file differs from the database.
  */

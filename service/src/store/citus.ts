@@ -2,8 +2,8 @@ import type { Database, Queries } from './database.ts';
 import { withMigrationLock } from './migration-lock.ts';
 
 /**
- * Tables of the service as a whole. They live on the coordinator and are reachable from every node, so that no worker's
- * failure affects all accounts. All other tables are distributed by account.
+ * Service-wide tables. They are stored on the coordinator and reachable from every node, so that no worker's failure
+ * affects all accounts. All other tables are distributed by account.
  */
 export const serviceTables: readonly string[] = [
   'archived_weeks',
@@ -67,7 +67,7 @@ interface DistributeOptions {
 
 /**
  * On a Citus coordinator, distributes the tables that are not distributed yet: those of new migrations, or all of them
- * on the first start. Without Citus, it does nothing.
+ * on the first start. Without Citus, does nothing.
  */
 export async function distributeTables(
   database: Database,
@@ -102,13 +102,13 @@ async function listUndistributed(queries: Pick<Queries, 'query'>): Promise<strin
 
 function statementFor(table: string): string {
   if (serviceTables.includes(table)) return `SELECT citus_add_local_table_to_metadata('${table}')`;
-  const beside = table === 'accounts' ? '' : `, colocate_with => 'accounts'`;
-  return `SELECT create_distributed_table('${table}', 'account_id'${beside})`;
+  const colocation = table === 'accounts' ? '' : `, colocate_with => 'accounts'`;
+  return `SELECT create_distributed_table('${table}', 'account_id'${colocation})`;
 }
 
 /**
- * Role settings, which Citus copies to all nodes: the lock timeout, because connections between nodes do not inherit the
- * session's, and the propagation of `SET LOCAL`, for transactions with their own timeout.
+ * Role settings, which Citus copies to all nodes: the lock timeout, because connections between nodes do not inherit it
+ * from the session, and the propagation of `SET LOCAL`, for transactions with their own timeout.
  */
 async function roleSettings(queries: Pick<Queries, 'query'>): Promise<string[]> {
   const [row] = await queries.query<{ timeout: string; database: string }>(

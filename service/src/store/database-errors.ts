@@ -1,8 +1,8 @@
 /** SQLSTATE classes of a server that cannot be reached or is shutting down: connection, operator intervention. */
 const unreachableStates = /^(08|57P)/;
 /**
- * The server responds but cannot do it now: insufficient resources (such as a full disk), a timeout, a lock
- * timeout, repeated conflicts, a read-only standby.
+ * The server responds but cannot execute the statement now: insufficient resources (such as a full disk), a timeout, a
+ * lock timeout, repeated conflicts, a read-only standby.
  */
 const temporaryStates = /^(53|57014|55P03|40001|40P01|25006)/;
 const diskFullState = '53100';
@@ -46,7 +46,7 @@ export class StandbyError extends Error {
 const codeOf = (error: Error): string | undefined =>
   'code' in error && typeof error.code === 'string' ? error.code : undefined;
 
-/** Whether the server did not respond in time, so that its connection cannot be used any more. */
+/** Whether the server did not respond in time, so that its connection can no longer be used. */
 export const isReadTimeout = (error: unknown): boolean =>
   error instanceof Error && /query read timeout/i.test(error.message);
 
@@ -69,10 +69,10 @@ const isStatementError = (error: Error): boolean =>
   'severity' in error && error.severity === 'ERROR';
 
 /**
- * The server responds, but the one that has the rows of this statement does not: a Citus node, for example. `08P01` is a
- * malformed message.
+ * The server responds, but the Citus node that stores the rows of this statement does not. `08P01` is a malformed
+ * message.
  */
-const isPartUnreachable = (error: Error): boolean =>
+const isShardUnreachable = (error: Error): boolean =>
   isStatementError(error) &&
   codeOf(error) !== '08P01' &&
   unreachableStates.test(codeOf(error) ?? '');
@@ -98,6 +98,6 @@ export function isUnavailable(error: unknown): boolean {
   if (error instanceof DatabaseUnreachableError || isUnreachable(error)) return true;
   return (
     error instanceof Error &&
-    (temporaryStates.test(codeOf(error) ?? '') || isPartUnreachable(error))
+    (temporaryStates.test(codeOf(error) ?? '') || isShardUnreachable(error))
   );
 }

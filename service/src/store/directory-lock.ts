@@ -27,8 +27,8 @@ interface Owner {
  * @throws DirectoryInUseError when a running process holds the lock.
  */
 export function acquireDirectoryLock(file: string): { release(): void } {
-  const me: Owner = { pid: process.pid, start: processStart(process.pid) ?? '' };
-  const text = JSON.stringify(me);
+  const owner: Owner = { pid: process.pid, start: processStart(process.pid) ?? '' };
+  const text = JSON.stringify(owner);
   const draft = `${file}.${process.pid}`;
   writeFileSync(draft, text);
   try {
@@ -61,15 +61,15 @@ function removeStale(file: string): void {
   if (owner && owner.start !== '' && processStart(owner.pid) === owner.start) {
     throw new DirectoryInUseError(file, owner.pid);
   }
-  const aside = `${file}.stale.${process.pid}`;
+  const staleFile = `${file}.stale.${process.pid}`;
   try {
-    renameSync(file, aside);
+    renameSync(file, staleFile);
   } catch {
     return; // another process was faster: the next attempt finds its lock
   }
   // If another process acquired the lock between the read and the rename, restore its file.
-  if (read(aside) !== text) tryLink(aside, file);
-  rmSync(aside, { force: true });
+  if (read(staleFile) !== text) tryLink(staleFile, file);
+  rmSync(staleFile, { force: true });
 }
 
 function read(file: string): string | undefined {

@@ -43,8 +43,8 @@ export interface LaneOptions<T, R> {
   /** Maximum number of waiting items. Default: 5,000. */
   maxQueue?: number;
   /**
-   * How long the next transaction after a large one waits for more items, in milliseconds, and how long again if some
-   * arrive, three times at most. Default: 0.
+   * How long, in milliseconds, the next transaction after a large one waits for more items. If some arrive, it waits
+   * again, three times at most. Default: 0.
    */
   gatherMs?: number | undefined;
   /** Default: a timer. */
@@ -71,7 +71,7 @@ export const retryLockTimeoutMs = 100;
 
 /**
  * Group commit: items that arrive while a transaction runs share the next one. They are acknowledged after their
- * commit, so nothing acknowledged is lost, at 2–4 times the throughput of separate transactions.
+ * commit, so no acknowledged item is lost, at 2–4 times the throughput of separate transactions.
  */
 export function createLane<T, R>(options: LaneOptions<T, R>): Lane<T, R> {
   const { commit, maxBatch = 200, maxQueue = 5_000, gatherMs, sleep = delay } = options;
@@ -97,7 +97,10 @@ export function createLane<T, R>(options: LaneOptions<T, R>): Lane<T, R> {
 
   const isFull = (): boolean => queue.length >= maxBatch || countFitting() < queue.length;
 
-  /** Waits as long as items keep arriving: clients that got their responses at the same time send their next requests. */
+  /**
+   * Waits while items keep arriving, because clients that received responses together send their next requests
+   * together.
+   */
   const gather = async (): Promise<void> => {
     for (let wait = 1; gatherMs !== undefined && wait <= maxWaits && !isFull(); wait++) {
       const before = queue.length;

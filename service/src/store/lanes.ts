@@ -46,8 +46,8 @@ export function createLanes<T, R>(options: LanesOptions<T, R>): Lane<T, R> {
   return {
     push(item) {
       const lane = laneOf(ownerOf(item));
-      const isOverShare = (of: Lane<T, R>): boolean => of.waiting() >= maxItems / lanes.size;
-      if (!lane || (unsettled >= maxItems && isOverShare(lane)))
+      const exceedsShare = (of: Lane<T, R>): boolean => of.waiting() >= maxItems / lanes.size;
+      if (!lane || (unsettled >= maxItems && exceedsShare(lane)))
         return Promise.reject(new OverloadedError());
       unsettled += 1;
       return lane.push(item).finally(() => {
@@ -73,7 +73,7 @@ interface GateOptions {
   nowMs(): number;
 }
 
-/** How long an owner whose transaction timed out on a lock shares one slot with others like it. */
+/** How long an owner whose transaction timed out on a lock shares one slot with other such owners. */
 const slowForMs = 10_000;
 
 /** First come, first served, but owners whose rows are locked share one slot, however many there are. */
@@ -157,8 +157,8 @@ export function createLaneDeps({ database, tracing, clock, log, poolSize }: Lane
 }
 
 /**
- * A lane per account and environment: each `commit` gets items of only one. A session that holds a row lock
- * too long is named in the log, and delays only the account of that row.
+ * A lane per account and environment: each `commit` receives items of only one. A session that holds a row lock too
+ * long is logged, and delays only the account of that row.
  */
 export function createScopedLanes<T extends { scope: Scope }, R>(
   { name, openLane, gate, log }: LaneDeps,

@@ -84,7 +84,7 @@ export interface MigrateOptions {
   onDistribute?(table: string, placement: TablePlacement): void;
   /** The database has migrations of a newer release that this one is compatible with: a rolling upgrade. */
   onNewer?(names: string[]): void;
-  /** Another session blocks the migration; the text names it. */
+  /** Another session blocks the migration; the text describes that session. */
   onWait?(text: string): void;
   /** How long to wait for that session, in milliseconds. Default: 60,000. */
   waitMs?: number;
@@ -93,8 +93,9 @@ export interface MigrateOptions {
 }
 
 /**
- * Brings the schema up to date and returns the names of the migrations it applied. If several processes start at
- * once, a lock row lets one of them migrate. An up-to-date schema is not locked, and needs no permission to change tables.
+ * Brings the schema up to date and returns the names of the migrations it applied. If several processes start
+ * simultaneously, a lock row lets only one of them migrate. An up-to-date schema is not locked, and needs no permission
+ * to change tables.
  *
  * @throws Error when the database has an unknown breaking migration, or a different one under a known name, or
  *   when another session blocks the migration for too long.
@@ -144,8 +145,8 @@ async function applyMigrations(database: Database, options: MigrateOptions): Pro
 }
 
 /**
- * The migrations that the next transaction applies. A concurrent index build waits for every transaction that
- * has changed its table, so it gets a transaction that changes nothing else.
+ * The migrations that the next transaction applies. A concurrent index build waits for every transaction that has
+ * changed its table, so it runs in a transaction that changes nothing else.
  */
 function nextTransaction(
   missing: readonly Migration[],
@@ -158,7 +159,7 @@ function nextTransaction(
 
 /**
  * Builds an index while other sessions read and write the table. `CREATE INDEX CONCURRENTLY` does not support
- * partitioned tables: there, each partition gets its index first, which the index of the table then adopts
+ * partitioned tables: there, an index is built on each partition first, and the index of the table then attaches these
  * instantly. The invalid index of an interrupted build is dropped and built again.
  *
  * The build waits for every transaction that has a snapshot. The caller's own transaction has none as long as its

@@ -24,7 +24,7 @@ export class DatabaseConnectionError extends Error {
   }
 }
 
-/** A host with several addresses fails with one error for each, and without its own message. */
+/** A host with several addresses fails with one error per address, and without a message. */
 function messageOf(error: unknown): string {
   if (error instanceof AggregateError) return error.errors.map(messageOf).join('; ');
   return error instanceof Error ? error.message : String(error);

@@ -18,8 +18,8 @@ const tables = {
 type Table = keyof typeof tables;
 const tableNames = Object.keys(tables) as Table[];
 /**
- * A timeline doubles in size, and its page also holds older versions: with 50, a fifth of them move to another page.
- * A request is rewritten once when it is leased.
+ * A timeline doubles in size, and its page also holds older versions: with a fill factor of 50, a fifth of the
+ * timelines move to another page. A tracker request is rewritten once, when it is leased.
  */
 const storage: Partial<Record<Table, string>> = {
   timelines: 'WITH (fillfactor = 40)',
@@ -102,7 +102,7 @@ async function readDefaultWeeks(
     );
     if (row?.id == null) return weeks;
     const fromMs = startOfWeek(timeOfId(row.id));
-    if (weeks.includes(fromMs)) return weeks; // a foreign id
+    if (weeks.includes(fromMs)) return weeks; // the id contains no valid time
     weeks.push(fromMs);
     [, from] = boundsOf(fromMs);
   }

@@ -7,8 +7,8 @@ export interface Hosts {
   /** The URL of the host in use. */
   url(): string;
   /**
-   * A client for the pool, which connects to the host in use. When that fails or the host is a standby, the next one is used
-   * from then on.
+   * A client for the pool. It connects to the host in use; if that fails or the host is a standby, the next host is
+   * used from then on.
    */
   Client: new (config?: string | pg.ClientConfig) => pg.Client;
 }
@@ -62,7 +62,7 @@ export function createHosts(connectionString: string, random = Math.random): Hos
     override connect(callback: Connected): void;
     override connect(callback?: Connected): Promise<pg.Client> | void {
       const connected = this.#connect().catch((error: unknown) => {
-        // Before anybody learns of the failure, so that the next attempt finds the next host.
+        // Before the failure is reported, so that the next attempt uses the next host.
         if (this.#used === url()) current += 1;
         throw error;
       });

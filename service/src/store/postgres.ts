@@ -38,7 +38,7 @@ const conflictAttempts = 4;
 /**
  * Connects to a PostgreSQL server or a compatible one, or to one of several nodes of a cluster.
  *
- * @param schemaUrl Where to change the schema, if not at `connectionString`.
+ * @param schemaUrl The server for schema changes, if not `connectionString`.
  */
 export function openPostgres(
   connectionString: string,
@@ -76,7 +76,7 @@ export function openPostgres(
     execute: <T = Row>(text: string, params: readonly unknown[]) =>
       limits.pooler
         ? transaction((queries) => queries.execute<T>(text, params), {})
-        : retryConflicts(() => executeAlone<T>(deps, text, params)),
+        : retryConflicts(() => executeOnConnection<T>(deps, text, params)),
     transaction: (work, options = {}) =>
       options.noTimeout === true ? inTransaction(deps, work, options) : transaction(work, options),
     gatherMs,
@@ -177,9 +177,9 @@ interface Deps {
 type CheckReplicated = (client: pg.PoolClient) => void;
 
 /**
- * If somebody cancels a commit that waits for its synchronous standby (`pg_cancel_backend`), the server reports success, with
- * a warning: the rows are lost if the standby becomes the primary. The returned function throws a
- * {@link NotReplicatedError} if that happened on this connection since the last call.
+ * If an operator cancels a commit that waits for its synchronous standby (`pg_cancel_backend`), the server reports
+ * success, with a warning: the rows are lost if the standby becomes the primary. The returned function throws
+ * a {@link NotReplicatedError} if that happened on this connection since the last call.
  */
 function watchReplication(pool: pg.Pool): CheckReplicated {
   const canceled = new WeakSet<pg.PoolClient>();
@@ -213,7 +213,7 @@ async function onConnection<T>(
 /** The connection is busy, or its server has become a standby. */
 const isUnusableAfter = (error: unknown): boolean => isReadTimeout(error) || isReadOnly(error);
 
-const executeAlone = <T>(
+const executeOnConnection = <T>(
   { pool, prepare, limits, watchLocks, checkReplicated }: Deps,
   text: string,
   params: readonly unknown[],
@@ -239,9 +239,10 @@ async function inTransaction<T>(
   const execute = async <R = Row>(text: string, params: readonly unknown[]) =>
     (await client.query(prepare(text, params))).rows as R[];
   try {
-    const begun = query(beginStatement(limits, options));
-    if (!readsFirst) await begun;
-    const run = async (): Promise<T> => (await Promise.all([work({ query, execute }), begun]))[0];
+    const beginResult = query(beginStatement(limits, options));
+    if (!readsFirst) await beginResult;
+    const run = async (): Promise<T> =>
+      (await Promise.all([work({ query, execute }), beginResult]))[0];
     const result = await (noTimeout ? run() : watchLocks(client, lockTimeoutMs, run));
     await query('COMMIT');
     checkReplicated(client);
@@ -253,12 +254,12 @@ async function inTransaction<T>(
   }
 }
 
-/** Begins a transaction and sets what differs from the session's settings, in one message. */
+/** Begins a transaction and applies settings that differ from the session's, in one message. */
 function beginStatement(
   limits: PostgresLimits,
   { noTimeout, lockTimeoutMs, byIndex }: TransactionOptions,
 ): string {
-  const lift = 'lock_timeout statement_timeout idle_in_transaction_session_timeout'.split(' ');
+  const timeouts = 'lock_timeout statement_timeout idle_in_transaction_session_timeout'.split(' ');
   const { timeoutMs, pooler } = limits;
   const settings: Record<string, number | string> = {
     ...(byIndex === true ? { enable_seqscan: 'off' } : {}),
@@ -270,7 +271,7 @@ function beginStatement(
         }
       : {}),
     ...(lockTimeoutMs === undefined ? {} : { lock_timeout: lockTimeoutMs }),
-    ...(noTimeout === true ? Object.fromEntries(lift.map((name) => [name, 0])) : {}),
+    ...(noTimeout === true ? Object.fromEntries(timeouts.map((name) => [name, 0])) : {}),
   };
   const set = Object.entries(settings).map(([name, value]) => `SET LOCAL ${name} = ${value}`);
   return ['BEGIN', ...set].join('; ');

@@ -49,8 +49,8 @@ const diskProbeIntervalMs = 5_000;
 const diskProbe = 'CREATE TEMP TABLE disk_probe ON COMMIT DROP AS SELECT generate_series(1, 40000)';
 
 /**
- * Reports a full database disk once, not for each request. Then probes with a write every 5 s, because a
- * process that is not ready gets no requests that would show that there is free space again.
+ * Reports a full database disk once, not for each request. Then probes with a write every 5 s, because a process that
+ * is not ready receives no requests, whose writes would show that there is free space again.
  */
 export function watchDisk(database: Database, { onFull, onFree }: DiskNotices): Database {
   let fullSinceMs: number | undefined;
@@ -102,17 +102,17 @@ interface OutageNotices {
 
 const outageProbeIntervalMs = 500;
 /**
- * Counts this role's commits that have been waiting for a synchronous standby for longer than a round trip. They keep waiting
- * after their client has given up, and count against `max_connections`, so the probe must not add another one.
+ * Counts this role's commits that have been waiting for a synchronous standby for longer than a round trip. They keep
+ * waiting after their client has timed out, and count against `max_connections`, so the probe must not add another one.
  */
 const outageProbe = `SELECT count(*)::bigint AS waiting FROM pg_stat_activity
   WHERE usename = current_user AND wait_event = 'SyncRep'
     AND query_start < clock_timestamp() - interval '1 second'`;
 
 /**
- * Rejects calls immediately with {@link DatabaseUnreachableError} while the server is unreachable, or while no synchronous
- * standby confirms its commits. Otherwise each request would wait for its timeout, and dead requests would fill the queue
- * in front of the database. A probe twice a second notices the recovery.
+ * Rejects calls immediately with {@link DatabaseUnreachableError} while the server is unreachable, or while no
+ * synchronous standby confirms its commits. Otherwise each request would wait for its timeout, and requests that have
+ * timed out would fill the database's queue. A probe twice a second notices the recovery.
  */
 export function failFast(database: Database, { onOutage, onRecover }: OutageNotices): Database {
   let outage: { sinceMs: number; error: unknown } | undefined;

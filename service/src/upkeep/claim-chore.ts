@@ -1,8 +1,8 @@
 import type { Queries } from '../store/database.ts';
 
 /**
- * Claims a maintenance job: true for one of the processes on a database, once per `intervalMs`. There is no
- * leader; if the process that claimed a job dies, the next one to ask gets it after the interval.
+ * Claims a maintenance job: true for one of the processes on a database, once per `intervalMs`. There is no leader; if
+ * the process that claimed a job dies, another one can claim it after the interval.
  */
 export async function claimChore(
   queries: Queries,

@@ -160,8 +160,8 @@ const eventsPerTransaction = 500;
 const inIds = `IN (SELECT jsonb_array_elements_text($2::text::jsonb))`;
 
 /**
- * Deletes events older than `beforeMs` with their deliveries and attempts; returns the number of events. An event
- * with a pending delivery, because an operator redelivered it, is kept until that is done.
+ * Deletes events older than `beforeMs` with their deliveries and attempts; returns the number of events. An event with
+ * a pending delivery, because an operator redelivered it, is kept until the delivery ends.
  */
 async function deleteOldWebhookEvents(
   database: Database,

@@ -19,7 +19,7 @@ interface Deps {
 const intervalMs = 3_600_000;
 
 /**
- * Starts the maintenance jobs: creates partitions in advance, now and then every hour; in one of the processes,
+ * Starts the maintenance jobs: creates partitions in advance, immediately and then hourly; in one of the processes,
  * drops old partitions and deletes other old rows; and folds roll-ups.
  */
 export async function startUpkeep(deps: Deps): Promise<{ stop(): Promise<void> }> {

@@ -19,7 +19,7 @@ interface Deps {
   passwords: Passwords;
 }
 
-/** The panel users and everything they sign in with. */
+/** The panel users, their credentials and sessions. */
 export interface Users {
   sessions: Sessions;
   signIn: SignIn;

@@ -11,7 +11,7 @@ import { normalizeEmail, type User, findUser, insertUser, updateUser } from './u
 
 const lifetimeMs = 86_400_000;
 
-/** An invitation: for the first owner (no user yet), or for a user to set a password. */
+/** An invitation for the first owner, who is not a user yet, or for a user who sets a password. */
 export interface Link {
   accountId: string;
   user: User | undefined;

@@ -14,9 +14,9 @@ export interface Session {
   user: User;
   accountName: string;
   csrfToken: string;
-  /** When it expires without further requests. */
+  /** When the session expires without further requests. */
   expiresAtMs: number;
-  /** When it expires even if in use; the cookie lasts until then. */
+  /** When the session expires even if it is in use; the cookie lasts until then. */
   endsAtMs: number;
 }
 

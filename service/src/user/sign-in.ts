@@ -90,9 +90,9 @@ interface Limit {
 }
 
 /**
- * Guesses at one account from one IP are stopped early. A whole office may share an IP, so an IP gets more
- * attempts. The limit per account across all IPs only slows down botnets: if it were as strict as the
- * others, anybody could lock out an owner by guessing their password.
+ * Guesses at one account from one IP are stopped early. A whole office may share an IP, so an IP is allowed more
+ * attempts. The limit per account across all IPs only slows down botnets: if it were as strict as the others, anyone
+ * could lock out an owner by guessing their password.
  */
 const limits = {
   pair: { free: 5, firstWaitS: 30, longestWaitS: 900 },
@@ -153,7 +153,7 @@ function createLockOut(queries: Queries, clock: Clock): LockOut {
     return { waitS: Math.max(1, Math.ceil(waitMs / 1_000)) };
   };
   /** Keeps the delay of a concurrent attempt. */
-  const uncount = async ({ subject, failures }: Counted): Promise<void> => {
+  const undoCount = async ({ subject, failures }: Counted): Promise<void> => {
     await queries.query(
       `UPDATE sign_in_attempts SET failures = greatest(failures - 1, 0),
           locked_until = CASE WHEN failures = $3 THEN least(locked_until, $4) ELSE locked_until END
@@ -181,7 +181,7 @@ function createLockOut(queries: Queries, clock: Clock): LockOut {
       ];
       const countedAttempts: Counted[] = [];
       const undo = async (): Promise<void> => {
-        for (const each of countedAttempts) await uncount(each);
+        for (const each of countedAttempts) await undoCount(each);
       };
       for (const [subject, limit] of limitsByName) {
         const counted = await count(subject, limit);
@@ -211,6 +211,6 @@ function createLockOut(queries: Queries, clock: Clock): LockOut {
   };
 }
 
-/** Hashes the subject, so that input of any length gets a short name. */
+/** Hashes the subject, so that input of any length results in a short name. */
 const subjectOf = (kind: string, name: string): string =>
   createHash('sha256').update(`${kind} ${name}`).digest('hex');

@@ -56,7 +56,7 @@ export function createUserManager({ clock, makeId, audit, links, sessions }: Dep
       );
     return user;
   };
-  /** Without an owner, nobody could ever appoint one again. */
+  /** Without an owner, nobody could make another user an owner. */
   const requireOwner = async ({ queries, scope }: Operation, user: User): Promise<void> => {
     const last = user.role === 'owner' && user.password !== null;
     if (last && (await countUsers(queries, scope.accountId, 'owner')) <= 1)

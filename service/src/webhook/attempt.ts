@@ -87,7 +87,7 @@ export function nextState(result: AttemptResult, attempts: number, random: numbe
   return { state: 'pending', delayMs: Math.max(delayMs, result.retryAfterMs ?? 0) };
 }
 
-/** Seconds between an attempt and the one before it; the first is made immediately. */
+/** Seconds between an attempt and the previous one; the first attempt is made immediately. */
 const delaysS = [0, 5, 30, 120, 600, 1_800, 7_200, 18_000, 36_000, 86_400];
 
 /** Attempts per delivery. */

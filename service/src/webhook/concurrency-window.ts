@@ -6,7 +6,7 @@ export interface Sample {
   overloaded: boolean;
 }
 
-/** Limits the concurrent requests to one endpoint to what it can handle without slowing down. */
+/** Limits the concurrent requests to one endpoint to the number that it can handle without slowing down. */
 export interface ConcurrencyWindow {
   /** Maximum number of requests in flight, at least 1. */
   readonly size: number;
@@ -62,7 +62,7 @@ export function createConcurrencyWindow(): ConcurrencyWindow {
       averageMs =
         averageMs === undefined ? latencyMs : averageMs + smoothing * (latencyMs - averageMs);
       if (averageMs > 2 * bestMs + slackMs) {
-        // So few requests do not queue: the endpoint itself has become slower.
+        // With so few requests, none are queued: the endpoint itself has become slower.
         if (size <= initialConcurrency) bestMs = averageMs;
         else decrease(0.8, initialConcurrency, endedMs);
       } else if (isBottleneck) size = Math.min(maxConcurrency, size + (slowStart ? 1 : 1 / size));

@@ -14,14 +14,17 @@ export interface DueDelivery {
   body: string | null;
 }
 
-/** How many more deliveries an endpoint may get; endpoints that are not listed get {@link Claim.perEndpoint}. */
+/** How many more deliveries an endpoint may receive: {@link Claim.perEndpoint} for endpoints that are not listed. */
 export interface EndpointCapacity {
   accountId: string;
   webhookId: string;
   free: number;
 }
 
-/** How many more deliveries all endpoints of an account may get; accounts that are not listed get {@link Claim.perAccount}. */
+/**
+ * How many more deliveries an account's endpoints may receive: {@link Claim.perAccount} for accounts that are not
+ * listed.
+ */
 export interface AccountCapacity {
   accountId: string;
   free: number;
@@ -48,8 +51,8 @@ const suspectAfter = 5;
 /**
  * Claims due deliveries round-robin by endpoint and reads their events. Reads only the head of each endpoint's queue,
  * because a dead endpoint may have a backlog of hundreds of thousands, which must not slow down the others. A suspect
- * endpoint gets one delivery at a time (a half-open circuit breaker). While the head of its queue is leased, it gets
- * none; a leased delivery stays at the head, because later ones queue behind it.
+ * endpoint receives one delivery at a time (a half-open circuit breaker). While the head of its queue is leased, it
+ * receives none; a leased delivery stays at the head, because later ones queue behind it.
  *
  * Rows are claimed only while they are due, so no lock is needed (SKIP LOCKED does not work across shards).
  * `NOT IN` instead of `state = 'pending'` where rows are looked up by id: the latter matches the index of pending

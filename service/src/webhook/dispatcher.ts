@@ -140,7 +140,7 @@ export function startDispatcher(deps: Deps): Dispatcher {
     for (const { accountId, webhookId, free } of endpointSlots) {
       const endpoint = endpointOf({ accountId, webhookId });
       endpoint.unclaimed = free;
-      // A claim without free slots does not show whether more is due.
+      // A claim without free slots does not show whether more deliveries are due.
       if (free > 0) endpoint.hasMore = false;
     }
     const remaining = new Map(accountSlots.map(({ accountId, free }) => [accountId, free]));
@@ -239,8 +239,8 @@ type EndpointLoad = Pick<Endpoint, 'accountId' | 'webhookId' | 'inFlight' | 'pau
 };
 
 /**
- * How many more deliveries each endpoint may get. An account must not use more slots than remain free: one account
- * gets half of the slots, two get a third each, and there are always slots left for another.
+ * How many more deliveries each endpoint may receive. An account must not use more slots than remain free: one account
+ * can use half of the slots, two a third each, and there are always slots left for another.
  */
 export function endpointCapacities(
   endpoints: readonly EndpointLoad[],
@@ -258,7 +258,7 @@ export function endpointCapacities(
   });
 }
 
-/** How many more deliveries each known account may get, including those for new endpoints. */
+/** How many more deliveries each known account may receive, including those for new endpoints. */
 function accountCapacities(
   endpoints: readonly Pick<Endpoint, 'accountId' | 'inFlight'>[],
   free: number,
@@ -269,7 +269,7 @@ function accountCapacities(
   return [...inFlight].map(([accountId, used]) => ({ accountId, free: accountLimit(free, used) }));
 }
 
-/** Maximum number of additional slots for an account: afterwards, at least as many must be free as it uses. */
+/** Maximum number of additional slots for an account, which may use no more slots than then remain free. */
 const accountLimit = (free: number, used: number): number =>
   Math.max(0, Math.ceil((free - used) / 2));
 

@@ -47,8 +47,8 @@ export async function clearFailures(
 }
 
 /**
- * Restarts the period after which a failing endpoint is disabled, because it was enabled again. It remains suspect:
- * it gets one delivery at a time until one succeeds.
+ * Restarts the period after which a failing endpoint is disabled, because it was enabled again. It remains suspect: it
+ * receives one delivery at a time until one succeeds.
  */
 export async function restartFailurePeriod(
   queries: Queries,

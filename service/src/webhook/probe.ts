@@ -26,7 +26,7 @@ const tickMs = 1_000;
 
 /**
  * Probes endpoints that were disabled as `failing` (a half-open circuit breaker): once an hour, with the last event
- * that they missed, so that live receivers never get made-up events. Endpoints that responded with 410 Gone, or
+ * that they missed, so that live receivers never receive made-up events. Endpoints that responded with 410 Gone, or
  * that an operator disabled, are not probed.
  */
 export function startProbes(deps: Deps): { stop(): Promise<void> } {
@@ -110,7 +110,7 @@ async function findLastMissed(
   return last;
 }
 
-/** Inserts the delivery leased, so that no dispatcher claims it; if this process dies, one finishes it. */
+/** Inserts the delivery leased, so that no dispatcher claims it; if this process dies, a dispatcher finishes it. */
 async function insertLeased(queries: Queries, delivery: DueDelivery, nowMs: number): Promise<void> {
   const { accountId, id, environment, eventId, webhookId } = delivery;
   await queries.query(

@@ -24,7 +24,7 @@ export function createAttemptLanes(
 ): Lane<FinishedAttempt, FailureStreak | undefined> {
   return createScopedLanes(lanes, {
     commit: (items) => recordAttempts(database, items),
-    // A delay costs nothing: the next request does not wait for the record.
+    // A delay is harmless: the next request does not wait for the record.
     gatherMs: 25,
   });
 }
@@ -53,8 +53,8 @@ const columns: readonly Column<FinishedAttempt>[] = [
  */
 
 /**
- * Stores attempts and the new states of their deliveries; ends the failure streaks of endpoints that accepted one.
- * `now()` is not in the UPDATE, because Citus does not allow it in a `coalesce` there.
+ * Stores attempts and the new states of their deliveries; ends the failure streaks of endpoints that accepted a
+ * delivery. `now()` is not in the UPDATE, because Citus does not allow it in a `coalesce` there.
  */
 const record = `WITH ended AS (
     SELECT *, now() + delay_ms * interval '1 millisecond' AS next_at FROM (SELECT ${unnest(columns, 2)}) AS given),
@@ -72,7 +72,7 @@ const record = `WITH ended AS (
       AND deliveries.attempt = ended.attempt - 1 AND deliveries.state NOT IN ('delivered', 'failed')`;
 
 /**
- * Records attempts of one account in one transaction and returns the failure streak of each one's endpoint,
+ * Records attempts of one account in one transaction and returns the failure streak of each attempt's endpoint;
  * undefined if the endpoint is healthy. An attempt has no effect if its lease expired and another process has already
  * recorded one.
  */

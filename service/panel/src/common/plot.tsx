@@ -22,7 +22,7 @@ interface PlotProps<Name extends string> {
   title: string;
   unit: string;
   lines: readonly PlotLine<Name>[];
-  /** `previous` has the values of the period that is compared with, if any. */
+  /** `previous` has the values of the comparison period, if any. */
   points: readonly (PlotValues<Name> & { period: string; previous?: PlotValues<Name> })[];
   interval: 'hour' | 'day';
 }

@@ -78,7 +78,7 @@ interface Removal {
   effect: string;
 }
 
-const archival: Removal = {
+const archiving: Removal = {
   label: 'Archive',
   effect: 'It is no longer used, but stays in reports and the audit log.',
 };
@@ -105,7 +105,7 @@ export function EditPage({
   noun,
   children,
   transform = unchanged,
-  removal = archival,
+  removal = archiving,
   below,
 }: EditPageProps) {
   return (
@@ -136,7 +136,7 @@ function RecordTitle({ noun }: { noun: string }) {
 /** Buttons to save and to remove; removal requires confirmation. */
 export function EditToolbar({
   noun,
-  removal: { label, effect } = archival,
+  removal: { label, effect } = archiving,
 }: {
   noun: string;
   removal?: Removal;

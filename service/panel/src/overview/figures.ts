@@ -50,7 +50,7 @@ export function revenueOf(rows: readonly ReportRow[]): { currency: string; micro
 const rateOf = (name: string, part: number, whole: number): object =>
   whole === 0 ? {} : { [name]: Math.round((part / whole) * 1_000) / 10 };
 
-/** A point in a plot: the figures for a period and for the period that it is compared with. */
+/** A point in a plot: the figures for a period and for its comparison period. */
 export interface Point extends Figures {
   period: string;
   previous?: Figures;

@@ -16,7 +16,7 @@ interface OverviewFigures {
   range: TimeRange;
   /** One row per period and placement. */
   rows: ReportRow[];
-  /** Rows of the previous time range, if it is compared with. */
+  /** Rows of the previous time range, if it is shown for comparison. */
   previousRows: ReportRow[] | undefined;
   points: Point[];
   total: Figures;

@@ -7,7 +7,7 @@ export function describePolicy(
   { placements = [], when = {}, block = {} }: Partial<Rule>,
   nameOf: (id: string) => string = (id) => id,
 ): string {
-  const where = placements.length === 0 ? 'Everywhere' : `On ${either(placements)}`;
+  const where = placements.length === 0 ? 'Everywhere' : `On ${joinWithOr(placements)}`;
   const conditions = describeConditions(when);
   const condition = conditions.length === 0 ? '' : `, when ${conditions.join(' and ')}`;
   return `${where}${condition}: blocks ${describeBlock(block, nameOf)}.`;
@@ -22,7 +22,7 @@ function describeConditions(when: Policy['when']): string[] {
     ['the player belongs to', when.segments],
   ];
   const conditions = lists.flatMap(([text, values]) =>
-    values === undefined || values.length === 0 ? [] : [`${text} ${either(values)}`],
+    values === undefined || values.length === 0 ? [] : [`${text} ${joinWithOr(values)}`],
   );
   if (when.child_directed === true) conditions.push('the game is directed at children');
   if (when.child_directed === false) conditions.push('the game is not directed at children');
@@ -39,12 +39,12 @@ function describeBlock(block: Policy['block'], nameOf: (id: string) => string): 
     ['the format', block.formats],
   ];
   const parts = lists.flatMap(([text, values]) =>
-    values === undefined || values.length === 0 ? [] : [`${text} ${either(values)}`],
+    values === undefined || values.length === 0 ? [] : [`${text} ${joinWithOr(values)}`],
   );
   return parts.length === 0 ? 'nothing yet' : parts.join(', and ');
 }
 
-const either = (values: readonly (string | number)[]): string => {
+const joinWithOr = (values: readonly (string | number)[]): string => {
   const last = values.at(-1) ?? '';
   return values.length < 2 ? String(last) : `${values.slice(0, -1).join(', ')} or ${last}`;
 };

@@ -34,7 +34,7 @@ export interface Session {
   /** Returns the session, which is requested from the service once and then cached. */
   read(): Promise<SessionInfo>;
   signIn(credentials: Credentials): Promise<void>;
-  /** Returns the details of the user for whom a one-time link was created, as far as they are known. */
+  /** Returns the known details of the user for whom a one-time link was created. */
   readLink(token: string): Promise<{ email?: string; name?: string }>;
   /** Sets up the user of a one-time link and signs them in. */
   setUp(details: SetUp): Promise<void>;

@@ -30,7 +30,7 @@ interface Deps {
 const maxHashes = 10_000;
 
 /**
- * Authenticates a request by its API key. Returns a promise only if there is something to wait for.
+ * Authenticates a request by its API key. Returns a promise only if authentication is asynchronous.
  *
  * @throws ProblemError when the key is missing, invalid, not permitted on this route, or over its rate limit.
  */
@@ -105,7 +105,9 @@ export function addAuthentication(
   });
 }
 
-/** The panel can read what secret keys can, and write what only they can: it plays no ads. */
+/**
+ * A session can read like a secret key, and write only on routes that reject publishable keys: the panel plays no ads.
+ */
 const acceptsSessions = (request: FastifyRequest, keys: readonly KeyKind[]): boolean =>
   keys.includes('sk') && (request.method === 'GET' || !keys.includes('pk'));
 

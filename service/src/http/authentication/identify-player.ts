@@ -6,8 +6,8 @@ import type { UserTokens } from '../../key/user-tokens.ts';
 import { ProblemError } from '../problems/problem.ts';
 
 /**
- * Determines the player of a decision: a server may name them, a client may have to prove it. Synchronous
- * when there is nothing to verify.
+ * Identifies the player of a decision: a server is trusted, and a client may have to send a user token. Synchronous
+ * when there is no token.
  *
  * @throws ProblemError `identity_required`, `token_invalid` or `invalid_request`.
  */
@@ -19,7 +19,7 @@ export function identifyPlayer(
 ): DecisionRequest | Promise<DecisionRequest> {
   const { user_token: token } = request;
   if (token === undefined) return checkIdentity(principal, placement, request);
-  return withProvenUser(userTokens, principal, request, token).then((identified) =>
+  return withVerifiedUser(userTokens, principal, request, token).then((identified) =>
     checkIdentity(principal, placement, identified),
   );
 }
@@ -30,10 +30,10 @@ function checkIdentity(
   request: DecisionRequest,
 ): DecisionRequest {
   const { identity = 'none', format } = placement;
-  const proven = principal.kind === 'sk' || request.user_token !== undefined;
+  const isProven = principal.kind === 'sk' || request.user_token !== undefined;
   if (
     principal.kind === 'pk' &&
-    (identity === 'server' || (identity === 'user_token' && !proven))
+    (identity === 'server' || (identity === 'user_token' && !isProven))
   ) {
     throw new ProblemError(
       'identity_required',
@@ -50,7 +50,7 @@ function checkIdentity(
   return request;
 }
 
-async function withProvenUser(
+async function withVerifiedUser(
   userTokens: UserTokens,
   principal: Principal,
   request: DecisionRequest,

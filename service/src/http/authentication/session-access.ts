@@ -8,7 +8,7 @@ import { ProblemError } from '../problems/problem.ts';
 
 declare module 'fastify' {
   interface FastifyContextConfig {
-    /** Requires a panel session; `environment`: the request must also name one. */
+    /** Requires a panel session; with `environment`, the request must also specify an environment. */
     panel?: 'account' | 'environment';
     /** The required role; absent: viewer for reads, otherwise operator. */
     role?: Role;
@@ -34,9 +34,9 @@ interface Deps {
 /** Authenticates panel sessions and enforces their roles. */
 export interface SessionAccess {
   /**
-   * Authenticates a request without a key; undefined: it has no session either.
+   * Authenticates a request without a key; undefined if it has no session.
    *
-   * @throws ProblemError when the session has ended, its role does not suffice, or the page is of another origin.
+   * @throws ProblemError when the session has ended, its role is insufficient, or the page has another origin.
    */
   admit(request: FastifyRequest, reply: FastifyReply): Promise<SessionPrincipal | undefined>;
 }
@@ -161,10 +161,10 @@ export function checkSameOrigin(request: FastifyRequest, publicUrl: string): voi
   const { origin, host, 'sec-fetch-site': site } = request.headers;
   const { origin: own, protocol } = new URL(publicUrl);
   const reads = request.method === 'GET';
-  const fromHere =
+  const isOwnOrigin =
     (origin === undefined && reads) || origin === own || origin === `${protocol}//${host}`;
   const sameSite = site === undefined || site === 'same-origin' || (reads && site === 'none');
-  if (fromHere && sameSite) return;
+  if (isOwnOrigin && sameSite) return;
   throw new ProblemError(
     'csrf_failed',
     `The request came from ${origin ?? 'an unnamed origin'}, not from ${own}. If your panel is there, set PUBLIC_URL to it.`,

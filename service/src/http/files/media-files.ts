@@ -1,4 +1,4 @@
-// Our own code for what `@fastify/static` cannot do: files in a bucket, and valid ranges that it rejects.
+// Handles cases that `@fastify/static` does not support: files in a bucket, and valid ranges that it rejects.
 import { basename, extname } from 'node:path';
 import fastifyStatic from '@fastify/static';
 import type { FastifyInstance, FastifyRequest } from 'fastify';
@@ -15,7 +15,7 @@ interface Deps {
 
 /** Opened in its own tab, a file has no origin, runs no scripts and loads nothing. */
 const staticPolicy = "sandbox; default-src 'none'; style-src 'unsafe-inline'; img-src data:";
-/** HTML creatives run isolated: in an opaque origin, without loading anything from elsewhere. */
+/** HTML creatives run isolated: in an opaque origin, without loading anything from other origins. */
 const creativePolicy =
   "sandbox allow-scripts; default-src 'none'; script-src 'unsafe-inline'; style-src 'unsafe-inline'; img-src data: blob:; media-src data: blob:; font-src data:";
 
@@ -24,7 +24,7 @@ const servedExtensions: ReadonlySet<string> = new Set(
   Object.values(storedExtensions).map((extension) => `.${extension}`),
 );
 
-/** Pages of every origin may read a response; without these, a script cannot even see its status. */
+/** Lets pages of every origin read a response; without these headers, a script cannot even see the status. */
 const crossOrigin = {
   'access-control-allow-origin': '*',
   'cross-origin-resource-policy': 'cross-origin',
@@ -64,7 +64,7 @@ export async function addMediaRoutes(
         const sent =
           type && 'fetch' in source ? await source.fetch(file, rangeOf(request)) : undefined;
         if (!type || !sent) return reply.sendFile(file);
-        // Without the headers of the file: they would make caches store this response for a year.
+        // Without the file's headers, which would make caches store this response for a year.
         if (sent.status === 416)
           return reply
             .code(416)
@@ -81,8 +81,8 @@ export async function addMediaRoutes(
 }
 
 /**
- * Whether a `Range` that `@fastify/static` rejects is really unsatisfiable. It also rejects suffixes longer
- * than the file and malformed ranges, both of which mean the whole file (RFC 9110, 14.1.2 and 14.2).
+ * Whether a `Range` that `@fastify/static` rejects is in fact unsatisfiable. It also rejects suffixes longer than the
+ * file and malformed ranges, both of which mean the whole file (RFC 9110, 14.1.2 and 14.2).
  */
 function isUnsatisfiable(range = ''): boolean {
   const [match, first, last] = /^bytes=(\d*)-(\d*)$/.exec(range) ?? [];

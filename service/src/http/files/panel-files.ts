@@ -18,7 +18,7 @@ const built = fileURLToPath(
   new URL(import.meta.url.endsWith('.ts') ? '../../../dist/panel' : './panel', import.meta.url),
 );
 
-/** `/panel/…`: the files of the panel, compressed at build time. Other paths get its page. */
+/** `/panel/…`: the files of the panel, compressed at build time. Other paths return the panel's page. */
 export async function addPanelFiles(app: FastifyInstance, folder = built): Promise<void> {
   for (const url of ['/', '/panel'])
     app.get(url, { schema: { hide: true } }, (_request, reply) => reply.redirect('/panel/'));
@@ -28,8 +28,8 @@ export async function addPanelFiles(app: FastifyInstance, folder = built): Promi
       ...fileOptions,
       root: folder,
       preCompressed: true,
-      // Packages set one time for all files of all versions, and two versions of a page often have the same size:
-      // either validator would make a browser keep the page of the previous version.
+      // Packages set the same modification time for all files of all versions, and two versions of a page often have
+      // the same size: with `ETag` or `Last-Modified`, a browser would keep the page of the previous version.
       etag: false,
       lastModified: false,
       setHeaders: (reply, path) => void reply.headers(headersOf(relative(folder, path))),

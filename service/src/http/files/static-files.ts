@@ -22,8 +22,8 @@ const fileHeaders = [
 ];
 
 /**
- * Handles requests that `@fastify/static` rejects: a path outside the folder is treated like a missing
- * file, and a failed condition or range gets only its status, as media players expect.
+ * Handles requests that `@fastify/static` rejects: a path outside the folder is treated like a missing file, and for a
+ * failed condition or range, only the status is sent, as media players expect.
  */
 export function sendFileError(
   error: Error & { statusCode?: number; headers?: Record<string, string> },

@@ -65,7 +65,7 @@ function startExchange(store: UseStore, exchange: UseExchange, log: Logger): () 
     stopped = true;
     clearTimeout(timer);
     await running;
-    // Otherwise the others would reserve a share for it for another five seconds.
+    // Otherwise, the other processes would reserve a share for this one for another five seconds.
     await store.remove().catch(() => undefined);
   };
 }
@@ -80,9 +80,9 @@ export interface Use {
 interface UseExchange {
   /** The usage that this process reports. */
   collect(): Use[];
-  /** Applies what other processes reported about the names that this process knows. */
+  /** Applies the usage that other processes reported for the names that this process knows. */
   apply(processes: number, uses: readonly (Use & { processId: string })[]): void;
-  /** The names whose usage elsewhere this process needs. */
+  /** The names for which this process needs the usage of other processes. */
   names(): string[];
 }
 
@@ -142,10 +142,10 @@ export function createUseExchange(
     apply(processes, reported) {
       for (const each of Object.values(buckets)) each.share(processes);
       for (const { processId, name, uses } of reported) {
-        const mine = usage.get(name);
-        if (!mine) continue;
-        buckets[mine.kind]?.charge(mine.name, increase(mine.seen.get(processId), uses));
-        mine.seen.set(processId, uses);
+        const ownUsage = usage.get(name);
+        if (!ownUsage) continue;
+        buckets[ownUsage.kind]?.charge(ownUsage.name, increase(ownUsage.seen.get(processId), uses));
+        ownUsage.seen.set(processId, uses);
       }
     },
   };
@@ -155,7 +155,7 @@ export function createUseExchange(
 interface UseStore {
   /** Writes the usage of this process, and a heartbeat. */
   write(uses: readonly Use[]): Promise<void>;
-  /** The number of live processes, including this one, and the recent usage of these names elsewhere. */
+  /** The number of live processes, including this one, and the recent usage of these names by other processes. */
   read(names: readonly string[]): Promise<{
     processes: number;
     uses: (Use & { processId: string })[];

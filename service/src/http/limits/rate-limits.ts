@@ -72,8 +72,8 @@ export function createRateLimiter(
       address: principal.kind === 'pk' ? ipGroup(client.ip) : undefined,
     });
   if (!limits || !buckets) {
-    const nothing = () => undefined;
-    return { onKey: nothing, onUnauthenticated: nothing, onUser: nothing, onWait };
+    const noop = () => undefined;
+    return { onKey: noop, onUnauthenticated: noop, onUser: noop, onWait };
   }
   const take = (
     reply: ReplyHeaders,
@@ -116,8 +116,8 @@ function setHeaders(reply: ReplyHeaders, { limit, remaining, resetS }: TakeResul
 }
 
 /**
- * The subject of limits per IP: the IPv4 address, or the /64 of an IPv6 address. Providers give each customer
- * at least a /64, so one device has 2^64 addresses to choose from.
+ * The subject of limits per IP: the IPv4 address, or the /64 of an IPv6 address. Providers assign at least a /64 to
+ * each customer, so one device can choose from 2^64 addresses.
  */
 export function ipGroup(ip: string): string {
   // Mostly IPv4, which needs no parsing.
@@ -141,7 +141,7 @@ interface WaitLimits {
 interface WaitSubject {
   decisionId: string;
   keyId: string;
-  /** The client's IP; absent with a secret key, since that is the customer's server. */
+  /** The client's IP; absent with a secret key, because the client is then the customer's server. */
   address: string | undefined;
 }
 
@@ -155,7 +155,7 @@ interface ConcurrentWaits {
   enter(waiting: WaitSubject): () => void;
 }
 
-/** One player waits for a decision, in one tab; the rest allows for requests that end late. */
+/** One player waits for a decision, in one tab; more are allowed because ended requests may be noticed late. */
 const perDecision = 4;
 const maxTotal = 10_000;
 const retryAfterS = 5;

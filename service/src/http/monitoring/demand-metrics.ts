@@ -7,7 +7,7 @@ import { firstIdAt } from '../../platform/ids.ts';
 import type { Queries } from '../../store/database.ts';
 import type { CountEnded } from '../../tracker/dispatcher.ts';
 
-/** Metrics of external demand that are recorded as things happen. No label names a source, an advertiser or a host. */
+/** Metrics of external demand that are recorded per event. No label contains a source, an advertiser or a host. */
 export interface DemandMetrics {
   observeCall: ObserveCall;
   countIntake(result: IntakeResult): void;
@@ -31,7 +31,7 @@ export function createDemandMetrics(registry: Registry): DemandMetrics {
   });
   const trackers = new Counter({
     name: 'trueward_tracker_requests_total',
-    help: 'Requests of trackers and notices, by outcome; what failed has a reason.',
+    help: 'Requests of trackers and notices, by outcome; failures include a reason.',
     labelNames: ['outcome', 'reason'] as const,
     registers,
   });
@@ -53,7 +53,7 @@ export interface DemandSources {
 const maxCount = 10_000;
 /** How long the figures of the queue are cached, whatever the scrape interval is. */
 const cacheMs = 15_000;
-/** Nothing is tracked for longer than events are accepted; spares older partitions. */
+/** No tracker is requested after events are no longer accepted, so older partitions need not be read. */
 const oldestMs = 8 * 86_400_000;
 
 /** Two statements, because Citus cannot combine them. */
@@ -69,7 +69,7 @@ export function addDemandState(
 ): void {
   new Gauge({
     name: 'trueward_intake_jobs',
-    help: 'Creatives that this process copies or compares, and those that wait for it.',
+    help: 'Creatives that this process is copying or comparing, and queued ones.',
     labelNames: ['of'] as const,
     registers: [registry],
     collect() {

@@ -66,7 +66,7 @@ export function createServiceMetrics(): ServiceMetrics {
     registry,
     observeRequest(method, route, status, seconds) {
       const key = `${method} ${route} ${status}`;
-      // Finding the series by its labels takes longer than observing it.
+      // Looking up a series by its labels takes longer than observing a value.
       const series = requestSeries.get(key) ?? requests.labels(method, route, status);
       requestSeries.set(key, series);
       series.observe(seconds);
@@ -94,7 +94,7 @@ const defaultPartitionUsed = `SELECT (EXISTS (SELECT 1 FROM decisions_other)
 /** Adds metrics of the current state of the service and its database. */
 export function addStateMetrics(registry: Registry, sources: MetricSources): void {
   const { database, configuration, lanes, heldRequests } = sources;
-  // Before the metrics that query the database and would themselves count as waiting.
+  // Added before the metrics that query the database, which would themselves count as waiting.
   addLabelled(registry, 'trueward_queue_length', 'Writes waiting for the next commit.', () =>
     Object.entries(lanes).map(([lane, { waiting }]) => [lane, waiting()]),
   );
@@ -202,7 +202,7 @@ interface Deps {
 export function addMetrics(app: FastifyInstance, { metrics, metricsToken }: Deps): void {
   const { registry } = metrics;
   app.addHook('onResponse', (request, reply, done) => {
-    // The route, not the URL: every URL would become its own series.
+    // The route instead of the URL, because every URL would become a separate series.
     const route = request.routeOptions.url ?? 'unknown';
     const status = String(reply.statusCode);
     metrics.observeRequest(request.method, route, status, reply.elapsedTime / 1_000);

@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import swagger from '@fastify/swagger';
 import type { FastifyInstance } from 'fastify';
 
-/** Serves `/openapi.json` for every route that is added afterwards; named schemas become components. */
+/** Serves `/openapi.json`, which describes every route that is added afterwards; named schemas become components. */
 export async function addOpenApi(app: FastifyInstance): Promise<void> {
   await app.register(swagger, {
     openapi: {

@@ -49,7 +49,7 @@ export const idParams = (kind: IdKind) => ({
 const idempotencyKey = {
   type: 'string',
   description:
-    'A unique value of your choice: a retry with the same value gets the first response again.',
+    'A unique value of your choice: a retry with the same value returns the first response again.',
 };
 const ifMatch = { type: 'string', description: 'The `ETag` of the version to change.' };
 
@@ -65,7 +65,7 @@ export const changeHeaders = {
   properties: { 'idempotency-key': idempotencyKey, 'if-match': ifMatch },
 } as const;
 
-export const nothing = (description: string) => ({ 204: { description, type: 'null' } });
+export const noContent = (description: string) => ({ 204: { description, type: 'null' } });
 
 export const notFound = (schema: string, id: string): ProblemError =>
   new ProblemError('not_found', `There is no ${schema} ${id.slice(0, 64)} in this environment.`);

@@ -17,9 +17,9 @@ export interface OperationResponse {
 const retentionMs = 86_400_000;
 
 /**
- * Runs `work` once per idempotency key: a retry gets the first response. The key is inserted first and the
- * response is stored in the same transaction, so there is no state between “not done” and “done”. A
- * concurrent retry waits for the first request at the unique key.
+ * Runs `work` once per idempotency key: a retry returns the first response. The key is inserted first and the response
+ * is stored in the same transaction, so the operation and its response are committed together. A concurrent retry waits
+ * for the first request, because the key is unique.
  *
  * @throws ProblemError when the key was used with a different request before.
  */
@@ -37,12 +37,12 @@ export async function runOnce(
     scope.accountId,
     new Date(clock.nowMs() - retentionMs),
   ]);
-  const mine = await queries.query(
+  const inserted = await queries.query(
     `INSERT INTO idempotency_keys (account_id, environment, key, request_hash, created_at)
       VALUES ($1, $2, $3, $4, $5) ON CONFLICT DO NOTHING RETURNING key`,
     [...row, hashOf(request), new Date(clock.nowMs())],
   );
-  if (mine.length === 0)
+  if (inserted.length === 0)
     return { ...(await readStoredResponse(deps, row, request)), replayed: true };
   const response = await work();
   await queries.query(

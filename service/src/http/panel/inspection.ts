@@ -89,10 +89,10 @@ interface Deps {
 const heartbeatMs = 15_000;
 /** Concurrent streams per account. */
 const maxListeners = 20;
-/** A reader that falls behind by more is disconnected; the page reconnects. */
+/** A client with more unread data is disconnected; the page reconnects. */
 const maxBufferedBytes = 1_048_576;
 
-/** `/panel/api/live`: server-sent events of what the sandbox records, until the session ends. */
+/** `/panel/api/live`: sandbox decisions and events as server-sent events, until the session ends. */
 export function addLiveRoute(app: FastifyInstance, deps: Deps): void {
   const { liveTail, users, stopping } = deps;
   app.get(
@@ -122,13 +122,13 @@ export function addLiveRoute(app: FastifyInstance, deps: Deps): void {
         request.log.warn({ err: error }, 'a live tail was disconnected');
         stream.end();
       };
-      // The first bytes tell the page that it is connected: from here on it misses nothing.
+      // The first bytes show the page that it is connected and will miss no later line.
       watch.ready.then(() => stream.write(': the sandbox, as it happens\n\n'), disconnect);
-      const beat = async (): Promise<void> => {
+      const sendHeartbeat = async (): Promise<void> => {
         if (await users.sessions.find(text, { touch: false })) stream.write(': \n\n');
         else stream.end();
       };
-      const timer = setInterval(() => void beat().catch(disconnect), heartbeatMs);
+      const timer = setInterval(() => void sendHeartbeat().catch(disconnect), heartbeatMs);
       stopping.addEventListener('abort', stream.end);
       reply.raw.once('close', () => {
         watch.stop();

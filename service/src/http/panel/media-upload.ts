@@ -11,7 +11,7 @@ const maxBytes = 20 * 1_024 * 1_024;
 export async function addMediaUpload(app: FastifyInstance, deps: PanelDeps): Promise<void> {
   const { database, audit, mediaStore, uploads, publicUrl } = deps;
   const ingestMedia = createIngestMedia(mediaStore, uploads);
-  // In its own scope, because every other route parses JSON.
+  // In a separate scope, because every other route parses JSON.
   await app.register(async (upload) => {
     upload.removeAllContentTypeParsers();
     const passThrough = async (_request: unknown, body: Buffer) => body;

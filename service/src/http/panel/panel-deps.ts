@@ -29,7 +29,7 @@ export interface PanelDeps {
   readReward: ReadReward;
   dryRun: DryRun;
   trySource: TrySource;
-  /** The hosts of a source that get no requests from this process now. */
+  /** The hosts of a source to which this process currently sends no requests. */
   openHosts(sourceId: string): string[];
   resources: ResourceStore;
   clock: Clock;

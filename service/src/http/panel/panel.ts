@@ -16,7 +16,7 @@ export async function addPanel(
   deps: PanelDeps,
 ): Promise<void> {
   await addPanelFiles(app);
-  // In its own scope, so that its hooks don't slow down other routes.
+  // In a separate scope, so that its hooks don't slow down other routes.
   await app.register(async (api) => {
     addSessionCheck(api, sessions);
     addSessionRoutes(api, deps);

@@ -31,8 +31,8 @@ const querystring = {
 } as const;
 
 /**
- * `/panel/api/placements` and so on: lists with numbered pages, searched and sorted by the database. The
- * lists of `/v1` use cursors, which miss nothing when objects are added in between.
+ * `/panel/api/placements` and so on: lists with numbered pages, searched and sorted by the database. The lists of `/v1`
+ * use cursors, which skip no object when others are added between two pages.
  */
 export function addResourceLists(app: FastifyInstance, { database }: PanelDeps): void {
   for (const { kind, path } of [...managedResources, webhookResource]) {

@@ -116,7 +116,7 @@ interface Setup {
 const describeLink = ({ user }: Link): object =>
   user ? { email: user.email, name: user.name, role: user.role } : { role: 'owner' };
 
-/** `/panel/api/setup`: a one-time link makes the first owner, or sets the password of an invited user. */
+/** `/panel/api/setup`: a one-time link creates the first owner, or sets the password of an invited user. */
 export function addSetupRoutes(app: FastifyInstance, deps: PanelDeps): void {
   const { users, database } = deps;
   const url = '/panel/api/setup';
@@ -161,7 +161,7 @@ const config = { panel: 'account', role: 'viewer' } as const;
 /** `/panel/api/account`: the user's own password and one-time codes. */
 export function addAccountRoutes(app: FastifyInstance, deps: PanelDeps): void {
   const { users } = deps;
-  /** Somebody at an unattended browser must not be able to take over the account. */
+  /** Prevents a passer-by at an unattended browser from taking over the account. */
   const confirm = async (request: FastifyRequest, password: string): Promise<void> => {
     const ip = ipGroup(request.ip);
     const failure = await users.signIn.confirm(sessionOf(request).user, password, ip);

@@ -39,10 +39,10 @@ function toProblemError(error: unknown): ProblemError {
     return new ProblemError('overloaded', error.message, { retryAfterS: error.retryAfterS });
   }
   if (isLockTimeout(error)) {
-    const detail = 'Another database session holds a lock on what this request changes.';
+    const detail = 'Another database session holds a lock on a row that this request changes.';
     return new ProblemError('unavailable', detail, { retryAfterS: 1 });
   }
-  // A permanent error would lose the events: the client retries until a newer process responds.
+  // A permanent error would make the client drop the events. It retries until a newer process responds.
   if (error instanceof NewerTokenError) {
     return new ProblemError('unavailable', error.message, { retryAfterS: 5 });
   }
@@ -145,7 +145,7 @@ export function addErrorHandler(app: FastifyInstance): void {
   app.setErrorHandler(sendProblem);
   app.setNotFoundHandler((request, reply) => {
     const methods = methodsOf(request.url.split('?')[0] ?? '');
-    // A route that accepts the method gets here when its file does not exist.
+    // Reached by a route that accepts the method if its file does not exist.
     if (methods.length === 0 || methods.includes(request.method))
       throw new ProblemError('not_found', 'There is no such endpoint.');
     void reply.header('allow', methods.join(', '));

@@ -69,7 +69,7 @@ export function addUrlCheck(app: FastifyInstance): void {
  * Finds a string that PostgreSQL cannot store (U+0000, an unpaired surrogate) in a parsed body and
  * returns its JSON pointer. One such string would otherwise fail a whole group commit.
  *
- * Walks without recursion: how deep a body is nested is up to the client.
+ * Walks without recursion, because a client can send a body of any depth.
  */
 export function findUnstorableText(value: unknown): string | undefined {
   for (const visited of walk(value)) {

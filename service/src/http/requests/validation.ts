@@ -15,7 +15,7 @@ export function addValidation(app: FastifyInstance): void {
   app.setValidatorCompiler<object>(({ schema, httpPart }) =>
     (httpPart === 'body' ? body : url).compile(schema),
   );
-  // Typed code creates the responses; validating them would only cost time and could drop fields.
+  // The responses are created by typed code; validating them would cost time and could drop fields.
   app.setSerializerCompiler(() => JSON.stringify);
 }
 

@@ -78,7 +78,7 @@ function clientOf(
 ): ClientInfo {
   const userAgent = headers['user-agent'];
   const device = deviceOf(userAgent);
-  // A customer's server is not where the player is.
+  // The country of a customer's server is not that of the player.
   if (kind !== 'pk') return { device, bot: false };
   return {
     device,

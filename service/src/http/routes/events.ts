@@ -6,7 +6,7 @@ import type { SubmittedEvent, IngestEvents } from '../../event/intake.ts';
 import { principalOf } from '../authentication/authenticate.ts';
 import { compileBody } from '../requests/validation.ts';
 
-/** A batch whose events are not validated yet: each is validated on its own. */
+/** A batch of events that are not validated yet, because each event is validated separately. */
 interface UnvalidatedBatch {
   sent_at: string;
   events: { id: string }[];

@@ -9,7 +9,7 @@ import { principalOf } from '../authentication/authenticate.ts';
 import {
   idParams,
   notFound,
-  nothing,
+  noContent,
   type PageQuery,
   pageQuerySchema,
   pageSchema,
@@ -29,7 +29,7 @@ interface IdRequest {
 }
 
 const config = { keys: ['sk'] } as const;
-const owned = { keys: ['sk'], role: 'owner' } as const;
+const ownerConfig = { keys: ['sk'], role: 'owner' } as const;
 const one = (description: string) => ({ description, $ref: 'ApiKey#' });
 
 /** `/v1/keys`: manages the keys of the environment; their texts are shown only once, on creation. */
@@ -82,7 +82,7 @@ function addWrites(app: FastifyInstance, { manageKeys, runOperation }: Deps): vo
   app.post<{ Body: ApiKeyRequest }>(
     '/v1/keys',
     {
-      config: owned,
+      config: ownerConfig,
       schema: {
         operationId: 'createKey',
         summary: 'Create a key',
@@ -101,7 +101,7 @@ function addWrites(app: FastifyInstance, { manageKeys, runOperation }: Deps): vo
   app.patch<IdRequest & { Body: ApiKeyUpdate }>(
     '/v1/keys/:id',
     {
-      config: owned,
+      config: ownerConfig,
       schema: {
         operationId: 'updateKey',
         summary: 'Change the allowed origins and the rate limit of a key',
@@ -120,7 +120,7 @@ function addWrites(app: FastifyInstance, { manageKeys, runOperation }: Deps): vo
   app.post<IdRequest & { Body: OverlapRequest }>(
     '/v1/keys/:id/roll',
     {
-      config: owned,
+      config: ownerConfig,
       schema: {
         operationId: 'rollKey',
         summary: 'Replace a key',
@@ -141,13 +141,13 @@ function addWrites(app: FastifyInstance, { manageKeys, runOperation }: Deps): vo
   app.delete<IdRequest>(
     '/v1/keys/:id',
     {
-      config: owned,
+      config: ownerConfig,
       schema: {
         operationId: 'revokeKey',
         summary: 'Revoke a key immediately',
         params,
         headers,
-        response: nothing('The key is revoked.'),
+        response: noContent('The key is revoked.'),
       },
     },
     (request, reply) =>

@@ -17,7 +17,7 @@ import {
   changeHeaders,
   idParams,
   notFound,
-  nothing,
+  noContent,
   type PageQuery,
   pageQuerySchema,
   pageSchema,
@@ -195,7 +195,7 @@ export function addResourceWrites(
         summary: `Archive ${withArticle(definition)}`,
         params: idParams(kind),
         headers: changeHeaders,
-        response: nothing(`The ${noun} is archived.`),
+        response: noContent(`The ${noun} is archived.`),
       },
     },
     (request, reply) =>

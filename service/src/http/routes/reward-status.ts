@@ -40,9 +40,9 @@ export function addRewardRoutes(
         operationId: 'readReward',
         summary: 'Read the reward of a decision',
         description:
-          'A publishable key needs the header `Decision-Token`. For a decision that is no longer stored, its ' +
-          'token gets `decision_gone` (410) from a week after the decision on, when no event can change the ' +
-          'reward any more.',
+          'A publishable key needs the header `Decision-Token`. A week after the decision, when no event ' +
+          'can change the reward any more, a token for a decision that is no longer stored gets `decision_gone` ' +
+          '(410).',
         querystring: {
           type: 'object',
           additionalProperties: false,

@@ -15,7 +15,7 @@ import { principalOf } from '../authentication/authenticate.ts';
 import {
   changeHeaders,
   idParams,
-  nothing,
+  noContent,
   type PageQuery,
   pageQuerySchema,
   pageSchema,
@@ -35,16 +35,16 @@ interface IdRequest {
 
 const config = { keys: ['sk'] } as const;
 /** For responses that contain a secret. */
-const owned = { keys: ['sk'], role: 'owner' } as const;
+const ownerConfig = { keys: ['sk'], role: 'owner' } as const;
 const one = { description: 'The webhook.', $ref: 'Webhook#' };
 const params = idParams('webhook');
 
-/** Registers, changes and deletes webhooks; they are listed and read like other resources. */
+/** Adds the routes that create, update and delete webhooks; they are listed and read like other resources. */
 export function addWebhookRoutes(app: FastifyInstance, { webhooks, runOperation }: Deps): void {
   app.post<{ Body: WebhookRequest }>(
     '/v1/webhooks',
     {
-      config: owned,
+      config: ownerConfig,
       schema: {
         operationId: 'createWebhook',
         summary: 'Register a webhook',
@@ -89,7 +89,7 @@ export function addWebhookRoutes(app: FastifyInstance, { webhooks, runOperation 
         summary: 'Delete a webhook',
         params,
         headers: changeHeaders,
-        response: nothing('The webhook is deleted.'),
+        response: noContent('The webhook is deleted.'),
       },
     },
     (request, reply) =>
@@ -102,7 +102,7 @@ export function addWebhookRoutes(app: FastifyInstance, { webhooks, runOperation 
   app.post<IdRequest & { Body: OverlapRequest }>(
     '/v1/webhooks/:id/rotate_secret',
     {
-      config: owned,
+      config: ownerConfig,
       schema: {
         operationId: 'rotateWebhookSecret',
         summary: 'Rotate the webhook secret',

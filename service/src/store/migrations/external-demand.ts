@@ -1,8 +1,8 @@
 /**
- * What a decision stored about external demand, and one row for each URL that is requested because of it: trackers,
- * and the notices of an auction. A row of `tracker_requests` names its URL by `tracker` (`impression/0` is the first
- * impression tracker of the decision); `host` is the queue in which it waits, and `place` its order among those of
- * its decision and host. `client` is the sealed address and User-Agent of the player, until the request was made.
+ * The data of a decision about external demand, and one row for each URL to request: trackers and auction notices. A
+ * row of `tracker_requests` identifies its URL by `tracker` (`impression/0` is the first impression tracker of the
+ * decision); `host` is its queue, and `place` its position among the requests of its decision and host. `client`
+ * contains the player's IP and User-Agent, encrypted, until the request has been made.
  *
  * The free space on each page is for the lease of a row, as for `deliveries`.
  */
@@ -40,8 +40,8 @@ export const trackers = {
 } as const;
 
 /**
- * External creatives, for the daily comparison with the file that they were copied from: `sha256` is that of the
- * file as it was last seen. `due_at` is also the lease of the process that compares it.
+ * External creatives, for the daily comparison with the file that they were copied from: `sha256` is the hash of the
+ * file at the last comparison. `due_at` is also the lease of the process that compares it.
  */
 export const creativeOrigins = {
   name: '0170-creative-origins',
@@ -58,7 +58,10 @@ export const creativeOrigins = {
   ],
 } as const;
 
-/** When a source last offered a creative, within a day; null until then. Those that it no longer offers are archived. */
+/**
+ * When a source last offered a creative, accurate to a day; null if it has not. Creatives that are no longer offered
+ * are archived.
+ */
 export const lastOffers = {
   name: '0175-last-offers',
   statements: ['ALTER TABLE creative_origins ADD COLUMN offered_at timestamptz'],

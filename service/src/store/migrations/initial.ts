@@ -4,7 +4,7 @@
  *
  * Decisions and their events are in weekly partitions, which are dropped as a whole when they are too old. An id begins
  * with its time, which determines the partition: an event is in the same partition as its decision, where duplicates
- * are found. Ids are compared bytewise (`COLLATE "C"`), which is ten times as fast as by a language's rules.
+ * are found. Ids are compared bytewise (`COLLATE "C"`), which is ten times as fast as by the rules of a language.
  */
 export const initial = {
   name: '0001-initial',

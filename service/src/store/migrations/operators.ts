@@ -41,7 +41,7 @@ export const operators = {
   ],
 } as const;
 
-/** Panel users, and what the panel shows of keys and decisions. */
+/** Panel users, and columns of keys and decisions that the panel shows. */
 export const panel = {
   name: '0030-panel',
   statements: [
@@ -124,7 +124,7 @@ export const liveTail = {
 export const uploads = {
   name: '0051-uploads',
   statements: [
-    // Service-wide: a file is stored by its content hash, whoever uploads it.
+    // Service-wide: a file is stored by its content hash, regardless of who uploads it.
     `CREATE TABLE uploads (
       account_id text NOT NULL,
       name text NOT NULL,

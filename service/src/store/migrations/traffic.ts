@@ -76,7 +76,7 @@ export const plausibleTimes = {
   ],
 } as const;
 
-/** The clock offset of the fastest request about a watch, for comparing watches by the clock of one device. */
+/** The clock offset of the fastest request of a watch, for comparing watches by the clock of one device. */
 export const watchOffset = {
   name: '0081-watch-offset',
   statements: [`ALTER TABLE decisions ADD COLUMN watch_offset_ms bigint`],
@@ -105,8 +105,8 @@ export const dailyReservationsIndex = {
  * no two transactions ever wait for the same roll-up row; a fold moves them into `rollups` every few seconds.
  * Reports read both as `rollup_counts`. The previous release writes to `rollups` directly.
  *
- * The ids are random because a sequence would restart after an import. Every row is deleted within seconds,
- * so a vacuum is due after a fixed number of them, however small the table is.
+ * The ids are random because a sequence would restart after an import. Every row is deleted within seconds, so a vacuum
+ * starts after a fixed number of deleted rows, regardless of the table's size.
  */
 export const rollupDeltas = {
   name: '0120-rollup-deltas',
@@ -137,8 +137,8 @@ export const rollupDeltas = {
 } as const;
 
 /**
- * Leaves space on each page for the new version of a leased row. It is then a HOT update, which adds no index
- * entries: 26 % less is written to the log for each delivery, and 5 % less is stored.
+ * Leaves space on each page for the new version of a leased row. It is then a HOT update, which adds no index entries:
+ * 26 % less is written to the write-ahead log for each delivery, and 5 % less is stored.
  */
 export const deliverySpace = {
   name: '0130-delivery-space',
@@ -178,9 +178,9 @@ export const timelines = {
 } as const;
 
 /**
- * Lets `recorded_events` read ids that are stored without the prefix they share with the first one: a `~` stands for the
- * first id up to its last hyphen. With more alike than before, a timeline only doubles in size, so less of each
- * page is kept free for that.
+ * Lets `recorded_events` read ids that are stored without the prefix they share with the first one: a `~` replaces the
+ * first id up to its last hyphen. With this shorter form, a timeline at most doubles in size, so less of each page is
+ * kept free.
  */
 export const timelineIds = {
   name: '0141-timeline-ids',

@@ -91,8 +91,8 @@ function startWorker(workerData: WorkerOptions): Worker {
   if (!import.meta.url.endsWith('.ts')) {
     return new Worker(new URL('./pglite-worker.js', import.meta.url), { workerData });
   }
-  // Run from source, as in tests, the worker is TypeScript as well. tsx registers itself in the main thread
-  // only, so `--import tsx` has no effect in a worker.
+  // When run from source, as in tests, the worker is TypeScript too. tsx registers itself in the main thread only, so
+  // `--import tsx` has no effect in a worker.
   const file = new URL('./worker.ts', import.meta.url).href;
   const script = `import('tsx/esm/api').then(({ register }) => (register(), import(${JSON.stringify(file)})))`;
   return new Worker(script, { eval: true, workerData });

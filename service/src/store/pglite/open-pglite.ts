@@ -20,7 +20,7 @@ const gatherMs = 3;
 /**
  * Opens the embedded database in `directory`, and creates it if there is none.
  *
- * @throws DirectoryInUseError when another process has it open: each would overwrite the other's rows.
+ * @throws DirectoryInUseError when another process has opened it: each would overwrite the other's rows.
  */
 export async function openPGlite(directory: string, onInitialize: () => void): Promise<Database> {
   mkdirSync(dirname(directory), { recursive: true, mode: 0o700 });
@@ -46,7 +46,7 @@ async function serve(directory: string, release: () => void): Promise<Database> 
   let last: Promise<unknown> = Promise.resolve();
   const enqueue = <T>(work: () => Promise<T>): Promise<T> => {
     const result = last.then(work);
-    last = result.catch(() => undefined); // the caller gets the rejection
+    last = result.catch(() => undefined); // the caller receives the rejection
     return result;
   };
   const query = <T = Row>(text: string, params?: readonly unknown[]) =>

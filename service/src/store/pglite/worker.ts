@@ -57,8 +57,8 @@ function addFsync({ NODEFS: files }: EmscriptenModule): void {
 }
 
 /**
- * Whenever an index page is full, PostgreSQL looks for the index's free space map, which usually does not
- * exist. Node.js takes 50 µs to create the exception that says so.
+ * Whenever an index page is full, PostgreSQL looks for the index's free space map, which usually does not exist.
+ * Node.js takes 50 µs to create the exception for this.
  */
 function avoidExceptions({ FS, NODEFS: files }: EmscriptenModule): void {
   const { getMode } = files;

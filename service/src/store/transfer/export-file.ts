@@ -30,7 +30,7 @@ interface Trailer {
   tables: Tallies;
 }
 
-/** Every other line; the row is the database's own text. */
+/** Every other line; the row is JSON text from the database. */
 export interface RowLine {
   table: string;
   row: string;
@@ -57,8 +57,8 @@ interface ExportOptions {
 }
 
 /**
- * Writes a consistent snapshot of all rows as JSON lines, and returns their number; other sessions may write
- * meanwhile. An interrupted export starts again, because its snapshot is gone.
+ * Writes a consistent snapshot of all rows as JSON lines, and returns their number; other sessions may write meanwhile.
+ * An interrupted export must start over, because its snapshot is lost.
  */
 export function exportRows(
   database: Database,

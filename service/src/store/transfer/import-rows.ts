@@ -105,7 +105,7 @@ function groupByTable(batch: readonly RowLine[]): Map<string, string[]> {
   return groups;
 }
 
-/** The processes that had leased deliveries are not on this database. */
+/** Leases belong to processes of the exported database, which do not use this one. */
 const endLeases = 'UPDATE deliveries SET lease_until = NULL WHERE lease_until IS NOT NULL';
 
 function finish(database: Database, tables: readonly string[], file: CheckedExport): Promise<void> {

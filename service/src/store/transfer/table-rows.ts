@@ -24,7 +24,7 @@ export const readTables = async (queries: Queries): Promise<string[]> =>
     )
   ).map(({ name }) => name);
 
-/** Makes rows read the same from every server: otherwise, times are in the server's time zone. */
+/** Makes all servers return the same text for a row: otherwise, times are in the server's time zone. */
 export const useUtc = `SET LOCAL timezone = 'UTC'`;
 
 const rowsPerFetch = 500;
