@@ -138,7 +138,7 @@ ${ratesTable(summaries)}
 
 ![Processor time per delivery](cost.svg)
 
-“Total” is worker, PostgreSQL and Redis; PostgreSQL includes all of its processes; the share of the WAL writer, the checkpointer and the background writer is in parentheses. “Enqueue” is the wall time, and the CPU time of all processes, to write one reward with its delivery, measured for all ${count} together. “Lost” and “doubled” refer to the rounds above, which have no faults.
+“Total” is worker, PostgreSQL and Redis; PostgreSQL includes all of its processes; the share of the WAL writer, the checkpointer and the background writer is in parentheses. “Enqueue” is the wall time, and the CPU time of all processes, to write one reward with its delivery, measured for all ${count} together. “Lost” and “duplicated” refer to the rounds above, which have no faults.
 
 ## Where we stand
 
@@ -179,14 +179,14 @@ const ratesTable = (summaries: readonly Summary[]): string =>
   table(
     [
       '',
-      'a second (slowest – fastest)',
+      'per second (slowest – fastest)',
       'worker, µs',
       'PostgreSQL, µs',
       'Redis, µs',
       'total, µs',
       'enqueue, µs / CPU µs',
       'lost',
-      'doubled',
+      'duplicated',
     ],
     summaries.map((one) =>
       one.gap === undefined
@@ -207,7 +207,16 @@ const ratesTable = (summaries: readonly Summary[]): string =>
 
 const crashTable = (summaries: readonly Summary[]): string =>
   table(
-    ['', 'arrived', 'open', 'restart, s', 'all done, s', 'lost', 'failed for good', 'doubled'],
+    [
+      '',
+      'arrived',
+      'open',
+      'restart, s',
+      'all done, s',
+      'lost',
+      'failed permanently',
+      'duplicated',
+    ],
     summaries.flatMap((one) =>
       one.crashes.map(({ arrived, failed, open, recoveryMs, restartMs, tally }) => [
         label(one),
@@ -221,7 +230,7 @@ const crashTable = (summaries: readonly Summary[]): string =>
 
 const tuningTable = (summaries: readonly Summary[]): string =>
   table(
-    ['setting', 'a second', 'published'],
+    ['setting', 'per second', 'published'],
     summaries.flatMap(({ name, setting, tuning }) =>
       tuning.map((one) => [
         `${name}: ${one.label}`,

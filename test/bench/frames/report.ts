@@ -108,7 +108,7 @@ function describe(results: Results): string {
   const peer = results.idle.some(({ contestant }) => contestant === 'peer');
   const idleOurs = results.idle.filter(({ contestant }) => contestant === 'trueward');
   const isFree = idleOurs.every(({ figures: f }) => f.calls + f.bytes + f.timers === 0);
-  const verdict = (holds: boolean): string => (holds ? 'held' : '**not held**');
+  const verdict = (holds: boolean): string => (holds ? 'met' : '**not met**');
   return `# What the SDK costs a game's frames
 
 \`npm run bench:frames\` generates this page. ${new Date().toISOString().slice(0, 10)}, ${cpus().length} × ${cpus()[0]?.model ?? ''}, ${Math.round(totalmem() / 2 ** 30)} GiB, load ${number(loadavg()[0], 1)}, Chromium ${results.chromium}.
@@ -130,7 +130,7 @@ ${table(
       `no task over 8 ms of processor time while ${drain.events.toLocaleString('en')} events drain and ${drain.rewards.toLocaleString('en')} rewards are delivered`,
       `${long.length} of ${drains.reduce((sum, { tasks }) => sum + tasks.count, 0)}; ${describeLong(drains.map(({ tasks }) => tasks))} (the game alone, for the same time: ${alone.over8.length} of ${alone.count}; ${describeLong([alone])})`,
       long.length > 0 && long.every(isCollection)
-        ? 'held, except for V8’s garbage collection'
+        ? 'met, except for V8’s garbage collection'
         : verdict(long.length === 0),
     ],
     [

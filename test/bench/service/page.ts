@@ -51,7 +51,7 @@ export function readPublished(): Partial<Published> {
 
 export function printVerdicts(verdicts: readonly Verdict[]): void {
   for (const { budget, measured, held } of verdicts)
-    console.log(`${held ? 'held' : 'NOT HELD'}: ${budget}: ${measured}`);
+    console.log(`${held ? 'met' : 'NOT MET'}: ${budget}: ${measured}`);
 }
 
 const table = (head: readonly string[], rows: readonly (string | number)[][]): string =>
@@ -93,7 +93,7 @@ ${table(
   verdicts.map(({ budget, measured, held, date }) => [
     budget,
     measured,
-    held ? 'held' : '**not held**',
+    held ? 'met' : '**not met**',
     date ?? '',
   ]),
 )}`,
