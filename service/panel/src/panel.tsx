@@ -77,7 +77,7 @@ function SignedInPanel({ connection, session }: Props) {
   return (
     <EnvironmentContext value={environmentSwitch}>
       <AdminContext
-        // Remount when the environment changes, so that no data of one can appear in the other.
+        // Remount when the environment changes, so that data of one environment never appears in the other.
         key={environment}
         authProvider={authProvider}
         dataProvider={dataProvider}

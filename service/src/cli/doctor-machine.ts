@@ -63,7 +63,7 @@ function dataFolder({ dataDirectory }: Config): Finding {
   }
 }
 
-/** Whether other users of the machine can read the data. Windows has no such mode bits. */
+/** Whether other users of the machine can read the data. Windows has no mode bits for this. */
 function privacy({ dataDirectory }: Config): Finding[] {
   if (process.platform === 'win32' || !existsSync(dataDirectory)) return [];
   const remedy = `run chmod -R go= ${dataDirectory}`;

@@ -127,8 +127,8 @@ interface EventPage {
 /** Polls a service for new events. */
 interface EventFeed {
   /**
-   * Returns the events since the last call, oldest first; the first call returns none. While the
-   * service is unreachable there are none either, and a message is printed once.
+   * Returns the events since the last call, oldest first; the first call returns none. While the service is
+   * unreachable, it returns none, and a message is printed once.
    *
    * @throws CommandError when the service rejects the request, or is unreachable on the first call.
    */

@@ -71,7 +71,7 @@ interface KeyConfig {
 }
 
 /**
- * The secret box of the configuration: `TRUEWARD_MASTER_KEY`, else `master.key` in the data folder.
+ * The configured secret box: its key is in `TRUEWARD_MASTER_KEY` or, by default, in `master.key` in the data folder.
  *
  * @throws Error when a key file does not contain 32 bytes.
  */
@@ -207,7 +207,7 @@ export function discardSecrets(database: Database): Promise<{ secrets: number; e
       'UPDATE users SET codes_secret = NULL, codes_active = false WHERE codes_secret IS NOT NULL',
     );
     await queries.query('DELETE FROM idempotency_keys');
-    // Encrypted bodies, which nobody can read any more.
+    // Encrypted bodies, which can no longer be read.
     await queries.query(
       `DELETE FROM deliveries WHERE (account_id, event_id) IN
         (SELECT account_id, id FROM webhook_events WHERE body LIKE '1.%')`,

@@ -4,7 +4,7 @@ import { setMaxListeners } from 'node:events';
 interface LinkedSignal {
   readonly signal: AbortSignal;
   abort(): void;
-  /** Removes the listener and the timer. Call it when the work is done, whatever its outcome. */
+  /** Removes the listener and the timer. Call it when the work is done, even if it failed. */
   release(): void;
 }
 

@@ -17,7 +17,7 @@ import {
   useUtc,
 } from './transfer/table-rows.ts';
 
-/** The archive does not match the database; the message says how. */
+/** The archive does not match the database; the message states the difference. */
 export class ArchiveError extends Error {
   constructor(message: string) {
     super(message);

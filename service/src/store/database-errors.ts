@@ -62,8 +62,8 @@ export const isDiskFull = (error: unknown): error is Error =>
   error instanceof Error && codeOf(error) === diskFullState;
 
 /**
- * A server that rejects one statement is still up, whatever the class of the error: a malformed message is
- * `08P01`, an unreachable foreign table `08001`. A server that is shutting down sends `FATAL` or `PANIC`.
+ * A server that rejects one statement is still up, regardless of the error's class: a malformed message is `08P01`, an
+ * unreachable foreign table `08001`. A server that is shutting down sends `FATAL` or `PANIC`.
  */
 const isStatementError = (error: Error): boolean =>
   'severity' in error && error.severity === 'ERROR';
@@ -84,7 +84,7 @@ export function isUnreachable(error: unknown): boolean {
   const code = codeOf(error);
   if (code !== undefined) return unreachableStates.test(code) || connectionErrors.has(code);
   return (
-    // Neither `pg` nor the thread of the embedded database sets a code on these.
+    // `pg` and the thread of the embedded database set no code on these errors.
     error.name === 'DatabaseError' ||
     isReadTimeout(error) ||
     /connection (terminated|timeout)|pool after calling end|when trying to connect|not queryable/i.test(

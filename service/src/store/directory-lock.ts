@@ -16,7 +16,7 @@ export class DirectoryInUseError extends Error {
 
 interface Owner {
   pid: number;
-  /** Distinguishes the process from a later one with the same pid. */
+  /** Start time, to distinguish the process from a later one with the same pid. */
   start: string;
 }
 

@@ -62,8 +62,8 @@ const gatherAfterItems = 16;
 /** Maximum waits before a transaction. */
 const maxWaits = 3;
 /**
- * How many groups of a failed batch may time out on a lock before the rest is rejected as well. It takes 8 to find
- * one locked row among 200 items.
+ * How many groups of a failed batch may time out on a lock before the rest is also rejected. It takes 8 to find one
+ * locked row among 200 items.
  */
 const maxLockTimeouts = 10;
 /** How long a retry waits for a lock: the first attempt has already waited the full time. */

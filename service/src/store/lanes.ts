@@ -62,7 +62,7 @@ export function createLanes<T, R>(options: LanesOptions<T, R>): Lane<T, R> {
   };
 }
 
-/** Limits the number of concurrent lane transactions, so that connections remain for everything else. */
+/** Limits the number of concurrent lane transactions, so that connections remain for other work. */
 export interface Gate {
   run<T>(owner: string, work: () => Promise<T>): Promise<T>;
 }
@@ -76,7 +76,7 @@ interface GateOptions {
 /** How long an owner whose transaction timed out on a lock shares one slot with other such owners. */
 const slowForMs = 10_000;
 
-/** First come, first served, but owners whose rows are locked share one slot, however many there are. */
+/** First come, first served, but all owners whose rows are locked share a single slot. */
 export function createGate({ slots, nowMs }: GateOptions): Gate {
   interface Waiter {
     owner: string;

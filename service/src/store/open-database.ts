@@ -8,7 +8,7 @@ import { urlsOfHosts } from '../platform/urls-of-hosts.ts';
 import { rejectUnfinishedImport } from './transfer/import-rows.ts';
 import { failFast, measureCalls, watchDisk } from './watch-database.ts';
 
-/** The PostgreSQL server of `DATABASE_URL` cannot be used; the message says why. */
+/** The PostgreSQL server of `DATABASE_URL` cannot be used; the message contains the reason. */
 export class DatabaseConnectionError extends Error {
   constructor(url: string, cause: unknown) {
     const [first = url, ...others] = urlsOfHosts(url);

@@ -130,8 +130,8 @@ export async function dropWeek(database: Database, week: Week): Promise<void> {
 }
 
 /**
- * Analyzes partitions that have no statistics yet. Without them, the planner reads an account's whole week to find
- * one user's ads. A server analyzes by itself within a minute of the first rows; the embedded database never does.
+ * Analyzes partitions that have no statistics yet. Without them, the planner reads an account's whole week to find one
+ * user's ads. A server analyzes automatically within a minute of the first rows; the embedded database never does.
  */
 export async function analyzePartitions(database: Database): Promise<void> {
   // The tables that clients of Citus see are empty shells without statistics; their shards are analyzed by autovacuum.

@@ -28,7 +28,7 @@ interface Sweep {
 }
 
 /**
- * Deletes old rows, account by account and a thousand at a time, so that no request waits for long. Returns the
+ * Deletes old rows, account by account and a thousand at a time, so that requests do not wait for long. Returns the
  * number of deleted rows by table; stops early when `stopping` aborts.
  */
 export async function deleteOldRows(

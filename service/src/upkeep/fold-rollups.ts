@@ -47,8 +47,8 @@ export async function foldRollups(
     }
     accounts = unfinished;
   }
-  // Keeps the table small: a server vacuums it once a minute at best, the embedded database never. This neither waits
-  // for locks nor blocks inserts.
+  // Keeps the table small: a server vacuums it once a minute at best, the embedded database never. This does not wait
+  // for locks or block inserts.
   if (folded > 0) await database.query('VACUUM (SKIP_LOCKED, TRUNCATE false) rollup_deltas');
   return folded;
 }

@@ -21,7 +21,7 @@ type PasswordCost = typeof defaultCost;
 export interface Passwords {
   /** Hashes a password; the result includes cost and salt: `scrypt$32768$8$3$<salt>$<hash>`. */
   hash(password: string): Promise<string>;
-  /** Whether the password matches the hash. Without a hash: false, after the same time. */
+  /** Whether the password matches the hash. Without a hash, returns false after the same time. */
   verify(password: string, stored: string | null): Promise<boolean>;
 }
 

@@ -30,7 +30,7 @@ export interface SignIn {
   }): Promise<SignedIn>;
   /** Starts a session for a user who has been authenticated by other means, and returns its token. */
   begin(queries: Queries, user: User): Promise<string>;
-  /** Verifies the user's password again; failures count like those of sign-ins. */
+  /** Verifies the user's password again; failures count as failed sign-ins. */
   confirm(user: User, password: string, ip: string): Promise<SignedIn | undefined>;
 }
 
@@ -113,7 +113,7 @@ interface Attempt {
 interface CountedAttempt {
   /** The attempt succeeded: resets the failures of the account from this IP. */
   succeed(): Promise<void>;
-  /** The attempt neither succeeded nor failed: it no longer counts. */
+  /** Removes the attempt from the count, because it did not succeed or fail. */
   undo(): Promise<void>;
 }
 

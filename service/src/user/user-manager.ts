@@ -62,7 +62,7 @@ export function createUserManager({ clock, makeId, audit, links, sessions }: Dep
     if (last && (await countUsers(queries, scope.accountId, 'owner')) <= 1)
       throw new DomainError(
         'conflict',
-        'This is the last owner: make somebody else an owner first.',
+        'This is the last owner: make someone else an owner first.',
       );
   };
   return {

@@ -103,7 +103,7 @@ export function startDispatcher(deps: Deps): Dispatcher {
 
   const run = (): void => {
     nextClaimAtMs = Infinity;
-    // One claim at a time; the next one finds what this one missed.
+    // One claim at a time; the next one finds the deliveries that this one missed.
     if (claiming) return void claiming.then(refill);
     const startedMs = nowMs();
     claimableAtMs = startedMs + claimIntervalMs;

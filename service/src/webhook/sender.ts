@@ -27,7 +27,7 @@ export interface AttemptResult {
   response?: string;
   /** The endpoint's `Retry-After`, capped at an hour. */
   retryAfterMs?: number;
-  /** No request was sent, so the result says nothing about the endpoint. */
+  /** No request was sent, so the result is independent of the endpoint. */
   notSent?: true;
 }
 
@@ -101,7 +101,7 @@ async function readStart(body: Dispatcher.ResponseData['body']): Promise<string>
       if (size >= maxReadBytes) break;
     }
   } catch {
-    // Keep what was received.
+    // Keep the part that was received.
   }
   body.destroy();
   // U+0000 cannot be stored as text.

@@ -5,7 +5,7 @@ import { createCursorPages, readAll } from './cursors.ts';
 import { listPath, pathOf, streamPath } from './resources.ts';
 import { selectPage } from './select-page.ts';
 
-/** React-admin's data provider, with `call` for everything else. */
+/** React-admin's data provider, with `call` for all other requests. */
 export interface PanelDataProvider extends DataProvider {
   call: Call;
 }

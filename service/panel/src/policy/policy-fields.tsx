@@ -10,7 +10,7 @@ import {
 import { useFormContext, useFormState, useWatch } from 'react-hook-form';
 import { deviceChoices, mediaFormatChoices } from '../common/choices.tsx';
 
-/** Form fields for what a policy blocks. */
+/** Form fields that select the ads that a policy blocks. */
 export const BlockFields = () => (
   <Box component="fieldset" sx={groupStyle}>
     <Typography component="legend" variant="h3">

@@ -25,7 +25,10 @@ interface Named {
   name: string;
 }
 
-/** Returns a function that looks up the names of the advertisers and sources that a policy blocks, or else their ids. */
+/**
+ * Returns a function that looks up the name of an advertiser or source that a policy blocks. Returns the id if there is
+ * none.
+ */
 function useNames({ block }: Pick<Partial<Policy>, 'block'>): (id: string) => string {
   // react-admin batches the requests of all policies on the page.
   const advertisers = useGetManyAggregate<Named>('advertisers', { ids: block?.advertisers ?? [] });

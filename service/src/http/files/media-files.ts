@@ -30,7 +30,7 @@ const crossOrigin = {
   'cross-origin-resource-policy': 'cross-origin',
 };
 
-/** `/media/{file}`: uploaded files and those of the configured folder, for pages of every origin. */
+/** `/media/{file}`: uploaded files and files of the configured folder, for pages of every origin. */
 export async function addMediaRoutes(
   app: FastifyInstance,
   { mediaDirectory, mediaStore: { source } }: Deps,

@@ -47,7 +47,7 @@ export const createLimitBuckets = (limits: RateLimits, nowMs: () => number): Lim
   user: createTokenBuckets(limits.user.live, nowMs),
 });
 
-/** The limit of a key: its own, capped by the ceiling, or that of its environment. */
+/** The limit of a key, capped by the ceiling, or the default of its environment. */
 function rateOfKey(
   { key, keyCeiling }: RateLimits,
   { environment, rateLimit }: Pick<KeyPrincipal, 'environment' | 'rateLimit'>,

@@ -51,7 +51,7 @@ export interface DemandSources {
 
 /** Counting stops here, since the exact number no longer matters. */
 const maxCount = 10_000;
-/** How long the figures of the queue are cached, whatever the scrape interval is. */
+/** How long the queue metrics are cached, regardless of the scrape interval. */
 const cacheMs = 15_000;
 /** No tracker is requested after events are no longer accepted, so older partitions need not be read. */
 const oldestMs = 8 * 86_400_000;

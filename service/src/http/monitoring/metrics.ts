@@ -79,14 +79,14 @@ export function createServiceMetrics(): ServiceMetrics {
 
 /** Counting stops here, since the exact number no longer matters. */
 const maxCount = 10_000;
-/** How long a count is cached, whatever the scrape interval is. */
+/** How long a count is cached, regardless of the scrape interval. */
 const countCacheMs = 15_000;
 const pendingDeliveries = `SELECT count(*)::bigint AS value FROM (
     SELECT 1 FROM deliveries WHERE state = 'pending' ORDER BY next_at LIMIT ${maxCount + 1}) AS pending`;
 const oldestDue = `SELECT coalesce(extract(epoch FROM now() - min(next_at)), 0)::float8 AS value
   FROM deliveries WHERE state = 'pending' AND next_at < now()`;
 
-/** Reads at most one row of each table, whatever their size. */
+/** Reads at most one row of each table, regardless of its size. */
 const defaultPartitionUsed = `SELECT (EXISTS (SELECT 1 FROM decisions_other)
   OR EXISTS (SELECT 1 FROM ad_events_other) OR EXISTS (SELECT 1 FROM timelines_other)
   OR EXISTS (SELECT 1 FROM decision_demand_other) OR EXISTS (SELECT 1 FROM tracker_requests_other))::integer AS value`;

@@ -20,8 +20,8 @@ interface Deps {
 }
 
 /**
- * Runs an operator's request in one transaction, and responds once this process has applied the change.
- * Handles `Idempotency-Key` for every operation.
+ * Runs an operator's request in one transaction, and responds after this process has applied the change. Handles
+ * `Idempotency-Key` for every operation.
  */
 export type RunOperation = (
   request: FastifyRequest,

@@ -161,7 +161,7 @@ export function sendProblem(error: unknown, request: FastifyRequest, reply: Fast
   void reply.code(document.status).headers(headers).send(document);
 }
 
-/** The methods of every route by path, so that a wrong method gets 405 instead of 404. */
+/** The methods of every route by path, so that a wrong method is rejected with 405 instead of 404. */
 function collectMethods(app: FastifyInstance): (path: string) => string[] {
   const routes: { pattern: RegExp; method: string }[] = [];
   app.addHook('onRoute', ({ url, method }) => {

@@ -53,7 +53,7 @@ function parseJson(text: string): unknown {
 /** Rejects URLs with text that the database cannot store, such as `%00`. */
 export function addUrlCheck(app: FastifyInstance): void {
   app.addHook('preValidation', ({ url, params, query }, _reply, done) => {
-    // Only percent-encoding can produce such text.
+    // Only percent-encoding can produce unstorable text.
     if (!url.includes('%')) return done();
     if (findUnstorableText(params) !== undefined)
       throw new ProblemError('not_found', 'There is no such endpoint.');
@@ -87,7 +87,7 @@ function isDeeper(value: unknown, max: number): boolean {
   return false;
 }
 
-/** A cheap test on the JSON text: only escapes can produce such strings, so most bodies need no walk. */
+/** A cheap test on the JSON text: only escapes can produce unstorable strings, so most bodies need no walk. */
 const mightBeUnstorable = (json: string): boolean => /\\u(?:0000|d[89a-f])/i.test(json);
 
 /** A cheap test on the JSON text: the number of opening brackets bounds the depth. */

@@ -31,7 +31,7 @@ interface IdRequest {
 const config = { keys: ['sk'] } as const;
 const one = { description: 'The delivery.', $ref: 'Delivery#' };
 
-/** Lists and reads deliveries, and sends events again. */
+/** Adds the routes that list and read deliveries, and redeliver events. */
 export function addDeliveryRoutes(app: FastifyInstance, deps: Deps): void {
   addReads(app, deps);
   addWrites(app, deps);

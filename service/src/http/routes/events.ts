@@ -13,7 +13,7 @@ interface UnvalidatedBatch {
   dropped?: Record<string, number>;
 }
 
-/** The documented schema, but with only the id of each event required, so that every event gets its own result. */
+/** The documented schema, but with only the id of each event required, so that every event has a separate result. */
 function unvalidatedBatchSchema(): object {
   const batch = schemas.find(
     (schema) => '$id' in schema && schema.$id === 'EventBatch',

@@ -32,7 +32,7 @@ const config = { keys: ['sk'] } as const;
 const ownerConfig = { keys: ['sk'], role: 'owner' } as const;
 const one = (description: string) => ({ description, $ref: 'ApiKey#' });
 
-/** `/v1/keys`: manages the keys of the environment; their texts are shown only once, on creation. */
+/** `/v1/keys`: manages the keys of the environment; the text of a key is shown only once, on creation. */
 export function addKeyRoutes(app: FastifyInstance, deps: Deps): void {
   addReads(app, deps);
   addWrites(app, deps);

@@ -19,7 +19,7 @@ export const upkeep = {
       begun_at timestamptz NOT NULL,
       PRIMARY KEY (account_id, name))`,
 
-    // The tally of an archive file; a week is only dropped while its own tally is the same.
+    // The tally of an archive file; a week is only dropped while its tally in the database is the same.
     `CREATE TABLE archived_weeks (
       account_id text NOT NULL,
       name text COLLATE "C" NOT NULL,
@@ -28,7 +28,7 @@ export const upkeep = {
       archived_at timestamptz NOT NULL,
       PRIMARY KEY (account_id, name))`,
 
-    // Requests that a process admitted, by a hash of what the limit counts.
+    // Requests that a process admitted, by a hash of the limit's subject.
     `CREATE TABLE limit_uses (
       account_id text NOT NULL,
       process_id text NOT NULL,
@@ -55,9 +55,9 @@ export const webhookProbes = {
 } as const;
 
 /**
- * The database rejects impossible values, whatever the code computed. `NOT VALID` constraints check every row
- * that is written from now on. Existing rows are not checked, which would lock large tables for minutes; they
- * are dropped with their week.
+ * The database rejects impossible values, as a safeguard against bugs. `NOT VALID` constraints check every row that is
+ * written from now on. Existing rows are not checked, which would lock large tables for minutes; they are dropped with
+ * their week.
  */
 export const plausibleTimes = {
   name: '0080-plausible-times',

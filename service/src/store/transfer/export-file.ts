@@ -9,7 +9,7 @@ import {
   useUtc,
 } from './table-rows.ts';
 
-/** The file cannot be imported, or not into this database; the message says why. */
+/** The file cannot be imported, or not into this database; the message contains the reason. */
 export class TransferError extends Error {
   constructor(message: string) {
     super(message);
