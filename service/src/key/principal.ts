@@ -33,5 +33,5 @@ export interface SessionPrincipal {
   role: Role;
 }
 
-/** The identity that authenticates a request. */
+/** The authenticated identity of a request. */
 export type Principal = KeyPrincipal | SessionPrincipal;

@@ -144,8 +144,8 @@ const describeCosts = ({
 }: Costs): string => `## This build
 
 \`npm run bench:costs\`, ${rounds} rounds of ${whole(ads)} ads, 48 at a time, ${origin(measured)}
-A bare \`node:http\` echo of a decision's request, called by the same client, takes ${echoUs} µs. Relative to an echo, the cost of a decision is
-${tenths(costs.decisionAlone.serviceUs / echoUs)} and a whole ad ${whole(costs.ad.serviceUs / echoUs)}; on the embedded store, whose database is a thread of the service, ${tenths(embedded.decisionAlone.serviceUs / echoUs)} and ${whole(embedded.ad.serviceUs / echoUs)}. The bytes of a
+A bare \`node:http\` echo of a decision's request, called by the same client, takes ${echoUs} µs. Compared with an echo, a decision costs
+${tenths(costs.decisionAlone.serviceUs / echoUs)} times and a whole ad ${whole(costs.ad.serviceUs / echoUs)} times as much; on the embedded store, whose database is a thread of the service, ${tenths(embedded.decisionAlone.serviceUs / echoUs)} and ${whole(embedded.ad.serviceUs / echoUs)} times. The bytes of a
 whole ad are for the live environment; the sandbox also stores why each decision was made.
 
 ${table(
