@@ -44,10 +44,11 @@ export function readArguments<const O extends Options>(
   names: readonly string[] = [],
 ): Parsed<O> {
   const { values, positionals } = parse(args, options);
-  const missing = names[positionals.length];
-  if (missing !== undefined) throw new UsageError(`Missing argument <${missing}>.`);
-  const extra = positionals[names.length];
-  if (extra !== undefined) throw new UsageError(`Unexpected argument ${JSON.stringify(extra)}.`);
+  const missingArgument = names[positionals.length];
+  if (missingArgument !== undefined) throw new UsageError(`Missing argument <${missingArgument}>.`);
+  const extraArgument = positionals[names.length];
+  if (extraArgument !== undefined)
+    throw new UsageError(`Unexpected argument ${JSON.stringify(extraArgument)}.`);
   return { values, positionals };
 }
 

@@ -29,13 +29,14 @@ export async function adsTxtFindings(
       const { domain, lines } = source.ads_txt;
       try {
         const file = await fileOf(domain);
-        const missing = [
+        const missingLines = [
           ...missingAdsTxtLines(file, lines).map((line) => `“${line}”`),
           ...missingSellers(file, sellersOf(source)).map(describeSeller),
         ];
-        if (missing.length === 0) return ok(`https://${domain}/ads.txt has the lines of ${about}`);
+        if (missingLines.length === 0)
+          return ok(`https://${domain}/ads.txt has the lines of ${about}`);
         return warn(
-          `https://${domain}/ads.txt lacks lines of ${about}, so buyers may not bid: add ${missing.join(', ')}`,
+          `https://${domain}/ads.txt lacks lines of ${about}, so buyers may not bid: add ${missingLines.join(', ')}`,
         );
       } catch (error) {
         return warn(
@@ -65,13 +66,13 @@ const timeoutMs = 5_000;
 /** @throws Error when the file cannot be read within five seconds, or is not an ads.txt file. */
 export async function fetchAdsTxt(url: string, dispatcher: Dispatcher): Promise<string> {
   const signal = AbortSignal.timeout(timeoutMs);
-  let at = url;
+  let currentUrl = url;
   for (let redirects = 0; redirects <= maxRedirects; redirects += 1) {
-    const { statusCode, headers, body } = await request(at, { dispatcher, signal });
+    const { statusCode, headers, body } = await request(currentUrl, { dispatcher, signal });
     const location = headers['location'];
     if (statusCode >= 300 && statusCode < 400 && typeof location === 'string') {
       await body.dump();
-      at = new URL(location, at).href;
+      currentUrl = new URL(location, currentUrl).href;
       continue;
     }
     const type = String(headers['content-type'] ?? '');

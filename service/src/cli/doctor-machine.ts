@@ -74,10 +74,10 @@ function privacy({ dataDirectory }: Config): Finding[] {
     return [
       warn('the files in the data folder cannot be listed: run doctor as the service’s user'),
     ];
-  const exposed = files.filter((name) => isOpenToOthers(join(dataDirectory, name)));
-  return exposed.length === 0
+  const exposedFiles = files.filter((name) => isOpenToOthers(join(dataDirectory, name)));
+  return exposedFiles.length === 0
     ? [ok('only this user can read the data folder and its files')]
-    : [warn(`${exposed.length} files are private only while their folder is: ${remedy}`)];
+    : [warn(`${exposedFiles.length} files are private only while their folder is: ${remedy}`)];
 }
 
 /** Undefined when the folder belongs to another user, or a running service has just removed a subfolder. */
@@ -97,9 +97,9 @@ function isOpenToOthers(path: string): boolean {
 
 function freeSpace({ dataDirectory }: Config): Finding {
   const { bavail, bsize } = statfsSync(existing(dataDirectory));
-  const free = bavail * bsize;
-  const text = `${(free / 1e9).toFixed(1)} GB of free disk space`;
-  return free < minFreeBytes ? warn(`${text}: free up space`) : ok(text);
+  const freeBytes = bavail * bsize;
+  const text = `${(freeBytes / 1e9).toFixed(1)} GB of free disk space`;
+  return freeBytes < minFreeBytes ? warn(`${text}: free up space`) : ok(text);
 }
 
 function masterKey({ masterKey: given, dataDirectory }: Config): Finding {

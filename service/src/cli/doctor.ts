@@ -142,15 +142,15 @@ async function clusterFindings(database: Queries): Promise<Finding[]> {
   const role = await readCitusRole(database);
   if (role === undefined) return [];
   const nodes = await checkCitusNodes(database);
-  const dead = nodes.filter(({ responds }) => !responds);
+  const deadNodes = nodes.filter(({ responds }) => !responds);
   const [setting] = await database.query<{ transactions: string }>(
     `SELECT current_setting('max_prepared_transactions') AS transactions`,
   );
   return [
     ok(
-      `Citus: this server is a ${role}; ${nodes.length - dead.length} of ${nodes.length} nodes respond`,
+      `Citus: this server is a ${role}; ${nodes.length - deadNodes.length} of ${nodes.length} nodes respond`,
     ),
-    ...dead.map(({ address }) =>
+    ...deadNodes.map(({ address }) =>
       fail(
         `the Citus node ${address} does not respond, so its accounts get 503 and the remaining checks of the database are skipped: start it, or promote its standby and call citus_update_node`,
       ),

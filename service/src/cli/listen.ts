@@ -139,7 +139,7 @@ interface EventFeed {
 const rememberedIds = 1_000;
 
 function createEventFeed(service: string, key: string): EventFeed {
-  const seen = new Set<string>();
+  const seenIds = new Set<string>();
   let started = false;
   let unreachable = false;
 
@@ -165,24 +165,24 @@ function createEventFeed(service: string, key: string): EventFeed {
 
   /** Pages back to the newest known event. */
   const readNew = async (signal: AbortSignal): Promise<WebhookEvent[]> => {
-    const fresh: WebhookEvent[] = [];
+    const newEvents: WebhookEvent[] = [];
     let cursor: string | undefined;
     do {
       const page = await readPage(cursor, signal);
-      const unknown = page.data.filter(({ id }) => !seen.has(id));
-      fresh.push(...unknown);
+      const unknown = page.data.filter(({ id }) => !seenIds.has(id));
+      newEvents.push(...unknown);
       const isAllNew = unknown.length === page.data.length;
       cursor = started && isAllNew ? page.next_cursor : undefined;
     } while (cursor !== undefined);
-    return fresh.toReversed();
+    return newEvents.toReversed();
   };
 
   return {
     async read(signal) {
       try {
         const events = await readNew(signal);
-        for (const { id } of events) seen.add(id);
-        for (const id of seen) if (seen.size > rememberedIds) seen.delete(id);
+        for (const { id } of events) seenIds.add(id);
+        for (const id of seenIds) if (seenIds.size > rememberedIds) seenIds.delete(id);
         if (unreachable) printMessage(`${service} is reachable again.`);
         unreachable = false;
         const first = !started;

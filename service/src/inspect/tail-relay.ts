@@ -82,9 +82,9 @@ function startWatch(
   let previousIds = new Set<string>();
   const readNew = async (): Promise<LiveLine[]> => {
     const lines = await store.read(accountId);
-    const fresh = lines.filter(({ key }) => !previousIds.has(key));
+    const newLines = lines.filter(({ key }) => !previousIds.has(key));
     previousIds = new Set(lines.map(({ key }) => key));
-    return fresh;
+    return newLines;
   };
   const ready = (async () => {
     await store.announce(accountId);

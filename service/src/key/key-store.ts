@@ -145,16 +145,16 @@ interface KeyUse {
 const flushIntervalMs = 10_000;
 
 export function startKeyUse(database: Database, clock: Clock, log: Logger): KeyUse {
-  let used = new Map<string, { accountId: string; atMs: number }>();
+  let lastUses = new Map<string, { accountId: string; atMs: number }>();
 
   const flush = async (): Promise<void> => {
-    if (used.size === 0) return;
-    const rows = [...used].map(([id, { accountId, atMs }]) => ({
+    if (lastUses.size === 0) return;
+    const rows = [...lastUses].map(([id, { accountId, atMs }]) => ({
       account_id: accountId,
       id,
       at: new Date(atMs).toISOString(),
     }));
-    used = new Map();
+    lastUses = new Map();
     await database.query(
       `UPDATE keys SET last_used_at = row.at
         FROM jsonb_to_recordset($1::text::jsonb) AS row(account_id text, id text, at timestamptz)
@@ -169,7 +169,7 @@ export function startKeyUse(database: Database, clock: Clock, log: Logger): KeyU
 
   return {
     touch({ accountId, keyId }) {
-      used.set(keyId, { accountId, atMs: clock.nowMs() });
+      lastUses.set(keyId, { accountId, atMs: clock.nowMs() });
     },
     async stop() {
       clearInterval(timer);

@@ -80,12 +80,12 @@ export const openSecretBox = (config: KeyConfig): SecretBox =>
 
 /** The first one encrypts; each of them decrypts. */
 function readMasterKeys(config: KeyConfig): MasterKeys {
-  const other = config.otherMasterKey === undefined ? [] : [decode(config.otherMasterKey)];
-  if (config.masterKey !== undefined) return [decode(config.masterKey), ...other];
+  const otherKeys = config.otherMasterKey === undefined ? [] : [decode(config.otherMasterKey)];
+  if (config.masterKey !== undefined) return [decode(config.masterKey), ...otherKeys];
   const { current, next } = keyFiles(config);
   createKeyFile(current, config);
   // The next key exists only during a rotation, or after one was interrupted.
-  return [readKeyFile(current), ...(existsSync(next) ? [readKeyFile(next)] : []), ...other];
+  return [readKeyFile(current), ...(existsSync(next) ? [readKeyFile(next)] : []), ...otherKeys];
 }
 
 /**

@@ -173,10 +173,10 @@ async function readArchive(
   };
   await pipeline(compressed, createGunzip(), async (text: AsyncIterable<Buffer>) => {
     const decoder = new TextDecoder();
-    let rest = '';
+    let partialLine = '';
     for await (const chunk of text) {
-      const lines = (rest + decoder.decode(chunk, { stream: true })).split('\n');
-      rest = lines.pop() ?? '';
+      const lines = (partialLine + decoder.decode(chunk, { stream: true })).split('\n');
+      partialLine = lines.pop() ?? '';
       for (const row of lines) tally.add('rows', row);
     }
   });

@@ -37,9 +37,9 @@ export function createLanes<T, R>(options: LanesOptions<T, R>): Lane<T, R> {
     const existing = lanes.get(owner);
     if (existing) return existing;
     if (lanes.size >= maxLanes && !evictIdle()) return undefined;
-    const opened = openLane(owner);
-    lanes.set(owner, opened);
-    return opened;
+    const newLane = openLane(owner);
+    lanes.set(owner, newLane);
+    return newLane;
   };
   const sum = (): number => [...lanes.values()].reduce((total, lane) => total + lane.waiting(), 0);
 

@@ -111,8 +111,8 @@ export async function migrate(opened: Database, options: MigrateOptions = {}): P
 async function applyMigrations(database: Database, options: MigrateOptions): Promise<string[]> {
   const { onApply, onNewer, onWait, waitMs = 60_000, migrations = allMigrations } = options;
   const before = await readApplied(database);
-  const newer = checkApplied(before, migrations);
-  if (newer.length > 0) onNewer?.(newer);
+  const newerNames = checkApplied(before, migrations);
+  if (newerNames.length > 0) onNewer?.(newerNames);
   if (migrations.length <= before.length) return [];
   await rejectWorker(database);
   if (before.length === 0) await createMigrationTables(database);
@@ -241,9 +241,9 @@ function checkApplied(applied: AppliedMigration[], migrations: readonly Migratio
       throw new Error(`The database's migration ${name} differs from the one in this release.`);
     }
   });
-  const newer = applied.slice(migrations.length).map(({ name }) => name);
-  const breaking = newer.find((name) => name.includes('breaking'));
-  if (breaking === undefined) return newer;
+  const newerNames = applied.slice(migrations.length).map(({ name }) => name);
+  const breaking = newerNames.find((name) => name.includes('breaking'));
+  if (breaking === undefined) return newerNames;
   throw new Error(
     `The database has the migration ${breaking}, which this release does not support: start a newer release.`,
   );

@@ -16,10 +16,10 @@ export async function claimChore(
   );
   if (first.length > 0) return true;
   // A separate statement, because Citus allows no `now()` in ON CONFLICT DO UPDATE.
-  const again = await queries.query(
+  const reclaimed = await queries.query(
     `UPDATE chores SET begun_at = now() WHERE account_id = 'service' AND name = $1
         AND begun_at <= now() - $2::float8 * interval '1 millisecond' RETURNING name`,
     [name, intervalMs],
   );
-  return again.length > 0;
+  return reclaimed.length > 0;
 }

@@ -40,8 +40,8 @@ export function createPasswords(cost: PasswordCost = defaultCost): Passwords {
       const [, n, r, p, salt, hash] = (stored ?? dummyHash).split('$');
       const expected = Buffer.from(hash ?? '', 'base64url');
       const parameters = { N: Number(n), r: Number(r), p: Number(p) };
-      const derived = await derive(password, Buffer.from(salt ?? '', 'base64url'), parameters);
-      return timingSafeEqual(derived, expected) && stored !== null;
+      const derivedKey = await derive(password, Buffer.from(salt ?? '', 'base64url'), parameters);
+      return timingSafeEqual(derivedKey, expected) && stored !== null;
     },
   };
 }
@@ -143,11 +143,11 @@ export function createOneTimeCodes(queries: Queries, box: SecretBox, clock: Cloc
       // Also accept the previous and the next code, because phone clocks differ.
       const delta = totp.validate({ token: code.replaceAll(' ', ''), timestamp, window: 1 });
       if (delta === null) return false;
-      const used = await queries.query(
+      const updatedRows = await queries.query(
         'UPDATE users SET codes_step = $3 WHERE account_id = $1 AND id = $2 AND codes_step < $3 RETURNING id',
         [accountId, id, totp.counter({ timestamp }) + delta],
       );
-      return used.length > 0;
+      return updatedRows.length > 0;
     },
   };
 }

@@ -49,12 +49,13 @@ export function createSignIn({ database, clock, codes, sessions, passwords }: De
     attempt: Attempt,
     verify: () => Promise<SignedIn | undefined>,
   ): Promise<SignedIn | undefined> => {
-    const attempted = await lockOut.count(attempt);
-    if ('waitS' in attempted) return { refused: 'locked', waitS: attempted.waitS };
+    const countedAttempt = await lockOut.count(attempt);
+    if ('waitS' in countedAttempt) return { refused: 'locked', waitS: countedAttempt.waitS };
     const failure = await verify();
-    if (failure === undefined) await attempted.succeed();
+    if (failure === undefined) await countedAttempt.succeed();
     // The password was right, and no code was tried.
-    else if ('refused' in failure && failure.refused === 'code_required') await attempted.undo();
+    else if ('refused' in failure && failure.refused === 'code_required')
+      await countedAttempt.undo();
     return failure;
   };
   return {

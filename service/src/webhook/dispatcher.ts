@@ -136,7 +136,7 @@ export function startDispatcher(deps: Deps): Dispatcher {
       limit,
       leaseMs,
     };
-    const claimed = limit > 0 ? await claimDue(database, due) : [];
+    const claimedDeliveries = limit > 0 ? await claimDue(database, due) : [];
     for (const { accountId, webhookId, free } of endpointSlots) {
       const endpoint = endpointOf({ accountId, webhookId });
       endpoint.unclaimed = free;
@@ -144,13 +144,14 @@ export function startDispatcher(deps: Deps): Dispatcher {
       if (free > 0) endpoint.hasMore = false;
     }
     const remaining = new Map(accountSlots.map(({ accountId, free }) => [accountId, free]));
-    for (const { accountId } of claimed)
+    for (const { accountId } of claimedDeliveries)
       remaining.set(accountId, (remaining.get(accountId) ?? perAccount) - 1);
-    for (const delivery of claimed) {
+    for (const delivery of claimedDeliveries) {
       const endpoint = endpointOf(delivery);
       endpoint.unclaimed -= 1;
       const isAccountFull = (remaining.get(delivery.accountId) ?? 0) <= 0;
-      endpoint.hasMore = endpoint.unclaimed <= 0 || isAccountFull || claimed.length >= limit;
+      endpoint.hasMore =
+        endpoint.unclaimed <= 0 || isAccountFull || claimedDeliveries.length >= limit;
       start(endpoint, delivery);
     }
   };
@@ -162,7 +163,7 @@ export function startDispatcher(deps: Deps): Dispatcher {
     const key = `${accountId} ${webhookId}`;
     const existing = endpoints.get(key);
     if (existing) return existing;
-    const created: Endpoint = {
+    const newEndpoint: Endpoint = {
       accountId,
       webhookId,
       window: createConcurrencyWindow(),
@@ -173,8 +174,8 @@ export function startDispatcher(deps: Deps): Dispatcher {
       disabledAtMs: -Infinity,
       usedAtMs: nowMs(),
     };
-    endpoints.set(key, created);
-    return created;
+    endpoints.set(key, newEndpoint);
+    return newEndpoint;
   };
 
   const start = (endpoint: Endpoint, delivery: DueDelivery): void => {

@@ -68,7 +68,7 @@ export async function claimProbe(
   nowMs: number,
   intervalMs: number,
 ): Promise<boolean> {
-  const claimed = await queries.query(
+  const claimedRows = await queries.query(
     `INSERT INTO webhook_failures AS known (account_id, webhook_id, since, attempts, probed_at)
       VALUES ($1, $2, $3, 0, $3)
       ON CONFLICT (account_id, webhook_id) DO UPDATE SET probed_at = $3
@@ -76,7 +76,7 @@ export async function claimProbe(
       RETURNING webhook_id`,
     [accountId, webhookId, new Date(nowMs), new Date(nowMs - intervalMs)],
   );
-  return claimed.length > 0;
+  return claimedRows.length > 0;
 }
 
 /** A webhook is disabled after failing for this long. */

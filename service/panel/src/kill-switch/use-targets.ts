@@ -23,12 +23,12 @@ export function useTargets(text: string): Targets {
   const placements = useFirstPage('placements', text);
   const advertisers = useFirstPage('advertisers', text);
   const sources = useFirstPage('sources', text);
-  const on = useGetList<KillSwitch>('kill-switches', {
+  const activeSwitches = useGetList<KillSwitch>('kill-switches', {
     filter: { state: 'on' },
     pagination: { page: 1, perPage: maxSwitches },
     sort: { field: 'updated_at', order: 'DESC' },
   });
-  const switches = on.data ?? [];
+  const switches = activeSwitches.data ?? [];
   const stopped = {
     placement: useStoppedTargets('placements', 'placement', switches),
     advertiser: useStoppedTargets('advertisers', 'advertiser', switches),
@@ -47,8 +47,8 @@ export function useTargets(text: string): Targets {
   return {
     targets,
     total: lists.reduce((sum, { total = 0 }) => sum + total, 0),
-    isPending: [...lists, on].some(({ isPending }) => isPending),
-    error: [...lists, on].find(({ error }) => error)?.error as Error | undefined,
+    isPending: [...lists, activeSwitches].some(({ isPending }) => isPending),
+    error: [...lists, activeSwitches].find(({ error }) => error)?.error as Error | undefined,
   };
 }
 

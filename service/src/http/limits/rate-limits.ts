@@ -162,19 +162,21 @@ const retryAfterS = 5;
 
 function createConcurrentWaits(limits: WaitLimits | undefined): ConcurrentWaits {
   const counts = new Map<string, number>();
-  const most = (limit: number | undefined): number => limit ?? Infinity;
+  const orUnlimited = (limit: number | undefined): number => limit ?? Infinity;
   return {
     enter({ decisionId, keyId, address }) {
       type Count = [name: string, limit: number, what: string];
-      const counted: Count[] = [
+      const countedLimits: Count[] = [
         ['all', maxTotal, ''],
         [`decision ${decisionId}`, perDecision, ' for this decision'],
-        [`key ${keyId}`, most(limits?.key), ' with this key'],
+        [`key ${keyId}`, orUnlimited(limits?.key), ' with this key'],
         ...(address === undefined
           ? []
-          : [[`address ${address}`, most(limits?.address), ' from this IP'] satisfies Count]),
+          : [
+              [`address ${address}`, orUnlimited(limits?.address), ' from this IP'] satisfies Count,
+            ]),
       ];
-      for (const [name, limit, what] of counted) {
+      for (const [name, limit, what] of countedLimits) {
         if ((counts.get(name) ?? 0) < limit) continue;
         throw new ProblemError(
           'rate_limited',
@@ -182,12 +184,12 @@ function createConcurrentWaits(limits: WaitLimits | undefined): ConcurrentWaits 
           { retryAfterS },
         );
       }
-      for (const [name] of counted) counts.set(name, (counts.get(name) ?? 0) + 1);
+      for (const [name] of countedLimits) counts.set(name, (counts.get(name) ?? 0) + 1);
       let isCounted = true;
       return () => {
         if (!isCounted) return;
         isCounted = false;
-        for (const [name] of counted) {
+        for (const [name] of countedLimits) {
           const remaining = (counts.get(name) ?? 0) - 1;
           if (remaining > 0) counts.set(name, remaining);
           else counts.delete(name);

@@ -53,12 +53,19 @@ export function createTokenBuckets(defaultRate: Rate, nowMs: () => number): Toke
     const rate = given ?? existing?.rate ?? defaultRate;
     const { perS, burst } = rate;
     const share = unsharedPart / processes;
-    const full = Math.max(1, burst * share);
-    const bucket = existing ?? { rate, tokens: burst, unshared: full, atMs: now, uses: 0, round };
+    const capacity = Math.max(1, burst * share);
+    const bucket = existing ?? {
+      rate,
+      tokens: burst,
+      unshared: capacity,
+      atMs: now,
+      uses: 0,
+      round,
+    };
     bucket.rate = rate;
     const passedS = Math.max(0, now - bucket.atMs) / 1_000;
     bucket.tokens = Math.min(burst, bucket.tokens + passedS * perS);
-    bucket.unshared = Math.min(full, bucket.unshared + passedS * perS * share);
+    bucket.unshared = Math.min(capacity, bucket.unshared + passedS * perS * share);
     bucket.atMs = now;
     if (bucket.round !== round) Object.assign(bucket, { uses: 0, round });
     buckets.delete(name);
@@ -80,12 +87,12 @@ export function createTokenBuckets(defaultRate: Rate, nowMs: () => number): Toke
         if (bucket.unshared < 0 && processes > 1) toReport.add(name);
         bucket.unshared = Math.max(0, bucket.unshared);
       }
-      const missing = allowed ? burst - bucket.tokens : 1 - bucket.tokens;
+      const missingTokens = allowed ? burst - bucket.tokens : 1 - bucket.tokens;
       return {
         allowed,
         limit: burst,
         remaining: Math.max(0, Math.floor(bucket.tokens)),
-        resetS: Math.ceil(missing / perS),
+        resetS: Math.ceil(missingTokens / perS),
       };
     },
     share: (count) => void (processes = count),

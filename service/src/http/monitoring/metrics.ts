@@ -38,8 +38,8 @@ export function createServiceMetrics(): ServiceMetrics {
   const registers = [registry];
   collectDefaultMetrics({ register: registry });
   // Gauges that are named like counters; the metrics without `_total` have the same values by type.
-  for (const what of ['handles', 'requests', 'resources'])
-    registry.removeSingleMetric(`nodejs_active_${what}_total`);
+  for (const kind of ['handles', 'requests', 'resources'])
+    registry.removeSingleMetric(`nodejs_active_${kind}_total`);
   const requests = new Histogram({
     name: 'trueward_http_request_duration_seconds',
     help: 'Duration of HTTP requests.',
@@ -211,11 +211,11 @@ export function addMetrics(app: FastifyInstance, { metrics, metricsToken }: Deps
   app.get('/metrics', { schema: { hide: true } }, async (request, reply) => {
     const local = /^(::1|(::ffff:)?127\.)/.test(request.socket.remoteAddress ?? '');
     const direct = local && request.headers['x-forwarded-for'] === undefined;
-    const allowed =
+    const isAllowed =
       metricsToken === undefined
         ? direct
         : equal(request.headers.authorization ?? '', `Bearer ${metricsToken}`);
-    if (!allowed) throw new ProblemError('not_found', 'There is no such endpoint.');
+    if (!isAllowed) throw new ProblemError('not_found', 'There is no such endpoint.');
     return reply
       .type(registry.contentType)
       .serializer(String)

@@ -30,8 +30,8 @@ export async function addMediaUpload(app: FastifyInstance, deps: PanelDeps): Pro
         const { body, query, id: requestId } = request;
         if (!body || body.length === 0)
           throw new ProblemError('invalid_request', 'Send the file as the body of the request.');
-        const ingested = await ingestMedia(body, typeOf(request));
-        const response = describe(ingested, publicUrl());
+        const media = await ingestMedia(body, typeOf(request));
+        const response = describe(media, publicUrl());
         const principal = principalOf(request);
         const { accountId, environment } = principal;
         await audit.record(
@@ -43,7 +43,7 @@ export async function addMediaUpload(app: FastifyInstance, deps: PanelDeps): Pro
           },
           {
             action: 'media.uploaded',
-            targetId: ingested.name,
+            targetId: media.name,
             after: { name: query.name, ...response },
           },
         );
@@ -59,13 +59,13 @@ function typeOf({ headers }: FastifyRequest): string | undefined {
   return type === '' || type === 'application/octet-stream' ? undefined : type;
 }
 
-const describe = (ingested: IngestedMedia, publicUrl: string): object => ({
-  url: `${publicUrl}/media/${ingested.name}`,
-  sha256: ingested.sha256,
-  bytes: ingested.bytes,
-  mime: ingested.type,
-  ...(ingested.width === undefined ? {} : { width: ingested.width, height: ingested.height }),
-  ...(ingested.durationMs === undefined ? {} : { duration_ms: ingested.durationMs }),
-  ...(ingested.videoCodec === undefined ? {} : { video_codec: ingested.videoCodec }),
-  ...(ingested.audioCodec === undefined ? {} : { audio_codec: ingested.audioCodec }),
+const describe = (media: IngestedMedia, publicUrl: string): object => ({
+  url: `${publicUrl}/media/${media.name}`,
+  sha256: media.sha256,
+  bytes: media.bytes,
+  mime: media.type,
+  ...(media.width === undefined ? {} : { width: media.width, height: media.height }),
+  ...(media.durationMs === undefined ? {} : { duration_ms: media.durationMs }),
+  ...(media.videoCodec === undefined ? {} : { video_codec: media.videoCodec }),
+  ...(media.audioCodec === undefined ? {} : { audio_codec: media.audioCodec }),
 });

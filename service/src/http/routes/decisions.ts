@@ -61,14 +61,14 @@ async function handleDecisionRequest(
     );
   }
   const identity = identifyPlayer(userTokens, principal, entry.placement, body);
-  const identified = identity instanceof Promise ? await identity : identity;
-  if (identified.user_ref !== undefined && principal.kind === 'pk') {
-    limiter.onUser(principal, identified.user_ref, reply);
+  const identifiedRequest = identity instanceof Promise ? await identity : identity;
+  if (identifiedRequest.user_ref !== undefined && principal.kind === 'pk') {
+    limiter.onUser(principal, identifiedRequest.user_ref, reply);
   }
   if (body.simulate === 'slow') await delayResponse(stopping);
   if (body.simulate === 'error')
     throw new ProblemError('simulated_error', 'The request asked to simulate this error.');
-  return makeDecision(principal, entry, identified, clientOf(country, principal, request));
+  return makeDecision(principal, entry, identifiedRequest, clientOf(country, principal, request));
 }
 
 function clientOf(

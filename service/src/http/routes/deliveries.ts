@@ -29,7 +29,7 @@ interface IdRequest {
 }
 
 const config = { keys: ['sk'] } as const;
-const one = { description: 'The delivery.', $ref: 'Delivery#' };
+const deliveryResponse = { description: 'The delivery.', $ref: 'Delivery#' };
 
 /** Adds the routes that list and read deliveries, and redeliver events. */
 export function addDeliveryRoutes(app: FastifyInstance, deps: Deps): void {
@@ -77,7 +77,7 @@ function addReads(app: FastifyInstance, { database, resources }: Deps): void {
         operationId: 'readDelivery',
         summary: 'Read a delivery',
         params: idParams('delivery'),
-        response: { 200: one },
+        response: { 200: deliveryResponse },
       },
     },
     async (request) => {
@@ -119,7 +119,7 @@ function addWrites(app: FastifyInstance, { redelivery, runOperation }: Deps): vo
         params: idParams('webhook'),
         headers: writeHeaders,
         body: { $ref: 'WebhookTest#' },
-        response: { 202: one },
+        response: { 202: deliveryResponse },
       },
     },
     (request, reply) =>

@@ -59,12 +59,12 @@ export function addEventRoutes(
       const principal = principalOf(request);
       const { sent_at: sentAt, events, dropped } = request.body;
       if (dropped) recordDropped(principal, dropped);
-      const submitted = events.map((event): SubmittedEvent =>
+      const submittedEvents = events.map((event): SubmittedEvent =>
         isEvent(event) ? (event as AdEvent) : { id: event.id, malformed: true },
       );
       const userAgent = request.headers['user-agent'];
       const client = { ip: request.ip, ...(userAgent !== undefined && { userAgent }) };
-      return ingestEvents(principal, sentAt, submitted, client);
+      return ingestEvents(principal, sentAt, submittedEvents, client);
     },
   );
 }

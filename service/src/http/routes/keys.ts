@@ -30,7 +30,7 @@ interface IdRequest {
 
 const config = { keys: ['sk'] } as const;
 const ownerConfig = { keys: ['sk'], role: 'owner' } as const;
-const one = (description: string) => ({ description, $ref: 'ApiKey#' });
+const keyResponse = (description: string) => ({ description, $ref: 'ApiKey#' });
 
 /** `/v1/keys`: manages the keys of the environment; the text of a key is shown only once, on creation. */
 export function addKeyRoutes(app: FastifyInstance, deps: Deps): void {
@@ -64,7 +64,7 @@ function addReads(app: FastifyInstance, { database }: Deps): void {
         operationId: 'readKey',
         summary: 'Read a key',
         params: idParams('key'),
-        response: { 200: one('The key.') },
+        response: { 200: keyResponse('The key.') },
       },
     },
     async (request) => {
@@ -89,7 +89,7 @@ function addWrites(app: FastifyInstance, { manageKeys, runOperation }: Deps): vo
         description: 'The response contains the text of the key, which is shown only once.',
         headers,
         body: { $ref: 'ApiKeyRequest#' },
-        response: { 201: one('The key.') },
+        response: { 201: keyResponse('The key.') },
       },
     },
     (request, reply) =>
@@ -108,7 +108,7 @@ function addWrites(app: FastifyInstance, { manageKeys, runOperation }: Deps): vo
         params,
         headers,
         body: { $ref: 'ApiKeyUpdate#' },
-        response: { 200: one('The key.') },
+        response: { 200: keyResponse('The key.') },
       },
     },
     (request, reply) =>
@@ -128,7 +128,7 @@ function addWrites(app: FastifyInstance, { manageKeys, runOperation }: Deps): vo
         params,
         headers,
         body: { $ref: 'OverlapRequest#' },
-        response: { 201: one('The new key.') },
+        response: { 201: keyResponse('The new key.') },
       },
     },
     (request, reply) =>

@@ -139,7 +139,7 @@ export function addResourceWrites(
   definition: ResourceDefinition,
 ): void {
   const { kind, schema, path, noun } = definition;
-  const one = { description: `The ${noun}.`, $ref: `${schema}#` };
+  const objectResponse = { description: `The ${noun}.`, $ref: `${schema}#` };
   app.post<{ Body: Members }>(
     path,
     {
@@ -149,7 +149,7 @@ export function addResourceWrites(
         summary: `Create ${withArticle(definition)}`,
         headers: writeHeaders,
         body: { $ref: `${schema}Request#` },
-        response: { 201: one },
+        response: { 201: objectResponse },
       },
     },
     (request, reply) =>
@@ -171,7 +171,7 @@ export function addResourceWrites(
         params: idParams(kind),
         headers: changeHeaders,
         body: { $ref: `${schema}Update#` },
-        response: { 200: one },
+        response: { 200: objectResponse },
       },
     },
     (request, reply) =>

@@ -36,7 +36,7 @@ interface IdRequest {
 const config = { keys: ['sk'] } as const;
 /** For responses that contain a secret. */
 const ownerConfig = { keys: ['sk'], role: 'owner' } as const;
-const one = { description: 'The webhook.', $ref: 'Webhook#' };
+const webhookResponse = { description: 'The webhook.', $ref: 'Webhook#' };
 const params = idParams('webhook');
 
 /** Adds the routes that create, update and delete webhooks; they are listed and read like other resources. */
@@ -51,7 +51,7 @@ export function addWebhookRoutes(app: FastifyInstance, { webhooks, runOperation 
         description: 'The response contains the webhook secret, which is shown only once.',
         headers: writeHeaders,
         body: { $ref: 'WebhookRequest#' },
-        response: { 201: one },
+        response: { 201: webhookResponse },
       },
     },
     (request, reply) =>
@@ -70,7 +70,7 @@ export function addWebhookRoutes(app: FastifyInstance, { webhooks, runOperation 
         params,
         headers: changeHeaders,
         body: { $ref: 'WebhookUpdate#' },
-        response: { 200: one },
+        response: { 200: webhookResponse },
       },
     },
     (request, reply) =>
@@ -111,7 +111,7 @@ export function addWebhookRoutes(app: FastifyInstance, { webhooks, runOperation 
         params,
         headers: writeHeaders,
         body: { $ref: 'OverlapRequest#' },
-        response: { 200: one },
+        response: { 200: webhookResponse },
       },
     },
     (request, reply) =>

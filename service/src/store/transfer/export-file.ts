@@ -126,10 +126,10 @@ export async function checkExport(
   if (id === undefined || trailer?.tables === undefined)
     throw new TransferError(`The file is truncated after ${rows} rows: export again.`);
   const tables = { ...emptyTallies(trailer.tables), ...tally.result() };
-  const changed = findDifferences(tables, trailer.tables);
-  if (changed.length > 0)
+  const changedTables = findDifferences(tables, trailer.tables);
+  if (changedTables.length > 0)
     throw new TransferError(
-      `The file was modified or is truncated (${changed.join(', ')}): export again.`,
+      `The file was modified or is truncated (${changedTables.join(', ')}): export again.`,
     );
   return { id, rows, tables, ...(sealed === undefined ? {} : { sealed }) };
 }

@@ -20,7 +20,7 @@ export async function importRows(
   const tables = await readTables(database);
   const unknown = Object.keys(file.tables).find((table) => !tables.includes(table));
   if (unknown !== undefined) throw new TransferError(`This database has no table ${unknown}.`);
-  const imported = await begin(database, tables, file.id);
+  const importedRows = await begin(database, tables, file.id);
   let count = 0;
   let batch: RowLine[] = [];
   const commit = async (): Promise<void> => {
@@ -32,7 +32,7 @@ export async function importRows(
     const line = parseRow(text);
     if (!line) continue; // header and trailer
     count += 1;
-    if (count <= imported) continue;
+    if (count <= importedRows) continue;
     batch.push(line);
     if (batch.length === rowsPerCommit) await commit();
   }
@@ -114,10 +114,10 @@ function finish(database: Database, tables: readonly string[], file: CheckedExpo
       await queries.query(useUtc);
       const tallies: Tallies = {};
       for (const table of tables) tallies[table] = await tallyTable(queries, table);
-      const different = findDifferences(tallies, file.tables);
-      if (different.length > 0) {
+      const differentTables = findDifferences(tallies, file.tables);
+      if (differentTables.length > 0) {
         throw new TransferError(
-          `The database differs from the file in ${different.join(', ')}: something else wrote to it. Import again into an empty database.`,
+          `The database differs from the file in ${differentTables.join(', ')}: something else wrote to it. Import again into an empty database.`,
         );
       }
       await queries.query(endLeases);
