@@ -1,6 +1,6 @@
 import type { Queries } from '../src/store/database.ts';
 
-/** Adds an account without anything, unless it exists: rows of an account are only stored if it does. */
+/** Adds an empty account unless it exists. The service stores rows only for existing accounts. */
 export async function addAccount(queries: Queries, accountId: string): Promise<void> {
   await queries.query(
     `INSERT INTO accounts (account_id, name, created_at) VALUES ($1, 'Test', now()) ON CONFLICT DO NOTHING`,

@@ -3,7 +3,8 @@ import pg from 'pg';
 /**
  * Creates an empty database on a server, or on all nodes of its Citus cluster, and returns its URL.
  *
- * @param server the URL of any database of the server; if that has the extension Citus, the server is its coordinator
+ * @param server the URL of any database on the server; if that database has the Citus extension, the server must be
+ * the coordinator
  * @param settings session defaults, such as `{ timezone: 'Asia/Tokyo' }`
  */
 export async function createDatabaseOn(
@@ -32,7 +33,7 @@ interface CitusNode {
   isCoordinator: boolean;
 }
 
-/** The nodes of the Citus cluster; none if the server has no Citus. */
+/** Returns the nodes of the Citus cluster, or none if Citus is not installed. */
 async function listCitusNodes(admin: pg.Client): Promise<CitusNode[]> {
   const { rowCount } = await admin.query(`SELECT 1 FROM pg_extension WHERE extname = 'citus'`);
   if (rowCount === 0) return [];
@@ -43,7 +44,7 @@ async function listCitusNodes(admin: pg.Client): Promise<CitusNode[]> {
   return rows;
 }
 
-/** Creates a database on every node, and connects them. */
+/** Creates a database on every node, and joins the databases into a cluster. */
 async function createOnCluster(
   server: string,
   nodes: readonly CitusNode[],

@@ -8,7 +8,7 @@ interface Listed {
   name: string;
 }
 
-/** Changes the demo account of a service through the operator's API. */
+/** Returns functions that change the demo account through the HTTP API, as an operator would. */
 export function createDemand({ url, keys }: Sandbox) {
   const headers = {
     authorization: `Bearer ${keys.sandbox.secret}`,
@@ -48,8 +48,8 @@ export function createDemand({ url, keys }: Sandbox) {
     async change(kind: string, name: string, body: object): Promise<void> {
       await call('PATCH', `${kind}/${(await find(kind, name)).id}`, body);
     },
-    /** Adds an approved creative to the demo's source. */
-    async addFilm(name: string, media: object): Promise<void> {
+    /** Adds an approved creative to the demo's source of house ads. */
+    async addCreative(name: string, media: object): Promise<void> {
       const [source, advertiser] = [
         await find('sources', 'House'),
         await find('advertisers', 'Meadow'),
@@ -64,7 +64,7 @@ export function createDemand({ url, keys }: Sandbox) {
       });
       await call('POST', `creatives/${id}/review`, { status: 'approved' });
     },
-    /** Adds a placement that shows one creative, which can be closed at once. */
+    /** Adds a placement that shows only this creative. The player can close the ad immediately. */
     async addPlacement(
       creative: string,
       placement: { name: string; format: string; min_view_ms: number } & object,

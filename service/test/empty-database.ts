@@ -21,7 +21,7 @@ import { initializeCluster, openPGlite } from '../src/store/pglite/open-pglite.t
 
 const cache = fileURLToPath(new URL('../../node_modules/.cache/trueward/', import.meta.url));
 
-/** Creates a cluster without tables in `directory`, unless it exists, from a cached copy: creating one takes seconds. */
+/** Copies a database cluster without tables into `directory`, unless it exists. Creating a cluster takes seconds. */
 export const copyEmptyDatabase = (directory: string): Promise<void> =>
   copyTemplate(
     `empty-${service.dependencies['@electric-sql/pglite']}`,
@@ -29,7 +29,7 @@ export const copyEmptyDatabase = (directory: string): Promise<void> =>
     initializeCluster,
   );
 
-/** Creates a migrated database without rows in `directory`, unless it exists. */
+/** Copies a migrated database without rows into `directory`, unless it exists. */
 export async function copyMigratedDatabase(directory: string): Promise<void> {
   await copyTemplate(`migrated-${templateVersion()}`, directory, async (draft) => {
     await copyEmptyDatabase(draft);
@@ -40,7 +40,7 @@ export async function copyMigratedDatabase(directory: string): Promise<void> {
   });
 }
 
-/** Changes with the schema, and every week, because partitions are weekly. */
+/** The version changes with the schema, and every week, because partitions are weekly. */
 function templateVersion(): string {
   const migrations = new URL('../src/store/migrations/', import.meta.url);
   const hash = createHash('sha256').update(service.dependencies['@electric-sql/pglite']);
@@ -72,7 +72,7 @@ async function createTemplate(
     await create(join(folder, 'database'));
     renameSync(join(folder, 'database'), template);
   } catch (error) {
-    // Another worker was faster; its template is identical.
+    // Another worker has created the same template in the meantime.
     if (!existsSync(template)) throw error;
   } finally {
     rmSync(folder, { recursive: true, force: true });
@@ -83,8 +83,8 @@ async function createTemplate(
 const idle: Database[] = [];
 
 /**
- * A migrated embedded database without rows and weekly partitions. `close` returns it to a pool: loading one takes
- * 2 s of CPU time, emptying one 20 ms.
+ * Returns a migrated embedded database without rows or weekly partitions. `close` returns the database to a pool,
+ * because loading a database takes 2 s of CPU time and emptying one takes 20 ms.
  */
 export async function openEmptyDatabase(): Promise<Database> {
   const database = idle.pop() ?? (await openNew());
@@ -108,7 +108,7 @@ export async function openEmptyDatabase(): Promise<Database> {
   };
 }
 
-/** Stays open until the process ends; its folder is removed at the end of the test run. */
+/** Opens a database that stays open until the process exits. The test run deletes its folder at the end. */
 async function openNew(): Promise<Database> {
   const parent = process.env['TRUEWARD_TEST_FOLDER'] ?? tmpdir();
   const directory = join(mkdtempSync(join(parent, 'trueward-embedded-')), 'database');

@@ -4,7 +4,7 @@ import { type ExternalSource, toExternalSource } from '../src/resource/external-
 
 let sources = 0;
 
-/** Creates an external source with a new id, so that the circuit of an earlier one does not affect it. */
+/** Creates an external source with a new id, so that it does not share a circuit breaker with an earlier source. */
 export function createSource(
   url: { tag_url: string } | { endpoint_url: string },
   fields: Partial<Source> = {},
@@ -28,7 +28,7 @@ export function createSource(
   return source;
 }
 
-/** A request for an offer to a player about whom nothing is known. */
+/** An offer request without data about the player. */
 export const offerRequest: OfferRequest = {
   accountId: 'acc_1',
   transactionId: '7f3e0c1a-6f0e-4c1f-9a52-0a9e4f6f1b11',

@@ -12,12 +12,12 @@ declare module 'vitest' {
   }
 }
 
-/** Sets up what all test files of a run share: a PostgreSQL server, and a folder that is removed at the end. */
+/** Sets up the shared resources of a test run: a PostgreSQL server, and a folder that is deleted at the end. */
 export default async function setUp(project: TestProject): Promise<() => Promise<void>> {
   const folder = mkdtempSync(join(tmpdir(), 'trueward-run-'));
   process.env['TRUEWARD_TEST_FOLDER'] = folder;
-  // It is never killed: crash tests start their own server.
-  // `npm run test:database` names one; otherwise this run has its own.
+  // `npm run test:database` sets the URL of an existing server. Otherwise this run starts a server, which all tests
+  // share; tests that kill PostgreSQL start their own.
   const serverUrl = process.env['TRUEWARD_TEST_SERVER'];
   const postgres =
     serverUrl === undefined

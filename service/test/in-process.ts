@@ -11,15 +11,15 @@ import { openDatabase } from '../src/store/open-database.ts';
 import { createPasswords } from '../src/user/credentials.ts';
 import { copyMigratedDatabase, openEmptyDatabase } from './empty-database.ts';
 
-/** A database for this service on the server of `npm run test:database`; undefined in other runs. */
+/** Creates a database for a service on the server that `npm run test:database` tests; undefined in other runs. */
 async function createOnGivenServer(): Promise<string | undefined> {
   if (process.env['TRUEWARD_TEST_SERVER'] === undefined) return undefined;
-  // Imported only here: it works in tests only, and this file is used by others, too.
+  // Imported dynamically, because that module works only in Vitest, and this one is also used outside of it.
   const { createPostgresDatabase } = await import('./postgres-database.ts');
   return createPostgresDatabase();
 }
 
-/** A service in this process, on a real port; tests can read its database and set its clock. */
+/** A service in this process that listens on a port. Tests can read its database and set its clock. */
 export interface InProcessService {
   /** The base URL. */
   url: string;
@@ -33,18 +33,18 @@ export interface InProcessService {
 interface Options {
   /** Default: the system clock. */
   clock?: Clock;
-  /** The data folder; absent: a new one, removed when the service stops. */
+  /** The data folder. Default: a new folder, which is removed when the service stops. */
   dataDirectory?: string;
-  /** Default: a log on standard output at `LOG_LEVEL`. */
+  /** Default: logs to standard output at `LOG_LEVEL`. */
   log?: Logger;
 }
 
 /**
- * Starts the service from its sources with the demo account. Without a `DATABASE_URL`, in `env` or the environment,
- * it runs on an embedded database. The test files of a worker reuse one, emptied each time, because creating one
- * takes seconds.
+ * Starts the service from its sources, with the demo account. Without `DATABASE_URL` in `env` or the environment, it
+ * runs on an embedded database. The test files of a worker reuse one database and empty it each time, because creating
+ * one takes seconds.
  *
- * @param env As for `trueward-service start`
+ * @param env the variables of `trueward-service start`
  * @example
  * const clock = createManualClock(Date.now());
  * const running = await startInProcess({ RATE_LIMITS: 'off' }, { clock });

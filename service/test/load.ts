@@ -1,6 +1,6 @@
 import { Pool } from 'undici';
 
-/** One window of requests, all with status 200. */
+/** The requests of one measurement, all with status 200. */
 export interface Window {
   perSecond: number;
   /** The latency of each request, in milliseconds. */
@@ -19,7 +19,7 @@ interface Target {
   onResponse?(text: string): void;
 }
 
-/** A pool with one request at a time per connection. */
+/** Opens a pool that sends one request at a time on each connection. */
 export const openPool = (url: string, connections: number): Pool =>
   new Pool(url, { connections, pipelining: 1 });
 

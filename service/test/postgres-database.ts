@@ -6,8 +6,8 @@ import { createDatabaseOn } from './create-database.ts';
 export const hasPostgres = inject('postgresUrl') !== undefined;
 
 /**
- * Creates an empty database on this run's PostgreSQL server and returns its URL. It is deleted with the server.
- * Tests that disturb the whole server start their own with `startPrivatePostgres`.
+ * Creates an empty database on this run's PostgreSQL server and returns its URL. The database is deleted with the
+ * server. Tests that stop or overload the server start their own with `startPrivatePostgres`.
  *
  * @param settings session defaults, such as `{ timezone: 'Asia/Tokyo' }`
  * @throws Error if there is no PostgreSQL: check {@link hasPostgres} first.
@@ -21,6 +21,6 @@ export async function createPostgresDatabase(
   return createDatabaseOn(server, name, settings);
 }
 
-/** Environment variables for a separate database: on the PostgreSQL server if there is one, else embedded, which is slower. */
+/** Environment variables for a separate database: on PostgreSQL if it is installed, because that is faster. */
 export const ownDatabase = async (): Promise<Record<string, string>> =>
   hasPostgres ? { DATABASE_URL: await createPostgresDatabase() } : {};

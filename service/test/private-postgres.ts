@@ -14,16 +14,16 @@ import { createInterface } from 'node:readline';
 import type { Readable } from 'node:stream';
 import getPort from 'get-port';
 
-/** A PostgreSQL server for one test run. */
+/** A PostgreSQL server that tests can stop and kill. */
 export interface PrivatePostgres {
   url: string;
-  /** Contains all its files. */
+  /** The folder of all the server's files. */
   folder: string;
   /** The pid of the postmaster; its children are the sessions. */
   pid(): number;
-  /** Whether it is running; it shuts down when it cannot write its log. */
+  /** Whether the server is running. It shuts down when it cannot write its log. */
   isAlive(): boolean;
-  /** Kills all its processes, like a crash of the machine (SIGKILL). */
+  /** Kills all its processes (SIGKILL), as a crash of the machine would. */
   kill(): Promise<void>;
   /** Restarts it on the same data after {@link PrivatePostgres.kill}. */
   start(): Promise<void>;
@@ -31,7 +31,7 @@ export interface PrivatePostgres {
 }
 
 interface Options {
-  /** The folder for all its files; absent: a new one, removed at the end. */
+  /** The folder for all the server's files. Default: a new folder, which is removed at the end. */
   folder?: string;
   /** Settings as in `postgresql.conf`: `max_connections=20`. */
   settings?: readonly string[];
@@ -40,8 +40,9 @@ interface Options {
 }
 
 /**
- * Starts a private PostgreSQL server with the programs in `POSTGRES_BIN`, or else with the newest on the machine;
- * undefined if there are none. `initdb` rejects root, so root runs it as `postgres` or `nobody`.
+ * Starts a private PostgreSQL server with the programs in `POSTGRES_BIN`, or else with the newest version on this
+ * machine. Returns undefined if PostgreSQL is not installed. `initdb` rejects root, so root runs it as `postgres` or
+ * `nobody`.
  */
 export async function startPrivatePostgres({
   folder: given,
@@ -62,7 +63,7 @@ export async function startPrivatePostgres({
     `port=${port}`,
     'listen_addresses=127.0.0.1',
     `unix_socket_directories=${folder}`,
-    // Keeps the log line that reports readiness in English.
+    // Readiness is detected by an English log line.
     'lc_messages=C',
     ...settings,
   ].flatMap((setting) => ['-c', setting]);
@@ -92,7 +93,7 @@ export async function startPrivatePostgres({
     isAlive: () => running.server.exitCode === null && running.server.signalCode === null,
     async kill() {
       const children = childrenOf(running.server.pid ?? 0);
-      // First the postmaster, which would restart the sessions.
+      // The postmaster first, because it would restart its child processes.
       running.server.kill('SIGKILL');
       for (const pid of children) killIfRunning(pid);
       await running.ended;
@@ -121,11 +122,11 @@ function killIfRunning(pid: number): void {
   try {
     process.kill(pid, 'SIGKILL');
   } catch {
-    // It ended with its parent.
+    // The process exited with its parent.
   }
 }
 
-/** @throws Error if `POSTGRES_BIN` lacks the programs; using another version silently would be worse. */
+/** @throws Error if `POSTGRES_BIN` lacks the programs, because silently using another version would be worse. */
 export function findPrograms(): string | undefined {
   const configured = process.env['POSTGRES_BIN'];
   if (configured) {

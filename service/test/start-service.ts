@@ -16,7 +16,7 @@ export interface RunningService {
   url: string;
   /** The keys of the demo account. */
   keys: { sandbox: KeyPair; live: KeyPair };
-  /** The URL at which the first owner signs up; absent if there is a user. */
+  /** The URL at which the first owner sets up an account; undefined if there is already a user. */
   setupUrl: string | undefined;
   dataDir: string;
   process: ChildProcess;
@@ -24,29 +24,29 @@ export interface RunningService {
   clock: Clock;
   /** Moves the service's clock; requires `testClock`. */
   moveClock(by: ClockMove): Promise<void>;
-  /** Stops it like an operator (SIGTERM) and resolves with the exit code. */
+  /** Stops the process cleanly (SIGTERM), and resolves with its exit code. */
   stop(): Promise<number | null>;
-  /** Kills it like a crash (SIGKILL). */
+  /** Kills the process (SIGKILL), as a crash would. */
   kill(): Promise<void>;
 }
 
 interface Options {
-  /** Absent: a new folder, removed when the service stops. */
+  /** Default: a new folder, which is removed when the service stops. */
   dataDir?: string;
   env?: Record<string, string>;
-  /** Runs it on a movable clock instead of the system clock. */
+  /** Runs the service with a test clock, which {@link RunningService.moveClock} advances. */
   testClock?: boolean;
-  /** The `main.js` of another build. Default: this working tree's. */
+  /** The `main.js` of another build. Default: this working tree's build. */
   main?: string;
 }
 
 const built = fileURLToPath(new URL('../dist/main.js', import.meta.url));
 
 /**
- * Starts the built service (`npm run build`) in development mode and resolves when it responds. Tests that need no
+ * Starts the built service (`npm run build`) in development mode, and resolves when it is ready. Tests that need no
  * separate process use `startInProcess`, which takes a tenth of the time.
  *
- * @throws Error with the service's log if it exits before that.
+ * @throws Error with the service's log if it exits before it is ready.
  * @example
  * const service = await startService();
  * await fetch(`${service.url}/healthz`);

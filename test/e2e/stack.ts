@@ -86,7 +86,7 @@ async function shortenWatchTimes(service: RunningService, mediaUrl: string): Pro
     await demand.change('placements', name, { min_view_ms: 1_000, close_after_ms: 0 });
   await demand.change('house-ads', 'Meadow', { status: 'paused' });
   await demand.change('house-ads', 'Lantern', { status: 'paused' });
-  await demand.addFilm('Clip', {
+  await demand.addCreative('Clip', {
     format: 'video',
     files: [{ url: `${mediaUrl}/media/clip.webm`, mime: 'video/webm', width: 640, height: 360 }],
     duration_ms: 3_000,

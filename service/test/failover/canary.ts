@@ -2,25 +2,25 @@ import { randomUUID } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Agent, request } from 'undici';
 
-/** Requests decisions from one process at a steady rate, whether or not earlier ones have been answered. */
+/** Requests decisions from one process at a steady rate, without waiting for responses. */
 export interface Canary {
-  /** The ids of its decisions. */
+  /** The ids of all returned decisions. */
   acknowledged: ReadonlySet<string>;
-  /** Results of this process's client since `sinceMs` (`performance.now()`); call it when the process has recovered. */
+  /** Summarizes the requests that ended after `sinceMs` (`performance.now()`). Call it when the process has recovered. */
   read(sinceMs: number): Interruption;
   stop(): Promise<void>;
 }
 
 /** Times are in milliseconds after the fault. */
 export interface Interruption {
-  /** When the last request failed or took longer than a second; undefined if there was none. */
+  /** When the last failed or slow request ended; undefined if there was none. */
   lastBadMs: number | undefined;
-  /** The first success from which on every request succeeded within a second. */
+  /** When the first request after {@link lastBadMs} succeeded; undefined if there was none. */
   recoveredMs: number | undefined;
   succeeded: number;
   rejected: number;
   withoutResponse: number;
-  /** Succeeded after more than a second. */
+  /** Requests that succeeded after more than a second. */
   slow: number;
   slowestMs: number;
 }
@@ -28,12 +28,12 @@ export interface Interruption {
 interface Outcome {
   sentMs: number;
   endedMs: number;
-  /** Undefined without a response. */
+  /** Undefined if there was no response. */
   status: number | undefined;
 }
 
 const intervalMs = 100;
-/** The SDK's own limit for a request. */
+/** The SDK's request timeout. */
 const timeoutMs = 10_000;
 const slowMs = 1_000;
 
@@ -59,7 +59,7 @@ export function startCanary(url: string, key: string): Canary {
       status = response.statusCode;
       if (status === 200 && id !== undefined) acknowledged.add(id);
     } catch {
-      // The client has given up, or the connection broke.
+      // The request timed out, or the connection broke.
     }
     outcomes.push({ sentMs, endedMs: performance.now(), status });
   };

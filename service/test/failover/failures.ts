@@ -3,15 +3,15 @@ import type { Members, PatroniCluster } from './patroni.ts';
 
 export interface Failure {
   name: string;
-  /** Causes it and resolves at the latest when it has ended, with all machines running again. */
+  /** Causes the failure and starts every stopped machine again. Patroni restarts a killed PostgreSQL. */
   run(cluster: PatroniCluster, members: Members): Promise<void>;
 }
 
-/** Longer than `ttl`, after which the primary is replaced. */
+/** Longer than Patroni's `ttl`, after which a standby replaces the primary. */
 const absentMs = 30_000;
 
 const crash: Failure = {
-  name: 'PostgreSQL of the primary is killed (SIGKILL); Patroni goes on',
+  name: 'PostgreSQL on the primary is killed (SIGKILL); Patroni keeps running',
   async run(cluster, { primary }) {
     cluster.signal(primary, 'SIGKILL', 'postgres');
   },
@@ -32,7 +32,7 @@ const switchover: Failure = {
 };
 
 const pause: Failure = {
-  name: 'the machine of the primary stops responding for 30 s (SIGSTOP), and goes on when it has been replaced',
+  name: 'the machine of the primary stops responding for 30 s (SIGSTOP), and resumes after it has been replaced',
   async run(cluster, { primary }) {
     cluster.signal(primary, 'SIGSTOP', 'machine');
     await sleep(absentMs);
@@ -50,7 +50,7 @@ const pauseStandby: Failure = {
 };
 
 const loseEtcd: Failure = {
-  name: 'etcd is killed for 30 s',
+  name: 'etcd is killed, and restarted after 30 s',
   async run(cluster) {
     await cluster.stopEtcd();
     await sleep(absentMs);
@@ -58,5 +58,5 @@ const loseEtcd: Failure = {
   },
 };
 
-/** By their names in `npm run failover:service`. */
+/** The failures by name, as passed to `npm run failover:service`. */
 export const failures = { crash, loss, switchover, pause, pauseStandby, loseEtcd };

@@ -18,10 +18,11 @@ if (values.help) {
   console.log(`npm run failover:service [-- <failure>… --minutes <n> --players 32]
 
 Three PostgreSQL servers with synchronous replication under Patroni, configured as in deploy/high-availability, and two
-processes of the service under the load of whole ads: one connects through HAProxy, the other knows all three servers.
-Causes each failure, or those named, and compares the database and the webhooks with what was acknowledged.
+processes of the service under the load of complete ads: one connects through HAProxy, the other to a list of all three
+servers. Causes each failure, or only the named ones, and compares the database and the received webhooks with what the
+service acknowledged.
 Failures: ${names.join(', ')}. All of them take about six minutes.
-  --minutes <n>  goes on, in a random order, for at least this long
+  --minutes <n>  then repeats failures in random order, for at least this long in total
   --players <n>  concurrent players (default 32)
 FAILOVER_LOG=1 also shows the logs of Patroni, PostgreSQL, etcd and HAProxy.`);
   process.exit();

@@ -18,19 +18,19 @@ import { childrenOf, findPrograms, unprivileged } from '../private-postgres.ts';
 
 /** Three PostgreSQL servers under Patroni, etcd, and HAProxy in front, with the configuration in `deploy/`. */
 export interface PatroniCluster {
-  /** Through HAProxy, which connects to the primary. */
+  /** A URL through HAProxy, which connects to the primary. */
   proxyUrl: string;
-  /** All three servers in one URL. */
+  /** A URL that lists all three servers. */
   hostsUrl: string;
   /** Resolves when there is a primary with two streaming standbys, one of them synchronous; rejects after two minutes. */
   untilHealthy(): Promise<Members>;
-  /** Sends a signal to PostgreSQL with all its sessions, or also to its Patroni. */
+  /** Sends a signal to PostgreSQL and all its sessions; with the scope `machine`, also to Patroni. */
   signal(node: Node, signal: NodeJS.Signals, scope: 'postgres' | 'machine'): void;
   /** Starts Patroni again after its node was killed. */
   start(node: Node): void;
   /** Makes the synchronous standby the primary. */
   switchOver(members: Members): Promise<void>;
-  /** Kills etcd, without which no node can become the primary. */
+  /** Kills etcd. Without it, no node can become the primary. */
   stopEtcd(): Promise<void>;
   startEtcd(): void;
   stop(): Promise<void>;
@@ -39,7 +39,7 @@ export interface PatroniCluster {
 export interface Node {
   name: string;
   port: number;
-  /** Of Patroni's API. */
+  /** The port of Patroni's API. */
   apiPort: number;
 }
 
@@ -48,19 +48,19 @@ export interface Members {
   synchronous: Node;
 }
 
-/** A node that rejoins copies what it lacks; on a busy machine, that takes half a minute. */
-const healingMs = 120_000;
+/** A node that rejoins copies the data that it missed; on a busy machine, that takes half a minute. */
+const recoveryTimeoutMs = 120_000;
 
 const deployed = (file: string): string =>
   fileURLToPath(new URL(`../../../deploy/high-availability/${file}`, import.meta.url));
 
-/** The programs that are missing for {@link startPatroni}. */
+/** Returns the programs that {@link startPatroni} requires but that are not installed. */
 export const findMissing = (): string[] => [
   ...(findPrograms() === undefined ? ['postgresql'] : []),
   ...['patroni', 'etcd', 'haproxy'].filter((name) => locate(name) === undefined),
 ];
 
-/** Debian installs HAProxy in `/usr/sbin`, which is not on every user's `PATH`. */
+/** Finds a program. Debian installs HAProxy in `/usr/sbin`, which is not on every user's `PATH`. */
 function locate(program: string): string | undefined {
   const folders = [...(process.env['PATH'] ?? '').split(':'), '/usr/sbin', '/usr/bin'];
   return folders.map((folder) => join(folder, program)).find((path) => existsSync(path));
@@ -148,7 +148,7 @@ export async function startPatroni(): Promise<PatroniCluster> {
     const postmaster = postmasterOf(node);
     const patroni = running.get(node.name)?.pid;
     const patroniTree = patroni === undefined ? [] : [patroni, ...descendantsOf(patroni)];
-    // First Patroni, which would start PostgreSQL again, then the postmaster, which would start its sessions again.
+    // In this order, because Patroni restarts PostgreSQL, and the postmaster restarts its child processes.
     const pids = [
       ...(scope === 'machine' ? patroniTree.filter((pid) => pid !== postmaster) : []),
       ...(postmaster === undefined ? [] : [postmaster, ...descendantsOf(postmaster)]),
@@ -170,7 +170,10 @@ export async function startPatroni(): Promise<PatroniCluster> {
       signal: AbortSignal.timeout(body ? 60_000 : 2_000),
       ...(body ? { method: 'POST', body: JSON.stringify(body) } : {}),
     });
-  /** The members as seen by the primary; others may still report its predecessor. Undefined unless all are healthy. */
+  /**
+   * Returns the members of the cluster if this node is the primary and all are healthy. Standbys may still report the
+   * previous primary.
+   */
   const readMembers = async (node: Node): Promise<Members | undefined> => {
     if (!(await api(node, '/primary')).ok) return undefined;
     return findMembers(await (await api(node, '/cluster')).text(), nodes);
@@ -179,7 +182,7 @@ export async function startPatroni(): Promise<PatroniCluster> {
     proxyUrl: `postgres://postgres:postgres@127.0.0.1:${proxyPort}/postgres`,
     hostsUrl: `postgres://postgres:postgres@${nodes.map((node) => `127.0.0.1:${node.port}`).join(',')}/postgres`,
     async untilHealthy() {
-      const untilMs = performance.now() + healingMs;
+      const untilMs = performance.now() + recoveryTimeoutMs;
       while (performance.now() < untilMs) {
         for (const node of nodes) {
           const members = await readMembers(node).catch(() => undefined);
@@ -187,7 +190,9 @@ export async function startPatroni(): Promise<PatroniCluster> {
         }
         await sleep(200);
       }
-      throw new Error(`The cluster has not healed for ${healingMs} ms (FAILOVER_LOG=1 shows why).`);
+      throw new Error(
+        `The cluster has not recovered within ${recoveryTimeoutMs} ms (FAILOVER_LOG=1 shows why).`,
+      );
     },
     signal,
     start,
@@ -217,14 +222,14 @@ export async function startPatroni(): Promise<PatroniCluster> {
   };
 }
 
-/** The one in `deploy/`, without files outside the folder. */
+/** Returns the configuration in `deploy/` with its socket directory in `folder`. */
 function readConfiguration(folder: string): string {
   const document = parseDocument(readFileSync(deployed('patroni.yaml'), 'utf8'));
   document.setIn(['postgresql', 'parameters'], { unix_socket_directories: folder });
   return document.toString();
 }
 
-/** Undefined unless all three are running, and one standby is synchronous. */
+/** Returns the members, or undefined unless all three are running and one standby is synchronous. */
 function findMembers(text: string, nodes: readonly Node[]): Members | undefined {
   interface Member {
     name: string;
@@ -248,7 +253,7 @@ function descendantsOf(pid: number): number[] {
   try {
     return childrenOf(pid).flatMap((child) => [child, ...descendantsOf(child)]);
   } catch {
-    return []; // it has ended
+    return []; // the process has exited
   }
 }
 
@@ -256,11 +261,11 @@ function send(pid: number, signal: NodeJS.Signals): void {
   try {
     process.kill(pid, signal);
   } catch {
-    // It ended with its parent.
+    // The process exited with its parent.
   }
 }
 
-/** The installed version of each program, for a report. */
+/** Returns the installed version of each program, for a report. */
 export function readVersions(): string {
   const read = (program: string, ...args: string[]): string =>
     /\d+\.[\d.]+/.exec(execFileSync(program, args, { encoding: 'utf8' }))?.[0] ?? '?';

@@ -8,18 +8,18 @@ import type { Failure } from './failures.ts';
 import { startPatroni } from './patroni.ts';
 
 interface Options {
-  /** The next one, given the minutes since the start; undefined ends the run. */
+  /** Returns the next failure, given the minutes since the start; undefined ends the run. */
   next(minutes: number): Failure | undefined;
   players: number;
   onFailure?(result: FailureResult): void;
 }
 
-/** Results of each process's clients. */
+/** The effect of a failure on the clients of each process. */
 export interface FailureResult {
   name: string;
-  /** Of the process that connects through HAProxy. */
+  /** For the process that connects through HAProxy. */
   proxy: Interruption;
-  /** Of the process that knows all three servers. */
+  /** For the process whose URL lists all three servers. */
   hosts: Interruption;
 }
 
@@ -28,16 +28,16 @@ export interface FailoverReport extends Verdict {
   decisions: number;
   events: number;
   rewards: number;
-  /** Responses that no failure justifies. */
+  /** Responses other than 200 and 503, which no failure may cause. */
   wrong: string[];
 }
 
-/** Rewards, each from a new decision, that show that the service has recovered. */
+/** How many new decisions must earn their reward before the service counts as recovered. */
 const recoveryRewards = 10;
-/** The primary is replaced within this time, and players retry for longer. */
+/** Longer than the replacement of the primary takes. */
 const retryForMs = 120_000;
 
-/** Causes failures one after the other in a PostgreSQL cluster, under the load of whole ads on two processes. */
+/** Causes failures in a PostgreSQL cluster, one at a time, while two processes serve complete ads. */
 export async function runFailures({
   next,
   players: count,
@@ -55,7 +55,7 @@ export async function runFailures({
       await startCluster({
         databaseUrl: [patroni.proxyUrl, patroni.hostsUrl],
         processes: 2,
-        // The default, as the published times depend on it.
+        // The service's default, because the published recovery times depend on it.
         env: { DATABASE_TIMEOUT_S: '10' },
       }),
       (each) => each.stop(),
@@ -73,7 +73,7 @@ export async function runFailures({
     const [proxy, hosts] = cluster.urls.map((url) =>
       own(startCanary(url, client.publishable), (each) => each.stop()),
     );
-    if (!proxy || !hosts) throw new Error('There are two processes.');
+    if (!proxy || !hosts) throw new Error('Expected two processes.');
     await players.progress(recoveryRewards);
 
     const results: FailureResult[] = [];

@@ -13,11 +13,11 @@ export interface Cluster {
   urls: readonly string[];
   keys: DevelopmentKeys;
   service(index: number): RunningService;
-  /** Kills a process like a crash, and starts another in its place. */
+  /** Kills a process, as a crash would, and starts another in its place. */
   replace(index: number, env?: Record<string, string>): Promise<void>;
-  /** Stops a process like an operator, and starts another build in its place. Default: this working tree's. */
+  /** Stops a process cleanly, and starts another build in its place. Default: this working tree's build. */
   roll(index: number, main?: string): Promise<void>;
-  /** The clock of all processes, unless one was replaced since. */
+  /** The clock that all processes share until one is replaced. */
   clock: Clock;
   /** Advances the clock of every process. */
   moveClock(by: ClockMove): Promise<void>;
@@ -25,13 +25,13 @@ export interface Cluster {
 }
 
 interface Options {
-  /** One for all processes, or one for each. */
+  /** One URL for all processes, or one for each. */
   databaseUrl: string | readonly string[];
   processes: number;
   env?: Record<string, string>;
-  /** The `main.js` of another build. Default: this working tree's. */
+  /** The `main.js` of another build. Default: this working tree's build. */
   main?: string;
-  /** Runs them on movable clocks. */
+  /** Runs the processes with test clocks, which {@link Cluster.moveClock} advances. */
   testClock?: boolean;
 }
 
@@ -57,14 +57,14 @@ export async function startCluster({
         DATABASE_TIMEOUT_S: '4',
         RATE_LIMITS: 'off',
         PORT: String(ports[index]),
-        // Otherwise each would use its own URL for media.
+        // Otherwise each process would use its own URL for media.
         PUBLIC_URL: 'http://cluster.test',
         ...env,
         ...more,
       },
     });
   const services: RunningService[] = [];
-  // The first one creates the demo account.
+  // One at a time, because the first process creates the demo account.
   for (const index of ports.keys()) services.push(await start(index, {}, main));
   const service = (index: number): RunningService => {
     const service = services[index];

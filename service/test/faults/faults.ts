@@ -17,7 +17,7 @@ export interface FaultTargets {
 
 export interface Fault {
   name: string;
-  /** Injects the fault and ends it; returns why that is not possible, undefined if it was. */
+  /** Injects the fault and ends it. Returns the reason if this machine cannot inject it. */
   run(targets: FaultTargets): Promise<string | undefined>;
 }
 
@@ -68,7 +68,7 @@ const fillDisk: Fault = {
   async run({ postgres, smallDisk }) {
     if (!smallDisk) return 'no small file system could be mounted';
     const ballast = join(postgres.folder, 'ballast');
-    // To the last byte, and again as the server frees space.
+    // Fills the disk to the last byte, and refills it when the server frees space.
     for (let round = 0; round < 20; round += 1) {
       for (const megabytes of [8, 1]) writeUntilFull(ballast, round, megabytes);
       await sleep(200);
@@ -98,7 +98,7 @@ const slowDisk: Fault = {
         try {
           process.kill(pid, name);
         } catch {
-          // The session has ended.
+          // The session has exited.
         }
       }
     };
@@ -129,7 +129,7 @@ const skewClock: Fault = {
   },
 };
 
-/** By their names in `npm run faults:service`; ordered so that leases expire during later faults. */
+/** The faults by name, as passed to `npm run faults:service`. In this order, leases expire during later faults. */
 export const faults = {
   killService,
   killPostgres,

@@ -7,7 +7,7 @@ import { send } from './send.ts';
 /** Everything that the service has acknowledged. */
 export interface Acknowledged {
   decisions: Set<string>;
-  /** `decision id/event id`. */
+  /** Entries of the form `<decision id>/<event id>`. */
   events: Set<string>;
   /** Decisions with a confirmed reward. */
   rewards: Set<string>;
@@ -17,9 +17,9 @@ export interface Players {
   acknowledged: Acknowledged;
   /** Number of requests that failed with 503 or without a response. */
   rejected(): number;
-  /** Unexpected responses: anything but 200 and 503. */
+  /** Responses other than 200 and 503. */
   wrong: string[];
-  /** Resolves when `rewards` decisions made from now on have earned their reward. */
+  /** Resolves when this many new decisions have earned their reward. */
   progress(rewards: number): Promise<void>;
   /** Resolves when all players have finished their current ad. */
   stop(): Promise<void>;
@@ -36,7 +36,7 @@ interface Options {
 /** Slightly more than the shortest watch time of the demo account's image ads. */
 const watchMs = 5_100;
 
-/** Players that request ads from random processes, watch them, and retry every request until it succeeds. */
+/** Starts players that request ads from random processes, watch them, and retry every request until it succeeds. */
 export function startPlayers({ urls, key, count, retryForMs = 60_000 }: Options): Players {
   const agent = new Agent({ connections: count });
   const acknowledged: Acknowledged = {
@@ -61,7 +61,7 @@ export function startPlayers({ urls, key, count, retryForMs = 60_000 }: Options)
       rejections += 1;
       await sleep(100 + Math.random() * 200);
     }
-    throw new Error(`${path} was not answered for ${retryForMs} ms.`);
+    throw new Error(`${path} did not succeed within ${retryForMs} ms.`);
   };
   const report = async (decision: Decision, events: AdEvent[]): Promise<boolean> => {
     const sent_at = new Date().toISOString();
@@ -95,7 +95,7 @@ export function startPlayers({ urls, key, count, retryForMs = 60_000 }: Options)
     for (const listener of listeners) listener();
   };
   const play = async (index: number): Promise<void> => {
-    // Staggered, so that at any moment players are at every stage of an ad.
+    // Staggered, so that at any time there are players at every stage of an ad.
     await sleep((index / count) * watchMs);
     while (!stopping) await watchOne().catch((error: unknown) => wrong.push(String(error)));
   };

@@ -25,16 +25,16 @@ export interface FaultReport extends Verdict {
   rewards: number;
   /** Requests that failed with 503 or without a response. */
   rejected: number;
-  /** Responses that no fault justifies. */
+  /** Responses other than 200 and 503, which no fault may cause. */
   wrong: string[];
   /** Faults that could not be injected, with the reason. */
   skipped: string[];
 }
 
-/** Rewards, each from a new decision, that show that the service has recovered. */
+/** How many new decisions must earn their reward before the service counts as recovered. */
 const recoveryRewards = 10;
 
-/** Injects faults one after the other into two processes under load; undefined without PostgreSQL. */
+/** Injects faults into two processes under load, one at a time. Returns undefined if PostgreSQL is not installed. */
 export async function runFaults({
   faults,
   players: count,
@@ -77,7 +77,7 @@ export async function runFaults({
       const reason = await fault.run({ cluster, postgres, proxy, smallDisk: disk !== undefined });
       if (reason !== undefined) skipped.push(`${fault.name}: ${reason}`);
       if (!backToBack) await players.progress(recoveryRewards);
-      const outcome = reason ?? `${players.rejected() - before} refused`;
+      const outcome = reason ?? `${players.rejected() - before} rejected`;
       onFault?.(`${fault.name}: ${outcome}; ${describe(players)}`);
     }
     if (backToBack) await players.progress(recoveryRewards);
@@ -102,7 +102,7 @@ export async function runFaults({
 const describe = ({ acknowledged }: Players): string =>
   `${acknowledged.decisions.size} decisions, ${acknowledged.events.size} events and ${acknowledged.rewards.size} rewards acknowledged so far`;
 
-/** A separate file system, small enough to fill; undefined if mounting is not permitted. */
+/** Mounts a file system that is small enough to fill. Returns undefined if this user may not mount one. */
 function mountSmallDisk(): string | undefined {
   const folder = mkdtempSync(join(tmpdir(), 'trueward-disk-'));
   try {

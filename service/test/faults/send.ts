@@ -1,6 +1,6 @@
 import { type Agent, request } from 'undici';
 
-/** Sends a POST with JSON. Returns undefined if there is no response. */
+/** Sends a POST request with a JSON body. Returns undefined if there is no response. */
 export async function send(
   dispatcher: Agent,
   url: string,

@@ -1,20 +1,20 @@
 import { type AddressInfo, connect, createServer, type Socket } from 'node:net';
 
-/** A network connection between two programs that can fail. */
+/** A proxy that simulates network failures between two programs. */
 export interface TcpProxy {
   port: number;
-  /** Breaks every open connection; new ones are accepted. */
+  /** Breaks every open connection, but accepts new ones. */
   cut(): void;
-  /** Silently drops everything, like a lost route. */
+  /** Silently drops all data, as a network partition would. */
   stall(): void;
-  /** Delays what the server sends, in milliseconds. */
+  /** Delays data from the server by this many milliseconds. */
   delay(ms: number): void;
-  /** Ends stall and delay. */
+  /** Ends a stall or a delay. */
   heal(): void;
   close(): Promise<void>;
 }
 
-/** Starts a proxy for a port of this machine. */
+/** Starts a proxy for a port on this machine. */
 export async function startTcpProxy(targetPort: number): Promise<TcpProxy> {
   const pairs = new Set<[Socket, Socket]>();
   let stalled = false;

@@ -3,9 +3,9 @@ import type { Database } from '../../src/store/database.ts';
 import type { Received } from '../http/receiver.ts';
 import type { Acknowledged } from './players.ts';
 
-/** All violations; every list is empty if there are none. */
+/** The differences that {@link verify} found. All lists should be empty. */
 export interface Verdict {
-  /** Acknowledged, but not in the database. */
+  /** Ids that were acknowledged, but are not in the database. */
   lost: string[];
   /** Decisions with more than one reward. */
   duplicated: string[];
@@ -56,7 +56,7 @@ const hasBody = ({ body }: Received): boolean => body !== '';
 const describe = ({ headers }: Received): string =>
   `a webhook without a body: ${JSON.stringify(headers)}`;
 
-/** The ids of reward events by decision: an event may be delivered again, but a decision has only one. */
+/** Returns the ids of webhook events by decision. An event may be delivered twice, but a decision must have only one. */
 function readDelivered(received: readonly Received[]): Map<string, Set<string>> {
   const delivered = new Map<string, Set<string>>();
   for (const { body } of received.filter(hasBody)) {

@@ -22,8 +22,8 @@ export interface Finding {
   why: string;
 }
 
-/** Text that a response must never contain: SQL, stack traces, paths, internal names. */
-const insides =
+/** Matches text that no response may contain: SQL, stack traces, paths, internal names. */
+const internals =
   /\bSELECT \w|INSERT INTO|node_modules|\.ts:\d|\bat \w+ \(|pglite|syntax error|violates/i;
 
 /** Sends requests generated from the schemas and mutated at random; returns the invalid responses. */
@@ -90,7 +90,7 @@ function build(
   const value = random() < 0.6 ? mutate(sampled, random) : sampled;
   let body = operation.body ? JSON.stringify(value) : undefined;
   if (body !== undefined && random() < 0.03) body = body.slice(0, -1);
-  // It would only wait.
+  // A slow response would only make the run longer.
   body = body?.replaceAll('"simulate":"slow"', '"simulate":"no_fill"');
   return {
     url: `${url}${operation.path.replace('{id}', target)}?${query.toString()}`,
@@ -108,7 +108,7 @@ function build(
   };
 }
 
-/** Describes what is wrong with a response, if anything. */
+/** Returns a function that returns why a response is invalid, or undefined if it is valid. */
 function createJudge({ components }: OpenApi) {
   const ajv = new Ajv({ strict: false });
   addFormats.default(ajv);
@@ -122,12 +122,12 @@ function createJudge({ components }: OpenApi) {
   const compiled = new Map<object, ValidateFunction>();
   const isProblem = compile({ $ref: '#/components/schemas/Problem' });
   return (operation: Operation, status: number, body: string, simulatesError: boolean) => {
-    if (insides.test(body)) return 'it tells of the insides';
+    if (internals.test(body)) return 'the response reveals internals';
     if (status >= 300) {
       const problem = parse(body);
-      if (!isProblem(problem)) return 'it is no problem document';
+      if (!isProblem(problem)) return 'the body is not a problem document';
       const { code } = problem as Problem;
-      if (problemStatus[code] !== status) return 'the code does not go with the status';
+      if (problemStatus[code] !== status) return 'the problem code does not match the status';
       return status >= 500 && !simulatesError ? 'the service failed' : undefined;
     }
     if (!(String(status) in operation.responses)) return 'the status is not documented';
@@ -137,7 +137,7 @@ function createJudge({ components }: OpenApi) {
     compiled.set(schema, validate);
     return validate(parse(body))
       ? undefined
-      : `not as documented: ${ajv.errorsText(validate.errors)}`;
+      : `the body does not match its schema: ${ajv.errorsText(validate.errors)}`;
   };
 }
 
@@ -145,11 +145,11 @@ function parse(text: string): unknown {
   try {
     return JSON.parse(text);
   } catch {
-    return undefined; // which no schema allows
+    return undefined; // no schema accepts it
   }
 }
 
-/** A small seeded generator, so that findings are reproducible. */
+/** A small seeded random number generator, so that findings are reproducible. */
 function mulberry32(seed: number): () => number {
   let state = seed;
   return () => {

@@ -1,4 +1,4 @@
-/** Values that break careless code. */
+/** Values that code without validation handles badly. */
 const hostileValues: unknown[] = [
   null,
   true,

@@ -1,7 +1,7 @@
 import { createClient } from '../http/client.ts';
 import type { InProcessService } from '../in-process.ts';
 
-/** Creates an object of every kind in the sandbox of the demo account; returns the ids by first path segment. */
+/** Returns the id of one object of each kind in the demo account's sandbox, by the path segment after `/v1`. */
 export async function makeObjects(running: InProcessService): Promise<Record<string, string>> {
   const client = createClient(running);
   const post = async (path: string, body: object): Promise<string> => {

@@ -3,14 +3,14 @@ import type { Schema } from './sample.ts';
 /** One operation of the OpenAPI document. */
 export interface Operation {
   method: string;
-  /** `/v1/placements/{id}` */
+  /** For example `/v1/placements/{id}`. */
   path: string;
   id: string;
   /** The kinds of key that may call it. */
   keys: ('publishable' | 'secret')[];
   body?: Schema;
   parameters: { name: string; in: string; required?: boolean; schema: Schema }[];
-  /** The response schemas by status; absent: no body, or not JSON. */
+  /** The response schemas by status; undefined if the response has no JSON body. */
   responses: Record<string, Schema | undefined>;
 }
 
@@ -30,7 +30,7 @@ interface RawOperation {
   responses: Record<string, { content?: Content }>;
 }
 
-/** Reads the operations from the OpenAPI document. */
+/** Fetches the OpenAPI document of a service. */
 export async function readOpenApi(url: string): Promise<OpenApi> {
   return (await (await fetch(`${url}/openapi.json`)).json()) as OpenApi;
 }

@@ -21,12 +21,12 @@ export interface Schema {
 
 /** Generates valid values for schemas. */
 export interface Sampler {
-  /** `random` chooses optional members and values; without it, the smallest value is generated. */
+  /** Chooses optional members and values with `random`. Without it, returns the smallest valid value. */
   sample(schema: Schema, random?: () => number): unknown;
   resolve(schema: Schema): Schema;
 }
 
-/** Every pattern of the contract must match one of these; otherwise the test fails, so that none is forgotten. */
+/** Every pattern in the contract must match one of these. The sampler throws for a pattern that matches none. */
 const examples = [
   'lobby',
   'event-00000001',
@@ -46,7 +46,7 @@ export function createSampler(components: Record<string, Schema>): Sampler {
   const resolve = (schema: Schema): Schema => {
     const name = schema.$ref?.split('/').at(-1);
     const resolved = name === undefined ? schema : components[name];
-    if (!resolved) throw new Error(`There is no schema ${schema.$ref}.`);
+    if (!resolved) throw new Error(`The OpenAPI document has no schema ${schema.$ref}.`);
     return resolved;
   };
   const sampleText = ({ pattern, format }: Schema): string => {
@@ -56,7 +56,7 @@ export function createSampler(components: Record<string, Schema>): Sampler {
     if (prefix !== undefined) return `${prefix}_01h455vb4pex5vsknk084sn02q`;
     const form = new RegExp(pattern);
     const example = examples.find((text) => form.test(text));
-    if (example === undefined) throw new Error(`No example has the pattern ${pattern}.`);
+    if (example === undefined) throw new Error(`No example matches the pattern ${pattern}.`);
     return example;
   };
   const sample = (given: Schema, random?: () => number): unknown => {

@@ -4,25 +4,25 @@ import type { AddressInfo } from 'node:net';
 import { fileURLToPath } from 'node:url';
 import { inline, mp4, tags, tracking, vast } from '../unit/vast/fixtures.ts';
 
-/** A bidder with its media, trackers that fail now and then, and a receiver of webhooks. */
+/** A bidder with media, trackers of which some fail, and a webhook receiver. */
 export interface Advertiser {
   bidUrl: string;
-  /** Append the host that it redirects to. */
+  /** Redirects to the host that the client appends to this URL. */
   redirectUrl: string;
   webhookUrl: string;
-  /** The paths of all tracker requests, with how often each was made; `/7/impression` is of the seventh bid. */
+  /** The number of requests for each tracker path; `/7/impression` belongs to the seventh bid. */
   requests: ReadonlyMap<string, number>;
-  /** The paths that have been responded to with a status of success. */
+  /** The paths that received a successful response. */
   confirmed: ReadonlySet<string>;
-  /** The decisions of the received `decision.rewarded`. */
+  /** The decision ids in the received `decision.rewarded` events. */
   rewarded: ReadonlySet<string>;
-  /** The bodies of the received webhooks. */
+  /** The bodies of the received webhook events. */
   webhooks: readonly string[];
   close(): Promise<void>;
 }
 
 export const domain = 'shop.example';
-/** Per thousand impressions, in US dollars. */
+/** In US dollars per thousand impressions. */
 export const price = 7.654321;
 /** The duration of the media file. */
 export const mediaMs = 3_000;
@@ -30,7 +30,7 @@ const [media, icon] = ['clip.mp4', 'picture.png'].map((name) =>
   readFileSync(fileURLToPath(new URL(`../../../test/media/${name}`, import.meta.url))),
 );
 
-/** Tracking events of each ad. */
+/** The tracking events of each ad. */
 export const pixels = [
   'impression',
   'start',
@@ -40,7 +40,7 @@ export const pixels = [
   'complete',
 ];
 
-/** One bid in so many has a tracker on a host that never responds to the first request of a URL. */
+/** Every n-th bid has a tracker on a host that never responds to the first request for a URL. */
 const stuckEvery = 250;
 
 export async function startAdvertiser(): Promise<Advertiser> {
@@ -58,7 +58,7 @@ export async function startAdvertiser(): Promise<Advertiser> {
     const count = (requests.get(path) ?? 0) + 1;
     requests.set(path, count);
     const fault = faultOf(path);
-    // A billing notice is confirmed at the second attempt.
+    // A failed billing notice succeeds at the second attempt.
     if (fault === undefined || count > 1) confirm(path, response);
     else if (fault === 'reset') response.socket?.destroy();
     else if (fault === 'error') response.writeHead(500).end();
@@ -106,7 +106,7 @@ export async function startAdvertiser(): Promise<Advertiser> {
   };
 }
 
-/** Of a hundred requests, three each are reset, fail or are redirected. */
+/** Of a hundred requests, three are reset, three fail and three are redirected. */
 function faultOf(path: string): 'reset' | 'error' | 'redirect' | undefined {
   const [, bid, event] = path.split('/');
   const share = (Number(bid) * 7 + pixels.indexOf(event ?? '') * 13) % 100;
@@ -155,7 +155,7 @@ function bidOn(
 
 async function listen(listener: RequestListener) {
   const server = createServer(listener);
-  // Otherwise an idle connection closes just as the next request is sent on it.
+  // Otherwise the server could close an idle connection while the client sends a request on it.
   server.keepAliveTimeout = 600_000;
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
   return {

@@ -15,35 +15,35 @@ import { type RunningService, startService } from '../start-service.ts';
 import { type Advertiser, domain, mediaMs, pixels, startAdvertiser } from './advertiser.ts';
 
 interface DemandKillOptions {
-  /** External ads that are watched to their end. */
+  /** The number of external ads that are watched to the end. */
   impressions: number;
-  /** At the same time. */
+  /** The number of concurrent players. */
   players: number;
-  /** Absent: the embedded database, which has one process. */
+  /** Default: the embedded database, which supports only one process. */
   databaseUrl?: string;
   onProgress?(text: string): void;
 }
 
 /** All lists should be empty. */
 interface Faults {
-  /** Rewards that the service acknowledged, but that are not in the database or in no webhook. */
+  /** Acknowledged rewards that are missing from the database or from the received webhooks. */
   lostRewards: string[];
-  /** Tracker requests of watched ads that are not recorded, or not as ended. */
+  /** Decisions of watched ads with a tracker request that is not recorded, or not recorded as ended. */
   unrecorded: string[];
   /** Pixels that were requested more than once. */
   repeatedPixels: string[];
-  /** Billing notices that the bidder did not confirm. */
+  /** Billing notices for which the bidder returned no success. */
   missingBurls: string[];
-  /** Records of sent pixels that the server did not receive, and counts of reports that differ from the records. */
+  /** Pixels recorded as sent that the server did not receive, and report counts that differ from the records. */
   inconsistent: string[];
-  /** Unexpected responses of the service. */
+  /** Unexpected responses from the service. */
   wrong: string[];
 }
 
 interface DemandKillReport extends Faults {
   watched: number;
   kills: number;
-  /** The ended tracker requests, by state and reason. */
+  /** The number of recorded tracker requests by state and reason. */
   ended: Record<string, number>;
 }
 
@@ -91,7 +91,7 @@ export async function killDemand(options: DemandKillOptions): Promise<DemandKill
 
 interface Processes {
   urls: readonly string[];
-  /** The first one, with the keys of the demo account. */
+  /** The first process, with the keys of the demo account. */
   first: Pick<RunningService, 'url' | 'keys'>;
   /** Kills a random process and starts another in its place. */
   killOne(): Promise<void>;
@@ -112,9 +112,9 @@ async function startProcesses(
       env: {
         PORT: String(port),
         RATE_LIMITS: 'off',
-        // Otherwise each would use its own URL for media.
+        // Otherwise each process would use its own URL for media.
         PUBLIC_URL: 'http://service.test',
-        // Slow answers of a busy machine are no subject of this test.
+        // High, because this test is not about slow responses, and the machine is busy.
         DEMAND_BUDGET_MS: '5000',
         ...(databaseUrl === undefined ? {} : { DATABASE_URL: databaseUrl }),
       },
@@ -174,7 +174,7 @@ interface Watching {
 /** How long a player retries a request. */
 const retryForMs = 60_000;
 
-/** Players that watch external ads to their end, and retry every request until it succeeds. */
+/** Starts players that watch external ads to the end, and retry every request until it succeeds. */
 function startWatching(
   processes: Processes,
   { impressions, players }: DemandKillOptions,
@@ -195,7 +195,7 @@ function startWatching(
         wrong.push(`${path}: ${response.status} ${response.text}`);
       await sleep(100 + Math.random() * 200);
     }
-    throw new Error(`${path} was not responded to for ${retryForMs} ms.`);
+    throw new Error(`${path} did not succeed within ${retryForMs} ms.`);
   };
   const decide = async (): Promise<Decision & { token: string }> => {
     for (;;) {
@@ -204,7 +204,7 @@ function startWatching(
         user_ref: randomUUID(),
         formats: ['video', 'image'],
       });
-      // Of a process that has just started or is about to die, a house ad is fine.
+      // A process that has just started or is about to be killed may choose a house ad.
       if (decision.creative?.advertiser !== undefined) return decision;
     }
   };
@@ -248,10 +248,10 @@ function startWatching(
   return { earned, wrong, finished, isFinished: () => isFinished };
 }
 
-/** One for each pixel, and the billing notice. */
+/** Each ad has one tracker for each pixel, and the billing notice. */
 const trackersPerAd = pixels.length + 1;
 
-/** Waits until the report has every tracker request as ended, and all webhooks have arrived; at most until `untilMs`. */
+/** Waits until all tracker requests have ended and all webhooks have arrived, but no longer than until `untilMs`. */
 async function untilSettled(
   processes: Processes,
   { rewarded }: Advertiser,
@@ -275,13 +275,13 @@ async function untilSettled(
 
 interface TrackerRow {
   decisionId: string;
-  /** The path of its URL. */
+  /** The path of the tracker's URL. */
   path: string;
   state: string;
   reason: string | null;
 }
 
-/** Compares the database with what the advertiser received and the players were promised. */
+/** Compares the database with the requests that the advertiser received and the rewards that were acknowledged. */
 async function inspect(
   database: Database,
   { requests, confirmed, rewarded }: Advertiser,

@@ -12,7 +12,7 @@ import { type RunningService, startService } from '../start-service.ts';
 
 interface KillOptions {
   kills: number;
-  /** Absent: the embedded database. */
+  /** Default: the embedded database. */
   databaseUrl?: string;
   onRound?(text: string): void;
 }
@@ -27,10 +27,10 @@ interface KillReport {
 }
 
 const playerCount = 32;
-/** Decisions and events that a service acknowledges before it is killed. */
+/** The number of decisions and of events that a service must acknowledge before it is killed. */
 const acknowledgedBeforeKill = 100;
 
-/** Kills a service under load repeatedly, and checks that its database has everything it acknowledged. */
+/** Kills a service under load repeatedly, and checks that the database has everything that it acknowledged. */
 export async function killRepeatedly({
   kills,
   databaseUrl,
@@ -48,7 +48,7 @@ export async function killRepeatedly({
       const service = await startService({ dataDir, env });
       const load = startLoad(service, acknowledged);
       await load.enough;
-      // At a different point of the work each time.
+      // Kills the service at a different point each time.
       await sleep(Math.random() * 500);
       await service.kill();
       await load.ended;
@@ -70,7 +70,7 @@ export async function killRepeatedly({
 
 type Acknowledged = Record<'decisions' | 'events', Set<string>>;
 
-/** Players that request ads and report events until the service is killed. */
+/** Starts players that request ads and report events until the service is killed. */
 function startLoad(
   service: RunningService,
   acknowledged: Acknowledged,
@@ -131,7 +131,7 @@ function startLoad(
   return { enough: Promise.race([enough, ended.then(() => undefined)]), ended };
 }
 
-/** Opens the database after the kill, as the next start would, and compares. */
+/** Opens the database as the next start of the service would, and compares it with the acknowledged ids. */
 async function inspect(
   dataDir: string,
   databaseUrl: string | undefined,

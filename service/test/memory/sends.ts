@@ -1,6 +1,6 @@
 /**
  * `node --expose-gc --import tsx service/test/memory/sends.ts [sends]`: sends this many webhooks over HTTP
- * with one long-lived stop signal, like a process, and prints what they leave in memory.
+ * with one long-lived stop signal, as the service does, and prints the memory that they leak.
  */
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
@@ -15,7 +15,7 @@ import { createSender } from '../../src/webhook/sender.ts';
 export interface SendsReport {
   node: string;
   failed: number;
-  /** Heap in use after garbage collection, in bytes: after the warm-up, and after each tenth. */
+  /** Heap in use in bytes, measured after a garbage collection: first after the warm-up, then after each tenth. */
   heap: number[];
   /** How many of the objects that each send creates are still alive at the end. */
   left: { AbortSignal: number; Timeout: number; WeakRef: number };
@@ -58,7 +58,7 @@ async function readHeap(): Promise<number> {
   return process.memoryUsage().heapUsed;
 }
 
-/** The heap size is too noisy for a few hundred sends; object counts are exact. */
+/** Counts live objects. For a few hundred sends, the heap size is too noisy, but object counts are exact. */
 async function countObjects(): Promise<SendsReport['left']> {
   const { snapshot, nodes, strings } = JSON.parse(await text(getHeapSnapshot())) as {
     snapshot: { meta: { node_fields: string[]; node_types: [string[]] } };

@@ -1,4 +1,4 @@
-/** `npm run probe:database`: checks that the database of `DATABASE_URL` supports the service's statements. */
+/** `npm run probe:database`: checks that the database at `DATABASE_URL` supports the service's statements. */
 import { openPostgres } from '../../src/store/postgres.ts';
 import { startPrivatePostgres } from '../private-postgres.ts';
 import { probes } from './probes.ts';

@@ -81,7 +81,7 @@ const expectEqual = (actual: unknown, expected: unknown): void => {
     throw new Error(`expected ${JSON.stringify(expected)}, got ${JSON.stringify(actual)}`);
 };
 
-/** The service's own statements, in the forms that distributed databases support least. */
+/** Statements of the service that distributed databases are least likely to support. */
 export const probes: Record<string, (database: Database) => Promise<void>> = {
   'migrations run under a lock row': async (database) => void (await migrate(database)),
   'partitions are created while the service runs': (database) => createPartitions(database, nowMs),
@@ -195,9 +195,7 @@ export const probes: Record<string, (database: Database) => Promise<void>> = {
     for (const table of ['deliveries', 'delivery_attempts', 'webhook_events', 'webhook_failures'])
       await database.query(`DELETE FROM ${table} WHERE account_id = $1`, [scope.accountId]);
   },
-  'requests of trackers are leased once, recorded, and ended when they are late': async (
-    database,
-  ) => {
+  'tracker requests are leased once, recorded, and ended when they are late': async (database) => {
     await addAccount(database, scope.accountId);
     const tracker = {
       name: 'impression/0',
@@ -273,7 +271,7 @@ export const probes: Record<string, (database: Database) => Promise<void>> = {
     const signIn = createSignIn({ database, clock: systemClock, codes, sessions, passwords });
     const ip = email;
     const signedIn = await signIn.byPassword({ email, password: 'right', ip });
-    if (!('sessionToken' in signedIn)) throw new Error(`refused: ${signedIn.refused}`);
+    if (!('sessionToken' in signedIn)) throw new Error(`rejected: ${signedIn.refused}`);
     expectEqual((await sessions.find(signedIn.sessionToken))?.user.email, email);
     const attempts = [];
     for (let count = 0; count < 6; count += 1)
@@ -301,7 +299,7 @@ export const probes: Record<string, (database: Database) => Promise<void>> = {
   'one process archives and drops old weeks and deletes old rows': async (database) => {
     const folder = mkdtempSync(join(tmpdir(), 'trueward-probe-'));
     const [week] = await listWeeks(database, nowMs + 30 * dayMs);
-    if (!week) throw new Error('there is no week');
+    if (!week) throw new Error('there is no partition');
     try {
       for (let times = 0; times < 2; times += 1)
         await archiveWeek(database, week, folder, () => undefined);
@@ -324,7 +322,9 @@ export const probes: Record<string, (database: Database) => Promise<void>> = {
     expectEqual(await claimChore(database, chore, 60_000), false);
     expectEqual(await claimChore(database, chore, 0), true);
   },
-  'every table can be sharded by account: each unique index starts with it': async (database) => {
+  'every table can be sharded by account: each unique index starts with account_id': async (
+    database,
+  ) => {
     const rows = await database.query<{ name: string }>(
       `SELECT indexrelid::regclass::text AS name FROM pg_index JOIN pg_class ON pg_class.oid = indrelid
         JOIN pg_attribute ON attrelid = indrelid AND attnum = indkey[0]

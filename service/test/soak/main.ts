@@ -23,8 +23,8 @@ const { values } = parseArgs({
 if (values.help) {
   console.log(`npm run soak [-- --minutes 30 --players 150 --out docs/benchmarks/service]
 
-Whole ads with webhooks at a steady rate on two processes and a private PostgreSQL; fails if anything is lost,
-duplicated or never delivered, or if memory or queues grow.
+Runs complete ads with webhooks at a steady rate on two processes and a private PostgreSQL server. Fails if anything is
+lost, duplicated or never delivered, or if memory or queues grow.
   --minutes <n>   duration (default 30)
   --players <n>   concurrent players (default 150)
   --out <folder>  the folder for soak.svg`);

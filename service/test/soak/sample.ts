@@ -1,10 +1,10 @@
 /** Metrics of a service process at one time. */
 export interface Sample {
-  /** Since the start. */
+  /** The time since the start. */
   minutes: number;
   memoryMb: number;
   heapMb: number;
-  /** Writes that wait for a commit. */
+  /** Writes waiting for a commit. */
   queued: number;
   connections: number;
   /** Pending deliveries. */
@@ -34,7 +34,7 @@ export async function readSample(url: string, minutes: number): Promise<Sample> 
 
 type Metric = Exclude<keyof Sample, 'minutes'>;
 
-/** Growth below this is noise, such as pending garbage collection or a wave of players. */
+/** Smaller growth is noise, for example from pending garbage collection or a wave of players. */
 const noise: Record<Metric, number> = {
   memoryMb: 32,
   heapMb: 16,
@@ -46,8 +46,8 @@ const noise: Record<Metric, number> = {
 };
 
 /**
- * The metrics that have grown: the median of the last third exceeds that of the middle third by more than 10 % and
- * by more than noise. The first third is warm-up.
+ * Returns the metrics that have grown: their median in the last third exceeds the one in the middle third by more than
+ * 10 % and by more than noise. The first third is the warm-up.
  */
 export function findGrowth(samples: readonly Sample[]): string[] {
   const third = Math.floor(samples.length / 3);

@@ -1,12 +1,12 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 
-/** A request of a client of the previous release, with its response. */
+/** A request that a client of the previous release sends, with its response. */
 export interface Step {
   method: 'GET' | 'POST';
   path: string;
-  /** May contain `$now`, and `$id` and `$token` of the decision. */
+  /** May contain the placeholders `$now`, `$id` and `$token`; the last two belong to the decision. */
   body?: unknown;
-  /** How long to wait first, for the watch time on the service's clock. */
+  /** The watch time by which the service's clock advances before the request. */
   afterMs?: number;
   status?: number;
   answer?: unknown;
@@ -19,7 +19,7 @@ interface Stage {
   pass?(ms: number): void;
 }
 
-/** Sends the requests one after the other and returns each with its response. */
+/** Sends the requests in sequence and returns each with its response. */
 export async function play(steps: readonly Step[], stage: Stage): Promise<Step[]> {
   const { url, key, nowMs, pass } = stage;
   let [id, token] = ['', ''];
@@ -57,7 +57,7 @@ const event = (number: number, type: string, more: object = {}) => ({
   ...more,
 });
 
-/** One ad from request to reward, with everything that a client of the previous release can send. */
+/** One ad from request to reward, with every kind of data that a client of the previous release can send. */
 export const steps: readonly Step[] = [
   {
     method: 'POST',

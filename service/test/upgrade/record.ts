@@ -1,5 +1,5 @@
 /**
- * `npx tsx service/test/upgrade/record.ts`: builds and runs the previous release and records its responses and
+ * `npx tsx service/test/upgrade/record.ts`: builds and runs the previous release, and records its responses and
  * signatures in `recorded.json`.
  */
 import { writeFileSync } from 'node:fs';
@@ -14,7 +14,7 @@ import { play, type Step, steps } from './play.ts';
 /** The contents of `recorded.json`. */
 export interface Recorded {
   revision: string;
-  /** Tokens with their claims, signed with a key used only here. */
+  /** Tokens with their claims, signed with a key that is used only for this recording. */
   tokens: { key: string; signed: { claims: TokenClaims; text: string }[] };
   steps: Step[];
   /** A delivery, with its signing secret. */
