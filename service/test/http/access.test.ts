@@ -16,8 +16,8 @@ afterAll(() => service.stop());
 const resources =
   'placements sources advertisers creatives house-ads policies kill-switches webhooks'.split(' ');
 
-/** Every path of the contract. */
-const addresses = [
+/** Every path in the contract. */
+const contractPaths = [
   '/v1/decisions',
   '/v1/decisions/{id}',
   '/v1/events',
@@ -124,7 +124,7 @@ test.each([
     'body_too_large',
     undefined,
   ],
-])('the body %.40s gets %i %s', async (body, status, code, pointer) => {
+])('the body %.40s is rejected with %i %s', async (body, status, code, pointer) => {
   const response = await client.call<Problem>('POST', '/v1/decisions', client.publishable, body);
   expect([response.status, response.body.code, response.body.errors?.[0]?.pointer]).toEqual([
     status,
@@ -238,7 +238,7 @@ test('the OpenAPI document describes the routes of the contract with named schem
   }>('GET', '/openapi.json');
   expect(body.openapi).toBe('3.1.0');
   const paths = Object.keys(body.paths);
-  expect(paths).toEqual(expect.arrayContaining(addresses));
+  expect(paths).toEqual(expect.arrayContaining(contractPaths));
   expect(paths.filter((path) => !path.startsWith('/v1/'))).toEqual([]);
   expect(body.components.schemas).toHaveProperty('DecisionRequest');
   const references = [

@@ -29,7 +29,7 @@ beforeAll(async () => {
 });
 afterAll(() => running.stop());
 
-/** The keys of a second account. */
+/** Creates a second account, and returns its keys. */
 async function makeAccount() {
   const { database, makeId, configuration } = running.service;
   const accountId = makeId('account');
@@ -41,7 +41,7 @@ async function makeAccount() {
   return keys;
 }
 
-/** A request that is valid except for its key. */
+/** Sends a request that is valid except for its key. */
 function send({ method, path, body, parameters }: Operation, key: string | undefined) {
   const query = parameters
     .filter((each) => each.in === 'query' && each.required)
@@ -76,7 +76,7 @@ const kindOf = ({ keys }: Operation) => (keys.includes('secret') ? 'secret' : 'p
 const mistype = (key: string) => key.slice(0, -1) + (key.endsWith('a') ? 'b' : 'a');
 
 test('the OpenAPI document is valid, and every operation of /v1 requires a key', async () => {
-  // The parser would take a one-line string for a file name, and it may modify an object.
+  // A copy, because the validator may modify the object. It would treat a one-line string as a file name.
   const result = await new Validator().validate({ ...structuredClone(document) });
   expect(result).toMatchObject({ valid: true });
   expect(operations.filter(({ keys }) => keys.length === 0).map(({ path }) => path)).toEqual([]);

@@ -12,7 +12,7 @@ import { createClient } from './client.ts';
 const guide = readFileSync(new URL('../../../docs/backup.md', import.meta.url), 'utf8');
 const main = new URL('../../dist/main.js', import.meta.url).pathname;
 
-/** The commands under the heading `# title` in the guide. */
+/** Returns the commands in the guide that follow the comment `# title`. */
 function commandsOf(title: string): string {
   const [, commands] =
     new RegExp(`\`\`\`sh\\n# ${title}[^\\n]*\\n([^\`]+)\`\`\``).exec(guide) ?? [];
@@ -20,7 +20,7 @@ function commandsOf(title: string): string {
   return commands.replaceAll('trueward-service', `"${process.execPath}" "${main}"`);
 }
 
-/** Whether the server is newer than `pg_dump`, which then fails. */
+/** Whether the server is newer than `pg_dump`, which rejects newer servers. */
 async function isNewer(url: string): Promise<boolean> {
   const client = new pg.Client(url);
   await client.connect();
@@ -38,9 +38,9 @@ test('the commands in the guide back up a running service and restore it elsewhe
     DATABASE_URL: await createPostgresDatabase(),
     NEW_DATABASE_URL: await createPostgresDatabase(),
   };
-  // Custom binaries (POSTGRES_BIN) may lack pg_dump.
+  // The server may run other binaries (POSTGRES_BIN) than the pg_dump on the PATH.
   if (await isNewer(urls.DATABASE_URL))
-    return skip('The pg_dump of this machine is older than the server.');
+    return skip('The installed pg_dump is older than the server.');
   const folder = mkdtempSync(join(tmpdir(), 'trueward-backup-'));
   const sh = (commands: string): string =>
     execFileSync('sh', ['-e', '-c', commands], {

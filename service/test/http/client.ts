@@ -3,7 +3,7 @@ import type { AdEvent, Decision, DecisionRequest, EventBatchResult } from '@true
 import { type Clock, systemClock } from '../../src/platform/clock.ts';
 import type { RunningService } from '../start-service.ts';
 
-/** A response of the service; the test knows the type of the body. */
+/** A response from the service. The caller specifies the type of the body. */
 export interface ApiResponse<T> {
   status: number;
   headers: Headers;
@@ -12,7 +12,7 @@ export interface ApiResponse<T> {
 
 type FilledDecision = Decision & { token: string };
 
-/** Calls the service like a client or a customer's server, and stamps events with the service's clock. */
+/** Calls the service as the SDK or a game server does. Events have the time of the service's clock. */
 export function createClient(
   { clock = systemClock, ...service }: Pick<RunningService, 'url' | 'keys'> & { clock?: Clock },
   environment: 'sandbox' | 'live' = 'sandbox',
@@ -68,7 +68,7 @@ export function createClient(
     publishable,
     secret,
     call,
-    /** Calls the API with the secret key. Throws if the request fails. */
+    /** Calls the API with the secret key, and throws if the request fails. */
     async manage<T>(method: string, path: string, body?: object): Promise<T> {
       const response = await call<T>(method, path, secret, body);
       if (response.status >= 300)
@@ -79,7 +79,7 @@ export function createClient(
     report,
     decide: (request: DecisionRequest) =>
       call<FilledDecision>('POST', '/v1/decisions', publishable, request),
-    /** Requests an image ad, which has the shortest watch time of the demo account: 5 s. */
+    /** Requests an image ad, because image ads have the demo account's shortest watch time: 5 s. */
     async decideImage(userRef: string): Promise<FilledDecision> {
       const request: DecisionRequest = {
         placement: 'revive',
@@ -90,7 +90,7 @@ export function createClient(
       if (body.status !== 'filled') throw new Error(`Expected an ad, got ${JSON.stringify(body)}`);
       return body;
     },
-    /** Reports the events of a player who watches the ad, up to just before completion. */
+    /** Reports the first event of a player who watches the ad. */
     begin: (decision: FilledDecision) => report(event(decision, 'start')),
     seen: (decision: FilledDecision) =>
       event(decision, 'impression', { visible: { ratio: 1, ms: 1_000 }, watched_ms: 1_000 }),

@@ -17,7 +17,7 @@ interface SentSpan {
   status: { code: number; message?: string };
 }
 
-/** The parts of OTLP/HTTP that the tests read. */
+/** The part of an OTLP/HTTP request that the tests read. */
 interface SentTraces {
   resourceSpans: {
     resource: { attributes: SentAttribute[] };
@@ -28,11 +28,11 @@ interface SentTraces {
 /** A received span. */
 export interface CollectedSpan extends Omit<SentSpan, 'attributes'> {
   attributes: Record<string, unknown>;
-  /** The service that sent it. */
+  /** The attributes of the service that sent the span. */
   resource: Record<string, unknown>;
 }
 
-/** An OpenTelemetry collector on a free port, or on `port`. */
+/** Starts an OpenTelemetry collector on `port`. Default: a free port. */
 export async function startCollector(port = 0) {
   const spans: CollectedSpan[] = [];
   const requests: { path: string | undefined; headers: Record<string, unknown> }[] = [];

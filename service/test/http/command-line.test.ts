@@ -19,7 +19,7 @@ beforeEach(() => {
 });
 afterEach(() => rmSync(folder, { recursive: true, force: true }));
 
-/** Starts a service on the data of the commands. */
+/** Starts a service with the same data folder as the commands. */
 const start = (at: Record<string, string> = env) =>
   startInProcess(at, { dataDirectory: at['TRUEWARD_DATA_DIR'] ?? '' });
 

@@ -16,14 +16,14 @@ interface Ran {
 export interface RunningCommand {
   /** Resolves with the first line, on either stream, that matches. */
   line(pattern: RegExp): Promise<string>;
-  /** Interrupts it like Ctrl-C. */
+  /** Interrupts the command, as Ctrl-C does. */
   interrupt(): Promise<Ran>;
   ended: Promise<Ran>;
-  /** Closes the pipe of its standard output. */
+  /** Closes the pipe that reads the command's standard output. */
   stopReading(): void;
 }
 
-/** Starts `trueward-service` with only the given variables of the service. */
+/** Starts `trueward-service` without any inherited settings. */
 export function launch(args: string[], env: Record<string, string>): RunningCommand {
   const child = spawn(process.execPath, [main, ...args], {
     stdio: ['ignore', 'pipe', 'pipe'],
@@ -44,7 +44,8 @@ export function launch(args: string[], env: Record<string, string>): RunningComm
       for (;;) {
         const line = `${out}\n${err}`.split('\n').find((line) => pattern.test(line));
         if (line !== undefined) return line;
-        if (child.exitCode !== null) throw new Error(`It ended without ${pattern}:\n${out}${err}`);
+        if (child.exitCode !== null)
+          throw new Error(`The command printed no ${pattern}:\n${out}${err}`);
         await new Promise<void>((resolve) => (announce = resolve));
       }
     },
@@ -60,7 +61,7 @@ export function launch(args: string[], env: Record<string, string>): RunningComm
 export const run = (args: string[], env: Record<string, string>): Promise<Ran> =>
   launch(args, env).ended;
 
-/** Like {@link run}, for a command that ends by itself; in this process, because starting one takes half a second. */
+/** Like {@link run}, but runs the command in this process, because starting a process takes half a second. */
 export async function runHere(args: string[], env: Record<string, string>): Promise<Ran> {
   const inherited = process.env;
   let [out, err] = ['', ''];

@@ -35,7 +35,7 @@ const meadowWebm = file('demo/creatives/dist/meadow.webm');
 const clip = file('test/media/clip.mp4');
 const picture = file('test/media/picture.png');
 const banner = file('demo/creatives/dist/lobby-banner.png');
-/** The meadow with an HEVC sample entry and decoder configuration (ISO/IEC 14496-15, 8.3.3 and 8.4.1). */
+/** The meadow video, relabeled as HEVC: sample entry and decoder configuration (ISO/IEC 14496-15, 8.3.3 and 8.4.1). */
 const hevc = (() => {
   const body = Buffer.from(meadow);
   const config = body.indexOf('avcC');
@@ -51,7 +51,7 @@ const get = async <T>(path: string): Promise<T> =>
   (await client.call<T>('GET', path, client.secret)).body;
 
 let numbers = 0;
-/** A source of its own for each test: a source that offers unusable files is slowed down. */
+/** Creates a separate source for a test, because a source that offers unusable files is slowed down. */
 async function makeSource(): Promise<string> {
   numbers += 1;
   const { id } = await post<{ id: string }>('/v1/sources', {
@@ -122,7 +122,7 @@ const refusalsOf = async (sourceId: string): Promise<unknown[]> =>
 async function takenIn(sourceId: string, count = 1): Promise<Creative> {
   await expect.poll(() => creativesOf(sourceId), waiting).toHaveLength(count);
   const [creative] = await creativesOf(sourceId);
-  if (!creative) throw new Error('There is no creative.');
+  if (!creative) throw new Error('Expected a creative.');
   return creative;
 }
 const fetchesOf = (path: string): number => origin.requests.filter((each) => each === path).length;
@@ -202,7 +202,7 @@ test('a repeated offer is fetched once and creates one creative', async () => {
   for (let n = 0; n < 50; n += 1) submit(source, { url: `/once.mp4?cb=${n}` });
   const { id } = await takenIn(source);
   submit(source, { url: '/once.mp4?cb=last' });
-  // A later job of the source ends after that one.
+  // The source's jobs run in order, so when this one is finished, the earlier one is too.
   submit(source, { url: '/once.mp4', creativeKey: 'other' });
   await takenIn(source, 2);
   expect(fetchesOf('/once.mp4')).toBe(2);
@@ -257,9 +257,9 @@ const redirectTo =
     void response.writeHead(302, { location }).end();
 
 test.each<[string, RegExp, Parameters<MediaOrigin['serve']>[1], Partial<Given>?]>([
-  ['HTML labelled as MP4', /is text\/html; expected an MP4/, '<!doctype html><script>1</script>'],
-  ['HEVC labelled as MP4', /codec hev1.*not every browser plays/, hevc],
-  ['an image labelled as MP4', /is image\/png; expected an MP4/, picture],
+  ['HTML labeled as MP4', /is text\/html; expected an MP4/, '<!doctype html><script>1</script>'],
+  ['HEVC labeled as MP4', /codec hev1.*not every browser plays/, hevc],
+  ['an image labeled as MP4', /is image\/png; expected an MP4/, picture],
   ['half of an MP4', /truncated/, meadow.subarray(0, 100_000)],
   ['an empty file', /is not MP4/, ''],
   ['a missing file', /responded 404/, redirectTo('/nowhere')],
@@ -301,7 +301,7 @@ test.each<[string, RegExp, Parameters<MediaOrigin['serve']>[1], Partial<Given>?]
     { advertiserDomain: undefined } as never,
   ],
   [
-    'an advertiser that is an address',
+    'an advertiser domain that is an IP',
     /"10\.0\.0\.7" is not a domain/,
     meadow,
     { advertiserDomain: '10.0.0.7' },
@@ -312,7 +312,7 @@ test.each<[string, RegExp, Parameters<MediaOrigin['serve']>[1], Partial<Given>?]
     meadow,
     { creativeKey: 'a'.repeat(1_000) },
   ],
-])('%s is refused, and the audit log says why', async (name, reason, response, more = {}) => {
+])('%s is rejected, and the audit log says why', async (name, reason, response, more = {}) => {
   const source = await makeSource();
   const path = name === 'a redirect to itself' ? '/refused-8' : `/refused-${source}`;
   origin.serve(path, response);
@@ -385,7 +385,7 @@ test('only advertisers on the source’s list, and their subdomains, are approve
     'sub.trusted.example': 'approved',
     'not-trusted.example': 'pending_review',
   });
-  // Manual review ignores the list.
+  // A source with manual review ignores the list.
   const manual = await makeSource();
   submit(
     manual,
@@ -467,7 +467,7 @@ test('operators cannot set the identifying fields of an external creative', asyn
   }
 });
 
-/** Lets the service look for creatives to compare, as it does every minute. */
+/** Advances the timers by a minute, after which the service looks for creatives to compare. */
 const passMinute = (): void => void vi.advanceTimersByTime(minuteMs);
 const dueOf = async (creativeId: string): Promise<number | undefined> => {
   const [row] = await running.service.database.query<{ due_at: Date }>(
@@ -519,7 +519,7 @@ test('a file that changed at its origin returns the creative to review, even for
   expect(previous && videoOf(previous)).toEqual(videoOf(creative));
   expect((await download(videoOf(creative).files[0]?.url)).equals(clip)).toBe(true);
 
-  // Approved again, the new file is the one to compare with.
+  // After another approval, later files are compared with the new one.
   await review(creative.id, 'approved');
   clock.advance(dayMs);
   passMinute();
@@ -557,7 +557,7 @@ test('our copy stays in use while its origin is unreachable', async () => {
   expect((await readCreative(creative.id)).review.status).toBe('approved');
 });
 
-test('the file of a paused creative is not fetched, and that of an archived one is no longer tracked', async () => {
+test('a paused creative’s file is not fetched, and an archived creative’s file is no longer compared', async () => {
   const rejected = await approvedCreative('/rejected.mp4');
   await review(rejected.id, 'rejected');
   const archived = await approvedCreative('/archived.mp4');

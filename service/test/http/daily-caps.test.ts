@@ -26,7 +26,7 @@ async function cappedPlacement(game: Game, dailyCap: number): Promise<string> {
   return name;
 }
 
-/** Requests decisions for many players at once, from these services in turn; returns the ads. */
+/** Requests concurrent decisions for many players, alternating between these services. Returns the ads. */
 async function decideConcurrently(
   clients: readonly Game['client'][],
   placement: string,
@@ -49,7 +49,7 @@ async function decideConcurrently(
   return responses.flatMap((response) => (response?.status === 'filled' ? response : []));
 }
 
-// On a server, a process leaves part of the budget to the others.
+// Not on a shared server, where a process leaves part of the budget to other processes.
 describe.skipIf(process.env['TRUEWARD_TEST_SERVER'])('a daily cap on the embedded database', () => {
   let game: Game;
   beforeAll(async () => {
@@ -83,7 +83,7 @@ describe.skipIf(process.env['TRUEWARD_TEST_SERVER'])('a daily cap on the embedde
     game.pass(600_001);
     await refresh();
     expect(await decideConcurrently([game.client], placement, 5)).toHaveLength(2);
-    // A player was offline and had seen the ad.
+    // This player was offline while watching the ad.
     const [first] = ads;
     if (!first) throw new Error('Expected an ad.');
     const ago = (ms: number) => new Date(game.clock.nowMs() - ms).toISOString();
@@ -101,7 +101,7 @@ describe.skipIf(process.env['TRUEWARD_TEST_SERVER'])('a daily cap on the embedde
     for (let round = 0; round < 40 && shown < 10; round += 1) {
       await refresh();
       const ads = await decideConcurrently([game.client], placement, 20);
-      // One in five ads is shown, the others expire.
+      // One in five ads is shown, and the others expire.
       for (const ad of ads.filter((_, index) => index % 5 === 0)) {
         await game.watch(ad);
         shown += 1;

@@ -9,13 +9,13 @@ import { createClient } from './client.ts';
 const postgres = await startPrivatePostgres();
 afterAll(() => postgres?.stop());
 
-/** A service whose database connection the test can disturb. */
+/** Starts a service whose database connection the test can break. */
 async function start() {
   const proxy = await startTcpProxy(Number(new URL(postgres?.url ?? '').port));
   const running = await startInProcess({
     DATABASE_URL: (postgres?.url ?? '').replace(/:\d+\//, `:${proxy.port}/`),
     DATABASE_TIMEOUT_S: '1',
-    // The tests share one database.
+    // The tests share one database, so they need the same master key.
     TRUEWARD_MASTER_KEY: Buffer.alloc(32, 1).toString('base64'),
   });
   const client = createClient(running);
@@ -49,7 +49,7 @@ describe.skipIf(postgres === undefined)('on PostgreSQL', () => {
     service.proxy.stall();
     const first = await service.decide();
     expect([first.status, first.body.code]).toEqual([503, 'unavailable']);
-    // From now on requests fail immediately, without reaching the server.
+    // Now requests fail immediately, without reaching the server.
     const rejected = await Promise.all(Array.from({ length: 100 }, service.decide));
     expect(new Set(rejected.map(({ status }) => status))).toEqual(new Set([503]));
     expect(Number(rejected[0]?.headers.get('retry-after'))).toBeGreaterThan(0);
@@ -99,7 +99,7 @@ describe.skipIf(postgres === undefined)('on PostgreSQL', () => {
     await requireStandby('missing');
     const first = await service.decide();
     expect([first.status, first.body.code]).toEqual([503, 'unavailable']);
-    // Commits go on waiting after their clients have given up, so there must not be ever more of them.
+    // A commit keeps waiting after its client has timed out, so the number of waiting commits must not grow.
     const countWaiting = async () =>
       (await admin.query(`SELECT FROM pg_stat_activity WHERE wait_event = 'SyncRep'`)).rowCount;
     const waiting = await countWaiting();

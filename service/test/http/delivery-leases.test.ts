@@ -35,7 +35,7 @@ const lanes: LaneDeps = {
   log: pino({ level: 'silent' }),
 };
 
-/** Resolves when due deliveries have been claimed `wanted` times. */
+/** Returns a database and a promise that resolves when due deliveries have been claimed `wanted` times through it. */
 function countRounds(wanted: number): { watched: Database; done: Promise<void> } {
   let rounds = 0;
   let announce: () => void = () => undefined;
@@ -98,7 +98,7 @@ test('a leased delivery is not claimed by another process, whatever its clock sa
   await Promise.all([right, ...others].map((one) => one.stop()));
   expect(sent).toEqual(['right']);
 
-  // A process whose clock is behind still delivers what is due.
+  // A process whose clock is behind still sends due deliveries.
   await database.query(
     `UPDATE deliveries SET state = 'pending', attempt = 0, next_at = now() WHERE id = 'dlv_1'`,
   );

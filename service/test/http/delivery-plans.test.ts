@@ -28,7 +28,7 @@ describe.runIf(hasPostgres)('with 20,000 deliveries pending for a dead endpoint'
   });
   afterAll(() => database.close());
 
-  /** The number of table pages that a statement reads, from the session's counters. */
+  /** Counts the table pages that a statement reads, using the session's counters. */
   const pagesOf = async (work: (queries: Queries) => Promise<unknown>): Promise<number> =>
     database.transaction(async (queries) => {
       const read = async (): Promise<number> => {
@@ -42,7 +42,7 @@ describe.runIf(hasPostgres)('with 20,000 deliveries pending for a dead endpoint'
       return (await read()) - before;
     });
 
-  // Before the first ANALYZE, the planner assumes an empty table.
+  // Before the first ANALYZE, the planner assumes that the table is empty.
   test.each([{ when: 'before' }, { when: 'after' }])(
     'claiming and recording read only their own rows, $when the table is analyzed',
     async ({ when }) => {
@@ -84,7 +84,7 @@ test.runIf(hasPostgres)('leasing a delivery adds no entries to the indexes', asy
       SELECT 'acc_1', 'del_' || n, 'live', 'evt_' || n, 'whk_1', 'pending', 0, now(), now() FROM generate_series(1, 1000) AS n`,
   );
   const hot = await database.transaction(async (queries) => {
-    // In batches, as they are claimed.
+    // In batches, like claims.
     for (let from = 1; from <= 200; from += 10)
       await queries.query(
         `UPDATE deliveries SET lease_until = now() WHERE id IN (SELECT 'del_' || n FROM generate_series($1::integer, $1 + 9) AS n)`,
@@ -96,7 +96,7 @@ test.runIf(hasPostgres)('leasing a delivery adds no entries to the indexes', asy
     return row?.count ?? NaN;
   });
   await database.close();
-  // Except for a few when free pages run out: without space on the pages, none of the 200 would be.
+  // A few updates are not HOT, because some pages run out of space. Without any free space, none of the 200 would be.
   expect(hot).toBeGreaterThan(50);
 });
 

@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 import { killDemand } from '../kills/demand-kills.ts';
 import { createPostgresDatabase, hasPostgres } from '../postgres-database.ts';
 
-test('killed processes lose no tracker, no billing notice and no reward, and request no pixel twice', async () => {
+test('when processes are killed, no tracker, billing notice or reward is lost, and no pixel is requested twice', async () => {
   const report = await killDemand({
     impressions: 200,
     players: 50,
@@ -17,7 +17,7 @@ test('killed processes lose no tracker, no billing notice and no reward, and req
     inconsistent: [],
     wrong: [],
   });
-  // Otherwise the test would prove nothing.
+  // Without kills and requests, the test would prove nothing.
   expect(report.kills).toBeGreaterThan(1);
   expect(report.ended['sent']).toBeGreaterThan(200 * 5);
 }, 300_000);

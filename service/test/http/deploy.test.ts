@@ -14,7 +14,7 @@ const yamlFiles = files.filter((file) => /\.ya?ml$/.test(file)).map((file) => `d
 
 type Tree = Record<string, unknown>;
 
-/** The documents of a YAML file, with `<<` resolved. */
+/** Reads the documents of a YAML file, with `<<` resolved. */
 function documentsOf(path: string): Tree[] {
   return parseAllDocuments(read(path), { merge: true }).map((document) => {
     if ('empty' in document) throw new Error(`${path} is empty.`);
@@ -23,11 +23,11 @@ function documentsOf(path: string): Tree[] {
   });
 }
 
-/** Lines such as `NAME=value`. */
+/** Returns the variables that a text sets in lines such as `NAME=value`. */
 const variablesOf = (text: string): [string, string][] =>
   [...text.matchAll(/^([A-Z0-9_]+)=(.*)$/gm)].map(([, name = '', value = '']) => [name, value]);
 
-/** The variables that a deployment sets for the service, by file. */
+/** Returns all variables that the deployments set for the service. */
 function serviceVariables(): [string, string][] {
   const compose = readCompose(...composeFiles);
   const kubernetes = yamlFiles
@@ -86,7 +86,7 @@ interface Compose {
   volumes: Tree;
 }
 
-/** Compose merges mappings of several files; of the rest, the last file counts. */
+/** Merges Compose files as Compose does: mappings are merged, and the last file wins for other values. */
 function readCompose(...paths: string[]): Compose {
   const [first, ...others] = paths.map((path) => documentsOf(path)[0] as unknown as Compose);
   const merged = first ?? { services: {}, volumes: {} };
@@ -241,7 +241,7 @@ test('the guides list the audit actions and webhook events of the code', () => {
   expect(named.length).toBeGreaterThan(5);
   const unknown = named.filter((name) => {
     const [noun = '', verb = ''] = name.split('.');
-    // Actions on resources are composed of two words.
+    // The code composes the names of actions on resources from two strings.
     return (
       !sources.includes(`'${name}'`) &&
       !(sources.includes(`'${noun}'`) && sources.includes(`'${verb}'`))

@@ -6,7 +6,7 @@ import { expect, onTestFinished, test } from 'vitest';
 import { startService } from '../start-service.ts';
 import { createClient } from './client.ts';
 
-/** A file system of 96 MB; undefined if this user may not mount one. */
+/** Mounts a file system of 96 MB. Returns undefined if this user may not mount one. */
 function mountSmallDisk(): string | undefined {
   const folder = mkdtempSync(join(tmpdir(), 'trueward-disk-'));
   try {
@@ -56,7 +56,7 @@ test('a full disk is logged once and makes the service unready until there is sp
   expect((await fetch(`${service.url}/healthz`)).status).toBe(200);
 
   rmSync(filler);
-  // No requests for decisions meanwhile, as behind a load balancer.
+  // Without requests, because a load balancer sends none to a process that is not ready.
   await expect.poll(ready).toBe(200);
   expect(await decide(0)).toBe(200);
   await service.stop();

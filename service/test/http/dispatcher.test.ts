@@ -39,7 +39,7 @@ const webhookOf = (id: string): Webhook => ({
   updated_at: '2026-01-01T00:00:00Z',
 });
 
-/** Creates an endpoint with this many due deliveries. */
+/** Creates an endpoint with due deliveries. */
 async function createDeliveries(
   accountId: string,
   webhookId: string,
@@ -67,7 +67,7 @@ interface Sent {
   respond(rest: Partial<AttemptResult>): void;
 }
 
-/** A dispatcher whose requests the test completes. */
+/** Starts a dispatcher. The test completes its requests. */
 function start(more: Partial<Parameters<typeof startDispatcher>[0]> = {}) {
   const sent: Sent[] = [];
   const disabled: string[] = [];
@@ -128,7 +128,7 @@ test('a response to an earlier request does not end the pause requested by Retry
   sent[0]?.respond({ status: 429, retryAfterMs: 60_000 });
   for (const { respond } of sent.slice(1)) respond({ status: 200 });
   await expect.poll(states).toEqual({ delivered: 3, pending: 37 });
-  // Another endpoint's delivery shows a later claim.
+  // The delivery to another endpoint shows that there has been another claim.
   await createDeliveries('acc_1', 'whk_2', 1);
   dispatcher.wake();
   await expect.poll(() => sent.length).toBe(5);
@@ -163,10 +163,10 @@ test.each([
   {
     what: 'event',
     openBody: (): string => {
-      throw new Error('Another master key.');
+      throw new Error('Encrypted with another master key.');
     },
   },
-  { what: 'secret', readSecrets: () => Promise.reject(new Error('Another master key.')) },
+  { what: 'secret', readSecrets: () => Promise.reject(new Error('Encrypted with another key.')) },
 ])(
   'a delivery whose $what cannot be decrypted is a failed attempt that does not count against its endpoint',
   async ({ what: _what, ...broken }) => {

@@ -34,7 +34,7 @@ test('acknowledged data survives SIGKILL, and an undelivered webhook is delivere
   const acknowledged = await Promise.all(pending);
   await first.kill();
 
-  // On the same port, because receipts contain the service's URL.
+  // Uses the same port, because receipts contain the service's URL.
   const second = await startService({ dataDir, env: { PORT: new URL(first.url).port } });
   expect(second.keys).toEqual(first.keys);
   const after = createClient(second);
@@ -75,7 +75,7 @@ test('on SIGTERM, pending requests complete and the process exits within five se
     client.secret,
   );
   await client.call('GET', '/healthz');
-  // A slower stop is aborted with another exit code.
+  // A stop that takes longer has another exit code.
   expect(await service.stop()).toBe(0);
   expect((await waiting).body).toMatchObject({ state: 'none' });
 });

@@ -11,7 +11,7 @@ beforeAll(async () => {
 });
 afterAll(() => service.stop());
 
-/** As many events as a device may have collected, `perAd` for each ad. */
+/** Creates events as an offline device collects them, `perAd` for each ad. */
 async function collect(count: number, perAd: number, detail?: string) {
   const ads = await Promise.all(
     Array.from({ length: Math.ceil(count / perAd) }, (_, index) =>

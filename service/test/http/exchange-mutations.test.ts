@@ -17,7 +17,7 @@ import { createSource, offerRequest } from '../external-source.ts';
 import { applyEdit, chain, edit, pieces } from '../unit/vast/edits.ts';
 import { type Documents, inline, vast } from '../unit/vast/fixtures.ts';
 
-/** The response of each path; `REQUEST_ID` becomes the id of the bid request. Undefined: it never responds. */
+/** The response by path, with `REQUEST_ID` for the bid request's id. For undefined, the server never responds. */
 const documents = new Map<string, string | undefined>();
 const server = createServer((request, response) => {
   const chunks: Buffer[] = [];
@@ -32,7 +32,7 @@ const server = createServer((request, response) => {
     response.end(text.replace('REQUEST_ID', id));
   });
 });
-// Otherwise an idle connection closes just as the next request is sent on it.
+// Otherwise the server could close an idle connection while the client sends a request on it.
 server.keepAliveTimeout = 600_000;
 let origin = '';
 beforeAll(async () => {
@@ -66,7 +66,7 @@ const createBidder = (path: string): ExternalSource =>
 const isWebUrl = (url: string): boolean => /^https?:\/\/[^/]/.test(url) && url.length <= 8_192;
 
 function checkResponse({ offer, verdict, notices, onWin, onLoss }: SourceResponse): void {
-  // The server always responds: a timeout would be a hang.
+  // The server always responds, so a timeout would mean that the service hangs.
   expect(verdict).not.toBe('timeout');
   expect(verdict === 'offer').toBe(offer !== undefined);
   expect(
@@ -86,7 +86,7 @@ function checkResponse({ offer, verdict, notices, onWin, onLoss }: SourceRespons
   expect(urls.every(isWebUrl)).toBe(true);
 }
 
-/** Serves the documents, whose URLs name `ads.example`, in place of what was served before. */
+/** Serves the documents, with `ads.example` in their URLs replaced by this server. */
 function serve(given: Documents): void {
   for (const [name, text] of Object.entries(given))
     documents.set(`/${name}`, text.replaceAll('https://ads.example', origin));
@@ -101,7 +101,7 @@ function heapMb(): number {
 const timers = (): number =>
   process.getActiveResourcesInfo().filter((name) => name === 'Timeout').length;
 
-/** Runs the property, and checks that it leaves no memory, timer or connection behind. */
+/** Runs the property, and checks that it leaks no memory, timer or connection. */
 async function checkWithoutLeak(run: (numRuns: number) => Promise<void>): Promise<void> {
   await run(50);
   const [heapBefore, timersBefore] = [heapMb(), timers()];
@@ -127,7 +127,7 @@ test('mutated VAST documents neither crash nor hang an ad request, and leak noth
       { numRuns },
     ),
   );
-  // Most mutations break a document; enough of them must be read.
+  // Most mutations break the document, but enough of them must still yield an offer.
   expect(offers).toBeGreaterThan(30);
 }, 600_000);
 

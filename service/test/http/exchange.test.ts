@@ -145,11 +145,11 @@ test('wrappers are followed, and errors are reported to each', async () => {
 test.each<[string, Respond, RegExp]>([
   ['an empty response', xml(''), /^no_bid$/],
   [
-    'an error of the server',
+    'a server error',
     (_request, response) => void response.writeHead(500).end(),
     /^source_error: .*500/,
   ],
-  ['no XML', xml('{"ad":1}'), /^refused: /],
+  ['JSON instead of XML', xml('{"ad":1}'), /^refused: /],
   [
     'a gzip bomb',
     (_request, response) =>
@@ -167,11 +167,11 @@ test.each<[string, Respond, RegExp]>([
     /^source_error: The URL http:\/\/10\.0\.0\.1\/ must be an https URL/,
   ],
   [
-    'endless redirects',
+    'an endless redirect',
     (_request, response) => void response.writeHead(302, { location: '/tag' }).end(),
     /redirects more than 3 times/,
   ],
-])('%s is no offer', async (_name, response, verdict) => {
+])('%s yields no offer', async (_name, response, verdict) => {
   respond = response;
   const sourceResponse = await ask(tag());
   expect(sourceResponse.offer).toBeUndefined();
@@ -282,8 +282,8 @@ test.each<[string, Respond, RegExp]>([
       ),
     /^refused: /,
   ],
-  ['no JSON', (_request, response) => void response.end('<html>'), /^source_error: /],
-])('%s is no offer of a bidder', async (_name, response, verdict) => {
+  ['HTML', (_request, response) => void response.end('<html>'), /^source_error: /],
+])('%s from a bidder yields no offer', async (_name, response, verdict) => {
   respond = response;
   expect((await ask(bidder())).verdict).toMatch(verdict);
 });

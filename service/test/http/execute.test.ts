@@ -47,8 +47,8 @@ const rows = (name: string) =>
     { name: `${name}3` },
   ]);
 
-/** Runs on the embedded database and on a server. */
-async function tryOut(database: Database): Promise<void> {
+/** Passes arrays of every type to the embedded database or a server. */
+async function testArrays(database: Database): Promise<void> {
   await database.query(`CREATE TABLE kinds (name text PRIMARY KEY, i integer, b bigint,
     d double precision, o boolean, t timestamptz)`);
   await database.execute(insert, rows('first'));
@@ -100,7 +100,7 @@ test('the embedded database accepts arrays of every type, and continues after an
   await copyEmptyDatabase(join(folder, 'database'));
   const database = await openPGlite(join(folder, 'database'), () => undefined);
   try {
-    await tryOut(database);
+    await testArrays(database);
   } finally {
     await database.close();
     rmSync(folder, { recursive: true, force: true });
@@ -118,7 +118,7 @@ describe.skipIf(!hasPostgres).each([false, true])(
     afterAll(() => database.close());
 
     test('PostgreSQL accepts the same arrays; statements are named only without a pooler', async () => {
-      await tryOut(database);
+      await testArrays(database);
       const named = await database.query('SELECT name FROM pg_prepared_statements');
       expect(named.length > 0).toBe(!pooler);
       await database.query('DROP TABLE kinds');

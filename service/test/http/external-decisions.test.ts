@@ -73,7 +73,7 @@ const verdicts = (decision: Filled) =>
   Object.fromEntries((decision.explain ?? []).map(({ name, verdict }) => [name, verdict]));
 const requestsOf = (path: string) => origin.requests.filter((each) => each === path).length;
 
-/** Takes in the creative of a source, and approves it. */
+/** Requests an ad, so that the service copies the source's creative, and approves the creative. */
 async function approve(source: Source): Promise<Creative> {
   await ask();
   const find = async () =>
@@ -82,7 +82,7 @@ async function approve(source: Source): Promise<Creative> {
     );
   await expect.poll(find, waiting).toBeDefined();
   const creative = await find();
-  if (!creative) throw new Error('It disappeared.');
+  if (!creative) throw new Error('The creative disappeared.');
   return game.client.manage<Creative>('POST', `/v1/creatives/${creative.id}/review`, {
     status: 'approved',
   });
@@ -126,7 +126,7 @@ test('an ad is not shown until the service has copied its icon', async () => {
     response.end(adOf('marked').replace('<MediaFiles>', `${icons}<MediaFiles>`));
   });
   const first = await approve(source);
-  // The icon comes after the video, and is part of what is reviewed.
+  // The icon is copied after the video, and needs another review.
   const read = () => game.client.manage<Creative>('GET', `/v1/creatives/${first.id}`);
   await expect.poll(async () => (await read()).icons?.length, waiting).toBe(1);
   await game.client.manage('POST', `/v1/creatives/${first.id}/review`, { status: 'approved' });
@@ -137,7 +137,7 @@ test('an ad is not shown until the service has copied its icon', async () => {
   await expect.poll(chosen, waiting).toContain('http://service.test/media/');
   icon = '/other-choices.png';
   expect(verdicts(await ask())[source.name]).toBe('creative_pending');
-  // An approved creative of the source has the same picture.
+  // An approved creative of this source has the same icon, so the icon needs no review.
   await expect.poll(chosen, waiting).toContain('http://service.test/media/');
 });
 
@@ -158,7 +158,7 @@ test('the highest price within a priority wins, whatever the order of the respon
   );
   const row = (source: Source) => data.find((each) => each.source === source.id);
   expect(row(dear)).toMatchObject({ source_requests: 2, source_bids: 2, source_wins: 1 });
-  // It won while the creative of the other one waited for review.
+  // It won while the other source's creative was pending review.
   expect(row(cheap)).toMatchObject({ source_requests: 3, source_wins: 1, source_errors: 0 });
 });
 

@@ -4,7 +4,7 @@ import { findMissing } from '../failover/patroni.ts';
 import { runFailures } from '../failover/run-failures.ts';
 
 test(
-  'nothing acknowledged is lost when the primary of a PostgreSQL cluster is switched over, then lost with its machine',
+  'no acknowledged data is lost when the primary of a PostgreSQL cluster is switched over, then lost with its machine',
   { timeout: 300_000 },
   async ({ skip }) => {
     const missing = findMissing();

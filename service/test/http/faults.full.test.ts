@@ -3,7 +3,7 @@ import { faults } from '../faults/faults.ts';
 import { runFaults } from '../faults/run-faults.ts';
 
 test(
-  'nothing is lost, granted twice or left undelivered when processes crash, connections break and the disk is full',
+  'no reward is lost, granted twice or left undelivered when processes crash, connections break and the disk is full',
   { timeout: 180_000 },
   async ({ skip }) => {
     const report = await runFaults({
@@ -19,7 +19,7 @@ test(
       inconsistent: [],
       wrong: [],
     });
-    // Otherwise the test would prove nothing.
+    // Without rewards and rejected requests, the test would prove nothing.
     expect(report.rewards).toBeGreaterThanOrEqual(20);
     expect(report.rejected).toBeGreaterThan(0);
   },

@@ -25,7 +25,7 @@ afterEach(async () => {
   server = undefined;
 });
 
-/** Starts a server that responds with exactly these bytes; returns its URL. */
+/** Starts a server whose raw responses the test writes. Returns the server's URL. */
 async function respond(answer: (socket: Socket) => void): Promise<string> {
   server = createServer((socket) => {
     sockets.add(socket);
@@ -45,7 +45,7 @@ const attempt = (url: string, signal = new AbortController().signal) =>
 test.each<[string, (socket: Socket) => void]>([
   ['never responds', () => undefined],
   [
-    'sends a byte now and then',
+    'sends single bytes slowly',
     (socket) => {
       socket.write('HTTP/1.1 200 OK\r\ncontent-length: 900\r\n\r\n');
       const timer = setInterval(() => socket.write('a'), 20);
@@ -53,14 +53,14 @@ test.each<[string, (socket: Socket) => void]>([
     },
   ],
   [
-    'sends a header now and then',
+    'sends headers slowly',
     (socket) => {
       socket.write('HTTP/1.1 200 OK\r\n');
       const timer = setInterval(() => socket.write('a: b\r\n'), 20);
       socket.on('close', () => clearInterval(timer));
     },
   ],
-])('a server that %s is given up, and may be asked again', async (_name, answer) => {
+])('a request to a server that %s fails, and may be retried', async (_name, answer) => {
   const error = await attempt(await respond(answer));
   expect(error).toBeInstanceOf(RejectedError);
   expect(error).toMatchObject({
@@ -72,14 +72,14 @@ test.each<[string, (socket: Socket) => void]>([
 test.each<[string, string, RegExp, boolean]>([
   ['a broken connection', 'HTTP/1.1 200 OK\r\ncontent-length: 900\r\n\r\nab', /fetched/, true],
   ['a server error', 'HTTP/1.1 503 Busy\r\ncontent-length: 0\r\n\r\n', /responded 503/, true],
-  ['a refusal', 'HTTP/1.1 403 No\r\ncontent-length: 0\r\n\r\n', /responded 403/, false],
+  ['a forbidden file', 'HTTP/1.1 403 No\r\ncontent-length: 0\r\n\r\n', /responded 403/, false],
   [
-    'a part of the file',
+    'a partial response',
     'HTTP/1.1 206 Part\r\ncontent-length: 2\r\n\r\nab',
     /responded 206/,
     false,
   ],
-])('%s is no file', async (_name, response, message, isTransient) => {
+])('%s is an error', async (_name, response, message, isTransient) => {
   const error = await attempt(await respond((socket) => socket.end(response)));
   expect(error).toMatchObject({ isTransient, message: expect.stringMatching(message) as string });
 });

@@ -9,7 +9,7 @@ test('every response to arbitrary input is documented and reveals no internals',
     seed: 7,
   });
   expect(findings.slice(0, 5)).toEqual([]);
-  // Otherwise the test would prove nothing.
+  // Without valid and invalid requests, the test would prove nothing.
   expect(statuses.get(200)).toBeGreaterThan(50);
   expect(statuses.get(422)).toBeGreaterThan(50);
   await running.stop();

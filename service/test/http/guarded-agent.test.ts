@@ -41,7 +41,7 @@ test.each([
   await agent.destroy();
 });
 
-test('the same address responds without the guard, and in development', async () => {
+test('the same URL responds without the guard, and in development', async () => {
   for (const agent of [new Agent(), createGuardedAgent({ loopback: true })]) {
     const { body } = await request(`http://127.0.0.1:${port}/`, { dispatcher: agent });
     expect(await body.text()).toBe('inside');
@@ -82,7 +82,7 @@ test.each([
 });
 
 test('a hostname is resolved for every connection and never cached', async () => {
-  // 192.0.2.1 is reserved for documentation (RFC 5737), not a public IP either.
+  // 192.0.2.1 is not a public IP, because it is reserved for documentation (RFC 5737).
   const agent = named([['192.0.2.1'], ['127.0.0.1']]);
   for (const address of ['192.0.2.1', '127.0.0.1']) {
     await expect(request(`http://rebound.example:${port}/`, { dispatcher: agent })).rejects.toThrow(

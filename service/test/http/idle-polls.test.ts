@@ -7,7 +7,7 @@ import { createPostgresDatabase, hasPostgres } from '../postgres-database.ts';
 
 const seconds = 11;
 
-/** Records the statements of a database. */
+/** Records the statements that a database executes. */
 function recordStatements(database: Database): string[] {
   const statements: string[] = [];
   const recorded =
@@ -28,7 +28,10 @@ function recordStatements(database: Database): string[] {
   return statements;
 }
 
-/** The table of a statement that all shards execute: it names no account, and the table is not on the coordinator. */
+/**
+ * Returns the table of a statement if all shards execute it, because it names no account and its table is not on the
+ * coordinator.
+ */
 function tableOnAllShards(statement: string): string | undefined {
   if (/account_id = (?:\$\d|'service')/.test(statement)) return undefined;
   const tables = [...statement.matchAll(/(?:FROM|INTO|UPDATE) ([a-z_]+)/g)].map(([, name]) => name);
@@ -47,13 +50,13 @@ test.skipIf(!hasPostgres)(
       const table = tableOnAllShards(statement);
       if (table !== undefined) counts[table] = (counts[table] ?? 0) + 1;
     }
-    // Webhooks and their due deliveries, and due tracker requests, once per second.
+    // Webhooks with due deliveries, and due tracker requests, are polled once per second.
     const { resources = 0, tracker_requests: trackers = 0, ...others } = counts;
     expect(resources).toBeGreaterThan(0);
     expect(resources).toBeLessThanOrEqual(seconds + 2);
     expect(trackers).toBeGreaterThan(0);
     expect(trackers).toBeLessThanOrEqual(seconds + 2);
-    // Every 10 s or more: counts to fold; every minute, at an offset: expiring rewards, files to compare, failed webhooks.
+    // Counts to fold are polled every 10 s; expiring rewards, files to compare and failed webhooks every minute.
     const rare = ['creative_origins', 'decisions', 'rollup_deltas'];
     expect(Object.keys(others).filter((table) => !rare.includes(table))).toEqual([]);
     for (const count of Object.values(others)) expect(count).toBeLessThanOrEqual(2);

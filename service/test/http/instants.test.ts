@@ -9,7 +9,7 @@ beforeAll(async () => {
 });
 afterAll(() => game.stop());
 
-/** Texts that common `date-time` validators accept although they are not valid instants or not widely supported. */
+/** Strings that common `date-time` validators accept, although they are invalid or not widely supported. */
 const invalidTimes = [
   '2016-12-31T23:59:60Z',
   '2026-06-01T10:00:00+05',
@@ -24,7 +24,7 @@ const now = () => new Date(game.clock.nowMs()).toISOString();
 const manage = <T>(method: string, path: string, body?: object) =>
   game.client.call<T & Problem>(method, path, game.client.secret, body);
 
-/** Watches an ad to its end; each event claims to have occurred at `occurredAt`. */
+/** Watches an ad to the end, with `occurredAt` as the time of every event. */
 async function watchAt(occurredAt: string, decision: Filled): Promise<string> {
   await send(now(), { ...game.event(decision, 'start'), occurred_at: occurredAt });
   game.pass(5_000);
@@ -86,7 +86,7 @@ describe('an event with an invalid time', () => {
     expect(rows?.count).toBe(0);
   });
 
-  test('with a full UTC offset counts like any other', async () => {
+  test('with a complete UTC offset is accepted', async () => {
     const decision = await game.decide('traveller');
     game.pass(5_000);
     const at = (ms: number) =>

@@ -10,7 +10,7 @@ import { type InProcessService, startInProcess } from '../in-process.ts';
 import { createPostgresDatabase, hasPostgres } from '../postgres-database.ts';
 import { type Client, createClient } from './client.ts';
 
-/** Used by both processes. */
+/** The processes share one database, so they need the same master key. */
 const masterKey = Buffer.alloc(32, 1).toString('base64');
 
 describe.skipIf(!hasPostgres)('on PostgreSQL', () => {
@@ -39,7 +39,7 @@ describe.skipIf(!hasPostgres)('on PostgreSQL', () => {
     if (!sandbox || !live) throw new Error('The service has not started.');
     return { sandbox, live };
   };
-  /** A foreign session, such as that of an operator who left a transaction open. */
+  /** Opens a session, such as the `psql` session of an operator who left a transaction open. */
   const openSession = async (): Promise<pg.Client> => {
     const session = new pg.Client({ connectionString: databaseUrl, application_name: 'psql' });
     await session.connect();
@@ -84,7 +84,7 @@ describe.skipIf(!hasPostgres)('on PostgreSQL', () => {
     const logged = lines.find(({ lane }) => lane === 'decisions');
     expect(logged).toMatchObject({ environment: 'sandbox', level: 40 });
     expect(logged?.['blockers']).toContain(`session ${rows[0]?.pid} (psql, idle in transaction`);
-    // The database never counted as unreachable.
+    // The database was never considered unreachable.
     expect(lines.map(({ msg }) => msg)).not.toContain(
       'the database is unreachable; rejecting requests',
     );
@@ -104,9 +104,9 @@ describe.skipIf(!hasPostgres)('on PostgreSQL', () => {
 
   test.each([
     ['that the server cannot store', '22P02'],
-    // The class of a broken connection, from a server that responds.
+    // This class usually means a broken connection, but here the server responds.
     ['that the server rejects as a malformed message', '08P01'],
-  ])('a decision %s does not fail the others of its commit', async (_what, code) => {
+  ])('a decision %s does not fail other decisions in its commit', async (_what, code) => {
     const { sandbox: client, live: other } = clients();
     const operator = await openSession();
     await operator.query(`CREATE OR REPLACE FUNCTION refuse() RETURNS trigger LANGUAGE plpgsql AS $$
@@ -134,7 +134,7 @@ describe.skipIf(!hasPostgres)('on PostgreSQL', () => {
     }
   });
 
-  test('in a batch of events, only those of the player whose row is locked wait', async () => {
+  test('in a batch of events, only the events of a player whose row is locked wait', async () => {
     const { sandbox: client } = clients();
     const names = Array.from({ length: 30 }, (_, index) => `watcher-${index}`);
     const decisions = await Promise.all(names.map((name) => client.decideImage(name)));
@@ -176,7 +176,7 @@ describe.skipIf(!hasPostgres)('on PostgreSQL', () => {
     await operator.query('SELECT FROM decisions WHERE id = $1 FOR UPDATE', [first.id]);
     const failed: string[] = [];
     const { database } = running.service;
-    // After all late windows.
+    // A clock after the end of all late windows.
     const clock = { ...systemClock, nowMs: () => Date.now() + 30 * 86_400_000 };
     const expire = () => expireRewards(database, clock, (accountId) => void failed.push(accountId));
     expect(await expire()).toEqual([second.id]);
@@ -187,7 +187,7 @@ describe.skipIf(!hasPostgres)('on PostgreSQL', () => {
 
   const waitingRequests = async (): Promise<number> =>
     Number(/^trueward_held_requests (\d+)$/m.exec(await readMetrics())?.[1]);
-  /** The number of statements and transactions of the service so far. */
+  /** Reads the number of statements and transactions that the service has executed. */
   const countStatements = async (): Promise<number> => {
     const text = await readMetrics();
     const counts = text.matchAll(/^trueward_database_duration_seconds_count\{.*\} (\d+)$/gm);
@@ -214,7 +214,7 @@ describe.skipIf(!hasPostgres)('on PostgreSQL', () => {
     const before = await readSums();
     for (let scrape = 0; scrape < 20; scrape += 1) await readMetrics();
     expect(await readMetrics()).toMatch(/^trueward_webhook_deliveries_pending \d+$/m);
-    // Each scrape looks for the oldest due delivery; the server updates its statistics when the session is idle.
+    // Each scrape reads the oldest due delivery. The server updates its statistics when the session is idle.
     await expect
       .poll(async () => (await readSums()).scans - before.scans, { timeout: 20_000 })
       .toBeGreaterThan(20);
@@ -243,7 +243,7 @@ describe.skipIf(!hasPostgres)('on PostgreSQL', () => {
     const [before, startedMs] = [await countStatements(), performance.now()];
     await sleep(3_000);
     const perS = ((await countStatements()) - before) / ((performance.now() - startedMs) / 1_000);
-    // One for the rewards; the others are what an idle process queries.
+    // An idle process executes some statements too; the waiting requests add one poll of the rewards.
     expect(perS).toBeLessThan(40);
 
     const there = createClient({ url: other.url, keys: running.keys });

@@ -5,7 +5,7 @@ import { type InProcessService, startInProcess } from '../in-process.ts';
 import { createManualClock } from '../manual-clock.ts';
 import { type Client, createClient } from './client.ts';
 
-/** A stopped clock, so that no bucket refills while a busy machine handles a flood. */
+/** A manual clock, so that no bucket refills while a busy machine handles a flood. */
 const clock = createManualClock(Date.now());
 const lines: string[] = [];
 let running: InProcessService;
@@ -28,7 +28,7 @@ beforeAll(async () => {
 });
 afterAll(() => running.stop());
 
-/** Sends this many requests one after the other, and counts the responses by status. */
+/** Sends requests in sequence, and counts the responses by status. */
 async function flood(times: number, request: (index: number) => Promise<{ status: number }>) {
   const counts: Record<number, number> = {};
   for (let index = 0; index < times; index += 1) {
@@ -57,7 +57,7 @@ test.each([
     decideFrom(live, path, `${prefix}::${index.toString(16)}`),
   );
   expect(one).toEqual({ 200: 20, 429: 40 });
-  // The next /64 has its own limit, and so has each IPv4 address.
+  // The next /64 has its own limit, and each IPv4 address has one too.
   expect((await decideFrom(live, path, `${prefix}1::1`)).status).toBe(200);
   const mapped = await flood(10, (index) => decideFrom(live, path, `::ffff:192.0.2.${index}`));
   expect(mapped).toEqual({ 200: 10 });
@@ -95,7 +95,7 @@ test('a key can have its own limit, up to the service’s maximum, and keeps it 
   const raised = { per_s: 500, burst: 1_000 };
   const change = await live.call<ApiKey>('PATCH', path, live.secret, { rate_limit: raised });
   expect(change.body.rate_limit).toEqual(raised);
-  // The process applies the change within half a second; then the bucket refills by 500 per second.
+  // The process applies the change within half a second. Then the bucket refills at 500 requests per second.
   const refilled = () => {
     clock.advance(100);
     return flood(30, list);

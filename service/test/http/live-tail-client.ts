@@ -3,7 +3,7 @@ interface Line {
   data: Record<string, unknown>;
 }
 
-/** Opens the live tail like an EventSource. */
+/** Opens the live tail as an EventSource would. */
 export async function openLiveTail(url: string, cookie: string | undefined) {
   const response = await fetch(`${url}/panel/api/live`, {
     headers: { ...(cookie === undefined ? {} : { cookie }), 'sec-fetch-site': 'same-origin' },
@@ -20,7 +20,7 @@ export async function openLiveTail(url: string, cookie: string | undefined) {
     text: () => text,
     close: () => reader?.cancel(),
     more,
-    /** Resolves with this many lines that are not comments. */
+    /** Resolves with the first `count` events. */
     async lines(count: number): Promise<Line[]> {
       const parse = () =>
         [...text.matchAll(/event: (\w+)\ndata: (.*)\n\n/g)].map(([, event = '', data = '']) => ({

@@ -14,12 +14,12 @@ import { createClient } from './client.ts';
 const binary = '/usr/sbin/nginx';
 const config = new URL('../../../deploy/nginx.conf', import.meta.url);
 
-/** Starts nginx with the configuration in deploy/ and this machine's addresses. */
+/** Starts nginx with the configuration in deploy/ and the URLs of local processes. */
 async function startBalancer(urls: readonly string[]): Promise<{ url: string; log: string[] }> {
   const folder = mkdtempSync(join(tmpdir(), 'trueward-nginx-'));
   const port = await getPort({ host: '127.0.0.1' });
   let text = readFileSync(config, 'utf8')
-    // Debian's nginx 1.22 cannot re-resolve upstreams (1.27.3 and newer can), and there are no host names here.
+    // Debian's nginx 1.22 does not support `resolve` (1.27.3 and newer do), and these upstreams have no host names.
     .replaceAll(/:8700 resolve/g, ':8700')
     .replace('listen 8080', `listen 127.0.0.1:${port}`)
     .replace('/tmp/nginx.pid', join(folder, 'nginx.pid'));
@@ -37,7 +37,7 @@ async function startBalancer(urls: readonly string[]): Promise<{ url: string; lo
     rmSync(folder, { recursive: true, force: true });
   });
   const url = `http://127.0.0.1:${port}`;
-  // nginx has no other sign of readiness than that it responds.
+  // nginx does not report when it is ready.
   await expect.poll(() => fetch(`${url}/healthz`).then(({ status }) => status, String)).toBe(200);
   return { url, log };
 }
@@ -59,7 +59,7 @@ test('behind the load balancer in deploy/, no player notices that a process is s
     env: {
       DRAIN_S: '1',
       TRUSTED_PROXIES: 'loopback',
-      // On a busy machine the database may be slow, but it must not count as unreachable here.
+      // High, so that a slow database on a busy machine does not count as unreachable.
       DATABASE_TIMEOUT_S: '30',
     },
   });
@@ -83,7 +83,7 @@ test('behind the load balancer in deploy/, no player notices that a process is s
   await requestUntil(stopping);
   expect(await stopping).toBe(0);
   await cluster.replace(0);
-  // The load balancer uses only the other process until it retries this one.
+  // Until the load balancer retries this process, it uses only the other one.
   const served = async (): Promise<boolean> =>
     (await (await fetch(`${cluster.urls[0]}/metrics`)).text()).includes('route="/v1/decisions"');
   do await requestOnce();

@@ -109,7 +109,7 @@ describe.each([
     ['own.avif', 'image/avif', /^sandbox; /],
     ['captions.vtt', 'text/vtt; charset=utf-8', /^sandbox; /],
     ['page.html', 'text/html; charset=utf-8', /^sandbox allow-scripts; /],
-  ])('%s of the configured folder is %s', async (file, type, policy) => {
+  ])('%s in the configured folder is served as %s', async (file, type, policy) => {
     const { status, headers } = await get(file);
     expect([status, headers.get('content-type')]).toEqual([200, type]);
     expect(headers.get('content-security-policy')).toMatch(policy);
@@ -117,7 +117,7 @@ describe.each([
   });
 
   test('a file that the browser has cached is not sent again', async () => {
-    // `fetch` would add `cache-control: no-cache` to a conditional request.
+    // Not with `fetch`, which adds `cache-control: no-cache` to conditional requests.
     const inject = (headers = {}) => app.inject({ url: '/media/own.webm', headers });
     const { headers } = await inject();
     const [tag, modified] = [headers.etag ?? '', headers['last-modified']];
@@ -152,7 +152,7 @@ describe.each([
 test('the response for an unreadable file is not cached', async () => {
   const uploads = join(folder, 'unreadable');
   mkdirSync(uploads);
-  // `stat` succeeds, but opening the file fails, as when the process has no file descriptors left.
+  // A socket can be read with `stat` but not opened, as if the process had no file descriptors left.
   const socket = createServer().listen(join(uploads, uploaded));
   await once(socket, 'listening');
   const app = Fastify({ logger: false });

@@ -1,13 +1,13 @@
 import { createServer, type RequestListener } from 'node:http';
 import type { AddressInfo } from 'node:net';
 
-/** A server of media files on this machine, which a test can make misbehave. */
+/** A server of media files on this machine. The test controls its responses. */
 export interface MediaOrigin {
-  /** `http://127.0.0.1:…` */
+  /** The base URL, `http://127.0.0.1:…`. */
   url: string;
   /** The paths of all requests. */
   requests: string[];
-  /** Sets the response of a path from now on. */
+  /** Sets the response for a path. */
   serve(path: string, response: Buffer | string | RequestListener): void;
   stop(): Promise<void>;
 }

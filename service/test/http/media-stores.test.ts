@@ -32,7 +32,7 @@ async function read({ source }: MediaStore, file: string): Promise<string | unde
 test.each([
   ['a folder', () => createFolderStore(join(folder, 'made'))],
   ['a bucket', () => createS3Store(s3)],
-] as [string, () => MediaStore][])('%s keeps files, and removes them', async (_name, make) => {
+] as [string, () => MediaStore][])('%s stores and removes files', async (_name, make) => {
   const store = make();
   expect(await read(store, name)).toBeUndefined();
   await store.put(name, body, 'image/png');

@@ -59,7 +59,7 @@ describe.skipIf(!hasPostgres)('on PostgreSQL', () => {
     for (const service of services) await createClient(service).decideImage('one account');
     await Promise.all(services.map((service) => service.stop()));
 
-    // Keys in a file of another database are not mistaken for an account of this one.
+    // A file with the keys of another database does not prevent a new account.
     await admin.query('DELETE FROM accounts');
     const anew = await startInProcess(
       { DATABASE_URL: url, TRUEWARD_MASTER_KEY },
@@ -132,7 +132,7 @@ describe.skipIf(!hasPostgres)('on PostgreSQL', () => {
     await migrate(database);
     await admin.query(`CREATE TABLE decisions_20260105 PARTITION OF decisions
       FOR VALUES FROM ('dec_01') TO ('dec_02')`);
-    // An invalid index, as a killed build leaves it.
+    // Leaves an invalid index, as a killed build does.
     await admin.query(
       `INSERT INTO viewers VALUES ('a', 'live', 'same', now()), ('b', 'live', 'same', now())`,
     );
@@ -155,7 +155,7 @@ describe.skipIf(!hasPostgres)('on PostgreSQL', () => {
       },
     ];
     await admin.query('BEGIN');
-    await admin.query('LOCK TABLE decisions IN ROW EXCLUSIVE MODE'); // as any writing session has it
+    await admin.query('LOCK TABLE decisions IN ROW EXCLUSIVE MODE'); // the lock of every write
     const applied = migrate(database, { migrations });
     const other = new pg.Client(url);
     await other.connect();
@@ -203,7 +203,7 @@ describe.skipIf(!hasPostgres)('on PostgreSQL', () => {
   });
 });
 
-/** Resolves when the build of an index waits for a transaction; PostgreSQL reports it only there. */
+/** Resolves when an index build waits for a transaction. Only this view reports such a wait. */
 async function waitingBuild(client: pg.Client): Promise<void> {
   for (;;) {
     const { rows } = await client.query(

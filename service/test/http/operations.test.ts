@@ -51,7 +51,7 @@ test('metrics count requests by route and are available only to this machine or 
   await Promise.all([open.stop(), closed.stop()]);
 });
 
-test('a flood gets 429 with Retry-After while other clients are served', async () => {
+test('a flood is rejected with 429 and Retry-After while other clients are served', async () => {
   const running = await startInProcess();
   const client = createClient(running);
   const request = (user_ref: string) =>
@@ -72,14 +72,14 @@ test('a flood gets 429 with Retry-After while other clients are served', async (
   await running.stop();
 });
 
-test('requests beyond the queue limit get 503 with Retry-After; accepted ones complete', async () => {
+test('requests beyond the queue limit are rejected with 503 and Retry-After; accepted ones complete', async () => {
   const running = await startInProcess({ RATE_LIMITS: 'off' });
-  // A busy database: nothing is committed in the meantime.
+  // Blocks the database, so that nothing is committed in the meantime.
   let blocked: Promise<void> | undefined;
   const release = await new Promise<() => void>((begun) => {
     blocked = running.service.database.transaction(() => new Promise<void>(begun));
   });
-  // Without sockets, because each request would need its own connection.
+  // Injected, because over HTTP each request would need its own connection.
   const requests = Array.from({ length: 5_300 }, (_, index) =>
     running.service.app.inject({
       method: 'POST',
@@ -122,5 +122,5 @@ test('without its database, the service is alive, not ready, and responds with R
     'unavailable',
     '5',
   ]);
-  await running.stop().catch(() => undefined); // its database is closed already
+  await running.stop().catch(() => undefined); // the database is already closed
 });

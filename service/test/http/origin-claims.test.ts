@@ -22,7 +22,7 @@ beforeAll(async () => {
 });
 afterAll(() => database.close());
 
-/** Runs one round in this many processes; returns the queued jobs. */
+/** Runs one round of comparisons in this many processes. Returns the queued jobs. */
 async function round(processes: number): Promise<string[]> {
   const jobs: string[] = [];
   const queue = { push: ({ key }: { key: string }) => jobs.push(key) > 0, stop: async () => {} };
@@ -43,7 +43,7 @@ test('each due creative is claimed by one process, a few per source at a time, a
   expect(await round(1)).toEqual([]);
   clock.advance(30 * minuteMs - 1);
   expect(await round(1)).toEqual([]);
-  // The leases have expired: nobody has compared them.
+  // The leases expire now, because no process has finished a comparison.
   clock.advance(1);
   expect(new Set([...(await round(2)), ...(await round(2))]).size).toBe(24);
 });

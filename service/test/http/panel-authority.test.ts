@@ -29,7 +29,7 @@ beforeAll(async () => {
 });
 afterAll(() => running.stop());
 
-/** The owner of another account. */
+/** Signs in the owner of another account. */
 async function makeStranger(): Promise<PanelClient> {
   const { database, makeId, users } = running.service;
   const accountId = makeId('account');
@@ -44,7 +44,7 @@ async function makeStranger(): Promise<PanelClient> {
   return client;
 }
 
-/** A request that is valid except for its sender. */
+/** Sends a valid request as this user. */
 function send(client: PanelClient, { method, path, body, parameters }: Operation, headers = {}) {
   const query = parameters
     .filter((each) => each.in === 'query' && each.required)
@@ -53,7 +53,7 @@ function send(client: PanelClient, { method, path, body, parameters }: Operation
   return client.send<Problem>(method, address, body && sampler.sample(body), headers);
 }
 
-/** Each request and how it was rejected. */
+/** Sends a request for each operation. Returns operation, status and problem code. */
 async function request(
   client: PanelClient,
   chosen: readonly Operation[],
@@ -67,7 +67,7 @@ async function request(
   return responses;
 }
 
-/** The routes of the panel, as listed by the router: `POST /panel/api/users`. */
+/** Parses the panel's routes, such as `POST /panel/api/users`, from the router's list. */
 function panelRoutes(): { method: string; path: string }[] {
   const above: string[] = [];
   const routes = running.service.app
@@ -80,14 +80,14 @@ function panelRoutes(): { method: string; path: string }[] {
       const path = above.join('').replace('://', ':id/');
       return methods === '' ? [] : methods.split(', ').map((method) => ({ method, path }));
     });
-  // Every GET route also answers HEAD.
+  // Every GET route also supports HEAD.
   return routes.filter(({ method, path }) => method !== 'HEAD' && path.startsWith('/panel/api/'));
 }
 
 const isWrite = ({ method }: { method: string }) => method !== 'GET';
 
-/** Everything that an operator may change. */
-async function state(): Promise<unknown> {
+/** Reads all data that an operator may change. */
+async function readState(): Promise<unknown> {
   const { database } = running.service;
   const all = (table: string, columns = '*') =>
     database.query(`SELECT ${columns} FROM ${table} ORDER BY account_id, 2`);
@@ -101,8 +101,8 @@ async function state(): Promise<unknown> {
   ];
 }
 
-/** Requests that every user may make for themselves, and requests without side effects. */
-const anyUserMay = [
+/** Routes that every user may call: for the user's own account, or without side effects. */
+const unrestrictedRoutes = [
   'DELETE /panel/api/account/codes',
   'DELETE /panel/api/session',
   'POST /panel/api/account/codes',
@@ -114,8 +114,8 @@ const anyUserMay = [
 ];
 
 test('a viewer cannot change anything', async () => {
-  const before = await state();
-  // Requesting ads is the one thing that a key can do and a session cannot.
+  const before = await readState();
+  // No session can request ads, whatever its role.
   const writes = operations.filter(isWrite).filter(({ id }) => id !== 'requestDecision');
   expect(writes.length).toBeGreaterThan(30);
   expect(await request(viewer, writes)).toEqual(
@@ -124,7 +124,7 @@ test('a viewer cannot change anything', async () => {
   const panel = panelRoutes().filter(isWrite);
   const rejected: string[] = [];
   for (const { method, path } of panel) {
-    if (anyUserMay.includes(`${method} ${path}`)) continue;
+    if (unrestrictedRoutes.includes(`${method} ${path}`)) continue;
     const { status, body } = await viewer.send(method, path.replace(':id', 'usr_1'), {});
     rejected.push(`${method} ${path} ${status} ${body.code}`);
   }
@@ -138,14 +138,14 @@ test('a viewer cannot change anything', async () => {
       'POST /panel/api/users/:id/link',
     ].map((route) => `${route} 403 role_not_permitted`),
   );
-  expect(panel).toHaveLength(rejected.length + anyUserMay.length);
-  expect(await state()).toEqual(before);
+  expect(panel).toHaveLength(rejected.length + unrestrictedRoutes.length);
+  expect(await readState()).toEqual(before);
 });
 
 test('a viewer can read everything except users', async () => {
   const reads = operations.filter(({ method }) => method === 'GET');
   const responses = await request(viewer, reads);
-  // A sampled time is not a whole hour.
+  // `readReport` is rejected because the generated time is not a full hour.
   expect(responses.filter((response) => !response.endsWith(' 200'))).toEqual([
     'readReport 422 invalid_request',
   ]);

@@ -12,7 +12,7 @@ interface PanelSession {
 
 export const password = 'correct horse battery staple';
 
-/** A browser with the panel open: stores the cookie and sends the page's headers. */
+/** Simulates a browser with the panel open: stores the cookie and sends the page's headers. */
 export function createPanelClient(url: string, environment: 'sandbox' | 'live' = 'sandbox') {
   let cookie: string | undefined;
   let csrf = '';
@@ -68,7 +68,7 @@ export function createPanelClient(url: string, environment: 'sandbox' | 'live' =
 
 export type PanelClient = ReturnType<typeof createPanelClient>;
 
-/** Signs in the first owner of the demo account. */
+/** Sets up the first owner of the demo account, and signs them in. */
 export async function signInOwner({
   url,
   service,

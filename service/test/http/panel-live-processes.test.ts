@@ -9,7 +9,7 @@ test.skipIf(!hasPostgres)(
   'the live tail of one process shows the events of all processes',
   async () => {
     const env = { DATABASE_URL: await createPostgresDatabase(), RATE_LIMITS: 'off' };
-    // Like processes, they share only the database; the folder holds the keys.
+    // Like separate processes, the services share only the database, and the folder with the keys.
     const first = await startInProcess(env);
     const { dataDirectory } = first.config;
     const services = [first, await startInProcess(env, { dataDirectory })];
@@ -18,7 +18,7 @@ test.skipIf(!hasPostgres)(
       const [here, there] = services.map((each) => createClient(each));
       if (!here || !there) throw new Error('Expected two services.');
       const owner = await signInOwner(first);
-      // Earlier events are not shown, and the other process knows that nobody is watching.
+      // This event is not shown, because nobody was watching when it occurred.
       await there.decideImage('before');
 
       const tail = await openLiveTail(urls[0] ?? '', owner.cookie());
@@ -37,7 +37,7 @@ test.skipIf(!hasPostgres)(
       ]);
       const decision = await here.decideImage('player');
       expect((await tail.lines(4)).at(-1)?.data).toMatchObject({ id: decision.id });
-      // A second page starts with new events, and the first continues after it leaves.
+      // A second tail starts with new events, and the first one continues after the second is closed.
       const second = await openLiveTail(urls[0] ?? '', owner.cookie());
       await second.more();
       const next = await there.decideImage('player');

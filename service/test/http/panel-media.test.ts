@@ -82,7 +82,7 @@ test.each([
   ['harbour.png', 'image/png', { width: 1_200, height: 675 }],
   ['meadow-poster.jpg', 'image/jpeg', { width: 640, height: 360 }],
   ['lantern.html', 'text/html', {}],
-])('%s is %s', async (file, mime, facts) => {
+])('%s is detected as %s', async (file, mime, facts) => {
   const { status, body } = await upload(demo(file), mime, file);
   expect(status).toBe(201);
   expect(body).toMatchObject({ mime, ...facts });
@@ -91,7 +91,7 @@ test.each([
 const script = '<script>document.title="ran"</script>';
 const endless = (() => {
   const body = Buffer.from(demo('meadow.mp4'));
-  // The duration of the first sample in the time-to-sample table (ISO/IEC 14496-12, 8.6.1.2).
+  // Replaces the duration of the first sample in the time-to-sample table (ISO/IEC 14496-12, 8.6.1.2).
   body.writeUInt32BE(0xffffffff, body.indexOf('stts', 0, 'latin1') + 16);
   return body;
 })();

@@ -21,7 +21,7 @@ let owner: PanelClient;
 const clock = createManualClock(Date.parse('2030-01-01T00:00:00Z'));
 const wait = (ms: number) => clock.set(clock.nowMs() + ms);
 beforeAll(async () => {
-  // Lets a test sign in from several IPs.
+  // With a trusted proxy, tests can sign in from several IPs.
   running = await startInProcess({ RATE_LIMITS: 'off', TRUSTED_PROXIES: '127.0.0.1' }, { clock });
   owner = await signInOwner(running);
 });
@@ -198,7 +198,7 @@ test('an unknown e-mail and a wrong password get the same response, and guessing
   expect((await browser().signIn('owner@example.com', wrong)).status).toBe(401);
 });
 
-/** Signs in from a separate IP. */
+/** Signs in from this IP. */
 const signInFrom = (address: string, email: string, secret = password, code?: string) =>
   browser().send(
     'POST',
@@ -231,7 +231,7 @@ test('guesses from many IPs slow down the account, except on IPs from which it h
   const email = 'owner@example.com';
   expect((await signInFrom('192.0.2.1', email)).status).toBe(200);
   await signInFrom('198.51.100.1', email, 'a guess');
-  // As if there had been 48 more guesses, each from a different IP.
+  // Simulates 48 more guesses, each from a different IP.
   await database.query('UPDATE sign_in_attempts SET failures = 49 WHERE known_until IS NULL');
   expect((await signInFrom('198.51.100.2', email, 'a guess')).status).toBe(401);
   const foreign = await signInFrom('203.0.113.1', email, 'a guess');
@@ -390,7 +390,7 @@ test('a request for the one-time code does not count as a failed attempt', async
   wait(minuteMs);
   for (let times = 0; times < 3; times += 1)
     expect(codeOf(await signInFrom('192.0.2.9', email))).toEqual([401, 'code_required']);
-  // Guessing the code still counts, and the request for it doesn't reset the count.
+  // A wrong code counts as a failed attempt, and a request for the code does not reset the count.
   expect((await signInFrom('192.0.2.9', email, password, '000000')).status).toBe(401);
   expect(codeOf(await signInFrom('192.0.2.9', email))).toEqual([429, 'rate_limited']);
   wait(31_000);

@@ -262,7 +262,7 @@ test('the health of a source counts its responses by hour, with latency percenti
   expect(hours).toHaveLength(24);
   const sum = (name: 'requests' | 'bids' | 'errors') =>
     hours.reduce((total, hour) => total + hour[name], 0);
-  // Its circuit opens with the eighth failure; requests that are not sent count as errors only.
+  // The circuit opens after the eighth failure. Requests that are not sent count as errors, but not as requests.
   expect([sum('requests'), sum('bids'), sum('errors')]).toEqual([16, 0, 12]);
   expect(latencyMs?.p50).toBeGreaterThan(0);
   expect(latencyMs?.p99).toBeGreaterThanOrEqual(latencyMs?.p50 ?? Infinity);

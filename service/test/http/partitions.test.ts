@@ -20,7 +20,7 @@ import { createPostgresDatabase, hasPostgres } from '../postgres-database.ts';
 const folder = mkdtempSync(join(tmpdir(), 'trueward-'));
 let database: Database;
 beforeAll(async () => {
-  // A new database, without statistics and cached plans.
+  // Not a database from the pool, which may have statistics and cached plans.
   await copyEmptyDatabase(join(folder, 'database'));
   database = await openPGlite(join(folder, 'database'), () => undefined);
   await migrate(database);
@@ -35,7 +35,7 @@ const dayMs = 86_400_000;
 /** A Thursday. */
 const nowMs = Date.UTC(2026, 10, 19);
 
-/** Stores a decision of this time with one event, and returns its id. */
+/** Stores a decision at this time with one event, and returns its id. */
 async function store(atMs: number): Promise<string> {
   const id = createIds({ nowMs: () => atMs }, randomBytes)('decision');
   const record: DecisionRecord = {
@@ -68,7 +68,7 @@ async function store(atMs: number): Promise<string> {
   return id;
 }
 
-/** Stores the decision's event again; returns whether it was new. */
+/** Reports the decision's event. Returns whether the event was new. */
 const reportEvent = async (decisionId: string, atMs: number): Promise<boolean> => {
   const [occurredAtMs, receivedAtMs] = [atMs, atMs];
   const times = { occurredAtMs, receivedAtMs, offsetMs: 0, clamped: false };
@@ -99,7 +99,7 @@ test.skipIf(!hasPostgres)(
     const ids = Array.from({ length: 50 }, (_, index) => `dec_${index}`);
     const plans = await server.transaction(
       async (queries) => {
-        // The server caches the sixth plan, which is generic.
+        // From the sixth execution on, the server uses a cached generic plan.
         for (let attempt = 0; attempt < 6; attempt += 1) {
           await readDecisions(queries, scope, ids, { lock: true });
           await readEvidence(queries, scope.accountId, ids);
@@ -130,12 +130,12 @@ test.skipIf(!hasPostgres)(
 );
 
 test('rows are stored in the partition of their week, and dropping old weeks keeps the sums', async () => {
-  // Twice, as after a restart.
+  // The current week twice, as after a restart.
   for (const ms of [nowMs - 21 * dayMs, nowMs, nowMs]) await createPartitions(database, ms);
   const old = await store(nowMs - 21 * dayMs);
   const now = await store(nowMs);
   const nextWeek = await store(nowMs + 5 * dayMs);
-  // Before its partition exists, as after an import.
+  // Its week has no partition, as after an import.
   const ancient = await store(nowMs - 200 * dayMs);
   expect(await read('decisions')).toEqual({
     [old]: 'decisions_20261026',
@@ -149,7 +149,7 @@ test('rows are stored in the partition of their week, and dropping old weeks kee
     [nextWeek]: 'timelines_20261123',
     [ancient]: 'timelines_other',
   });
-  // However late a duplicate arrives, it is in the same partition as the original.
+  // A late duplicate is stored in the same partition as the original, and so is recognized.
   expect(await reportEvent(old, nowMs)).toBe(false);
 
   const { dropped } = await dropOldWeeks(

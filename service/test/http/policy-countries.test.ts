@@ -3,7 +3,7 @@ import { expect, test } from 'vitest';
 import { startInProcess } from '../in-process.ts';
 import { createClient } from './client.ts';
 
-/** The results of a page's and a server's request from a country. */
+/** Requests a decision from a page and from a game server, with a country header. Returns both results. */
 async function request(env: Record<string, string>) {
   const running = await startInProcess({ RATE_LIMITS: 'off', ...env });
   const { call, publishable, secret } = createClient(running);

@@ -29,7 +29,7 @@ pool_mode = transaction
 default_pool_size = 2
 `;
   writeFileSync(join(folder, 'pgbouncer.ini'), settings);
-  // Like PostgreSQL, it does not run as root.
+  // Like PostgreSQL, PgBouncer does not run as root.
   const uid = Number(execFileSync('id', ['-u', 'nobody'], { encoding: 'utf8' }));
   const pooler = spawn(binary, [join(folder, 'pgbouncer.ini')], {
     stdio: 'ignore',
@@ -54,7 +54,7 @@ default_pool_size = 2
   const started = await Promise.all(
     Array.from({ length: 40 }, async (_, index) => {
       const client = clients[index % 2] ?? clients[0];
-      if (!client) throw new Error('There is no process.');
+      if (!client) throw new Error('Expected a process.');
       const decision = await client.decideImage(`player-${index}`);
       return (await client.begin(decision)).body.results[0]?.status;
     }),

@@ -4,10 +4,10 @@ import { createPostgresDatabase, hasPostgres } from '../postgres-database.ts';
 import { startPrivatePostgres } from '../private-postgres.ts';
 
 test.skipIf(!hasPostgres)(
-  'a host that refuses connections is skipped for the next one',
+  'a host that refuses connections is skipped in favor of the next one',
   async () => {
     const url = new URL(await createPostgresDatabase());
-    // Port 1 is reserved, and nothing listens there.
+    // Nothing listens on port 1, which is reserved.
     const text = `postgres://${url.username}@127.0.0.1:1,${url.host}${url.pathname}`;
     for (let time = 0; time < 10; time += 1) {
       const database = openPostgres(text, () => undefined);

@@ -8,7 +8,7 @@ const meadow = readFileSync(
   fileURLToPath(new URL('../../../demo/creatives/dist/meadow.mp4', import.meta.url)),
 );
 
-/** The meadow with this many entries in its first time-to-sample table (ISO/IEC 14496-12, 8.6.1.2). */
+/** Returns the meadow video with `entries` entries in its first time-to-sample table (ISO/IEC 14496-12, 8.6.1.2). */
 function withSampleTimes(entries: number): Buffer {
   const at = meadow.indexOf('stts') - 4;
   const oldSize = meadow.readUInt32BE(at);
@@ -46,7 +46,7 @@ test('a file that keeps the parser busy does not block the process', async () =>
   thread = createProbeThread();
   await thread.probe(meadow);
   const costly = withSampleTimes(2_000_000);
-  // Copying the file to the thread is the only work here.
+  // In this thread, the file is only copied.
   const before = performance.eventLoopUtilization();
   await expect(thread.probe(costly)).rejects.toThrow(/lasts .* s; a video must last/);
   const { active, idle } = performance.eventLoopUtilization(before);
@@ -54,7 +54,7 @@ test('a file that keeps the parser busy does not block the process', async () =>
 });
 
 test('a file that takes too long to parse is rejected and does not delay the next one', async () => {
-  // Nothing is loaded in 1 ms.
+  // The parser cannot even be loaded in 1 ms.
   thread = createProbeThread({ timeoutMs: 1 });
   const results = await Promise.allSettled([thread.probe(meadow), thread.probe(meadow)]);
   for (const result of results)

@@ -44,13 +44,13 @@ describe.skipIf(!hasPostgres)('on PostgreSQL', () => {
       const text = await (await fetch(`${cluster.urls[1]}/metrics`)).text();
       return Number(/^trueward_configuration_age_seconds (\S+)$/m.exec(text)?.[1]);
     };
-    // The other process polls for changes twice a second; until then it doesn't know the webhook.
+    // The other process polls for changes twice a second, and knows the webhook after the next poll.
     for (;;) {
       const sinceS = (performance.now() - registeredMs) / 1_000;
       if ((await ageS()) < sinceS) break;
     }
 
-    // Decided by one, reported to both at once: one reward and one webhook event.
+    // The ad comes from one process, and its completion is reported to both concurrently.
     const decision = await here.decideImage('both');
     await there.begin(decision);
     await cluster.moveClock({ advanceMs: 5_000 });
@@ -75,7 +75,7 @@ describe.skipIf(!hasPostgres)('on PostgreSQL', () => {
       const { body } = await there.call<{ data: Delivery[] }>('GET', path, there.secret);
       return body.data.map((delivery) => delivery.attempts.length);
     };
-    // An attempt is recorded after the receiver's response.
+    // Polls, because an attempt is recorded after the receiver's response.
     await expect.poll(attempts).toEqual([1]);
 
     // A kill switch set through one process applies to the other too.
@@ -117,7 +117,7 @@ describe.skipIf(!hasPostgres)('on PostgreSQL', () => {
           `SELECT seen_at::text AS at FROM limit_uses WHERE name = ''`,
         )
       ).map(({ at }) => at);
-    /** Each round writes, then reads: once both have written twice, both have read what is there now. */
+    /** Resolves when both processes have written twice. As each reads after it writes, both have the current counts. */
     const exchangeCounts = async (): Promise<void> => {
       for (let round = 0; round < 2; round += 1) {
         const before = await seenAt();
@@ -126,18 +126,18 @@ describe.skipIf(!hasPostgres)('on PostgreSQL', () => {
           .toBe(2);
       }
     };
-    // A process reports no requests from before it knew of the other.
+    // A process does not share requests from before it detected the other process.
     await exchangeCounts();
     expect(await flood()).toContain(429);
     await exchangeCounts();
     expect(await counts()).not.toEqual([]);
-    // A process that has used more than a quarter of a limit exchanges its counts with the others.
+    // A process shares its counts once it has used more than a quarter of a limit.
     const startedMs = performance.now();
     let passed = 0;
     while (passed < 20 && (await request(there)) === 200) passed += 1;
     await exchangeCounts();
     while ((await request(there)) === 200) passed += 1;
-    // Alone, this process would admit sixty, and two more each second.
+    // Without shared counts, this process would admit sixty requests, and two more each second.
     expect(passed).toBeLessThan(40 + (2 * (performance.now() - startedMs)) / 1_000);
     // Users and IPs must not be readable.
     expect((await counts()).every(({ name }) => /^[\w-]{22}$/.test(name))).toBe(true);

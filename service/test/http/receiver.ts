@@ -6,7 +6,7 @@ export interface Received {
   headers: Record<string, string>;
 }
 
-/** A webhook receiver. `respond` returns the status for the n-th request, from 0. */
+/** Starts a webhook receiver. `respond` returns the status for a request, given its index. */
 export async function startReceiver(
   respond: (index: number) => number = () => 200,
   moreHeaders: Readonly<Record<string, string>> = {},

@@ -1,6 +1,6 @@
 /**
- * Compatibility with the previous and the next release, from a recording that `service/test/upgrade/record.ts`
- * made. `upgrade.full.test.ts` builds and runs the previous release itself.
+ * Tests compatibility with the previous and the next release, using a recording by `service/test/upgrade/record.ts`.
+ * `upgrade.full.test.ts` builds and runs the previous release itself.
  */
 import { readFileSync } from 'node:fs';
 import type { Problem } from '@trueward/protocol/wire';
@@ -31,10 +31,10 @@ test('tokens of the previous release are read the same way, and tokens issued he
   }
 });
 
-/** Other values differ each time; these are what clients act on. */
+/** Clients act on these values. All others differ each time. */
 const fixed = new Set(['status', 'state', 'placement', 'format', 'reward', 'min_watch_ms']);
 
-/** The paths of a JSON document with the type of each value, or the value itself if clients act on it. */
+/** Returns the paths in a JSON document with the type of each value, or the value itself if clients act on it. */
 function outline(value: unknown, path = '', name = ''): [string, unknown][] {
   if (typeof value !== 'object' || value === null || fixed.has(name))
     return [[path, fixed.has(name) ? JSON.stringify(value) : typeof value]];
@@ -52,7 +52,7 @@ test('clients of the previous release get the same responses, and earn their rew
   for (const [index, { status, answer }] of recorded.steps.entries()) {
     const here = played[index];
     expect([index, here?.status]).toEqual([index, status]);
-    // Members may be added here, never removed.
+    // A release may add members, but never remove any.
     expect(outline(here?.answer)).toEqual(expect.arrayContaining(outline(answer)));
   }
   expect(played.at(-1)?.answer).toMatchObject({ state: 'earned' });
@@ -65,7 +65,7 @@ test('webhooks signed by the previous release are verified', async () => {
   expect(event).toMatchObject({ type: 'decision.rewarded', data: { placement: 'revive' } });
 });
 
-/** The key with which all processes of an installation sign tokens. */
+/** Reads the key that signs the installation's tokens. */
 const tokenKey = (): Promise<string> => {
   const { service, config, clock } = game;
   return readServiceSecret(service.database, openSecretBox(config), clock, 'decision_token');
@@ -75,7 +75,7 @@ test('a token in the next release’s format earns its reward', async () => {
   const key = await tokenKey();
   const decision = await game.decide('of two releases');
   const claims = createDecisionTokens(key).verify(decision.token);
-  if (!claims) throw new Error('The token was issued a moment ago.');
+  if (!claims) throw new Error('Expected a valid token.');
   const token = createDecisionTokens(key, 2).sign(claims);
   expect(token).not.toBe(decision.token);
   expect(await game.watch({ ...decision, token })).toMatchObject({ state: 'earned' });

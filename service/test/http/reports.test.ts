@@ -20,7 +20,7 @@ const address = (rest = '') => `/v1/reports?from=${hour(-24)}&to=${hour(2)}${res
 const read = async (rest?: string) =>
   (await client.call<Report>('GET', address(rest), client.secret)).body;
 
-/** The expected sums, counted from the rows of decisions and events. */
+/** Counts the expected sums from the rows of decisions and events. */
 async function recount(): Promise<Record<string, number>> {
   const rows = await running.service.database.query<{ metric: string; count: number }>(
     `WITH own AS (SELECT * FROM decisions WHERE environment = 'sandbox')

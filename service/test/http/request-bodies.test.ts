@@ -13,10 +13,10 @@ beforeAll(async () => {
 afterAll(() => service.stop());
 
 const good = { placement: 'revive', user_ref: 'u', formats: ['image'] };
-/** As deep as a body can be; because of the escape, the service walks through all of it. */
+/** A body with the maximum depth. The escape makes the service search the whole body for unstorable text. */
 const deep = `${'['.repeat(32_000)}"\\u0000"${']'.repeat(32_000)}`;
 
-test('a deeply nested body is rejected by every route, whole or in one member', async () => {
+test('every route rejects a deeply nested body and a deeply nested member', async () => {
   const placement = `{"name":"deep","format":"rewarded","more":${deep}}`;
   for (const [path, key, body] of [
     ['/v1/decisions', client.publishable, deep],
@@ -57,7 +57,7 @@ test('a body without Content-Length is accepted unless it is too long', async ()
   expect(await post(long, { 'content-length': String(long.length) })).toBe(413);
 });
 
-test('a client that disconnects while it sends its body affects nobody', async () => {
+test('a client that disconnects while it sends its body does not affect other clients', async () => {
   await new Promise<void>((resolve) => {
     const request = send(`${service.url}/v1/decisions`, {
       method: 'POST',

@@ -88,7 +88,7 @@ test('the service uses a source’s current headers', async () => {
   )[0] ?? { account_id: '' };
   const external = (source: Source) => {
     const found = toExternalSource(source);
-    if (!found) throw new Error('It is no external source.');
+    if (!found) throw new Error('This is not an external source.');
     return found;
   };
   const scope = { accountId, environment: 'sandbox' } as const;
@@ -100,7 +100,7 @@ test('the service uses a source’s current headers', async () => {
   expect(await headers.read(accountId, first)).toEqual({ 'X-Key': 'a' });
   expect(await headers.read(accountId, external(created))).toEqual({ 'X-Key': 'b' });
 
-  // Without them, a bidder would be asked as somebody else.
+  // Without its credentials, the service would call the bidder as an unknown client.
   await headers.store(operation, created.id, {});
   await expect(headers.read(accountId, external(created))).rejects.toThrow('request_headers again');
   const without = external({ ...created, request_header_names: [] });

@@ -78,7 +78,7 @@ test('every kind is created with its defaults, read, listed, updated, archived, 
   expect(policy).toMatchObject({ when: {}, status: 'active' });
   expect(creative).toMatchObject({ categories: [], review: { status: 'pending_review' } });
 
-  // In this order, no archived object is in use.
+  // In this order, no object is in use when it is archived.
   const cases: [string, Document, object][] = [
     ['/v1/kill-switches', killSwitch, { reason: 'why' }],
     ['/v1/policies', policy, { status: 'paused' }],
@@ -159,7 +159,7 @@ test.each([
     '/placements/0',
   ],
   ['/v1/kill-switches', { scope: 'source', target_id: 'src_x', state: 'on' }, '/target_id'],
-])('%s refuses %j', async (path, body, pointer) => {
+])('%s rejects %j', async (path, body, pointer) => {
   const response = await post<Problem>(path, body);
   expect([response.status, response.body.code]).toEqual([422, 'invalid_request']);
   expect(response.body.errors?.map((error) => error.pointer)).toContain(pointer);
@@ -174,7 +174,7 @@ test.each([
   [{ click_url: 'javascript:alert(1)' }, '/click_url'],
   [{ media: { ...image, format: 'video', duration_ms: 5_000 } }, '/media/files/0/mime'],
   [{ advertiser_id: 'adv_01h455vb4pex5vsknk084sn02q' }, '/advertiser_id'],
-])('a creative cannot become %j', async (change, pointer) => {
+])('a creative cannot be changed to %j', async (change, pointer) => {
   const { creative } = await demand();
   const response = await patch<Problem>(`/v1/creatives/${creative.id}`, change);
   expect(response.status).toBe(422);

@@ -24,7 +24,7 @@ test('every list has the content type JSON', async () => {
   expect(lists).toContain('/v1/webhook-events');
   for (const path of lists) {
     const { status, headers } = await get(path);
-    if (status !== 200) continue; // for the panel only, or with required parameters
+    if (status !== 200) continue; // panel users only, or required parameters are missing
     expect([path, headers.get('content-type')]).toEqual([path, 'application/json; charset=utf-8']);
   }
 });
@@ -34,7 +34,7 @@ test.each([
   `/v1/placements/${'p'.repeat(101)}`,
   '/v1/decisions/%zz',
   '/v1/%E0%A4%A',
-])('a path that the router rejects gets a problem document: %.40s', async (path) => {
+])('the response for a path that the router rejects is a problem document: %.40s', async (path) => {
   const { status, headers, body } = await get<Problem>(path);
   expect([status, body.status, body.code]).toEqual([404, 404, 'not_found']);
   expect(headers.get('content-type')).toContain('application/problem+json');

@@ -10,7 +10,7 @@ beforeAll(async () => {
 afterAll(() => game.stop());
 
 const denied = (reason: string) => ({ state: 'denied', reason });
-/** The positions of the claims in a token. */
+/** The positions of claims in a token. */
 const claims = { environment: 2, placement: 3, issuedAtMs: 5, expiresAtMs: 6, userRef: 7 };
 const edit = (token: string, claim: keyof typeof claims, value: string): string => {
   const dot = token.lastIndexOf('.');
@@ -31,7 +31,7 @@ test('an ad watched offline and reported hours later is rewarded, and the reward
     occurred_at: ago([5_000, 3_000, 0][index] ?? 0),
   }));
   if (!start || !seen || !complete) throw new Error('Expected three events.');
-  // The completion first, because requests can arrive in any order; its reward is pending until the impression arrives.
+  // The completion can arrive first. Its reward is pending until the impression arrives.
   game.pass(6 * 3_600_000);
   const { decisions } = await game.report(start, complete);
   expect(decisions).toMatchObject([{ state: 'pending', reason: 'no_impression' }]);
@@ -148,7 +148,7 @@ describe('time', () => {
     for (let count = 0; count < 6; count += 1) ads.push(await game.decide('speeder'));
     const loadedMs = game.clock.nowMs();
     game.pass(10_000);
-    // How far the page's clock is ahead.
+    // How far ahead the page's clock is.
     let ahead = 0;
     const pass = (ms: number) => {
       game.pass(ms / 16);
@@ -256,7 +256,7 @@ describe('concurrency', () => {
   test('ten ads loaded simultaneously earn no more than the elapsed time allows', async () => {
     const ads = await Promise.all(Array.from({ length: 10 }, () => game.decide('farmer')));
     const startedMs = game.clock.nowMs();
-    // Each claims to have followed the previous one as closely as tolerated.
+    // Each ad claims to have started as soon after the previous one as the tolerance allows.
     for (const [index, ad] of ads.entries()) {
       game.clock.set(Math.max(game.clock.nowMs(), startedMs + 5_000 + index * 3_000));
       const begin = new Date(Math.max(startedMs, game.clock.nowMs() - 4_000)).toISOString();
@@ -287,7 +287,7 @@ describe('concurrency', () => {
     const [first, second] = [await request(), await request()];
     game.pass(20_000);
     const ago = (ms: number) => new Date(game.clock.nowMs() - ms).toISOString();
-    // The later completion is sent first, so that the other one precedes it in time.
+    // The later completion arrives first, so the cap has to consider completions in any order.
     for (const [ad, beganMs] of [
       [first, 7_000],
       [second, 17_000],

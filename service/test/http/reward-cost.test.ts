@@ -8,13 +8,13 @@ beforeAll(async () => {
 });
 afterAll(() => game.stop());
 
-/** Records the statements on decisions and events, by transaction. */
+/** Records the statements about decisions and events, grouped by transaction. */
 async function statementsOf(work: () => Promise<unknown>): Promise<{
   alone: string[];
   together: string[][];
 }> {
   const { database } = game.service;
-  // A maintenance job may be deleting inactive players at the moment, and trackers are polled.
+  // Excludes background work: a maintenance job deletes inactive players, and trackers are polled.
   const about = (text: string) =>
     /\b(decisions|ad_events|timelines)\b|INTO (viewers|rollup_deltas)/.test(text) &&
     !text.includes('tracker_requests');

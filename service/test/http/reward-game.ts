@@ -14,7 +14,7 @@ import { createClient } from './client.ts';
 
 export type Filled = Decision & { token: string };
 
-/** A service with a manual clock, and the requests of players and cheaters. */
+/** Starts a service with a manual clock. Returns it with functions that play and cheat. */
 export async function startGame(databaseUrl?: string) {
   const clock = createManualClock(Date.UTC(2026, 5, 1));
   const running = await startInProcess(
@@ -72,7 +72,7 @@ export async function startGame(databaseUrl?: string) {
       if (body.status !== 'filled') throw new Error(`Expected an ad: ${JSON.stringify(body)}`);
       return body;
     },
-    /** Watches an ad of five seconds like an honest player. */
+    /** Watches a five-second ad as an honest player does. */
     async watch(decision: Filled): Promise<RewardStatus | undefined> {
       await report(event(decision, 'start'));
       clock.advance(5_000);

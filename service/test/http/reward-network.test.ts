@@ -2,14 +2,14 @@ import type { AdEvent } from '@trueward/protocol/wire';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { startGame, type Filled, type Game } from './reward-game.ts';
 
-/** Honest players with real-world networks and devices: nothing here may be denied. */
+/** The players in these tests are honest, so no reward may be denied, however bad the network or device. */
 let game: Game;
 beforeAll(async () => {
   game = await startGame();
 });
 afterAll(() => game.stop());
 
-/** The events of a watch, with the milliseconds since its start. */
+/** Returns the events of a watched ad, each with its time since the start in milliseconds. */
 function watched(decision: Filled): [number, AdEvent][] {
   const fullMs = decision.min_watch_ms ?? 0;
   const at = (type: AdEvent['type'], share: number, more: Partial<AdEvent> = {}) =>
@@ -24,7 +24,7 @@ function watched(decision: Filled): [number, AdEvent][] {
   ];
 }
 
-/** Plays an ad whose events are sent immediately, each in flight for the time returned by `flightOf`. */
+/** Watches an ad and sends each event immediately. `flightOf` returns how long its request is in flight. */
 async function play(
   userRef: string,
   format: 'image' | 'video',

@@ -3,7 +3,7 @@ import { incrementConfigVersion } from '../../src/resource/resource-store.ts';
 import type { Queries } from '../../src/store/database.ts';
 import type { Game } from './reward-game.ts';
 
-/** Changes of an operator, written directly to the database; in effect when the promise resolves. */
+/** Writes an operator's change directly to the database. It is in effect when the promise resolves. */
 async function change(game: Game, work: (queries: Queries) => Promise<void>): Promise<void> {
   const { database, configuration } = game.service;
   const accountId = await accountOf(game);
@@ -21,7 +21,7 @@ export async function accountOf(game: Game): Promise<string> {
   return row?.account_id ?? '';
 }
 
-/** Changes members of a sandbox placement; `undefined` removes one. */
+/** Changes members of a sandbox placement; `undefined` removes a member. */
 export const updatePlacement = (
   game: Game,
   name: string,

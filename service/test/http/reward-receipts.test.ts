@@ -77,12 +77,12 @@ test('after a rotation, new receipts use the new key, and previous ones are vali
     );
     return body.keys.map(({ kid }) => kid);
   };
-  // A request for the keys makes the service reload them, at most once a second.
+  // A request for the public keys makes the service reload them, but at most once a second.
   await expect.poll(async () => (await kids()).length).toBe(2);
   const fresh = await earn('after');
   expect(decodeProtectedHeader(fresh).kid).not.toBe(decodeProtectedHeader(old).kid);
   const later = { ...(await options()), now: () => game.clock.nowMs() };
-  // A different URL for the cache, as for a game server that has just started.
+  // A URL that is not cached yet, as in a game server that has just started.
   const keys = `${jwksUrl}?after`;
   expect(await verifyReceipt(old, keys, later)).toMatchObject({ userRef: 'before' });
   expect(await verifyReceipt(fresh, keys, later)).toMatchObject({ userRef: 'after' });
@@ -98,7 +98,7 @@ test('a child’s user_ref is not stored, but is delivered to the game server', 
   expect(status?.state).toBe('earned');
   const receipt = await verifyReceipt(status?.receipt ?? '', `${jwksUrl}?child`, await options());
   expect(receipt.userRef).toBe(child);
-  // The same receipt for every holder of the token, and none without the token.
+  // Requests with the token return the same receipt, and requests without it return none.
   const again = await game.client.call<{ receipt?: string }>(
     'GET',
     `/v1/decisions/${decision.id}`,

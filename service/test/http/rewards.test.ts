@@ -48,7 +48,7 @@ test('a watched ad earns its reward once, however many concurrent completions ar
   }
   expect(new Set(responses.map(({ body }) => body.decisions[0]?.receipt)).size).toBe(1);
 
-  // They were written in the transactions of their causes.
+  // Each delivery was written in the transaction of the change that caused it.
   const deliveries = await service.service.database.query(
     'SELECT id FROM deliveries WHERE webhook_id = $1',
     [webhook.body.id],
@@ -97,7 +97,7 @@ test('in live, impressions are stored as webhook events only while a webhook sub
     url: 'https://game.example/webhooks',
     events: ['decision.served'],
   });
-  // A disabled webhook may recover missed events later.
+  // A disabled webhook can recover missed events later, so they must be stored.
   await live.call('PATCH', `/v1/webhooks/${webhook.id}`, live.secret, { status: 'disabled' });
   expect(await play('missed')).toEqual(['decision.rewarded', 'decision.served']);
 
@@ -126,7 +126,7 @@ test('the receipt of an earned reward verifies with the published keys', async (
   });
 });
 
-test('an earned reward carries its evidence in the status and in the webhook event; others have none', async () => {
+test('only for an earned reward do the status and the webhook event contain evidence', async () => {
   const decision = await client.decideImage('evidence');
   const begun = await client.begin(decision);
   expect(JSON.stringify(begun.body)).not.toContain('evidence');

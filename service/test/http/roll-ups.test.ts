@@ -16,7 +16,7 @@ const rethrow = (_: string, error: unknown): never => {
   throw error;
 };
 
-/** Counts of rows and counts in reports, in one snapshot, for the metrics that every play changes. */
+/** Reads the counts of rows and the counts in reports in one snapshot, for the metrics that every ad changes. */
 const compare = `WITH rows AS (
     SELECT 'filled' AS metric, count(*) AS count FROM decisions WHERE status = 'filled'
     UNION ALL SELECT 'starts', count(*) FROM recorded_events WHERE type = 'start'
@@ -40,7 +40,7 @@ describe.skipIf(!hasPostgres)('three processes that serve one account', () => {
     const env = {
       DATABASE_URL: databaseUrl,
       TRUEWARD_MASTER_KEY: masterKey,
-      // Waiting for a lock fails.
+      // Short, so that a process that waits for a lock fails.
       DATABASE_LOCK_TIMEOUT_MS: '500',
       RATE_LIMITS: 'off',
     };
@@ -49,7 +49,7 @@ describe.skipIf(!hasPostgres)('three processes that serve one account', () => {
     database = openPostgres(databaseUrl, () => undefined);
     const [row] = await database.query<{ account_id: string }>('SELECT account_id FROM accounts');
     accountId = row?.account_id ?? '';
-    // Only the tests fold here.
+    // Claims the job, so that only the tests fold.
     await database.query(
       `INSERT INTO chores VALUES ('service', 'roll-ups', now() + interval '1 day')
         ON CONFLICT (account_id, name) DO UPDATE SET begun_at = excluded.begun_at`,
@@ -82,7 +82,7 @@ describe.skipIf(!hasPostgres)('three processes that serve one account', () => {
     );
     return rows;
   };
-  /** The group in which the players of {@link play} are counted. */
+  /** Returns one count for each metric, to be added to the same groups as the counts of {@link play}. */
   const readCounts = async (): Promise<Count[]> => {
     const rows = await database.query<Record<string, string> & { hour: Date }>(
       'SELECT DISTINCT ON (metric) * FROM rollup_counts',
@@ -102,7 +102,7 @@ describe.skipIf(!hasPostgres)('three processes that serve one account', () => {
     }));
   };
 
-  test('no process waits for another’s open transaction that counts the same', async () => {
+  test('no process waits for another process’s open transaction that adds to the same counts', async () => {
     await play(0, 'first');
     await foldRollups(database, never, rethrow);
     const counts = await readCounts();
@@ -122,11 +122,11 @@ describe.skipIf(!hasPostgres)('three processes that serve one account', () => {
       expect(await foldDeltas(queries, accountId, 1_000)).toBeGreaterThan(0);
       await queries.query('SELECT FROM rollups FOR UPDATE');
       await Promise.all([0, 1, 2].map((index) => play(index, `beside a fold-${index}`)));
-      // Its own view is complete, and so are the others'.
+      // The sums are complete both inside and outside the transaction.
       const [own] = await queries.query<Compared>(compare);
       expect(own?.reported).toBe(own?.recount);
       await expectEqualSums();
-      // Another fold takes the remaining deltas without waiting, and times out on the roll-up row.
+      // Another fold claims the remaining deltas without waiting, and then times out on the roll-up row.
       const failed: string[] = [];
       await foldRollups(database, never, (account) => failed.push(account));
       expect(failed).toEqual([accountId]);
@@ -165,7 +165,7 @@ describe.skipIf(!hasPostgres)('three processes that serve one account', () => {
             (await victim.query(text, params as unknown[])).rows as T[],
           execute: () => Promise.reject(new Error('unused')),
         };
-        // It may wait for a row that another fold has updated; then it is killed while waiting.
+        // The fold may be killed while it waits for a row that another fold has updated.
         const { rows } = await victim.query<{ pid: number }>('SELECT pg_backend_pid() AS pid');
         const fold = foldDeltas(queries, accountId, 3).catch(() => 0);
         await Promise.race([fold, sleep(20)]);

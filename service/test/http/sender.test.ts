@@ -26,7 +26,7 @@ afterEach(async () => {
   await new Promise((resolve) => (server ? server.close(resolve) : resolve(undefined)));
 });
 
-/** Starts a receiver that responds with exactly these bytes; returns its URL. */
+/** Starts a receiver whose raw responses the test writes. Returns the receiver's URL. */
 async function receive(respond: (socket: Socket) => void): Promise<string> {
   server = createServer((socket) => {
     sockets.add(socket);
@@ -45,9 +45,9 @@ const deliver = (url: string) =>
 
 test.each<[string, (socket: Socket) => void, object]>([
   ['closes the connection', (socket) => socket.destroy(), { error: expect.any(String) as string }],
-  ['never answers', () => undefined, { error: 'no response within 0.3 s' }],
+  ['never responds', () => undefined, { error: 'no response within 0.3 s' }],
   [
-    'speaks something else',
+    'does not speak HTTP',
     (socket) => socket.end('220 mail.example ESMTP\r\n'),
     { error: expect.any(String) as string },
   ],
@@ -73,22 +73,22 @@ test.each<[string, (socket: Socket) => void, object]>([
     { status: 500, response: 'no' },
   ],
   [
-    'promises more than it sends',
+    'sends less than its Content-Length',
     (socket) => socket.end('HTTP/1.1 200 OK\r\nContent-Length: 1000\r\n\r\nshort'),
     { status: 200, response: 'short' },
   ],
   [
-    'sends more than it promised',
+    'sends more than its Content-Length',
     (socket) => socket.end('HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nokHTTP/1.1 500 No\r\n\r\n'),
     { status: 200, response: 'ok' },
   ],
   [
-    'never ends its answer',
+    'never completes its response',
     (socket) => socket.write('HTTP/1.1 200 OK\r\nContent-Length: 9\r\n\r\nslow'),
     { status: 200, response: 'slow' },
   ],
   [
-    'sends without end',
+    'sends an endless body',
     (socket) => {
       const more = () => void (socket.writable && socket.write('x'.repeat(65_536), more));
       socket.write('HTTP/1.1 200 OK\r\nTransfer-Encoding: identity\r\n\r\n', more);

@@ -14,7 +14,7 @@ beforeAll(async () => {
 });
 afterAll(() => running.stop());
 
-/** An operator's action; `object` and `value` are taken modulo what exists when it runs. */
+/** An operator's action. `object` and `value` select existing objects, modulo their number when the action runs. */
 interface Step {
   environment: 0 | 1;
   action: 'create' | 'update' | 'archive' | 'review' | 'roll' | 'rotate_secret';
@@ -28,7 +28,7 @@ const at = (list: readonly string[] | undefined, index: number): string =>
   list?.[index % Math.max(1, list.length)] ?? 'none';
 const statuses = ['active', 'paused'];
 
-/** How each kind is created and updated; rejected attempts must change nothing. */
+/** The bodies that create and update each kind. Some are invalid; rejected requests must change nothing. */
 const kinds = {
   placements: {
     create: (value: number) => ({ name: `p-${value % 20}`, format: 'banner' }),
@@ -104,7 +104,7 @@ const steps = fc.array(
   { minLength: 4, maxLength: 16 },
 );
 
-/** The ids of all objects, newest first; without the keys that the test itself uses. */
+/** Reads the ids of all objects, newest first, without the keys that the test itself uses. */
 async function readIds({ call, secret }: Client): Promise<Ids> {
   const entries = Object.keys(kinds).map(async (kind) => {
     const { body } = await call<{ data: { id: string; kind?: string }[] }>(
@@ -137,7 +137,7 @@ async function take({ environment, action, kind, object, value }: Step): Promise
   return (await client.call(method, address, client.secret, body)).status;
 }
 
-/** Everything that the decision path reads from memory, for these keys and both environments. */
+/** Returns all configuration that decisions read from memory, for these keys and both environments. */
 function contentsOf(
   configuration: Awaited<ReturnType<typeof openConfiguration>>,
   keys: { account_id: string; hash: string }[],
@@ -147,7 +147,7 @@ function contentsOf(
     keys: keys.map(({ hash }) => configuration.findKey(hash)),
     snapshots: accounts.flatMap((accountId) =>
       (['sandbox', 'live'] as const).map((environment) => {
-        // Only the service takes in external creatives; operators cannot create any.
+        // Not compared, because operators cannot create external creatives.
         const { findExternalCreative: _find, ...snapshot } = configuration.snapshot({
           accountId,
           environment,
@@ -186,6 +186,6 @@ test('after any sequence of operator calls, the snapshot in memory equals the on
     }),
     { numRuns: Number(process.env['TRUEWARD_SEQUENCES'] ?? (inject('full') ? '40' : '5')) },
   );
-  // If everything were rejected, the test would pass for the wrong reason.
+  // If all requests were rejected, the test would prove nothing.
   expect((seen.get(200) ?? 0) + (seen.get(201) ?? 0) + (seen.get(204) ?? 0)).toBeGreaterThan(20);
 });

@@ -56,17 +56,17 @@ test.each([
   ['openrtb', 'fill'],
   ['openrtb', 'wrapper'],
 ] as const)(
-  '%s with %s has an ad, which is copied, reviewed and rewarded',
+  'the ad of a %s source with the outcome %s is copied, reviewed and rewarded',
   async (kind, outcome) => {
     const source = await addSource(kind, outcome);
     expect(explanationOf(await decide(), source)?.verdict).toBe('creative_pending');
     await expect
       .poll(async () => (await creativeOf(source))?.review.status, waiting)
       .toBe('approved');
-    // Intake refreshes the configuration after its commit.
+    // The service copies the creative and then refreshes the configuration.
     await game.service.configuration.refresh();
 
-    // The configuration is compiled after the commit that the list of creatives shows.
+    // The list of creatives can show a creative before the configuration contains it.
     await expect
       .poll(async () => explanationOf(await decide(), source)?.verdict, waiting)
       .toBe('chosen');
@@ -106,16 +106,19 @@ test.each([
   ['openrtb', 'error', { verdict: expect.stringMatching(/^source_error/), http_status: 500 }],
   ['openrtb', 'invalid', { verdict: expect.stringMatching(/^source_error/), http_status: 200 }],
   ['openrtb', 'below_floor', { verdict: 'below_floor', http_status: 200 }],
-] as const)('%s with %s has no ad, and a house ad is shown', async (kind, outcome, expected) => {
-  const source = await addSource(kind, outcome);
-  // Repeated failures open no circuit: the outcome is the one that was requested.
-  for (let attempt = 0; attempt < (outcome === 'error' ? 12 : 1); attempt += 1) {
-    const decision = await decide();
-    expect(decision.status).toBe('filled');
-    expect(decision.creative?.advertiser).toBeUndefined();
-    expect(explanationOf(decision, source)).toMatchObject(expected);
-  }
-});
+] as const)(
+  'a %s source with the outcome %s has no ad, and a house ad is shown',
+  async (kind, outcome, expected) => {
+    const source = await addSource(kind, outcome);
+    // Repeated failures open no circuit, so the outcome is always the configured one.
+    for (let attempt = 0; attempt < (outcome === 'error' ? 12 : 1); attempt += 1) {
+      const decision = await decide();
+      expect(decision.status).toBe('filled');
+      expect(decision.creative?.advertiser).toBeUndefined();
+      expect(explanationOf(decision, source)).toMatchObject(expected);
+    }
+  },
+);
 
 test('the demo account has a placement that the test source fills', async () => {
   const { body } = await game.ask({
@@ -151,7 +154,7 @@ test('a source whose placement became a banner is skipped, and the decision says
     `UPDATE resources SET document = jsonb_set(document, '{placements}', '["lobby"]') WHERE id = $1`,
     [source.id],
   );
-  // Increments the version of the configuration. What the source has already is not checked again.
+  // Increments the configuration version. An update does not check the source's unchanged fields again.
   await game.client.manage('PATCH', `/v1/sources/${source.id}`, { name: 'Renamed' });
   await configuration.refresh();
   const { body } = await game.ask({ placement: 'lobby', formats: ['video', 'image'] });

@@ -23,7 +23,7 @@ describe.each([
     game.service.database.query<Record<string, unknown>>(text, params);
   const statuses = async (...events: AdEvent[]) =>
     (await game.report(...events)).results.map(({ status }) => status);
-  /** The events as the inspector and operators read them. */
+  /** Reads the events from the view that the inspector uses. */
   const recorded = ({ id }: Filled) =>
     query('SELECT * FROM recorded_events WHERE decision_id = $1 ORDER BY occurred_at, id', [id]);
   const timelineOf = async ({ id }: Filled) => {
@@ -31,7 +31,7 @@ describe.each([
     return parseTimeline(id, String(row?.['events']));
   };
 
-  /** Stores the events reported so far like the previous release. */
+  /** Moves the stored events to the table of the previous release, which stores each event as a row. */
   async function moveToRows({ id }: Filled): Promise<void> {
     const columns = `account_id, decision_id, id, type, occurred_at, received_at, offset_ms, clamped, watched_ms,
       visible_ratio, visible_ms, detail`;
@@ -147,9 +147,9 @@ describe.each([
 
   test('later events of a decision add no index entries', async ({ skip }) => {
     if (databaseUrl === undefined) return skip('The embedded database has no statistics.');
-    // A separate week, because the server updates its statistics with a delay.
+    // In another week than the other tests, whose statistics the server updates with a delay.
     game.pass(7 * 86_400_000);
-    // All of their row versions fit into one page: whether old ones can be removed depends on other sessions.
+    // Few enough that all row versions fit into one page, because other sessions can prevent the removal of old ones.
     const ads = await Promise.all(
       Array.from({ length: 6 }, (_, index) => game.decide(`hot-${index}`)),
     );

@@ -18,7 +18,7 @@ async function collect(port?: number): Promise<Collector> {
   return collector;
 }
 
-/** A service that exports to this collector; all spans have arrived when it has stopped. */
+/** Starts a service that exports to this collector. When it has stopped, all spans have arrived. */
 const startTraced = (
   collector: Pick<Collector, 'url'>,
   env: Record<string, string> = {},
@@ -29,7 +29,7 @@ const startTraced = (
     { clock },
   );
 
-/** The parent and the links of a span, by span id. */
+/** Returns the span ids of a span's parent and links. */
 const servedBy = ({ parentSpanId = '', links }: CollectedSpan): string[] => [
   parentSpanId,
   ...links.map(({ spanId }) => spanId),
@@ -55,7 +55,7 @@ test('spans of a decision, its events and its webhook reach the collector before
     user_ref: 'traced',
     formats: ['image'],
   });
-  clock.advance(1_000); // an impression takes a second of watching
+  clock.advance(1_000); // an impression requires one second of visibility
   await client.report(client.seen(decided.body));
   const [delivery] = await receiver.count(1);
   const deliveries = `/v1/webhooks/${webhook.id}/deliveries`;
@@ -116,7 +116,7 @@ test('a request continues its client’s trace, also after its body is read', as
   const request = { placement: 'revive', user_ref: 'traced' };
   const headers = { traceparent };
   await client.call('POST', '/v1/decisions', client.publishable, request, headers);
-  // A query string must not change the route of the span.
+  // A query string must not change the span's route.
   await client.call('POST', '/v1/decisions?usual=no', client.publishable, request, headers);
   await client.call('GET', '/v1/nothing-here', undefined, undefined, headers);
   await service.stop();
@@ -173,7 +173,7 @@ test('only sampled traces are exported', async () => {
   ]);
 });
 
-/** A URL on which nothing listens. */
+/** Returns a URL at which nothing listens. */
 async function deadAddress(): Promise<string> {
   const { url, close } = await startCollector();
   await close();
@@ -188,7 +188,7 @@ test('an unavailable collector does not affect requests', async () => {
     user_ref: 'traced',
   });
   expect(status).toBe(200);
-  // A stop that takes too long exits with another code.
+  // A stop that takes too long has another exit code.
   expect(await service.stop()).toBe(0);
 });
 
@@ -210,7 +210,7 @@ test('an unavailable collector is logged once, and its recovery once', async () 
 
 /** Makes a process exit when it loads an OpenTelemetry package. */
 const loader = `export const resolve = (name, context, next) => {
-  if (name.startsWith('@opentelemetry/')) throw new Error('It loads ' + name);
+  if (name.startsWith('@opentelemetry/')) throw new Error('The service loads ' + name);
   return next(name, context);
 };`;
 const hooks = `import { register } from 'node:module';

@@ -28,7 +28,7 @@ const lanes: LaneDeps = {
   gate: { run: (_owner, work) => work() },
   log: pino({ level: 'silent' }),
 };
-/** So that the test need not wait for the lease of a process that died. */
+/** Short, because the tests wait until the leases of dead processes expire. */
 const leaseMs = 1_500;
 
 describe.each(['PGlite', ...(hasPostgres ? ['PostgreSQL'] : [])])('on %s', (engine) => {
@@ -54,7 +54,7 @@ describe.each(['PGlite', ...(hasPostgres ? ['PostgreSQL'] : [])])('on %s', (engi
     await database.query('DELETE FROM tracker_requests');
   });
 
-  /** Stores the requests of a verified impression, as the transaction of its event does. */
+  /** Stores the tracker requests of a verified impression, as the service does when it records the event. */
   async function verify(url: string, owner: string = scope.accountId): Promise<string> {
     const id = makeId('decision');
     const chosen: NonNullable<DemandRecord['chosen']> = {
@@ -95,7 +95,7 @@ describe.each(['PGlite', ...(hasPostgres ? ['PostgreSQL'] : [])])('on %s', (engi
     return id;
   }
 
-  /** The dispatcher of a process on a database, which a test can break. */
+  /** Starts a process's dispatcher. */
   const start = (
     on: Database = database,
     more: Partial<Parameters<typeof startTrackerDispatcher>[0]> = {},
@@ -115,7 +115,7 @@ describe.each(['PGlite', ...(hasPostgres ? ['PostgreSQL'] : [])])('on %s', (engi
       ...more,
     });
 
-  /** A database whose process dies at its `step`-th statement: before it, or after it but without its result. */
+  /** Simulates a process that dies at its `step`-th statement: before it, or after it but before its result. */
   function dying(
     step: number,
     when: 'before' | 'after',
@@ -148,7 +148,7 @@ describe.each(['PGlite', ...(hasPostgres ? ['PostgreSQL'] : [])])('on %s', (engi
       ).map(({ state, count }) => [state, count]),
     );
 
-  test('whatever the step at which a process dies, no pixel is requested twice, no billing notice is lost, and each request counts once', async () => {
+  test('at whichever step a process dies, no pixel is requested twice, no billing notice is lost, and each request counts once', async () => {
     await database.query('DELETE FROM rollup_deltas');
     const ids: string[] = [];
     const steps = Array.from({ length: 6 }, (_, index) => index + 1);
@@ -159,7 +159,7 @@ describe.each(['PGlite', ...(hasPostgres ? ['PostgreSQL'] : [])])('on %s', (engi
         const dispatcher = start(process.database);
         dispatcher.wake(scope.accountId);
         await process.dead;
-        // Nothing of it runs any more: its statements never return.
+        // The dispatcher does nothing more, because its statements never return.
       }
     }
     const survivor = start();
@@ -184,14 +184,14 @@ describe.each(['PGlite', ...(hasPostgres ? ['PostgreSQL'] : [])])('on %s', (engi
       { metric: 'trackers_failed', reason: 'interrupted', count: failed },
       { metric: 'trackers_sent', reason: '', count: sent },
     ]);
-    // Most processes died before they sent anything.
+    // Most processes died before they sent any request.
     expect(sent).toBeGreaterThan(failed);
     expect(await database.query('SELECT FROM tracker_requests WHERE client IS NOT NULL')).toEqual(
       [],
     );
   }, 90_000);
 
-  test('several processes share the requests of many ads without duplicates', async () => {
+  test('several processes share the tracker requests of many ads without duplicates', async () => {
     const ids = [];
     for (let count = 0; count < 25; count += 1) ids.push(await verify(server.url));
     const processes = [start(), start(), start()];
@@ -214,7 +214,7 @@ describe.each(['PGlite', ...(hasPostgres ? ['PostgreSQL'] : [])])('on %s', (engi
     dispatcher.wake('acc_1');
     dispatcher.wake('acc_2');
     await expect.poll(server.paths, { timeout: 4_000 }).toHaveLength(8);
-    // The host has not answered anything yet.
+    // The hanging host has not responded to any request.
     expect(performance.now() - startedMs).toBeLessThan(5_000);
     expect(hanging.calls.length).toBeLessThan(30);
     await dispatcher.stop();

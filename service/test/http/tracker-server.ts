@@ -2,12 +2,12 @@ import { createServer, type IncomingHttpHeaders, type ServerResponse } from 'nod
 import type { AddressInfo } from 'node:net';
 
 export interface TrackerCall {
-  /** With the query. */
+  /** The path including the query string. */
   path: string;
   headers: IncomingHttpHeaders;
 }
 
-/** The server of an advertiser. `respond` answers the calls; default: an empty 200. */
+/** Starts an advertiser's server. `respond` handles its requests. Default: an empty response with status 200. */
 export async function startTrackerServer(
   respond: (path: string, response: ServerResponse, call: number) => void = (_path, response) =>
     void response.end(),

@@ -22,11 +22,11 @@ describe.each(['PGlite', ...(hasPostgres ? ['PostgreSQL'] : [])])('on %s', (engi
   beforeEach(async () => void (server = await startTrackerServer()));
   afterEach(() => server.close());
 
-  /** Trackers named after what they are requested for. */
+  /** Returns trackers whose paths are the names of their events. */
   const trackersOf = (...names: (keyof Chosen['trackers']['byEvent'])[]) =>
     Object.fromEntries(names.map((name) => [name, [`${server.url}/${name}`]]));
 
-  /** Turns the ad of a decision into one of a bidder, as if a source had offered it. */
+  /** Changes a decision as if a bidder had offered its ad. */
   async function sell(
     decision: Filled,
     trackers: Partial<Chosen['trackers']>,
@@ -64,12 +64,12 @@ describe.each(['PGlite', ...(hasPostgres ? ['PostgreSQL'] : [])])('on %s', (engi
       ]),
     );
 
-  /** Watches the ad to its end, and expects the reward: no tracker may ever cost it. */
+  /** Watches the ad to the end. Trackers must never prevent its reward. */
   async function watch(decision: Filled): Promise<void> {
     expect((await game.watch(decision))?.state).toBe('earned');
   }
 
-  /** An ad that a source has sold. */
+  /** Requests a decision, and changes it as if a bidder had offered its ad. */
   async function decide(
     user: string,
     trackers: Partial<Chosen['trackers']>,
@@ -80,7 +80,7 @@ describe.each(['PGlite', ...(hasPostgres ? ['PostgreSQL'] : [])])('on %s', (engi
     return decision;
   }
 
-  /** Polls while the clock goes on, by which a host that was not reached is tried again. */
+  /** Polls and advances the clock each time, because an unreachable host is retried only after a delay. */
   const pollLater = <T>(read: () => T) =>
     expect.poll(
       () => {
@@ -90,7 +90,7 @@ describe.each(['PGlite', ...(hasPostgres ? ['PostgreSQL'] : [])])('on %s', (engi
       { timeout: 30_000 },
     );
 
-  /** A host at which nobody listens. */
+  /** Returns a host at which nothing listens. */
   async function deadHost(): Promise<{ url: string; port: number }> {
     const { url, port, close } = await startTrackerServer();
     await close();
@@ -283,7 +283,7 @@ describe.each(['PGlite', ...(hasPostgres ? ['PostgreSQL'] : [])])('on %s', (engi
     await odd.close();
   }, 60_000);
 
-  test('with the kill switch on, no tracker is requested, and the skipped ones are counted', async () => {
+  test('with the kill switch on, no tracker is requested, and the skipped requests are counted', async () => {
     const { url, port } = await deadHost();
     const [before, counted] = [
       await decide('killed', { byEvent: { start: [`${url}/a`] } }),
@@ -356,7 +356,7 @@ describe.each(['PGlite', ...(hasPostgres ? ['PostgreSQL'] : [])])('on %s', (engi
     game.pass(3_000);
     expect((await game.report(game.complete(decision))).decisions[0]?.state).toBe('earned');
     expect(await game.count('trackers_late')).toBe(lateBefore + 1);
-    // The window of the pending request ends by the database's clock.
+    // The database's clock decides when the tracking window of the pending request ends.
     await pollLater(() => requestsOf(decision)).toEqual({ 'impression/0': 'late' });
     await expect.poll(() => game.count('trackers_late')).toBe(lateBefore + 2);
     expect(server.paths()).toEqual([]);
@@ -445,13 +445,13 @@ describe.each(['PGlite', ...(hasPostgres ? ['PostgreSQL'] : [])])('on %s', (engi
     const { transaction } = database;
     vi.spyOn(database, 'transaction').mockImplementationOnce(async (work, options) => {
       await transaction(work, options);
-      throw new Error('The connection was lost after the commit.');
+      throw new Error('The connection broke after the commit.');
     });
     await game.report(...events);
     const { decisions } = await game.report(...events);
     vi.restoreAllMocks();
     expect(decisions[0]?.state).toBe('earned');
-    // Nothing wakes the dispatcher: the next poll finds the requests.
+    // Nothing wakes the dispatcher, so its next poll has to find the requests.
     await pollLater(async () => Object.values(await requestsOf(decision))).toEqual(
       Array(3).fill('sent'),
     );

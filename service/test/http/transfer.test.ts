@@ -57,7 +57,7 @@ test.skipIf(!hasPostgres)(
     ]);
     expect(resumed.err).not.toContain('5000 of 12500');
 
-    // Exported again, the file is the same.
+    // An export of the imported data is identical.
     const back = join(folder, 'back.jsonl');
     expect((await runHere(['export', '--out', back], there)).code).toBe(0);
     const trailer = (path: string) => readFileSync(path, 'utf8').trimEnd().split('\n').at(-1);

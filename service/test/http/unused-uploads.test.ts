@@ -42,7 +42,7 @@ async function upload(file: string): Promise<{ url: string; name: string }> {
   return { url, name: url.split('/').at(-1) ?? '' };
 }
 const stored = () => readdirSync(folder).toSorted();
-/** Creates the sweep of the service with the given store. */
+/** Deletes unused uploads as the service does, but from the given store. */
 const sweep = (store: MediaStore = createFolderStore(folder)) =>
   createUploads({
     database: running.service.database,
@@ -52,7 +52,7 @@ const sweep = (store: MediaStore = createFolderStore(folder)) =>
   }).removeUnused();
 async function advance(ms: number): Promise<void> {
   clock.set(clock.nowMs() + ms);
-  // The previous session has expired.
+  // The previous session has expired in the meantime.
   await owner.signIn('owner@example.com');
 }
 
@@ -71,13 +71,13 @@ test('a file that no creative uses is deleted after 30 days; a file in use stays
   await advance(30 * dayMs - 1);
   expect(await sweep()).toEqual([]);
   await advance(1);
-  // As the service does every hour.
+  // The service looks for unused uploads every hour.
   vi.advanceTimersByTime(hourMs);
   await expect.poll(stored).toEqual([used.name]);
   expect((await fetch(`${running.url}/media/${unused.name}`)).status).toBe(404);
   expect((await fetch(`${running.url}/media/${used.name}`)).status).toBe(200);
 
-  // The 30 days begin when the creative no longer uses it, not with the upload.
+  // The 30 days begin when the creative stops using the file, not with the upload.
   expect((await change('https://cdn.example/other.png')).status).toBe(200);
   expect(await sweep()).toEqual([]);
   await advance(29 * dayMs);

@@ -11,9 +11,9 @@ import { startReceiver } from './receiver.ts';
 
 const postgres = await startPrivatePostgres();
 
-/** Players whose devices go offline after the ad has loaded. */
+/** The number of players whose devices go offline after the ad has loaded. */
 const offlineAtATime = 10;
-/** Rewards that online players earn before the next process is replaced. */
+/** The number of rewards that online players must earn before the next process is replaced. */
 const between = 20;
 const watchMs = 5_100;
 
@@ -52,8 +52,8 @@ describe.skipIf(postgres === undefined)(
 
     let count = 0;
     /**
-     * Lets offline players watch ads that process `decider` chose. Their events stay on the devices until they are
-     * reported; with `starter`, the start has already been reported to that process.
+     * Watches ads from the process `decider` on offline devices, and returns the events that are still to be reported.
+     * With `starter`, the start events are reported to that process first.
      */
     async function watch(decider: number, starter?: number) {
       const decide = async () => {
@@ -84,7 +84,7 @@ describe.skipIf(postgres === undefined)(
       const keptAcross = [await watch(one), await watch(two, one)];
 
       await cluster.roll(one);
-      // `one` runs this release, `two` the previous one: every combination of the two.
+      // `one` runs this release and `two` the previous one. Covers every combination of the two.
       const mixed = await Promise.all([watch(one, two), watch(two, one), watch(one), watch(two)]);
       await players.progress(between);
       const reports = await Promise.all(

@@ -26,7 +26,7 @@ const dayMs = 86_400_000;
 const nowMs = Date.UTC(2026, 10, 19, 12);
 const days = (count: number): string =>
   `'${new Date(nowMs - count * dayMs).toISOString()}'::timestamptz`;
-/** Ids of this age, distinguished by a number `n`. */
+/** An SQL expression for ids of this age, which differ in the column `n`. */
 const idsOf = (kind: 'webhookEvent' | 'delivery' | 'auditEntry', age: number): string =>
   `'${firstIdAt(kind, nowMs - age * dayMs).slice(0, 14)}' || lpad(n::text, 16, '0')`;
 const count = async (table: string): Promise<number> => {
@@ -88,7 +88,7 @@ test('old rows are deleted in batches, and newer ones are kept', async () => {
       await database.query(statement);
     await storeWebhookEvents(age, rows, 'delivered');
   }
-  // Old, but redelivered just now.
+  // An old event that is being redelivered.
   await storeWebhookEvents(120, 1, 'pending');
 
   const deleteOld = (retention: { decisionsMs?: number; auditMs?: number }) =>
@@ -102,7 +102,7 @@ test('old rows are deleted in batches, and newer ones are kept', async () => {
       },
       new AbortController().signal,
     );
-  // Without a retention period, business data stays.
+  // Without a retention period, audit entries and webhook events are kept.
   const { audit_entries: audit, webhook_events: told, ...rest } = await deleteOld({});
   expect([audit, told]).toEqual([undefined, undefined]);
   expect(rest).toEqual({
@@ -135,7 +135,7 @@ test('every table either has a retention job or grows only through operators’ 
       AND relkind IN ('r', 'p') AND NOT relispartition`,
   );
   const byWeek = ['decisions', 'ad_events', 'timelines', 'decision_demand', 'tracker_requests'];
-  // One row per hour, placement and creative; kept forever.
+  // One row per hour, placement and creative, kept forever.
   const sums = ['rollups'];
   // Folded into the roll-ups every ten seconds.
   const folded = ['rollup_deltas'];
@@ -154,7 +154,7 @@ test('one of many processes claims a chore; another may claim it the next time',
     Array.from({ length: 8 }, () => claimChore(database, 'a chore', 60_000)),
   );
   expect(claimed.filter(Boolean)).toHaveLength(1);
-  // The process that claimed it may have died; a claim is never released.
+  // Claims expire but are never released, because the process may have died.
   await database.query(
     `UPDATE chores SET begun_at = begun_at - interval '61 seconds' WHERE name = 'a chore'`,
   );
@@ -189,7 +189,7 @@ test('folding keeps the table of deltas small on the embedded database', async (
   };
   const sizes: number[] = [];
   for (let rounds = 0; rounds < 25; rounds += 1) sizes.push(await round());
-  // Index pages are free one round after they are empty. Without a vacuum, 20 rounds add 620 kB.
+  // Empty index pages can be reused one round later. Without a vacuum, 20 rounds would add 620 kB.
   expect((sizes.at(-1) ?? Infinity) - (sizes[4] ?? 0)).toBeLessThanOrEqual(3 * 8_192);
   const [sums] = await database.query<{ rows: number; count: number }>(
     'SELECT count(*)::bigint AS rows, sum(count)::bigint AS count FROM rollups',

@@ -20,7 +20,7 @@ const register = async (url: string) =>
   (await call<Webhook>('POST', '/v1/webhooks', { url, events: ['kill_switch.changed'] })).body;
 const testEvent = (id: string) => call<Delivery>('POST', `/v1/webhooks/${id}/test`, {});
 
-/** A receiver that responds only when the test says so. */
+/** Starts a receiver that holds all requests until the test calls `respond`. */
 async function startSlowReceiver() {
   const open: ServerResponse[] = [];
   let announce: () => void = () => undefined;
@@ -52,7 +52,7 @@ async function startSlowReceiver() {
   };
 }
 
-test('a hanging endpoint gets four requests at first and does not delay others', async () => {
+test('a hanging endpoint receives four requests at first, and does not delay other endpoints', async () => {
   const slow = await startSlowReceiver();
   const quick = await startReceiver();
   const slowHook = await register(slow.url);
@@ -70,7 +70,7 @@ test('a hanging endpoint gets four requests at first and does not delay others',
   await Promise.all([slow.close(), quick.close()]);
 });
 
-test('an endpoint that keeps failing gets one probe, and the other deliveries once that succeeds', async () => {
+test('an endpoint that keeps failing receives one probe, and the other deliveries after the probe succeeds', async () => {
   const receiver = await startSlowReceiver();
   const webhook = await register(receiver.url);
   await running.service.database.query(
@@ -78,7 +78,7 @@ test('an endpoint that keeps failing gets one probe, and the other deliveries on
     [webhook.id],
   );
   for (let count = 0; count < 5; count += 1) await testEvent(webhook.id);
-  // Another endpoint's delivery shows that the dispatcher has claimed everything that is due.
+  // The delivery to another endpoint shows that the dispatcher has claimed all due deliveries.
   const other = await startReceiver();
   await testEvent((await register(other.url)).id);
   await other.count(1);
@@ -89,7 +89,7 @@ test('an endpoint that keeps failing gets one probe, and the other deliveries on
   await Promise.all([receiver.close(), other.close()]);
 });
 
-test('an endpoint that responds with Retry-After gets no request until then', async () => {
+test('an endpoint that responds with Retry-After receives no request before that time', async () => {
   const receiver = await startReceiver(() => 503, { 'retry-after': '60' });
   const webhook = await register(receiver.url);
   const { body: first } = await testEvent(webhook.id);
@@ -101,7 +101,7 @@ test('an endpoint that responds with Retry-After gets no request until then', as
   expect(waitMs).toBeGreaterThanOrEqual(60_000);
 
   const { body: second } = await testEvent(webhook.id);
-  // Another endpoint's delivery is claimed later: by then, this one would have been claimed too.
+  // When the delivery to another endpoint is claimed, this one would have been claimed too.
   const other = await startReceiver();
   await testEvent((await register(other.url)).id);
   await other.count(1);
@@ -110,7 +110,7 @@ test('an endpoint that responds with Retry-After gets no request until then', as
   await Promise.all([receiver.close(), other.close()]);
 });
 
-test('many deliveries are claimed and recorded together', async () => {
+test('deliveries are claimed and recorded in batches', async () => {
   const receiver = await startReceiver();
   const webhook = await register(receiver.url);
   const { database } = running.service;
@@ -139,12 +139,12 @@ test('many deliveries are claimed and recorded together', async () => {
   for (const { calls } of [query.mock, execute.mock]) for (const [text] of calls) count(text);
   vi.restoreAllMocks();
   await expect.poll(pending).toBe(0);
-  // A claim, a body, two statements and a commit per delivery would be a thousand.
+  // One by one, 200 deliveries would need a thousand: a claim, a body, two statements and a commit each.
   expect(statements).toBeLessThan(100);
   await receiver.close();
 });
 
-test('an endpoint that is enabled again after five days of failure starts a new period', async () => {
+test('enabling an endpoint after five days of failures starts a new five-day period', async () => {
   const receiver = await startReceiver(() => 500);
   const webhook = await register(receiver.url);
   const path = `/v1/webhooks/${webhook.id}`;
@@ -163,7 +163,7 @@ test('an endpoint that is enabled again after five days of failure starts a new 
   do read = (await call<Webhook>('GET', path)).body;
   while (read.status === 'enabled');
   expect(read.disabled_reason).toBe('failing');
-  // A process's configuration is up to half a second old.
+  // Polls, because a process's configuration can be half a second old.
   const readMetrics = async () => (await fetch(`${running.url}/metrics`)).text();
   await expect.poll(readMetrics).toContain('trueward_webhooks_disabled 1');
 

@@ -5,7 +5,7 @@ test('200,000 webhooks do not grow the heap beyond its size after the first 20,0
   const { failed, heap, left } = await countSends(200_000);
   expect(failed).toBe(0);
   const grown = (heap.at(-1) ?? 0) - (heap[1] ?? 0);
-  // Half the size of a weak reference and its entry in a set.
+  // In bytes: half the size of a weak reference and its entry in a set.
   expect(grown / 180_000).toBeLessThan(30);
   for (const count of Object.values(left)) expect(count).toBeLessThan(1_000);
 }, 900_000);

@@ -19,7 +19,7 @@ const register = async (url: string) =>
   (await call<Webhook>('POST', '/v1/webhooks', { url, events: ['kill_switch.changed'] })).body;
 const testEvent = (id: string) => call<Delivery>('POST', `/v1/webhooks/${id}/test`, {});
 
-/** Polls a delivery until it matches: the attempt is recorded just after the receiver's response. */
+/** Polls a delivery until it has this state, because an attempt is recorded after the receiver's response. */
 async function settled(id: string, state: Delivery['state']): Promise<Delivery> {
   for (;;) {
     const { body } = await call<Delivery>('GET', `/v1/deliveries/${id}`);
@@ -82,13 +82,13 @@ test('a webhook has at most five signatures; a sixth secret is rejected until on
   const [first] = await receiver.count(1);
   expect(first?.headers['service-signature']?.split(',').length).toBe(5);
   expect(first?.headers['webhook-signature']?.split(' ').length).toBe(5);
-  // The rejected rotation ended no secret.
+  // The rejected rotation has not invalidated any secret.
   await verifyWebhook(first?.body ?? '', first?.headers ?? {}, webhook.secret ?? '');
   expect((await rotate(0)).status).toBe(200);
   await receiver.close();
 });
 
-test('410 disables a webhook; once enabled, it recovers the missed events once', async () => {
+test('a response with status 410 disables a webhook; once enabled, it recovers the missed events once', async () => {
   const receiver = await startReceiver((index) => (index === 0 ? 410 : 200));
   const webhook = await register(receiver.url);
   const path = `/v1/webhooks/${webhook.id}`;
@@ -106,7 +106,7 @@ test('410 disables a webhook; once enabled, it recovers the missed events once',
   expect(audit.body.data[0]).toMatchObject({ actor: 'service', action: 'webhook.disabled' });
   expect((await testEvent(webhook.id)).status).toBe(409);
 
-  // An event that occurs meanwhile creates no delivery.
+  // An event that occurs in the meantime creates no delivery.
   await call('POST', '/v1/kill-switches', { scope: 'placement', target_id: 'lobby', state: 'on' });
   const enabled = await call<Webhook>('PATCH', path, { status: 'enabled' });
   expect(enabled.body).not.toHaveProperty('disabled_reason');
@@ -120,7 +120,7 @@ test('410 disables a webhook; once enabled, it recovers the missed events once',
   await receiver.close();
 });
 
-test('a delivery can be sent again as a new one', async () => {
+test('a delivery can be redelivered as a new delivery', async () => {
   const receiver = await startReceiver();
   const webhook = await register(receiver.url);
   const { body: first } = await testEvent(webhook.id);
@@ -132,7 +132,7 @@ test('a delivery can be sent again as a new one', async () => {
   await receiver.close();
 });
 
-test('five days of failure disable a webhook', async () => {
+test('five days of failures disable a webhook', async () => {
   const receiver = await startReceiver(() => 500);
   const webhook = await register(receiver.url);
   await running.service.database.query(

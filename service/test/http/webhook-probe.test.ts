@@ -23,7 +23,7 @@ const testEvent = async (id: string) =>
 const deliveriesOf = async (id: string) =>
   (await call<{ data: Delivery[] }>('GET', `/v1/webhooks/${id}/deliveries`)).body.data;
 
-/** Polls until it matches: the result of a response is recorded just after it. */
+/** Polls until a value meets the condition, because results are recorded after the response. */
 async function until<T>(read: () => Promise<T>, holds: (value: T) => boolean): Promise<T> {
   for (;;) {
     const value = await read();
@@ -34,12 +34,12 @@ const readWebhook = async (id: string) => (await call<Webhook>('GET', `/v1/webho
 const settledProbe = (id: string, wanted: number) =>
   until(
     () => deliveriesOf(id),
-    // Deliveries and attempts are two reads, so an attempt can be listed before the state that it caused.
+    // Deliveries and attempts are read separately, so a new attempt can be listed with the previous state.
     ([newest, ...others]) =>
       others.length === wanted - 1 && newest?.attempts.length === 1 && newest.state !== 'pending',
   );
 
-/** A receiver that failed for five days, and its disabled webhook. */
+/** Starts a receiver, and disables its webhook by five days of failures. */
 async function startDisabled(respond: () => number) {
   const receiver = await startReceiver(respond);
   const { body } = await call<Webhook>('POST', '/v1/webhooks', {
@@ -51,7 +51,7 @@ async function startDisabled(respond: () => number) {
     () => deliveriesOf(body.id),
     ([first]) => first?.attempts.length === 1,
   );
-  // Its retry, 5 s later by the database's clock, would disable the webhook before the next event is queued.
+  // Postpones the retry, which would disable the webhook before the next event is queued.
   await running.service.database.query(
     `UPDATE deliveries SET next_at = now() + interval '1 hour' WHERE webhook_id = $1`,
     [body.id],
@@ -120,7 +120,7 @@ test('an endpoint that responded with 410 or was disabled by an operator is not 
   );
   const triedBefore = (await deliveriesOf(gone.id)).length;
 
-  // The probe of a third endpoint shows that all due probes have been sent.
+  // The probe to a third endpoint shows that all due probes have been sent.
   const third = await startDisabled(() => 500);
   pass(hourMs);
   await third.receiver.count(third.attemptsBefore + 1);

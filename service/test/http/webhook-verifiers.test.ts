@@ -1,7 +1,7 @@
 /**
- * Our deliveries, verified by third-party code. Two packages compute HMAC-SHA256 in lower-case hex with the whole
- * secret as the key: `stripe` over `<timestamp>.<body>`, our signed text; `@octokit/webhooks-methods` over a payload,
- * here the same text. `standardwebhooks` verifies the delivery unchanged.
+ * Verifies our deliveries with third-party code. Two packages compute HMAC-SHA256 in lowercase hex with the whole
+ * secret as the key: `stripe` over our signed text, `<timestamp>.<body>`, and `@octokit/webhooks-methods` over any
+ * payload, here the same text. `standardwebhooks` verifies the delivery as it is.
  */
 import { verify as verifyOctokit } from '@octokit/webhooks-methods';
 import type { Webhook } from '@trueward/protocol/wire';
@@ -25,7 +25,7 @@ const stripe = (secret: string, { body, timestamp, signature }: Signed): boolean
     Stripe.webhooks.constructEvent(body, `t=${timestamp},${signature}`, secret);
     return true;
   } catch (error) {
-    // A modified body may have an invalid signature or be unreadable.
+    // For a modified body, the package throws either this error or one about the JSON.
     if (error instanceof Stripe.errors.StripeSignatureVerificationError) return false;
     throw error;
   }
@@ -96,7 +96,7 @@ test.each([
   },
 );
 
-/** The text with the lowest bit of one character flipped. */
+/** Flips the lowest bit of one character. */
 const flipped = (text: string, index: number): string =>
   text.slice(0, index) + String.fromCharCode(text.charCodeAt(index) ^ 1) + text.slice(index + 1);
 
@@ -117,14 +117,14 @@ test.each(['body', 'timestamp', 'signature'] as const)(
         index,
         await ours(newSecret, changed),
         stripe(newSecret, changed),
-        // The package defines no header: the test adds the prefix of the digits.
+        // The header's prefix is not part of this package's signature: the test adds it.
         part === 'signature' && index < 3 ? false : await octokit(newSecret, changed),
       ]).toEqual([index, false, false, false]);
     }
   },
 );
 
-/** Verifies like a receiver that uses only the library. */
+/** Verifies a delivery as a receiver does that uses only `standardwebhooks`. */
 function standard(by: string, headers: Record<string, string>, body = delivered.body): boolean {
   try {
     return Boolean(new StandardWebhook(by).verify(body, headers));

@@ -18,18 +18,18 @@ afterAll(() => service.stop());
 const register = (url: string, events = ['decision.served']) =>
   client.call<Webhook>('POST', '/v1/webhooks', client.secret, { url, events });
 
-/** Creates one `decision.served` event. */
+/** Causes one `decision.served` event. */
 async function serve(userRef: string, by: Client = client): Promise<void> {
   const decision = await by.decideImage(userRef);
   clock.advance(1_000);
   await by.report(by.seen(decision));
 }
 
-/** Skips the five seconds before the second attempt, which the database measures by its own clock. */
+/** Skips the five seconds before the second attempt. The database's clock measures them, so the row is changed. */
 async function skipWait(webhook: Webhook): Promise<void> {
   clock.advance(5_000);
   let due: unknown[] = [];
-  // The first attempt is recorded after the receiver's response.
+  // Polls, because the first attempt is recorded after the receiver's response.
   while (due.length === 0) {
     due = await service.service.database.query(
       `UPDATE deliveries SET next_at = now() WHERE webhook_id = $1 AND state = 'pending' AND attempt = 1 RETURNING id`,
@@ -71,7 +71,7 @@ test('an endpoint that responds with 410 is disabled, and redirects are not foll
   await skipWait(movedHook);
   await moved.count(2); // the second is the retry, not the redirect
   const read = (id: string) => client.call<Webhook>('GET', `/v1/webhooks/${id}`, client.secret);
-  // It is disabled once the attempt is recorded, which the other endpoint does not wait for.
+  // Polls, because the endpoint is disabled only when the attempt has been recorded.
   await expect
     .poll(async () => (await read(goneHook.id)).body)
     .toMatchObject({ status: 'disabled', disabled_reason: 'gone' });
