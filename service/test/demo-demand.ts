@@ -34,7 +34,7 @@ export function createDemand({ url, keys }: Sandbox) {
     call,
     find,
     /** Resolves when the first creative of an external source has been copied and approved. */
-    async untilApproved(sourceId: string): Promise<void> {
+    async waitForApproval(sourceId: string): Promise<void> {
       const untilMs = performance.now() + 30_000;
       while (performance.now() < untilMs) {
         const { data } = await call<{ data: Creative[] }>('GET', 'creatives?limit=100');

@@ -1,7 +1,7 @@
 import { Pool } from 'undici';
 
 /** The requests of one measurement, all with status 200. */
-export interface Window {
+export interface LoadResult {
   perSecond: number;
   /** The latency of each request, in milliseconds. */
   latencies: number[];
@@ -27,7 +27,7 @@ export const openPool = (url: string, connections: number): Pool =>
 export async function load(
   { url, path, key, body, connections = 64, onResponse }: Target,
   ms: number,
-): Promise<Window> {
+): Promise<LoadResult> {
   const pool = openPool(url, connections);
   const latencies: number[] = [];
   const startedMs = performance.now();

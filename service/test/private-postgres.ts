@@ -82,7 +82,7 @@ export async function startPrivatePostgres({
         resolve();
       }),
     );
-    await untilReady(server.stderr);
+    await waitUntilReady(server.stderr);
     return { server, ended };
   };
   let running = await launch();
@@ -164,7 +164,7 @@ export function unprivileged(): { uid: number; gid: number } {
 }
 
 /** @throws Error with the server's log if it exits before it accepts connections. */
-async function untilReady(log: Readable): Promise<void> {
+async function waitUntilReady(log: Readable): Promise<void> {
   let text = '';
   await new Promise<void>((resolve, reject) => {
     createInterface(log)

@@ -26,7 +26,7 @@ export async function startS3Server(): Promise<S3Server> {
     request.on('end', () => {
       const body = Buffer.concat(chunks);
       const path = request.url ?? '';
-      const rejection = check(request, body);
+      const rejection = findSignatureProblem(request, body);
       if (rejection !== undefined) {
         rejections.push(rejection);
         return response.writeHead(403).end('<Error><Code>SignatureDoesNotMatch</Code></Error>');
@@ -45,7 +45,7 @@ export async function startS3Server(): Promise<S3Server> {
       }
       const object = objects.get(path.slice(bucket.length));
       if (!object) return response.writeHead(404).end();
-      const { status, headers, part } = cut(object.body, request.headers.range);
+      const { status, headers, part } = sliceRange(object.body, request.headers.range);
       response.writeHead(status, { ...headers, 'content-length': part.length });
       return response.end(request.method === 'HEAD' ? undefined : part);
     });
@@ -66,7 +66,7 @@ export async function startS3Server(): Promise<S3Server> {
 }
 
 /** Returns the part of an object that a `Range` header requests (RFC 9110, 14.1.2), or the whole object without one. */
-function cut(body: Buffer, range = '') {
+function sliceRange(body: Buffer, range = '') {
   const [match, first = '', last = ''] = /^bytes=(\d*)-(\d*)$/.exec(range) ?? [];
   const backwards = first !== '' && last !== '' && Number(last) < Number(first);
   if (match === undefined || backwards) return { status: 200, headers: {}, part: body };
@@ -86,7 +86,10 @@ const hmac = (key: string | Buffer, data: string) =>
  * Verifies a request's Signature Version 4. Returns the reason why it is invalid, or undefined if it is valid.
  * https://docs.aws.amazon.com/AmazonS3/latest/API/sig-v4-header-based-auth.html
  */
-function check({ method, url = '', headers }: IncomingMessage, body: Buffer): string | undefined {
+function findSignatureProblem(
+  { method, url = '', headers }: IncomingMessage,
+  body: Buffer,
+): string | undefined {
   const match =
     /^AWS4-HMAC-SHA256 Credential=([^/]+)\/(\d{8})\/([^/]+)\/s3\/aws4_request, SignedHeaders=([^,]+), Signature=([0-9a-f]{64})$/.exec(
       headers.authorization ?? '',

@@ -30,7 +30,7 @@ it.afterAll(() => advertiser?.close());
 
 /** Adds a placement with a bidder that wins, one below its floor, and a tag that names a private address. */
 async function connectSources(): Promise<void> {
-  const { call, addPlacement, untilApproved } = createDemand({
+  const { call, addPlacement, waitForApproval } = createDemand({
     url: stack.serviceUrl,
     keys: stack.keys,
   });
@@ -61,7 +61,7 @@ async function connectSources(): Promise<void> {
     cpm_micros: cpmMicros,
   });
   await call('POST', 'decisions', { placement: 'network', user_ref: 'first', formats: ['video'] });
-  await untilApproved(source.id);
+  await waitForApproval(source.id);
 }
 
 /** Returns the text together with the content of its tokens, which are signed but not encrypted. */

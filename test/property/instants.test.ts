@@ -89,7 +89,7 @@ test('whatever times a client reports, stored times are between issue and receip
           expect([200, 422]).toContain(status);
         };
         await send(event('start'));
-        game.pass(5_000);
+        game.advance(5_000);
         await send(event('seen'), event('complete'));
       }
       await expectPlausible(startedMs);
@@ -97,7 +97,7 @@ test('whatever times a client reports, stored times are between issue and receip
         ads.map(({ decision }) => decision.id),
         startedMs,
       );
-      game.pass(3_600_000);
+      game.advance(3_600_000);
     }),
     { numRuns: 12 },
   );

@@ -23,7 +23,7 @@ export interface PatroniCluster {
   /** A URL that lists all three servers. */
   hostsUrl: string;
   /** Resolves when there is a primary with two streaming standbys, one of them synchronous; rejects after two minutes. */
-  untilHealthy(): Promise<Members>;
+  waitUntilHealthy(): Promise<Members>;
   /** Sends a signal to PostgreSQL and all its sessions; with the scope `machine`, also to Patroni. */
   signal(node: Node, signal: NodeJS.Signals, scope: 'postgres' | 'machine'): void;
   /** Starts Patroni again after its node was killed. */
@@ -181,7 +181,7 @@ export async function startPatroni(): Promise<PatroniCluster> {
   return {
     proxyUrl: `postgres://postgres:postgres@127.0.0.1:${proxyPort}/postgres`,
     hostsUrl: `postgres://postgres:postgres@${nodes.map((node) => `127.0.0.1:${node.port}`).join(',')}/postgres`,
-    async untilHealthy() {
+    async waitUntilHealthy() {
       const untilMs = performance.now() + recoveryTimeoutMs;
       while (performance.now() < untilMs) {
         for (const node of nodes) {

@@ -1,6 +1,6 @@
 import { startCluster } from '../faults/cluster.ts';
 import { startPlayers } from '../faults/players.ts';
-import { untilDelivered, type Verdict, verify } from '../faults/verify.ts';
+import { waitUntilDelivered, type Verdict, verify } from '../faults/verify.ts';
 import { createClient } from '../http/client.ts';
 import { startReceiver } from '../http/receiver.ts';
 import { type Interruption, startCanary } from './canary.ts';
@@ -50,7 +50,7 @@ export async function runFailures({
   };
   try {
     const patroni = own(await startPatroni(), (each) => each.stop());
-    await patroni.untilHealthy();
+    await patroni.waitUntilHealthy();
     const cluster = own(
       await startCluster({
         databaseUrl: [patroni.proxyUrl, patroni.hostsUrl],
@@ -80,10 +80,10 @@ export async function runFailures({
     const startedMs = performance.now();
     const minutes = (): number => (performance.now() - startedMs) / 60_000;
     for (let failure = next(minutes()); failure; failure = next(minutes())) {
-      const members = await patroni.untilHealthy();
+      const members = await patroni.waitUntilHealthy();
       const failedMs = performance.now();
       await failure.run(patroni, members);
-      await patroni.untilHealthy();
+      await patroni.waitUntilHealthy();
       await players.progress(recoveryRewards);
       const result = {
         name: failure.name,
@@ -94,7 +94,7 @@ export async function runFailures({
       onFailure?.(result);
     }
     await Promise.all([players, proxy, hosts].map((each) => each.stop()));
-    await untilDelivered(patroni.proxyUrl);
+    await waitUntilDelivered(patroni.proxyUrl);
     const { events, rewards } = players.acknowledged;
     const decisions = [
       players.acknowledged.decisions,

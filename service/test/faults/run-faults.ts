@@ -9,7 +9,7 @@ import { startCluster } from './cluster.ts';
 import type { Fault } from './faults.ts';
 import { type Players, startPlayers } from './players.ts';
 import { startTcpProxy } from './tcp-proxy.ts';
-import { untilDelivered, type Verdict, verify } from './verify.ts';
+import { waitUntilDelivered, type Verdict, verify } from './verify.ts';
 
 interface Options {
   faults: readonly Fault[];
@@ -82,7 +82,7 @@ export async function runFaults({
     }
     if (backToBack) await players.progress(recoveryRewards);
     await players.stop();
-    await untilDelivered(postgres.url);
+    await waitUntilDelivered(postgres.url);
     const verdict = await verify(postgres.url, players.acknowledged, receiver.received);
     const { decisions, events, rewards } = players.acknowledged;
     return {

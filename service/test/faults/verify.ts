@@ -81,7 +81,7 @@ async function compareCount(
 }
 
 /** Resolves when no delivery is pending. */
-export async function untilDelivered(databaseUrl: string): Promise<void> {
+export async function waitUntilDelivered(databaseUrl: string): Promise<void> {
   const database = openPostgres(databaseUrl, () => undefined);
   for (;;) {
     const [row] = await database.query<{ count: number }>(

@@ -3,7 +3,7 @@ import type { Problem } from '@trueward/protocol/wire';
 import { Ajv, type ValidateFunction } from 'ajv';
 import addFormats from 'ajv-formats';
 import type { InProcessService } from '../in-process.ts';
-import { makeObjects } from './objects.ts';
+import { createObjects } from './objects.ts';
 import { type OpenApi, type Operation, operationsOf, readOpenApi } from './operations.ts';
 import { createSampler, type Sampler } from './sample.ts';
 import { mutate } from './mutate.ts';
@@ -19,7 +19,7 @@ export interface Finding {
   request: string;
   status: number;
   body: string;
-  why: string;
+  reason: string;
 }
 
 /** Matches text that no response may contain: SQL, stack traces, paths, internal names. */
@@ -34,8 +34,8 @@ export async function fuzz(
   const document = await readOpenApi(running.url);
   const operations = operationsOf(document);
   const sampler = createSampler(document.components.schemas);
-  const judge = createJudge(document);
-  const ids = await makeObjects(running);
+  const findProblem = createResponseCheck(document);
+  const ids = await createObjects(running);
   const random = mulberry32(options.seed);
   const findings: Finding[] = [];
   const statuses = new Map<number, number>();
@@ -46,17 +46,17 @@ export async function fuzz(
       if (sent % 1_000 === 0) options.onProgress?.(sent);
       const operation = operations[Math.floor(random() * operations.length)];
       if (!operation) throw new Error('The OpenAPI document is empty.');
-      const request = build(operation, sampler, ids, running, random);
+      const request = buildRequest(operation, sampler, ids, running, random);
       const response = await fetch(request.url, request.init);
       const body = await response.text();
       statuses.set(response.status, (statuses.get(response.status) ?? 0) + 1);
-      const why = judge(operation, response.status, body, request.simulatesError);
-      if (why !== undefined) {
+      const reason = findProblem(operation, response.status, body, request.simulatesError);
+      if (reason !== undefined) {
         findings.push({
           request: `${operation.method} ${request.url} ${String(request.init.body ?? '')}`,
           status: response.status,
           body,
-          why,
+          reason,
         });
       }
     }
@@ -65,7 +65,7 @@ export async function fuzz(
   return { findings, statuses };
 }
 
-function build(
+function buildRequest(
   operation: Operation,
   sampler: Sampler,
   ids: Record<string, string>,
@@ -109,7 +109,7 @@ function build(
 }
 
 /** Returns a function that returns why a response is invalid, or undefined if it is valid. */
-function createJudge({ components }: OpenApi) {
+function createResponseCheck({ components }: OpenApi) {
   const ajv = new Ajv({ strict: false });
   addFormats.default(ajv);
   ajv.addSchema({ $id: 'openapi', components });

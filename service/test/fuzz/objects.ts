@@ -2,7 +2,7 @@ import { createClient } from '../http/client.ts';
 import type { InProcessService } from '../in-process.ts';
 
 /** Returns the id of one object of each kind in the demo account's sandbox, by the path segment after `/v1`. */
-export async function makeObjects(running: InProcessService): Promise<Record<string, string>> {
+export async function createObjects(running: InProcessService): Promise<Record<string, string>> {
   const client = createClient(running);
   const post = async (path: string, body: object): Promise<string> => {
     const response = await client.call<{ id: string }>('POST', path, client.secret, body);

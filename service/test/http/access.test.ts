@@ -153,8 +153,8 @@ test('an unsupported content type, method or path has its own problem code', asy
     'method_not_allowed',
     'OPTIONS, POST',
   ]);
-  const nowhere = await client.call<Problem>('GET', '/v1/nowhere', client.secret);
-  expect([nowhere.status, nowhere.body.code]).toEqual([404, 'not_found']);
+  const unknownPath = await client.call<Problem>('GET', '/v1/nowhere', client.secret);
+  expect([unknownPath.status, unknownPath.body.code]).toEqual([404, 'not_found']);
 });
 
 test('simulate is rejected in live', async () => {
@@ -172,26 +172,26 @@ test('a decision does not exist in the other environment', async () => {
   const { body } = await live.report(live.event(decision, 'start'));
   expect(body.results).toMatchObject([{ status: 'rejected', code: 'environment_mismatch' }]);
   const path = `/v1/decisions/${decision.id}`;
-  const byToken = await live.call<Problem>('GET', path, live.publishable, undefined, {
+  const withToken = await live.call<Problem>('GET', path, live.publishable, undefined, {
     'decision-token': decision.token,
   });
-  expect([byToken.status, byToken.body.code]).toEqual([403, 'environment_mismatch']);
+  expect([withToken.status, withToken.body.code]).toEqual([403, 'environment_mismatch']);
   expect((await live.call('GET', path, live.secret)).status).toBe(404);
   expect((await client.call('GET', path, client.secret)).status).toBe(200);
 });
 
 test('a publishable key reads a decision only with its decision token', async () => {
-  const [mine, other] = [await client.decideImage('mine'), await client.decideImage('other')];
+  const [own, other] = [await client.decideImage('mine'), await client.decideImage('other')];
   const read = (token?: string) =>
     client.call<Problem>(
       'GET',
-      `/v1/decisions/${mine.id}`,
+      `/v1/decisions/${own.id}`,
       client.publishable,
       undefined,
       token === undefined ? {} : { 'decision-token': token },
     );
-  expect((await read(mine.token)).status).toBe(200);
-  for (const token of [undefined, other.token, `${mine.token}x`]) {
+  expect((await read(own.token)).status).toBe(200);
+  for (const token of [undefined, other.token, `${own.token}x`]) {
     expect((await read(token)).body.code).toBe('token_invalid');
   }
 });

@@ -12,7 +12,7 @@ import { createPartitions } from '../../src/store/partitions.ts';
 import { openPostgres } from '../../src/store/postgres.ts';
 import { dropOldWeeks } from '../../src/upkeep/start-upkeep.ts';
 import { createPostgresDatabase, hasPostgres } from '../postgres-database.ts';
-import { launch, runHere } from './command-line.ts';
+import { launch, runInProcess } from './command-line.ts';
 
 const guide = readFileSync(new URL('../../../docs/backup.md', import.meta.url), 'utf8');
 /** A Wednesday. */
@@ -52,7 +52,7 @@ test.skipIf(!hasPostgres)(
     await storeWeek(database, oldMs + weekMs, 10);
 
     const archive = async () => {
-      const { code, out, err } = await runHere(['archive', '--before', '2026-10-05'], env);
+      const { code, out, err } = await runInProcess(['archive', '--before', '2026-10-05'], env);
       expect([code, err]).toEqual([0, expect.any(String)]);
       const lines = out.trimEnd().split('\n');
       return lines.map((line) => JSON.parse(line) as { file: string; written: boolean });
@@ -161,11 +161,13 @@ test.skipIf(!hasPostgres)(
 test('the archive command names a missing option', async () => {
   const folder = mkdtempSync(join(tmpdir(), 'trueward-archive-'));
   const env = { TRUEWARD_DATA_DIR: folder };
-  expect(await runHere(['archive', '--before', 'yesterday', '--to', folder], env)).toMatchObject({
+  expect(
+    await runInProcess(['archive', '--before', 'yesterday', '--to', folder], env),
+  ).toMatchObject({
     code: 2,
     err: expect.stringContaining('--before must be a date such as 2026-10-01') as string,
   });
-  expect(await runHere(['archive'], env)).toMatchObject({
+  expect(await runInProcess(['archive'], env)).toMatchObject({
     code: 2,
     err: expect.stringContaining('pass --to or set ARCHIVE_DIR') as string,
   });

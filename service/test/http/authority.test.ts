@@ -5,7 +5,7 @@ import { createKey } from '../../src/key/key-store.ts';
 import { makeKeyText } from '../../src/key/key-text.ts';
 import { systemClock } from '../../src/platform/clock.ts';
 import { incrementConfigVersion } from '../../src/resource/resource-store.ts';
-import { makeObjects } from '../fuzz/objects.ts';
+import { createObjects } from '../fuzz/objects.ts';
 import { type OpenApi, type Operation, operationsOf, readOpenApi } from '../fuzz/operations.ts';
 import { createSampler, type Sampler } from '../fuzz/sample.ts';
 import { type InProcessService, startInProcess } from '../in-process.ts';
@@ -17,15 +17,15 @@ let document: OpenApi;
 let operations: Operation[];
 let sampler: Sampler;
 let ids: Record<string, string>;
-let foreign: { publishable: string; secret: string };
+let otherAccountKeys: { publishable: string; secret: string };
 beforeAll(async () => {
   running = await startInProcess({ RATE_LIMITS: 'off' });
   client = createClient(running);
   document = await readOpenApi(running.url);
   operations = operationsOf(document);
   sampler = createSampler(document.components.schemas);
-  ids = await makeObjects(running);
-  foreign = await makeAccount();
+  ids = await createObjects(running);
+  otherAccountKeys = await makeAccount();
 });
 afterAll(() => running.stop());
 
@@ -59,9 +59,11 @@ async function expectRejections(
   key: (operation: Operation) => string | undefined,
   status: number,
   code: string,
-  which: (operation: Operation) => boolean = () => true,
+  isSelected: (operation: Operation) => boolean = () => true,
 ): Promise<void> {
-  const chosen = operations.filter((operation) => operation.keys.length > 0 && which(operation));
+  const chosen = operations.filter(
+    (operation) => operation.keys.length > 0 && isSelected(operation),
+  );
   expect(chosen.length).toBeGreaterThan(0);
   const responses: unknown[] = [];
   for (const operation of chosen) {
@@ -115,16 +117,16 @@ test('every operation rejects a revoked key', async () => {
 });
 
 test('an operation for one kind of key rejects the other kind', async () => {
-  const only = (kind: 'secret' | 'publishable') => (operation: Operation) =>
+  const requiring = (kind: 'secret' | 'publishable') => (operation: Operation) =>
     operation.keys.length === 1 && operation.keys[0] === kind;
-  await expectRejections(() => client.publishable, 403, 'key_not_permitted', only('secret'));
-  await expectRejections(() => client.secret, 403, 'key_not_permitted', only('publishable'));
+  await expectRejections(() => client.publishable, 403, 'key_not_permitted', requiring('secret'));
+  await expectRejections(() => client.secret, 403, 'key_not_permitted', requiring('publishable'));
 });
 
 test('no operation finds an object of another environment or account', async () => {
   const withId = ({ path, keys }: Operation) => path.includes('{id}') && keys.includes('secret');
   await expectRejections(() => running.keys.live.secret, 404, 'not_found', withId);
-  await expectRejections(() => foreign.secret, 404, 'not_found', withId);
+  await expectRejections(() => otherAccountKeys.secret, 404, 'not_found', withId);
 });
 
 test('no list contains an object of another environment or account', async () => {
@@ -135,9 +137,9 @@ test('no list contains an object of another environment or account', async () =>
   for (const list of lists) {
     const ownObjects = JSON.stringify((await send(list, client.secret)).body);
     expect(ownObjects).toContain('"data":[{');
-    for (const key of [running.keys.live.secret, foreign.secret]) {
-      const shown = JSON.stringify((await send(list, key)).body);
-      expect(Object.values(ids).filter((id) => shown.includes(id))).toEqual([]);
+    for (const key of [running.keys.live.secret, otherAccountKeys.secret]) {
+      const foreignObjects = JSON.stringify((await send(list, key)).body);
+      expect(Object.values(ids).filter((id) => foreignObjects.includes(id))).toEqual([]);
     }
   }
 });

@@ -7,7 +7,7 @@ import { afterEach, beforeEach, expect, test } from 'vitest';
 import { startInProcess } from '../in-process.ts';
 import { ownDatabase } from '../postgres-database.ts';
 import { createClient } from './client.ts';
-import { launch, runHere } from './command-line.ts';
+import { launch, runInProcess } from './command-line.ts';
 import { createPanelClient } from './panel-client.ts';
 import { startReceiver } from './receiver.ts';
 
@@ -40,14 +40,14 @@ const commands = [
 ];
 
 test('--help works everywhere and lists every command', async () => {
-  const overview = await runHere(['--help'], env);
+  const overview = await runInProcess(['--help'], env);
   expect(overview.code).toBe(0);
   for (const command of commands) {
     expect(overview.out).toContain(`  ${command} `);
-    const { code, out } = await runHere([...command.split(' '), '--help'], env);
+    const { code, out } = await runInProcess([...command.split(' '), '--help'], env);
     expect([code, out]).toEqual([0, expect.stringContaining(`Usage: trueward-service ${command}`)]);
   }
-  expect((await runHere(['keys'], env)).err).toContain('keys revoke');
+  expect((await runInProcess(['keys'], env)).err).toContain('keys revoke');
 });
 
 test.each([
@@ -60,7 +60,7 @@ test.each([
   [['export', '--into', 'x'], "Unknown option '--into'"],
   [['listen', '--forward-to', 'localhost:3000'], '--forward-to must be an http or https URL'],
 ])('%j is rejected with the reason and the usage', async (args, message) => {
-  const { code, err } = await runHere(args, env);
+  const { code, err } = await runInProcess(args, env);
   expect(code).toBe(2);
   expect(err).toContain(message);
   expect(err).toContain('Usage: trueward-service');
@@ -76,7 +76,7 @@ test('after a rotation, the new key signs receipts and the old one still verifie
     return keys.map(({ kid }) => kid);
   };
   const before = await readKids();
-  const { out } = await runHere(['receipt-keys', 'rotate'], env);
+  const { out } = await runInProcess(['receipt-keys', 'rotate'], env);
   const { kids } = JSON.parse(out) as { kids: string[] };
   expect(before).toHaveLength(1);
   expect(kids).toEqual([expect.not.stringContaining(before[0] ?? ''), before[0]]);
@@ -87,11 +87,11 @@ test('the first key creates the account; listing, rolling and revoking keys work
   env = { ...env, ...(await ownDatabase()) };
   const create = async (...more: string[]) => {
     const args = ['keys', 'create', '--environment', 'sandbox', '--kind', 'secret', ...more];
-    return JSON.parse((await runHere(args, env)).out) as ApiKey & { account_id: string };
+    return JSON.parse((await runInProcess(args, env)).out) as ApiKey & { account_id: string };
   };
   const [first, second] = [await create(), await create()];
   expect(second.account_id).toBe(first.account_id);
-  const rejected = await runHere(
+  const rejected = await runInProcess(
     ['keys', 'create', '--environment', 'live', '--kind', 'publishable'],
     env,
   );
@@ -100,10 +100,10 @@ test('the first key creates the account; listing, rolling and revoking keys work
     expect.stringContaining('allowed_origins is required'),
   ]);
   const rolled = JSON.parse(
-    (await runHere(['keys', 'roll', first.id, '--overlap', '600'], env)).out,
+    (await runInProcess(['keys', 'roll', first.id, '--overlap', '600'], env)).out,
   ) as ApiKey;
-  expect((await runHere(['keys', 'revoke', second.id], env)).code).toBe(0);
-  const list = (await runHere(['keys', 'list'], env)).out;
+  expect((await runInProcess(['keys', 'revoke', second.id], env)).code).toBe(0);
+  const list = (await runInProcess(['keys', 'list'], env)).out;
   expect(list).toContain(`"last_four":"${rolled.last_four}"`);
   expect(list).not.toContain(rolled.key);
 
@@ -138,32 +138,36 @@ test('an export restores the same service elsewhere; a truncated file or a diffe
   const placements = await before.call('GET', '/v1/placements', before.secret);
   await first.stop();
   const file = join(folder, 'all.jsonl');
-  const exported = await runHere(['export', '--out', file], env);
+  const exported = await runInProcess(['export', '--out', file], env);
   expect(exported).toMatchObject({
     code: 0,
     err: expect.stringMatching(/Exported \d+ rows/) as string,
   });
   const [said = ''] = /Exported \d+ rows/.exec(exported.err) ?? [];
-  expect((await runHere(['export', '--out', file], env)).code).toBe(1);
+  expect((await runInProcess(['export', '--out', file], env)).code).toBe(1);
 
-  const elsewhere = mkdtempSync(join(tmpdir(), 'trueward-'));
-  const there = { ...env, ...(await ownDatabase()), TRUEWARD_DATA_DIR: elsewhere };
-  expect((await runHere(['import', file], there)).err).toContain('master key does not decrypt');
-  copyFileSync(join(folder, 'master.key'), join(elsewhere, 'master.key'));
+  const targetFolder = mkdtempSync(join(tmpdir(), 'trueward-'));
+  const targetEnv = { ...env, ...(await ownDatabase()), TRUEWARD_DATA_DIR: targetFolder };
+  expect((await runInProcess(['import', file], targetEnv)).err).toContain(
+    'master key does not decrypt',
+  );
+  copyFileSync(join(folder, 'master.key'), join(targetFolder, 'master.key'));
   const cut = join(folder, 'cut.jsonl');
   writeFileSync(cut, readFileSync(file, 'utf8').split('\n').slice(0, -5).join('\n'));
-  expect(await runHere(['import', cut], there)).toMatchObject({
+  expect(await runInProcess(['import', cut], targetEnv)).toMatchObject({
     code: 1,
     err: expect.stringContaining('The file is truncated') as string,
   });
-  expect(await runHere(['import', file], there)).toMatchObject({
+  expect(await runInProcess(['import', file], targetEnv)).toMatchObject({
     code: 0,
     err: expect.stringContaining(said.replace('Exported', 'Imported')) as string,
   });
-  expect((await runHere(['import', file], there)).err).toContain('The database is not empty');
+  expect((await runInProcess(['import', file], targetEnv)).err).toContain(
+    'The database is not empty',
+  );
 
-  copyFileSync(join(folder, 'development.json'), join(elsewhere, 'development.json'));
-  const second = await start(there);
+  copyFileSync(join(folder, 'development.json'), join(targetFolder, 'development.json'));
+  const second = await start(targetEnv);
   const after = createClient(second);
   expect(
     (await after.call<{ data: Placement[] }>('GET', '/v1/placements', after.secret)).body,
@@ -171,7 +175,7 @@ test('an export restores the same service elsewhere; a truncated file or a diffe
   const read = await after.call<RewardStatus>('GET', `/v1/decisions/${decision.id}`, after.secret);
   expect(read.status).toBe(200);
   await second.stop();
-  rmSync(elsewhere, { recursive: true, force: true });
+  rmSync(targetFolder, { recursive: true, force: true });
 });
 
 test('listen forwards each event once, signed with the secret that it printed', async () => {
@@ -184,7 +188,7 @@ test('listen forwards each event once, signed with the secret that it printed', 
   const setState = (state: string) =>
     client.call('PATCH', `${path}/${made.id}`, client.secret, { state });
   const args = ['listen', '--forward-to', receiver.url, '--service', service.url];
-  const wrong = await runHere(args, { ...env, TRUEWARD_SECRET_KEY: service.keys.live.secret });
+  const wrong = await runInProcess(args, { ...env, TRUEWARD_SECRET_KEY: service.keys.live.secret });
   expect([wrong.code, wrong.err]).toEqual([
     2,
     expect.stringContaining('expected a secret sandbox'),
@@ -213,7 +217,7 @@ test('doctor passes a healthy installation and reports the problems of a broken 
   env = { ...env, ...(await ownDatabase()) };
   const service = await start();
   const { port } = new URL(service.url);
-  expect(await runHere(['doctor'], { ...env, PORT: port })).toMatchObject({
+  expect(await runInProcess(['doctor'], { ...env, PORT: port })).toMatchObject({
     code: 0,
     out: expect.stringMatching(/ok .*a service is running/) as string,
   });
@@ -253,7 +257,7 @@ test('doctor passes a healthy installation and reports the problems of a broken 
   } while (status === 'enabled');
   await Promise.all([gone.close(), service.stop()]);
 
-  const stopped = await runHere(['doctor'], env);
+  const stopped = await runInProcess(['doctor'], env);
   expect(stopped.code).toBe(1);
   expect(stopped.out).toMatch(/ok .*the master key decrypts the secrets/);
   expect(stopped.out).toMatch(/WARN .*no service responds/);
@@ -261,9 +265,9 @@ test('doctor passes a healthy installation and reports the problems of a broken 
   expect(stopped.out).toMatch(/WARN .*Not in Germany.* never applies/);
   expect(stopped.out).toMatch(/WARN https:\/\/localhost\/ads.txt.*Network.*public internet/);
   const other = Buffer.alloc(32).toString('base64');
-  const { code, out } = await runHere(['doctor'], { ...env, TRUEWARD_MASTER_KEY: other });
+  const { code, out } = await runInProcess(['doctor'], { ...env, TRUEWARD_MASTER_KEY: other });
   expect([code, out]).toEqual([1, expect.stringContaining('FAIL The master key does not decrypt')]);
-  expect((await runHere(['doctor'], { ...env, LOG_LEVEL: 'loud' })).out).toContain(
+  expect((await runInProcess(['doctor'], { ...env, LOG_LEVEL: 'loud' })).out).toContain(
     'FAIL The config',
   );
 });
@@ -274,7 +278,7 @@ test('config prints the effective settings without secrets', async () => {
     TRUEWARD_MASTER_KEY: Buffer.alloc(32, 7).toString('base64'),
     METRICS_TOKEN: 'a-token-of-sixteen',
   };
-  const { code, out } = await runHere(['config'], { ...env, ...secrets });
+  const { code, out } = await runInProcess(['config'], { ...env, ...secrets });
   expect(code).toBe(0);
   const shown = out
     .trim()
@@ -284,18 +288,18 @@ test('config prints the effective settings without secrets', async () => {
   expect(shown).toContainEqual({ name: 'DATABASE_URL', value: '…', origin: 'environment' });
   expect(shown).toContainEqual({ name: 'DRAIN_S', value: '0', origin: 'default' });
   for (const secret of [...Object.values(secrets), 'hunter2']) expect(out).not.toContain(secret);
-  const wrong = await runHere(['config'], { ...env, PORT: 'many' });
+  const wrong = await runInProcess(['config'], { ...env, PORT: 'many' });
   expect([wrong.code, wrong.err]).toEqual([1, expect.stringContaining('PORT is "many"')]);
 });
 
 test('migrate creates the tables once and prints what it did', async () => {
   env = { ...env, ...(await ownDatabase()) };
-  const first = await runHere(['migrate'], env);
+  const first = await runInProcess(['migrate'], env);
   expect(JSON.parse(first.out)).toMatchObject({
     migrated: expect.arrayContaining(['0001-initial']) as unknown,
   });
   expect(first.err).toContain('Applying migration 0001-initial');
-  expect(JSON.parse((await runHere(['migrate'], env)).out)).toEqual({ migrated: [] });
+  expect(JSON.parse((await runInProcess(['migrate'], env)).out)).toEqual({ migrated: [] });
 });
 
 test('the first start prints a link for the first owner; users invite replaces a lost password', async () => {
@@ -313,7 +317,7 @@ test('the first start prints a link for the first owner; users invite replaces a
   expect(setUp.body).toMatchObject({ user: { role: 'owner' }, account: { name: 'Main' } });
   await first.interrupt();
 
-  const { out } = await runHere(['users', 'invite', 'Ada@example.com'], env);
+  const { out } = await runInProcess(['users', 'invite', 'Ada@example.com'], env);
   const invited = JSON.parse(out) as { role: string; invite_url: string };
   expect(invited.role).toBe('owner');
   const second = await launchService();

@@ -6,7 +6,7 @@ import { runCommand } from '../../src/cli/run-command.ts';
 
 const main = fileURLToPath(new URL('../../dist/main.js', import.meta.url));
 
-interface Ran {
+interface CommandResult {
   code: number | null;
   out: string;
   err: string;
@@ -17,8 +17,8 @@ export interface RunningCommand {
   /** Resolves with the first line, on either stream, that matches. */
   line(pattern: RegExp): Promise<string>;
   /** Interrupts the command, as Ctrl-C does. */
-  interrupt(): Promise<Ran>;
-  ended: Promise<Ran>;
+  interrupt(): Promise<CommandResult>;
+  ended: Promise<CommandResult>;
   /** Closes the pipe that reads the command's standard output. */
   stopReading(): void;
 }
@@ -33,7 +33,7 @@ export function launch(args: string[], env: Record<string, string>): RunningComm
   let announce: () => void = () => undefined;
   child.stdout.on('data', (chunk: Buffer) => ((out += chunk.toString()), announce()));
   child.stderr.on('data', (chunk: Buffer) => ((err += chunk.toString()), announce()));
-  const ended = new Promise<Ran>((resolve) =>
+  const ended = new Promise<CommandResult>((resolve) =>
     child.once('close', (code) => {
       resolve({ code, out, err });
       announce();
@@ -58,14 +58,17 @@ export function launch(args: string[], env: Record<string, string>): RunningComm
   };
 }
 
-export const run = (args: string[], env: Record<string, string>): Promise<Ran> =>
+export const run = (args: string[], env: Record<string, string>): Promise<CommandResult> =>
   launch(args, env).ended;
 
 /** Like {@link run}, but runs the command in this process, because starting a process takes half a second. */
-export async function runHere(args: string[], env: Record<string, string>): Promise<Ran> {
+export async function runInProcess(
+  args: string[],
+  env: Record<string, string>,
+): Promise<CommandResult> {
   const inherited = process.env;
   let [out, err] = ['', ''];
-  const written = [
+  const spies = [
     vi.spyOn(process.stdout, 'write').mockImplementation((text) => ((out += String(text)), true)),
     vi.spyOn(process.stderr, 'write').mockImplementation((text) => ((err += String(text)), true)),
   ];
@@ -74,6 +77,6 @@ export async function runHere(args: string[], env: Record<string, string>): Prom
     return { code: await runCommand(commands, args), out, err };
   } finally {
     process.env = inherited;
-    for (const spy of written) spy.mockRestore();
+    for (const spy of spies) spy.mockRestore();
   }
 }

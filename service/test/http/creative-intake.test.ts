@@ -50,23 +50,23 @@ const post = <T>(path: string, body: object) => client.manage<T>('POST', path, b
 const get = async <T>(path: string): Promise<T> =>
   (await client.call<T>('GET', path, client.secret)).body;
 
-let numbers = 0;
+let sourceCount = 0;
 /** Creates a separate source for a test, because a source that offers unusable files is slowed down. */
 async function makeSource(): Promise<string> {
-  numbers += 1;
+  sourceCount += 1;
   const { id } = await post<{ id: string }>('/v1/sources', {
-    name: `Network ${numbers}`,
+    name: `Network ${sourceCount}`,
     kind: 'direct',
   });
   return id;
 }
 
-interface Given extends Partial<Omit<Offer, 'media'>> {
+interface OfferInput extends Partial<Omit<Offer, 'media'>> {
   url: string;
   mime?: string;
   declaredMs?: number;
 }
-const offerOf = ({ url, mime = 'video/mp4', declaredMs, ...more }: Given): Offer => ({
+const offerOf = ({ url, mime = 'video/mp4', declaredMs, ...more }: OfferInput): Offer => ({
   sourceId: '',
   creativeKey: 'ad-id.org 1',
   advertiserDomain: 'meadow.example',
@@ -99,7 +99,7 @@ beforeAll(async () => {
 });
 const submit = (
   sourceId: string,
-  given: Given,
+  given: OfferInput,
   rules: SourceRules = {},
   environment: 'sandbox' | 'live' = 'sandbox',
 ): void =>
@@ -109,23 +109,24 @@ const submit = (
     offerOf({ ...given, sourceId }),
   );
 
-const creativesOf = async (sourceId: string): Promise<Creative[]> =>
+const readCreatives = async (sourceId: string): Promise<Creative[]> =>
   (await get<{ data: Creative[] }>('/v1/creatives?limit=100')).data.filter(
     (creative) => creative.source_id === sourceId,
   );
-const auditOf = async (targetId: string): Promise<AuditEntry[]> =>
+const readAuditEntries = async (targetId: string): Promise<AuditEntry[]> =>
   (await get<{ data: AuditEntry[] }>(`/v1/audit-entries?target_id=${targetId}`)).data;
-const refusalsOf = async (sourceId: string): Promise<unknown[]> =>
-  (await auditOf(sourceId))
+const readRejections = async (sourceId: string): Promise<unknown[]> =>
+  (await readAuditEntries(sourceId))
     .filter(({ action }) => action === 'creative.refused')
     .map(({ after }) => after?.['reason']);
-async function takenIn(sourceId: string, count = 1): Promise<Creative> {
-  await expect.poll(() => creativesOf(sourceId), waiting).toHaveLength(count);
-  const [creative] = await creativesOf(sourceId);
+async function waitForCreatives(sourceId: string, count = 1): Promise<Creative> {
+  await expect.poll(() => readCreatives(sourceId), waiting).toHaveLength(count);
+  const [creative] = await readCreatives(sourceId);
   if (!creative) throw new Error('Expected a creative.');
   return creative;
 }
-const fetchesOf = (path: string): number => origin.requests.filter((each) => each === path).length;
+const countFetches = (path: string): number =>
+  origin.requests.filter((each) => each === path).length;
 const review = (id: string, status: string) => post(`/v1/creatives/${id}/review`, { status });
 const readCreative = (id: string) => get<Creative>(`/v1/creatives/${id}`);
 const nameOf = (url: string | undefined): string => new URL(url ?? '').pathname;
@@ -156,9 +157,9 @@ test('an offered ad becomes a creative with our copy of its media, pending revie
     icon: { url: `${origin.url}/choices.png?cb=2`, clickTrackers: [], viewTrackers: [] },
   });
   await expect
-    .poll(async () => (await creativesOf(source)).map(({ icons }) => icons?.length), waiting)
+    .poll(async () => (await readCreatives(source)).map(({ icons }) => icons?.length), waiting)
     .toEqual([1]);
-  const creative = await takenIn(source);
+  const creative = await waitForCreatives(source);
   expect(creative).toMatchObject({
     name: 'Fresh Fields: ad-id.org 1',
     source_key: 'ad-id.org 1',
@@ -191,7 +192,7 @@ test('an offered ad becomes a creative with our copy of its media, pending revie
     { id: creative.id, kind: 'creative' },
     { id: advertiser.id, kind: 'advertiser' },
   ]) {
-    const entry = (await auditOf(id)).find(({ action }) => action === `${kind}.created`);
+    const entry = (await readAuditEntries(id)).find(({ action }) => action === `${kind}.created`);
     expect(entry?.actor).toBe('service');
   }
 });
@@ -200,13 +201,13 @@ test('a repeated offer is fetched once and creates one creative', async () => {
   const source = await makeSource();
   origin.serve('/once.mp4', clip);
   for (let n = 0; n < 50; n += 1) submit(source, { url: `/once.mp4?cb=${n}` });
-  const { id } = await takenIn(source);
+  const { id } = await waitForCreatives(source);
   submit(source, { url: '/once.mp4?cb=last' });
   // The source's jobs run in order, so when this one is finished, the earlier one is too.
   submit(source, { url: '/once.mp4', creativeKey: 'other' });
-  await takenIn(source, 2);
-  expect(fetchesOf('/once.mp4')).toBe(2);
-  expect((await creativesOf(source)).map((each) => each.id)).toContain(id);
+  await waitForCreatives(source, 2);
+  expect(countFetches('/once.mp4')).toBe(2);
+  expect((await readCreatives(source)).map((each) => each.id)).toContain(id);
 });
 
 test('an existing advertiser with the same domain is reused, whatever the domain’s spelling', async () => {
@@ -217,14 +218,14 @@ test('an existing advertiser with the same domain is reused, whatever the domain
   });
   origin.serve('/known.mp4', clip);
   submit(source, { url: '/known.mp4', advertiserDomain: 'known.example' });
-  expect((await takenIn(source)).advertiser_id).toBe(id);
+  expect((await waitForCreatives(source)).advertiser_id).toBe(id);
 });
 
 test('the required watch time comes from the probed duration, not the declared one', async () => {
   const source = await makeSource();
   origin.serve('/short.mp4', meadow);
   submit(source, { url: '/short.mp4', declaredMs: 2_000 });
-  const creative = await takenIn(source);
+  const creative = await waitForCreatives(source);
   expect(videoOf(creative).duration_ms).toBe(12_000);
   await review(creative.id, 'approved');
   const placement = await post<{ name: string }>('/v1/placements', {
@@ -248,7 +249,9 @@ test('a WebM file declared as MP4 is stored as WebM', async () => {
   const source = await makeSource();
   origin.serve('/really.webm', meadowWebm);
   submit(source, { url: '/really.webm', mime: 'video/mp4' });
-  expect(videoOf(await takenIn(source)).files[0]?.mime).toMatch(/^video\/webm; codecs="vp0?9/);
+  expect(videoOf(await waitForCreatives(source)).files[0]?.mime).toMatch(
+    /^video\/webm; codecs="vp0?9/,
+  );
 });
 
 const redirectTo =
@@ -256,7 +259,7 @@ const redirectTo =
   (_request, response) =>
     void response.writeHead(302, { location }).end();
 
-test.each<[string, RegExp, Parameters<MediaOrigin['serve']>[1], Partial<Given>?]>([
+test.each<[string, RegExp, Parameters<MediaOrigin['serve']>[1], Partial<OfferInput>?]>([
   ['HTML labeled as MP4', /is text\/html; expected an MP4/, '<!doctype html><script>1</script>'],
   ['HEVC labeled as MP4', /codec hev1.*not every browser plays/, hevc],
   ['an image labeled as MP4', /is image\/png; expected an MP4/, picture],
@@ -317,9 +320,9 @@ test.each<[string, RegExp, Parameters<MediaOrigin['serve']>[1], Partial<Given>?]
   const path = name === 'a redirect to itself' ? '/refused-8' : `/refused-${source}`;
   origin.serve(path, response);
   submit(source, { url: path, ...more });
-  await expect.poll(() => refusalsOf(source), waiting).toHaveLength(1);
-  expect((await refusalsOf(source))[0]).toMatch(reason);
-  expect(await creativesOf(source)).toEqual([]);
+  await expect.poll(() => readRejections(source), waiting).toHaveLength(1);
+  expect((await readRejections(source))[0]).toMatch(reason);
+  expect(await readCreatives(source)).toEqual([]);
 });
 
 test('a rejected file is not fetched again for an hour, but its replacement is', async () => {
@@ -327,16 +330,16 @@ test('a rejected file is not fetched again for an hour, but its replacement is',
   origin.serve('/refused.mp4', '<!doctype html>');
   origin.serve('/fixed.mp4', clip);
   submit(source, { url: '/refused.mp4' });
-  await expect.poll(() => refusalsOf(source), waiting).toHaveLength(1);
+  await expect.poll(() => readRejections(source), waiting).toHaveLength(1);
   submit(source, { url: '/refused.mp4?cb=2' });
   submit(source, { url: '/fixed.mp4' });
-  await takenIn(source);
-  expect(fetchesOf('/refused.mp4')).toBe(1);
+  await waitForCreatives(source);
+  expect(countFetches('/refused.mp4')).toBe(1);
   clock.advance(3_600_000);
   origin.serve('/refused.mp4', clip);
   submit(source, { url: '/refused.mp4', creativeKey: 'another' });
-  await takenIn(source, 2);
-  expect(fetchesOf('/refused.mp4')).toBe(2);
+  await waitForCreatives(source, 2);
+  expect(countFetches('/refused.mp4')).toBe(2);
 });
 
 test('an offer with text that the database cannot store is rejected', async () => {
@@ -346,7 +349,7 @@ test('an offer with text that the database cannot store is rejected', async () =
     submit(source, { url: '/fine.mp4', creativeKey: ['a\0b', '\ud800'][index] ?? '' });
     submit(source, { url: '/fine.mp4', creativeKey: 'fine' });
   }
-  for (const source of sources) expect((await takenIn(source)).source_key).toBe('fine');
+  for (const source of sources) expect((await waitForCreatives(source)).source_key).toBe('fine');
 });
 
 test('loopback URLs are fetched in development only', async () => {
@@ -370,7 +373,7 @@ test('only advertisers on the source’s list, and their subdomains, are approve
   const rules: SourceRules = { review: 'automatic', allowed_domains: ['www.Trusted.example'] };
   origin.serve('/trusted.mp4', clip);
   submit(source, { url: '/trusted.mp4', advertiserDomain: 'trusted.example' }, rules);
-  expect((await takenIn(source)).review).toMatchObject({
+  expect((await waitForCreatives(source)).review).toMatchObject({
     status: 'approved',
     reason_code: 'allowed_domain',
     reviewed_by: 'service',
@@ -378,8 +381,11 @@ test('only advertisers on the source’s list, and their subdomains, are approve
   const domains = ['sub.trusted.example', 'not-trusted.example'];
   for (const domain of domains)
     submit(source, { url: '/trusted.mp4', advertiserDomain: domain, creativeKey: domain }, rules);
-  await takenIn(source, 3);
-  const statuses = (await creativesOf(source)).map((each) => [each.source_key, each.review.status]);
+  await waitForCreatives(source, 3);
+  const statuses = (await readCreatives(source)).map((each) => [
+    each.source_key,
+    each.review.status,
+  ]);
   expect(Object.fromEntries(statuses)).toEqual({
     'ad-id.org 1': 'approved',
     'sub.trusted.example': 'approved',
@@ -395,7 +401,7 @@ test('only advertisers on the source’s list, and their subdomains, are approve
       review: 'manual',
     },
   );
-  expect((await takenIn(manual)).review).toEqual({ status: 'pending_review' });
+  expect((await waitForCreatives(manual)).review).toEqual({ status: 'pending_review' });
 });
 
 test('a new icon on an approved creative needs review, a previously approved one does not', async () => {
@@ -409,7 +415,7 @@ test('a new icon on an approved creative needs review, a previously approved one
   });
   const iconsOf = async (id: string) => (await readCreative(id)).icons?.length ?? 0;
   submit(source, { url: '/icon.mp4', ...icon('icon-a.png') });
-  const { id } = await takenIn(source);
+  const { id } = await waitForCreatives(source);
   await expect.poll(() => iconsOf(id), waiting).toBe(1);
   await review(id, 'approved');
   submit(source, { url: '/icon.mp4', ...icon('icon-a-elsewhere.png') });
@@ -430,16 +436,16 @@ test('an icon that is not an image is omitted', async () => {
     url: '/meadow.mp4',
     icon: { url: `${origin.url}/icon.html`, clickTrackers: [], viewTrackers: [] },
   });
-  await expect.poll(() => refusalsOf(source), waiting).toHaveLength(1);
-  expect((await refusalsOf(source))[0]).toMatch(/icon is text\/html/);
-  expect((await takenIn(source)).icons).toBeUndefined();
+  await expect.poll(() => readRejections(source), waiting).toHaveLength(1);
+  expect((await readRejections(source))[0]).toMatch(/icon is text\/html/);
+  expect((await waitForCreatives(source)).icons).toBeUndefined();
 });
 
 test('a source with 200 creatives pending review adds no more', async () => {
   const source = await makeSource();
   origin.serve('/flood.mp4', clip);
   submit(source, { url: '/flood.mp4' });
-  const { id } = await takenIn(source);
+  const { id } = await waitForCreatives(source);
   await running.service.database.query(
     `INSERT INTO resources (account_id, environment, kind, id, document, revision, created_at, updated_at)
       SELECT account_id, environment, kind, left(id, 20) || lpad(n::text, 10, '0'), document, 1, created_at, updated_at
@@ -448,8 +454,10 @@ test('a source with 200 creatives pending review adds no more', async () => {
   );
   const requests = origin.requests.length;
   submit(source, { url: '/flood.mp4', creativeKey: 'one more' });
-  await expect.poll(() => refusalsOf(source), waiting).toHaveLength(1);
-  expect((await refusalsOf(source))[0]).toMatch(/200 creatives of this source are pending review/);
+  await expect.poll(() => readRejections(source), waiting).toHaveLength(1);
+  expect((await readRejections(source))[0]).toMatch(
+    /200 creatives of this source are pending review/,
+  );
   expect(origin.requests.length).toBe(requests);
   await running.service.database.query(
     `DELETE FROM resources WHERE document->>'source_id' = $1 AND id <> $2`,
@@ -460,7 +468,7 @@ test('a source with 200 creatives pending review adds no more', async () => {
 test('operators cannot set the identifying fields of an external creative', async () => {
   const source = await makeSource();
   submit(source, { url: '/meadow.mp4' });
-  const { id } = await takenIn(source);
+  const { id } = await waitForCreatives(source);
   for (const change of [{ source_key: 'x' }, { origin_url: 'https://a.example' }, { icons: [] }]) {
     const { status } = await client.call('PATCH', `/v1/creatives/${id}`, client.secret, change);
     expect([change, status]).toEqual([change, 422]);
@@ -468,8 +476,8 @@ test('operators cannot set the identifying fields of an external creative', asyn
 });
 
 /** Advances the timers by a minute, after which the service looks for creatives to compare. */
-const passMinute = (): void => void vi.advanceTimersByTime(minuteMs);
-const dueOf = async (creativeId: string): Promise<number | undefined> => {
+const advanceMinute = (): void => void vi.advanceTimersByTime(minuteMs);
+const readDueMs = async (creativeId: string): Promise<number | undefined> => {
   const [row] = await running.service.database.query<{ due_at: Date }>(
     'SELECT due_at FROM creative_origins WHERE creative_id = $1',
     [creativeId],
@@ -480,20 +488,20 @@ async function approvedCreative(path: string, rules: SourceRules = {}): Promise<
   const source = await makeSource();
   origin.serve(path, clip);
   submit(source, { url: path }, rules);
-  const creative = await takenIn(source);
+  const creative = await waitForCreatives(source);
   await review(creative.id, 'approved');
   return creative;
 }
 
 test('a creative whose file is the same after a day stays approved', async () => {
   const { id } = await approvedCreative('/same.mp4');
-  const before = await dueOf(id);
-  passMinute();
+  const before = await readDueMs(id);
+  advanceMinute();
   clock.advance(dayMs);
-  passMinute();
-  await expect.poll(() => dueOf(id), waiting).toBe(clock.nowMs() + dayMs);
+  advanceMinute();
+  await expect.poll(() => readDueMs(id), waiting).toBe(clock.nowMs() + dayMs);
   expect(before).toBe(clock.nowMs());
-  expect(fetchesOf('/same.mp4')).toBe(2);
+  expect(countFetches('/same.mp4')).toBe(2);
   expect((await readCreative(id)).review.status).toBe('approved');
 });
 
@@ -502,7 +510,7 @@ test('a file that changed at its origin returns the creative to review, even for
   const creative = await approvedCreative('/swapped.mp4', rules);
   origin.serve('/swapped.mp4', meadow);
   clock.advance(dayMs);
-  passMinute();
+  advanceMinute();
   const statusOf = async () => (await readCreative(creative.id)).review.status;
   await expect.poll(statusOf, waiting).toBe('pending_review');
   const after = await readCreative(creative.id);
@@ -513,7 +521,7 @@ test('a file that changed at its origin returns the creative to review, even for
   expect(videoOf(after).duration_ms).toBe(12_000);
   expect((await download(videoOf(after).files[0]?.url)).equals(meadow)).toBe(true);
   // The approved version is still available for comparison.
-  const [entry] = await auditOf(creative.id);
+  const [entry] = await readAuditEntries(creative.id);
   expect(entry).toMatchObject({ action: 'creative.origin_changed', actor: 'service' });
   const previous = entry?.before as Creative | undefined;
   expect(previous && videoOf(previous)).toEqual(videoOf(creative));
@@ -522,38 +530,38 @@ test('a file that changed at its origin returns the creative to review, even for
   // After another approval, later files are compared with the new one.
   await review(creative.id, 'approved');
   clock.advance(dayMs);
-  passMinute();
-  await expect.poll(() => dueOf(creative.id), waiting).toBe(clock.nowMs() + dayMs);
+  advanceMinute();
+  await expect.poll(() => readDueMs(creative.id), waiting).toBe(clock.nowMs() + dayMs);
   expect(await statusOf()).toBe('approved');
-  expect(fetchesOf('/swapped.mp4')).toBe(3);
+  expect(countFetches('/swapped.mp4')).toBe(3);
 });
 
 test('an unusable replacement file is reported once and not copied', async () => {
   const creative = await approvedCreative('/spoiled.mp4');
   origin.serve('/spoiled.mp4', '<!doctype html><script>1</script>');
   clock.advance(dayMs);
-  passMinute();
+  advanceMinute();
   const statusOf = async () => (await readCreative(creative.id)).review.status;
   await expect.poll(statusOf, waiting).toBe('pending_review');
   const after = await readCreative(creative.id);
   expect(after.media).toEqual(creative.media);
   expect(after.review.feedback).toMatch(/cannot be shown: The file is text\/html/);
   await review(creative.id, 'approved');
-  await expect.poll(() => dueOf(creative.id), waiting).toBe(clock.nowMs() + dayMs);
+  await expect.poll(() => readDueMs(creative.id), waiting).toBe(clock.nowMs() + dayMs);
   clock.advance(dayMs);
-  passMinute();
-  await expect.poll(() => dueOf(creative.id), waiting).toBe(clock.nowMs() + dayMs);
+  advanceMinute();
+  await expect.poll(() => readDueMs(creative.id), waiting).toBe(clock.nowMs() + dayMs);
   expect(await statusOf()).toBe('approved');
-  expect(fetchesOf('/spoiled.mp4')).toBe(3);
+  expect(countFetches('/spoiled.mp4')).toBe(3);
 });
 
 test('our copy stays in use while its origin is unreachable', async () => {
   const creative = await approvedCreative('/gone.mp4');
   origin.serve('/gone.mp4', (_request, response) => response.writeHead(503).end());
   clock.advance(dayMs);
-  passMinute();
-  await expect.poll(() => dueOf(creative.id), waiting).toBe(clock.nowMs() + dayMs);
-  expect(fetchesOf('/gone.mp4')).toBe(2);
+  advanceMinute();
+  await expect.poll(() => readDueMs(creative.id), waiting).toBe(clock.nowMs() + dayMs);
+  expect(countFetches('/gone.mp4')).toBe(2);
   expect((await readCreative(creative.id)).review.status).toBe('approved');
 });
 
@@ -563,10 +571,10 @@ test('a paused creative’s file is not fetched, and an archived creative’s fi
   const archived = await approvedCreative('/archived.mp4');
   await client.call('DELETE', `/v1/creatives/${archived.id}`, client.secret);
   clock.advance(dayMs);
-  passMinute();
-  await expect.poll(() => dueOf(rejected.id), waiting).toBe(clock.nowMs() + dayMs);
-  await expect.poll(() => dueOf(archived.id), waiting).toBeUndefined();
-  expect([fetchesOf('/rejected.mp4'), fetchesOf('/archived.mp4')]).toEqual([1, 1]);
+  advanceMinute();
+  await expect.poll(() => readDueMs(rejected.id), waiting).toBe(clock.nowMs() + dayMs);
+  await expect.poll(() => readDueMs(archived.id), waiting).toBeUndefined();
+  expect([countFetches('/rejected.mp4'), countFetches('/archived.mp4')]).toEqual([1, 1]);
 });
 
 test('a creative that its source has not offered for 30 days is archived, unless it was rejected', async () => {
@@ -577,11 +585,11 @@ test('a creative that its source has not offered for 30 days is archived, unless
   ];
   await review(rejected.id, 'rejected');
   clock.advance(29 * dayMs);
-  passMinute();
+  advanceMinute();
   for (const { id } of [unoffered, offered, rejected])
-    await expect.poll(() => dueOf(id), waiting).toBe(clock.nowMs() + dayMs);
+    await expect.poll(() => readDueMs(id), waiting).toBe(clock.nowMs() + dayMs);
   running.service.intake.noteOffer(scopeOf('sandbox').accountId, offered.id);
-  passMinute();
+  advanceMinute();
   const offeredAt = async () =>
     (
       await running.service.database.query<{ offered_at: Date }>(
@@ -592,15 +600,15 @@ test('a creative that its source has not offered for 30 days is archived, unless
   await expect.poll(offeredAt, waiting).toBe(clock.nowMs());
 
   clock.advance(2 * dayMs);
-  passMinute();
+  advanceMinute();
   for (const { id } of [offered, rejected])
-    await expect.poll(() => dueOf(id), waiting).toBe(clock.nowMs() + dayMs);
-  await expect.poll(() => dueOf(unoffered.id), waiting).toBeUndefined();
+    await expect.poll(() => readDueMs(id), waiting).toBe(clock.nowMs() + dayMs);
+  await expect.poll(() => readDueMs(unoffered.id), waiting).toBeUndefined();
   const statuses = [offered, rejected, unoffered].map(
     async ({ id }) => (await client.call('GET', `/v1/creatives/${id}`, client.secret)).status,
   );
   expect(await Promise.all(statuses)).toEqual([200, 200, 404]);
-  const [entry] = await auditOf(unoffered.id);
+  const [entry] = await readAuditEntries(unoffered.id);
   expect(entry).toMatchObject({ action: 'creative.archived', actor: 'service' });
 });
 

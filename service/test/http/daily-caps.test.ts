@@ -80,7 +80,7 @@ describe.skipIf(process.env['TRUEWARD_TEST_SERVER'])('a daily cap on the embedde
     const { body } = await game.client.decide({ placement, user_ref: 'later', formats: ['image'] });
     expect(body).toMatchObject({ reason: 'budget' });
     expect(Date.parse(body.retry_at ?? '') - game.clock.nowMs()).toBe(10_000);
-    game.pass(600_001);
+    game.advance(600_001);
     await refresh();
     expect(await decideConcurrently([game.client], placement, 5)).toHaveLength(2);
     // This player was offline while watching the ad.
@@ -88,11 +88,11 @@ describe.skipIf(process.env['TRUEWARD_TEST_SERVER'])('a daily cap on the embedde
     if (!first) throw new Error('Expected an ad.');
     const ago = (ms: number) => new Date(game.clock.nowMs() - ms).toISOString();
     const events = [game.event(first, 'start'), game.seen(first), game.complete(first)];
-    const watched = events.map((event, index) => ({
+    const watchedEvents = events.map((event, index) => ({
       ...event,
       occurred_at: ago(500_000 - index * 2_500),
     }));
-    expect((await game.report(...watched)).decisions).toMatchObject([{ state: 'earned' }]);
+    expect((await game.report(...watchedEvents)).decisions).toMatchObject([{ state: 'earned' }]);
   });
 
   test('is not exhausted by ads that are preloaded and rarely shown', async () => {
@@ -106,7 +106,7 @@ describe.skipIf(process.env['TRUEWARD_TEST_SERVER'])('a daily cap on the embedde
         await game.watch(ad);
         shown += 1;
       }
-      game.pass(601_000);
+      game.advance(601_000);
     }
     expect(shown).toBeGreaterThanOrEqual(10);
     expect(shown).toBeLessThanOrEqual(12);
@@ -141,7 +141,7 @@ describe.runIf(hasPostgres)('a daily cap enforced by two processes', () => {
     expect(ads.length).toBeGreaterThanOrEqual(20);
     expect(ads.length).toBeLessThanOrEqual(22);
     for (const ad of ads) await game.report(game.event(ad, 'start'));
-    game.pass(5_000);
+    game.advance(5_000);
     const responses = await Promise.all(
       ads.map((ad) => game.report(game.seen(ad), game.complete(ad))),
     );
@@ -150,7 +150,12 @@ describe.runIf(hasPostgres)('a daily cap enforced by two processes', () => {
 
   test('startup rejects a RETENTION_DAYS shorter than the lookback of a placement', async () => {
     const { client, clock, config } = game;
-    const created = await client.call('POST', '/v1/placements', client.secret, capOf(30));
+    const created = await client.call(
+      'POST',
+      '/v1/placements',
+      client.secret,
+      placementWithCap(30),
+    );
     expect(created.status).toBe(201);
     const { databaseUrl = '', dataDirectory } = config;
     const env = { DATABASE_URL: databaseUrl, RETENTION_DAYS: '20' };
@@ -160,7 +165,7 @@ describe.runIf(hasPostgres)('a daily cap enforced by two processes', () => {
   });
 });
 
-const capOf = (days: number) => ({
+const placementWithCap = (days: number) => ({
   name: `cap-of-${days}`,
   format: 'interstitial',
   frequency_cap: { max: 3, per_s: days * 86_400 },
@@ -172,7 +177,7 @@ test('saving a placement that looks back further than RETENTION_DAYS is rejected
   try {
     const client = createClient(running);
     const save = (days: number) =>
-      client.call('POST', '/v1/placements', client.secret, capOf(days));
+      client.call('POST', '/v1/placements', client.secret, placementWithCap(days));
     expect(await save(30)).toMatchObject({
       status: 422,
       body: {

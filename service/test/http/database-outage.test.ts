@@ -34,7 +34,7 @@ async function start() {
     status,
     metric,
     /** Resolves when decisions succeed again. */
-    untilBack: () =>
+    waitForRecovery: () =>
       expect.poll(async () => (await decide()).status, { timeout: 30_000 }).toBe(200),
     async stop() {
       await running.stop();
@@ -59,7 +59,7 @@ describe.skipIf(postgres === undefined)('on PostgreSQL', () => {
     expect(await service.metric('trueward_database_up')).toBe('0');
     service.proxy.heal();
     service.proxy.cut();
-    await service.untilBack();
+    await service.waitForRecovery();
     expect(await service.status('/readyz')).toBe(200);
     expect(await service.metric('trueward_database_up')).toBe('1');
     await service.stop();
@@ -80,7 +80,7 @@ describe.skipIf(postgres === undefined)('on PostgreSQL', () => {
     expect(await service.metric('trueward_database_read_only')).toBe('1');
     await admin.query('SET default_transaction_read_only = off');
     await setReadOnly('off');
-    await service.untilBack();
+    await service.waitForRecovery();
     await admin.end();
     await service.stop();
   });
@@ -109,7 +109,7 @@ describe.skipIf(postgres === undefined)('on PostgreSQL', () => {
     expect(performance.now() - startedMs).toBeLessThan(2_000);
     expect(await countWaiting()).toBe(waiting);
     await requireStandby('');
-    await service.untilBack();
+    await service.waitForRecovery();
     await admin.end();
     await service.stop();
   });

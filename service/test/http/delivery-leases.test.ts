@@ -36,7 +36,7 @@ const lanes: LaneDeps = {
 };
 
 /** Returns a database and a promise that resolves when due deliveries have been claimed `wanted` times through it. */
-function countRounds(wanted: number): { watched: Database; done: Promise<void> } {
+function watchClaims(wanted: number): { watched: Database; done: Promise<void> } {
   let rounds = 0;
   let announce: () => void = () => undefined;
   const done = new Promise<void>((resolve) => (announce = resolve));
@@ -91,7 +91,7 @@ test('a leased delivery is not claimed by another process, whatever its clock sa
 
   const right = start('right', 0, database);
   await firstSent;
-  const [ahead, behind] = [countRounds(2), countRounds(2)];
+  const [ahead, behind] = [watchClaims(2), watchClaims(2)];
   const others = [start('ahead', hourMs, ahead.watched), start('behind', -hourMs, behind.watched)];
   await Promise.all([ahead.done, behind.done]);
   respond();
@@ -102,7 +102,7 @@ test('a leased delivery is not claimed by another process, whatever its clock sa
   await database.query(
     `UPDATE deliveries SET state = 'pending', attempt = 0, next_at = now() WHERE id = 'dlv_1'`,
   );
-  const after = countRounds(2);
+  const after = watchClaims(2);
   const late = start('behind', -hourMs, after.watched);
   await after.done;
   await late.stop();

@@ -29,7 +29,7 @@ describe.runIf(hasPostgres)('with 20,000 deliveries pending for a dead endpoint'
   afterAll(() => database.close());
 
   /** Counts the table pages that a statement reads, using the session's counters. */
-  const pagesOf = async (work: (queries: Queries) => Promise<unknown>): Promise<number> =>
+  const countPages = async (work: (queries: Queries) => Promise<unknown>): Promise<number> =>
     database.transaction(async (queries) => {
       const read = async (): Promise<number> => {
         const [row] = await queries.query<{ pages: number }>(
@@ -60,7 +60,7 @@ describe.runIf(hasPostgres)('with 20,000 deliveries pending for a dead endpoint'
       const claim = async (queries: Queries): Promise<void> => {
         claimed = await claimDue(queries, due);
       };
-      expect(await pagesOf(claim)).toBeLessThan(400);
+      expect(await countPages(claim)).toBeLessThan(400);
       expect(claimed.filter(({ webhookId }) => webhookId === 'whk_1')).toHaveLength(20);
       const ended = claimed.map((delivery) => ({
         scope,
@@ -71,7 +71,7 @@ describe.runIf(hasPostgres)('with 20,000 deliveries pending for a dead endpoint'
       }));
       const record = (queries: Queries) =>
         recordAttempts({ ...database, query: queries.query }, ended.filter(isHealthy));
-      expect(await pagesOf(record)).toBeLessThan(400);
+      expect(await countPages(record)).toBeLessThan(400);
     },
   );
 });
@@ -83,7 +83,7 @@ test.runIf(hasPostgres)('leasing a delivery adds no entries to the indexes', asy
     `INSERT INTO deliveries (account_id, id, environment, event_id, webhook_id, state, attempt, next_at, created_at)
       SELECT 'acc_1', 'del_' || n, 'live', 'evt_' || n, 'whk_1', 'pending', 0, now(), now() FROM generate_series(1, 1000) AS n`,
   );
-  const hot = await database.transaction(async (queries) => {
+  const hotUpdates = await database.transaction(async (queries) => {
     // In batches, like claims.
     for (let from = 1; from <= 200; from += 10)
       await queries.query(
@@ -97,7 +97,7 @@ test.runIf(hasPostgres)('leasing a delivery adds no entries to the indexes', asy
   });
   await database.close();
   // A few updates are not HOT, because some pages run out of space. Without any free space, none of the 200 would be.
-  expect(hot).toBeGreaterThan(50);
+  expect(hotUpdates).toBeGreaterThan(50);
 });
 
 const isHealthy = ({ delivery }: { delivery: { webhookId: string } }): boolean =>

@@ -43,8 +43,8 @@ test('accepts up to 500 events in a request of 200 kB, with a result for each', 
 
 test('one invalid event among 500 does not block the others', async () => {
   const events: object[] = await collect(499, 20);
-  const bad = { ...events[0], id: 'bad-event-1', type: 'nonsense' };
-  const { body } = await client.report(...events.toSpliced(250, 0, bad));
+  const invalidEvent = { ...events[0], id: 'bad-event-1', type: 'nonsense' };
+  const { body } = await client.report(...events.toSpliced(250, 0, invalidEvent));
   const rejected = body.results.filter(({ status }) => status !== 'accepted');
   expect(rejected).toEqual([{ id: 'bad-event-1', status: 'rejected', code: 'invalid_event' }]);
 });

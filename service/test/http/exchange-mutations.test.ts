@@ -14,7 +14,7 @@ import { systemClock } from '../../src/platform/clock.ts';
 import { createGuardedAgent } from '../../src/platform/guarded-agent.ts';
 import type { ExternalSource } from '../../src/resource/external-source.ts';
 import { createSource, offerRequest } from '../external-source.ts';
-import { applyEdit, chain, edit, pieces } from '../unit/vast/edits.ts';
+import { applyEdit, chain, edit, fragments } from '../unit/vast/edits.ts';
 import { type Documents, inline, vast } from '../unit/vast/fixtures.ts';
 
 /** The response by path, with `REQUEST_ID` for the bid request's id. For undefined, the server never responds. */
@@ -165,14 +165,14 @@ const bids = JSON.stringify({
   ],
 });
 // prettier-ignore
-const bidPieces = [
+const bidFragments = [
   '{', '}', '[', ']', ',', ':', '"', '\\', '\\u0000', '\\ud800', 'null', 'NaN', '1e309', '-1', '"price":1e9', '"id":', '{}',
   '${AUCTION_PRICE}', '${AUCTION_PRICE:B64}', '__proto__', '"adm":"<VAST/>"', '[['.repeat(500), '{},'.repeat(2_000),
 ];
 
 test('mutated bid responses neither crash nor hang an ad request, and leak nothing', async () => {
   const bidEdit = fc
-    .tuple(edit, fc.constantFrom(...bidPieces, ...pieces))
+    .tuple(edit, fc.constantFrom(...bidFragments, ...fragments))
     .map(([one, piece]) => ({ ...one, document: 'bid', piece }));
   let offers = 0;
   await checkWithoutLeak((numRuns) =>

@@ -107,7 +107,7 @@ test('an external ad is shown after review, from our own copy, and its trackers 
   expect(JSON.stringify({ ...decision, explain: [] })).not.toContain(origin.url);
 
   await game.report(game.event(decision, 'start'));
-  game.pass(12_500);
+  game.advance(12_500);
   const seen = game.event(decision, 'impression', { visible: { ratio: 1, ms: 2_000 } });
   const complete = game.event(decision, 'complete', { watched_ms: 12_000 });
   const { decisions } = await game.report(seen, complete);
@@ -146,10 +146,10 @@ test('the highest price within a priority wins, whatever the order of the respon
   await approve(cheap);
   const slow: RequestListener = (_request, response) =>
     void setTimeout(() => response.end(adOf('dear')), 50);
-  const dear = await addTag(slow, { cpm_micros: 3_000_000 });
-  await approve(dear);
+  const expensive = await addTag(slow, { cpm_micros: 3_000_000 });
+  await approve(expensive);
   const decision = await ask();
-  expect(verdicts(decision)).toMatchObject({ [cheap.name]: 'outbid', [dear.name]: 'chosen' });
+  expect(verdicts(decision)).toMatchObject({ [cheap.name]: 'outbid', [expensive.name]: 'chosen' });
   const hour = (offset: number) =>
     new Date((Math.floor(game.clock.nowMs() / 3_600_000) + offset) * 3_600_000).toISOString();
   const { data } = await game.client.manage<Report>(
@@ -157,7 +157,7 @@ test('the highest price within a priority wins, whatever the order of the respon
     `/v1/reports?from=${hour(-1)}&to=${hour(1)}&group_by=source`,
   );
   const row = (source: Source) => data.find((each) => each.source === source.id);
-  expect(row(dear)).toMatchObject({ source_requests: 2, source_bids: 2, source_wins: 1 });
+  expect(row(expensive)).toMatchObject({ source_requests: 2, source_bids: 2, source_wins: 1 });
   // It won while the other source's creative was pending review.
   expect(row(cheap)).toMatchObject({ source_requests: 3, source_wins: 1, source_errors: 0 });
 });

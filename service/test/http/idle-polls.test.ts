@@ -57,8 +57,8 @@ test.skipIf(!hasPostgres)(
     expect(trackers).toBeGreaterThan(0);
     expect(trackers).toBeLessThanOrEqual(seconds + 2);
     // Counts to fold are polled every 10 s; expiring rewards, files to compare and failed webhooks every minute.
-    const rare = ['creative_origins', 'decisions', 'rollup_deltas'];
-    expect(Object.keys(others).filter((table) => !rare.includes(table))).toEqual([]);
+    const infrequentTables = ['creative_origins', 'decisions', 'rollup_deltas'];
+    expect(Object.keys(others).filter((table) => !infrequentTables.includes(table))).toEqual([]);
     for (const count of Object.values(others)) expect(count).toBeLessThanOrEqual(2);
   },
 );

@@ -27,7 +27,7 @@ beforeEach(() => {
 afterEach(() => rmSync(folder, { recursive: true, force: true }));
 
 const modeOf = (path: string): number => statSync(path).mode & 0o777;
-const keyOf = (byte: number): string => Buffer.alloc(32, byte).toString('base64');
+const createKey = (byte: number): string => Buffer.alloc(32, byte).toString('base64');
 
 test('a new data folder and its files are private to the user; doctor reports looser permissions', async () => {
   const dataDir = join(folder, 'data');
@@ -74,7 +74,7 @@ test('rotating the master key in the data folder keeps secrets readable and remo
 });
 
 test('a master key from the environment is rotated with a second key, after which the old one decrypts nothing', async () => {
-  const [oldKey, newKey] = [keyOf(1), keyOf(2)];
+  const [oldKey, newKey] = [createKey(1), createKey(2)];
   const service = await startService({ dataDir: folder, env: { TRUEWARD_MASTER_KEY: oldKey } });
   await service.stop();
   const alone = await run(['master-key', 'rotate'], { ...env, TRUEWARD_MASTER_KEY: newKey });
@@ -82,20 +82,25 @@ test('a master key from the environment is rotated with a second key, after whic
     code: 1,
     err: expect.stringContaining('TRUEWARD_OTHER_MASTER_KEY is not set') as string,
   });
-  const both = { TRUEWARD_MASTER_KEY: newKey, TRUEWARD_OTHER_MASTER_KEY: oldKey };
-  expect(await run(['master-key', 'rotate'], { ...env, ...both })).toMatchObject({ code: 0 });
+  const bothKeys = { TRUEWARD_MASTER_KEY: newKey, TRUEWARD_OTHER_MASTER_KEY: oldKey };
+  expect(await run(['master-key', 'rotate'], { ...env, ...bothKeys })).toMatchObject({ code: 0 });
   const rotated = await run(['doctor'], { ...env, TRUEWARD_MASTER_KEY: newKey });
   expect(rotated.out).toContain('the master key decrypts the secrets');
 
-  const lost = await run(['start'], { ...env, TRUEWARD_MASTER_KEY: oldKey });
-  expect(lost.code).toBe(1);
-  expect(lost.err).toContain('The master key does not decrypt the secrets in the database. Put');
-  expect(lost.err).not.toContain('    at ');
+  const withOldKey = await run(['start'], { ...env, TRUEWARD_MASTER_KEY: oldKey });
+  expect(withOldKey.code).toBe(1);
+  expect(withOldKey.err).toContain(
+    'The master key does not decrypt the secrets in the database. Put',
+  );
+  expect(withOldKey.err).not.toContain('    at ');
   const result = await run(['master-key', 'discard'], env);
   expect(result).toMatchObject({ code: 1, err: expect.stringContaining('--confirm') as string });
   expect(await run(['master-key', 'discard', '--confirm'], env)).toMatchObject({ code: 0 });
-  const over = await startService({ dataDir: folder, env: { TRUEWARD_MASTER_KEY: oldKey } });
-  await over.stop();
+  const withEmptyDatabase = await startService({
+    dataDir: folder,
+    env: { TRUEWARD_MASTER_KEY: oldKey },
+  });
+  await withEmptyDatabase.stop();
 });
 
 test('a busy port, a wrong database URL and a missing file print one line each, without a stack', async () => {
@@ -104,7 +109,7 @@ test('a busy port, a wrong database URL and a missing file print one line each, 
   const { port } = busy.address() as AddressInfo;
   await copyEmptyDatabase(join(folder, 'database'));
   const elsewhere = { ...env, TRUEWARD_DATA_DIR: join(folder, 'never') };
-  const [taken, unreachable, missing, origin] = await Promise.all([
+  const [busyPort, unreachable, missing, origin] = await Promise.all([
     run(['start'], { ...env, PORT: String(port) }),
     run(['migrate'], {
       ...elsewhere,
@@ -117,7 +122,7 @@ test('a busy port, a wrong database URL and a missing file print one line each, 
     ),
   ]);
   await new Promise((resolve) => busy.close(resolve));
-  expect(taken).toMatchObject({
+  expect(busyPort).toMatchObject({
     code: 1,
     err: expect.stringMatching(
       new RegExp(`^Cannot listen on HOST=127.0.0.1 PORT=${port}: another process .*\\n$`, 'm'),
@@ -131,7 +136,7 @@ test('a busy port, a wrong database URL and a missing file print one line each, 
     code: 2,
     err: expect.stringContaining('an origin such as') as string,
   });
-  for (const { err } of [taken, unreachable, missing, origin]) {
+  for (const { err } of [busyPort, unreachable, missing, origin]) {
     expect(err).not.toContain('    at ');
     expect(err).not.toContain('hunter2');
   }
@@ -149,7 +154,7 @@ test('--version prints the version, and a mistyped variable is reported', async 
     code: 0,
     out: expect.stringMatching(/^trueward-service \d+\.\d+\.\d+\n$/) as string,
   });
-  const mistyped = { ...env, TRUEWARD_MASTERKEY: keyOf(1) };
+  const mistyped = { ...env, TRUEWARD_MASTERKEY: createKey(1) };
   const config = await run(['config'], mistyped);
   expect(config.err).toBe('TRUEWARD_MASTERKEY is not a known setting and is ignored.\n');
   expect((await run(['doctor'], mistyped)).out).toContain(

@@ -27,7 +27,7 @@ const manage = <T>(method: string, path: string, body?: object) =>
 /** Watches an ad to the end, with `occurredAt` as the time of every event. */
 async function watchAt(occurredAt: string, decision: Filled): Promise<string> {
   await send(now(), { ...game.event(decision, 'start'), occurred_at: occurredAt });
-  game.pass(5_000);
+  game.advance(5_000);
   for (const event of [game.seen(decision), game.complete(decision)])
     await send(now(), { ...event, occurred_at: occurredAt });
   return (await game.status(decision.id)).state;
@@ -78,7 +78,7 @@ describe('an event with an invalid time', () => {
     await updatePlacement(game, 'double-coins', { cooldown_s: 0 });
 
     const expired = await game.decide('hoarder');
-    game.pass(700_000);
+    game.advance(700_000);
     expect(await watchAt('2016-12-31T23:59:60Z', expired)).not.toBe('earned');
     const [rows] = await game.service.database.query<{ count: number }>(
       `SELECT count(*) AS count FROM rollup_counts WHERE hour < '2001-01-01T00:00:00Z'`,
@@ -88,7 +88,7 @@ describe('an event with an invalid time', () => {
 
   test('with a complete UTC offset is accepted', async () => {
     const decision = await game.decide('traveller');
-    game.pass(5_000);
+    game.advance(5_000);
     const at = (ms: number) =>
       new Date(game.clock.nowMs() - ms + 19_800_000).toISOString().replace('Z', '+05:30');
     const events = [game.event(decision, 'start'), game.seen(decision), game.complete(decision)];

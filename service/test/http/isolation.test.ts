@@ -185,7 +185,7 @@ describe.skipIf(!hasPostgres)('on PostgreSQL', () => {
     expect(await expire()).toEqual([first.id]);
   });
 
-  const waitingRequests = async (): Promise<number> =>
+  const countWaitingRequests = async (): Promise<number> =>
     Number(/^trueward_held_requests (\d+)$/m.exec(await readMetrics())?.[1]);
   /** Reads the number of statements and transactions that the service has executed. */
   const countStatements = async (): Promise<number> => {
@@ -239,21 +239,21 @@ describe.skipIf(!hasPostgres)('on PostgreSQL', () => {
       ),
     );
     // Each request has read its reward once.
-    await expect.poll(waitingRequests).toBe(200);
+    await expect.poll(countWaitingRequests).toBe(200);
     const [before, startedMs] = [await countStatements(), performance.now()];
     await sleep(3_000);
     const perS = ((await countStatements()) - before) / ((performance.now() - startedMs) / 1_000);
     // An idle process executes some statements too; the waiting requests add one poll of the rewards.
     expect(perS).toBeLessThan(40);
 
-    const there = createClient({ url: other.url, keys: running.keys });
+    const otherClient = createClient({ url: other.url, keys: running.keys });
     for (const decision of decisions)
-      await there.report(
-        there.event(decision, 'start'),
-        there.event(decision, 'complete', { watched_ms: 5_000 }),
+      await otherClient.report(
+        otherClient.event(decision, 'start'),
+        otherClient.event(decision, 'complete', { watched_ms: 5_000 }),
       );
     const states = (await Promise.all(waits)).map(({ body }) => body.state);
     expect(new Set(states)).not.toContain('none');
-    expect(await waitingRequests()).toBe(0);
+    expect(await countWaitingRequests()).toBe(0);
   });
 });

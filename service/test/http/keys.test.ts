@@ -11,46 +11,47 @@ beforeAll(async () => {
 });
 afterAll(() => running.stop());
 
-const make = (body: object, by = client) => by.call<ApiKey>('POST', '/v1/keys', by.secret, body);
-const works = async (key: string | undefined) =>
+const createKey = (body: object, by = client) =>
+  by.call<ApiKey>('POST', '/v1/keys', by.secret, body);
+const readStatus = async (key: string | undefined) =>
   (await client.call('GET', '/v1/placements', key)).status;
 
 test('a key is created, shown once, used, rolled with an overlap, and revoked', async () => {
-  const { status, body: made } = await make({ kind: 'secret' });
+  const { status, body: created } = await createKey({ kind: 'secret' });
   expect(status).toBe(201);
-  expect(made.key?.slice(-4)).toBe(made.last_four);
-  expect(await works(made.key)).toBe(200);
+  expect(created.key?.slice(-4)).toBe(created.last_four);
+  expect(await readStatus(created.key)).toBe(200);
   const list = await client.call<{ data: ApiKey[] }>('GET', '/v1/keys', client.secret);
-  const { key: _key, ...shown } = made;
+  const { key: _key, ...shown } = created;
   expect(list.body.data).toContainEqual(shown);
-  expect(JSON.stringify(list.body)).not.toContain(made.key);
+  expect(JSON.stringify(list.body)).not.toContain(created.key);
 
-  const path = `/v1/keys/${made.id}`;
+  const path = `/v1/keys/${created.id}`;
   const rolled = await client.call<ApiKey>('POST', `${path}/roll`, client.secret, {
     overlap_s: 60,
   });
-  expect(rolled.body.id).not.toBe(made.id);
-  expect([await works(made.key), await works(rolled.body.key)]).toEqual([200, 200]);
+  expect(rolled.body.id).not.toBe(created.id);
+  expect([await readStatus(created.key), await readStatus(rolled.body.key)]).toEqual([200, 200]);
   const old = await client.call<ApiKey>('GET', path, client.secret);
   expect(Date.parse(old.body.revoked_at ?? '')).toBeGreaterThan(Date.now());
 
   expect((await client.call('DELETE', path, client.secret)).status).toBe(204);
-  expect([await works(made.key), await works(rolled.body.key)]).toEqual([401, 200]);
+  expect([await readStatus(created.key), await readStatus(rolled.body.key)]).toEqual([401, 200]);
   const again = await client.call<Problem>('POST', `${path}/roll`, client.secret, { overlap_s: 0 });
   expect([again.status, again.body.code]).toEqual([409, 'conflict']);
 });
 
 test('rolling without an overlap revokes the old key immediately', async () => {
-  const { body: made } = await make({ kind: 'secret' });
-  await client.call('POST', `/v1/keys/${made.id}/roll`, client.secret, { overlap_s: 0 });
-  expect(await works(made.key)).toBe(401);
+  const { body: created } = await createKey({ kind: 'secret' });
+  await client.call('POST', `/v1/keys/${created.id}/roll`, client.secret, { overlap_s: 0 });
+  expect(await readStatus(created.key)).toBe(401);
 });
 
 test('a publishable key works only from its allowed origins, which are required in live', async () => {
   const live = createClient(running, 'live');
-  expect((await make({ kind: 'publishable' }, live)).status).toBe(422);
-  expect((await make({ kind: 'secret', allowed_origins: ['*'] })).status).toBe(422);
-  const { body: made } = await make(
+  expect((await createKey({ kind: 'publishable' }, live)).status).toBe(422);
+  expect((await createKey({ kind: 'secret', allowed_origins: ['*'] })).status).toBe(422);
+  const { body: created } = await createKey(
     { kind: 'publishable', allowed_origins: ['https://game.example'] },
     live,
   );
@@ -59,29 +60,29 @@ test('a publishable key works only from its allowed origins, which are required 
       await live.call<Problem>(
         'POST',
         '/v1/decisions',
-        made.key,
+        created.key,
         { placement: 'lobby' },
         { origin },
       )
     ).body;
   expect(await request('https://game.example')).toMatchObject({ status: 'filled' });
   expect((await request('https://other.example')).code).toBe('origin_not_allowed');
-  await live.call('PATCH', `/v1/keys/${made.id}`, live.secret, {
+  await live.call('PATCH', `/v1/keys/${created.id}`, live.secret, {
     allowed_origins: ['https://other.example'],
   });
   expect(await request('https://other.example')).toMatchObject({ status: 'filled' });
-  expect((await client.call('GET', `/v1/keys/${made.id}`, client.secret)).status).toBe(404);
+  expect((await client.call('GET', `/v1/keys/${created.id}`, client.secret)).status).toBe(404);
 });
 
 test('a secret key sent from a page is rejected and recorded in the audit log', async () => {
-  const { body: made } = await make({ kind: 'secret' });
-  const response = await client.call<Problem>('GET', '/v1/keys', made.key, undefined, {
+  const { body: created } = await createKey({ kind: 'secret' });
+  const response = await client.call<Problem>('GET', '/v1/keys', created.key, undefined, {
     origin: 'https://game.example',
   });
   expect([response.status, response.body.code]).toEqual([403, 'secret_key_in_browser']);
   const { body } = await client.call<{ data: AuditEntry[] }>(
     'GET',
-    `/v1/audit-entries?target_id=${made.id}`,
+    `/v1/audit-entries?target_id=${created.id}`,
     client.secret,
   );
   expect(body.data[0]).toMatchObject({

@@ -130,20 +130,20 @@ test('the requests that wait for one reward or from one IP are limited, and a di
     const text = await (await fetch(`${running.url}/metrics`)).text();
     return Number(/^trueward_held_requests (\d+)$/m.exec(text)?.[1]);
   };
-  const leave = new AbortController();
-  onTestFinished(() => leave.abort());
-  const enter = (index: number, address: string) =>
-    void wait(index, address, leave.signal).catch(() => undefined);
-  for (let times = 0; times < 4; times += 1) enter(0, '2001:db8:2::1');
+  const disconnect = new AbortController();
+  onTestFinished(() => disconnect.abort());
+  const startWait = (index: number, address: string) =>
+    void wait(index, address, disconnect.signal).catch(() => undefined);
+  for (let times = 0; times < 4; times += 1) startWait(0, '2001:db8:2::1');
   await expect.poll(heldRequests).toBe(4);
   const fifth = await wait(0, '203.0.113.9');
   expect([fifth.status, fifth.headers.get('retry-after')]).toEqual([429, '5']);
-  for (let times = 0; times < 2; times += 1) enter(1, '2001:db8:2::2');
+  for (let times = 0; times < 2; times += 1) startWait(1, '2001:db8:2::2');
   await expect.poll(heldRequests).toBe(6);
   expect((await wait(2, '2001:db8:2::3')).status).toBe(429);
-  enter(2, '203.0.113.10');
+  startWait(2, '203.0.113.10');
   await expect.poll(heldRequests).toBe(7);
-  leave.abort();
+  disconnect.abort();
   await expect.poll(heldRequests).toBe(0);
 });
 
@@ -160,13 +160,14 @@ test('dropped events are logged once a minute, in lines of bounded length', asyn
       },
       { 'x-forwarded-for': `203.0.113.${index}` },
     );
-  const many = Object.fromEntries(
+  const manyReasons = Object.fromEntries(
     Array.from({ length: 4_000 }, (_, index) => [`reason-${index}`, 1]),
   );
-  expect((await report(many, 1)).status).toBe(422);
+  expect((await report(manyReasons, 1)).status).toBe(422);
   lines.length = 0;
-  const long = { too_many: 2, ['x'.repeat(50_000)]: 1 };
-  for (let index = 2; index < 12; index += 1) expect((await report(long, index)).status).toBe(200);
+  const longReason = { too_many: 2, ['x'.repeat(50_000)]: 1 };
+  for (let index = 2; index < 12; index += 1)
+    expect((await report(longReason, index)).status).toBe(200);
   expect(lines).toHaveLength(1);
   expect(JSON.parse(lines[0] ?? '')).toMatchObject({
     msg: 'devices dropped events',
@@ -179,9 +180,9 @@ test('dropped events are logged once a minute, in lines of bounded length', asyn
 test('a log line is bounded, whatever the client sent', () => {
   const written: string[] = [];
   const log = createLog('warn', { write: (line: string) => void written.push(line) });
-  const long = 'x'.repeat(60_000);
-  log.warn({ origin: long, list: [long, long] }, 'told');
-  log.error({ err: Object.assign(new Error(long), { detail: long }) }, 'failed');
+  const longText = 'x'.repeat(60_000);
+  log.warn({ origin: longText, list: [longText, longText] }, 'told');
+  log.error({ err: Object.assign(new Error(longText), { detail: longText }) }, 'failed');
   for (const line of written) expect(line.length).toBeLessThan(10_000);
   expect(JSON.parse(written[1] ?? '')).toMatchObject({ err: { type: 'Error' } });
 });

@@ -10,7 +10,7 @@ export async function openLiveTail(url: string, cookie: string | undefined) {
   });
   const reader = response.body?.pipeThrough(new TextDecoderStream()).getReader();
   let text = '';
-  const more = async (): Promise<boolean> => {
+  const readMore = async (): Promise<boolean> => {
     const read = await reader?.read();
     text += read?.value ?? '';
     return read?.done === false;
@@ -19,7 +19,7 @@ export async function openLiveTail(url: string, cookie: string | undefined) {
     response,
     text: () => text,
     close: () => reader?.cancel(),
-    more,
+    readMore,
     /** Resolves with the first `count` events. */
     async lines(count: number): Promise<Line[]> {
       const parse = () =>
@@ -27,11 +27,11 @@ export async function openLiveTail(url: string, cookie: string | undefined) {
           event,
           data: JSON.parse(data) as Record<string, unknown>,
         }));
-      while (parse().length < count && (await more())) continue;
+      while (parse().length < count && (await readMore())) continue;
       return parse();
     },
-    async toEnd(): Promise<void> {
-      while (await more()) continue;
+    async readToEnd(): Promise<void> {
+      while (await readMore()) continue;
     },
   };
 }

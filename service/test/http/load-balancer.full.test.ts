@@ -74,20 +74,20 @@ test('behind the load balancer in deploy/, no player notices that a process is s
     });
     statuses.push(status);
   };
-  const requestUntil = async (until: Promise<unknown>): Promise<void> => {
-    let going = true;
-    void until.finally(() => (going = false));
-    while (going) await requestOnce();
+  const requestUntil = async (change: Promise<unknown>): Promise<void> => {
+    let isPending = true;
+    void change.finally(() => (isPending = false));
+    while (isPending) await requestOnce();
   };
   const stopping = cluster.service(0).stop();
   await requestUntil(stopping);
   expect(await stopping).toBe(0);
   await cluster.replace(0);
   // Until the load balancer retries this process, it uses only the other one.
-  const served = async (): Promise<boolean> =>
+  const hasServed = async (): Promise<boolean> =>
     (await (await fetch(`${cluster.urls[0]}/metrics`)).text()).includes('route="/v1/decisions"');
   do await requestOnce();
-  while (!(await served()));
+  while (!(await hasServed()));
   const killed = cluster.service(1).kill();
   await requestUntil(killed);
   for (let more = 0; more < 50; more += 1) await requestOnce();
@@ -96,11 +96,11 @@ test('behind the load balancer in deploy/, no player notices that a process is s
 
   expect((await fetch(`${url}/metrics`)).status).toBe(404);
   await cluster.service(0).kill();
-  const away = await client.decide({ placement: 'lobby', user_ref: 'p' });
-  expect(away.status).toBe(503);
-  expect(away.body).toMatchObject({ code: 'unavailable', status: 503 });
-  expect(away.headers.get('content-type')).toBe('application/problem+json');
-  expect(away.headers.get('retry-after')).toBe('2');
+  const unavailable = await client.decide({ placement: 'lobby', user_ref: 'p' });
+  expect(unavailable.status).toBe(503);
+  expect(unavailable.body).toMatchObject({ code: 'unavailable', status: 503 });
+  expect(unavailable.headers.get('content-type')).toBe('application/problem+json');
+  expect(unavailable.headers.get('retry-after')).toBe('2');
 });
 
 test('the player’s IP comes from the trusted proxy, not from the player’s own header', async ({

@@ -8,7 +8,7 @@ import { allMigrations, migrate, type Migration, migrationNames } from '../../sr
 import { openPostgres } from '../../src/store/postgres.ts';
 import { createPostgresDatabase, hasPostgres } from '../postgres-database.ts';
 import { startInProcess } from '../in-process.ts';
-import { runHere } from './command-line.ts';
+import { runInProcess } from './command-line.ts';
 import { createClient } from './client.ts';
 
 let folder: string;
@@ -61,13 +61,13 @@ describe.skipIf(!hasPostgres)('on PostgreSQL', () => {
 
     // A file with the keys of another database does not prevent a new account.
     await admin.query('DELETE FROM accounts');
-    const anew = await startInProcess(
+    const restarted = await startInProcess(
       { DATABASE_URL: url, TRUEWARD_MASTER_KEY },
       { dataDirectory: dataDir },
     );
-    expect(anew.keys).not.toEqual(services[0]?.keys);
-    await createClient(anew).decideImage('another account');
-    await anew.stop();
+    expect(restarted.keys).not.toEqual(services[0]?.keys);
+    await createClient(restarted).decideImage('another account');
+    await restarted.stop();
   });
 
   test('an older process keeps working after a newer release extended the schema, and can restart on it', async () => {
@@ -88,14 +88,14 @@ describe.skipIf(!hasPostgres)('on PostgreSQL', () => {
     );
     expect(read.status).toBe(200);
     await again.stop();
-    expect((await runHere(['migrate'], env())).err).toContain(
+    expect((await runInProcess(['migrate'], env())).err).toContain(
       'newer than this build (9000-tomorrow)',
     );
 
     await admin.query(
       `INSERT INTO migrations (account_id, name, checksum) VALUES ('service', '9010-breaking-split', 'x')`,
     );
-    expect(await runHere(['migrate'], env())).toMatchObject({
+    expect(await runInProcess(['migrate'], env())).toMatchObject({
       code: 1,
       err: expect.stringContaining(
         '9010-breaking-split, which this release does not support',
@@ -109,7 +109,7 @@ describe.skipIf(!hasPostgres)('on PostgreSQL', () => {
     await admin.query('BEGIN');
     await admin.query(`INSERT INTO migration_lock VALUES ('service')`);
     const { rows } = await admin.query<{ pid: number }>('SELECT pg_backend_pid() AS pid');
-    const stuck = await runHere(['migrate'], { ...env(), MIGRATION_WAIT_S: '2' });
+    const stuck = await runInProcess(['migrate'], { ...env(), MIGRATION_WAIT_S: '2' });
     expect(stuck.code).toBe(1);
     expect(stuck.err).toContain('The migration was blocked for 2 s');
     expect(stuck.err).toContain(`session ${rows[0]?.pid} (a forgotten shell, idle in transaction`);
@@ -159,7 +159,7 @@ describe.skipIf(!hasPostgres)('on PostgreSQL', () => {
     const applied = migrate(database, { migrations });
     const other = new pg.Client(url);
     await other.connect();
-    await waitingBuild(other);
+    await waitForBlockedBuild(other);
     // A plain CREATE INDEX would make this write wait for the transaction above.
     await other.query('UPDATE decisions SET late_at = now() WHERE false');
     await admin.query('COMMIT');
@@ -184,7 +184,7 @@ describe.skipIf(!hasPostgres)('on PostgreSQL', () => {
   });
 
   test('a role without the right to change tables can start the service on an up-to-date schema', async () => {
-    await runHere(['migrate'], env());
+    await runInProcess(['migrate'], env());
     await admin.query(`CREATE ROLE worker LOGIN;
       GRANT SELECT, INSERT, UPDATE, DELETE ON ALL TABLES IN SCHEMA public TO worker;
       REVOKE CREATE ON SCHEMA public FROM PUBLIC`);
@@ -204,7 +204,7 @@ describe.skipIf(!hasPostgres)('on PostgreSQL', () => {
 });
 
 /** Resolves when an index build waits for a transaction. Only this view reports such a wait. */
-async function waitingBuild(client: pg.Client): Promise<void> {
+async function waitForBlockedBuild(client: pg.Client): Promise<void> {
   for (;;) {
     const { rows } = await client.query(
       `SELECT 1 FROM pg_stat_activity

@@ -1,7 +1,7 @@
 import type { Problem } from '@trueward/protocol/wire';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { insertUser } from '../../src/user/user.ts';
-import { makeObjects } from '../fuzz/objects.ts';
+import { createObjects } from '../fuzz/objects.ts';
 import { type Operation, operationsOf, readOpenApi } from '../fuzz/operations.ts';
 import { createSampler, type Sampler } from '../fuzz/sample.ts';
 import { type InProcessService, startInProcess } from '../in-process.ts';
@@ -21,7 +21,7 @@ beforeAll(async () => {
   const document = await readOpenApi(running.url);
   sampler = createSampler(document.components.schemas);
   operations = operationsOf(document).filter(({ keys }) => keys.includes('secret'));
-  ids = await makeObjects(running);
+  ids = await createObjects(running);
   owner = await signInOwner(running);
   viewer = await signInAs(running, owner, 'viewer');
   operator = await signInAs(running, owner, 'operator');
@@ -69,15 +69,15 @@ async function request(
 
 /** Parses the panel's routes, such as `POST /panel/api/users`, from the router's list. */
 function panelRoutes(): { method: string; path: string }[] {
-  const above: string[] = [];
+  const ancestors: string[] = [];
   const routes = running.service.app
     .printRoutes({ commonPrefix: false })
     .split('\n')
     .flatMap((line) => {
       const [, indent = '', part = '', methods = ''] =
         /^(.*?)[├└]── (\S+)(?: \((.*)\))?/.exec(line) ?? [];
-      above.splice(indent.length / 4, Infinity, part);
-      const path = above.join('').replace('://', ':id/');
+      ancestors.splice(indent.length / 4, Infinity, part);
+      const path = ancestors.join('').replace('://', ':id/');
       return methods === '' ? [] : methods.split(', ').map((method) => ({ method, path }));
     });
   // Every GET route also supports HEAD.
@@ -184,11 +184,11 @@ test('no input makes the panel API fail with a server error', async () => {
     '{"request":{"placement":"revive","user_ref":"u"},"policy":{"name":"n","kind":"policy","block":{}}}',
   ];
   const malformed = ['usr_1', '%00', '%ff', "' OR 1=1 --", 'a'.repeat(3_000)];
-  const strangeIds = bodies.map((_, index) => malformed[index % malformed.length] ?? '');
+  const malformedIds = bodies.map((_, index) => malformed[index % malformed.length] ?? '');
   const failures: string[] = [];
   for (const { method, path } of panelRoutes()) {
     if (path === '/panel/api/live' || `${method} ${path}` === 'DELETE /panel/api/session') continue;
-    for (const [index, id] of strangeIds.entries()) {
+    for (const [index, id] of malformedIds.entries()) {
       const address = `${path.replace(':id', id)}?name=${id}&token=${id}&limit=${id}`;
       const body = method === 'GET' ? undefined : bodies[index];
       const { status } = await owner.send(method, address, body, {
@@ -202,16 +202,16 @@ test('no input makes the panel API fail with a server error', async () => {
 });
 
 test('without a session, only the sign-in and setup routes work', async () => {
-  const nobody = createPanelClient(running.url);
+  const signedOut = createPanelClient(running.url);
   const closed: string[] = [];
   for (const { method, path } of panelRoutes()) {
     if (/\/(setup|session)$/.test(path) && method !== 'DELETE') continue;
-    const { status } = await nobody.send(method, path.replace(':id', 'usr_1'));
+    const { status } = await signedOut.send(method, path.replace(':id', 'usr_1'));
     if (status === 401) closed.push(`${method} ${path}`);
   }
   expect(closed).toHaveLength(panelRoutes().length - 4);
   const writes = operations.filter(isWrite);
-  expect(await request(nobody, writes)).toEqual(
+  expect(await request(signedOut, writes)).toEqual(
     writes.map(({ id }) => `${id} 401 authentication_required`),
   );
 });
@@ -256,15 +256,17 @@ test('no object of another environment or account is found', async () => {
 test('no list contains an object of another environment or account', async () => {
   const lists = operations.filter(({ method, path }) => method === 'GET' && !path.includes('{id}'));
   const ownIds = new Set(Object.values(ids));
-  const shows = async (client: PanelClient, headers = {}) => {
+  const findShownIds = async (client: PanelClient, headers = {}) => {
     let text = '';
     for (const list of lists) text += JSON.stringify((await send(client, list, headers)).body);
     for (const path of ['/panel/api/decisions', '/panel/api/users'])
       text += JSON.stringify((await client.send('GET', path, undefined, headers)).body);
     return [...ownIds, 'owner@example.com'].filter((id) => text.includes(id));
   };
-  expect((await shows(owner)).length).toBeGreaterThan(ownIds.size - 3);
-  expect(await shows(foreign)).toEqual([]);
+  expect((await findShownIds(owner)).length).toBeGreaterThan(ownIds.size - 3);
+  expect(await findShownIds(foreign)).toEqual([]);
   // Users belong to the account, not to an environment.
-  expect(await shows(owner, { 'trueward-environment': 'live' })).toEqual(['owner@example.com']);
+  expect(await findShownIds(owner, { 'trueward-environment': 'live' })).toEqual([
+    'owner@example.com',
+  ]);
 });

@@ -64,13 +64,16 @@ test('a decision of another account or environment is not found', async () => {
 test('in live, a no fill is explained, and the newest decisions are listed', async () => {
   const live = createClient(running, 'live');
   const { body } = await live.decide({ placement: 'lobby', formats: ['video'] });
-  const there = createPanelClient(running.url, 'live');
-  await there.signIn('owner@example.com');
-  const seen = await there.send<Inspection>('GET', `/panel/api/decisions/${body.id}`);
+  const livePanel = createPanelClient(running.url, 'live');
+  await livePanel.signIn('owner@example.com');
+  const seen = await livePanel.send<Inspection>('GET', `/panel/api/decisions/${body.id}`);
   expect(seen.body.explain).toMatchObject([
     { name: 'Lobby banner', verdict: 'format_not_accepted' },
   ]);
-  const list = await there.send<{ data: { id: string }[] }>('GET', '/panel/api/decisions?limit=5');
+  const list = await livePanel.send<{ data: { id: string }[] }>(
+    'GET',
+    '/panel/api/decisions?limit=5',
+  );
   expect(list.body.data).toMatchObject([
     { id: body.id, status: 'no_fill', reason: 'no_candidates', placement: 'lobby' },
   ]);
@@ -114,15 +117,15 @@ test('the kill switch or policy that blocked every ad is named with its author a
 });
 
 test('trying a request runs the decision code and stores nothing', async () => {
-  type Tried = { decision: Decision; explain: Explanation[]; rule?: Policy };
-  const attempt = (body: object) => panel.send<Tried>('POST', '/panel/api/policies/try', body);
+  type TryResult = { decision: Decision; explain: Explanation[]; rule?: Policy };
+  const attempt = (body: object) => panel.send<TryResult>('POST', '/panel/api/policies/try', body);
   const count = async () =>
     (await running.service.database.query('SELECT id FROM decisions')).length;
   const before = await count();
   const request = { placement: 'revive', user_ref: 'u', locale: 'de-AT' };
-  const plain = await attempt({ request });
-  expect(plain.body.decision).toMatchObject({ status: 'filled', placement: 'revive' });
-  expect(plain.body.decision.token).toBeUndefined();
+  const withoutPolicy = await attempt({ request });
+  expect(withoutPolicy.body.decision).toMatchObject({ status: 'filled', placement: 'revive' });
+  expect(withoutPolicy.body.decision.token).toBeUndefined();
 
   const policy = {
     name: 'Nothing in German',
@@ -133,13 +136,13 @@ test('trying a request runs the decision code and stores nothing', async () => {
   const blocked = await attempt({ request, policy });
   expect(blocked.body.decision).toMatchObject({ status: 'blocked', reason: 'commercial' });
   expect(blocked.body.rule).toMatchObject({ name: 'Nothing in German' });
-  const french = await attempt({ request: { ...request, locale: 'fr' }, policy });
-  expect(french.body.decision.status).toBe('filled');
+  const otherLocale = await attempt({ request: { ...request, locale: 'fr' }, policy });
+  expect(otherLocale.body.decision.status).toBe('filled');
 
   const saved = await panel.send<Policy>('POST', '/v1/policies', policy);
   expect((await attempt({ request })).body.decision.status).toBe('blocked');
-  const softer = { ...policy, block: { formats: ['video'] } };
-  const changed = await attempt({ request, policy: softer, policy_id: saved.body.id });
+  const narrowerPolicy = { ...policy, block: { formats: ['video'] } };
+  const changed = await attempt({ request, policy: narrowerPolicy, policy_id: saved.body.id });
   expect(changed.body.decision.status).toBe('filled');
   expect(changed.body.explain).toContainEqual(
     expect.objectContaining({ name: 'Meadow', verdict: 'commercial: Nothing in German' }),

@@ -15,17 +15,17 @@ test.skipIf(!hasPostgres)(
     const services = [first, await startInProcess(env, { dataDirectory })];
     try {
       const urls = services.map(({ url }) => url);
-      const [here, there] = services.map((each) => createClient(each));
-      if (!here || !there) throw new Error('Expected two services.');
+      const [local, remote] = services.map((each) => createClient(each));
+      if (!local || !remote) throw new Error('Expected two services.');
       const owner = await signInOwner(first);
       // This event is not shown, because nobody was watching when it occurred.
-      await there.decideImage('before');
+      await remote.decideImage('before');
 
       const tail = await openLiveTail(urls[0] ?? '', owner.cookie());
-      await tail.more();
-      const elsewhere = await there.decideImage('player');
-      await there.begin(elsewhere);
-      await there.report({ id: 'broken' });
+      await tail.readMore();
+      const elsewhere = await remote.decideImage('player');
+      await remote.begin(elsewhere);
+      await remote.report({ id: 'broken' });
       const lines = await tail.lines(3);
       expect(lines).toMatchObject([
         { event: 'decision', data: { id: elsewhere.id, status: 'filled', placement: 'revive' } },
@@ -35,15 +35,15 @@ test.skipIf(!hasPostgres)(
         },
         { event: 'event', data: { id: 'broken', status: 'rejected', code: 'invalid_event' } },
       ]);
-      const decision = await here.decideImage('player');
+      const decision = await local.decideImage('player');
       expect((await tail.lines(4)).at(-1)?.data).toMatchObject({ id: decision.id });
       // A second tail starts with new events, and the first one continues after the second is closed.
       const second = await openLiveTail(urls[0] ?? '', owner.cookie());
-      await second.more();
-      const next = await there.decideImage('player');
+      await second.readMore();
+      const next = await remote.decideImage('player');
       expect((await second.lines(1)).map(({ data }) => data['id'])).toEqual([next.id]);
       await second.close();
-      const last = await there.decideImage('player');
+      const last = await remote.decideImage('player');
       expect((await tail.lines(6)).slice(4).map(({ data }) => data['id'])).toEqual([
         next.id,
         last.id,

@@ -65,13 +65,13 @@ test('the live tail requires a session and ends with it', async () => {
   await client.signIn('owner@example.com');
   vi.useFakeTimers({ toFake: ['setInterval', 'clearInterval'] });
   const tail = await watch(client.cookie());
-  await tail.more();
+  await tail.readMore();
   vi.advanceTimersByTime(15_000);
-  await tail.more();
+  await tail.readMore();
   expect(tail.text()).toMatch(/: \n\n$/);
   await client.send('DELETE', '/panel/api/session');
   vi.advanceTimersByTime(15_000);
-  await tail.toEnd();
+  await tail.readToEnd();
   vi.useRealTimers();
 });
 

@@ -18,7 +18,7 @@ afterAll(() => running.stop());
 const demo = (file: string): Buffer =>
   readFileSync(fileURLToPath(new URL(`../../../demo/creatives/dist/${file}`, import.meta.url)));
 
-interface Taken {
+interface UploadResult {
   url: string;
   sha256: string;
   bytes: number;
@@ -26,7 +26,7 @@ interface Taken {
   detail?: string;
 }
 const upload = (body: Buffer | string, type = 'application/octet-stream', name = 'file') =>
-  owner.send<Taken>(
+  owner.send<UploadResult>(
     'POST',
     `/panel/api/media?name=${encodeURIComponent(name)}`,
     new Blob([typeof body === 'string' ? body : new Uint8Array(body)]),
@@ -38,10 +38,10 @@ const stored = () => readdirSync(join(running.config.dataDirectory, 'media'));
 
 test('a video is stored by content hash, and its metadata is read from the file', async () => {
   const body = demo('meadow.mp4');
-  const { status, body: taken } = await upload(body, 'video/mp4', 'meadow.mp4');
+  const { status, body: uploaded } = await upload(body, 'video/mp4', 'meadow.mp4');
   expect(status).toBe(201);
-  expect(taken).toEqual({
-    url: `${running.url}/media/${taken.sha256}.mp4`,
+  expect(uploaded).toEqual({
+    url: `${running.url}/media/${uploaded.sha256}.mp4`,
     sha256: expect.stringMatching(/^[0-9a-f]{64}$/) as string,
     bytes: body.length,
     mime: 'video/mp4',
@@ -52,11 +52,11 @@ test('a video is stored by content hash, and its metadata is read from the file'
     audio_codec: 'mp4a.40.2',
   });
   await upload(body);
-  expect(stored()).toEqual([`${taken.sha256}.mp4`]);
+  expect(stored()).toEqual([`${uploaded.sha256}.mp4`]);
 
-  const whole = await serve(taken.url);
-  expect(Buffer.from(await whole.arrayBuffer()).equals(body)).toBe(true);
-  expect(Object.fromEntries(whole.headers)).toMatchObject({
+  const fullResponse = await serve(uploaded.url);
+  expect(Buffer.from(await fullResponse.arrayBuffer()).equals(body)).toBe(true);
+  expect(Object.fromEntries(fullResponse.headers)).toMatchObject({
     'content-type': 'video/mp4',
     'cache-control': 'public, max-age=31536000, immutable',
     'x-content-type-options': 'nosniff',
@@ -64,13 +64,13 @@ test('a video is stored by content hash, and its metadata is read from the file'
     'access-control-allow-origin': '*',
     'content-security-policy': expect.stringMatching(/^sandbox; default-src 'none'/) as string,
   });
-  const part = await serve(taken.url, { range: 'bytes=4-7' });
-  expect([part.status, part.headers.get('content-range'), await part.text()]).toEqual([
-    206,
-    `bytes 4-7/${body.length}`,
-    'ftyp',
-  ]);
-  expect((await serve(taken.url, { range: `bytes=${body.length}-` })).status).toBe(416);
+  const partialResponse = await serve(uploaded.url, { range: 'bytes=4-7' });
+  expect([
+    partialResponse.status,
+    partialResponse.headers.get('content-range'),
+    await partialResponse.text(),
+  ]).toEqual([206, `bytes 4-7/${body.length}`, 'ftyp']);
+  expect((await serve(uploaded.url, { range: `bytes=${body.length}-` })).status).toBe(416);
 });
 
 test.each([
@@ -82,10 +82,10 @@ test.each([
   ['harbour.png', 'image/png', { width: 1_200, height: 675 }],
   ['meadow-poster.jpg', 'image/jpeg', { width: 640, height: 360 }],
   ['lantern.html', 'text/html', {}],
-])('%s is detected as %s', async (file, mime, facts) => {
+])('%s is detected as %s', async (file, mime, metadata) => {
   const { status, body } = await upload(demo(file), mime, file);
   expect(status).toBe(201);
-  expect(body).toMatchObject({ mime, ...facts });
+  expect(body).toMatchObject({ mime, ...metadata });
 });
 
 const script = '<script>document.title="ran"</script>';

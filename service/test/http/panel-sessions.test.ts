@@ -127,10 +127,10 @@ test('a sign-in creates a new session and ends a planted one', async () => {
   expect(response.status).toBe(200);
   expect(victim.cookie()).not.toBe(planted.cookie());
   expect((await planted.send('GET', '/panel/api/session')).status).toBe(401);
-  const invented = await browser().send('GET', '/panel/api/session', undefined, {
+  const unknownSession = await browser().send('GET', '/panel/api/session', undefined, {
     cookie: 'trueward_session=an-invented-one',
   });
-  expect(codeOf(invented)).toEqual([401, 'authentication_required']);
+  expect(codeOf(unknownSession)).toEqual([401, 'authentication_required']);
 });
 
 test('a change requires the CSRF token of its session and our origin', async () => {
@@ -264,7 +264,7 @@ test('an invitation link works once, for one day and for one e-mail', async () =
   wait(24 * 60 * minuteMs);
   expect((await browser().setUp(late.token, 'late@example.com')).status).toBe(404);
   expect((await browser().send('GET', `/panel/api/setup?token=${late.token}`)).status).toBe(404);
-  owner = await browserOf('owner@example.com');
+  owner = await signInWithBrowser('owner@example.com');
 });
 
 test.each([
@@ -303,7 +303,7 @@ test.each([
   expect(changed.body.errors?.[0]?.pointer).toBe('/next');
 });
 
-const browserOf = async (email: string) => {
+const signInWithBrowser = async (email: string) => {
   const client = browser();
   await client.signIn(email);
   return client;
@@ -320,19 +320,19 @@ test('the cookie lasts as long as the longest session', async () => {
 });
 
 test('a session ends after two idle hours or twelve hours after it began', async () => {
-  const client = await browserOf('owner@example.com');
+  const client = await signInWithBrowser('owner@example.com');
   wait(119 * minuteMs);
   expect((await client.send('GET', '/panel/api/session')).status).toBe(200);
   wait(121 * minuteMs);
   expect((await client.send('GET', '/panel/api/session')).status).toBe(401);
-  const busy = await browserOf('owner@example.com');
+  const active = await signInWithBrowser('owner@example.com');
   for (let hour = 1; hour < 12; hour += 1) {
     wait(60 * minuteMs);
-    expect((await busy.send('GET', '/v1/placements')).status).toBe(200);
+    expect((await active.send('GET', '/v1/placements')).status).toBe(200);
   }
   wait(60 * minuteMs);
-  expect((await busy.send('GET', '/v1/placements')).status).toBe(401);
-  owner = await browserOf('owner@example.com');
+  expect((await active.send('GET', '/v1/placements')).status).toBe(401);
+  owner = await signInWithBrowser('owner@example.com');
 });
 
 test('one-time codes are required after confirmation, and each works once', async () => {
@@ -401,7 +401,7 @@ test('a request for the one-time code does not count as a failed attempt', async
 test('changing the password requires the old one and ends every other session', async () => {
   const client = await signInAs(running, owner, 'operator');
   const { body } = await client.send<{ user: { email: string } }>('GET', '/panel/api/session');
-  const elsewhere = await browserOf(body.user.email);
+  const elsewhere = await signInWithBrowser(body.user.email);
   const change = (current: string, next: string) =>
     client.send('POST', '/panel/api/account/password', { current, next });
   expect(codeOf(await change('a guess', 'another long password'))).toEqual([

@@ -74,7 +74,7 @@ async function addSource(members: object): Promise<Source> {
 }
 const addTestSource = (outcome: string) =>
   addSource({ tag_url: `https://test-source.invalid/vast?outcome=${outcome}` });
-const tryIt = async ({ id }: Pick<Source, 'id'>, body: object = {}): Promise<Trial> => {
+const runTrial = async ({ id }: Pick<Source, 'id'>, body: object = {}): Promise<Trial> => {
   const response = await panel.send<Trial & Problem>('POST', `/panel/api/sources/${id}/try`, {
     placement: 'revive',
     ...body,
@@ -97,7 +97,7 @@ test('a trial shows the ad of a source without storing, counting or reporting an
   const source = await addTestSource('wrapper');
   const tables = ['decisions', 'rollup_counts', 'tracker_requests', 'decision_demand'];
   const before = await Promise.all(tables.map(countRows));
-  const trial = await tryIt(source);
+  const trial = await runTrial(source);
   expect(trial.verdict).toBe('creative_pending');
   expect(trial.exchanges.map(({ method, http_status: status }) => `${method} ${status}`)).toEqual([
     'GET 200',
@@ -112,25 +112,25 @@ test('a trial shows the ad of a source without storing, counting or reporting an
   expect(trial.creative).toBeUndefined();
   expect(await Promise.all(tables.map(countRows))).toEqual(before);
   expect(await creativeOf(source)).toBeUndefined();
-  const { body: audited } = await panel.send<{ data: { action: string; target_id: string }[] }>(
+  const { body: audit } = await panel.send<{ data: { action: string; target_id: string }[] }>(
     'GET',
     '/v1/audit-entries?limit=20',
   );
-  expect(audited.data.find(({ action }) => action === 'source.tried')?.target_id).toBe(source.id);
+  expect(audit.data.find(({ action }) => action === 'source.tried')?.target_id).toBe(source.id);
 });
 
 test('a trial submits an unknown creative for review on request, and then shows its copy', async () => {
   const source = await addTestSource('fill');
-  await tryIt(source);
+  await runTrial(source);
   expect(await creativeOf(source)).toBeUndefined();
-  await tryIt(source, { submit: true });
+  await runTrial(source, { submit: true });
   await expect.poll(() => creativeOf(source), { timeout: 20_000 }).toBeDefined();
-  const pending = await tryIt(source);
+  const pending = await runTrial(source);
   expect(pending).toMatchObject({ verdict: 'not_approved', review: 'pending_review' });
   expect(pending.creative?.media).toMatchObject({ format: 'video' });
   const creative = await creativeOf(source);
   await panel.send('POST', `/v1/creatives/${creative?.id}/review`, { status: 'approved' });
-  expect(await tryIt(source)).toMatchObject({ verdict: 'chosen', review: 'approved' });
+  expect(await runTrial(source)).toMatchObject({ verdict: 'chosen', review: 'approved' });
 });
 
 test.each([
@@ -141,7 +141,7 @@ test.each([
 ])(
   'a trial of a source with the outcome %s says why there is no ad',
   async (outcome, verdict, code) => {
-    const trial = await tryIt(await addTestSource(outcome));
+    const trial = await runTrial(await addTestSource(outcome));
     expect(trial.verdict).toContain(verdict);
     expect(trial.vast_error).toBe(code);
     expect(trial.ad).toBeUndefined();
@@ -170,7 +170,7 @@ test('a trial shows redirects and bodies, and secret headers only by name', asyn
     tag_url: `${origin.url}/moved`,
     request_headers: { 'X-Api-Key': 'top-secret' },
   });
-  const trial = await tryIt(source);
+  const trial = await runTrial(source);
   expect(received).toBe('top-secret');
   expect(trial.exchanges[0]).toMatchObject({
     url: `${origin.url}/moved`,
@@ -188,7 +188,7 @@ test('a trial of a bidder shows the bid request and the notices that a decision 
     cpm_micros: undefined,
     floor_micros: 1_500_000,
   });
-  const trial = await tryIt(source);
+  const trial = await runTrial(source);
   const [exchange] = trial.exchanges;
   expect(exchange?.method).toBe('POST');
   expect(JSON.parse(exchange?.body ?? '')).toMatchObject({ imp: [{ bidfloor: 1.5 }] });
@@ -202,7 +202,7 @@ test('a trial of a source with a kill switch makes no request', async () => {
     target_id: source.id,
     state: 'on',
   });
-  const trial = await tryIt(source);
+  const trial = await runTrial(source);
   expect(trial.exchanges).toEqual([]);
   expect(trial.verdict).toBe('killed');
   await panel.send('DELETE', `/v1/kill-switches/${killSwitch.id}`);

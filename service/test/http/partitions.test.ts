@@ -81,10 +81,10 @@ const reportEvent = async (decisionId: string, atMs: number): Promise<boolean> =
 
 const read = async (table: string): Promise<Record<string, string>> => {
   const column = table === 'decisions' ? 'id' : 'decision_id';
-  const rows = await database.query<{ id: string; place: string }>(
-    `SELECT ${column} AS id, tableoid::regclass::text AS place FROM ${table}`,
+  const rows = await database.query<{ id: string; partition: string }>(
+    `SELECT ${column} AS id, tableoid::regclass::text AS partition FROM ${table}`,
   );
-  return Object.fromEntries(rows.map(({ id, place }) => [id, place]));
+  return Object.fromEntries(rows.map(({ id, partition }) => [id, partition]));
 };
 
 test.skipIf(!hasPostgres)(

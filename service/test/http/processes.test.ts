@@ -24,17 +24,17 @@ describe.skipIf(!hasPostgres)('on PostgreSQL', () => {
     await database.close();
     await cluster.stop();
   });
-  const both = (): [Client, Client] => {
+  const createClients = (): [Client, Client] => {
     const { keys, urls, clock } = cluster;
-    const [here, there] = urls.map((url) => createClient({ url, keys, clock }));
-    if (!here || !there) throw new Error('Expected two services.');
-    return [here, there];
+    const [first, second] = urls.map((url) => createClient({ url, keys, clock }));
+    if (!first || !second) throw new Error('Expected two services.');
+    return [first, second];
   };
 
   test('two processes on one database act as one service', async () => {
     const receiver = await startReceiver(() => 200);
-    const [here, there] = both();
-    await here.call('POST', '/v1/webhooks', here.secret, {
+    const [first, second] = createClients();
+    await first.call('POST', '/v1/webhooks', first.secret, {
       url: receiver.url,
       events: ['decision.rewarded'],
     });
@@ -51,10 +51,10 @@ describe.skipIf(!hasPostgres)('on PostgreSQL', () => {
     }
 
     // The ad comes from one process, and its completion is reported to both concurrently.
-    const decision = await here.decideImage('both');
-    await there.begin(decision);
+    const decision = await first.decideImage('both');
+    await second.begin(decision);
     await cluster.moveClock({ advanceMs: 5_000 });
-    const claims = [here, there].flatMap((one) =>
+    const claims = [first, second].flatMap((one) =>
       Array.from({ length: 20 }, () =>
         one.report(one.seen(decision), one.event(decision, 'complete', { watched_ms: 5_000 })),
       ),
@@ -65,21 +65,21 @@ describe.skipIf(!hasPostgres)('on PostgreSQL', () => {
     const [delivered] = await receiver.count(1);
     const { type, data } = JSON.parse(delivered?.body ?? '') as { type: string; data: object };
     expect([type, data]).toMatchObject(['decision.rewarded', { decision_id: decision.id }]);
-    const { body: hooks } = await here.call<{ data: { id: string }[] }>(
+    const { body: hooks } = await first.call<{ data: { id: string }[] }>(
       'GET',
       '/v1/webhooks',
-      here.secret,
+      first.secret,
     );
     const attempts = async (): Promise<number[]> => {
       const path = `/v1/webhooks/${hooks.data[0]?.id}/deliveries`;
-      const { body } = await there.call<{ data: Delivery[] }>('GET', path, there.secret);
+      const { body } = await second.call<{ data: Delivery[] }>('GET', path, second.secret);
       return body.data.map((delivery) => delivery.attempts.length);
     };
     // Polls, because an attempt is recorded after the receiver's response.
     await expect.poll(attempts).toEqual([1]);
 
     // A kill switch set through one process applies to the other too.
-    await here.call('POST', '/v1/kill-switches', here.secret, {
+    await first.call('POST', '/v1/kill-switches', first.secret, {
       scope: 'placement',
       target_id: 'revive',
       state: 'on',
@@ -87,10 +87,10 @@ describe.skipIf(!hasPostgres)('on PostgreSQL', () => {
     });
     let reason: string | undefined;
     for (let requests = 0; reason !== 'killed'; requests += 1) {
-      const { body } = await there.decide({ placement: 'revive', user_ref: `other-${requests}` });
+      const { body } = await second.decide({ placement: 'revive', user_ref: `other-${requests}` });
       reason = body.reason;
     }
-    const { body } = await here.decide({ placement: 'revive', user_ref: 'other' });
+    const { body } = await first.decide({ placement: 'revive', user_ref: 'other' });
     expect(body).toMatchObject({ status: 'no_fill', reason: 'killed' });
     expect(await attempts()).toEqual([1]);
     expect(await receiver.count(1)).toHaveLength(1);
@@ -98,7 +98,7 @@ describe.skipIf(!hasPostgres)('on PostgreSQL', () => {
   });
 
   test('requests admitted by one process count against the limit of the other', async () => {
-    const [here, there] = both();
+    const [first, second] = createClients();
     const count = async (): Promise<number | undefined> => {
       const [row] = await database.query<{ count: number }>(
         `SELECT count(DISTINCT process_id)::bigint AS count FROM limit_uses`,
@@ -106,9 +106,9 @@ describe.skipIf(!hasPostgres)('on PostgreSQL', () => {
       return row?.count;
     };
     await expect.poll(count).toBe(2);
-    const request = async (one: typeof here): Promise<number> =>
+    const request = async (one: typeof first): Promise<number> =>
       (await one.decide({ placement: 'revive', user_ref: 'flood' })).status;
-    const flood = () => Promise.all(Array.from({ length: 65 }, () => request(here)));
+    const flood = () => Promise.all(Array.from({ length: 65 }, () => request(first)));
     const counts = () =>
       database.query<{ name: string }>(`SELECT name FROM limit_uses WHERE name <> ''`);
     const seenAt = async () =>
@@ -134,9 +134,9 @@ describe.skipIf(!hasPostgres)('on PostgreSQL', () => {
     // A process shares its counts once it has used more than a quarter of a limit.
     const startedMs = performance.now();
     let passed = 0;
-    while (passed < 20 && (await request(there)) === 200) passed += 1;
+    while (passed < 20 && (await request(second)) === 200) passed += 1;
     await exchangeCounts();
-    while ((await request(there)) === 200) passed += 1;
+    while ((await request(second)) === 200) passed += 1;
     // Without shared counts, this process would admit sixty requests, and two more each second.
     expect(passed).toBeLessThan(40 + (2 * (performance.now() - startedMs)) / 1_000);
     // Users and IPs must not be readable.

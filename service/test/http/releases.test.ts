@@ -50,10 +50,10 @@ test('clients of the previous release get the same responses, and earn their rew
     pass: (ms) => clock.set(clock.nowMs() + ms),
   });
   for (const [index, { status, answer }] of recorded.steps.entries()) {
-    const here = played[index];
-    expect([index, here?.status]).toEqual([index, status]);
+    const actual = played[index];
+    expect([index, actual?.status]).toEqual([index, status]);
     // A release may add members, but never remove any.
-    expect(outline(here?.answer)).toEqual(expect.arrayContaining(outline(answer)));
+    expect(outline(actual?.answer)).toEqual(expect.arrayContaining(outline(answer)));
   }
   expect(played.at(-1)?.answer).toMatchObject({ state: 'earned' });
 });

@@ -12,15 +12,15 @@ beforeAll(async () => {
 });
 afterAll(() => service.stop());
 
-const good = { placement: 'revive', user_ref: 'u', formats: ['image'] };
+const validRequest = { placement: 'revive', user_ref: 'u', formats: ['image'] };
 /** A body with the maximum depth. The escape makes the service search the whole body for unstorable text. */
-const deep = `${'['.repeat(32_000)}"\\u0000"${']'.repeat(32_000)}`;
+const deepBody = `${'['.repeat(32_000)}"\\u0000"${']'.repeat(32_000)}`;
 
 test('every route rejects a deeply nested body and a deeply nested member', async () => {
-  const placement = `{"name":"deep","format":"rewarded","more":${deep}}`;
+  const placement = `{"name":"deep","format":"rewarded","more":${deepBody}}`;
   for (const [path, key, body] of [
-    ['/v1/decisions', client.publishable, deep],
-    ['/v1/events', client.publishable, deep],
+    ['/v1/decisions', client.publishable, deepBody],
+    ['/v1/events', client.publishable, deepBody],
     ['/v1/placements', client.secret, placement],
     ['/v1/placements', client.secret, '{"a":'.repeat(33) + '1' + '}'.repeat(33)],
   ] as const) {
@@ -51,9 +51,9 @@ test('a body without Content-Length is accepted unless it is too long', async ()
       request.once('error', reject);
       request.end(body);
     });
-  const text = JSON.stringify(good);
+  const text = JSON.stringify(validRequest);
   expect(await post(text, { 'transfer-encoding': 'chunked' })).toBe(200);
-  const long = JSON.stringify({ ...good, locale: 'x'.repeat(70_000) });
+  const long = JSON.stringify({ ...validRequest, locale: 'x'.repeat(70_000) });
   expect(await post(long, { 'content-length': String(long.length) })).toBe(413);
 });
 

@@ -31,7 +31,7 @@ const get = <T = Document>(path: string) => client.call<T>('GET', path, client.s
 const remove = (path: string, headers?: Record<string, string>) =>
   client.call<Problem>('DELETE', path, client.secret, undefined, headers);
 
-const slug = () => `p-${randomUUID()}`;
+const newName = () => `p-${randomUUID()}`;
 const image = {
   format: 'image',
   files: [{ url: 'https://cdn.example/a.png', mime: 'image/png', width: 10, height: 10 }],
@@ -41,7 +41,7 @@ async function demand() {
   const { body: source } = await post('/v1/sources', { name: 'S', kind: 'house' });
   const { body: advertiser } = await post('/v1/advertisers', { name: 'A', domain: 'a.example' });
   const { body: placement } = await post('/v1/placements', {
-    name: slug(),
+    name: newName(),
     format: 'interstitial',
   });
   const { body: creative } = await post('/v1/creatives', {
@@ -88,25 +88,25 @@ test('every kind is created with its defaults, read, listed, updated, archived, 
     ['/v1/sources', source, { status: 'paused' }],
     ['/v1/placements', placement, { cooldown_s: 5 }],
   ];
-  for (const [path, made, change] of cases) {
-    const address = `${path}/${made.id}`;
+  for (const [path, created, change] of cases) {
+    const address = `${path}/${created.id}`;
     const read = await get(address);
-    expect(read.body).toEqual(made);
+    expect(read.body).toEqual(created);
     expect(read.headers.get('etag')).toBe('"1"');
-    expect((await get<List>(path)).body.data).toContainEqual(made);
+    expect((await get<List>(path)).body.data).toContainEqual(created);
     const updated = await patch(address, change);
     expect([updated.status, updated.headers.get('etag')]).toEqual([200, '"2"']);
     expect((await get(address)).body).toEqual(updated.body);
     expect(updated.body).toMatchObject(change);
     expect((await remove(address)).status).toBe(204);
     expect((await get<Problem>(address)).body.code).toBe('not_found');
-    const audit = await get<{ data: AuditEntry[] }>(`/v1/audit-entries?target_id=${made.id}`);
+    const audit = await get<{ data: AuditEntry[] }>(`/v1/audit-entries?target_id=${created.id}`);
     expect(audit.body.data.map(({ action }) => action.split('.')[1])).toEqual([
       'archived',
       'updated',
       'created',
     ]);
-    expect(audit.body.data[1]).toMatchObject({ before: made, after: updated.body });
+    expect(audit.body.data[1]).toMatchObject({ before: created, after: updated.body });
     expect(audit.body.data[0]?.actor).toMatch(/^key_/);
   }
 });
@@ -121,7 +121,7 @@ test('an object in use cannot be archived', async () => {
 test('a paginated list contains each object once', async () => {
   const names = new Set<unknown>();
   for (let index = 0; index < 5; index += 1) {
-    const { body } = await post('/v1/placements', { name: slug(), format: 'banner' });
+    const { body } = await post('/v1/placements', { name: newName(), format: 'banner' });
     names.add(body['name']);
   }
   const seen: unknown[] = [];
@@ -183,7 +183,7 @@ test.each([
 
 test('a VAST source keeps the macros of its tag, and its placements cannot be archived', async () => {
   const { body: placement } = await post('/v1/placements', {
-    name: slug(),
+    name: newName(),
     format: 'interstitial',
   });
   const tag = 'https://ads.example/v?cb=[CACHEBUSTING]';
@@ -227,7 +227,7 @@ test('a reference to an object of the other environment is rejected', async () =
 });
 
 test('of twenty concurrent creations with the same placement name, one succeeds', async () => {
-  const name = slug();
+  const name = newName();
   const responses = await Promise.all(
     Array.from({ length: 20 }, () => post<Problem>('/v1/placements', { name, format: 'banner' })),
   );
@@ -239,7 +239,7 @@ test('of twenty concurrent creations with the same placement name, one succeeds'
 
 test('null removes a field, and an empty update is rejected', async () => {
   const { body } = await post<Placement>('/v1/placements', {
-    name: slug(),
+    name: newName(),
     format: 'banner',
     frequency_cap: { max: 1, per_s: 60 },
   });
@@ -250,7 +250,7 @@ test('null removes a field, and an empty update is rejected', async () => {
 });
 
 test('of two changes to the same revision, the second is rejected', async () => {
-  const { body } = await post('/v1/placements', { name: slug(), format: 'banner' });
+  const { body } = await post('/v1/placements', { name: newName(), format: 'banner' });
   const address = `/v1/placements/${body.id}`;
   const responses = await Promise.all(
     [1, 2].map((cooldown_s) => patch<Problem>(address, { cooldown_s }, { 'if-match': '"1"' })),
@@ -285,7 +285,7 @@ test('concurrent requests with the same Idempotency-Key do the work once', async
 
 test('a rejection is not stored for an Idempotency-Key', async () => {
   const headers = { 'idempotency-key': randomUUID() };
-  const kill = { scope: 'placement', target_id: slug(), state: 'off' };
+  const kill = { scope: 'placement', target_id: newName(), state: 'off' };
   expect((await post('/v1/kill-switches', kill, headers)).status).toBe(422);
   await post('/v1/placements', { name: kill.target_id, format: 'banner' });
   expect((await post('/v1/kill-switches', kill, headers)).status).toBe(201);

@@ -1,6 +1,6 @@
 import type { Decision } from '@trueward/protocol/wire';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { updatePlacement, switchKill } from './reward-operator.ts';
+import { updatePlacement, turnOnKillSwitch } from './reward-operator.ts';
 import { startGame, type Game } from './reward-game.ts';
 
 let game: Game;
@@ -23,7 +23,7 @@ test('an honest watch is rewarded, so the attacks below fail for their own reaso
 
 test('an ad watched offline and reported hours later is rewarded, and the reward is delivered', async () => {
   const decision = await game.decide('traveller');
-  game.pass(5_000);
+  game.advance(5_000);
   const events = [game.event(decision, 'start'), game.seen(decision), game.complete(decision)];
   const ago = (ms: number) => new Date(game.clock.nowMs() - ms).toISOString();
   const [start, seen, complete] = events.map((event, index) => ({
@@ -32,10 +32,10 @@ test('an ad watched offline and reported hours later is rewarded, and the reward
   }));
   if (!start || !seen || !complete) throw new Error('Expected three events.');
   // The completion can arrive first. Its reward is pending until the impression arrives.
-  game.pass(6 * 3_600_000);
+  game.advance(6 * 3_600_000);
   const { decisions } = await game.report(start, complete);
   expect(decisions).toMatchObject([{ state: 'pending', reason: 'no_impression' }]);
-  game.pass(3_600_000);
+  game.advance(3_600_000);
   expect((await game.report(seen)).decisions).toMatchObject([{ state: 'earned' }]);
   expect(await game.webhookEvents('decision.rewarded', decision.id)).toBe(1);
 });
@@ -43,7 +43,7 @@ test('an ad watched offline and reported hours later is rewarded, and the reward
 describe('tokens', () => {
   test('a token modified to name another player, placement or time is rejected', async () => {
     const decision = await game.decide('editor');
-    game.pass(5_000);
+    game.advance(5_000);
     for (const [claim, value] of [
       ['userRef', 'victim'],
       ['placement', 'double-coins'],
@@ -69,15 +69,15 @@ describe('tokens', () => {
   });
 
   test('a token cannot be used for another decision', async () => {
-    const [mine, other] = [await game.decide('mover'), await game.decide('mover')];
-    game.pass(5_000);
-    const { results } = await game.report({ ...game.complete(other), token: mine.token });
+    const [own, other] = [await game.decide('mover'), await game.decide('mover')];
+    game.advance(5_000);
+    const { results } = await game.report({ ...game.complete(other), token: own.token });
     expect(results).toMatchObject([{ status: 'rejected', code: 'decision_mismatch' }]);
   });
 
   test('a sandbox token earns nothing with a live key', async () => {
     const decision = await game.decide('sandbox-player');
-    game.pass(5_000);
+    game.advance(5_000);
     const { body } = await game.client.call<{ results: object[] }>(
       'POST',
       '/v1/events',
@@ -93,11 +93,11 @@ describe('replay', () => {
   test('a reward is not earned again by the same or a new completion', async () => {
     const decision = await game.decide('replayer');
     await game.report(game.event(decision, 'start'));
-    game.pass(5_000);
+    game.advance(5_000);
     const complete = game.complete(decision);
     await game.report(game.seen(decision), complete);
     expect((await game.report(complete)).results).toMatchObject([{ status: 'duplicate' }]);
-    game.pass(20_000);
+    game.advance(20_000);
     await game.report(game.seen(decision), game.complete(decision));
     expect(await game.webhookEvents('decision.rewarded', decision.id)).toBe(1);
     expect(await game.webhookEvents('decision.served', decision.id)).toBe(1);
@@ -107,11 +107,11 @@ describe('replay', () => {
     const decision = await game.decide('rewinder');
     const start = game.event(decision, 'start');
     await game.report(start);
-    game.pass(5_000);
+    game.advance(5_000);
     const events = [game.seen(decision), game.complete(decision)];
     await game.report(...events);
     const earned = await game.count('rewards_earned');
-    game.pass(3_600_000);
+    game.advance(3_600_000);
     const { results, decisions } = await game.report(start, ...events);
     expect(results.map(({ status }) => status)).toEqual(['duplicate', 'duplicate', 'duplicate']);
     expect(decisions).toMatchObject([{ state: 'earned' }]);
@@ -122,9 +122,9 @@ describe('replay', () => {
 describe('time', () => {
   test('a completion before the ad can have ended is finally denied', async () => {
     const decision = await game.decide('early');
-    game.pass(4_700);
+    game.advance(4_700);
     await game.report(game.event(decision, 'start'), game.seen(decision), game.complete(decision));
-    game.pass(60_000);
+    game.advance(60_000);
     await game.report(game.complete(decision));
     expect(await game.status(decision.id)).toMatchObject(denied('impossible_timing'));
   });
@@ -132,7 +132,7 @@ describe('time', () => {
   test('setting the device clock ahead does not shorten the watch time', async () => {
     const decision = await game.decide('clock-setter');
     const ahead = (ms: number) => new Date(game.clock.nowMs() + ms).toISOString();
-    game.pass(1_000);
+    game.advance(1_000);
     const events = [
       { ...game.event(decision, 'start'), occurred_at: ahead(3_600_000) },
       { ...game.seen(decision), occurred_at: ahead(3_602_000) },
@@ -147,11 +147,11 @@ describe('time', () => {
     const ads = [];
     for (let count = 0; count < 6; count += 1) ads.push(await game.decide('speeder'));
     const loadedMs = game.clock.nowMs();
-    game.pass(10_000);
+    game.advance(10_000);
     // How far ahead the page's clock is.
     let ahead = 0;
     const pass = (ms: number) => {
-      game.pass(ms / 16);
+      game.advance(ms / 16);
       ahead += (ms * 15) / 16;
     };
     const post = (event: object) => {
@@ -168,30 +168,30 @@ describe('time', () => {
       pass(3_200);
       await post(game.complete(ad));
     }
-    const passedMs = game.clock.nowMs() - loadedMs;
+    const elapsedMs = game.clock.nowMs() - loadedMs;
     const states = await Promise.all(ads.map(({ id }) => game.status(id)));
     const earned = states.filter(({ state }) => state === 'earned').length;
-    expect(earned * 4_750).toBeLessThanOrEqual(passedMs);
+    expect(earned * 4_750).toBeLessThanOrEqual(elapsedMs);
     expect(states.some(({ reason }) => reason === 'overlapping_watch')).toBe(true);
   });
 
   test('timers at 16 times the speed, and quartiles faster than the ad plays, are not evidence of a watch', async () => {
     const decision = await game.decide('skipper');
-    game.pass(60_000);
+    game.advance(60_000);
     await game.report(game.event(decision, 'start'));
-    game.pass(50);
+    game.advance(50);
     await game.report(
       game.event(decision, 'first_quartile'),
       game.event(decision, 'midpoint'),
       game.event(decision, 'third_quartile'),
     );
-    game.pass(5_000);
+    game.advance(5_000);
     await game.report(game.seen(decision), game.complete(decision));
     expect(await game.status(decision.id)).toMatchObject({
       state: 'pending',
       reason: 'impossible_timing',
     });
-    game.pass(86_400_001);
+    game.advance(86_400_001);
     await game.expire();
     expect(await game.status(decision.id)).toMatchObject({ state: 'expired' });
   });
@@ -199,7 +199,7 @@ describe('time', () => {
   test('an ad in a background tab is not rewarded, because only visible time counts', async () => {
     const decision = await game.decide('background');
     await game.report(game.event(decision, 'start'));
-    game.pass(30_000);
+    game.advance(30_000);
     await game.report(game.seen(decision), game.event(decision, 'complete', { watched_ms: 900 }));
     expect(await game.status(decision.id)).toMatchObject(denied('watched_too_little'));
   });
@@ -207,7 +207,7 @@ describe('time', () => {
   test('an ad that nobody saw is not rewarded', async () => {
     const decision = await game.decide('hidden');
     await game.report(game.event(decision, 'start'));
-    game.pass(5_000);
+    game.advance(5_000);
     await game.report(
       game.event(decision, 'impression', { visible: { ratio: 0.2, ms: 5_000 } }),
       game.complete(decision),
@@ -220,7 +220,7 @@ describe('time', () => {
 
   test('hoarded ads cannot be watched after they have expired', async () => {
     const decision = await game.decide('hoarder');
-    game.pass(700_000);
+    game.advance(700_000);
     const { results } = await game.report(
       game.event(decision, 'start'),
       game.seen(decision),
@@ -234,7 +234,7 @@ describe('time', () => {
   test('a completion after the late window is rejected', async () => {
     const decision = await game.decide('latecomer');
     await game.report(game.event(decision, 'start'));
-    game.pass(86_400_001);
+    game.advance(86_400_001);
     await game.report(game.seen(decision), game.complete(decision));
     expect(await game.status(decision.id)).toMatchObject({ state: 'expired', reason: 'late' });
   });
@@ -242,13 +242,13 @@ describe('time', () => {
 
 describe('concurrency', () => {
   test('two devices of a player that watch two ads at the same time earn one reward', async () => {
-    const [phone, desk] = [await game.decide('two-devices'), await game.decide('two-devices')];
-    await Promise.all([phone, desk].map((each) => game.report(game.event(each, 'start'))));
-    game.pass(5_000);
+    const [phone, desktop] = [await game.decide('two-devices'), await game.decide('two-devices')];
+    await Promise.all([phone, desktop].map((each) => game.report(game.event(each, 'start'))));
+    game.advance(5_000);
     await Promise.all(
-      [phone, desk].map((each) => game.report(game.seen(each), game.complete(each))),
+      [phone, desktop].map((each) => game.report(game.seen(each), game.complete(each))),
     );
-    const states = await Promise.all([phone, desk].map(({ id }) => game.status(id)));
+    const states = await Promise.all([phone, desktop].map(({ id }) => game.status(id)));
     expect(states.map(({ state }) => state).toSorted()).toEqual(['denied', 'earned']);
     expect(states.find(({ state }) => state === 'denied')?.reason).toBe('overlapping_watch');
   });
@@ -266,10 +266,10 @@ describe('concurrency', () => {
         game.complete(ad),
       );
     }
-    const passedMs = game.clock.nowMs() - startedMs;
+    const elapsedMs = game.clock.nowMs() - startedMs;
     const states = await Promise.all(ads.map(({ id }) => game.status(id)));
     const earned = states.filter(({ state }) => state === 'earned').length;
-    expect(earned * 4_750).toBeLessThanOrEqual(passedMs + 1_250);
+    expect(earned * 4_750).toBeLessThanOrEqual(elapsedMs + 1_250);
   });
 
   test('ads requested in a player’s name, and unseen banners, cost the player no reward', async () => {
@@ -285,7 +285,7 @@ describe('concurrency', () => {
     await updatePlacement(game, 'double-coins', { frequency_cap: { max: 1, per_s: 3_600 } });
     const request = () => game.decide('collector', { placement: 'double-coins' });
     const [first, second] = [await request(), await request()];
-    game.pass(20_000);
+    game.advance(20_000);
     const ago = (ms: number) => new Date(game.clock.nowMs() - ms).toISOString();
     // The later completion arrives first, so the cap has to consider completions in any order.
     for (const [ad, beganMs] of [
@@ -309,9 +309,9 @@ test('of two ads that a player saw in two tabs, a cap of one rewards the first t
   const request = () => game.decide('two-tabs', { placement: 'double-coins' });
   const ads = [await request(), await request()] as const;
   for (const ad of ads) await game.report(game.event(ad, 'start'));
-  game.pass(2_000);
+  game.advance(2_000);
   for (const ad of ads) await game.report(game.seen(ad));
-  game.pass(18_000);
+  game.advance(18_000);
   for (const ad of ads) await game.report(game.complete(ad));
   expect(await game.status(ads[0].id)).toMatchObject({ state: 'earned' });
   expect(await game.status(ads[1].id)).toMatchObject(denied('frequency_capped'));
@@ -337,7 +337,7 @@ describe('traffic', () => {
 
   test('an impossible order of events is invalid traffic', async () => {
     const decision = await game.decide('script');
-    game.pass(20_000);
+    game.advance(20_000);
     const ago = (ms: number) => new Date(game.clock.nowMs() - ms).toISOString();
     await game.report(
       { ...game.event(decision, 'start'), occurred_at: ago(1_000) },
@@ -352,9 +352,9 @@ describe('traffic', () => {
   test('a kill switch between decision and completion stops the reward', async () => {
     const decision = await game.decide('killed', { placement: 'double-coins' });
     await game.report(game.event(decision, 'start'));
-    game.pass(5_000);
+    game.advance(5_000);
     await game.report(game.seen(decision));
-    const off = await switchKill(game, 'double-coins');
+    const off = await turnOnKillSwitch(game, 'double-coins');
     const { results } = await game.report(game.complete(decision));
     expect(results).toMatchObject([{ status: 'rejected', code: 'killed' }]);
     await off();

@@ -15,18 +15,18 @@ async function statementsOf(work: () => Promise<unknown>): Promise<{
 }> {
   const { database } = game.service;
   // Excludes background work: a maintenance job deletes inactive players, and trackers are polled.
-  const about = (text: string) =>
+  const isRelevant = (text: string) =>
     /\b(decisions|ad_events|timelines)\b|INTO (viewers|rollup_deltas)/.test(text) &&
     !text.includes('tracker_requests');
   const alone: string[] = [];
   const transactions: string[][] = [];
   const { query, execute, transaction } = database;
   vi.spyOn(database, 'query').mockImplementation((text, params) => {
-    if (about(text)) alone.push(text);
+    if (isRelevant(text)) alone.push(text);
     return query(text, params);
   });
   vi.spyOn(database, 'execute').mockImplementation((text, params) => {
-    if (about(text)) alone.push(text);
+    if (isRelevant(text)) alone.push(text);
     return execute(text, params);
   });
   vi.spyOn(database, 'transaction').mockImplementation((inside) =>
@@ -34,13 +34,13 @@ async function statementsOf(work: () => Promise<unknown>): Promise<{
       const texts: string[] = [];
       transactions.push(texts);
       const watched: Queries['query'] = (text, params) => {
-        if (about(text)) texts.push(text);
+        if (isRelevant(text)) texts.push(text);
         return queries.query(text, params);
       };
       return inside({
         query: watched,
         execute(text, params) {
-          if (about(text)) texts.push(text);
+          if (isRelevant(text)) texts.push(text);
           return queries.execute(text, params);
         },
       });
@@ -54,9 +54,9 @@ async function statementsOf(work: () => Promise<unknown>): Promise<{
 test('the response to a completion contains the reward: one request from completion to earned', async () => {
   const decision = await game.decide('one-request');
   await game.report(game.event(decision, 'start'));
-  game.pass(2_000);
+  game.advance(2_000);
   await game.report(game.seen(decision));
-  game.pass(3_000);
+  game.advance(3_000);
   const { results, decisions } = await game.report(game.complete(decision));
   expect(results).toMatchObject([{ status: 'accepted' }]);
   expect(decisions).toMatchObject([
@@ -68,9 +68,9 @@ test('the response to a completion contains the reward: one request from complet
 test('a completion is verified in the transaction that claims it, without earlier reads', async () => {
   const decision = await game.decide('one-transaction');
   await game.report(game.event(decision, 'start'));
-  game.pass(2_000);
+  game.advance(2_000);
   await game.report(game.seen(decision));
-  game.pass(3_000);
+  game.advance(3_000);
   const { alone, together } = await statementsOf(() => game.report(game.complete(decision)));
   expect(alone).toEqual([]);
   expect(together).toHaveLength(1);
@@ -85,7 +85,7 @@ test('a completion is verified in the transaction that claims it, without earlie
 test('the events of many players in one batch are verified in one transaction', async () => {
   const ads = await Promise.all(['a', 'b', 'c', 'd'].map((name) => game.decide(name)));
   await game.report(...ads.map((ad) => game.event(ad, 'start')));
-  game.pass(5_000);
+  game.advance(5_000);
   const { alone, together } = await statementsOf(() =>
     game.report(...ads.flatMap((ad) => [game.seen(ad), game.complete(ad)])),
   );
@@ -100,7 +100,7 @@ test('a player is locked on completion, not on start', async () => {
   const decision = await game.decide('locked');
   const start = await statementsOf(() => game.report(game.event(decision, 'start')));
   expect(start.together.map(locksUsers)).toEqual([false]);
-  game.pass(5_000);
+  game.advance(5_000);
   const end = await statementsOf(() => game.report(game.seen(decision), game.complete(decision)));
   expect(end.together.map(locksUsers)).toEqual([true]);
 });
@@ -108,9 +108,9 @@ test('a player is locked on completion, not on start', async () => {
 test('an impression after the completion earns the reward with the player locked', async () => {
   const decision = await game.decide('out-of-order');
   await game.report(game.event(decision, 'start'));
-  game.pass(2_000);
+  game.advance(2_000);
   const seen = game.seen(decision);
-  game.pass(3_000);
+  game.advance(3_000);
   await game.report(game.complete(decision));
   expect((await game.status(decision.id)).state).toBe('pending');
   const { alone, together } = await statementsOf(() => game.report(seen));

@@ -64,7 +64,7 @@ export async function startGame(databaseUrl?: string) {
     ask: request,
     seen,
     complete,
-    pass: clock.advance,
+    advance: clock.advance,
     /** Expires overdue rewards, as the service does every minute. */
     expire: () => expireRewards(running.service.database, clock),
     async decide(userRef: string, more: Partial<DecisionRequest> = {}): Promise<Filled> {

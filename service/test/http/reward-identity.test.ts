@@ -76,7 +76,7 @@ test('an old secret is valid until its overlap ends', async () => {
   const before = secret;
   secret = await newSecret(60);
   expect(await request(old)).toBe('filled');
-  game.pass(61_000);
+  game.advance(61_000);
   expect(await request(await signUserToken('patient', before, { now }))).toBe('token_invalid');
   expect(await request(await signUserToken('patient', secret, { now }))).toBe('filled');
 });

@@ -10,7 +10,7 @@ beforeAll(async () => {
 afterAll(() => game.stop());
 
 /** Returns the events of a watched ad, each with its time since the start in milliseconds. */
-function watched(decision: Filled): [number, AdEvent][] {
+function watchEvents(decision: Filled): [number, AdEvent][] {
   const fullMs = decision.min_watch_ms ?? 0;
   const at = (type: AdEvent['type'], share: number, more: Partial<AdEvent> = {}) =>
     [fullMs * share, game.event(decision, type, more)] as [number, AdEvent];
@@ -28,15 +28,15 @@ function watched(decision: Filled): [number, AdEvent][] {
 async function play(
   userRef: string,
   format: 'image' | 'video',
-  flightOf: (type: AdEvent['type']) => number,
+  getFlightMs: (type: AdEvent['type']) => number,
 ) {
   const decision = await game.decide(userRef, { formats: [format] });
   const beganMs = game.clock.nowMs() + 100;
-  const requests = watched(decision).map(([afterMs, event]) => {
-    const happenedMs = beganMs + afterMs;
-    const happened = new Date(happenedMs).toISOString();
-    const body = { sent_at: happened, events: [{ ...event, occurred_at: happened }] };
-    return { arrivesMs: happenedMs + flightOf(event.type), body };
+  const requests = watchEvents(decision).map(([afterMs, event]) => {
+    const occurredMs = beganMs + afterMs;
+    const occurredAt = new Date(occurredMs).toISOString();
+    const body = { sent_at: occurredAt, events: [{ ...event, occurred_at: occurredAt }] };
+    return { arrivesMs: occurredMs + getFlightMs(event.type), body };
   });
   for (const { arrivesMs, body } of requests.toSorted((a, b) => a.arrivesMs - b.arrivesMs)) {
     game.clock.set(Math.max(game.clock.nowMs(), arrivesMs));
@@ -50,9 +50,9 @@ describe('a watch is rewarded', () => {
   test.each([1_500, 2_500, 4_000, 6_000, 60_000])(
     'although its start event was in flight for %d ms',
     async (startMs) => {
-      const flightOf = (type: AdEvent['type']) => (type === 'start' ? startMs : 50);
-      expect(await play('slow', 'image', flightOf)).toMatchObject({ state: 'earned' });
-      expect(await play('slow', 'video', flightOf)).toMatchObject({ state: 'earned' });
+      const getFlightMs = (type: AdEvent['type']) => (type === 'start' ? startMs : 50);
+      expect(await play('slow', 'image', getFlightMs)).toMatchObject({ state: 'earned' });
+      expect(await play('slow', 'video', getFlightMs)).toMatchObject({ state: 'earned' });
     },
   );
 
@@ -65,19 +65,19 @@ describe('a watch is rewarded', () => {
       'first_quartile',
       'start',
     ];
-    const flightOf = (type: AdEvent['type']) => 8_000 + order.indexOf(type) * 7_000;
-    expect(await play('overtaken', 'image', flightOf)).toMatchObject({ state: 'earned' });
+    const getFlightMs = (type: AdEvent['type']) => 8_000 + order.indexOf(type) * 7_000;
+    expect(await play('overtaken', 'image', getFlightMs)).toMatchObject({ state: 'earned' });
   });
 
   test('although all events were delayed and the next ad was watched in the meantime', async () => {
     const [first, second] = [await game.decide('quick'), await game.decide('quick')];
     const beganMs = game.clock.nowMs() + 100;
     const requests = [first, second].flatMap((decision, index) =>
-      watched(decision).map(([afterMs, event]) => {
-        const happenedMs = beganMs + index * 5_500 + afterMs;
-        const happened = new Date(happenedMs).toISOString();
-        const body = { sent_at: happened, events: [{ ...event, occurred_at: happened }] };
-        return { arrivesMs: happenedMs + (index === 0 ? 8_000 : 50), body };
+      watchEvents(decision).map(([afterMs, event]) => {
+        const occurredMs = beganMs + index * 5_500 + afterMs;
+        const occurredAt = new Date(occurredMs).toISOString();
+        const body = { sent_at: occurredAt, events: [{ ...event, occurred_at: occurredAt }] };
+        return { arrivesMs: occurredMs + (index === 0 ? 8_000 : 50), body };
       }),
     );
     for (const { arrivesMs, body } of requests.toSorted((a, b) => a.arrivesMs - b.arrivesMs)) {
@@ -96,10 +96,10 @@ describe('a watch is rewarded', () => {
   test('although the device clock was set back during playback', async () => {
     const decision = await game.decide('set-back');
     const beganMs = game.clock.nowMs();
-    for (const [afterMs, event] of watched(decision)) {
+    for (const [afterMs, event] of watchEvents(decision)) {
       game.clock.set(beganMs + afterMs);
-      const happened = new Date(beganMs + afterMs - (afterMs > 2_000 ? 5_000 : 0)).toISOString();
-      const body = { sent_at: happened, events: [{ ...event, occurred_at: happened }] };
+      const occurredAt = new Date(beganMs + afterMs - (afterMs > 2_000 ? 5_000 : 0)).toISOString();
+      const body = { sent_at: occurredAt, events: [{ ...event, occurred_at: occurredAt }] };
       await game.client.call('POST', '/v1/events', game.client.publishable, body);
     }
     expect(await game.status(decision.id)).toMatchObject({ state: 'earned' });

@@ -41,7 +41,10 @@ export const updatePlacement = (
   });
 
 /** Turns a kill switch on; returns a function that turns it off. */
-export async function switchKill(game: Game, placement: string): Promise<() => Promise<void>> {
+export async function turnOnKillSwitch(
+  game: Game,
+  placement: string,
+): Promise<() => Promise<void>> {
   const scope = { accountId: await accountOf(game), environment: 'sandbox' } as const;
   const { resources } = game.service;
   let id = '';

@@ -19,7 +19,7 @@ describe.each([
   test('a hundred concurrent completions earn one reward, with one webhook event and one count in the report', async () => {
     const decision = await game.decide('hundred');
     await game.report(game.event(decision, 'start'));
-    game.pass(5_000);
+    game.advance(5_000);
     const responses = await Promise.all(
       Array.from({ length: 100 }, () => game.report(game.seen(decision), game.complete(decision))),
     );
@@ -57,7 +57,7 @@ describe.each([
     const other = openPostgres(databaseUrl, (error) => console.error(error));
     const decision = await game.decide('overtaken');
     await game.report(game.event(decision, 'start'));
-    game.pass(5_000);
+    game.advance(5_000);
     const close = game.event(decision, 'close');
     const before = [await game.count('rewards_earned'), await game.count('closes')];
     const [found] = await other.query<{ account_id: string }>(

@@ -87,7 +87,7 @@ test('after a rotation, new receipts use the new key, and previous ones are vali
   expect(await verifyReceipt(old, keys, later)).toMatchObject({ userRef: 'before' });
   expect(await verifyReceipt(fresh, keys, later)).toMatchObject({ userRef: 'after' });
 
-  game.pass(31 * 86_400_000 + 3_600_000);
+  game.advance(31 * 86_400_000 + 3_600_000);
   await expect.poll(kids).toEqual([decodeProtectedHeader(fresh).kid]);
 });
 

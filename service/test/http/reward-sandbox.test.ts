@@ -36,10 +36,10 @@ test('a denial can be simulated for an ad that was watched', async () => {
 test('a long wait can be simulated, until the late window ends', async () => {
   const decision = await game.decide('tester', { simulate: 'reward_pending' });
   expect(await game.watch(decision)).toMatchObject({ state: 'pending', reason: 'simulated' });
-  game.pass(80_000_000);
+  game.advance(80_000_000);
   await expireRewards(game.service.database, game.clock);
   expect(await game.status(decision.id)).toMatchObject({ state: 'pending' });
-  game.pass(86_400_000);
+  game.advance(86_400_000);
   await expireRewards(game.service.database, game.clock);
   expect(await game.status(decision.id)).toMatchObject({ state: 'expired', reason: 'simulated' });
   expect(await game.count('rewards_expired', 'simulated')).toBe(1);

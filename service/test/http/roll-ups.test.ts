@@ -135,27 +135,31 @@ describe.skipIf(!hasPostgres)('three processes that serve one account', () => {
   });
 
   test('reports equal a recount while all processes write and fold, even if folds are rolled back or killed', async () => {
-    const ends = new AbortController();
-    const [wholeFolds, brokenFolds, killedFolds]: [number[], string[], string[]] = [[], [], []];
+    const stopping = new AbortController();
+    const [completedFolds, rolledBackFolds, killedFolds]: [number[], string[], string[]] = [
+      [],
+      [],
+      [],
+    ];
     const folding = async (): Promise<void> => {
-      while (!ends.signal.aborted) {
-        wholeFolds.push(await foldRollups(database, never, () => undefined));
+      while (!stopping.signal.aborted) {
+        completedFolds.push(await foldRollups(database, never, () => undefined));
         await sleep(5);
       }
     };
     const breaking = async (): Promise<void> => {
-      while (!ends.signal.aborted) {
+      while (!stopping.signal.aborted) {
         await database
           .transaction(async (queries) => {
             await foldDeltas(queries, accountId, 3);
             throw new Error('rolled back');
           })
-          .catch((error: Error) => brokenFolds.push(error.message));
+          .catch((error: Error) => rolledBackFolds.push(error.message));
         await sleep(5);
       }
     };
     const killing = async (): Promise<void> => {
-      while (!ends.signal.aborted) {
+      while (!stopping.signal.aborted) {
         const victim = new pg.Client(databaseUrl);
         victim.on('error', () => undefined);
         await victim.connect();
@@ -177,7 +181,7 @@ describe.skipIf(!hasPostgres)('three processes that serve one account', () => {
     };
     let checks = 0;
     const checking = async (): Promise<void> => {
-      while (!ends.signal.aborted) {
+      while (!stopping.signal.aborted) {
         await expectEqualSums();
         checks += 1;
       }
@@ -193,11 +197,11 @@ describe.skipIf(!hasPostgres)('three processes that serve one account', () => {
         ),
       );
     } finally {
-      ends.abort();
+      stopping.abort();
       await Promise.all(background);
     }
-    expect(Math.min(checks, brokenFolds.length, killedFolds.length)).toBeGreaterThan(0);
-    expect(wholeFolds.reduce((sum, count) => sum + count, 0)).toBeGreaterThan(0);
+    expect(Math.min(checks, rolledBackFolds.length, killedFolds.length)).toBeGreaterThan(0);
+    expect(completedFolds.reduce((sum, count) => sum + count, 0)).toBeGreaterThan(0);
     const before = await expectEqualSums();
     await foldRollups(database, never, rethrow);
     expect(await expectEqualSums()).toEqual(before);

@@ -117,7 +117,7 @@ async function readIds({ call, secret }: Client): Promise<Ids> {
   return Object.fromEntries(await Promise.all(entries));
 }
 
-async function take({ environment, action, kind, object, value }: Step): Promise<number> {
+async function perform({ environment, action, kind, object, value }: Step): Promise<number> {
   const client = clients[environment] as Client;
   const ids = await readIds(client);
   const path = `/v1/${kind}`;
@@ -138,7 +138,7 @@ async function take({ environment, action, kind, object, value }: Step): Promise
 }
 
 /** Returns all configuration that decisions read from memory, for these keys and both environments. */
-function contentsOf(
+function readContents(
   configuration: Awaited<ReturnType<typeof openConfiguration>>,
   keys: { account_id: string; hash: string }[],
 ) {
@@ -166,8 +166,8 @@ test('after any sequence of operator calls, the snapshot in memory equals the on
       for (const [index, step] of sequence.entries()) {
         const next = sequence[index + 1];
         // Every third time, two operators act concurrently.
-        const taken = index % 3 === 0 && next ? [step, next] : [step];
-        for (const status of await Promise.all(taken.map(take))) {
+        const concurrent = index % 3 === 0 && next ? [step, next] : [step];
+        for (const status of await Promise.all(concurrent.map(perform))) {
           seen.set(status, (seen.get(status) ?? 0) + 1);
           expect(status).toBeLessThan(500);
         }
@@ -181,7 +181,7 @@ test('after any sequence of operator calls, the snapshot in memory equals the on
         const keys = await database.query<{ account_id: string; hash: string }>(
           'SELECT account_id, hash FROM keys ORDER BY id',
         );
-        expect(contentsOf(configuration, keys)).toEqual(contentsOf(rebuilt, keys));
+        expect(readContents(configuration, keys)).toEqual(readContents(rebuilt, keys));
       }
     }),
     { numRuns: Number(process.env['TRUEWARD_SEQUENCES'] ?? (inject('full') ? '40' : '5')) },

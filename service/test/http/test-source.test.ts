@@ -74,7 +74,7 @@ test.each([
     expect(decision.creative?.advertiser).toBe('Test advertiser');
     expect(JSON.stringify(decision.creative?.media)).toContain('http://service.test/media/');
     await game.report(game.event(decision, 'start'));
-    game.pass(12_500);
+    game.advance(12_500);
     const seen = game.event(decision, 'impression', { visible: { ratio: 1, ms: 2_000 } });
     const complete = game.event(decision, 'complete', { watched_ms: 12_000 });
     const { decisions } = await game.report(seen, complete);
@@ -83,7 +83,7 @@ test.each([
     const trackers = ['impression/0', 'start/0', 'complete/0'];
     if (outcome === 'wrapper') trackers.push('impression/1');
     if (kind === 'openrtb') trackers.push('notice/0', 'burl/0');
-    const findSent = async () => {
+    const readSentTrackers = async () => {
       const rows = await game.service.database.query<{ tracker: string; state: string }>(
         'SELECT tracker, state FROM tracker_requests WHERE decision_id = $1',
         [decision.id],
@@ -91,7 +91,7 @@ test.each([
       return rows.filter(({ state }) => state === 'sent').map(({ tracker }) => tracker);
     };
     await expect
-      .poll(async () => (await findSent()).toSorted(), waiting)
+      .poll(async () => (await readSentTrackers()).toSorted(), waiting)
       .toEqual(trackers.toSorted());
   },
 );

@@ -54,10 +54,10 @@ describe.each([
       watched_ms: 1_250,
       detail,
     });
-    game.pass(1_250);
+    game.advance(1_250);
     expect(await statuses(start, early)).toEqual(['accepted', 'accepted']);
     await moveToRows(decision);
-    game.pass(3_750);
+    game.advance(3_750);
     const end = [game.seen(decision), game.complete(decision)];
     const { results, decisions } = await game.report(start, ...end, early);
     expect(results.map(({ status }) => status)).toEqual([
@@ -148,7 +148,7 @@ describe.each([
   test('later events of a decision add no index entries', async ({ skip }) => {
     if (databaseUrl === undefined) return skip('The embedded database has no statistics.');
     // In another week than the other tests, whose statistics the server updates with a delay.
-    game.pass(7 * 86_400_000);
+    game.advance(7 * 86_400_000);
     // Few enough that all row versions fit into one page, because other sessions can prevent the removal of old ones.
     const ads = await Promise.all(
       Array.from({ length: 6 }, (_, index) => game.decide(`hot-${index}`)),
@@ -158,7 +158,7 @@ describe.each([
         await game.report(...events.map((make) => ({ ...make(ad), id: newRandomId() })));
     };
     await reportEach((ad) => game.event(ad, 'start'));
-    game.pass(5_000);
+    game.advance(5_000);
     const quartiles = ['first_quartile', 'midpoint', 'third_quartile'] as const;
     await reportEach(...quartiles.map((type) => (ad: Filled) => game.event(ad, type)));
     await reportEach(game.seen, game.complete);

@@ -30,7 +30,7 @@ const startTraced = (
   );
 
 /** Returns the span ids of a span's parent and links. */
-const servedBy = ({ parentSpanId = '', links }: CollectedSpan): string[] => [
+const linkedSpanIds = ({ parentSpanId = '', links }: CollectedSpan): string[] => [
   parentSpanId,
   ...links.map(({ spanId }) => spanId),
 ];
@@ -125,7 +125,7 @@ test('a request continues its client’s trace, also after its body is read', as
     { traceId, parentSpanId: 'cd'.repeat(8) },
     { traceId, parentSpanId: 'cd'.repeat(8) },
   ]);
-  expect(collector.named('commit decisions').map(servedBy)).toEqual(
+  expect(collector.named('commit decisions').map(linkedSpanIds)).toEqual(
     requests.map(({ spanId }) => [spanId]),
   );
   expect(collector.named('GET')).toMatchObject([
@@ -146,9 +146,9 @@ test('a transaction is linked to each of its requests', async () => {
   const batches = collector.named('commit decisions');
   expect(requests).toHaveLength(40);
   expect(batches.length).toBeLessThan(40);
-  expect(batches.flatMap(servedBy).toSorted()).toEqual(requests.toSorted());
+  expect(batches.flatMap(linkedSpanIds).toSorted()).toEqual(requests.toSorted());
   expect(batches.map(({ attributes }) => attributes['trueward.batch_size'])).toEqual(
-    batches.map((batch) => servedBy(batch).length),
+    batches.map((batch) => linkedSpanIds(batch).length),
   );
 });
 
@@ -174,14 +174,14 @@ test('only sampled traces are exported', async () => {
 });
 
 /** Returns a URL at which nothing listens. */
-async function deadAddress(): Promise<string> {
+async function findUnusedUrl(): Promise<string> {
   const { url, close } = await startCollector();
   await close();
   return url;
 }
 
 test('an unavailable collector does not affect requests', async () => {
-  const env = { OTEL_EXPORTER_OTLP_ENDPOINT: await deadAddress() };
+  const env = { OTEL_EXPORTER_OTLP_ENDPOINT: await findUnusedUrl() };
   const service = await startService({ env });
   const { status } = await createClient(service).decide({
     placement: 'revive',
@@ -193,7 +193,7 @@ test('an unavailable collector does not affect requests', async () => {
 });
 
 test('an unavailable collector is logged once, and its recovery once', async () => {
-  const endpoint = await deadAddress();
+  const endpoint = await findUnusedUrl();
   const lines: string[] = [];
   const log = pino({}, { write: (line) => void lines.push(line) });
   const exporter = createOtlpExporter({ endpoint, headers: {} }, log);
@@ -223,6 +223,6 @@ test('without a collector, the OpenTelemetry packages are not loaded', async () 
     (await createClient(service).decide({ placement: 'revive', user_ref: 'traced' })).status,
   ).toBe(200);
   expect(await service.stop()).toBe(0);
-  const env = { NODE_OPTIONS, OTEL_EXPORTER_OTLP_ENDPOINT: await deadAddress() };
+  const env = { NODE_OPTIONS, OTEL_EXPORTER_OTLP_ENDPOINT: await findUnusedUrl() };
   await expect(startService({ env })).rejects.toThrow('It loads @opentelemetry/');
 });

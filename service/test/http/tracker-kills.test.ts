@@ -55,7 +55,7 @@ describe.each(['PGlite', ...(hasPostgres ? ['PostgreSQL'] : [])])('on %s', (engi
   });
 
   /** Stores the tracker requests of a verified impression, as the service does when it records the event. */
-  async function verify(url: string, owner: string = scope.accountId): Promise<string> {
+  async function storeImpression(url: string, owner: string = scope.accountId): Promise<string> {
     const id = makeId('decision');
     const chosen: NonNullable<DemandRecord['chosen']> = {
       sourceId: 'src_1',
@@ -116,7 +116,7 @@ describe.each(['PGlite', ...(hasPostgres ? ['PostgreSQL'] : [])])('on %s', (engi
     });
 
   /** Simulates a process that dies at its `step`-th statement: before it, or after it but before its result. */
-  function dying(
+  function createDyingDatabase(
     step: number,
     when: 'before' | 'after',
   ): { dead: Promise<void>; database: Database } {
@@ -154,8 +154,8 @@ describe.each(['PGlite', ...(hasPostgres ? ['PostgreSQL'] : [])])('on %s', (engi
     const steps = Array.from({ length: 6 }, (_, index) => index + 1);
     for (const step of steps) {
       for (const when of ['before', 'after'] as const) {
-        ids.push(await verify(server.url), await verify(server.url));
-        const process = dying(step, when);
+        ids.push(await storeImpression(server.url), await storeImpression(server.url));
+        const process = createDyingDatabase(step, when);
         const dispatcher = start(process.database);
         dispatcher.wake(scope.accountId);
         await process.dead;
@@ -170,10 +170,10 @@ describe.each(['PGlite', ...(hasPostgres ? ['PostgreSQL'] : [])])('on %s', (engi
     expect(new Set(pixels).size).toBe(pixels.length);
     for (const id of ids) {
       expect(paths).toContain(`/${id}/burl`);
-      const places = ['impression', 'start'].map((name) =>
+      const positions = ['impression', 'start'].map((name) =>
         paths.findIndex((path) => path.startsWith(`/${id}/${name}`)),
       );
-      if (places[1] !== -1) expect(places).toEqual(places.toSorted((a, b) => a - b));
+      if (positions[1] !== -1) expect(positions).toEqual(positions.toSorted((a, b) => a - b));
     }
     const { sent = 0, failed = 0 } = await states();
     expect(sent + failed).toBe(4 * ids.length);
@@ -193,7 +193,7 @@ describe.each(['PGlite', ...(hasPostgres ? ['PostgreSQL'] : [])])('on %s', (engi
 
   test('several processes share the tracker requests of many ads without duplicates', async () => {
     const ids = [];
-    for (let count = 0; count < 25; count += 1) ids.push(await verify(server.url));
+    for (let count = 0; count < 25; count += 1) ids.push(await storeImpression(server.url));
     const processes = [start(), start(), start()];
     for (const { wake } of processes) wake(scope.accountId);
     await expect.poll(states, { timeout: 30_000 }).toEqual({ sent: 100 });
@@ -204,12 +204,12 @@ describe.each(['PGlite', ...(hasPostgres ? ['PostgreSQL'] : [])])('on %s', (engi
 
   test('a hanging host delays neither other hosts nor other accounts', async () => {
     const hanging = await startTrackerServer(() => undefined);
-    for (let count = 0; count < 30; count += 1) await verify(hanging.url);
+    for (let count = 0; count < 30; count += 1) await storeImpression(hanging.url);
     const dispatcher = start();
     dispatcher.wake('acc_1');
     await expect.poll(() => hanging.calls.length).toBeGreaterThanOrEqual(4);
-    await verify(server.url);
-    await verify(server.url, 'acc_2');
+    await storeImpression(server.url);
+    await storeImpression(server.url, 'acc_2');
     const startedMs = performance.now();
     dispatcher.wake('acc_1');
     dispatcher.wake('acc_2');
@@ -223,7 +223,7 @@ describe.each(['PGlite', ...(hasPostgres ? ['PostgreSQL'] : [])])('on %s', (engi
 
   test('on stop, a billing notice in flight is left to the next process, and a pixel in flight is abandoned', async () => {
     const hanging = await startTrackerServer(() => undefined);
-    const id = await verify(hanging.url);
+    const id = await storeImpression(hanging.url);
     const dispatcher = start();
     dispatcher.wake(scope.accountId);
     await expect.poll(() => hanging.calls.length).toBe(3);
@@ -242,7 +242,7 @@ describe.each(['PGlite', ...(hasPostgres ? ['PostgreSQL'] : [])])('on %s', (engi
   });
 
   test('a client that cannot be decrypted fails only its own requests', async () => {
-    await verify(server.url);
+    await storeImpression(server.url);
     const dispatcher = start(database, { box: createSecretBox([randomBytes(32)]) });
     dispatcher.wake(scope.accountId);
     await expect.poll(states).toEqual({ sent: 1, failed: 3 });

@@ -19,10 +19,10 @@ export async function startTrackerServer(
     respond(url, response, calls.length - 1);
   });
   await new Promise<void>((resolve) => server.listen(port, '127.0.0.1', resolve));
-  const at = (server.address() as AddressInfo).port;
+  const listeningPort = (server.address() as AddressInfo).port;
   return {
-    url: `http://127.0.0.1:${at}`,
-    port: at,
+    url: `http://127.0.0.1:${listeningPort}`,
+    port: listeningPort,
     calls,
     paths: () => calls.map(({ path }) => path),
     close: () =>

@@ -7,7 +7,7 @@ import { openSecretBox } from '../../src/key/secret-box.ts';
 import { addAccount } from '../add-account.ts';
 import { createPostgresDatabase, hasPostgres } from '../postgres-database.ts';
 import { type Filled, type Game, startGame } from './reward-game.ts';
-import { switchKill } from './reward-operator.ts';
+import { turnOnKillSwitch } from './reward-operator.ts';
 import { startTrackerServer, type TrackerServer } from './tracker-server.ts';
 
 type Chosen = NonNullable<DemandRecord['chosen']>;
@@ -27,7 +27,7 @@ describe.each(['PGlite', ...(hasPostgres ? ['PostgreSQL'] : [])])('on %s', (engi
     Object.fromEntries(names.map((name) => [name, [`${server.url}/${name}`]]));
 
   /** Changes a decision as if a bidder had offered its ad. */
-  async function sell(
+  async function replaceAd(
     decision: Filled,
     trackers: Partial<Chosen['trackers']>,
     more: Partial<Chosen> = {},
@@ -76,7 +76,7 @@ describe.each(['PGlite', ...(hasPostgres ? ['PostgreSQL'] : [])])('on %s', (engi
     more: Partial<Chosen> = {},
   ): Promise<Filled> {
     const decision = await game.decide(user);
-    await sell(decision, trackers, more);
+    await replaceAd(decision, trackers, more);
     return decision;
   }
 
@@ -84,14 +84,14 @@ describe.each(['PGlite', ...(hasPostgres ? ['PostgreSQL'] : [])])('on %s', (engi
   const pollLater = <T>(read: () => T) =>
     expect.poll(
       () => {
-        game.pass(1_000);
+        game.advance(1_000);
         return read();
       },
       { timeout: 30_000 },
     );
 
   /** Returns a host at which nothing listens. */
-  async function deadHost(): Promise<{ url: string; port: number }> {
+  async function findUnreachableHost(): Promise<{ url: string; port: number }> {
     const { url, port, close } = await startTrackerServer();
     await close();
     return { url, port };
@@ -103,10 +103,10 @@ describe.each(['PGlite', ...(hasPostgres ? ['PostgreSQL'] : [])])('on %s', (engi
       burl: `${server.url}/burl`,
     });
     await game.report(game.event(decision, 'start'));
-    game.pass(2_000);
+    game.advance(2_000);
     await game.report(game.event(decision, 'midpoint'), game.event(decision, 'click'));
     expect(await requestsOf(decision)).toEqual({});
-    game.pass(3_000);
+    game.advance(3_000);
     const [seen, complete] = [game.seen(decision), game.complete(decision)];
     const { decisions } = await game.report(seen, complete);
     expect(decisions[0]?.state).toBe('earned');
@@ -122,13 +122,13 @@ describe.each(['PGlite', ...(hasPostgres ? ['PostgreSQL'] : [])])('on %s', (engi
   });
 
   test('auction trackers contain the time of the verified impression, however late they are requested', async () => {
-    const { url, port } = await deadHost();
+    const { url, port } = await findUnreachableHost();
     const decision = await decide('impression-time', {
       byEvent: { impression: [`${url}/impression?at=\${AUCTION_IMP_TS}`] },
       burl: `${url}/burl?at=\${AUCTION_IMP_TS}`,
     });
     await game.report(game.event(decision, 'start'));
-    game.pass(5_000);
+    game.advance(5_000);
     await game.report(game.seen(decision));
     const [row] = await game.service.database.query<{ served_at: Date }>(
       'SELECT served_at FROM decisions WHERE id = $1',
@@ -136,7 +136,7 @@ describe.each(['PGlite', ...(hasPostgres ? ['PostgreSQL'] : [])])('on %s', (engi
     );
     const atMs = row?.served_at.getTime() ?? 0;
     expect(atMs).toBeGreaterThan(Date.parse(decision.issued_at));
-    game.pass(5_000);
+    game.advance(5_000);
     const late = await startTrackerServer(undefined, port);
     await pollLater(() => late.paths().toSorted()).toEqual([
       `/burl?at=${atMs}`,
@@ -153,7 +153,7 @@ describe.each(['PGlite', ...(hasPostgres ? ['PostgreSQL'] : [])])('on %s', (engi
     );
     await game.report(game.event(decision, 'start'));
     await expect.poll(server.paths).toEqual(['/impression', '/start']);
-    game.pass(2_000);
+    game.advance(2_000);
     await game.report(game.seen(decision));
     await expect.poll(server.paths).toEqual(['/impression', '/start', '/burl', '/viewable']);
   });
@@ -168,7 +168,7 @@ describe.each(['PGlite', ...(hasPostgres ? ['PostgreSQL'] : [])])('on %s', (engi
     const watchAs = async (decision: Filled, userAgent: string) => {
       const events = [game.event(decision, 'start')];
       await game.report(...events);
-      game.pass(2_000);
+      game.advance(2_000);
       await game.client.call(
         'POST',
         '/v1/events',
@@ -202,7 +202,7 @@ describe.each(['PGlite', ...(hasPostgres ? ['PostgreSQL'] : [])])('on %s', (engi
   });
 
   test('the IP address and User-Agent are stored encrypted until the request is sent, then erased', async () => {
-    const { url, port } = await deadHost();
+    const { url, port } = await findUnreachableHost();
     const decision = await decide('sealed', { byEvent: { impression: [`${url}/impression`] } });
     await watch(decision);
     const read = () =>
@@ -223,7 +223,7 @@ describe.each(['PGlite', ...(hasPostgres ? ['PostgreSQL'] : [])])('on %s', (engi
   });
 
   test('requests to an unreachable host are sent in order once it is back; other hosts do not wait', async () => {
-    const { url, port } = await deadHost();
+    const { url, port } = await findUnreachableHost();
     const of = (name: 'impression' | 'start' | 'complete') => [
       `${url}/${name}`,
       `${server.url}/${name}`,
@@ -241,7 +241,7 @@ describe.each(['PGlite', ...(hasPostgres ? ['PostgreSQL'] : [])])('on %s', (engi
   test('a received pixel is never repeated, whatever the response; a billing notice is repeated until it is confirmed', async () => {
     const hanging: ServerResponse[] = [];
     let notices = 0;
-    const odd = await startTrackerServer((path, response) => {
+    const faulty = await startTrackerServer((path, response) => {
       if (path === '/hang') hanging.push(response);
       else if (path === '/reset') response.destroy();
       else if (path === '/burl') {
@@ -255,8 +255,8 @@ describe.each(['PGlite', ...(hasPostgres ? ['PostgreSQL'] : [])])('on %s', (engi
     });
     const names = ['hang', 'reset', 'error', 'loop', 'moved', 'private'];
     const decision = await decide('odd', {
-      byEvent: { impression: names.map((name) => `${odd.url}/${name}`) },
-      burl: `${odd.url}/burl`,
+      byEvent: { impression: names.map((name) => `${faulty.url}/${name}`) },
+      burl: `${faulty.url}/burl`,
     });
     await watch(decision);
     const rows = () =>
@@ -273,24 +273,24 @@ describe.each(['PGlite', ...(hasPostgres ? ['PostgreSQL'] : [])])('on %s', (engi
       { tracker: 'impression/4', state: 'sent', reason: null, status: 204 },
       { tracker: 'impression/5', state: 'failed', reason: 'blocked_address', status: null },
     ]);
-    const times = (path: string) => odd.paths().filter((each) => each === path).length;
+    const times = (path: string) => faulty.paths().filter((each) => each === path).length;
     expect(['/hang', '/reset', '/error', '/moved', '/target', '/private'].map(times)).toEqual(
       Array(6).fill(1),
     );
     expect(times('/loop')).toBeLessThanOrEqual(4);
     expect(times('/burl')).toBe(3);
     for (const response of hanging) response.destroy();
-    await odd.close();
+    await faulty.close();
   }, 60_000);
 
   test('with the kill switch on, no tracker is requested, and the skipped requests are counted', async () => {
-    const { url, port } = await deadHost();
+    const { url, port } = await findUnreachableHost();
     const [before, counted] = [
       await decide('killed', { byEvent: { start: [`${url}/a`] } }),
       'killed',
     ];
     await game.report(game.event(before, 'start'));
-    game.pass(2_000);
+    game.advance(2_000);
     await game.report(game.seen(before));
     const attempted = `SELECT FROM tracker_requests WHERE attempt > 0 AND decision_id = '${before.id}'`;
     await expect.poll(() => game.service.database.query(attempted)).toHaveLength(1);
@@ -299,25 +299,25 @@ describe.each(['PGlite', ...(hasPostgres ? ['PostgreSQL'] : [])])('on %s', (engi
       { byEvent: trackersOf('impression', 'firstQuartile') },
       { impressionOn: 'rendered' },
     );
-    const already = await game.count('trackers_failed', counted);
+    const failedBefore = await game.count('trackers_failed', counted);
 
-    const off = await switchKill(game, 'revive');
-    const revived = await startTrackerServer(undefined, port);
+    const off = await turnOnKillSwitch(game, 'revive');
+    const restarted = await startTrackerServer(undefined, port);
     await game.report(game.event(after, 'start'), game.event(after, 'first_quartile'));
-    await pollLater(() => game.count('trackers_failed', counted)).toBe(already + 3);
-    expect([revived.paths(), server.paths()]).toEqual([[], []]);
+    await pollLater(() => game.count('trackers_failed', counted)).toBe(failedBefore + 3);
+    expect([restarted.paths(), server.paths()]).toEqual([[], []]);
     expect(await requestsOf(before)).toEqual({ 'start/0': 'failed' });
-    await revived.close();
+    await restarted.close();
     await off();
   });
 
   test('invalid traffic is not tracked, even by requests that were already queued', async () => {
-    const { url, port } = await deadHost();
+    const { url, port } = await findUnreachableHost();
     const decision = await decide('invalid', {
       byEvent: { impression: [`${url}/impression`], complete: [`${url}/c`] },
     });
     await game.report(game.event(decision, 'start'));
-    game.pass(2_000);
+    game.advance(2_000);
     await game.report(game.seen(decision));
     await expect
       .poll(() => requestsOf(decision))
@@ -326,19 +326,19 @@ describe.each(['PGlite', ...(hasPostgres ? ['PostgreSQL'] : [])])('on %s', (engi
       `UPDATE decisions SET invalid_reason = 'impossible_order' WHERE id = $1`,
       [decision.id],
     );
-    const revived = await startTrackerServer(undefined, port);
+    const restarted = await startTrackerServer(undefined, port);
     await pollLater(() => requestsOf(decision)).toEqual({ 'impression/0': 'failed' });
     const counted = await game.count('trackers_failed', 'invalid_traffic');
-    game.pass(3_000);
+    game.advance(3_000);
     await game.report(game.event(decision, 'third_quartile'), game.complete(decision));
     expect(await requestsOf(decision)).toEqual({ 'impression/0': 'failed' });
     expect(counted).toBeGreaterThan(0);
-    expect(revived.paths()).toEqual([]);
-    await revived.close();
+    expect(restarted.paths()).toEqual([]);
+    await restarted.close();
   });
 
   test('after a source’s tracking window no tracker is requested, and the player’s data is erased', async () => {
-    const { url } = await deadHost();
+    const { url } = await findUnreachableHost();
     const decision = await decide(
       'late',
       {
@@ -348,12 +348,12 @@ describe.each(['PGlite', ...(hasPostgres ? ['PostgreSQL'] : [])])('on %s', (engi
     );
     const lateBefore = await game.count('trackers_late');
     await game.report(game.event(decision, 'start'));
-    game.pass(2_000);
+    game.advance(2_000);
     await game.report(game.seen(decision));
     await expect
       .poll(() => requestsOf(decision))
       .toEqual({ 'impression/0': 'pending with client' });
-    game.pass(3_000);
+    game.advance(3_000);
     expect((await game.report(game.complete(decision))).decisions[0]?.state).toBe('earned');
     expect(await game.count('trackers_late')).toBe(lateBefore + 1);
     // The database's clock decides when the tracking window of the pending request ends.
@@ -439,7 +439,7 @@ describe.each(['PGlite', ...(hasPostgres ? ['PostgreSQL'] : [])])('on %s', (engi
       burl: `${server.url}/burl`,
     });
     await game.report(game.event(decision, 'start'));
-    game.pass(5_000);
+    game.advance(5_000);
     const events = [game.seen(decision), game.complete(decision)];
     const { database } = game.service;
     const { transaction } = database;

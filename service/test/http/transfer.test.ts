@@ -7,7 +7,7 @@ import { openPostgres } from '../../src/store/postgres.ts';
 import { copyMigratedDatabase } from '../empty-database.ts';
 import { startInProcess } from '../in-process.ts';
 import { createPostgresDatabase, hasPostgres } from '../postgres-database.ts';
-import { launch, run, runHere } from './command-line.ts';
+import { launch, run, runInProcess } from './command-line.ts';
 
 const manyRows = [
   `INSERT INTO audit_entries SELECT 'acc_1', 'aud_' || n, 'live', 'key_1', 'placement.updated', 'plc_' || n, NULL,
@@ -25,7 +25,7 @@ test.skipIf(!hasPostgres)(
     const folder = mkdtempSync(join(tmpdir(), 'trueward-'));
     const file = join(folder, 'all.jsonl');
     const env = { TRUEWARD_DATA_DIR: folder };
-    const there = { ...env, DATABASE_URL: url };
+    const target = { ...env, DATABASE_URL: url };
     await copyMigratedDatabase(join(folder, 'database'));
     const embedded = await openPGlite(join(folder, 'database'), () => undefined);
     for (const statement of manyRows) await embedded.query(statement);
@@ -34,23 +34,25 @@ test.skipIf(!hasPostgres)(
 
     const changed = join(folder, 'changed.jsonl');
     writeFileSync(changed, readFileSync(file, 'utf8').replace('plc_77"', 'plc_78"'));
-    expect((await runHere(['import', changed], there)).err).toContain(
+    expect((await runInProcess(['import', changed], target)).err).toContain(
       'was modified or is truncated (audit_entries)',
     );
 
-    const importing = launch(['import', file], there);
+    const importing = launch(['import', file], target);
     await importing.line(/^5000 of 12500 rows imported/);
     await importing.interrupt();
-    await expect(startInProcess(there, { dataDirectory: folder })).rejects.toThrow(/is incomplete/);
+    await expect(startInProcess(target, { dataDirectory: folder })).rejects.toThrow(
+      /is incomplete/,
+    );
     const database = openPostgres(url, () => undefined);
     const [begun] = await database.query<{ rows: number }>('SELECT rows FROM import_progress');
     expect([5_000, 10_000, 12_500]).toContain(begun?.rows);
     await database.query(`UPDATE audit_entries SET actor = 'somebody else' WHERE id = 'aud_1'`);
-    expect((await runHere(['import', file], there)).err).toContain(
+    expect((await runInProcess(['import', file], target)).err).toContain(
       'differs from the file in audit_entries',
     );
     await database.query(`UPDATE audit_entries SET actor = 'key_1' WHERE id = 'aud_1'`);
-    const resumed = await runHere(['import', file], there);
+    const resumed = await runInProcess(['import', file], target);
     expect([resumed.code, resumed.err]).toEqual([
       0,
       expect.stringContaining('Imported 12500 rows'),
@@ -58,10 +60,10 @@ test.skipIf(!hasPostgres)(
     expect(resumed.err).not.toContain('5000 of 12500');
 
     // An export of the imported data is identical.
-    const back = join(folder, 'back.jsonl');
-    expect((await runHere(['export', '--out', back], there)).code).toBe(0);
+    const exportedAgain = join(folder, 'back.jsonl');
+    expect((await runInProcess(['export', '--out', exportedAgain], target)).code).toBe(0);
     const trailer = (path: string) => readFileSync(path, 'utf8').trimEnd().split('\n').at(-1);
-    expect(trailer(back)).toBe(trailer(file));
+    expect(trailer(exportedAgain)).toBe(trailer(file));
     await database.close();
     rmSync(folder, { recursive: true, force: true });
   },

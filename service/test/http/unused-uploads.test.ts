@@ -111,7 +111,7 @@ test('uploading a file again during its deletion keeps it', async () => {
 });
 
 test('a failed deletion is retried and does not delay others', async () => {
-  const { name: stubborn } = await upload('lobby-banner.png');
+  const { name: undeletable } = await upload('lobby-banner.png');
   await advance(1);
   const { name } = await upload('harbour.png');
   await advance(30 * dayMs);
@@ -119,10 +119,10 @@ test('a failed deletion is retried and does not delay others', async () => {
   const failing: MediaStore = {
     ...folderStore,
     remove: (each) =>
-      each === stubborn ? Promise.reject(new Error('403')) : folderStore.remove(each),
+      each === undeletable ? Promise.reject(new Error('403')) : folderStore.remove(each),
   };
   expect(await sweep(failing)).toEqual([name]);
-  expect(await sweep()).toEqual([stubborn]);
+  expect(await sweep()).toEqual([undeletable]);
 });
 
 test('one run deletes a limited number of files', async () => {

@@ -3,7 +3,7 @@ import type { AdEvent } from '@trueward/protocol/wire';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { type Cluster, startCluster } from '../faults/cluster.ts';
 import { type Players, startPlayers } from '../faults/players.ts';
-import { untilDelivered, verify } from '../faults/verify.ts';
+import { waitUntilDelivered, verify } from '../faults/verify.ts';
 import { startPrivatePostgres } from '../private-postgres.ts';
 import { buildPrevious } from '../upgrade/build-previous.ts';
 import { createClient } from './client.ts';
@@ -111,7 +111,7 @@ describe.skipIf(postgres === undefined)(
       await players.progress(between);
 
       await players.stop();
-      await untilDelivered(postgres?.url ?? '');
+      await waitUntilDelivered(postgres?.url ?? '');
       const verdict = await verify(postgres?.url ?? '', players.acknowledged, receiver.received);
       expect({ ...verdict, wrong: players.wrong }).toEqual({
         lost: [],

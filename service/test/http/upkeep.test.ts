@@ -50,7 +50,7 @@ async function storeWebhookEvents(age: number, events: number, state: string): P
     await database.query(statement);
 }
 
-const grown = [
+const growingTables = [
   'idempotency_keys',
   'sessions',
   'user_links',
@@ -66,12 +66,12 @@ const grown = [
 ] as const;
 
 test('old rows are deleted in batches, and newer ones are kept', async () => {
-  const both = [
+  const batches = [
     // More than one batch of old rows, and five newer ones.
     [1_500, 100],
     [5, 0],
   ] as const;
-  for (const [rows, age] of both) {
+  for (const [rows, age] of batches) {
     const all = `generate_series(1, ${rows}) AS n`;
     for (const statement of [
       `INSERT INTO idempotency_keys SELECT 'acc_1', 'live', ${age} || '-' || n, 'h', 200, 'a', ${days(age)} FROM ${all}`,
@@ -103,8 +103,8 @@ test('old rows are deleted in batches, and newer ones are kept', async () => {
       new AbortController().signal,
     );
   // Without a retention period, audit entries and webhook events are kept.
-  const { audit_entries: audit, webhook_events: told, ...rest } = await deleteOld({});
-  expect([audit, told]).toEqual([undefined, undefined]);
+  const { audit_entries: audit, webhook_events: webhookEvents, ...rest } = await deleteOld({});
+  expect([audit, webhookEvents]).toEqual([undefined, undefined]);
   expect(rest).toEqual({
     idempotency_keys: 1_500,
     sessions: 1_500,
@@ -119,8 +119,8 @@ test('old rows are deleted in batches, and newer ones are kept', async () => {
     audit_entries: 1_500,
     webhook_events: 1_500,
   });
-  const remaining = Object.fromEntries(grown.map((table) => [table, 5]));
-  expect(await counts(grown)).toEqual({
+  const remaining = Object.fromEntries(growingTables.map((table) => [table, 5]));
+  expect(await counts(growingTables)).toEqual({
     ...remaining,
     webhook_events: 6,
     deliveries: 6,
@@ -145,7 +145,7 @@ test('every table either has a retention job or grows only through operators’ 
       .concat(' archived_weeks migrations migration_lock uploads creative_origins')
       .split(' ');
   expect(rows.map(({ name }) => name).toSorted()).toEqual(
-    [...grown, ...byWeek, ...sums, ...folded, ...created].toSorted(),
+    [...growingTables, ...byWeek, ...sums, ...folded, ...created].toSorted(),
   );
 });
 

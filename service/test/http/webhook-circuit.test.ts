@@ -38,7 +38,7 @@ async function startSlowReceiver() {
     url: `http://127.0.0.1:${(server.address() as AddressInfo).port}/`,
     most: () => most,
     /** Resolves when this many requests have arrived in total. */
-    async seen(wanted: number): Promise<void> {
+    async waitForRequests(wanted: number): Promise<void> {
       while (seen < wanted) await new Promise<void>((resolve) => (announce = resolve));
     },
     respond(status: number): void {
@@ -58,13 +58,13 @@ test('a hanging endpoint receives four requests at first, and does not delay oth
   const slowHook = await register(slow.url);
   const quickHook = await register(quick.url);
   for (let count = 0; count < 10; count += 1) await testEvent(slowHook.id);
-  await slow.seen(4);
+  await slow.waitForRequests(4);
   for (let count = 0; count < 10; count += 1) await testEvent(quickHook.id);
   await quick.count(10);
   expect(slow.most()).toBe(4);
   for (const wanted of [8, 10]) {
     slow.respond(200);
-    await slow.seen(wanted);
+    await slow.waitForRequests(wanted);
   }
   slow.respond(200);
   await Promise.all([slow.close(), quick.close()]);
@@ -84,7 +84,7 @@ test('an endpoint that keeps failing receives one probe, and the other deliverie
   await other.count(1);
   expect(receiver.most()).toBe(1);
   receiver.respond(200);
-  await receiver.seen(5);
+  await receiver.waitForRequests(5);
   receiver.respond(200);
   await Promise.all([receiver.close(), other.close()]);
 });

@@ -20,7 +20,7 @@ const register = async (url: string) =>
 const testEvent = (id: string) => call<Delivery>('POST', `/v1/webhooks/${id}/test`, {});
 
 /** Polls a delivery until it has this state, because an attempt is recorded after the receiver's response. */
-async function settled(id: string, state: Delivery['state']): Promise<Delivery> {
+async function waitForState(id: string, state: Delivery['state']): Promise<Delivery> {
   for (;;) {
     const { body } = await call<Delivery>('GET', `/v1/deliveries/${id}`);
     if (body.state === state) return body;
@@ -39,7 +39,7 @@ test('a test event arrives signed, and its attempt is listed', async () => {
     webhook.secret ?? '',
   );
   expect(event).toMatchObject({ id: delivery.event_id, type: 'kill_switch.changed' });
-  const done = await settled(delivery.id, 'delivered');
+  const done = await waitForState(delivery.id, 'delivered');
   expect(done.attempts).toMatchObject([{ attempt: 1, status: 200, response: 'received' }]);
   const list = await call<{ data: Delivery[] }>('GET', `/v1/webhooks/${webhook.id}/deliveries`);
   expect(list.body.data).toEqual([done]);
@@ -94,7 +94,7 @@ test('a response with status 410 disables a webhook; once enabled, it recovers t
   const path = `/v1/webhooks/${webhook.id}`;
   const since = new Date(Date.now() - 1_000).toISOString();
   const { body: rejected } = await testEvent(webhook.id);
-  await settled(rejected.id, 'failed');
+  await waitForState(rejected.id, 'failed');
   let disabled: Webhook;
   do disabled = (await call<Webhook>('GET', path)).body;
   while (disabled.status === 'enabled');
@@ -124,7 +124,7 @@ test('a delivery can be redelivered as a new delivery', async () => {
   const receiver = await startReceiver();
   const webhook = await register(receiver.url);
   const { body: first } = await testEvent(webhook.id);
-  await settled(first.id, 'delivered');
+  await waitForState(first.id, 'delivered');
   const again = await call<Delivery>('POST', `/v1/deliveries/${first.id}/redeliver`);
   expect(again.body).toMatchObject({ event_id: first.event_id, state: 'pending' });
   const [one, two] = await receiver.count(2);

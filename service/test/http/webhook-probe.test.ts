@@ -24,15 +24,15 @@ const deliveriesOf = async (id: string) =>
   (await call<{ data: Delivery[] }>('GET', `/v1/webhooks/${id}/deliveries`)).body.data;
 
 /** Polls until a value meets the condition, because results are recorded after the response. */
-async function until<T>(read: () => Promise<T>, holds: (value: T) => boolean): Promise<T> {
+async function pollUntil<T>(read: () => Promise<T>, isMet: (value: T) => boolean): Promise<T> {
   for (;;) {
     const value = await read();
-    if (holds(value)) return value;
+    if (isMet(value)) return value;
   }
 }
 const readWebhook = async (id: string) => (await call<Webhook>('GET', `/v1/webhooks/${id}`)).body;
-const settledProbe = (id: string, wanted: number) =>
-  until(
+const waitForProbe = (id: string, wanted: number) =>
+  pollUntil(
     () => deliveriesOf(id),
     // Deliveries and attempts are read separately, so a new attempt can be listed with the previous state.
     ([newest, ...others]) =>
@@ -47,7 +47,7 @@ async function startDisabled(respond: () => number) {
     events: ['kill_switch.changed'],
   });
   await testEvent(body.id);
-  await until(
+  await pollUntil(
     () => deliveriesOf(body.id),
     ([first]) => first?.attempts.length === 1,
   );
@@ -58,7 +58,7 @@ async function startDisabled(respond: () => number) {
   );
   pass(5 * 24 * hourMs);
   const missed = await testEvent(body.id);
-  const webhook = await until(
+  const webhook = await pollUntil(
     () => readWebhook(body.id),
     ({ status }) => status === 'disabled',
   );
@@ -72,7 +72,7 @@ test('an endpoint that failed for five days is probed once an hour, and enabled 
 
   pass(hourMs);
   await receiver.count(attemptsBefore + 1);
-  const [failed] = await settledProbe(id, 3);
+  const [failed] = await waitForProbe(id, 3);
   expect(failed).toMatchObject({ state: 'failed', event_id: missed.event_id });
   expect((await readWebhook(id)).status).toBe('disabled');
 
@@ -80,7 +80,7 @@ test('an endpoint that failed for five days is probed once an hour, and enabled 
   pass(hourMs);
   const received = await receiver.count(attemptsBefore + 2);
   expect(JSON.parse(received.at(-1)?.body ?? '')).toMatchObject({ id: missed.event_id });
-  const enabled = await until(
+  const enabled = await pollUntil(
     () => readWebhook(id),
     (webhook) => webhook.status === 'enabled',
   );
@@ -95,10 +95,10 @@ test('an endpoint that failed for five days is probed once an hour, and enabled 
     actor: 'service',
     before: { disabled_reason: 'failing' },
   });
-  expect((await settledProbe(id, 4))[0]?.state).toBe('delivered');
+  expect((await waitForProbe(id, 4))[0]?.state).toBe('delivered');
 
   const next = await testEvent(id);
-  await until(
+  await pollUntil(
     () => deliveriesOf(id),
     (all) => all.some((one) => one.id === next.id && one.state === 'delivered'),
   );
@@ -108,24 +108,24 @@ test('an endpoint that failed for five days is probed once an hour, and enabled 
 test('an endpoint that responded with 410 or was disabled by an operator is not probed', async () => {
   let status = 500;
   const gone = await startDisabled(() => status);
-  const off = await startDisabled(() => 500);
-  await call('PATCH', `/v1/webhooks/${off.id}`, { status: 'enabled' });
-  await call('PATCH', `/v1/webhooks/${off.id}`, { status: 'disabled' });
+  const disabledByOperator = await startDisabled(() => 500);
+  await call('PATCH', `/v1/webhooks/${disabledByOperator.id}`, { status: 'enabled' });
+  await call('PATCH', `/v1/webhooks/${disabledByOperator.id}`, { status: 'disabled' });
 
   status = 410;
   pass(hourMs);
-  await until(
+  await pollUntil(
     () => readWebhook(gone.id),
     ({ disabled_reason }) => disabled_reason === 'gone',
   );
-  const triedBefore = (await deliveriesOf(gone.id)).length;
+  const deliveriesBefore = (await deliveriesOf(gone.id)).length;
 
   // The probe to a third endpoint shows that all due probes have been sent.
   const third = await startDisabled(() => 500);
   pass(hourMs);
   await third.receiver.count(third.attemptsBefore + 1);
-  await settledProbe(third.id, 3);
-  expect((await deliveriesOf(gone.id)).length).toBe(triedBefore);
-  expect((await deliveriesOf(off.id)).length).toBe(2);
-  await Promise.all([gone, off, third].map(({ receiver }) => receiver.close()));
+  await waitForProbe(third.id, 3);
+  expect((await deliveriesOf(gone.id)).length).toBe(deliveriesBefore);
+  expect((await deliveriesOf(disabledByOperator.id)).length).toBe(2);
+  await Promise.all([gone, disabledByOperator, third].map(({ receiver }) => receiver.close()));
 });

@@ -91,11 +91,11 @@ export async function startAdvertiser(): Promise<Advertiser> {
       if (count > 1) confirm(url, response);
     }),
   ] as const;
-  const urls = { usual: servers[0].url, stuck: servers[1].url };
+  const urls = { normal: servers[0].url, stuck: servers[1].url };
   return {
-    bidUrl: `${urls.usual}/bid`,
-    redirectUrl: `${urls.usual}/redirect/`,
-    webhookUrl: `${urls.usual}/webhooks`,
+    bidUrl: `${urls.normal}/bid`,
+    redirectUrl: `${urls.normal}/redirect/`,
+    webhookUrl: `${urls.normal}/webhooks`,
     requests,
     confirmed,
     rewarded,
@@ -120,12 +120,12 @@ function faultOf(path: string): 'reset' | 'error' | 'redirect' | undefined {
 function bidOn(
   id: string,
   bid: number,
-  { usual, stuck }: { usual: string; stuck: string },
+  { normal, stuck }: { normal: string; stuck: string },
 ): string {
   const hostOf = (event: string): string => {
     const isStuck =
       event === 'midpoint' ? bid % stuckEvery === 7 : event === 'burl' && bid % stuckEvery === 8;
-    return isStuck ? stuck : usual;
+    return isStuck ? stuck : normal;
   };
   const urlOf = (event: string): string => `${hostOf(event)}/${bid}/${event}`;
   const [impression = '', ...events] = pixels;
@@ -133,9 +133,9 @@ function bidOn(
     inline({
       body: tags('Impression', urlOf(impression)),
       duration: '00:00:03',
-      media: mp4('', `${usual}/clip.mp4`),
+      media: mp4('', `${normal}/clip.mp4`),
       clicks: tags('ClickThrough', `https://${domain}/`) + tags('ClickTracking', urlOf('click')),
-      icons: `<Icon program="AdChoices" width="32" height="18" xPosition="left" yPosition="top"><StaticResource creativeType="image/png"><![CDATA[${usual}/icon.png]]></StaticResource></Icon>`,
+      icons: `<Icon program="AdChoices" width="32" height="18" xPosition="left" yPosition="top"><StaticResource creativeType="image/png"><![CDATA[${normal}/icon.png]]></StaticResource></Icon>`,
       tracking: events.map((event) => tracking(event, urlOf(event))).join(''),
     }),
   );

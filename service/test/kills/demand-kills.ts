@@ -25,7 +25,7 @@ interface DemandKillOptions {
 }
 
 /** All lists should be empty. */
-interface Faults {
+interface Violations {
   /** Acknowledged rewards that are missing from the database or from the received webhooks. */
   lostRewards: string[];
   /** Decisions of watched ads with a tracker request that is not recorded, or not recorded as ended. */
@@ -40,7 +40,7 @@ interface Faults {
   wrong: string[];
 }
 
-interface DemandKillReport extends Faults {
+interface DemandKillReport extends Violations {
   watched: number;
   kills: number;
   /** The number of recorded tracker requests by state and reason. */
@@ -73,11 +73,11 @@ export async function killDemand(options: DemandKillOptions): Promise<DemandKill
       databaseUrl === undefined
         ? openPGlite(join(dataDir, 'database'), () => undefined)
         : Promise.resolve(openPostgres(databaseUrl, () => undefined));
-    await untilSettled(processes, advertiser, watch.earned, untilMs);
+    await waitUntilSettled(processes, advertiser, watch.earned, untilMs);
     await processes.stop();
     const database = await openDatabase();
     try {
-      const result = await inspect(database, advertiser, watch.earned);
+      const result = await findViolations(database, advertiser, watch.earned);
       return { ...result, wrong: watch.wrong, watched: watch.earned.size, kills };
     } finally {
       await database.close();
@@ -145,7 +145,7 @@ async function addSource(
   service: Processes['first'],
   { bidUrl, webhookUrl }: Advertiser,
 ): Promise<void> {
-  const { call, untilApproved } = createDemand(service);
+  const { call, waitForApproval } = createDemand(service);
   await call('POST', 'advertisers', { name: 'Shop', domain, categories: [] });
   const source = await call<{ id: string }>('POST', 'sources', {
     name: 'Bidder',
@@ -160,10 +160,10 @@ async function addSource(
   });
   await call('POST', 'webhooks', { url: webhookUrl, events: ['decision.rewarded'] });
   await call('POST', 'decisions', { placement: 'revive', user_ref: 'first', formats: ['video'] });
-  await untilApproved(source.id);
+  await waitForApproval(source.id);
 }
 
-interface Watching {
+interface WatchRun {
   /** The decisions whose reward the service has acknowledged. */
   earned: Set<string>;
   wrong: string[];
@@ -178,7 +178,7 @@ const retryForMs = 60_000;
 function startWatching(
   processes: Processes,
   { impressions, players }: DemandKillOptions,
-): Watching {
+): WatchRun {
   const agent = new Agent({ connections: players });
   const earned = new Set<string>();
   const wrong: string[] = [];
@@ -252,7 +252,7 @@ function startWatching(
 const trackersPerAd = pixels.length + 1;
 
 /** Waits until all tracker requests have ended and all webhooks have arrived, but no longer than until `untilMs`. */
-async function untilSettled(
+async function waitUntilSettled(
   processes: Processes,
   { rewarded }: Advertiser,
   earned: ReadonlySet<string>,
@@ -282,7 +282,7 @@ interface TrackerRow {
 }
 
 /** Compares the database with the requests that the advertiser received and the rewards that were acknowledged. */
-async function inspect(
+async function findViolations(
   database: Database,
   { requests, confirmed, rewarded }: Advertiser,
   earned: ReadonlySet<string>,

@@ -52,7 +52,7 @@ export async function killRepeatedly({
       await sleep(Math.random() * 500);
       await service.kill();
       await load.ended;
-      const result = await inspect(dataDir, databaseUrl, acknowledged);
+      const result = await compareWithDatabase(dataDir, databaseUrl, acknowledged);
       report.lost = result.lost;
       report.inconsistent.push(...result.inconsistent);
       report.decisions = acknowledged.decisions.size;
@@ -132,7 +132,7 @@ function startLoad(
 }
 
 /** Opens the database as the next start of the service would, and compares it with the acknowledged ids. */
-async function inspect(
+async function compareWithDatabase(
   dataDir: string,
   databaseUrl: string | undefined,
   { decisions, events }: Acknowledged,

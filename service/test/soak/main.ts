@@ -5,7 +5,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { parseArgs } from 'node:util';
 import { startCluster } from '../faults/cluster.ts';
 import { startPlayers } from '../faults/players.ts';
-import { untilDelivered, verify } from '../faults/verify.ts';
+import { waitUntilDelivered, verify } from '../faults/verify.ts';
 import { createClient } from '../http/client.ts';
 import { startReceiver } from '../http/receiver.ts';
 import { startPrivatePostgres } from '../private-postgres.ts';
@@ -72,7 +72,7 @@ while (sinceStart() < minutes) {
   );
 }
 await players.stop();
-await untilDelivered(postgres.url);
+await waitUntilDelivered(postgres.url);
 const { lost, duplicated, undelivered, inconsistent } = await verify(
   postgres.url,
   players.acknowledged,

@@ -10,8 +10,10 @@ const root = fileURLToPath(new URL('../../../', import.meta.url));
 test('the guide contains the tables calculated from the measured costs', () => {
   const script = `${root}scripts/simulate-capacity.mjs`;
   const tables = execFileSync(process.execPath, [script], { encoding: 'utf8' }).trim();
-  const flat = (text: string) => text.replaceAll(/[ -]+/g, ' ');
-  expect(flat(readFileSync(`${root}docs/scale.md`, 'utf8'))).toContain(flat(tables));
+  const collapseSpaces = (text: string) => text.replaceAll(/[ -]+/g, ' ');
+  expect(collapseSpaces(readFileSync(`${root}docs/scale.md`, 'utf8'))).toContain(
+    collapseSpaces(tables),
+  );
 });
 
 test('ten times the ads need ten times the cores, plus one spare process', () => {
@@ -19,9 +21,9 @@ test('ten times the ads need ten times the cores, plus one spare process', () =>
   const costs = { decision: cost, start: cost, quartiles: cost, finish: cost, delivery: cost };
   const ad = costOfAd(costs, { ...assumptions, shown: 1, finished: 1 });
   expect(ad).toMatchObject({ serviceUs: 500, databaseUs: 250, requests: 4 });
-  const [small, big] = [1_200, 12_000].map((rate) => plan(rate, ad, assumptions));
-  expect([small?.processes, big?.processes]).toEqual([2, 11]);
-  expect([small?.cores, big?.cores]).toEqual([2, 5]);
+  const [small, large] = [1_200, 12_000].map((rate) => plan(rate, ad, assumptions));
+  expect([small?.processes, large?.processes]).toEqual([2, 11]);
+  expect([small?.cores, large?.cores]).toEqual([2, 5]);
 });
 
 test('a simulated server keeps up to the limit of its cores', () => {
@@ -34,11 +36,11 @@ test('a simulated server keeps up to the limit of its cores', () => {
     syncMs: 1,
     seconds: 1,
   };
-  const calm = simulate({ ...cell, rate: 4_000 }, createRandom(1));
+  const light = simulate({ ...cell, rate: 4_000 }, createRandom(1));
   // Two cores handle 20,000 a second.
-  const over = simulate({ ...cell, rate: 24_000 }, createRandom(1));
+  const overloaded = simulate({ ...cell, rate: 24_000 }, createRandom(1));
   const flooded = simulate({ ...cell, rate: 60_000 }, createRandom(1));
-  expect([calm.keepsUp, over.keepsUp, flooded.keepsUp]).toEqual([true, false, false]);
-  expect(flooded.p99).toBeGreaterThan(calm.p99);
-  expect(flooded.batch).toBeGreaterThan(calm.batch);
+  expect([light.keepsUp, overloaded.keepsUp, flooded.keepsUp]).toEqual([true, false, false]);
+  expect(flooded.p99).toBeGreaterThan(light.p99);
+  expect(flooded.batch).toBeGreaterThan(light.batch);
 });

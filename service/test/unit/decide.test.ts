@@ -211,7 +211,9 @@ test('the highest priority is served first, and weights split traffic within it'
 
 describe('the caps of a player', () => {
   const capped = { frequency_cap: { max: 2, per_s: 60 }, cooldown_s: 10 };
-  const served = (...agoS: number[]) => ({ servedAtMs: agoS.map((ago) => now - ago * 1_000) });
+  const served = (...secondsAgo: number[]) => ({
+    servedAtMs: secondsAgo.map((ago) => now - ago * 1_000),
+  });
 
   test.each<[string, number[], object]>([
     ['block during the cooldown', [5], { reason: 'cooldown', retryAtMs: now + 5_000 }],
@@ -228,7 +230,7 @@ describe('the caps of a player', () => {
       [50, 20],
       { reason: 'frequency_capped', retryAtMs: now + 10_000 },
     ],
-  ])('%s', (_name, agoS, expected) => {
-    expect(run({ place: capped, facts: served(...agoS) })).toMatchObject(expected);
+  ])('%s', (_name, secondsAgo, expected) => {
+    expect(run({ place: capped, facts: served(...secondsAgo) })).toMatchObject(expected);
   });
 });

@@ -7,9 +7,12 @@ const fail = (): never => expect.unreachable();
 const failing = (code: string) => Object.assign(new Error('no'), { code });
 
 function createFlaky() {
-  const state: { error: Error | undefined; asked: number } = { error: undefined, asked: 0 };
+  const state: { error: Error | undefined; statements: number } = {
+    error: undefined,
+    statements: 0,
+  };
   const request = async (): Promise<never[]> => {
-    state.asked += 1;
+    state.statements += 1;
     if (state.error) throw state.error;
     return [];
   };
@@ -30,16 +33,16 @@ test('during an outage calls fail immediately, until a probe succeeds', async ()
   const guarded = failFast(database, { onOutage, onRecover });
   state.error = failing('ECONNREFUSED');
   await expect(guarded.query('SELECT 1')).rejects.toThrow('no');
-  const { asked } = state;
+  const { statements } = state;
   const rejected = await Promise.allSettled([
     guarded.query('SELECT 1'),
     guarded.transaction(async () => undefined),
   ]);
   for (const result of rejected)
     expect(result).toMatchObject({ reason: expect.any(DatabaseUnreachableError) as unknown });
-  expect(state.asked).toBeLessThanOrEqual(asked + 1); // the probe
+  expect(state.statements).toBeLessThanOrEqual(statements + 1); // the probe
   await vi.advanceTimersByTimeAsync(2_000);
-  expect(state.asked).toBeGreaterThan(asked);
+  expect(state.statements).toBeGreaterThan(statements);
   expect([onOutage.mock.calls.length, onRecover.mock.calls.length]).toEqual([1, 0]);
   state.error = undefined;
   await vi.advanceTimersByTimeAsync(500);

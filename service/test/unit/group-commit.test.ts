@@ -21,10 +21,10 @@ test('items that arrive during a commit share the next one, and each gets its ow
 
 test('the next commit after a large one waits while more items arrive, and at most three times', async () => {
   const batches: number[][] = [];
-  const arriving: number[][] = [];
+  const arrivals: number[][] = [];
   const sleep = vi.fn(async (ms: number) => {
     expect(ms).toBe(60);
-    for (const item of arriving.shift() ?? []) pushed.push(lane.push(item));
+    for (const item of arrivals.shift() ?? []) pushed.push(lane.push(item));
   });
   const lane = createLane<number, void>({
     commit: async (items) => {
@@ -44,14 +44,14 @@ test('the next commit after a large one waits while more items arrive, and at mo
   await pushAll(...many);
   expect(sleep).not.toHaveBeenCalled();
 
-  arriving.push([2], []);
+  arrivals.push([2], []);
   await pushAll(1);
   expect(sleep).toHaveBeenCalledTimes(2);
   await pushAll(3);
   expect(sleep).toHaveBeenCalledTimes(2);
 
   await pushAll(...many);
-  arriving.push([5], [6], [7], [8]);
+  arrivals.push([5], [6], [7], [8]);
   await pushAll(4);
   expect(sleep).toHaveBeenCalledTimes(5);
   expect(batches).toEqual([many, [1, 2], [3], many, [4, 5, 6, 7]]);

@@ -9,7 +9,7 @@ function createHeldQueue(limits: Parameters<typeof createJobQueue>[0] = {}) {
   const queue: JobQueue = createJobQueue(limits);
   const started: string[] = [];
   const ends = new Map<string, (succeeded: boolean) => void>();
-  const turn = () => new Promise(setImmediate);
+  const nextTurn = () => new Promise(setImmediate);
   return {
     queue,
     started,
@@ -28,7 +28,7 @@ function createHeldQueue(limits: Parameters<typeof createJobQueue>[0] = {}) {
       }),
     async end(key: string, succeeded = true): Promise<void> {
       ends.get(key)?.(succeeded);
-      await turn();
+      await nextTurn();
     },
   };
 }

@@ -33,9 +33,9 @@ const corrupted = fc
 test('any file is either read or rejected', async () => {
   await fc.assert(
     fc.asyncProperty(fc.oneof(corrupted, fc.uint8Array({ maxLength: 200 })), async (bytes) => {
-      const facts = await readMedia(Buffer.from(bytes)).catch((error: unknown) => error);
-      if (facts instanceof Error) expect(facts).toBeInstanceOf(DomainError);
-      else expect(facts).toHaveProperty('type');
+      const result = await readMedia(Buffer.from(bytes)).catch((error: unknown) => error);
+      if (result instanceof Error) expect(result).toBeInstanceOf(DomainError);
+      else expect(result).toHaveProperty('type');
     }),
     { numRuns: 300, seed: 8 },
   );

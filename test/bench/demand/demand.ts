@@ -118,7 +118,7 @@ export async function addExternalPlacement(
   { decide }: Players,
 ): Promise<void> {
   await addHousePlacement(service, placement);
-  const { call, untilApproved } = createDemand(service);
+  const { call, waitForApproval } = createDemand(service);
   for (const { kind, delayMs } of placements[placement]) {
     const name = `shop-${sources + 1}`;
     await server.serve({ [name]: (kind === 'vast' ? adFrom : bidFrom)(server.url, name) });
@@ -131,7 +131,7 @@ export async function addExternalPlacement(
       { review: 'automatic', allowed_domains: [`${name}.example`] },
     );
     await decide(placement);
-    await untilApproved(id);
+    await waitForApproval(id);
   }
 }
 

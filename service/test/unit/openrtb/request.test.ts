@@ -1,10 +1,10 @@
 import { describe, expect, test } from 'vitest';
 import { buildBidRequest } from '../../../src/demand/openrtb/request.ts';
-import { facts } from './facts.ts';
+import { fullBidRequestInput } from './bid-request-input.ts';
 
 describe('a bid request', () => {
   test('offers one rewarded full-screen impression', () => {
-    expect(buildBidRequest(facts)).toEqual({
+    expect(buildBidRequest(fullBidRequestInput)).toEqual({
       id: 'req-1',
       imp: [
         {
@@ -64,7 +64,7 @@ describe('a bid request', () => {
   });
 
   test('of version 2.5 has the fields that 2.6 promoted in ext', () => {
-    const request = buildBidRequest({ ...facts, version: '2.5' });
+    const request = buildBidRequest({ ...fullBidRequestInput, version: '2.5' });
     expect(request).toMatchObject({
       imp: [{ ext: { prebid: { is_rewarded_inventory: 1 } }, video: { placement: 5 } }],
       user: { id: 'u-1', ext: { consent: 'tcf' } },
@@ -75,7 +75,7 @@ describe('a bid request', () => {
   });
 
   test('omits unknown fields', () => {
-    const { playerSize: _, ...rest } = facts;
+    const { playerSize: _, ...rest } = fullBidRequestInput;
     const request = buildBidRequest({
       ...rest,
       site: { page: 'https://game.example/play' },
@@ -94,24 +94,26 @@ describe('a bid request', () => {
   });
 
   test('has an IPv6 address in its own field', () => {
-    const player = { ...facts.player, ip: '2001:db8:1::' };
-    const { device } = buildBidRequest({ ...facts, player });
+    const player = { ...fullBidRequestInput.player, ip: '2001:db8:1::' };
+    const { device } = buildBidRequest({ ...fullBidRequestInput, player });
     expect(device).toMatchObject({ ipv6: '2001:db8:1::' });
     expect(device).not.toHaveProperty('ip');
   });
 
   test('omits a language without a two-letter code', () => {
-    const player = { ...facts.player, language: 'fil-PH' };
-    expect(buildBidRequest({ ...facts, player })['device']).not.toHaveProperty('language');
+    const player = { ...fullBidRequestInput.player, language: 'fil-PH' };
+    expect(buildBidRequest({ ...fullBidRequestInput, player })['device']).not.toHaveProperty(
+      'language',
+    );
   });
 
   test('is marked as a test in the sandbox', () => {
-    expect(buildBidRequest({ ...facts, isTest: true })).toMatchObject({ test: 1 });
+    expect(buildBidRequest({ ...fullBidRequestInput, isTest: true })).toMatchObject({ test: 1 });
   });
 
   test('includes the source’s additions, at any depth', () => {
     const request = buildBidRequest({
-      ...facts,
+      ...fullBidRequestInput,
       ext: {
         imp: [{ ext: { bidder: { slot: 7 } }, video: { protocols: [3] } }],
         site: { publisher: { name: 'Studio' } },
@@ -133,14 +135,14 @@ describe('a bid request', () => {
     [{ imp: 'none' }],
     [{ imp: [null] }],
   ])('keeps its ids and one impression when the source adds %j', (ext) => {
-    const request = buildBidRequest({ ...facts, ext });
+    const request = buildBidRequest({ ...fullBidRequestInput, ext });
     expect(request).toMatchObject({ id: 'req-1', imp: [{ id: '1' }] });
     expect(request['imp']).toHaveLength(1);
   });
 
   test('accepts an addition named like a property of Object.prototype', () => {
     const ext = JSON.parse('{"__proto__": {"polluted": true}, "site": {"constructor": 1}}');
-    buildBidRequest({ ...facts, ext });
+    buildBidRequest({ ...fullBidRequestInput, ext });
     expect({}).not.toHaveProperty('polluted');
   });
 });

@@ -7,7 +7,7 @@ import { join } from 'node:path';
 import { Ajv2020 } from 'ajv/dist/2020.js';
 import { describe, expect, test } from 'vitest';
 import { type BidRequestInput, buildBidRequest } from '../../../src/demand/openrtb/request.ts';
-import { facts } from './facts.ts';
+import { fullBidRequestInput } from './bid-request-input.ts';
 
 const folder = process.env['OPENRTB_SCHEMAS'];
 
@@ -24,8 +24,8 @@ function testRequests(root: string): void {
     return validate.errors ?? [];
   };
 
-  const { playerSize: _, ...rest } = facts;
-  const least: BidRequestInput = {
+  const { playerSize: _, ...rest } = fullBidRequestInput;
+  const minimalInput: BidRequestInput = {
     ...rest,
     site: {},
     player: { limitAdTracking: true, childDirected: true },
@@ -34,20 +34,27 @@ function testRequests(root: string): void {
   };
 
   test.each([
-    ['with everything', facts],
-    ['with nothing that is optional', least],
-    ['of 2.5', { ...facts, version: '2.5' }],
+    ['with everything', fullBidRequestInput],
+    ['with nothing that is optional', minimalInput],
+    ['of 2.5', { ...fullBidRequestInput, version: '2.5' }],
     [
       'of the sandbox, with an IPv6 address',
-      { ...facts, isTest: true, player: { ...facts.player, ip: '2001:db8::' } },
+      {
+        ...fullBidRequestInput,
+        isTest: true,
+        player: { ...fullBidRequestInput.player, ip: '2001:db8::' },
+      },
     ],
-    ['with extensions', { ...facts, ext: { imp: [{ ext: { bidder: 1 } }], ext: { a: 1 } } }],
+    [
+      'with extensions',
+      { ...fullBidRequestInput, ext: { imp: [{ ext: { bidder: 1 } }], ext: { a: 1 } } },
+    ],
   ] satisfies [string, BidRequestInput][])('a request %s is valid', (_what, each) => {
     expect(errorsOf(buildBidRequest(each))).toEqual([]);
   });
 
   test('a request without a list of media types is not', () => {
-    const request = { ...buildBidRequest(facts), imp: [{ id: '1', video: {} }] };
+    const request = { ...buildBidRequest(fullBidRequestInput), imp: [{ id: '1', video: {} }] };
     expect(errorsOf(request)).toMatchObject([{ instancePath: '/imp/0/video' }]);
   });
 }

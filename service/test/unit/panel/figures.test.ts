@@ -101,7 +101,7 @@ test('a policy is described as a sentence', () => {
 });
 
 test('stopped targets come first; an expired switch stops nothing and is reused', () => {
-  const things = {
+  const targetLists = {
     placement: [{ id: 'plc_1', name: 'revive' }],
     advertiser: [{ id: 'adv_1', name: 'Aral' }],
     source: [],
@@ -113,7 +113,7 @@ test('stopped targets come first; an expired switch stops nothing and is reused'
     target_id: 'adv_1',
     expires_at: '2026-11-21T17:00:00.000Z',
   });
-  const targets = killTargets(things, [killSwitch('ksw_2', {}), expired], nowMs);
+  const targets = killTargets(targetLists, [killSwitch('ksw_2', {}), expired], nowMs);
   expect(targets.map(({ name, isStopped }) => [name, isStopped])).toEqual([
     ['revive', true],
     ['Aral', false],

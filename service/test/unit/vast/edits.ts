@@ -41,9 +41,9 @@ export const chain: Documents = {
   ),
 };
 
-/** Pieces that are likely to confuse a reader. */
+/** Text that is likely to confuse a parser. */
 // prettier-ignore
-export const pieces = [
+export const fragments = [
   '<![CDATA[', ']]>', '<!--', '-->', '<?xml version="1.1"?>', '<!DOCTYPE a [<!ENTITY b "c">]>', '&b;', '&', '&#0;',
   '&#x110000;', '<', '>', '/>', '"', '</Ad>', '<Ad>', '<InLine>', '</InLine>', '<Wrapper>', '<Linear>', '<a xmlns="x:y">',
   '\u0000', '\uD800', '\uFEFF', '\r', '%', '%5B', '[ERRORCODE]', '[CACHEBUSTING', '-1', '1e309', 'NaN', '99999999999',
@@ -54,24 +54,24 @@ export const pieces = [
 interface Edit {
   document: string;
   kind: 'insert' | 'remove' | 'replace' | 'repeat' | 'move';
-  /** From 0 to 1: where. */
+  /** The position as a share of the length, from 0 to 1. */
   at: number;
   length: number;
-  piece: string;
+  fragment: string;
 }
 
-/** Any edit of any document of the chain. */
+/** Generates an edit of any document in the chain. */
 export const edit: fc.Arbitrary<Edit> = fc.record({
   document: fc.constantFrom('start', 'b', 'c'),
   kind: fc.constantFrom('insert', 'remove', 'replace', 'repeat', 'move'),
   at: fc.double({ min: 0, max: 1, noNaN: true }),
   length: fc.oneof(fc.integer({ min: 1, max: 12 }), fc.integer({ min: 1, max: 2_000 })),
-  piece: fc.oneof(fc.constantFrom(...pieces), fc.string({ unit: 'binary', maxLength: 20 })),
+  fragment: fc.oneof(fc.constantFrom(...fragments), fc.string({ unit: 'binary', maxLength: 20 })),
 });
 
 export function applyEdit(
   documents: Documents,
-  { document, kind, at, length, piece }: Edit,
+  { document, kind, at, length, fragment }: Edit,
 ): Documents {
   const text = documents[document] ?? '';
   const index = Math.floor(at * text.length);
@@ -81,9 +81,9 @@ export function applyEdit(
     text.slice(index + length),
   ];
   const edited = {
-    insert: before + piece + cut + after,
+    insert: before + fragment + cut + after,
     remove: before + after,
-    replace: before + piece + after,
+    replace: before + fragment + after,
     repeat: before + cut.repeat(Math.min(30, Math.ceil(60_000 / length))) + after,
     move: cut + before + after,
   }[kind];

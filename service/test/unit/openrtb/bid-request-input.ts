@@ -1,7 +1,7 @@
 import type { BidRequestInput } from '../../../src/demand/openrtb/request.ts';
 
 /** With everything that a request can have. */
-export const facts: BidRequestInput = {
+export const fullBidRequestInput: BidRequestInput = {
   id: 'req-1',
   version: '2.6',
   isTest: false,
