@@ -25,7 +25,7 @@ test.each([
   expect(parseAdsTxtLine(line)).toBeUndefined();
 });
 
-test('a line matches whatever its spaces, case, comment and certification authority id', () => {
+test('spaces, case, comments and certification authority ids do not affect whether a line matches', () => {
   const file =
     '\uFEFFEXCHANGE.example,7,direct\r\n#ads.example, 8, DIRECT\r\nads.example, 9, RESELLER, f0';
   const lines = [

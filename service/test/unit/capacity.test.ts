@@ -37,7 +37,7 @@ test('a simulated server keeps up to the limit of its cores', () => {
     seconds: 1,
   };
   const light = simulate({ ...cell, rate: 4_000 }, createRandom(1));
-  // Two cores handle 20,000 a second.
+  // Two cores handle 20,000 decisions per second.
   const overloaded = simulate({ ...cell, rate: 24_000 }, createRandom(1));
   const flooded = simulate({ ...cell, rate: 60_000 }, createRandom(1));
   expect([light.keepsUp, overloaded.keepsUp, flooded.keepsUp]).toEqual([true, false, false]);

@@ -4,7 +4,7 @@ import type { DecisionState, RecordedEvent } from '../../src/decision/decision-s
 import { checkReward, type RewardFacts } from '../../src/reward/check-reward.ts';
 import type { Watch } from '../../src/reward/watch-time.ts';
 
-/** All times are in milliseconds since the decision. */
+/** Creates an event. All times are in milliseconds since the decision. */
 const event = (
   type: RecordedEvent['type'],
   atMs: number,
@@ -81,12 +81,12 @@ describe('a reward', () => {
     ],
     ['no watch time is reported', { events: [event('complete', 11_000)] }, 'watched_too_little'],
     [
-      'it is completed earlier than possible',
+      'the completion is earlier than possible',
       { events: [event('complete', 9_499, { watchedMs: 10_000 })] },
       'impossible_timing',
     ],
     ['a kill switch is on', { killed: true }, 'killed'],
-    ['it is invalid traffic', { invalid: true }, 'invalid_traffic'],
+    ['the traffic is invalid', { invalid: true }, 'invalid_traffic'],
     [
       'the placement has no reward',
       { decision: { ...decision, reward: null } },
@@ -111,9 +111,9 @@ describe('a reward', () => {
   });
 
   test.each<[string, Partial<RewardFacts>, string]>([
-    ['an impression that has not arrived', { servedAtMs: undefined }, 'no_impression'],
+    ['an impression', { servedAtMs: undefined }, 'no_impression'],
     [
-      'evidence that it was watched from the start',
+      'evidence that the ad was watched from the start',
       { events: [event('start', 5_000), complete] },
       'impossible_timing',
     ],
@@ -131,7 +131,7 @@ describe('a reward', () => {
     expect(judge({ events: [start, complete] })).toMatchObject({ state: 'earned' });
   });
 
-  test('is judged by corrected times when all events arrive at once, hours later', () => {
+  test('is verified with corrected times when all events arrive together, hours later', () => {
     const late = (type: RecordedEvent['type'], atMs: number, more = {}) =>
       event(type, atMs, { receivedAtMs: 90_000, ...more });
     expect(
@@ -150,7 +150,7 @@ describe('a reward', () => {
   });
 });
 
-describe('for an impression', () => {
+describe('an impression', () => {
   const seen = (
     ratio: number,
     ms: number,
@@ -159,32 +159,42 @@ describe('for an impression', () => {
   ) => event(type, atMs, { visible: { ratio, ms } });
 
   test.each<[string, DecisionState['mediaFormat'], RecordedEvent[], number | undefined]>([
-    ['half of an image for one second counts', 'image', [seen(0.5, 1_000)], 5_000],
-    ['half of a video for one second does not count', 'video', [seen(0.5, 1_000)], undefined],
-    ['two seconds of a video count', 'video', [seen(1, 2_000)], 5_000],
-    ['less than half of an ad does not count', 'html', [seen(0.49, 5_000)], undefined],
-    ['less than a second does not count', 'html', [seen(1, 999)], undefined],
+    ['requires half of an image to be visible for one second', 'image', [seen(0.5, 1_000)], 5_000],
+    ['requires more than one second for a video', 'video', [seen(0.5, 1_000)], undefined],
+    ['requires two seconds for a video', 'video', [seen(1, 2_000)], 5_000],
     [
-      'evidence on a `viewable` event counts',
+      'does not count if less than half of the ad is visible',
+      'html',
+      [seen(0.49, 5_000)],
+      undefined,
+    ],
+    [
+      'does not count if the ad is visible for less than a second',
+      'html',
+      [seen(1, 999)],
+      undefined,
+    ],
+    [
+      'counts with evidence in a `viewable` event',
       'image',
       [event('impression', 4_000), seen(1, 1_000, 'viewable')],
       5_000,
     ],
-    ['evidence on another event does not count', 'image', [seen(1, 1_000, 'complete')], undefined],
     [
-      'an impression without evidence does not count',
+      'does not count with evidence in another event',
       'image',
-      [event('impression', 4_000)],
+      [seen(1, 1_000, 'complete')],
       undefined,
     ],
+    ['does not count without evidence', 'image', [event('impression', 4_000)], undefined],
     [
-      'evidence long after the expiry does not count',
+      'does not count with evidence from long after the expiry',
       'image',
       [seen(1, 1_000, 'viewable', 660_001)],
       undefined,
     ],
     [
-      'a visible time longer than the time since the decision does not count',
+      'does not count with a visible time longer than the time since the decision',
       'image',
       [seen(1, 1_000, 'impression', 900)],
       undefined,

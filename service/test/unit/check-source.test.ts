@@ -93,7 +93,7 @@ test('hosts that merely resemble Google’s are accepted', () => {
   expect(errorsOf({ ...vast, tag_url: 'https://doubleclick.net.ads.example/v' })).toEqual([]);
 });
 
-test('only in development may a source use http on a loopback address', () => {
+test('a source may use http on a loopback address only in development', () => {
   const tag = 'http://127.0.0.1:9000/v';
   expect(errorsOf({ ...vast, tag_url: tag }, true)).toEqual([]);
   expect(errorsOf({ ...vast, tag_url: tag }, false)).toHaveLength(1);

@@ -6,7 +6,7 @@ import {
   maxConcurrency,
 } from '../../src/webhook/concurrency-window.ts';
 
-/** Keeps the window full for `ms`; `latencyMs` returns the latency of a request by the number in flight. */
+/** Keeps the window full for `ms`. `latencyMs` returns a request's latency, given the number of requests in flight. */
 function saturate(
   ms: number,
   latencyMs: (inFlight: number, nowMs: number) => number,
@@ -37,7 +37,7 @@ describe('a concurrency window', () => {
     expect(createConcurrencyWindow().size).toBe(initialConcurrency);
   });
 
-  test('gives an endpoint that responds in 50 ms 1,000 requests a second within two seconds', () => {
+  test('reaches 1,000 requests a second within two seconds for an endpoint that responds in 50 ms', () => {
     expect(saturate(2_000, () => 50).perSecond).toBeGreaterThan(1_000);
   });
 

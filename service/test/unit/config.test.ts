@@ -24,7 +24,7 @@ test('a configuration has defaults, and its errors list every problem without se
   expect(() => readConfig(wrong)).not.toThrow(/hunter2/);
 });
 
-test('the file supplies settings that the environment lacks, and the origin of each value is known', () => {
+test('the file provides settings that are not in the environment, and the source of each value is known', () => {
   const file = configFile(JSON.stringify({ PORT: 9_000, HOST: '0.0.0.0', DRAIN_S: '5' }));
   const env = { TRUEWARD_CONFIG: file, HOST: '::1', METRICS_TOKEN: '' };
   expect(readConfig(env)).toMatchObject({ port: 9_000, host: '::1', drainMs: 5_000 });
@@ -37,7 +37,7 @@ test('the file supplies settings that the environment lacks, and the origin of e
   });
 });
 
-test('tracing is configured by the variables of OpenTelemetry', () => {
+test('tracing is configured with the standard OpenTelemetry variables', () => {
   expect(readConfig({ OTEL_SERVICE_NAME: 'ads' }).traces).toBeUndefined();
   const env = {
     OTEL_EXPORTER_OTLP_ENDPOINT: 'https://collector.test/otlp/',

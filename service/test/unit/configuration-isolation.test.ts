@@ -8,8 +8,8 @@ const live = { environment: 'live' } as const;
 const key = { ...live, kind: 'sk', allowed_origins: [], rate_limit: null, revoked_at: null };
 
 /**
- * A Citus cluster with two accounts, of which one may be on a node that does not respond. `keys` are those visible on the
- * shards.
+ * Simulates a Citus cluster with two accounts. The node of one account can become unreachable. `keys` are the keys that
+ * the shards return.
  */
 function createCluster() {
   const clock = createManualClock(0);

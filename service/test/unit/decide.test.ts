@@ -154,7 +154,7 @@ describe('a policy', () => {
     [{ segments: ['payer', 'new'] }, false],
     [{ segments: ['payer'] }, true],
     [{ devices: ['mobile'], hours: [13] }, true],
-  ])('with the conditions %j lets the ad through: %s', (when, expected) => {
+  ])('with the conditions %j allows the ad: %s', (when, expected) => {
     expect(filled(when)).toBe(expected);
   });
 
@@ -186,7 +186,7 @@ test('a kill switch takes precedence over a policy and ends when it expires', ()
   );
 });
 
-test('the reason is that of the candidate that passed the most checks', () => {
+test('the reason comes from the candidate that passed the most checks', () => {
   const resources = [
     ...ad('a', { houseAd: { ends_at: past } }),
     ...ad('b', { creative: { review: { status: 'rejected' } } }),
@@ -224,7 +224,7 @@ describe('the caps of a player', () => {
       { reason: 'frequency_capped', retryAtMs: now + 10_000 },
     ],
     ['allow when the oldest impression has left the window', [20, 60], { status: 'filled' }],
-    ['return the one that ends later', [5, 55], { reason: 'cooldown', retryAtMs: now + 5_000 }],
+    ['return the limit that ends later', [5, 55], { reason: 'cooldown', retryAtMs: now + 5_000 }],
     [
       'accept impressions in any order',
       [50, 20],

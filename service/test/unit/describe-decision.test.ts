@@ -5,7 +5,7 @@ import { describeDecision } from '../../src/decision/describe-decision.ts';
 import { compileSnapshot } from '../../src/decision/snapshot.ts';
 import { ad, placement } from './fixtures.ts';
 
-/** Returns a function that makes decisions with one configuration and returns their rows. */
+/** Returns a function that decides with this configuration and returns the decision's row. */
 function configure(place: Partial<Placement> = {}) {
   const document = placement(place);
   const snapshot = compileSnapshot([{ kind: 'placement', document }, ...ad('a')]);

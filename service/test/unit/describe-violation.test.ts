@@ -2,7 +2,7 @@ import { schemas } from '@trueward/protocol';
 import { expect, test } from 'vitest';
 import { describeViolation } from '../../src/http/problems/describe-violation.ts';
 
-/** The values of all members with this name in the schemas. */
+/** Returns the values of all members with this name in a schema. */
 function valuesOf(
   name: 'pattern' | 'format',
   schema: unknown,
@@ -17,7 +17,7 @@ function valuesOf(
 }
 
 test.each(['pattern', 'format'] as const)(
-  'every %s in the contract is described in words, never as a raw expression',
+  'every %s in the contract is described in words, not as a regular expression',
   (name) => {
     const values = [...valuesOf(name, schemas)];
     expect(values.length).toBeGreaterThan(2);

@@ -26,7 +26,7 @@ function createFlaky() {
   return { state, database };
 }
 
-test('during an outage calls fail immediately, until a probe succeeds', async () => {
+test('during an outage, calls fail immediately until a probe succeeds', async () => {
   vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout', 'performance'] });
   const { state, database } = createFlaky();
   const [onOutage, onRecover] = [vi.fn(), vi.fn()];

@@ -19,7 +19,7 @@ test('items that arrive during a commit share the next one, and each gets its ow
   ]);
 });
 
-test('the next commit after a large one waits while more items arrive, and at most three times', async () => {
+test('the commit after a large one waits while more items arrive, but at most three times', async () => {
   const batches: number[][] = [];
   const arrivals: number[][] = [];
   const sleep = vi.fn(async (ms: number) => {
@@ -117,7 +117,7 @@ test('commits run one at a time, and every item settles', async () => {
     },
     maxBatch: 2,
   });
-  // Each arrives at a different time, some just as a commit ends.
+  // The items arrive at different times, some of them when a commit ends.
   const pushed = Array.from({ length: 20 }, async (_, item) => {
     for (let tick = 0; tick < item; tick += 1) await Promise.resolve();
     if (item % 3 === 0) await new Promise(setImmediate);
@@ -130,7 +130,7 @@ test('commits run one at a time, and every item settles', async () => {
 
 const lockTimeout = () => Object.assign(new Error('locked'), { code: '55P03' });
 
-test('an item that cannot be stored fails alone, whatever shares its batch', async () => {
+test('an item that cannot be stored does not fail the other items in its batch', async () => {
   const stored: number[] = [];
   const lane = createLane<number, number>({
     commit: async (items, { isRetry }) => {
@@ -177,7 +177,7 @@ test('a batch is not split when the database is unavailable', async () => {
   expect(calls).toBe(1);
 });
 
-test('a batch of locked rows is rejected after some attempts; with one locked row, only its item is', async () => {
+test('a batch is rejected after several attempts if all rows are locked; if one is, only its item is rejected', async () => {
   let calls = 0;
   const locked = new Set<number>();
   const lane = createLane<number, void>({

@@ -11,6 +11,6 @@ test.each([
   ['::1', '0:0:0:0::/64'],
   ['not:an:address', 'not:an:address'],
   ['', ''],
-])('%s is limited as %s', (ip, group) => {
+])('%s is in the rate-limit group %s', (ip, group) => {
   expect(ipGroup(ip)).toBe(group);
 });

@@ -4,7 +4,7 @@ import { createJobQueue, type JobQueue } from '../../src/intake/job-queue.ts';
 beforeEach(() => void vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] }));
 afterEach(() => void vi.useRealTimers());
 
-/** A queue whose jobs the test ends. */
+/** Creates a queue. The test ends its jobs. */
 function createHeldQueue(limits: Parameters<typeof createJobQueue>[0] = {}) {
   const queue: JobQueue = createJobQueue(limits);
   const started: string[] = [];
@@ -56,7 +56,7 @@ test('an account whose sources all hang does not delay another account', async (
   expect(started.at(-1)).toBe('three b');
 });
 
-test('a job that is already queued or running is dropped, and can be queued again once it has ended', async () => {
+test('a job that is already queued or running is dropped, and can be queued again after it has ended', async () => {
   const { push, started, end } = createHeldQueue();
   expect([push('acc_1', 'src_1', 'a'), push('acc_1', 'src_1', 'a')]).toEqual([true, false]);
   expect([push('acc_1', 'src_1', 'b'), push('acc_1', 'src_1', 'b')]).toEqual([true, false]);
@@ -68,14 +68,14 @@ test('a job that is already queued or running is dropped, and can be queued agai
 test('the number of queued jobs per source is bounded', () => {
   const { push } = createHeldQueue({ waitingPerSource: 3 });
   const taken = ['a', 'b', 'c', 'd', 'e', 'f'].map((key) => push('acc_1', 'src_1', key));
-  // The first one runs.
+  // The first job is running, so it does not count as queued.
   expect(taken).toEqual([true, true, true, true, false, false]);
   expect(push('acc_1', 'src_2', 'other')).toBe(true);
 });
 
 test('a source that keeps failing is slowed down until it succeeds', async () => {
   const { push, started, end } = createHeldQueue({ pauseMs: 1_000, maxPauseMs: 5_000 });
-  /** Ends the job that runs, and measures how long the next one waits. */
+  /** Ends the running job, and measures how long the next one waits. */
   const pauseAfter = async (key: string, next: string, succeeded: boolean): Promise<number> => {
     push('acc_1', 'src_1', next);
     await end(key, succeeded);
@@ -83,7 +83,7 @@ test('a source that keeps failing is slowed down until it succeeds', async () =>
       if (started.at(-1) === next) return ms;
       vi.advanceTimersByTime(500);
     }
-    throw new Error(`${next} never began.`);
+    throw new Error(`${next} never started.`);
   };
   push('acc_1', 'src_1', 'a');
   expect(await pauseAfter('a', 'b', false)).toBe(1_000);

@@ -6,7 +6,7 @@ interface Item {
   owner: string;
 }
 
-/** Lanes whose commits the test ends. */
+/** Creates lanes. The test ends their commits. */
 function createHeldLanes(limits: { maxLanes?: number; maxItems?: number } = {}) {
   const started: string[] = [];
   const held: { owner: string; end(): void }[] = [];
@@ -76,7 +76,7 @@ test('when too many items wait in total, owners with the most are rejected', asy
   expect(rejected).toHaveLength(20);
 });
 
-test('owners with locked rows share one slot, so that the others keep theirs', async () => {
+test('owners with locked rows share one slot, so that other owners keep theirs', async () => {
   const gate = createGate({ slots: 3, nowMs: () => 0 });
   const locked = () => Promise.reject(Object.assign(new Error('locked'), { code: '55P03' }));
   const slow = ['a', 'b', 'c', 'd'];
@@ -97,6 +97,6 @@ test('owners with locked rows share one slot, so that the others keep theirs', a
     await new Promise(setImmediate);
   }
   await Promise.all(all);
-  // An owner whose transaction succeeded is not slow any more.
+  // An owner is no longer slow after a successful transaction.
   expect(most).toBe(1);
 });

@@ -5,7 +5,7 @@ import { createTokenBuckets } from '../../src/http/limits/token-buckets.ts';
 
 const rate = { perS: 100, burst: 400 };
 
-/** Simulates processes that share their usage every second. `send` returns the requests to a process in a tenth of a second. */
+/** Simulates processes that share their usage every second. `send` returns how many requests a process gets in a tenth. */
 function run(processes: number, seconds: number, send: (process: number, tenth: number) => number) {
   let nowMs = 0;
   const buckets = Array.from({ length: processes }, () => createTokenBuckets(rate, () => nowMs));
@@ -35,7 +35,7 @@ function run(processes: number, seconds: number, send: (process: number, tenth: 
         admitted += 1;
         if (tenth >= seconds * 5) later += 1;
       }
-      // Each process at a different time within the second.
+      // Each process shares its usage at a different time within the second.
       if (tenth % 10 === index % 10) exchange(index);
     }
   }
@@ -45,12 +45,12 @@ function run(processes: number, seconds: number, send: (process: number, tenth: 
 describe('a limit shared by several processes', () => {
   const flood = 60;
   test.each([1, 2, 4, 13])(
-    'a flood spread evenly over %i processes passes at most a quarter more than the limit',
+    'a flood spread evenly over %i processes passes at most 25 % more than the limit',
     (processes) => {
       const { admitted, perSLater } = run(processes, 240, () => Math.ceil(flood / processes));
       expect(perSLater).toBeGreaterThanOrEqual(rate.perS * 0.95);
       expect(perSLater).toBeLessThanOrEqual(rate.perS * 1.25);
-      // Initially, one full bucket per process.
+      // In addition, each process starts with a full bucket.
       expect(admitted).toBeLessThanOrEqual(
         processes * (rate.burst + rate.perS) + 240 * rate.perS * 1.25,
       );
@@ -62,8 +62,8 @@ describe('a limit shared by several processes', () => {
     expect(perSLater).toBeCloseTo(rate.perS, 0);
   });
 
-  test('however the flood is spread, in the long run at most half more than the limit passes', () => {
-    // Three processes admit as much as they may without reporting it, and the fourth is flooded.
+  test('however a flood is distributed, in the long run it passes at most 50 % more than the limit', () => {
+    // Three processes admit as many requests as they may without sharing their usage, and the fourth is flooded.
     const quiet = (tenth: number): number => (tenth % 10 < 1 ? 12 : 0);
     const { perSLater } = run(4, 240, (process, tenth) => (process === 3 ? flood : quiet(tenth)));
     expect(perSLater).toBeGreaterThan(rate.perS * 1.2);
@@ -74,7 +74,7 @@ describe('a limit shared by several processes', () => {
     expect(moving.perSLater).toBeLessThanOrEqual(rate.perS * 1.5);
   });
 
-  test('only frequent clients are shared with other processes, as a hash', () => {
+  test('processes share only the usage of frequent clients, under hashed names', () => {
     expect(run(4, 60, (_process, tenth) => (tenth % 20 === 0 ? 1 : 0)).names).toEqual([]);
     expect(run(4, 10, () => flood).names).toEqual([
       createMac('key')('ip\n198.51.100.7').slice(0, 22),

@@ -11,7 +11,7 @@ const demo = (file: string): Buffer =>
 
 const files = ['meadow.mp4', 'meadow.webm', 'harbour.png', 'meadow-poster.jpg'].map(demo);
 
-/** A real file with some bytes changed, mainly near its start, and possibly truncated. */
+/** Generates corrupted files: a real file with changed bytes, mainly near the start, and possibly truncated. */
 const corrupted = fc
   .record({
     file: fc.constantFrom(...files),
@@ -50,11 +50,11 @@ test.each([
   ['<script>1</script>', undefined],
   ['{"html": "<html>"}', undefined],
   ['<html>\0', undefined],
-])('%j is %s', async (text, type) => {
+])('the text %j has the media type %s', async (text, type) => {
   expect(await sniffMediaType(Buffer.from(text))).toBe(type);
 });
 
-/** A file type box (ISO/IEC 14496-12, 4.3) with its major and compatible brands. */
+/** Creates a file type box (ISO/IEC 14496-12, 4.3) with a major brand and compatible brands. */
 const ftyp = (...brands: string[]): string =>
   `\0\0\0${String.fromCharCode(12 + 4 * brands.length)}ftyp${brands[0]}\0\0\0\0${brands.slice(1).join('')}    `;
 
@@ -76,8 +76,8 @@ test.each([
   ['WebM', '\x1a\x45\xdf\xa3\x87\x42\x82\x84webm', 'video/webm'],
   ['Matroska', '\x1a\x45\xdf\xa3\x8b\x42\x82\x88matroska', undefined],
   ['AVIF', ftyp('avif', 'avif', 'mif1'), 'image/avif'],
-  ['AVIF of a general image brand', ftyp('mif1', 'avif', 'miaf'), 'image/avif'],
-  ['HEIC of a general image brand', ftyp('mif1', 'heic'), undefined],
+  ['AVIF with a generic major brand', ftyp('mif1', 'avif', 'miaf'), 'image/avif'],
+  ['HEIC with a generic major brand', ftyp('mif1', 'heic'), undefined],
   ['HEIC', ftyp('heic', 'mif1'), undefined],
   ['MP4', ftyp('isom', 'isom', 'avc1'), 'video/mp4'],
   ['fragmented MP4', ftyp('iso5', 'dash'), 'video/mp4'],
@@ -87,8 +87,8 @@ test.each([
   ['WAV', 'RIFF\x10\0\0\0WAVEfmt ', undefined],
   ['XML', '<?xml version="1.0"?><rss>', undefined],
   ['a ZIP archive', 'PK\x03\x04\x14\0\0\0\x08\0mimetypeimage/png', undefined],
-  ['a program', 'MZ\x90\0\x03\0\0\0', undefined],
-])('%s by its first bytes', async (_name, bytes, type) => {
+  ['an executable', 'MZ\x90\0\x03\0\0\0', undefined],
+])('%s is detected by its first bytes', async (_name, bytes, type) => {
   expect(await sniffMediaType(Buffer.from(bytes, 'latin1'))).toBe(type);
 });
 

@@ -13,7 +13,7 @@ import {
 } from '../../src/reward/watch-time.ts';
 import { placement } from './fixtures.ts';
 
-/** All times are in milliseconds since the decision; `offsetMs` is the time in flight plus the clock skew. */
+/** Creates an event. Times are in milliseconds since the decision; `offsetMs` is time in flight plus clock skew. */
 const event = (
   type: RecordedEvent['type'],
   atMs: number,
@@ -96,7 +96,7 @@ describe('a sequence of events', () => {
     ];
     expect(isContradicted(10_000, late(0))).toBe(true);
     expect(isContradicted(10_000, late(8_000))).toBe(false);
-    // The clock of the device was set back by an hour.
+    // The device clock was set back by an hour.
     const set = event('complete', 20_000, { offsetMs: 3_600_000 });
     expect(isContradicted(10_000, [event('start', 9_000), set])).toBe(false);
   });
@@ -153,7 +153,7 @@ describe('the watch time of a player', () => {
     const slow = watch(8_000, 18_000, { issuedAtMs: 0, offsetMs: 8_000 });
     expect(overlaps(watch(10_500), [slow])).toBe(false);
     expect(overlaps(slow, [watch(10_500)])).toBe(false);
-    // It cannot start before its decision.
+    // An ad cannot start before its decision.
     expect(overlaps(watch(10_500), [{ ...slow, issuedAtMs: 8_000 }])).toBe(true);
   });
 });

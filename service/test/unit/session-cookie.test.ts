@@ -2,7 +2,7 @@ import Fastify from 'fastify';
 import { expect, test } from 'vitest';
 import { createSessionCookie } from '../../src/http/authentication/session-access.ts';
 
-/** Sets a cookie, and reads one back. */
+/** Sets a session cookie, and reads the one in `cookie`. */
 async function exchange(publicUrl: string, cookie: string) {
   const app = Fastify();
   const session = createSessionCookie(() => publicUrl);
@@ -22,7 +22,7 @@ test('over HTTPS the cookie is Secure, and one planted by a subdomain is ignored
   });
 });
 
-test('over HTTP the cookie omits what browsers accept only over HTTPS', async () => {
+test('over HTTP the cookie has no prefix or attribute that requires HTTPS', async () => {
   const sent = 'nottrueward_session=1; trueward_session=ours';
   expect(await exchange('http://127.0.0.1:8700', sent)).toEqual({
     set: 'trueward_session=text; Path=/; HttpOnly; SameSite=Strict; Expires=Tue, 01 Jan 2030 00:00:00 GMT',

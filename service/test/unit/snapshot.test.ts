@@ -24,7 +24,7 @@ const sourcesOf = (resources: AnyResource[], name = 'revive') =>
     .placements.get(name)
     ?.sources.map(({ id }) => id);
 
-test('a placement has its active external sources, by priority and then by age', () => {
+test('a placement has its active external sources, sorted by priority and then by age', () => {
   const revive: AnyResource = { kind: 'placement', document: placement() };
   const sources = [
     source('src_4', { priority: 7 }),
@@ -56,11 +56,11 @@ test('fields that a source does not set have defaults', () => {
   });
 });
 
-test('an external creative is found by its source and its key, with its advertiser', () => {
+test('an external creative is found by source and key, and returned with its advertiser', () => {
   const [creative, ...others] = ad('a', { creative: { source_key: 'key-1' } }).toSorted((x) =>
     x.kind === 'creative' ? -1 : 1,
   );
-  if (creative?.kind !== 'creative') throw new Error('There is no creative.');
+  if (creative?.kind !== 'creative') throw new Error('Expected a creative.');
   const newer: AnyResource = {
     kind: 'creative',
     document: { ...creative.document, id: 'crv_b', alt: 'newer' },

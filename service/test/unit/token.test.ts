@@ -19,7 +19,7 @@ const claims: TokenClaims = {
 };
 
 test.each(['Zoë’s "user"', 'a~b.c', '~', '.', ' %7E', undefined])(
-  'a token for %s returns the signed claims, and is URL-safe',
+  'verifying a token for %s returns its claims, and the token is URL-safe',
   (userRef) => {
     const { userRef: _, ...rest } = claims;
     const signed = userRef === undefined ? rest : { ...rest, userRef };
@@ -30,7 +30,7 @@ test.each(['Zoë’s "user"', 'a~b.c', '~', '.', ' %7E', undefined])(
 );
 
 test.each(['Zoë’s "user"', 'a~b.c', '~', '.', ' %7E', 'u=1', undefined])(
-  'the next version for %s can already be read, including unknown claims',
+  'a token for %s in the next version can be read, including unknown claims',
   (userRef) => {
     const { userRef: _, ...rest } = claims;
     const signed = userRef === undefined ? rest : { ...rest, userRef };

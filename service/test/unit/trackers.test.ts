@@ -25,7 +25,7 @@ const at = (types: AdEvent['type'][], verified = true, watchedMs = 0): Playback 
 const names = (due: ReturnType<typeof dueTrackers>) => due.map(({ name }) => name);
 const nothing = at([], false);
 
-describe('which trackers become due', () => {
+describe('the due trackers are', () => {
   const url = 'https://t.test/';
   const events = {
     byEvent: {
@@ -45,33 +45,57 @@ describe('which trackers become due', () => {
   const rendered = chosen(events, 'rendered');
 
   test.each([
-    ['nothing before the verification', verified, nothing, at(['start', 'complete'], false), ''],
+    ['none before the verification', verified, nothing, at(['start', 'complete'], false), ''],
     [
-      'everything so far with the verification',
+      'all for events so far, with the verification',
       verified,
       at(['start'], false),
       at(['start', 'impression']),
       'impression/0 impression/1 verificationNotExecuted/0 burl/0 viewable/0 loaded/0 start/0',
     ],
     [
-      'only what is new afterward',
+      'only those for new events, after the verification',
       verified,
       at(['start']),
       at(['start', 'complete']),
       'complete/0',
     ],
-    ['nothing twice', verified, at(['start', 'complete']), at(['start', 'complete']), ''],
+    ['none without new events', verified, at(['start', 'complete']), at(['start', 'complete']), ''],
     [
-      'the impression of a rendered ad, but not its bill',
+      'the impression of a rendered ad, but not its billing notice',
       rendered,
       nothing,
       at(['start'], false),
       'impression/0 impression/1 verificationNotExecuted/0 loaded/0 start/0',
     ],
-    ['the bill later', rendered, at(['start'], false), at(['start']), 'burl/0 viewable/0'],
-    ['no close after the end', verified, at(['complete']), at(['complete', 'close']), ''],
-    ['no close after a skip', verified, at(['start']), at(['start', 'skip', 'close']), 'skip/0'],
-    ['a close before the end', verified, at(['start']), at(['start', 'close']), 'closeLinear/0'],
+    [
+      'the billing notice after the verification',
+      rendered,
+      at(['start'], false),
+      at(['start']),
+      'burl/0 viewable/0',
+    ],
+    [
+      'none for a close after completion',
+      verified,
+      at(['complete']),
+      at(['complete', 'close']),
+      '',
+    ],
+    [
+      'none for a close after a skip',
+      verified,
+      at(['start']),
+      at(['start', 'skip', 'close']),
+      'skip/0',
+    ],
+    [
+      'the close tracker for a close before completion',
+      verified,
+      at(['start']),
+      at(['start', 'close']),
+      'closeLinear/0',
+    ],
   ])('%s', (_what, of, before, after, expected) => {
     expect(names(dueTrackers(of, before, after)).join(' ')).toBe(expected);
   });
@@ -83,13 +107,13 @@ describe('which trackers become due', () => {
     [at(['midpoint'], true, 5_000), ['progress/0', 'progress/1']],
     [at(['complete']), ['progress/0', 'progress/1', 'progress/2']],
     [at(['complete'], false), []],
-  ])('progress is proven by events and the watched time: %j', (playback, expected) => {
+  ])('those for the progress that events and the watch time prove: %j', (playback, expected) => {
     const progress = [{ ms: 5_000 }, { percent: 25 }, { percent: 80 }];
     const of = chosen({ progress: progress.map((offset) => ({ offset, url })) }, 'verified');
     expect(names(dueTrackers(of, nothing, playback))).toEqual(expected);
   });
 
-  test('only a billing notice is requested at least once', () => {
+  test('requested at least once only for a billing notice', () => {
     const due = dueTrackers(verified, nothing, at(['start']));
     expect(due.filter(({ atLeastOnce }) => atLeastOnce).map(({ name }) => name)).toEqual([
       'burl/0',

@@ -23,7 +23,7 @@ test.each([
   '64:ff9b::a9fe:a9fe',
   '2002:7f00:1::',
   '2002:a00:1::1',
-  // IPv4 inside IPv6: loopback and public IPs.
+  // IPv4 addresses embedded in IPv6: loopback, private and public.
   '::127.0.0.1',
   '::7f00:1',
   '::10.0.0.1',
@@ -37,7 +37,7 @@ test.each([
   '2002:808:808::1',
   '2001:0:808:808::1',
   'fe80::5efe:8.8.8.8',
-  // Unassigned, and not reserved either.
+  // Neither assigned nor reserved.
   '4000::1',
   'fec0::1',
   'unknown',
@@ -89,7 +89,7 @@ test.each([
   ['https://localhost./', true, true],
   ['https://example.com./', false, true],
   ['/hook', false, false],
-])('whether %s (development: %s) is a valid webhook URL: %s', (url, development, expected) => {
+])('%s (development: %s) is a valid webhook URL: %s', (url, development, expected) => {
   expect(findUrlProblem(url, { development }) === undefined).toBe(expected);
 });
 

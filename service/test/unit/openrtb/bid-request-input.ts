@@ -1,6 +1,6 @@
 import type { BidRequestInput } from '../../../src/demand/openrtb/request.ts';
 
-/** With everything that a request can have. */
+/** The input for a bid request with all optional fields. */
 export const fullBidRequestInput: BidRequestInput = {
   id: 'req-1',
   version: '2.6',

@@ -54,25 +54,25 @@ describe('a notice', () => {
     ],
     [url('t=%24%7Bauction_imp_ts%7D'), url('t=1700000000000')],
     [url('t=${AUCTION_IMP_TS:B64}&'), url('t=&')],
-  ])('about billing for %s has the time of the impression', (burl, expected) => {
+  ])('about billing to %s contains the time of the impression', (burl, expected) => {
     const expanded = billingNotice(bid({ burl }), auction);
     expect(expandImpressionTime(expanded ?? '', 1_700_000_000_000)).toBe(expected);
   });
 
-  test('about a win has no time of an impression', () => {
+  test('about a win contains no impression time', () => {
     expect(winNotice(bid({ nurl: url('t=${AUCTION_IMP_TS}') }), auction)).toBe(url('t='));
     const markup = url('t=${AUCTION_IMP_TS}');
     expect(markupSource(bid({ markup }), auction)).toMatchObject({ tagUrl: url('t=') });
   });
 
-  test('in the markup’s trackers has the time of the verified impression', () => {
+  test('in the markup’s trackers contains the time of the verified impression', () => {
     const source = markupSource(bid({ markup: '<VAST>${AUCTION_IMP_TS}' }), auction);
     expect(source).toEqual({ markup: '<VAST>${AUCTION_IMP_TS}' });
     expect(expandImpressionTime(url('t=${AUCTION_IMP_TS}'), undefined)).toBe(url('t='));
     expect(expandImpressionTime(url('p=${AUCTION_PRICE}'), 1)).toBe(url('p=${AUCTION_PRICE}'));
   });
 
-  test('about a loss has the reason but no price', () => {
+  test('about a loss contains the reason but no price', () => {
     const lurl = url('l=${AUCTION_LOSS}&p=${AUCTION_PRICE}&i=${AUCTION_ID}');
     expect(lossNotice(bid({ lurl }), auction, lossReasons.outbid)).toBe(url('l=102&p=&i=req-1'));
   });
@@ -109,11 +109,11 @@ describe('a bid’s markup', () => {
       tags('Impression', `https://t.example/${name}?p=\${AUCTION_PRICE}`);
     const markup = vast(wrapper(urlOf('ad'), { body: price('bid') }));
     const source = markupSource(bid({ markup }), auction);
-    if (!source) throw new Error('There is no markup.');
+    if (!source) throw new Error('Expected markup.');
     const { result } = await resolve({ ad: vast(inline({ body: price('ad') })) }, {}, source);
     expect(result.ad?.trackers.impression).toEqual([
       'https://t.example/bid?p=2.5',
-      // Only what the bidder sent is the bidder's to fill in.
+      // The macro in the ad's own URL is not replaced: only URLs from the bidder contain auction macros.
       'https://t.example/ad?p=${AUCTION_PRICE}',
     ]);
   });
@@ -132,7 +132,7 @@ describe('a bid’s markup', () => {
     expect(expandMarkup('<VAST>${AUCTION_CURRENCY}</VAST>', won, auction)).toBe('<VAST>USD</VAST>');
   });
 
-  test('is missing without any of these', () => {
+  test('is missing without markup in the bid and without a win notice', () => {
     expect(markupSource(bid(), auction)).toBeUndefined();
   });
 

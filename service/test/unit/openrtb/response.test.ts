@@ -25,14 +25,14 @@ const bid = (more: object = {}) => ({
   ...more,
 });
 
-/** Objects nested this many levels deep. */
+/** Returns objects nested to this depth. */
 const nested = (levels: number): object => (levels === 0 ? {} : { inner: nested(levels - 1) });
 const responseOf = (bids: unknown, more: object = {}) =>
   JSON.stringify({ id: 'req-1', bidid: 'r1', seatbid: [{ seat: 's1', bid: bids }], ...more });
 
 const read = (...bids: object[]) => readBidResponse(responseOf(bids), rules);
 
-/** Why a single bid is rejected. */
+/** Returns the rejection of a single bid. */
 function rejectionOf(more: object, response: object = {}) {
   const result = readBidResponse(responseOf([bid(more)], response), rules);
   if (result.status !== 'bids') throw new Error(result.status);
@@ -105,8 +105,8 @@ describe('a bid response', () => {
     ['HTML', '<html></html>'],
     ['an array', '[]'],
     ['null', 'null'],
-    ['cut off', responseOf([bid()]).slice(0, -1)],
-    ['the answer to another request', responseOf([bid()], { id: 'req-2' })],
+    ['truncated', responseOf([bid()]).slice(0, -1)],
+    ['the response to another request', responseOf([bid()], { id: 'req-2' })],
     ['without an id', responseOf([bid()], { id: undefined })],
     ['one whose seatbid is an object', responseOf([bid()], { seatbid: {} })],
     ['nested too deeply', responseOf([bid({ ext: nested(65) })])],
@@ -127,25 +127,25 @@ describe('a bid response', () => {
     ['a price of 0', { price: 0 }, 9],
     ['a negative price', { price: -2 }, 9],
     ['a price of NaN', { price: Number.NaN }, 9],
-    ['a price that is a text', { price: '2.5' }, 9],
+    ['a price that is a string', { price: '2.5' }, 9],
     ['a price of 1e9', { price: 1e9 }, 9],
     ['a price of less than a millionth', { price: 1e-7 }, 9],
     ['a price below the floor', { price: 0.999_999 }, 100],
     ['a banner', { mtype: 1 }, 204],
     ['no advertiser', { adomain: undefined }, 6],
     ['an empty list of advertisers', { adomain: [] }, 6],
-    ['an advertiser that is no domain', { adomain: ['shop.example', 'a b'] }, 6],
+    ['an advertiser that is not a domain', { adomain: ['shop.example', 'a b'] }, 6],
     ['a blocked advertiser', { adomain: ['casino.example'] }, 205],
     ['a subdomain of a blocked advertiser', { adomain: ['https://www.de.casino.example/x'] }, 205],
     ['no creative id', { crid: '' }, 8],
     ['a creative id with a control character', { crid: 'a\u0000b' }, 8],
-    ['a creative id that is no Unicode', { crid: '\uD800' }, 8],
+    ['a creative id that is not well-formed Unicode', { crid: '\uD800' }, 8],
     ['a blocked category', { cat: ['IAB1', 'IAB7'] }, 209],
     ['a category below a blocked one', { cat: ['IAB7-39'] }, 209],
     ['a blocked attribute', { attr: [16] }, 210],
     ['no markup', { adm: undefined }, 7],
-    ['a markup that is JSON', { adm: '{}' }, 7],
-    ['a win notice that is no URL', { adm: undefined, nurl: 'javascript:x' }, 7],
+    ['JSON markup', { adm: '{}' }, 7],
+    ['a win notice that is not a web URL', { adm: undefined, nurl: 'javascript:x' }, 7],
   ])('has bids rejected with %s', (_what, more, lossReason) => {
     expect(rejectionOf(more)).toMatchObject({ lossReason, seat: 's1', reason: expect.any(String) });
   });
@@ -184,9 +184,9 @@ describe('a bid response', () => {
     ['whose markup comes with the win notice', { adm: undefined, nurl: 'https://b.example/win' }],
     ['whose markup is a URL', { adm: 'https://b.example/vast?p=${AUCTION_PRICE}' }],
     ['at the floor', { price: 1 }],
-    ['of a domain that ends like a blocked one', { adomain: ['mycasino.example'] }],
-    ['of a category that begins like a blocked one', { cat: ['IAB70'] }],
-    ['with numbers for ids', { id: 7, crid: 8 }],
+    ['from a domain that ends like a blocked one', { adomain: ['mycasino.example'] }],
+    ['in a category that begins like a blocked one', { cat: ['IAB70'] }],
+    ['with numeric ids', { id: 7, crid: 8 }],
   ])('has a bid %s', (_what, more) => {
     expect(read(bid(more))).toMatchObject({ bids: [{ priceMicros: expect.any(Number) }] });
   });

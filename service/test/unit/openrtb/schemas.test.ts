@@ -1,6 +1,6 @@
 /*
- * Checks requests against public JSON schemas, which are not part of this repository. `OPENRTB_SCHEMAS`
- * names a folder with those of OpenRTB 2.6: the folder `jsonschema` of InteractiveAdvertisingBureau/openrtb2.x.
+ * Checks requests against the public JSON schemas, which are not part of this repository. `OPENRTB_SCHEMAS` is the path
+ * of the OpenRTB 2.6 schemas: the folder `jsonschema` of InteractiveAdvertisingBureau/openrtb2.x.
  */
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -34,11 +34,11 @@ function testRequests(root: string): void {
   };
 
   test.each([
-    ['with everything', fullBidRequestInput],
-    ['with nothing that is optional', minimalInput],
-    ['of 2.5', { ...fullBidRequestInput, version: '2.5' }],
+    ['with all fields', fullBidRequestInput],
+    ['without optional fields', minimalInput],
+    ['in version 2.5', { ...fullBidRequestInput, version: '2.5' }],
     [
-      'of the sandbox, with an IPv6 address',
+      'in the sandbox, with an IPv6 address',
       {
         ...fullBidRequestInput,
         isTest: true,
@@ -53,7 +53,7 @@ function testRequests(root: string): void {
     expect(errorsOf(buildBidRequest(each))).toEqual([]);
   });
 
-  test('a request without a list of media types is not', () => {
+  test('a request without a list of media types is invalid', () => {
     const request = { ...buildBidRequest(fullBidRequestInput), imp: [{ id: '1', video: {} }] };
     expect(errorsOf(request)).toMatchObject([{ instancePath: '/imp/0/video' }]);
   });

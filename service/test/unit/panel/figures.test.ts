@@ -52,7 +52,7 @@ test('revenue is summed by currency, the highest first', () => {
   ]);
 });
 
-test('rates are computed correctly, and absent when the denominator is zero', () => {
+test('rates are percentages, and undefined when the denominator is zero', () => {
   expect(
     sumRows([
       row('a', { requests: 3, filled: 2, starts: 2, completes: 1 }),
@@ -62,7 +62,7 @@ test('rates are computed correctly, and absent when the denominator is zero', ()
   expect(sumRows([])).not.toHaveProperty('fill');
 });
 
-test('a plot has a point for a day without requests, next to the day it is compared with', () => {
+test('a plot has a point for a day without requests, next to the day in the previous period', () => {
   const days = ['2026-11-20T00:00:00.000Z', '2026-11-21T00:00:00.000Z'];
   const before = ['2026-11-18T00:00:00.000Z', '2026-11-19T00:00:00.000Z'];
   const points = toPoints(days, [row('2026-11-21T00:00:00.000Z', { requests: 4 })], before, [
@@ -119,7 +119,7 @@ test('stopped targets come first; an expired switch stops nothing and is reused'
     ['Aral', false],
   ]);
   const advertiser = targets[1];
-  if (advertiser === undefined) throw new Error('There is no second target.');
+  if (advertiser === undefined) throw new Error('Expected a second target.');
   expect(stopRequest(advertiser, { reason: 'r', hours: 1 }, nowMs)).toEqual({
     path: '/v1/kill-switches/ksw_1',
     method: 'PATCH',

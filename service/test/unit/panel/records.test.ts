@@ -57,7 +57,7 @@ test('a list is searched, filtered by a nested member, sorted numerically, and p
   expect(namesOf({ sort, pagination: { page: 2, perPage: 2 } })).toEqual([['Harbour'], 3]);
 });
 
-/** A paginated list of this many records, newest first. */
+/** Simulates a paginated list of records, newest first. */
 function listOf(count: number): { call: Call; paths: string[] } {
   const paths: string[] = [];
   const call: Call = async <T>(path: string) => {
@@ -73,7 +73,7 @@ function listOf(count: number): { call: Call; paths: string[] } {
   return { call, paths: paths };
 }
 
-test('a visited page of a cursor list is read again without the pages before it', async () => {
+test('returning to a page of a cursor list does not read the pages before it again', async () => {
   const { call, paths } = listOf(10);
   const pages = createCursorPages(call);
   expect((await pages.read('/list', 3, 3)).data).toEqual([7, 8, 9]);

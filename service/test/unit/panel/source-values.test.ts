@@ -48,7 +48,7 @@ test('a form’s text fields become objects', () => {
   });
 });
 
-test('without input, stored headers stay, and - removes them', () => {
+test('stored headers are kept without input, and removed by -', () => {
   expect(toSource({ kind: 'vast', request_headers: '' })).toEqual({ kind: 'vast' });
   expect(toSource({ kind: 'vast', request_headers: '-' })).toMatchObject({ request_headers: {} });
   expect(parseHeaders('Authorization')).toBeUndefined();

@@ -21,9 +21,9 @@ describe('a document that is rejected', () => {
     ['refers to an external DTD', external, 100, 'DOCTYPE'],
     ['is JSON', '{ "vast": null }', 100, 'not well-formed'],
     ['is binary', '\u0000\u0001\u0002', 100, 'not well-formed'],
-    ['is cut off', vast(inline()).slice(0, -20), 100, 'not well-formed'],
-    ['ends with another root', `${vast()}<VAST/>`, 100, 'not well-formed'],
-    ['has an attribute twice', '<VAST version="4.2" version="4.2"/>', 100, 'not well-formed'],
+    ['is truncated', vast(inline()).slice(0, -20), 100, 'not well-formed'],
+    ['has two root elements', `${vast()}<VAST/>`, 100, 'not well-formed'],
+    ['has a duplicate attribute', '<VAST version="4.2" version="4.2"/>', 100, 'not well-formed'],
     [
       'is nested too deeply',
       '<VAST>' + '<a>'.repeat(33) + '</a>'.repeat(33) + '</VAST>',
@@ -31,7 +31,7 @@ describe('a document that is rejected', () => {
       'nests',
     ],
     ['has too many elements', `<VAST>${'<a/>'.repeat(5_001)}</VAST>`, 100, 'nodes'],
-    ['has too many pieces of text', `<VAST>${'<![CDATA[x]]>'.repeat(5_001)}</VAST>`, 100, 'nodes'],
+    ['has too many text nodes', `<VAST>${'<![CDATA[x]]>'.repeat(5_001)}</VAST>`, 100, 'nodes'],
     ['has too many bare ampersands', `<VAST>${'&'.repeat(2_001)}</VAST>`, 100, 'ampersands'],
     ['is too long', `<VAST>${' '.repeat(262_144)}</VAST>`, 100, 'characters'],
     ['is XHTML', '<html><body/></html>', 101, '<html>'],
@@ -74,8 +74,8 @@ describe('a document that is read although', () => {
   const impression = 'https://t.example/i?a=1&copy=2&b=3';
 
   test.each([
-    ['white space precedes its declaration', ` \n${vast(inline())}`],
-    ['a byte order mark precedes it', `\uFEFF${vast(inline())}`],
+    ['its declaration follows white space', ` \n${vast(inline())}`],
+    ['it starts with a byte order mark', `\uFEFF${vast(inline())}`],
     ['it has no declaration', vast(inline()).replace(/<\?xml.*\?>/, '')],
     ['it has no version', vast(inline()).replace(' version="4.2"', '')],
     ['its version is 4.4', vast(inline()).replace('4.2', '4.4')],
@@ -85,7 +85,7 @@ describe('a document that is read although', () => {
         .replaceAll(/<(\/?)(?=[A-Z])(?!!)/g, '<$1v:')
         .replaceAll('<v:![', '<!['),
     ],
-    ['an unknown entity is in its title', vast(inline()).replace('>title<', '>a&nbsp;title<')],
+    ['its title contains an unknown entity', vast(inline()).replace('>title<', '>a&nbsp;title<')],
   ])('%s', async (_what, document) => {
     const { result } = await resolve({ start: document });
     expect(result.noAd).toBeUndefined();

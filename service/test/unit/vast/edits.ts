@@ -16,7 +16,7 @@ const level = (name: string) => ({
     '<Icon program="AdChoices" width="77" height="15" offset="00:00:01"><StaticResource creativeType="image/png"><![CDATA[https://cdn.example/i.png]]></StaticResource></Icon>',
 });
 
-/** A chain of wrappers that leads to an ad. */
+/** A chain of two wrappers and an ad. */
 export const chain: Documents = {
   start: vast(
     wrapper(urlOf('b'), {

@@ -19,7 +19,7 @@ export const rules: VastRules = {
   minSkipMs: 5_000,
 };
 
-/** `<name>url</name>` for each URL. */
+/** Returns `<name>url</name>` for each URL. */
 export const tags = (name: string, ...urls: string[]): string =>
   urls.map((url) => `<${name}><![CDATA[${url}]]></${name}>`).join('');
 
@@ -29,11 +29,11 @@ export const tracking = (event: string, url: string, offset?: string): string =>
 export const mp4 = (attributes = '', url = 'https://cdn.example/ad.mp4'): string =>
   `<MediaFile type="video/mp4" delivery="progressive" width="1280" height="720" bitrate="1500" ${attributes}><![CDATA[${url}]]></MediaFile>`;
 
-/** Pieces of XML that differ between fixtures, each at its place in a VAST document. */
+/** The parts of a VAST document that differ between fixtures. */
 interface AdParts {
   /** Attributes of `Ad`. */
   ad?: string;
-  /** Elements of `InLine` or `Wrapper`, beside `Creatives`. */
+  /** Elements of `InLine` or `Wrapper`, in addition to `Creatives`. */
   body?: string;
   /** Attributes of `Linear`. */
   linear?: string;
@@ -43,9 +43,9 @@ interface AdParts {
 }
 
 interface InLineParts extends AdParts {
-  /** Elements of `Creative`, beside `Linear`. */
+  /** Elements of `Creative`, in addition to `Linear`. */
   creative?: string;
-  /** The content of `Duration`; undefined for none. */
+  /** The content of `Duration`; undefined omits the element. */
   duration?: string | undefined;
   /** Elements of `MediaFiles`. */
   media?: string;
@@ -87,18 +87,18 @@ const common = (parts: AdParts): string =>
 export const vast = (...content: string[]): string =>
   `<?xml version="1.0"?>\n<VAST version="4.2">${content.join('\n')}</VAST>`;
 
-/** Documents by name: `https://ads.example/<name>` answers with `documents[name]`, anything else fails. */
+/** Documents by name. `https://ads.example/<name>` returns `documents[name]`, and other requests fail. */
 export type Documents = Record<string, string>;
 
 export const urlOf = (name: string): string => `https://ads.example/${name}`;
 
 export interface Resolved {
   result: VastResult;
-  /** In order. */
+  /** The requested URLs, in order. */
   requested: string[];
 }
 
-/** Resolves `https://ads.example/start`, or another start. */
+/** Resolves `https://ads.example/start`, or another first document. */
 export async function resolve(
   documents: Documents,
   more: Partial<ResolveOptions> = {},
@@ -124,23 +124,23 @@ export async function resolve(
   return { result, requested };
 }
 
-/** The ad in one document. */
+/** Resolves a single document, and returns its ad. */
 export async function adIn(ad: string, more: Partial<VastRules> = {}) {
   const { result } = await resolve({ start: vast(ad) }, { rules: { ...rules, ...more } });
   if (!result.ad) throw new Error(`No ad: ${result.noAd.code} ${result.noAd.reason}`);
   return result.ad;
 }
 
-/** Why one document has no ad. */
+/** Resolves a single document, and returns the reason why there is no ad. */
 export async function rejectionOf(document: string, more: Partial<VastRules> = {}) {
   const { result } = await resolve({ start: document }, { rules: { ...rules, ...more } });
-  if (!result.noAd) throw new Error('There is an ad.');
+  if (!result.noAd) throw new Error('Expected no ad.');
   return result.noAd;
 }
 
 /**
- * The longest stretch of a resolution without a pause, in milliseconds of CPU time: what the machine does
- * meanwhile is not the reader's. The garbage collector is, but not every time: the best of ten runs counts.
+ * Returns the longest time for which resolving documents blocks the event loop, in milliseconds. Measures CPU time, so
+ * that other processes have no effect, and returns the best of ten runs, because some include a garbage collection.
  */
 export async function stallOf(documents: Documents): Promise<number> {
   let best = Infinity;

@@ -70,7 +70,7 @@ describe('macros', () => {
     expect(requested).toEqual(['https://ads.example/start']);
   });
 
-  test('that only the ad defines are passed to its chain’s trackers', async () => {
+  test('that only the ad defines are expanded in the trackers of its whole chain', async () => {
     const { result } = await resolve({
       start: vast(
         inline({
@@ -79,7 +79,7 @@ describe('macros', () => {
         }),
       ),
     });
-    if (!result.ad) throw new Error('There is no ad.');
+    if (!result.ad) throw new Error('Expected an ad.');
     const tracker = '[ADSERVINGID]|[UNIVERSALADID]|[ASSETURI]|[ADTYPE]|[REASON]';
     expect(expandMacros(tracker, adMacros(result.ad), moment)).toBe(
       's%201|ad-id.org%20X|https%3A%2F%2Fcdn.example%2Fad.mp4|video|2',

@@ -21,7 +21,7 @@ function checkResult({ ad, noAd, errors, trace }: VastResult): void {
   ];
   expect(urls.every(isWebUrl)).toBe(true);
   if (ad.clickThrough !== undefined) expect(ad.clickThrough).toMatch(/^https?:\/\//);
-  // Neither NaN nor undefined: what is stored is what was read.
+  // The ad contains neither NaN nor undefined, so storing it as JSON does not change it.
   expect(JSON.parse(JSON.stringify(ad))).toEqual(ad);
 }
 
@@ -45,6 +45,6 @@ test('mutated documents neither crash nor stall the reader', async () => {
     }),
     { numRuns },
   );
-  // Most mutations break a document; enough of them must get past the parser to test what is behind it.
+  // Most mutations break the document, but enough of them must yield an ad, so that code after the parser is tested.
   expect(ads).toBeGreaterThan(numRuns / 10);
 });

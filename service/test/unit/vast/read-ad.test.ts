@@ -184,7 +184,7 @@ describe('an InLine ad', () => {
 
   test.each([
     ['4.0', '<UniversalAdId idRegistry="r" idValue="x">x</UniversalAdId>'],
-    ['4.0 without a text', '<UniversalAdId idRegistry="r" idValue="x"/>'],
+    ['4.0 without text content', '<UniversalAdId idRegistry="r" idValue="x"/>'],
     ['4.1', '<UniversalAdId idRegistry="r">x</UniversalAdId>'],
   ])('has the universal ad id of VAST %s', async (_version, creative) => {
     expect((await adIn(inline({ creative }))).universalAdIds).toEqual([{ registry: 'r', id: 'x' }]);
@@ -281,7 +281,7 @@ describe('the media of an ad', () => {
     ['a stream', file('type="video/mp4" delivery="streaming"'), 'is streamed'],
     ['HEVC', file('type="video/mp4" codec="hvc1.1.6.L93"'), 'has codec hvc1.1.6.L93'],
     ['http', file('type="video/mp4"', 'http://cdn.example/x'), 'has no usable URL'],
-    ['of no type', file(''), 'is of no declared type'],
+    ['a file without a type', file(''), 'is of no declared type'],
     ['missing', '', 'is missing'],
   ])('is rejected with 403 when it is only %s', async (_what, media, reason) => {
     const rejection = await rejectionOf(vast(inline({ media })));
@@ -311,8 +311,8 @@ describe('the media of an ad', () => {
   test.each([
     ['the player’s size', [sized(640, 360, 600), sized(1_280, 720, 1_500)], '720-1500'],
     ['the better bitrate', [sized(1_280, 720, 800), sized(1_280, 720, 2_500)], '720-2500'],
-    ['a bitrate in the limit', [sized(1_280, 720, 9_000), sized(640, 360, 600)], '360-600'],
-    ['the first of two alike', [sized(1_280, 720, 0), sized(1_280, 720, 0)], '720-0'],
+    ['a bitrate below the limit', [sized(1_280, 720, 9_000), sized(640, 360, 600)], '360-600'],
+    ['the first of two equal files', [sized(1_280, 720, 0), sized(1_280, 720, 0)], '720-0'],
     ['a known size', [sized(0, 0, 900), sized(640, 360, 600)], '360-600'],
   ])('has %s', async (_what, media, expected) => {
     const ad = await adIn(inline({ media: media.join('') }));

@@ -2,7 +2,7 @@ import type { ErrorReport, VastAd } from '../../../src/demand/vast/ad.ts';
 
 /** The expected result of a public sample. */
 export interface Expected {
-  /** The file that plays, its declared duration and its click-through URL; or the error code. */
+  /** The selected media file, its declared duration and the click-through URL. */
   ad?: {
     media: string;
     durationMs: number;
@@ -12,7 +12,7 @@ export interface Expected {
   };
   noAd?: number;
   trackers: VastAd['trackers'];
-  /** The offset, a space, the URL. */
+  /** Entries of the form `<offset> <URL>`. */
   progress: string[];
   errors: ErrorReport[];
 }
@@ -21,7 +21,7 @@ type Trackers = VastAd['trackers'];
 type Scheme = 'http' | 'https';
 
 const none = { trackers: {}, progress: [], errors: [] };
-/** No ad, by an error that is reported to these URLs. */
+/** Expects no ad, and an error that is reported to these URLs. */
 const rejected = (noAd: ErrorReport['code'], ...urls: string[]): Expected => ({
   ...none,
   noAd,
@@ -40,7 +40,7 @@ const quartiles = (scheme: Scheme): Trackers => ({
   thirdQuartile: [at(scheme, 'thirdQuartile')],
 });
 
-/** The ad that most samples of the IAB contain. */
+/** The ad in most of the IAB's samples. */
 const intro = (
   scheme: Scheme,
   more: Partial<Expected> & { clickThrough?: string } = {},
@@ -113,7 +113,7 @@ const target: Expected = {
 const inFolder = (folder: string, files: Record<string, Expected>): [string, Expected][] =>
   Object.entries(files).map(([name, expected]) => [`${folder}/${name}`, expected]);
 
-/** By the path in the repository InteractiveAdvertisingBureau/VAST_Samples: all of its 75 files. */
+/** All 75 files in InteractiveAdvertisingBureau/VAST_Samples, by path. */
 export const iabSamples = new Map<string, Expected>([
   ...inFolder('VAST 1-2.0 Samples', {
     'Inline_LinearRegular_VAST2.0.xml': target,
@@ -141,7 +141,7 @@ export const iabSamples = new Map<string, Expected>([
     'vast_inline_nonlinear.xml': rejected(201, error('http')),
     'vast_wrapper_linear_1.xml': rejected(403, 'http://example.com/wrapper/error', error('http')),
     'vast_wrapper_linear_2.xml': rejected(403, error('http')),
-    // They refer to files that are not in the repository.
+    // These refer to files that are not in the repository.
     'vast_wrapper_nonlinear_1.xml': rejected(301, 'http://example.com/wrapper/error'),
     'vast_wrapper_nonlinear_2.xml': rejected(301),
   }),
@@ -198,7 +198,7 @@ export const iabSamples = new Map<string, Expected>([
       'https',
       'http://mytrackingurl/clickTracking',
     ),
-    // These two refer to an ad of the samples for 4.0.
+    // These two refer to an ad in the samples for VAST 4.0.
     'Viewable_Impression-test.xml': viewable('https'),
     'Wrapper_Tag-test.xml': wrapped('https', 'http'),
   }),
@@ -226,7 +226,7 @@ export const iabSamples = new Map<string, Expected>([
 
 const example = (...paths: string[]) => paths.map((path) => `http://example.com/${path}`);
 
-/** The linear ad of `sample.xml`, behind wrappers that add these. */
+/** The linear ad in `sample.xml`, in a chain of wrappers that add these trackers. */
 const sample = (outer: Trackers = {}, outerProgress: string[] = []): Expected => {
   const trackers: Trackers = {
     impression: example(
@@ -290,7 +290,7 @@ const wrapperA: Trackers = {
 const dailymotionLinear: Expected = { ...withoutPage(intro('http')), progress: [] };
 const emptyNoCreative = 'empty-no-creative_inline-error';
 
-/** By the name in `spec/samples` of the repository dailymotion/vast-client-js: all of its 16 XML files. */
+/** All 16 XML files in `spec/samples` of dailymotion/vast-client-js, by name. */
 export const dailymotionSamples = new Map<string, Expected>(
   inFolder('spec/samples', {
     'empty-no-ad.xml': rejected(303, ...example('empty-no-ad')),

@@ -1,6 +1,6 @@
 /*
- * Resolves the public samples of other people, which are not part of this repository. `VAST_SAMPLES` names
- * a folder with clones of InteractiveAdvertisingBureau/VAST_Samples, dailymotion/vast-client-js, or both.
+ * Resolves public third-party samples, which are not part of this repository. `VAST_SAMPLES` is the path of a folder
+ * with clones of InteractiveAdvertisingBureau/VAST_Samples, dailymotion/vast-client-js, or both.
  */
 import { readdirSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
@@ -59,7 +59,7 @@ function testSamples(root: string): void {
     server.close();
   });
 
-  // A folder may have one of the suites, but then all of it.
+  // The folder may contain only one of the suites, but must contain all of its files.
   const present = suites.filter(({ samples }) => samples.some(({ file }) => file !== undefined));
 
   test('are present', () => {
@@ -74,7 +74,7 @@ function testSamples(root: string): void {
   }
 }
 
-/** A tag on another server; `samples.test` is where each file of the folder is. */
+/** Resolves a sample with a tag at `samples.test`, which serves all files in the folder. */
 const resolveSample = (file: string): Promise<VastResult> =>
   resolveVast(
     { tagUrl: `http://samples.test/${file.split('/').map(encodeURIComponent).join('/')}` },
@@ -94,7 +94,7 @@ async function fetchFromServer(url: string): Promise<FetchResult> {
   return { status: 'ok', text: await response.text(), url };
 }
 
-/** Reduces a result to the fields in the table of expectations. */
+/** Reduces a result to the fields of {@link Expected}. */
 function summarize({ ad, noAd, errors }: VastResult): Expected {
   if (!ad) return { noAd: noAd.code, trackers: {}, progress: [], errors };
   const { clickThrough, icons, captions, durationMs = 0 } = ad;
@@ -115,8 +115,8 @@ function summarize({ ad, noAd, errors }: VastResult): Expected {
 }
 
 /**
- * The file that a URL stands for: its own, if the URL names it; that with the same path in a repository,
- * such as `…/master/VAST 3.0 Samples/Wrapper_Tag-test.xml`; or the only one of that name.
+ * Returns the file for a URL: the file with the URL's path; the file whose path is a suffix of it, as in
+ * `…/master/VAST 3.0 Samples/Wrapper_Tag-test.xml`; or the only file with the same name.
  */
 function fileOf(url: string): string | undefined {
   const path = decodeURIComponent(new URL(url).pathname).slice(1);

@@ -60,7 +60,7 @@ describe('a chain of wrappers', () => {
     ['the ad', { outer: 'o', inner: 'i', ad: 'a' }, 'a'],
     ['the inner wrapper', { outer: 'o', inner: 'i' }, 'i'],
     ['the outer wrapper', { outer: 'o' }, 'o'],
-  ])('has the nearest click-through URL, that of %s', async (_who, by, expected) => {
+  ])('has the nearest click-through URL, from %s', async (_who, by, expected) => {
     const { outer, inner, ad }: { outer?: string; inner?: string; ad?: string } = by;
     const clicks = (name?: string) =>
       name === undefined ? {} : { clicks: tags('ClickThrough', `https://${name}.example/`) };
@@ -72,7 +72,7 @@ describe('a chain of wrappers', () => {
     expect(result.ad?.clickThrough).toBe(`https://${expected}.example/`);
   });
 
-  test('shows the icons of all levels, but only the nearest one per program', async () => {
+  test('shows the icons of all levels, but only the innermost one per program', async () => {
     const icon = (program: string, file: string) =>
       `<Icon program="${program}"><StaticResource><![CDATA[https://cdn.example/${file}]]></StaticResource></Icon>`;
     const { result } = await resolve({
@@ -208,7 +208,7 @@ describe('a chain of wrappers', () => {
     expect(result.noAd).toMatchObject({ code: 301, reason: expect.stringContaining('hang up') });
   });
 
-  test('is rejected with 303 when it ends in an empty document, which is also notified', async () => {
+  test('is rejected with 303 when it ends in an empty document, whose error URLs are requested too', async () => {
     const { result } = await resolve({
       start: vast(wrapper(urlOf('b'), { body: error('w') })),
       b: vast(error('empty')),
@@ -253,7 +253,7 @@ describe('a chain of wrappers', () => {
 
   test.each([
     ['the same code', 'IAB7'],
-    ['a code below it', 'IAB7-39'],
+    ['a subcategory', 'IAB7-39'],
   ])('is rejected with 205 when a wrapper blocks %s', async (_what, code) => {
     const { result } = await resolve(
       categories(
@@ -268,7 +268,7 @@ describe('a chain of wrappers', () => {
   test.each([
     ['another code', '<Category>IAB70</Category>'],
     [
-      'the same code of another authority',
+      'the same code from another authority',
       '<Category authority="https://d.example">IAB7</Category>',
     ],
     ['no category', ''],
@@ -339,7 +339,7 @@ describe('a document with several ads', () => {
     expect(result.errors.at(-1)?.urls).toEqual([reported(last)]);
   });
 
-  test('has no ad for a wrapper that allows no pods if it is a pod', async () => {
+  test('has no ad if it is a pod and the wrapper allows no pods', async () => {
     const { result } = await resolve({
       start: vast(wrapper(urlOf('b'))),
       b: vast(named('a', 'sequence="1"'), named('b', 'sequence="2"')),
@@ -372,13 +372,16 @@ describe('a document with several ads', () => {
     ['is tried', '', 'https://t.example/next'],
     ['is tried', 'fallbackOnNoAd="true"', 'https://t.example/next'],
     ['is not tried', 'fallbackOnNoAd="false"', undefined],
-  ])('%s further after an empty wrapper with %j', async (_what, attributes, expected) => {
-    const { result } = await resolve({
-      start: vast(wrapper(urlOf('b'), { wrapper: attributes }), named('next')),
-      b: vast(),
-    });
-    expect(result.ad?.trackers.impression?.[0]).toBe(expected);
-  });
+  ])(
+    'has a next ad that %s after an empty wrapper with %j',
+    async (_what, attributes, expected) => {
+      const { result } = await resolve({
+        start: vast(wrapper(urlOf('b'), { wrapper: attributes }), named('next')),
+        b: vast(),
+      });
+      expect(result.ad?.trackers.impression?.[0]).toBe(expected);
+    },
+  );
 
   test('continues within its pod after an empty wrapper without fallback', async () => {
     const { result } = await resolve({
@@ -398,7 +401,7 @@ describe('a document with several ads', () => {
     expect(result.noAd).toMatchObject({ code: 302 });
   });
 
-  test('has at most ten ads tried', async () => {
+  test('causes at most ten attempts to read an ad', async () => {
     const many = Array.from({ length: 100 }, (_, index) => unplayable(`a${index}`));
     const { result } = await resolve({ start: vast(...many) });
     expect(result.errors).toHaveLength(10);
