@@ -3,7 +3,7 @@ import { firstIdAt } from '../platform/ids.ts';
 import type { Database, Scope } from '../store/database.ts';
 import type { Snapshot } from './snapshot.ts';
 
-/** Why a player currently gets no ad from a placement, and until when. */
+/** The reason why a player may not see an ad at a placement now, and the time at which it ends. */
 interface CapResult {
   reason: 'frequency_capped' | 'cooldown';
   retryAtMs: number;
@@ -17,8 +17,8 @@ export const capWindowMs = (placement: Pick<Placement, 'cooldown_s' | 'frequency
 export const servedWithinMs = 900_000;
 
 /**
- * Whether an additional rewarded impression exceeds the cap or violates the cooldown. Impressions after it count
- * just like those before it: completions arrive in any order, and reporting the latest first must not gain anything.
+ * Whether an additional rewarded impression exceeds the cap or violates the cooldown. Later impressions count like
+ * earlier ones, because completions arrive in any order, and reporting the latest one first must not evade the limits.
  */
 export function exceedsCaps(
   placement: Placement,
@@ -38,7 +38,7 @@ export function exceedsCaps(
 }
 
 /**
- * Applies the frequency cap and the cooldown to a player's verified impressions of a placement (unix milliseconds,
+ * Applies the frequency cap and the cooldown to a player's verified impressions at a placement (Unix milliseconds,
  * in any order). If both apply, the one that ends later is returned.
  */
 export function checkCaps(
@@ -91,9 +91,9 @@ export function reserve(budget: DailyBudget): () => void {
 const dayMs = 86_400_000;
 /** Ads expire ten minutes after their decision. */
 const outstandingMs = 600_000;
-/** Prior for the share of ads that are seen: as if this many ads had been served and all of them seen. */
+/** Prior for the share of ads that are seen: equivalent to this many served ads that were all seen. */
 const priorCount = 20;
-/** Lower bound on that share, so that reservations never exceed twice the remaining impressions. */
+/** Lower bound on the share of ads that are seen, so that reservations never exceed twice the remaining impressions. */
 const minSeenShare = 0.5;
 /**
  * Share of the remaining impressions that one process may reserve, because several processes may count them at the same

@@ -41,16 +41,16 @@ interface Deps {
 
 interface AccountView {
   version: number;
-  /** Monotonic times of the next reads, although the version is the same. */
+  /** Monotonic times of the next reads for an unchanged version; see {@link rereadsMs}. */
   rereadsAtMs: readonly number[];
   snapshots: Record<Environment, Snapshot>;
   dailyBudgets: Record<Environment, Map<string, DailyBudget>>;
 }
 
 /**
- * In a Citus cluster, a commit is visible on the coordinator, which has the versions, a moment before it is on the shard.
- * Therefore an account is read again this long after its version has changed. Usually the first time is enough; if a node
- * fails during the commit, the cluster completes it within a minute (`citus.recover_2pc_interval`).
+ * In a Citus cluster, a commit becomes visible on the coordinator, which has the versions, slightly before it does on the
+ * shard. Therefore an account is read again this long after its version has changed. Usually the first repetition is
+ * enough; if a node fails during the commit, the cluster completes it within a minute (`citus.recover_2pc_interval`).
  */
 const rereadsMs = [500, 2_000, 10_000, 90_000];
 
@@ -128,7 +128,7 @@ export async function openConfiguration({
     syncedAtMs = startedAtMs;
   };
 
-  /** Refreshes again if requested during a refresh, because that one may have read too early. */
+  /** Refreshes again if requested during a refresh, because the running refresh may have read too early. */
   const refresh = (accountId?: string): Promise<void> => {
     if (accountId !== undefined) requested.add(accountId);
     if (running) {

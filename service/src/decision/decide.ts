@@ -12,12 +12,12 @@ import {
 type Reason = NonNullable<Decision['reason']>;
 
 /** All inputs of a decision. */
-export interface DecisionFacts {
+export interface DecideInput {
   snapshot: Snapshot;
   entry: PlacementEntry;
   request: DecisionRequest;
   context: PolicyContext;
-  /** Times of the player's verified impressions of the placement within its cap window, in unix milliseconds. */
+  /** Times of the player's verified impressions at the placement within its cap window, in Unix milliseconds. */
   servedAtMs: readonly number[];
   /** Budgets of house ads with a daily cap, by house ad id. */
   dailyBudgets: ReadonlyMap<string, Pick<DailyBudget, 'served' | 'allowance'>>;
@@ -42,29 +42,29 @@ export type Verdict = Filled | Unfilled;
  * candidate, kill switches, policies, schedule, format, review and daily cap; the player's caps. Then chooses an
  * eligible candidate. If there is none, the candidate that passed the most checks determines the reason.
  */
-export function decide(facts: DecisionFacts): Verdict {
-  const checked = checkRequest(facts);
+export function decide(input: DecideInput): Verdict {
+  const checked = checkRequest(input);
   if ('status' in checked) return checked;
-  const { entry, nowMs } = facts;
+  const { entry, nowMs } = input;
   const { policies } = checked;
   const { candidates, placement } = entry;
   const eligible = candidates.filter(
-    (candidate) => rejectionOf(candidate, policies, facts) === undefined,
+    (candidate) => rejectionOf(candidate, policies, input) === undefined,
   );
   // Recomputes the rejections instead of storing them, because explanations are rarely read.
   const explain = () =>
     candidates.map((candidate) =>
-      explanation(candidate, rejectionOf(candidate, policies, facts)?.verdict ?? 'eligible'),
+      explanation(candidate, rejectionOf(candidate, policies, input)?.verdict ?? 'eligible'),
     );
   if (eligible.length === 0) {
-    const rejections = candidates.map((candidate) => rejectionOf(candidate, policies, facts));
+    const rejections = candidates.map((candidate) => rejectionOf(candidate, policies, input));
     const [furthest] = rejections.toSorted((a, b) => (b?.stage ?? 0) - (a?.stage ?? 0));
     return unfilled(furthest?.outcome ?? { status: 'no_fill', reason: 'no_candidates' }, explain());
   }
 
-  const capped = checkCaps(placement, facts.servedAtMs, nowMs);
+  const capped = checkCaps(placement, input.servedAtMs, nowMs);
   if (capped) return unfilled({ status: 'no_fill', ...capped }, explain());
-  const candidate = choose(eligible, facts.random);
+  const candidate = choose(eligible, input.random);
   if (!candidate) return unfilled({ status: 'no_fill', reason: 'no_candidates' }, explain());
   return new Filled(candidate, explain);
 }
@@ -80,7 +80,7 @@ export function checkRequest({
   entry,
   context,
   nowMs,
-}: DecisionFacts): Unfilled | { policies: readonly Policy[] } {
+}: DecideInput): Unfilled | { policies: readonly Policy[] } {
   const { placement } = entry;
   if (isKilled(snapshot, { placementId: placement.id, placement: placement.name }, nowMs)) {
     return unfilled({ status: 'no_fill', reason: 'killed' });
@@ -96,7 +96,7 @@ export function checkRequest({
 /** Returns why an external source must not be called; undefined if it may be. */
 export function sourceRejection(
   { id, child_directed: allowsChildren }: ExternalSource,
-  { snapshot, entry, request, context, nowMs }: DecisionFacts,
+  { snapshot, entry, request, context, nowMs }: DecideInput,
 ): string | undefined {
   if (isKilled(snapshot, { sourceId: id }, nowMs)) return 'killed';
   // Sources stored by earlier releases may list banner placements.
@@ -110,8 +110,8 @@ export function sourceRejection(
 }
 
 /** Returns why an external ad's creative must not be shown; undefined if it may be. */
-export function rejectAd(ad: Ad, facts: DecisionFacts): string | undefined {
-  const { snapshot, entry, context, nowMs } = facts;
+export function rejectAd(ad: Ad, input: DecideInput): string | undefined {
+  const { snapshot, entry, context, nowMs } = input;
   const { creative } = ad;
   if (isKilled(snapshot, { advertiserId: creative.advertiser_id }, nowMs)) return 'killed';
   const policies = entry.policies.filter((policy) => applies(policy, context));
@@ -121,8 +121,8 @@ export function rejectAd(ad: Ad, facts: DecisionFacts): string | undefined {
 }
 
 /**
- * A class, because V8 gives every object literal with a getter its own hidden class, which retains the request until
- * the next full garbage collection.
+ * A class, because V8 creates a separate hidden class for every object literal with a getter, which retains the request
+ * until the next full garbage collection.
  */
 class Filled {
   readonly status = 'filled';
@@ -162,9 +162,9 @@ const reject = (stage: number, reason: Reason, verdict: string = reason): Reject
 function rejectionOf(
   candidate: Candidate,
   policies: readonly Policy[],
-  facts: DecisionFacts,
+  input: DecideInput,
 ): Rejection | undefined {
-  const { snapshot, request, nowMs, dailyBudgets } = facts;
+  const { snapshot, request, nowMs, dailyBudgets } = input;
   const { creative, houseAd } = candidate;
   if (
     isKilled(

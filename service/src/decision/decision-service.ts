@@ -10,7 +10,7 @@ import { capWindowMs, reserve, servedWithinMs } from './caps.ts';
 import type { Configuration } from './configuration.ts';
 import {
   decide,
-  type DecisionFacts,
+  type DecideInput,
   type PolicyContext,
   simulateVerdict,
   type Verdict,
@@ -131,7 +131,7 @@ interface Evaluation {
   sourceCounts?: readonly SourceCount[];
 }
 
-/** Evaluates a request without external sources and without storing the decision. Synchronous if no query is needed. */
+/** Evaluates a request without external sources and without storing the decision. Synchronous if it needs no query. */
 export function evaluateRequest(
   deps: EvaluateDeps,
   input: EvaluationInput,
@@ -139,7 +139,8 @@ export function evaluateRequest(
   const viewer = viewerOf(deps, input);
   const served = readServed(deps.database, input, viewer);
   const finish = (servedAtMs: readonly number[]): HouseEvaluation => ({
-    verdict: simulateVerdict(input.request.simulate) ?? decide(factsOf(deps, input, servedAtMs)),
+    verdict:
+      simulateVerdict(input.request.simulate) ?? decide(decideInputOf(deps, input, servedAtMs)),
     viewer,
   });
   return served instanceof Promise ? served.then(finish) : finish(served);
@@ -155,9 +156,12 @@ export async function evaluateWithSources(
   input: EvaluationInput,
 ): Promise<Evaluation> {
   const viewer = viewerOf(deps, input);
-  const facts = factsOf(deps, input, await readServed(deps.database, input, viewer));
+  const decideInput = decideInputOf(deps, input, await readServed(deps.database, input, viewer));
   const describe = createDescribeRequest(deps, input);
-  return { ...(await decideWithSources(deps.external, input.scope, facts, describe)), viewer };
+  return {
+    ...(await decideWithSources(deps.external, input.scope, decideInput, describe)),
+    viewer,
+  };
 }
 
 /** Viewport assumed for clients that don't report theirs: a phone in landscape orientation, in CSS pixels. */
@@ -189,7 +193,7 @@ function createDescribeRequest(
     ...(origin !== undefined && { origin }),
   };
   return (source, blocked) => {
-    // The id differs per source, so that sources cannot correlate a player.
+    // Each source receives a different id, so that sources cannot correlate players.
     const user =
       userRef === undefined ? {} : { userId: pseudonym(scope, `${source.id}\n${userRef}`) };
     return { ...common, player: disclose({ ...player, ...user }), blocked };
@@ -198,11 +202,11 @@ function createDescribeRequest(
 
 const msPerHour = 3_600_000;
 
-function factsOf(
+function decideInputOf(
   { configuration, random }: EvaluateDeps,
   { scope, entry, request, client: { device, country }, nowMs }: EvaluationInput,
   servedAtMs: readonly number[],
-): DecisionFacts {
+): DecideInput {
   const context: PolicyContext = {
     childDirected: request.child_directed ?? false,
     hour: Math.floor(nowMs / msPerHour) % 24,
@@ -229,7 +233,7 @@ const viewerOf = (
 ): string | undefined =>
   request.user_ref === undefined ? undefined : pseudonym(scope, request.user_ref);
 
-/** Reads the times of the player's verified impressions within the cap window. Placements without caps need no query. */
+/** Reads the times of the player's verified impressions within the cap window. No query if there are no caps. */
 function readServed(
   database: Database,
   { scope, entry: { placement }, nowMs }: EvaluationInput,
@@ -256,10 +260,10 @@ function readServed(
   return rows.then((impressions) => impressions.map((row) => row.served_at.getTime()));
 }
 
-/** Returns the player's pseudonym, used to check caps and overlapping watches. Does not reveal the `user_ref`. */
+/** Returns the player's pseudonym for caps and overlapping watches, which does not reveal the `user_ref`. */
 export type Pseudonym = (scope: Scope, userRef: string) => string;
 
-/** Pseudonyms are keyed hashes, so that they can be stored for children, whose `user_ref` must not be. */
+/** Uses keyed hashes as pseudonyms, because they can be stored for children, whose `user_ref` must not be stored. */
 export function createPseudonyms(key: string): Pseudonym {
   const mac = createMac(key);
   return ({ accountId, environment }, userRef) =>

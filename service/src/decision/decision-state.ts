@@ -3,7 +3,7 @@ import type { AdEvent, DecisionRequest, Reward, RewardStatus } from '@trueward/p
 /** Why traffic is invalid. Invalid traffic is counted, but neither billed nor rewarded. */
 export type InvalidReason = 'bot' | 'impossible_order';
 
-/** A filled decision, against which its events are judged. Times are unix milliseconds. */
+/** The state of a filled decision, which determines how its events are judged. Times are in Unix milliseconds. */
 export interface DecisionState {
   id: string;
   placement: string;
@@ -52,12 +52,12 @@ export interface RecordedEvent {
 }
 
 /**
- * Whether the event causes the impression and the reward to be judged again. Other types are only counted and checked
- * for their order.
+ * Whether the event causes the impression and the reward to be judged again. Other events are only counted, and their
+ * order is checked.
  */
 export const isEvidence = ({ type }: Pick<RecordedEvent, 'type'>): boolean =>
   type === 'start' || type === 'impression' || type === 'viewable' || type === 'complete';
 
-/** Returns the unique key of an event. Devices choose event ids independently, so an id is unique only within its decision. */
+/** Returns the unique key of an event. Devices choose event ids, so an id is unique only within its decision. */
 export const keyOf = ({ decisionId, id }: Pick<RecordedEvent, 'decisionId' | 'id'>): string =>
   `${decisionId}/${id}`;

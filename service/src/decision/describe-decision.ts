@@ -25,14 +25,14 @@ export const lifetimeMs = 600_000;
 const timestamp = (ms: number): string => new Date(ms).toISOString();
 
 /** Turns a verdict into the response and the row to store. */
-export function describeDecision(facts: DecisionInput): {
+export function describeDecision(input: DecisionInput): {
   decision: Decision;
   stored: NewDecision;
 } {
-  const { verdict, scope, entry, id, nowMs } = facts;
+  const { verdict, scope, entry, id, nowMs } = input;
   const { placement } = entry;
   const expiresAtMs = Math.min(nowMs + lifetimeMs, offerExpiry(verdict));
-  const record = describeRecord(facts, expiresAtMs);
+  const record = describeRecord(input, expiresAtMs);
   const decision: Decision = {
     id,
     status: verdict.status,
@@ -43,7 +43,7 @@ export function describeDecision(facts: DecisionInput): {
   };
   if (scope.environment === 'sandbox') decision.explain = verdict.explain.map(withoutSourceData);
   if (verdict.status === 'filled') {
-    describeAd(decision, facts, verdict.candidate, expiresAtMs);
+    describeAd(decision, input, verdict.candidate, expiresAtMs);
     return { decision, stored: { scope, record } };
   }
   decision.reason = verdict.reason;
@@ -59,11 +59,11 @@ export function describeDecision(facts: DecisionInput): {
   return { decision, stored: { scope, record, event: { type: 'policy.blocked', data } } };
 }
 
-/** Whether the reason is plain words, without numbers, URLs or quoted text. */
+/** Whether a reason contains only words, and no numbers, URLs or quoted text. */
 const isPlain = (reason: string): boolean => /^[A-Za-z’ ,-]+\.?$/.test(reason);
 
 /**
- * Removes reasons that contain an external source's price, floor or URL, because clients may get only plain sentences.
+ * Removes reasons that may contain an external source's price, floor or URL, because clients must not receive these.
  * Operators see the full reason in the stored decision.
  */
 function withoutSourceData(item: Explanation): Explanation {

@@ -11,7 +11,7 @@ import type { Scope } from '../store/database.ts';
 import { checkCaps } from './caps.ts';
 import {
   checkRequest,
-  type DecisionFacts,
+  type DecideInput,
   decide,
   rejectAd,
   sourceRejection,
@@ -62,23 +62,23 @@ export type DescribeRequest = (
 /**
  * Decides for a placement with external sources. Sources of the same priority are called concurrently, best priority
  * first, and the eligible ad with the best price wins. If no source of a priority has an ad, the next priority follows.
- * A house ad beats sources of a worse priority, which are then not called, and loses to sources of its own priority.
+ * A house ad wins against sources of a worse priority, which are not called, and loses to sources of the same priority.
  */
 export async function decideWithSources(
   deps: ExternalDeps,
   scope: Scope,
-  facts: DecisionFacts,
+  input: DecideInput,
   describe: DescribeRequest,
 ): Promise<ExternalDecision> {
-  const { entry, nowMs } = facts;
-  const checked = checkRequest(facts);
+  const { entry, nowMs } = input;
+  const checked = checkRequest(input);
   if ('status' in checked) return { verdict: checked };
-  const house = decide(facts);
+  const house = decide(input);
   // A capped player can't get an ad, so no source is called.
-  if (checkCaps(entry.placement, facts.servedAtMs, nowMs)) return { verdict: house };
+  if (checkCaps(entry.placement, input.servedAtMs, nowMs)) return { verdict: house };
   const houseAdPriority = house.status === 'filled' ? house.candidate.houseAd.priority : Infinity;
   const endMs = deps.clock.monotonicMs() + deps.budgetMs;
-  const auction = new Auction(deps, scope, facts);
+  const auction = new Auction(deps, scope, input);
   for (const priority of new Set(entry.sources.map((source) => source.priority))) {
     if (priority > houseAdPriority) break;
     const tier = entry.sources.filter((source) => source.priority === priority);
@@ -93,20 +93,20 @@ export async function decideWithSources(
 
 /** Minimum remaining time for a request to be worthwhile. */
 const minRequestMs = 50;
-/** Minimum remaining lifetime of an ad, since one that expires sooner would expire before most players see it. */
+/** Minimum remaining lifetime of an ad, because most players would not see an ad before it expires otherwise. */
 const minLifetimeMs = 30_000;
 
 /** Collects the responses of one decision's sources. */
 class Auction {
   readonly #deps: ExternalDeps;
   readonly #scope: Scope;
-  readonly #facts: DecisionFacts;
+  readonly #input: DecideInput;
   readonly #explain: Explanation[] = [];
   readonly #notices: Notice[] = [];
   readonly #counts: SourceCount[] = [];
 
-  constructor(deps: ExternalDeps, scope: Scope, facts: DecisionFacts) {
-    [this.#deps, this.#scope, this.#facts] = [deps, scope, facts];
+  constructor(deps: ExternalDeps, scope: Scope, input: DecideInput) {
+    [this.#deps, this.#scope, this.#input] = [deps, scope, input];
   }
 
   /** Requests offers from the sources of one priority, and returns the best eligible ad. */
@@ -117,7 +117,7 @@ class Auction {
   ): Promise<ExternalCandidate | undefined> {
     const responses = await Promise.all(
       tier.map(async (source) => {
-        const rejection = sourceRejection(source, this.#facts);
+        const rejection = sourceRejection(source, this.#input);
         const timeoutMs = Math.min(source.timeout_ms, remainingMs);
         if (rejection !== undefined || timeoutMs < minRequestMs) {
           this.#note(source, rejection ?? 'timeout');
@@ -134,7 +134,7 @@ class Auction {
       }),
     );
     // Ties are broken at random, so that no source wins all of them.
-    const shift = Math.floor(this.#facts.random * responses.length);
+    const shift = Math.floor(this.#input.random * responses.length);
     const offers = [...responses.slice(shift), ...responses.slice(0, shift)].flat();
     let chosen: ExternalCandidate | undefined;
     for (const { source, response, offer, limitAdTracking } of offers.toSorted(byPrice)) {
@@ -154,7 +154,7 @@ class Auction {
   /** Returns the decision for the chosen ad of an external source. */
   fill(candidate: ExternalCandidate, house: Verdict): ExternalDecision {
     const { source, offer, limitAdTracking } = candidate;
-    const { nowMs } = this.#facts;
+    const { nowMs } = this.#input;
     const houseExplain = house.explain.map((item) =>
       item.verdict === 'chosen' ? { ...item, verdict: 'priority_or_weight' } : item,
     );
@@ -192,7 +192,7 @@ class Auction {
   }
 
   #judge(offeredAd: Omit<ExternalCandidate, keyof Ad>): ExternalCandidate | Loss {
-    const { snapshot, nowMs } = this.#facts;
+    const { snapshot, nowMs } = this.#input;
     const { source, offer } = offeredAd;
     const ad = snapshot.findExternalCreative(source.id, offer.creativeKey);
     if (ad) this.#deps.noteOffer(this.#scope.accountId, ad.creative.id);
@@ -208,7 +208,7 @@ class Auction {
       };
     if (offer.expiresAtMs !== undefined && offer.expiresAtMs < nowMs + minLifetimeMs)
       return { verdict: 'refused: The ad expires too soon.', reason: lossReasons.filtered };
-    const verdict = rejectAd(ad, this.#facts);
+    const verdict = rejectAd(ad, this.#input);
     if (verdict === undefined) return { ...ad, ...offeredAd };
     const reason = verdict === 'not_approved' ? lossReasons.disapproved : lossReasons.filtered;
     return { verdict, reason };
@@ -216,7 +216,7 @@ class Auction {
 
   #count(
     { id: sourceId }: ExternalSource,
-    { offer, verdict, facts: { ms } }: SourceResponse,
+    { offer, verdict, details: { ms } }: SourceResponse,
   ): void {
     // No request is sent while the source's circuit is open.
     if (verdict !== 'circuit_open') {
@@ -237,7 +237,7 @@ class Auction {
     result?: ExternalCandidate | Loss,
   ): void {
     const creative = result && 'creative' in result ? { creative_id: result.creative.id } : {};
-    this.#explain.push({ source_id: id, name, ...creative, verdict, ...response?.facts });
+    this.#explain.push({ source_id: id, name, ...creative, verdict, ...response?.details });
   }
 }
 
@@ -256,7 +256,7 @@ const outbid: Loss = { verdict: 'outbid', reason: lossReasons.outbid };
 const byPrice = (a: { offer: Offer }, b: { offer: Offer }): number =>
   b.offer.priceMicros - a.offer.priceMicros;
 
-const blockedBy = (policies: DecisionFacts['entry']['policies']): OfferRequest['blocked'] => ({
+const blockedBy = (policies: DecideInput['entry']['policies']): OfferRequest['blocked'] => ({
   advertisers: [...new Set(policies.flatMap(({ block }) => block.domains ?? []))],
   categories: [...new Set(policies.flatMap(({ block }) => block.categories ?? []))],
   seats: [],

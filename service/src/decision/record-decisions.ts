@@ -41,7 +41,7 @@ export interface SourceCount {
   reason?: string;
 }
 
-/** A new row of the `decisions` table, by column name; times are unix milliseconds. */
+/** A new row of the `decisions` table, by column name. Times are in Unix milliseconds. */
 export interface DecisionRecord {
   id: string;
   status: 'filled' | 'no_fill' | 'blocked';
@@ -131,8 +131,8 @@ const countStored = 'SELECT count(*) AS stored FROM inserted';
 const firstSum = firstColumn + columns.length;
 
 /**
- * Inserts decisions and their roll-ups in one statement, because each statement costs a round trip, with the embedded
- * database one to its thread.
+ * Inserts decisions and their roll-ups in one statement, because each statement costs a round trip to the server, or to
+ * the embedded database's thread.
  */
 const insert = `${insertDecisions},
   counted AS (${addSums(firstSum)})

@@ -141,7 +141,7 @@ export function compileSnapshot(resources: readonly AnyResource[]): Snapshot {
   };
 }
 
-/** The resources by which a kill switch can stop an ad. A placement matches by id or name. */
+/** The resources of an ad that a kill switch can name. A placement matches by id or name. */
 interface KillTarget {
   placementId?: string;
   placement?: string;

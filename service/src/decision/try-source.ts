@@ -22,7 +22,7 @@ interface Trial {
 }
 
 export interface TrialResult {
-  /** As in a decision's explanation; `offer` if only the creative's review prevents the ad from being shown. */
+  /** The verdict in a decision's explanation; `offer` if only the creative's review prevents the ad from being shown. */
   verdict: string;
   /** The source's latency; absent if no request was sent. */
   ms?: number;
@@ -39,7 +39,7 @@ export interface TrialResult {
   review?: Creative['review']['status'];
 }
 
-/** Resolves to undefined when the placement does not exist. Stores and counts nothing, and sends no notices or trackers. */
+/** Runs a trial, which stores, counts and reports nothing. Resolves to undefined when the placement does not exist. */
 export type TrySource = (scope: Scope, trial: Trial) => Promise<TrialResult | undefined>;
 
 export function createTrySource(deps: EvaluateWithSourcesDeps): TrySource {
@@ -68,7 +68,7 @@ export function createTrySource(deps: EvaluateWithSourcesDeps): TrySource {
       { ...deps, external },
       {
         scope,
-        // Without house ads, because one with a better priority would win before the source is called.
+        // Without house ads, because a house ad with a better priority would win before the source is called.
         entry: { ...stored, candidates: [], sources: [source] },
         request: { placement, consent: { status: consent } },
         client,

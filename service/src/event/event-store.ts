@@ -14,7 +14,7 @@ const iso = (ms: number): string => new Date(ms).toISOString();
 
 /**
  * Serializes transactions that decide about the same players' rewards. `ON CONFLICT` locks a row even if it does not
- * update it; rows are updated at most once a day, because each update writes a new row version.
+ * update it. A row is updated at most once a day, because each update writes a new row version.
  */
 export async function lockViewers(
   queries: Queries,
@@ -34,9 +34,9 @@ export async function lockViewers(
 }
 
 /*
- * Lookups by id are prepared statements with cached plans. To use the index regardless of the table's size, they look
- * up one id at a time (LATERAL; OFFSET 0 prevents flattening). With a list of ids, a plan cached at the start of a week
- * would later scan all of the account's rows in that week.
+ * Lookups by id are prepared statements with cached plans. They look up one id at a time (LATERAL; OFFSET 0 prevents
+ * flattening), so that their plans use the index regardless of the table's size. With a list of ids, a plan cached at the
+ * start of a week would later scan all of the account's rows in that week.
  */
 
 /** Selects a time as Unix milliseconds, which are cheaper to format and parse than a date. */

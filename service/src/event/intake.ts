@@ -87,8 +87,8 @@ type ReadResult =
   { event: RecordedEvent; claims: TokenClaims } | { code: NonNullable<EventResult['code']> };
 
 /**
- * Checks an event's token and converts its time to the service's clock. The time that the event spent on the device is
- * the difference between two readings of the same clock, so the skew cancels out.
+ * Checks an event's token and converts the event's time to the service's clock. The time from the event to the request
+ * is the difference between two readings of the device's clock, so the clock skew cancels out.
  */
 export function readEvent(
   event: AdEvent,
@@ -97,7 +97,7 @@ export function readEvent(
   if (!claims || claims.accountId !== scope.accountId) return { code: 'token_invalid' };
   if (claims.environment !== scope.environment) return { code: 'environment_mismatch' };
   if (claims.decisionId !== event.decision_id) return { code: 'decision_mismatch' };
-  // This process's clock may be behind that of the process that issued the decision.
+  // This process's clock may be behind the clock of the process that issued the decision.
   const receivedAtMs = Math.max(arrivedAtMs, claims.issuedAtMs);
   const offsetMs = receivedAtMs - sentAtMs;
   const reportedAtMs = instantOf(event.occurred_at) + offsetMs;

@@ -6,7 +6,7 @@ import type { DecisionState, RecordedEvent } from '../decision/decision-state.ts
 import type { Transition } from './transitions.ts';
 import type { ViewerHistory } from './viewer-history.ts';
 
-interface Facts {
+interface JudgeInput {
   snapshot: Snapshot;
   nowMs: number;
   /** Recorded events by decision. */
@@ -34,14 +34,17 @@ export function isDecisionKilled(
 }
 
 /**
- * Judges the impressions and rewards of decisions that have new evidence. They are judged in order, because the results
- * of earlier ones count as history for later ones. Returns the state changes.
+ * Judges the impressions and rewards of decisions that have new evidence. Decisions are judged in order, because each
+ * result is part of the history for the next decision. Returns the state changes.
  */
-export function judgeDecisions(facts: Facts, decisions: readonly DecisionState[]): Transition[] {
+export function judgeDecisions(
+  input: JudgeInput,
+  decisions: readonly DecisionState[],
+): Transition[] {
   return decisions.flatMap((decision) => {
-    const transition = judge(facts, decision);
+    const transition = judge(input, decision);
     if (!hasChanged(transition)) return [];
-    facts.history.add(transition);
+    input.history.add(transition);
     return [transition];
   });
 }
@@ -51,34 +54,34 @@ const hasChanged = ({ before, after }: Transition): boolean =>
   after.servedAtMs !== before.servedAtMs ||
   after.rewardState !== before.rewardState;
 
-function judge(facts: Facts, before: DecisionState): Transition {
-  const events = facts.evidence.get(before.id) ?? [];
+function judge(input: JudgeInput, before: DecisionState): Transition {
+  const events = input.evidence.get(before.id) ?? [];
   const invalidReason = before.invalidReason ?? checkTraffic(before.requiredMs, events) ?? null;
   const isInvalid = invalidReason !== null;
   const servedAtMs =
     before.servedAtMs ?? (isInvalid ? null : (checkImpression(before, events) ?? null));
   const withImpression = { ...before, invalidReason, servedAtMs };
-  const verdict = judgeReward(facts, withImpression, events);
+  const verdict = judgeReward(input, withImpression, events);
   // A new reason for a pending reward is not a transition.
   if (!verdict || verdict.state === before.rewardState) return { before, after: withImpression };
   const after = {
     ...withImpression,
     rewardState: verdict.state,
     rewardReason: verdict.reason ?? null,
-    // This process's clock may be behind that of the process that issued the decision.
-    settledAtMs: verdict.state === 'pending' ? null : Math.max(facts.nowMs, before.issuedAtMs),
+    // This process's clock may be behind the clock of the process that issued the decision.
+    settledAtMs: verdict.state === 'pending' ? null : Math.max(input.nowMs, before.issuedAtMs),
   };
   return { before, after, ...(verdict.watch ? { watch: verdict.watch } : {}) };
 }
 
 function judgeReward(
-  facts: Facts,
+  input: JudgeInput,
   decision: DecisionState,
   events: RecordedEvent[],
 ): RewardVerdict | undefined {
   const { rewardState, format, id, servedAtMs, invalidReason } = decision;
   if (rewardState !== 'none' && rewardState !== 'pending') return undefined;
-  const rejection = format === 'rewarded' ? facts.rejectedCompletions.get(id) : undefined;
+  const rejection = format === 'rewarded' ? input.rejectedCompletions.get(id) : undefined;
   return (
     rejection ??
     checkReward({
@@ -86,19 +89,19 @@ function judgeReward(
       events,
       servedAtMs: servedAtMs ?? undefined,
       invalid: invalidReason !== null,
-      killed: isDecisionKilled(facts.snapshot, decision, facts.nowMs),
-      otherWatches: facts.history.otherWatches(decision),
-      capped: servedAtMs !== null && isCapped(facts, decision, servedAtMs),
+      killed: isDecisionKilled(input.snapshot, decision, input.nowMs),
+      otherWatches: input.history.otherWatches(decision),
+      capped: servedAtMs !== null && isCapped(input, decision, servedAtMs),
     })
   );
 }
 
 /**
- * Caps are checked again when an ad is completed, so that requesting many ads up front does not evade them. Only ads
- * that earned a reward count: if two ads play at the same time in two tabs, the first to complete is rewarded.
+ * Checks the caps again when an ad is completed, so that requesting many ads in advance does not evade them. Only ads
+ * that earned a reward count: if two ads play at the same time in two tabs, the first one to complete is rewarded.
  */
 function isCapped(
-  { snapshot, history }: Facts,
+  { snapshot, history }: JudgeInput,
   decision: DecisionState,
   servedAtMs: number,
 ): boolean {

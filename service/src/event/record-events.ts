@@ -56,8 +56,8 @@ interface Deps {
 }
 
 /**
- * Maximum number of events per transaction. A single request can contain 500, and the account's other devices wait for
- * the transaction to end.
+ * Maximum number of events per transaction, because the account's other devices wait for the transaction to end. A single
+ * request can contain 500 events.
  */
 const maxEventsPerBatch = 1_000;
 
@@ -110,7 +110,7 @@ async function record(
   };
 }
 
-/** Restarts the transaction if more players turn out to need locks. */
+/** Records the events. Restarts the transaction if more players have to be locked. */
 async function recordWithRetry(
   deps: Deps,
   batch: EventBatch,
@@ -207,7 +207,7 @@ function affectedBy(
   return decisions.filter(({ id }) => affected.has(id) || rejectedCompletions.has(id));
 }
 
-interface Facts {
+interface JudgeInput {
   evidence: ReadonlyMap<string, RecordedEvent[]>;
   snapshot: Snapshot;
   nowMs: number;
@@ -219,7 +219,7 @@ async function judge(
   queries: Queries,
   scope: Scope,
   decisions: readonly DecisionState[],
-  { evidence, snapshot, nowMs, rejectedCompletions }: Facts,
+  { evidence, snapshot, nowMs, rejectedCompletions }: JudgeInput,
 ): Promise<Transition[]> {
   if (decisions.length === 0) return [];
   const history = await readHistory(queries, scope, snapshot, decisions, evidence);
@@ -306,8 +306,8 @@ class ViewersNotLockedError extends Error {
 }
 
 /**
- * Rewards may be earned only while their player is locked. Usually the completion arrives last, and its request
- * identifies the player; but a later event may also complete the evidence.
+ * Requires locks on all players who may earn a reward. Usually the completion arrives last, so its request names the
+ * players to lock, but an event after the completion can also provide the missing evidence.
  *
  * @param viewers the locked players
  * @throws ViewersNotLockedError when a player is not locked.

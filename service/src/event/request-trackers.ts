@@ -15,7 +15,7 @@ import type { Queries, Scope } from '../store/database.ts';
 import { isDecisionKilled } from './judge-decisions.ts';
 import { isServed, type Transition } from './transitions.ts';
 
-interface Facts {
+interface TrackerInput {
   scope: Scope;
   snapshot: Snapshot;
   nowMs: number;
@@ -47,9 +47,9 @@ interface Progress {
 export async function requestTrackers(
   queries: Queries,
   box: Pick<SecretBox, 'seal'>,
-  facts: Facts,
+  input: TrackerInput,
 ): Promise<{ counts: Count[]; hasRequests: boolean }> {
-  const { scope, decisions, nowMs } = facts;
+  const { scope, decisions, nowMs } = input;
   const external = [...decisions.values()].filter(({ houseAdId }) => houseAdId === null);
   if (external.length === 0) return { counts: [], hasRequests: false };
   const chosenAds = await readChosenAds(
@@ -59,13 +59,13 @@ export async function requestTrackers(
   );
   const progress = external.flatMap((decision) => {
     const chosen = chosenAds.get(decision.id);
-    return chosen ? [progressOf(facts, decision, chosen)] : [];
+    return chosen ? [progressOf(input, decision, chosen)] : [];
   });
-  const counts = progress.flatMap((item) => countRevenue(facts, item));
+  const counts = progress.flatMap((item) => countRevenue(input, item));
   const requests: NewRequest[] = [];
   for (const item of progress) {
-    const rejection = rejectionOf(facts, item);
-    if (rejection === undefined) requests.push(...requestsOf(box, facts, item));
+    const rejection = rejectionOf(input, item);
+    if (rejection === undefined) requests.push(...requestsOf(box, input, item));
     else if (item.due.length > 0) {
       const count = countOf(scope, item.decision, nowMs, rejection.metric, rejection.reason);
       counts.push({ ...count, increment: item.due.length });
@@ -75,11 +75,11 @@ export async function requestTrackers(
   return { counts, hasRequests: requests.length > 0 };
 }
 
-function progressOf(facts: Facts, before: DecisionState, chosen: ChosenAd): Progress {
-  const transition = facts.transitions.find(({ after }) => after.id === before.id);
+function progressOf(input: TrackerInput, before: DecisionState, chosen: ChosenAd): Progress {
+  const transition = input.transitions.find(({ after }) => after.id === before.id);
   const decision = transition?.after ?? before;
-  const events = facts.events.get(before.id) ?? [];
-  const earlier = events.filter((event) => !facts.accepted.has(event));
+  const events = input.events.get(before.id) ?? [];
+  const earlier = events.filter((event) => !input.accepted.has(event));
   const due = dueTrackers(chosen, playbackOf(before, earlier), playbackOf(decision, events));
   return { decision, chosen, due, isServed: transition !== undefined && isServed(transition) };
 }
@@ -101,7 +101,7 @@ const playbackOf = (
 
 /** Returns the metric by which the trackers are counted as not requested; undefined if they may be requested. */
 function rejectionOf(
-  { snapshot, nowMs }: Facts,
+  { snapshot, nowMs }: TrackerInput,
   { decision, chosen }: Progress,
 ): { metric: string; reason?: string } | undefined {
   if (decision.invalidReason !== null)
@@ -113,7 +113,7 @@ function rejectionOf(
 
 function requestsOf(
   box: Pick<SecretBox, 'seal'>,
-  { nowMs, clientOf }: Facts,
+  { nowMs, clientOf }: TrackerInput,
   { decision: { id }, chosen, due }: Progress,
 ): NewRequest[] {
   if (due.length === 0) return [];
@@ -145,7 +145,7 @@ const maxPriceMicros = 1e12;
  * Counts the stored price per thousand impressions; reports divide the sum, so that no fraction is lost. An invalid
  * price is skipped, because it must not fail the transaction, which also rewards the player.
  */
-function countRevenue({ scope }: Facts, { decision, chosen, isServed }: Progress): Count[] {
+function countRevenue({ scope }: TrackerInput, { decision, chosen, isServed }: Progress): Count[] {
   const { priceMicros, currency } = chosen;
   const isValid =
     Number.isSafeInteger(priceMicros) && priceMicros > 0 && priceMicros <= maxPriceMicros;

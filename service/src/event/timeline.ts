@@ -10,7 +10,7 @@ import { checkStored, forAccount } from '../store/unnest.ts';
  *
  * The elements are id, type, time since the first event was received, time in flight (received − occurred), offset,
  * clamped, watched, visible ratio, visible time and detail; times are in milliseconds. Absent trailing elements are
- * omitted. A leading `~` in an id stands for the first id up to its last hyphen, because SDK ids (32 characters) differ
+ * omitted. A leading `~` in an id abbreviates the first id up to its last hyphen, because SDK ids (32 characters) differ
  * only after it. The view `recorded_events` reads the same format.
  */
 
@@ -160,7 +160,7 @@ function assertPossible(event: RecordedEvent): void {
  */
 export const maxEvents = 200;
 
-/** Outcome for one event: new, already stored, or beyond its decision's limit. */
+/** Outcome for one event: new, already stored, or rejected because its decision has too many events. */
 type Outcome = 'new' | 'stored' | 'too_many';
 
 /** Recorded events by decision. */
@@ -177,7 +177,7 @@ const append = `INSERT INTO timelines (account_id, decision_id, events)
 
 /**
  * Appends events to their decisions' timelines in one statement. The decisions must have been locked before the
- * evidence was read. If an id occurs twice, the first event wins. `written` settles when the statement does.
+ * evidence was read. Of several events with the same id, only the first is stored. `written` settles with the statement.
  */
 export function appendEvents(
   queries: Queries,

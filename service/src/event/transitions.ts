@@ -17,7 +17,7 @@ const iso = (ms: number | null | undefined): string | null =>
   ms == null ? null : new Date(ms).toISOString();
 
 /**
- * Writes state changes, on condition that each row is still in the state in which it was judged. The rows have been
+ * Writes state changes, on the condition that each row is still in the state in which it was judged. The rows have been
  * locked since they were read, so a failed condition indicates a bug.
  */
 export async function writeTransitions(

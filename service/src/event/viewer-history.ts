@@ -7,11 +7,11 @@ import type { DecisionState, RecordedEvent } from '../decision/decision-state.ts
 import { readRewardedAds, readWatches } from './event-store.ts';
 import type { Transition } from './transitions.ts';
 
-/** The players' other activity on which verdicts depend, including state changes from the same batch. */
+/** Other activity of the players that affects verdicts, including state changes from the same batch. */
 export interface ViewerHistory {
   /** Returns the player's other watches that earned a reward. */
   otherWatches(decision: DecisionState): Watch[];
-  /** Returns the times of the player's other rewarded impressions at the placement, less than `withinMs` from `atMs`. */
+  /** Returns when the player had other rewarded impressions at the placement, less than `withinMs` from `atMs`. */
   rewardedAround(decision: DecisionState, atMs: number, withinMs: number): number[];
   add(transition: Transition): void;
 }

@@ -1,6 +1,6 @@
 import type { Clock } from '../platform/clock.ts';
 
-/** Stops requests to a failing host, separately for each source, so that no source is affected by another. */
+/** Stops requests to a failing host, separately for each source, so that sources do not affect each other. */
 export interface CircuitBreaker {
   /** Whether a request may be made now. After a pause, one request at a time tests whether the host has recovered. */
   allows(sourceId: string, host: string): boolean;
@@ -33,7 +33,7 @@ export function createCircuitBreaker(clock: Pick<Clock, 'monotonicMs'>): Circuit
       const circuit = circuits.get(keyOf(sourceId, host));
       if (circuit?.retryAtMs === undefined) return true;
       if (clock.monotonicMs() < circuit.retryAtMs) return false;
-      // The next trial waits for this one's result, or for another pause.
+      // The next probe waits for the result of this one, or for another pause.
       circuit.retryAtMs = clock.monotonicMs() + pauseMs;
       return true;
     },

@@ -40,7 +40,7 @@ export function createRequestOffer(deps: Deps): RequestOffer {
       const response = await requestExternal({
         sourceId: source.id,
         url,
-        // Wrappers and win notices can refer to other hosts, which must not get the credentials.
+        // Wrappers and win notices can refer to other hosts, which must not receive the credentials.
         ...(new URL(url).host === sourceHost && {
           credentials: await readHeaders(request.accountId, source),
         }),
@@ -67,7 +67,7 @@ export function createRequestOffer(deps: Deps): RequestOffer {
           ? await callTag(call, source.tag_url)
           : await callBidder(call, source.endpoint_url);
       const ms = Math.round(clock.monotonicMs() - startedMs);
-      return { ...emptyResponse, ...response, facts: { ...response.facts, ms } };
+      return { ...emptyResponse, ...response, details: { ...response.details, ms } };
     } catch (error) {
       const reason = error instanceof Error ? error.message : String(error);
       return { ...emptyResponse, verdict: `source_error: ${reason.slice(0, 200)}` };
@@ -79,7 +79,7 @@ export function createRequestOffer(deps: Deps): RequestOffer {
 
 const emptyResponse: SourceResponse = {
   verdict: 'no_bid',
-  facts: {},
+  details: {},
   notices: [],
   onWin: [],
   onLoss: () => [],

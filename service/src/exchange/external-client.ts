@@ -14,7 +14,7 @@ export interface ExternalRequest {
   /** Whether http and loopback IPs are allowed, for development. */
   loopback: boolean;
   sandbox: boolean;
-  /** Aborts when the source's time is up. */
+  /** Aborts at the source's deadline. */
   signal: AbortSignal;
 }
 
@@ -54,7 +54,7 @@ class UnusableError extends Error {
   }
 }
 
-/** Requests documents within size and time limits, and only from public IPs, also after redirects. */
+/** Requests documents within size and time limits, and only from public IPs, even after redirects. */
 export function createRequestExternal({ agents, breaker }: Deps): RequestExternal {
   const follow = async (external: ExternalRequest): Promise<ExternalResponse> => {
     let { url } = external;
@@ -86,7 +86,7 @@ export function createRequestExternal({ agents, breaker }: Deps): RequestExterna
     const credentials = isSameHost ? external.credentials : {};
     const response = await request(url, {
       method: external.body === undefined ? 'GET' : 'POST',
-      // Uncompressed, because compressed bodies would need separate limits: a kilobyte can expand to a gigabyte.
+      // Uncompressed, because compressed bodies would need another limit, on their decompressed size.
       headers: { ...external.headers, ...credentials, 'accept-encoding': 'identity' },
       ...(external.body === undefined ? {} : { body: external.body }),
       dispatcher: external.loopback ? agents.development : agents.strict,
@@ -156,7 +156,7 @@ async function readText(body: Dispatcher.ResponseData['body']): Promise<string> 
   return Buffer.concat(chunks).toString('utf8');
 }
 
-/** Reads a short body to its end, so that the connection can be reused. */
+/** Reads a short body to the end, so that the connection can be reused. */
 const discard = (body: Dispatcher.ResponseData['body'], signal: AbortSignal): Promise<void> =>
   body.dump({ limit: 16_384, signal });
 

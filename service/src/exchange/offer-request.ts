@@ -49,14 +49,14 @@ export interface SourceResponse {
   /** Why there is no offer; `offer` if there is one. */
   verdict: string;
   /** Details for the decision's explanation. */
-  facts: Pick<Explanation, 'ms' | 'http_status' | 'vast_error'>;
+  details: Pick<Explanation, 'ms' | 'http_status' | 'vast_error'>;
   /** Notices that are due whether or not the offer is chosen. */
   notices: Notice[];
   /** Notices that are due if the offer is chosen. */
   onWin: Notice[];
   /** Returns the notices that are due if the offer is not chosen. */
   onLoss(reason: LossReason): Notice[];
-  /** Steps of resolving the ad, for people who try a source. */
+  /** Steps of resolving the ad, shown in trials. */
   trace: VastResult['trace'];
 }
 
@@ -78,12 +78,12 @@ export interface SourceCall {
   send(url: string, body?: string): Promise<ExternalResponse>;
 }
 
-/** A response without the fields that are set in the same way for all sources. */
+/** A response without the fields that have the same value for all sources. */
 export type PartialResponse = Partial<SourceResponse> & Pick<SourceResponse, 'verdict'>;
 
 /** Minimum and maximum ad duration, as in the schemas. */
 export const [minDurationMs, maxDurationMs] = [1_000, 120_000];
-/** Maximum preferred bitrate in kilobits per second; ad servers' bitrate for 1080p. */
+/** Maximum preferred bitrate in kilobits per second, which ad servers use for 1080p. */
 const maxBitrate = 6_000;
 const maxMediaBytes = 20_000_000;
 export const serverUserAgent = 'Trueward/1';

@@ -24,7 +24,7 @@ import {
 } from './offer-request.ts';
 import { describeResult, errorNotices, findVastAd, offerOf } from './vast-source.ts';
 
-/** Maximum bids whose markup is parsed. Of the best ones, the first with an ad is used. */
+/** Maximum number of bids whose markup is parsed, best bid first, until one has an ad. */
 const maxBidsRead = 3;
 
 /** Requests an offer from a bidder. */
@@ -33,13 +33,13 @@ export async function callBidder(call: SourceCall, endpointUrl: string): Promise
   const body = JSON.stringify(buildBidRequest(bidRequestInput(call)));
   const response = await send(endpointUrl, body);
   if (response.status === 'failed') {
-    const facts = response.httpStatus === undefined ? {} : { http_status: response.httpStatus };
+    const details = response.httpStatus === undefined ? {} : { http_status: response.httpStatus };
     return {
       verdict: response.kind === 'error' ? `source_error: ${response.reason}` : response.kind,
-      facts,
+      details,
     };
   }
-  const facts = { http_status: response.httpStatus };
+  const details = { http_status: response.httpStatus };
   const rules = {
     requestId: request.transactionId,
     currency: source.currency,
@@ -47,8 +47,8 @@ export async function callBidder(call: SourceCall, endpointUrl: string): Promise
     blocked: request.blocked,
   };
   const read = readBidResponse(response.text, rules);
-  if (read.status === 'no_bid') return { verdict: 'no_bid', facts };
-  if (read.status === 'malformed') return { verdict: `source_error: ${read.reason}`, facts };
+  if (read.status === 'no_bid') return { verdict: 'no_bid', details };
+  if (read.status === 'malformed') return { verdict: `source_error: ${read.reason}`, details };
   const auction = { requestId: request.transactionId };
   const lossNotices = (bid: BidIds, lossReason: LossReason): Notice[] => {
     const url = lossNotice(bid, auction, lossReason);
@@ -63,12 +63,12 @@ export async function callBidder(call: SourceCall, endpointUrl: string): Promise
     const [first] = read.rejected;
     return {
       verdict: isBelowFloor ? 'below_floor' : `refused: ${first?.reason ?? ''}`,
-      facts,
+      details,
       notices,
     };
   }
   return readBids(call, [chosen, ...others.slice(0, maxBidsRead - 1)], {
-    facts,
+    details,
     notices: [
       ...notices,
       ...others.slice(maxBidsRead - 1).flatMap((bid) => lossNotices(bid, lossReasons.outbid)),
@@ -78,7 +78,7 @@ export async function callBidder(call: SourceCall, endpointUrl: string): Promise
 }
 
 interface AuctionState {
-  facts: PartialResponse['facts'] & object;
+  details: PartialResponse['details'] & object;
   /** Notices that are due so far. */
   notices: Notice[];
   lossNotices(bid: BidIds, lossReason: LossReason): Notice[];
@@ -88,7 +88,7 @@ interface AuctionState {
 async function readBids(
   call: SourceCall,
   [bid, ...others]: readonly [Bid, ...Bid[]],
-  { facts, notices, lossNotices }: AuctionState,
+  { details, notices, lossNotices }: AuctionState,
 ): Promise<PartialResponse> {
   const { deps, source, request, send } = call;
   const auction = { requestId: request.transactionId };
@@ -99,7 +99,11 @@ async function readBids(
     return next(
       call,
       others,
-      { facts, notices: [...notices, ...lossNotices(bid, lossReasons.noMarkup)], lossNotices },
+      {
+        details,
+        notices: [...notices, ...lossNotices(bid, lossReasons.noMarkup)],
+        lossNotices,
+      },
       verdict,
     );
   }
@@ -119,7 +123,7 @@ async function readBids(
   const allNotices = [...notices, ...errorNotices(result.errors, macros, deps)];
   if (!result.ad) {
     const failed = {
-      facts,
+      details,
       notices: [...allNotices, ...lossNotices(bid, lossReasons.invalid)],
       lossNotices,
     };
@@ -142,7 +146,7 @@ async function readBids(
   };
   return {
     verdict: 'offer',
-    facts,
+    details,
     trace: result.trace,
     offer: offerOf(result.ad, terms, request),
     notices: [...allNotices, ...outbid],
@@ -151,14 +155,14 @@ async function readBids(
   };
 }
 
-/** Tries the next bid; without one, returns `verdict`, the reason why the last bid failed. */
+/** Tries the next bid. If there is none, returns `verdict`, the reason why the last bid failed. */
 async function next(
   call: SourceCall,
   [bid, ...others]: readonly Bid[],
   state: AuctionState,
   verdict: string,
 ): Promise<PartialResponse> {
-  if (!bid) return { verdict, facts: state.facts, notices: state.notices };
+  if (!bid) return { verdict, details: state.details, notices: state.notices };
   return readBids(call, [bid, ...others], state);
 }
 

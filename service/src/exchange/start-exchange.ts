@@ -24,10 +24,10 @@ interface Deps {
 /** Connect timeout. An auction would be over before a slower connection is established. */
 const connectTimeoutMs = 1_000;
 
-/** Starts the client for external sources. It has its own agents, because those for webhooks wait longer for a connection. */
+/** Starts the client for external sources. It has separate agents, because webhooks have a longer connect timeout. */
 export function startExchange({ clock, demandMetrics, readHeaders, stopping }: Deps): {
   requestOffer: RequestOffer;
-  /** Returns the source's hosts to which this process has paused requests, because they have failed repeatedly. */
+  /** Returns the source's hosts to which this process sends no requests for now, because they failed repeatedly. */
   openHosts(sourceId: string): string[];
   stop(): Promise<void>;
 } {
@@ -46,9 +46,9 @@ export function startExchange({ clock, demandMetrics, readHeaders, stopping }: D
     openHosts: breaker.openHosts,
     async requestOffer(source, ...request) {
       const response = await requestOffer(source, ...request);
-      const { verdict, facts } = response;
+      const { verdict, details } = response;
       const [outcome = ''] = verdict.split(':', 1);
-      demandMetrics.observeCall(source.kind, outcome, (facts.ms ?? 0) / 1_000);
+      demandMetrics.observeCall(source.kind, outcome, (details.ms ?? 0) / 1_000);
       return response;
     },
     async stop() {

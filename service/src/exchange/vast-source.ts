@@ -117,7 +117,7 @@ export function offerOf(
   };
 }
 
-/** Returns macro values about the request for trackers. The IP and the browser come from each event instead. */
+/** Returns the values of tracker macros that describe the decision request. Each event adds the IP and the browser. */
 function contextMacros(request: OfferRequest): MacroValues {
   const names = [
     'DOMAIN',
@@ -133,7 +133,7 @@ function contextMacros(request: OfferRequest): MacroValues {
   );
 }
 
-/** Whether an id is known: ad servers send `unknown` where the standard requires an id. */
+/** Whether an id is known. Ad servers send `unknown` where the standard requires an id. */
 const isKnown = (id: string): boolean => !/^unknown$/i.test(id.trim());
 
 function keyOf(ad: VastAd, creativeId: string | undefined): string {
@@ -174,7 +174,7 @@ export function describeResult(
 ): PartialResponse {
   const { trace, noAd } = result;
   const httpStatus = last?.httpStatus;
-  const facts = {
+  const details = {
     ...(httpStatus !== undefined && { http_status: httpStatus }),
     ...(noAd !== undefined && { vast_error: noAd.code }),
   };
@@ -184,5 +184,5 @@ export function describeResult(
       return last.kind === 'error' ? `source_error: ${last.reason}` : last.kind;
     return noAd.code === vastErrorCodes.noAds ? 'no_bid' : `refused: ${noAd.reason}`;
   };
-  return { verdict: verdictOf(), facts, trace };
+  return { verdict: verdictOf(), details, trace };
 }

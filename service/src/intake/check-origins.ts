@@ -20,7 +20,7 @@ interface Origin {
 }
 
 const intervalMs = 60_000;
-/** Longer than a source's jobs from one round can take. If the process dies, another one takes over after this time. */
+/** Longer than a source's jobs from one round can take. If the process dies, another one takes over after the lease. */
 const leaseMs = 1_800_000;
 /** Maximum comparisons per source and per account in one round. */
 const maxPerSource = 5;
@@ -72,7 +72,7 @@ async function checkOrigins(deps: IntakeDeps): Promise<void> {
   }
 }
 
-/** Claims due comparisons. PostgreSQL rechecks the condition on locked rows, so two processes never claim the same one. */
+/** Claims due comparisons. PostgreSQL rechecks the condition on locked rows, so no two processes claim the same row. */
 const claim = (queries: Queries, accountId: string, now: Date): Promise<Origin[]> =>
   queries.query<Origin>(
     `UPDATE creative_origins SET due_at = $3
@@ -113,7 +113,7 @@ async function checkOrigin(
     if (isUnavailable)
       log.debug({ creativeId: origin.creative_id, reason: error.message }, 'origin unavailable');
     else log.error({ err: error, ...origin }, 'could not check an external creative');
-    // Our copy stays in use, because it is still the one that was reviewed.
+    // Our copy stays in use, because it is the reviewed file.
     await reschedule(deps, origin, origin.sha256).catch(() => undefined);
     return false;
   }
@@ -140,8 +140,8 @@ const isUnoffered = (
   clock.nowMs() - offeredAt.getTime() > unofferedMs;
 
 /**
- * Archives a creative that its source no longer offers, so that it doesn't take up space in the review queue and in the
- * source's quota. Rejected creatives are kept, so that a source can't get another review by pausing one.
+ * Archives a creative that its source no longer offers, because it would fill the review queue and the source's quota.
+ * Rejected creatives are kept; otherwise a source could get another review by not offering the creative for a while.
  */
 async function archive(deps: IntakeDeps, origin: Origin): Promise<boolean> {
   const { account_id: accountId, environment, creative_id: id } = origin;
@@ -193,8 +193,8 @@ async function reschedule(
 }
 
 /**
- * Returns a creative whose file has changed to the review queue, with a copy of the new file, or unchanged if the new
- * file cannot be shown. A person always decides: automatic approval doesn't apply to replaced files.
+ * Returns a creative whose file has changed to the review queue, with a copy of the new file, or with the old copy if the
+ * new file cannot be shown. Automatic approval doesn't apply to replaced files.
  */
 async function quarantine(
   deps: IntakeDeps,

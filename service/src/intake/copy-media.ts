@@ -17,7 +17,7 @@ export interface MediaDeps {
 export type VideoMedia = Extract<Media, { format: 'video' }>;
 export type CreativeIcon = NonNullable<Creative['icons']>[number];
 
-/** How the files of one creative are fetched. */
+/** Options for fetching the files of one creative. */
 export interface FetchRules {
   loopback: boolean;
   signal: AbortSignal;

@@ -40,7 +40,7 @@ export async function findCreative(
   return row && { ...row.document, id: row.id };
 }
 
-/** Maximum creatives per source, in total and pending review: a source could give every ad a new id. */
+/** Maximum creatives per source, in total and pending review, because a source could use a new id for every ad. */
 const maxCreatives = 1_000;
 const maxPending = 200;
 
@@ -66,7 +66,7 @@ export async function checkQuota(queries: Queries, { scope, source }: Submission
     );
 }
 
-/** Applies a configuration change by the service in the same way as an operator's. */
+/** Applies a configuration change by the service in the same way as a change by an operator. */
 export async function changeConfiguration(
   { database, configuration, wake }: ChangeDeps,
   scope: Scope,
@@ -157,7 +157,10 @@ const categoriesOf = ({ categories }: Offer): string[] =>
   [...new Set(categories)].filter((code) => /^[A-Za-z0-9-]{1,32}$/.test(code)).slice(0, 50);
 
 /** Whether the source approves the advertiser automatically. An allowed domain includes its subdomains. */
-function isAutomatic({ source, offer: { advertiserDomain = '' } }: Submission): boolean {
+function isApprovedAutomatically({
+  source,
+  offer: { advertiserDomain = '' },
+}: Submission): boolean {
   const { review, allowed_domains: allowed = [] } = source;
   const domains = allowed.map((domain) => domain.toLowerCase().replace(/^www\./, ''));
   return (
@@ -167,7 +170,7 @@ function isAutomatic({ source, offer: { advertiserDomain = '' } }: Submission): 
 }
 
 function reviewOf(submission: Submission, nowMs: number): Review {
-  if (!isAutomatic(submission)) return unreviewed;
+  if (!isApprovedAutomatically(submission)) return unreviewed;
   return {
     status: 'approved',
     reason_code: 'allowed_domain',
@@ -190,7 +193,8 @@ export async function addIcon(
 ): Promise<void> {
   const creative = await findCreative(operation.queries, submission);
   if (!creative || creative.icons?.some(({ origin_url }) => origin_url === icon.origin_url)) return;
-  const isApproved = isAutomatic(submission) || (await isApprovedIcon(operation, creative, icon));
+  const isApproved =
+    isApprovedAutomatically(submission) || (await isApprovedIcon(operation, creative, icon));
   const target = { kind: 'creative' as const, id: creative.id, ifMatch: undefined };
   await manage.change(operation, target, (before) => ({
     ...before,

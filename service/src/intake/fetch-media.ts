@@ -7,11 +7,11 @@ import { parseWebUrl } from '../demand/web-url.ts';
 import { linkSignal } from '../platform/link-signal.ts';
 import { findUrlProblem } from '../platform/public-address.ts';
 
-/** Why an offer was rejected, for metrics. */
+/** The reason why an offer was rejected, for metrics. */
 export type RejectionReason =
   'unreachable' | 'too_large' | 'unsupported' | 'unknown_advertiser' | 'invalid_id' | 'no_room';
 
-/** An external source's offer cannot be used; the message says why. */
+/** Thrown when an external source's offer cannot be used. The message contains the reason. */
 export class RejectedError extends Error {
   readonly reason: RejectionReason;
   /** Whether a retry may succeed, because the failure doesn't depend on the file itself. */
@@ -49,7 +49,7 @@ interface Deps {
 
 const maxRedirects = 3;
 
-/** Fetches files within size and time limits, and only from public IPs, also after redirects. */
+/** Fetches files within size and time limits, and only from public IPs, even after redirects. */
 export function createFetchMedia({ agents, timeoutMs = 30_000 }: Deps): FetchMedia {
   return async ({ url, maxBytes, loopback }, signal) => {
     const linkedSignal = linkSignal(signal, { timeoutMs });
@@ -63,7 +63,7 @@ export function createFetchMedia({ agents, timeoutMs = 30_000 }: Deps): FetchMed
         const response = await request(currentUrl, {
           dispatcher,
           signal: linkedSignal.signal,
-          // Uncompressed, because the hash is that of the file's bytes.
+          // Uncompressed, because the file itself is hashed and stored.
           headers: { 'accept-encoding': 'identity', 'user-agent': 'Trueward-Intake/1' },
         });
         // Destroying an unfinished body emits an error, which would otherwise be unhandled.
@@ -90,7 +90,7 @@ export function createFetchMedia({ agents, timeoutMs = 30_000 }: Deps): FetchMed
   };
 }
 
-/** Reads the built-in test source's video from `mediaDirectory`, and fetches everything else with `fetchMedia`. */
+/** Reads the built-in test source's video from `mediaDirectory`, and fetches other files with `fetchMedia`. */
 export const withTestAd =
   (fetchMedia: FetchMedia, mediaDirectory: string): FetchMedia =>
   async (media, signal) => {
@@ -142,7 +142,7 @@ async function readBody(
   const tooLarge = `has more than ${maxBytes} bytes`;
   if (Number(headers['content-length'] ?? 0) > maxBytes) reject('too_large', tooLarge);
   const chunks: Buffer[] = [];
-  // Hash chunk by chunk, because hashing 20 MB in one call would block the process for 25 ms.
+  // Hashes each chunk, because hashing 20 MB in one call would block the process for 25 ms.
   const hash = createHash('sha256');
   let size = 0;
   for await (const chunk of body) {

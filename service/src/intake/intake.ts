@@ -28,7 +28,7 @@ export interface IntakeDeps extends MediaDeps, ChangeDeps {
   queue: JobQueue;
   log: Logger;
   development: boolean;
-  /** How long a creative may go without an offer before it is archived; undefined: never archived. */
+  /** How long after its last offer a creative is archived. Undefined keeps creatives forever. */
   unofferedMs: number | undefined;
   demandMetrics: { countIntake(result: IntakeResult): void };
 }
@@ -37,12 +37,12 @@ export interface IntakeDeps extends MediaDeps, ChangeDeps {
 export type IntakeResult = 'copied' | 'replaced' | 'archived' | 'failed' | RejectionReason;
 
 /**
- * Imports an offer's creative as an ordinary one, with our copy of its media and a review. Returns immediately and never
- * throws. A creative that is already queued or was recently rejected costs only a lookup.
+ * Imports an offer's creative as an ordinary creative, with our copy of its media and a review. Returns immediately and
+ * never throws. For a creative that is already queued or was recently rejected, this costs only a lookup.
  */
 export type SubmitOffer = (scope: Scope, source: Submission['source'], offer: Offer) => void;
 
-/** How long to wait before a rejected offer is tried again. */
+/** How long a rejected offer is not tried again. */
 const rejectedForMs = 3_600_000;
 const maxRejected = 10_000;
 

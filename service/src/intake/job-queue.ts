@@ -47,14 +47,14 @@ interface SourceState {
 
 /**
  * Runs each source's jobs one at a time, in order. Sources take turns, and an account can use only a share of the
- * concurrent jobs, so that one account's slow or unusable files don't delay another.
+ * concurrent jobs, so that slow or unusable files don't delay other accounts.
  */
 export function createJobQueue(limits: Partial<Limits> = {}): JobQueue {
   const { running, runningPerAccount, waitingPerSource, pauseMs, maxPauseMs } = {
     ...defaults,
     ...limits,
   };
-  /** In turn order: the next source first. */
+  /** The sources, starting with the one that is next in turn. */
   const sources = new Map<string, SourceState>();
   const keys = new Set<string>();
   /** Accounts of running jobs. */

@@ -21,8 +21,8 @@ const repeatMs = 43_200_000;
 const maxNoted = 100_000;
 
 /**
- * Buffers offers for a minute, so that no decision waits for a write. Offers that a crash loses are recorded when they
- * recur.
+ * Buffers offers for a minute, so that no decision waits for a write. If a crash loses an offer, the source's next offer
+ * of the creative is recorded.
  */
 export function startLastOffers({ database, clock, log }: Deps): LastOffers {
   /** When each creative was last noted, oldest first. */

@@ -1,13 +1,13 @@
-/** A record of an ads.txt file (IAB Tech Lab, ads.txt 1.1): who may sell a site's ads. */
+/** A record of an ads.txt file (IAB Tech Lab, ads.txt 1.1), which authorizes a seller of a site's ads. */
 interface AdsTxtRecord {
-  /** The domain of the advertising system, in lower case. */
+  /** The domain of the advertising system, in lowercase. */
   system: string;
-  /** The id of the seller's account there. */
+  /** The id of the seller's account in that system. */
   seller: string;
   relationship: 'DIRECT' | 'RESELLER';
 }
 
-/** Undefined for anything else than a record: comments, variables such as `contact=`, and invalid lines. */
+/** Parses a line. Returns undefined if it is not a record, but a comment, a variable such as `contact=`, or invalid. */
 export function parseAdsTxtLine(line: string): AdsTxtRecord | undefined {
   const [fields = ''] = line.split(/[#;]/);
   const [system = '', seller = '', relation = ''] = fields.split(',').map((field) => field.trim());
@@ -26,13 +26,13 @@ export function missingAdsTxtLines(file: string, lines: readonly string[]): stri
   });
 }
 
-/** A seller of the site's ads; without a system, at any. */
+/** A seller of the site's ads in an advertising system, or in any system if none is specified. */
 export interface Seller {
   system?: string;
   seller: string;
 }
 
-/** Those of the sellers that no record of the file names. */
+/** Returns the sellers that no record in the file names. */
 export function missingSellers(file: string, sellers: readonly Seller[]): Seller[] {
   const records = recordsOf(file);
   return sellers.filter(

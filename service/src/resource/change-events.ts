@@ -2,19 +2,19 @@ import type { Creative, KillSwitch, WebhookEvent } from '@trueward/protocol/wire
 import type { Queries, Scope } from '../store/database.ts';
 import type { ResourceKind, ResourceKinds } from './resource.ts';
 
-/** A webhook event before it gets its id and time. */
+/** A webhook event without its id and time. */
 export type EventDraft = WebhookEvent extends infer E
   ? E extends WebhookEvent
     ? Pick<E, 'type' | 'data'> & {
-        /** The body must be stored encrypted, because it names a child. */
+        /** Whether the body must be stored encrypted, because it identifies a child. */
         confidential?: boolean;
       }
     : never
   : never;
 
 /**
- * Writes webhook events and their deliveries in the transaction of the change that caused them. Returns
- * whether there is something to deliver after the commit.
+ * Writes webhook events and their deliveries in the transaction of the change that caused them. Returns whether
+ * deliveries were queued.
  */
 export type WriteEvents = (
   queries: Queries,
@@ -22,7 +22,7 @@ export type WriteEvents = (
   drafts: readonly EventDraft[],
 ) => Promise<boolean>;
 
-/** The webhook events for a change; `undefined` for an object that does not exist before or after. Pure. */
+/** Returns the webhook events for a change. Before a creation and after a deletion, the object is undefined. */
 export function changeEvents<K extends ResourceKind>(
   kind: K,
   before: ResourceKinds[K] | undefined,

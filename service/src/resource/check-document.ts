@@ -6,7 +6,7 @@ import type { Queries, Scope } from '../store/database.ts';
 import { checkSource, type SourceRule } from './check-source.ts';
 import type { ResourceKind, Stored } from './resource.ts';
 
-/** Rules between the members of one document, which a schema cannot express. Pure. */
+/** Checks rules between the members of a document that a schema cannot express. Returns the violations. */
 export function checkDocument<K extends ResourceKind>(
   kind: K,
   document: Stored<K>,
@@ -28,9 +28,9 @@ export function checkDocument<K extends ResourceKind>(
   }
 }
 
-/** The errors whose condition is true. */
+/** Returns an error for each rule whose condition is true. */
 const errorsWhere = (...rules: [boolean, string, string][]): FieldError[] =>
-  rules.filter(([wrong]) => wrong).map(([, pointer, message]) => ({ pointer, message }));
+  rules.filter(([isViolated]) => isViolated).map(([, pointer, message]) => ({ pointer, message }));
 
 const checkPlacement = ({ format, reward }: Pick<Placement, 'format' | 'reward'>): FieldError[] =>
   errorsWhere(
@@ -103,11 +103,11 @@ const checkPolicy = ({ block }: Pick<Policy, 'block'>): FieldError[] =>
 
 const webUrlRule = 'must be an http or https URL';
 
-/** `javascript:` in an ad would run in the game's page. */
+/** Whether a URL is safe in an ad: a `javascript:` URL would run in the game's page. */
 const isWebUrl = (text: string | undefined): boolean =>
   text === undefined || (URL.canParse(text) && /^https?:$/.test(new URL(text).protocol));
 
-/** A reference to another object by id. Placements are referenced by name or, in kill switches, by either. */
+/** A reference to another object by id. Placements are referenced by name; kill switches may also use their ids. */
 interface Reference {
   pointer: string;
   kind: ResourceKind;
@@ -116,7 +116,7 @@ interface Reference {
   notBanner?: boolean;
 }
 
-/** The references of a document. Pure. */
+/** Returns a document's references to other objects. */
 export function referencesOf<K extends ResourceKind>(kind: K, document: Stored<K>): Reference[] {
   switch (kind) {
     case 'creative': {
@@ -163,7 +163,7 @@ const referencesAt = (
   names: readonly string[] = [],
 ): Reference[] => names.map((name, index) => ({ pointer: `${pointer}/${index}`, kind, name }));
 
-/** Errors for references to objects that do not exist in the same environment, or must not be referred to. */
+/** Returns errors for references to objects that are missing in the environment or not allowed. */
 export async function checkReferences(
   queries: Queries,
   scope: Scope,
@@ -212,7 +212,7 @@ const referrerConditions: Partial<Record<ResourceKind, string>> = {
   placement: `kind IN ('houseAd', 'policy', 'source') AND document->'placements' ? $4`,
 };
 
-/** The id of an object that refers to this one. */
+/** Returns the id of an object that refers to this one; undefined if there is none. */
 export async function findReferrer(
   queries: Queries,
   scope: Scope,
@@ -230,8 +230,8 @@ export async function findReferrer(
   return row?.id;
 }
 
-/** The members of a placement that look back at earlier decisions, and how far, in milliseconds. */
-const windowsOf = (
+/** Returns the members of a placement that require earlier decisions, with the age of the oldest required decision. */
+const lookbacksOf = (
   placement: Pick<Placement, 'frequency_cap' | 'cooldown_s' | 'late_window_s'>,
 ): [pointer: string, ms: number][] => [
   ['/frequency_cap/per_s', (placement.frequency_cap?.per_s ?? 0) * 1_000],
@@ -241,14 +241,14 @@ const windowsOf = (
 
 const dayMs = 86_400_000;
 
-/** Errors for members that look back further than decisions are kept; `retentionMs` undefined: forever. */
+/** Returns errors for members that require decisions older than `retentionMs`. Undefined keeps decisions forever. */
 export function checkRetention(
-  placement: Parameters<typeof windowsOf>[0],
+  placement: Parameters<typeof lookbacksOf>[0],
   retentionMs: number | undefined,
 ): FieldError[] {
   if (retentionMs === undefined) return [];
   const retention = `decisions are dropped after ${retentionMs / dayMs} days (RETENTION_DAYS of the service)`;
-  return windowsOf(placement)
+  return lookbacksOf(placement)
     .filter(([, ms]) => ms > retentionMs)
     .map(([pointer]) => ({
       pointer,
@@ -256,7 +256,7 @@ export function checkRetention(
     }));
 }
 
-/** `RETENTION_DAYS` would drop decisions that caps or late completions still need. */
+/** Thrown when `RETENTION_DAYS` would drop decisions that caps or late completions still require. */
 export class RetentionError extends Error {
   constructor(message: string) {
     super(message);
@@ -265,9 +265,9 @@ export class RetentionError extends Error {
 }
 
 /**
- * Checks every placement at startup, before any decision is dropped.
+ * Checks the retention period against every placement, at startup, before any decision is dropped.
  *
- * @throws RetentionError that names the placement that looks back furthest, and the value to set.
+ * @throws RetentionError with the placement that requires the oldest decisions, and the value to set.
  */
 export async function rejectShortRetention(
   queries: Queries,
@@ -278,7 +278,7 @@ export async function rejectShortRetention(
     `SELECT environment, document FROM resources WHERE kind = 'placement' AND archived_at IS NULL`,
   );
   const neededMs = ({ document }: (typeof rows)[number]): number =>
-    Math.max(...windowsOf(document).map(([, ms]) => ms));
+    Math.max(...lookbacksOf(document).map(([, ms]) => ms));
   const [furthest] = rows.toSorted((a, b) => neededMs(b) - neededMs(a));
   if (!furthest || neededMs(furthest) <= retentionMs) return;
   const days = Math.ceil(neededMs(furthest) / dayMs);

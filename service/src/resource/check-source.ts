@@ -37,14 +37,14 @@ const externalOnly: readonly Member[] = [
   'ads_txt',
 ];
 
-/** Members by the kinds of source that may have them. */
+/** The members that only some kinds of source may have. */
 const rules: readonly { members: readonly Member[]; kinds: readonly Source['kind'][] }[] = [
   { members: vastOnly, kinds: ['vast'] },
   { members: openRtbOnly, kinds: ['openrtb'] },
   { members: externalOnly, kinds: ['vast', 'openrtb'] },
 ];
 
-/** Rules between the members of a source, and for the URLs that the service requests. Pure. */
+/** Checks the rules between a source's members, and the URLs that the service requests. Returns the violations. */
 export function checkSource(source: Stored<'source'>, rule: SourceRule): FieldError[] {
   const { kind, tag_url: tag, endpoint_url: endpoint } = source;
   const misplaced = rules.flatMap(({ members, kinds }) =>
@@ -63,7 +63,7 @@ export function checkSource(source: Stored<'source'>, rule: SourceRule): FieldEr
 }
 
 const error = (member: Member, message: string): FieldError => ({
-  // Its name in API requests.
+  // The API's name for the member that contains the headers.
   pointer: member === 'request_header_names' ? '/request_headers' : `/${member}`,
   message,
 });
@@ -112,7 +112,7 @@ function findGoogleProblem(url: string): string | undefined {
   );
 }
 
-/** `%%NAME%%`, `${NAME}` and `{{name}}`: how other ad servers write macros. */
+/** Matches the macros of other ad servers: `%%NAME%%`, `${NAME}` and `{{name}}`. */
 const foreignMacro = /%%\w+%%|\$\{\w+\}|\{\{?\w+\}?\}/;
 
 function findMacroProblem(url: string): string | undefined {
@@ -129,7 +129,7 @@ function findAnyMacro(url: string): string | undefined {
   return `has the macro ${macro}, which would be sent as it is: bidders get such values in the bid request`;
 }
 
-/** Of the connection and the message; Node rejects some of them, and others would break the request. */
+/** Headers that describe the connection or the body. Node rejects some of them, and others would break the request. */
 const reservedHeaders: ReadonlySet<string> = new Set([
   'accept-encoding',
   'connection',
@@ -204,7 +204,7 @@ function checkSettings(source: Stored<'source'>): FieldError[] {
   ];
 }
 
-/** @param isRepeated whether an earlier node is the same */
+/** @param isRepeated returns whether an earlier node is identical */
 function findNodeProblem(asi: string, isRepeated: () => boolean): string | undefined {
   if (asi !== asi.toLowerCase() || !asi.includes('.') || /^[\d.]+$/.test(asi))
     return 'must have an `asi` that is a domain in lower case, such as exchange.example';

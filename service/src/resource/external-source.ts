@@ -16,12 +16,12 @@ const defaults = {
   header_profile: 'iab',
 } as const satisfies Partial<Source>;
 
-/** An external source, which is called for an ad at each decision, with defaults for its optional fields. */
+/** An external source, with defaults for its optional fields. Decisions request ads from it. */
 export type ExternalSource = Source &
   Required<Pick<Source, keyof typeof defaults>> &
   ({ kind: 'vast'; tag_url: string } | { kind: 'openrtb'; endpoint_url: string });
 
-/** Undefined for a source of ads that this service hosts. */
+/** Returns the source with defaults; undefined if it is not external. */
 export function toExternalSource(source: Source): ExternalSource | undefined {
   const { kind, tag_url, endpoint_url } = source;
   const complete = { ...defaults, ...source } as Source &

@@ -10,16 +10,16 @@ type Headers = Readonly<Record<string, string>>;
 type Members = Record<string, unknown>;
 
 /**
- * The HTTP headers that the service sends to sources, such as API keys. They are stored encrypted, apart from the
- * source, which has only their names, so that nothing that shows, exports or audits a source can show them.
+ * Stores the HTTP headers that the service sends to sources, such as API keys. They are encrypted and separate from the
+ * source, which contains only their names, so that they never appear in responses, exports or audit records.
  */
 export interface RequestHeaders {
-  /** Replaces the headers of a source, in the transaction of the operation. */
+  /** Replaces a source's headers, in the operation's transaction. */
   store(operation: Operation, sourceId: string, headers: Headers): Promise<void>;
   /**
-   * The headers of a source of a snapshot; after its first call, from memory.
+   * Reads the headers of a source in a snapshot, and caches them in memory.
    *
-   * @throws Error when the source has headers that cannot be read, such as after the master key was lost.
+   * @throws Error when the source's headers cannot be read, for example after the master key was lost.
    */
   read(accountId: string, source: ExternalSource): Promise<Headers>;
 }
@@ -31,7 +31,7 @@ export function createRequestHeaders(
   box: SecretBox,
   clock: Pick<Clock, 'nowMs'>,
 ): RequestHeaders {
-  // Every change of a source compiles a new snapshot, with a new object for the source.
+  // A changed source is never found in the cache, because each change compiles a snapshot with new objects.
   const cache = new WeakMap<ExternalSource, Promise<Headers>>();
   return {
     async store({ queries, scope }, sourceId, headers) {
@@ -81,8 +81,8 @@ async function readHeaders(
 }
 
 /**
- * Splits a request that creates or changes a source into the members to store and the headers, of which the members
- * have the names; `headers` is undefined if the request does not mention them. Pure.
+ * Splits the body of a request that creates or changes a source into the headers and the members to store, which include
+ * the headers' names. `headers` is undefined if the request does not contain any.
  */
 export function splitRequestHeaders(body: Members): { members: Members; headers?: Headers } {
   const { request_headers: given, ...members } = body;

@@ -15,18 +15,18 @@ interface Deps {
   resources: ResourceStore;
   audit: AuditLog;
   writeEvents: WriteEvents;
-  /** How long decisions are kept, in milliseconds; undefined: forever. */
+  /** How long decisions are kept, in milliseconds. Undefined keeps them forever. */
   retentionMs: number | undefined;
-  /** In development mode, sandbox sources may use loopback addresses. */
+  /** Development mode, in which sandbox sources may use loopback URLs. */
   development: boolean;
 }
 
-/** A condition on the current revision; absent: any. */
+/** A condition on the current revision. Undefined accepts any revision. */
 export type IfMatch = ((revision: number) => boolean) | undefined;
 
 /**
- * Changes managed objects: with checks, audit record and webhook events, all in the transaction of the
- * operation, which has locked the configuration.
+ * Checks and changes managed objects, and writes audit records and webhook events, all in the operation's transaction,
+ * which has locked the configuration.
  */
 export interface ResourceManager {
   create<K extends ResourceKind>(
@@ -40,7 +40,7 @@ export interface ResourceManager {
     target: { kind: K; id: string; ifMatch: IfMatch; action?: string },
     change: (before: Stored<K>) => Stored<K>,
   ): Promise<Versioned<ResourceKinds[K]>>;
-  /** @throws DomainError like `change`, and when another object refers to it. */
+  /** @throws DomainError as for `change`, and when another object refers to this one. */
   archive<K extends ResourceKind>(
     operation: Operation,
     target: { kind: K; id: string; ifMatch: IfMatch },
@@ -94,7 +94,7 @@ export function createResourceManager(deps: Deps): ResourceManager {
       const changed = change(toStored(before));
       await check(operation, kind, toStored(before), changed, deps);
       const after = await resources.replace(operation.queries, operation.scope, kind, id, changed);
-      if (!after) throw new Error(`The ${kind} ${id} disappeared under the lock.`);
+      if (!after) throw new Error(`The ${kind} ${id} disappeared while it was locked.`);
       await emitEvents(operation, kind, before, after.document);
       const entry = {
         action: actionName(kind, action),
@@ -150,6 +150,6 @@ async function check<K extends ResourceKind>(
 
 const keyOf = ({ kind, name }: { kind: string; name: string }): string => `${kind} ${name}`;
 
-/** The name of an action on the wire: `kill_switch.updated`. */
+/** Returns the name of an action in audit records, such as `kill_switch.updated`. */
 const actionName = (kind: ResourceKind, verb: string): string =>
   `${kind.replaceAll(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`)}.${verb}`;

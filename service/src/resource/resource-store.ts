@@ -4,7 +4,7 @@ import type { MakeId } from '../platform/ids.ts';
 import type { Queries, Scope } from '../store/database.ts';
 import type { ResourceKind, ResourceKinds, Stored } from './resource.ts';
 
-/** A document and its revision, which becomes the `ETag`. */
+/** A document and its revision, which is sent as the `ETag`. */
 export interface Versioned<T> {
   document: T;
   revision: number;
@@ -20,7 +20,7 @@ interface ResourceRow {
 
 type VersionedRow = ResourceRow & { revision: number };
 
-/** A row as its document on the wire. */
+/** Converts a row to the document that the API returns. */
 export function toDocument<K extends ResourceKind>(row: ResourceRow): ResourceKinds[K] {
   const document = {
     id: row.id,
@@ -79,7 +79,7 @@ export function createResourceStore(clock: Clock, makeId: MakeId) {
       return row && toVersioned<K>(row);
     },
 
-    /** Newest first; ids are ordered by time, so the last id of a page is its cursor. */
+    /** Returns a page, newest first. Ids sort by time, so a page's last id is the cursor for the next page. */
     async list<K extends ResourceKind>(
       queries: Queries,
       scope: Scope,
@@ -99,7 +99,7 @@ export function createResourceStore(clock: Clock, makeId: MakeId) {
       );
     },
 
-    /** Replaces the document; undefined when the object does not exist. */
+    /** Replaces the document. Returns undefined when the object does not exist. */
     async replace<K extends ResourceKind>(
       queries: Queries,
       scope: Scope,
@@ -124,7 +124,7 @@ export function createResourceStore(clock: Clock, makeId: MakeId) {
       return row && toVersioned<K>(row);
     },
 
-    /** Archives the object; false when it does not exist. */
+    /** Archives the object. Returns false when it does not exist. */
     async archive(
       queries: Queries,
       scope: Scope,
@@ -145,7 +145,7 @@ export function createResourceStore(clock: Clock, makeId: MakeId) {
 
 export type ResourceStore = ReturnType<typeof createResourceStore>;
 
-/** Makes every process reload the keys and resources of the account. */
+/** Causes every process to reload the account's keys and resources. */
 export async function incrementConfigVersion(queries: Queries, accountId: string): Promise<void> {
   await queries.query(
     `INSERT INTO config_versions (account_id, version) VALUES ($1, 1)
@@ -155,8 +155,8 @@ export async function incrementConfigVersion(queries: Queries, accountId: string
 }
 
 /**
- * Serializes configuration changes of an account until the end of the transaction, so that checks (names,
- * references, entity tags) still hold at the write.
+ * Serializes an account's configuration changes until the end of the transaction, so that names, references and
+ * revisions cannot change between their checks and the write.
  */
 export async function lockConfiguration(queries: Queries, accountId: string): Promise<void> {
   await queries.query(
@@ -166,7 +166,7 @@ export async function lockConfiguration(queries: Queries, accountId: string): Pr
   );
 }
 
-/** One page of a list; `next_cursor` is the `starting_after` of the next one. */
+/** A page of a list. `next_cursor` is the `starting_after` of the next page. */
 interface Page<T> {
   data: T[];
   has_more: boolean;
@@ -184,11 +184,11 @@ export function toPage<T extends { id: string }>(rows: readonly T[], limit: numb
 
 /** Filter, order and page of a search. */
 interface ResourceSearch {
-  /** A part of a name, URL or id, or of the name of a placement that the object refers to. */
+  /** A substring of a name, URL or id, or of the name of a placement that the object refers to. */
   text?: string;
-  /** Only these objects. */
+  /** Returns only objects with these ids. */
   ids?: readonly string[];
-  /** Only objects with these values, by member path, such as `review.status`. */
+  /** Returns only objects with these values, by member path, such as `review.status`. */
   where?: readonly { path: string; value: string }[];
   /** The path of the member to sort by. */
   sort: string;
@@ -197,11 +197,11 @@ interface ResourceSearch {
   offset: number;
 }
 
-/** The searched text. The whole document would also match the names of its members. */
-const searched = `lower(concat_ws(' ', id, document->>'name', document->>'domain', document->>'url',
+/** The text to search. The whole document would also match member names. */
+const searchedText = `lower(concat_ws(' ', id, document->>'name', document->>'domain', document->>'url',
   document->>'tag_url', document->>'placements', document->>'target_id', document->>'reason'))`;
 
-/** Numbers by value, everything else as text, ignoring case. */
+/** Sorts numbers by value, and other values as text, ignoring case. */
 const order = (direction: 'ASC' | 'DESC') =>
   [
     "CASE WHEN jsonb_typeof(value) = 'number' THEN value::text::numeric END",
@@ -211,7 +211,7 @@ const order = (direction: 'ASC' | 'DESC') =>
     .map((key) => `${key} ${direction} NULLS LAST`)
     .join(', ');
 
-/** One page of the matching objects, and their total number. */
+/** Returns a page of the matching objects, and the number of all matching objects. */
 export async function searchResources<K extends ResourceKind>(
   queries: Queries,
   { accountId, environment }: Scope,
@@ -225,7 +225,7 @@ export async function searchResources<K extends ResourceKind>(
         SELECT (document || jsonb_build_object('created_at', created_at, 'updated_at', updated_at))
           #> string_to_array($7, '.') AS value) AS sorted
       WHERE account_id = $1 AND environment = $2 AND kind = $3 AND archived_at IS NULL
-        AND ($4::text IS NULL OR strpos(${searched}, lower($4)) > 0)
+        AND ($4::text IS NULL OR strpos(${searchedText}, lower($4)) > 0)
         AND ($5::text IS NULL OR id IN (SELECT jsonb_array_elements_text($5::text::jsonb)))
         AND NOT EXISTS (
           SELECT FROM jsonb_to_recordset($6::text::jsonb) AS wanted(path text, value text)
@@ -244,7 +244,7 @@ export async function searchResources<K extends ResourceKind>(
     ],
   );
   const [first] = rows;
-  // Past the last page, no row carries the total.
+  // After the last page, there is no row that contains the total.
   if (!first && offset > 0) {
     const { total } = await searchResources(queries, { accountId, environment }, kind, {
       ...search,

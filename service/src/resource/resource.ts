@@ -27,18 +27,24 @@ export type ResourceKind = keyof ResourceKinds;
 /** The members that the store adds. */
 type ResourceFields = 'id' | 'environment' | 'created_at' | 'updated_at';
 
-/** The stored document of a resource, without those members. */
+/** A document as it is stored, without the members that the store adds. */
 export type Stored<K extends ResourceKind> = Omit<ResourceKinds[K], ResourceFields>;
 
-/** Returns a document without the fields that the store adds. */
+/** Removes the members that the store adds. */
 export function toStored<K extends ResourceKind>(document: ResourceKinds[K]): Stored<K> {
-  const { id: _id, environment: _env, created_at: _made, updated_at: _changed, ...own } = document;
-  return own as Stored<K>;
+  const {
+    id: _id,
+    environment: _env,
+    created_at: _made,
+    updated_at: _changed,
+    ...stored
+  } = document;
+  return stored as Stored<K>;
 }
 
 /**
- * Applies a change to a document: each given member replaces the stored one, and `null` removes it (RFC 7396,
- * one level deep). Pure.
+ * Applies a change to a document: each member in the change replaces the stored one, and `null` removes it (RFC 7396, but
+ * only one level deep).
  */
 export function applyChange<K extends ResourceKind>(
   kind: K,
@@ -59,7 +65,7 @@ export const unreviewed: Review = { status: 'pending_review' };
 const changesContent = (before: Stored<'creative'>, after: Record<string, unknown>): boolean =>
   !sameJson(before.media, after['media']) || before.click_url !== after['click_url'];
 
-/** Equal except for the order of members, which `jsonb` does not preserve. */
+/** Whether two values are equal, regardless of the order of members, which `jsonb` does not preserve. */
 function sameJson(a: unknown, b: unknown): boolean {
   return JSON.stringify(a, sortMembers) === JSON.stringify(b, sortMembers);
 }

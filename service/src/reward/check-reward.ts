@@ -12,7 +12,7 @@ import {
 } from './watch-time.ts';
 
 /** All inputs of a reward verdict. */
-export interface RewardFacts {
+export interface RewardInput {
   decision: Pick<DecisionState, 'format' | 'reward' | 'requiredMs' | 'simulate' | 'issuedAtMs'>;
   /** All accepted events of the decision. */
   events: readonly RecordedEvent[];
@@ -36,17 +36,17 @@ export interface RewardVerdict {
 
 /**
  * Judges a completion; returns undefined if there is none yet. A denial requires evidence that no honest player can
- * produce. If evidence is missing, the reward is pending until more arrives or the late window ends.
+ * produce. If evidence is missing, the reward is pending until the evidence arrives or the late window ends.
  */
-export function checkReward(facts: RewardFacts): RewardVerdict | undefined {
-  const { decision, events } = facts;
+export function checkReward(input: RewardInput): RewardVerdict | undefined {
+  const { decision, events } = input;
   const complete = firstOf(events, 'complete');
   if (decision.format !== 'rewarded' || !complete) return undefined;
   if (decision.reward === null) return denied('not_rewarded_placement');
   if (decision.simulate === 'reward_denied') return denied('simulated');
   if (decision.simulate === 'reward_pending') return pending('simulated');
-  if (facts.invalid) return denied('invalid_traffic');
-  if (facts.killed) return denied('killed');
+  if (input.invalid) return denied('invalid_traffic');
+  if (input.killed) return denied('killed');
 
   const { issuedAtMs } = decision;
   const requiredMs = decision.requiredMs ?? 0;
@@ -54,12 +54,12 @@ export function checkReward(facts: RewardFacts): RewardVerdict | undefined {
   if (isImpossible({ issuedAtMs, requiredMs }, events)) return denied('impossible_timing');
 
   // The impression may still arrive, because requests can overtake each other.
-  if (facts.servedAtMs === undefined) return pending('no_impression');
+  if (input.servedAtMs === undefined) return pending('no_impression');
   const watch = watchOf({ issuedAtMs, requiredMs }, events, complete);
-  if (isOverbooked(watch, facts.otherWatches)) return denied('overlapping_watch');
-  if (facts.capped) return denied('frequency_capped');
+  if (isOverbooked(watch, input.otherWatches)) return denied('overlapping_watch');
+  if (input.capped) return denied('frequency_capped');
   if (isContradicted(requiredMs, events)) return pending('impossible_timing');
-  if (overlaps(watch, facts.otherWatches)) return pending('overlapping_watch');
+  if (overlaps(watch, input.otherWatches)) return pending('overlapping_watch');
   return { state: 'earned', watch };
 }
 

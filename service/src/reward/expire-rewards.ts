@@ -26,7 +26,7 @@ const batchSize = 500;
 
 /**
  * Expires rewards that are still pending at the end of their late window, and counts them by the reason why they were
- * pending. Safe to run in several processes: the one that updates a reward counts it.
+ * pending. Can run in several processes concurrently: only the process that updates a reward counts it.
  */
 export async function expireRewards(
   database: Database,
@@ -59,7 +59,7 @@ export async function expireRewards(
   }
 }
 
-/** Skips rewards that a completion or another process has settled in the meantime. */
+/** Expires rewards, except those that a completion or another process has settled in the meantime. */
 function expireBatch(
   database: Database,
   accountId: string,

@@ -75,7 +75,7 @@ export async function rotateReceiptKey(
 /** The kind of evidence that an ad was watched: this service verified the events that the SDK reported. */
 export const evidence = 'verified';
 
-interface ReceiptFacts {
+interface ReceiptInput {
   scope: Scope;
   decisionId: string;
   userRef: string;
@@ -86,7 +86,7 @@ interface ReceiptFacts {
 
 /** Signs receipts for earned rewards, which game servers can verify offline. */
 export interface Receipts {
-  sign(facts: ReceiptFacts): string;
+  sign(input: ReceiptInput): string;
   /** Reloads the keys and returns the public ones, for `/.well-known/jwks.json`. */
   readJwks(): Promise<{ keys: JWK[] }>;
   stop(): void;
@@ -122,7 +122,7 @@ export async function createReceipts({ readKeys, issuer, log }: Deps): Promise<R
       await reloadOnce();
       return { keys: keys.map(({ publicJwk }) => publicJwk) };
     },
-    sign: (facts) => signReceipt(keys[0], issuer(), facts),
+    sign: (input) => signReceipt(keys[0], issuer(), input),
     stop: () => clearInterval(timer),
   };
 }
@@ -134,7 +134,7 @@ export async function createReceipts({ readKeys, issuer, log }: Deps): Promise<R
 function signReceipt(
   key: ReceiptKey | undefined,
   issuer: string,
-  { scope, decisionId, userRef, placement, reward, nowMs }: ReceiptFacts,
+  { scope, decisionId, userRef, placement, reward, nowMs }: ReceiptInput,
 ): string {
   if (!key) throw new Error('There is no key to sign receipts with.');
   const issuedAtS = Math.floor(nowMs / 1_000);

@@ -78,8 +78,8 @@ type RewardedDecision = Pick<
 
 /**
  * Describes a reward to the SDK or the game's server. The receipt is signed on each read, because storing it would take
- * 480 bytes per reward; Ed25519 signatures are deterministic. Its player is the decision's or, for children, whose user
- * references are not stored, the token's. Earlier releases stored receipts.
+ * 480 bytes per reward; Ed25519 signatures are deterministic. It contains the decision's user reference, or the token's
+ * for children, whose user references are not stored. Earlier releases stored receipts.
  */
 export function describeReward(
   receipts: Receipts,

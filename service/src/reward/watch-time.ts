@@ -2,12 +2,12 @@ import type { RecordedEvent } from '../decision/decision-state.ts';
 
 /*
  * Only the service's own times are certain: an ad was watched after its decision was issued and before its completion
- * was received. Denials rely on these alone, because a request can be in flight for any length of time and a device's
- * clock can be changed at any moment. The device's times locate the watch more precisely; if they are contradictory,
- * evidence is missing.
+ * was received. Denials rely only on these times, because a request can be in flight for any length of time, and a
+ * device's clock can be changed at any moment. The device's times are more precise; if they are contradictory, evidence
+ * is missing.
  */
 
-/** The period in which an ad was watched, in unix milliseconds. */
+/** The period in which an ad was watched, in Unix milliseconds. */
 export interface Watch {
   issuedAtMs: number;
   /** When the ad was watched, according to the device. */
@@ -15,7 +15,7 @@ export interface Watch {
   toMs: number;
   /** When the service received the completion. */
   byMs: number;
-  /** Time received minus time sent of the fastest request: the device's clock skew plus the time in flight. */
+  /** The receive time minus the send time of the fastest request: the device's clock skew plus the time in flight. */
   offsetMs: number;
   /** Required watch time. */
   requiredMs: number;
@@ -26,10 +26,10 @@ export const watchedShare = 0.95;
 /** Maximum difference between a device's timers and its clock. */
 const jitterMs = 2_000;
 
-/** Tolerance for comparing two of an ad's times; smaller for short ads. */
+/** Returns the tolerance for comparing two times of an ad. Short ads have a smaller one. */
 const toleranceMs = (requiredMs: number): number => Math.min(jitterMs, requiredMs / 4);
 
-/** Returns the first event of a type to arrive; later ones cannot override it. */
+/** Returns the event of this type that arrived first, because later ones must not override it. */
 export function firstOf(
   events: readonly RecordedEvent[],
   type: RecordedEvent['type'],
@@ -54,7 +54,7 @@ export function placeEvent(event: RecordedEvent, offsetMs: number, notBeforeMs: 
   return event.clamped || placedMs < notBeforeMs ? event.occurredAtMs : placedMs;
 }
 
-/** Derives when an ad was watched from its events. */
+/** Derives the period in which an ad was watched from its events. */
 export function watchOf(
   { issuedAtMs, requiredMs }: { issuedAtMs: number; requiredMs: number },
   events: readonly RecordedEvent[],
@@ -65,7 +65,7 @@ export function watchOf(
     ? complete.receivedAtMs
     : placeEvent(complete, offsetMs, issuedAtMs + requiredMs * watchedShare);
   const { byDevice } = durations(firstOf(events, 'start'), complete) ?? {};
-  // With pauses, the duration is longer than required; a shorter one contradicts the completion.
+  // With pauses, the duration is longer than required. A shorter duration contradicts the completion.
   const usable = byDevice !== undefined && byDevice >= requiredMs && byDevice <= toMs - issuedAtMs;
   const fromMs = Math.max(issuedAtMs, toMs - (usable ? byDevice : requiredMs));
   return { issuedAtMs, fromMs, toMs, byMs: complete.receivedAtMs, offsetMs, requiredMs };
@@ -92,7 +92,7 @@ const shares = [
   ['complete', 1],
 ] as const;
 
-/** Whether an event arrived earlier than it can have happened, which no network delay explains. */
+/** Whether an event arrived earlier than it can have occurred. No network delay can cause this. */
 export function isImpossible(
   decision: { issuedAtMs: number; requiredMs: number },
   events: readonly RecordedEvent[],
@@ -110,9 +110,9 @@ export function isImpossible(
 }
 
 /**
- * Whether, by both clocks, less time elapsed since the start than the ad takes. This does not prove cheating, because a
- * clock may have been changed or a request may have been slow, but it is not evidence of a watch either. A negative
- * duration means that the clock was changed, and is ignored.
+ * Whether, by both clocks, the time since the start is shorter than the ad. This does not prove cheating, because a clock
+ * may have been changed or a request may have been slow, but it does not prove a watch either. Negative durations mean
+ * that the clock was changed, and are ignored.
  */
 export function isContradicted(requiredMs: number, events: readonly RecordedEvent[]): boolean {
   const start = firstOf(events, 'start');
@@ -132,7 +132,8 @@ const orders: readonly (readonly RecordedEvent['type'][])[] = [
 
 /**
  * Whether a request reports events in an order that no player produces. Only events in the same request are compared,
- * because requests can overtake each other. One step back in time means that the clock was changed; two mean a script.
+ * because requests can overtake each other. One step back in time can come from a clock change, but two come from a
+ * script.
  */
 export function isOutOfOrder(events: readonly RecordedEvent[], requiredMs: number): boolean {
   return orders.some((order) => {
@@ -153,8 +154,9 @@ const isSameRequest = (one: RecordedEvent, other: RecordedEvent): boolean =>
   one.receivedAtMs === other.receivedAtMs && one.offsetMs === other.offsetMs;
 
 /**
- * Whether the player cannot have had time for all of their rewards: the ads issued and completed within some period are
- * longer than that period. Watching ads one after another never leads to this, however late the events arrive.
+ * Whether the player cannot have had enough time for all of their rewards: the total length of the ads issued and
+ * completed within some period exceeds that period. Watching ads one after another never causes this, however late the
+ * events arrive.
  */
 export function isOverbooked(watch: Watch, others: readonly Watch[]): boolean {
   const all = [...others, watch].toSorted((a, b) => a.byMs - b.byMs);
@@ -170,9 +172,8 @@ export function isOverbooked(watch: Watch, others: readonly Watch[]): boolean {
 }
 
 /**
- * Whether, according to the events, two ads were watched at the same time. This does not prove cheating, because all of
- * one ad's requests may have been slow: if both ads fit one after the other by the same device's clock, they do not
- * overlap.
+ * Whether, according to the events, two ads were watched at the same time. This does not prove cheating, because all
+ * requests for one ad may have been slow: if the ads do not overlap by the device's clock, they count as consecutive.
  */
 export function overlaps(watch: Watch, others: readonly Watch[]): boolean {
   return others.some((other) => {

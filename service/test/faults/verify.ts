@@ -56,7 +56,7 @@ const hasBody = ({ body }: Received): boolean => body !== '';
 const describe = ({ headers }: Received): string =>
   `a webhook without a body: ${JSON.stringify(headers)}`;
 
-/** Returns the ids of webhook events by decision. An event may be delivered twice, but a decision must have only one. */
+/** Returns the webhook event ids by decision. An event may be delivered twice, but a decision must have only one. */
 function readDelivered(received: readonly Received[]): Map<string, Set<string>> {
   const delivered = new Map<string, Set<string>>();
   for (const { body } of received.filter(hasBody)) {

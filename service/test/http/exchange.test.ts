@@ -90,7 +90,7 @@ const adOf = (path = '/ad.mp4') =>
 
 test('a tag is requested with the player’s device headers and expanded macros, and its ad gets the source’s price', async () => {
   respond = xml(vast(adOf('/ad.mp4?session=1')));
-  const { offer, verdict, facts } = await ask(tag('/tag?w=[PLAYERSIZE]&ip=[DEVICEIP]'));
+  const { offer, verdict, details } = await ask(tag('/tag?w=[PLAYERSIZE]&ip=[DEVICEIP]'));
   expect(verdict).toBe('offer');
   expect(offer).toMatchObject({
     priceMicros: 2_000_000,
@@ -101,7 +101,7 @@ test('a tag is requested with the player’s device headers and expanded macros,
       macros: { DOMAIN: 'game.example', GDPRCONSENT: 'a consent string' },
     },
   });
-  expect(facts).toMatchObject({ http_status: 200, ms: expect.any(Number) as number });
+  expect(details).toMatchObject({ http_status: 200, ms: expect.any(Number) as number });
   expect(requests[0]).toMatchObject({
     url: '/tag?w=844,390&ip=203.0.113.0',
     headers: {

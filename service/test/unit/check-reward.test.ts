@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { checkImpression, checkArrival } from '../../src/event/check-events.ts';
 import type { DecisionState, RecordedEvent } from '../../src/decision/decision-state.ts';
-import { checkReward, type RewardFacts } from '../../src/reward/check-reward.ts';
+import { checkReward, type RewardInput } from '../../src/reward/check-reward.ts';
 import type { Watch } from '../../src/reward/watch-time.ts';
 
 /** Creates an event. All times are in milliseconds since the decision. */
@@ -36,7 +36,7 @@ const other = (fromMs: number, toMs: number): Watch => ({
   offsetMs: 0,
   requiredMs: 10_000,
 });
-const judge = (more: Partial<RewardFacts> = {}) =>
+const judge = (more: Partial<RewardInput> = {}) =>
   checkReward({
     decision,
     events: [event('start', 1_000), complete],
@@ -68,7 +68,7 @@ describe('a reward', () => {
     expect(judge({ decision: { ...decision, format: 'banner' } })).toBeUndefined();
   });
 
-  test.each<[string, Partial<RewardFacts>, string | undefined]>([
+  test.each<[string, Partial<RewardInput>, string | undefined]>([
     [
       '95 % were watched',
       { events: [event('start', 1_000), event('complete', 10_500, { watchedMs: 9_500 })] },
@@ -104,13 +104,13 @@ describe('a reward', () => {
       { decision: { ...decision, simulate: 'reward_denied' } },
       'simulated',
     ],
-  ])('when %s', (_name, facts, reason) => {
-    expect(judge(facts)).toMatchObject(
+  ])('when %s', (_name, input, reason) => {
+    expect(judge(input)).toMatchObject(
       reason === undefined ? { state: 'earned' } : { state: 'denied', reason },
     );
   });
 
-  test.each<[string, Partial<RewardFacts>, string]>([
+  test.each<[string, Partial<RewardInput>, string]>([
     ['an impression', { servedAtMs: undefined }, 'no_impression'],
     [
       'evidence that the ad was watched from the start',
@@ -122,8 +122,8 @@ describe('a reward', () => {
       { otherWatches: [{ ...other(5_000, 15_000), issuedAtMs: -60_000 }] },
       'overlapping_watch',
     ],
-  ])('is pending without %s', (_name, facts, reason) => {
-    expect(judge(facts)).toEqual({ state: 'pending', reason });
+  ])('is pending without %s', (_name, input, reason) => {
+    expect(judge(input)).toEqual({ state: 'pending', reason });
   });
 
   test('is earned after a slow start', () => {

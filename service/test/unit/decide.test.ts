@@ -1,21 +1,21 @@
 import type { DecisionRequest, Placement } from '@trueward/protocol/wire';
 import { describe, expect, test } from 'vitest';
-import { decide, type DecisionFacts } from '../../src/decision/decide.ts';
+import { decide, type DecideInput } from '../../src/decision/decide.ts';
 import { type AnyResource, compileSnapshot } from '../../src/decision/snapshot.ts';
 import { ad, killSwitch, placement, policy } from './fixtures.ts';
 
 const now = Date.parse('2026-06-01T12:00:00.000Z');
 
 interface Case {
-  place?: Partial<Placement>;
+  placementChange?: Partial<Placement>;
   resources?: AnyResource[];
   request?: Partial<DecisionRequest>;
-  facts?: Partial<DecisionFacts>;
+  input?: Partial<DecideInput>;
 }
 
-function run({ place = {}, resources = ad('a'), request = {}, facts = {} }: Case) {
+function run({ placementChange = {}, resources = ad('a'), request = {}, input = {} }: Case) {
   const snapshot = compileSnapshot([
-    { kind: 'placement', document: placement(place) },
+    { kind: 'placement', document: placement(placementChange) },
     ...resources,
   ]);
   const entry = snapshot.placements.get('revive');
@@ -35,7 +35,7 @@ function run({ place = {}, resources = ad('a'), request = {}, facts = {} }: Case
     dailyBudgets: new Map(),
     nowMs: now,
     random: 0,
-    ...facts,
+    ...input,
   });
 }
 
@@ -71,7 +71,11 @@ test.each<[string, Case, object]>([
     { resources: [...ad('a'), killSwitch('source', 'src_a')] },
     { reason: 'killed' },
   ],
-  ['a paused placement', { place: { status: 'paused' } }, { status: 'no_fill', reason: 'paused' }],
+  [
+    'a paused placement',
+    { placementChange: { status: 'paused' } },
+    { status: 'no_fill', reason: 'paused' },
+  ],
   ['no house ad', { resources: [] }, { status: 'no_fill', reason: 'no_candidates', explain: [] }],
   [
     'a paused house ad',
@@ -102,7 +106,7 @@ test.each<[string, Case, object]>([
     'a daily cap reached by impressions',
     {
       resources: ad('a', { houseAd: { daily_cap: 2 } }),
-      facts: { dailyBudgets: new Map([['had_a', { served: 2, allowance: 0 }]]) },
+      input: { dailyBudgets: new Map([['had_a', { served: 2, allowance: 0 }]]) },
     },
     { reason: 'budget', retryAtMs: Date.parse('2026-06-02T00:00:00.000Z') },
   ],
@@ -110,7 +114,7 @@ test.each<[string, Case, object]>([
     'a daily cap exhausted by reservations',
     {
       resources: ad('a', { houseAd: { daily_cap: 2 } }),
-      facts: { dailyBudgets: new Map([['had_a', { served: 1, allowance: 0 }]]) },
+      input: { dailyBudgets: new Map([['had_a', { served: 1, allowance: 0 }]]) },
     },
     { reason: 'budget', retryAtMs: now + 10_000 },
   ],
@@ -181,7 +185,7 @@ describe('a policy', () => {
 test('a kill switch takes precedence over a policy and ends when it expires', () => {
   const killed = killSwitch('placement', 'plc_1', future);
   expect(run({ resources: [...ad('a'), policy(), killed] })).toMatchObject({ reason: 'killed' });
-  expect(run({ resources: [...ad('a'), killed], facts: { nowMs: now + 1_000 } }).status).toBe(
+  expect(run({ resources: [...ad('a'), killed], input: { nowMs: now + 1_000 } }).status).toBe(
     'filled',
   );
 });
@@ -203,7 +207,7 @@ test('the highest priority is served first, and weights split traffic within it'
     ...ad('three', { houseAd: { weight: 3 } }),
   ];
   const chosen = [0, 0.24, 0.25, 0.5, 0.999].map((random) => {
-    const verdict = run({ resources, facts: { random } });
+    const verdict = run({ resources, input: { random } });
     return verdict.status === 'filled' ? verdict.candidate.houseAd.name : verdict.reason;
   });
   expect(chosen).toEqual(['one', 'one', 'three', 'three', 'three']);
@@ -231,6 +235,6 @@ describe('the caps of a player', () => {
       { reason: 'frequency_capped', retryAtMs: now + 10_000 },
     ],
   ])('%s', (_name, secondsAgo, expected) => {
-    expect(run({ place: capped, facts: served(...secondsAgo) })).toMatchObject(expected);
+    expect(run({ placementChange: capped, input: served(...secondsAgo) })).toMatchObject(expected);
   });
 });

@@ -6,8 +6,8 @@ import { compileSnapshot } from '../../src/decision/snapshot.ts';
 import { ad, placement } from './fixtures.ts';
 
 /** Returns a function that decides with this configuration and returns the decision's row. */
-function configure(place: Partial<Placement> = {}) {
-  const document = placement(place);
+function configure(change: Partial<Placement> = {}) {
+  const document = placement(change);
   const snapshot = compileSnapshot([{ kind: 'placement', document }, ...ad('a')]);
   const entry = snapshot.placements.get(document.name);
   if (!entry) throw new Error('The placement is missing.');

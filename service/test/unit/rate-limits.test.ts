@@ -5,7 +5,7 @@ import { createTokenBuckets } from '../../src/http/limits/token-buckets.ts';
 
 const rate = { perS: 100, burst: 400 };
 
-/** Simulates processes that share their usage every second. `send` returns how many requests a process gets in a tenth. */
+/** Simulates processes that share their usage every second. `send` returns the requests to a process in a tenth. */
 function run(processes: number, seconds: number, send: (process: number, tenth: number) => number) {
   let nowMs = 0;
   const buckets = Array.from({ length: processes }, () => createTokenBuckets(rate, () => nowMs));
