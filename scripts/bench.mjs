@@ -1,6 +1,6 @@
 /**
- * `npm run bench:<name>`: installs, builds and finds everything that the benchmark `test/bench/<name>` needs, and
- * runs it. All other arguments are passed to the benchmark; see `--help`.
+ * `npm run bench:<name>`: installs and builds the requirements of the benchmark `test/bench/<name>`, and runs it. All other
+ * arguments are passed to the benchmark; see `--help`.
  */
 import { existsSync, statSync } from 'node:fs';
 import { join, resolve } from 'node:path';
@@ -8,8 +8,8 @@ import { ensureInstall } from './lib/ensure-install.mjs';
 import { buildStale, root, run } from './lib/run.mjs';
 
 /**
- * `competitors`: download size of the packages that the benchmark compares with, which the project itself does not
- * install.
+ * `competitors`: the download size of the packages that the benchmark compares with. The project itself does not install
+ * them.
  *
  * @type {Record<string, { build?: boolean, browser?: boolean, competitors?: string, omitOptional?: boolean, help?: string }>}
  */

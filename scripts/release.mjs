@@ -10,8 +10,8 @@ const help = `npm run release [-- --dry-run]
 
 Applies the files in .changeset: writes the new version into package.json and CHANGELOG.md
 (\`changeset version\`), the starter, the Cocos sample and README.md, builds, and runs all
-checks. A version without a tag has not been published yet; it is released as it is.
-Publishes nothing: prints the commands.
+checks. A version without a tag has not been published yet, and is released unchanged.
+Publishes nothing, but prints the commands that do.
 
   --dry-run   prints the next version and changes nothing.`;
 

@@ -27,8 +27,7 @@ for (const { name, config } of configs) {
   const { errorCount } = Extractor.invoke(config, {
     compilerState,
     messageCallback: (message) => {
-      // These messages are the extractor's version and the news that a report has changed; a separate check compares
-      // reports.
+      // Hides the extractor's version, and the messages about changed reports, which a separate check compares.
       if (message.category === 'console') message.handled = true;
     },
   });

@@ -1,5 +1,5 @@
 /**
- * `npm run script-tags` writes the script tags, their integrity hashes and the content security policy that they need
+ * `npm run script-tags` writes the script tags, their integrity hashes and the content security policy that they require
  * into README.md; with `--check`, it fails if README.md doesn't match the build.
  */
 import { createHash } from 'node:crypto';

@@ -44,7 +44,7 @@ async function measure() {
     const result = JSON.parse(output);
     if (Array.isArray(result)) return result;
   } catch {
-    // Handled below, like an error that size-limit reports as JSON.
+    // Reported below, like an error that size-limit reports as JSON.
   }
   throw new Error(`size-limit failed; is everything built (\`npm run build\`)?\n${output}`);
 }

@@ -9,8 +9,9 @@ import { acquireStartLock } from './lib/start-lock.mjs';
 
 const help = `npm start
 
-Installs and builds what is missing, starts the ad service (with an embedded database and
-demo keys for sandbox and live), the demo game and its game server, and prints their URLs.
+Installs missing packages, builds outdated parts, starts the ad service (with an embedded
+database and demo keys for sandbox and live), the demo game and its game server, and prints
+their URLs.
 Ctrl-C stops everything.
 
 Environment:
@@ -19,7 +20,7 @@ Environment:
                       and keys.
   TRUEWARD_NO_OPEN=1  does not open a browser.
 
-Ports: 8787 (service) and 8788 (game), or those of the last start; if in use, free ones.`;
+Ports: those of the last start, or else 8787 (service) and 8788 (game); if in use, free ports.`;
 
 if (process.argv.includes('--help')) {
   console.log(help);

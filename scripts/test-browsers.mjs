@@ -10,8 +10,8 @@ import { startSilentSound } from './lib/silent-sound.mjs';
 const help = `npm run test:browsers [-- firefox|webkit] [-- arguments of vitest]
 npm run test:browsers -- pages
 
-Runs test/browser, which \`npm test\` runs in Chromium, in Firefox and in WebKit (WebKitGTK,
-the engine of Safari), or in one of them. They must be installed:
+Runs test/browser in Firefox and in WebKit (WebKitGTK, the engine of Safari), or in one of
+them; \`npm test\` runs it in Chromium. The browsers must be installed:
   apt-get install --no-install-recommends firefox-esr pulseaudio
   apt-get install --no-install-recommends webkit2gtk-driver libwebkit2gtk-4.1-0 \\
     gstreamer1.0-plugins-good gstreamer1.0-plugins-bad gstreamer1.0-libav xvfb xauth
@@ -39,7 +39,7 @@ const browsers = [
     name: 'webkit',
     path: process.env.WEBKIT_PATH || '/usr/lib/x86_64-linux-gnu/webkit2gtk-4.1/MiniBrowser',
     programs: ['WebKitWebDriver', 'xvfb-run'],
-    // Avoids PulseAudio, with which a video that is paused as it starts doesn't always resume.
+    // Not with PulseAudio, because then a video that is paused while it starts doesn't always resume.
     env: { GST_PLUGIN_FEATURE_RANK: 'alsasink:NONE,pulsesink:NONE' },
   },
 ];

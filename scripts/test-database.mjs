@@ -4,14 +4,14 @@ import { parseArgs } from 'node:util';
 
 const help = `npm run test:database -- --url postgres://user@host:port/database [--kill-worker] [-- test files]
 
-Tries the service's statements in that database, then runs the tests of the service over HTTP, and
-with random players. Each test file gets a new database of that server, which stays there. The last
-line is \`N passed, N failed\`.
-The role must be allowed to create databases. If the database has the extension Citus, the new ones
-are created on all of its nodes. Without --url, nothing is run.
+Runs the service's statements in that database, then the tests of the service over HTTP, and the
+tests with random players. Each test file uses a new database on that server, which is not deleted.
+The last line is \`N passed, N failed\`.
+The role must be allowed to create databases. If the database has the Citus extension, the new
+databases are created on all nodes. Without --url, nothing is run.
 
-  --kill-worker  finally kills (SIGKILL) a worker of the cluster under load, restarts it, and checks that
-                 the accounts of the other workers noticed nothing and no acknowledged decision is lost.
+  --kill-worker  then kills (SIGKILL) a worker of the cluster under load, restarts it, and checks that
+                 accounts on other workers are not affected and no acknowledged decision is lost.
                  All nodes must run on this machine, and you need permission to kill them.`;
 
 const { values, positionals } = parseArgs({

@@ -1,19 +1,19 @@
 /**
- * `npm test` and `npm run test:full`: install what is missing, find or install Chromium, build, and run checks and tests.
- * The last line is `N passed, N failed`. See `--help`.
+ * `npm test` and `npm run test:full`: install missing packages, find or install Chromium, build, and run checks and
+ * tests. The last line is `N passed, N failed`. See `--help`.
  */
 import { ensureInstall } from './lib/ensure-install.mjs';
 
 const help = `npm test [-- arguments of vitest]
 npm run test:full [-- arguments of vitest]
 
-Installs what is missing, builds what is stale, runs all checks and all tests.
+Installs missing packages, builds outdated parts, and runs all checks and all tests.
 
 With arguments, runs only the tests they select, and no checks:
   npm test -- --project unit
   npm test -- --project browser overlay
 
-test:full adds what is slow, or repeats a case that npm test covers once:
+test:full adds tests that are slow, or that repeat a case that npm test covers once:
   - the test files named *.full.test.ts
   - tests and table rows conditional on inject('full')
   - the build of the documentation site, and attw, which checks that every module

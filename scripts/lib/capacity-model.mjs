@@ -10,7 +10,7 @@
  * }} Plan
  */
 
-/** Values that are not measured; each is an option of `npm run capacity`. */
+/** Values that are not measured. Each one is an option of `npm run capacity`. */
 export const assumptions = {
   /** Share of decisions whose ad starts. */
   shown: 0.8,
@@ -18,7 +18,7 @@ export const assumptions = {
   finished: 0.8,
   /** Average CPU utilization; the rest is headroom for bursts. */
   busy: 0.6,
-  /** Cores of one PostgreSQL server, and the WAL that it can write, in MB per second. */
+  /** The cores of one PostgreSQL server, and the WAL that it can write, in MB per second. */
   serverCores: 32,
   serverLogMbS: 300,
   /** Retention in days: how long rows are kept before their partition is dropped. */
@@ -31,7 +31,7 @@ export const assumptions = {
 /** @typedef {typeof assumptions} Assumptions */
 
 /**
- * Returns the average cost of a decision and everything that follows from it.
+ * Returns the average cost of a decision, including its events and webhook deliveries.
  *
  * @param {Costs} costs
  * @param {Assumptions} assumed
@@ -69,7 +69,7 @@ export function costOfAd(costs, { shown, finished }) {
  */
 export function plan(rate, ad, assumed) {
   const { busy, serverCores, serverLogMbS, keptDays, coreDollars, gigabyteDollars } = assumed;
-  // One spare process, in case one fails.
+  // Includes one spare process, in case one fails.
   const processes = Math.ceil((rate * ad.serviceUs) / 1e6 / busy) + 1;
   const cores = Math.max(2, Math.ceil((rate * ad.databaseUs) / 1e6 / busy));
   const logMbS = (rate * ad.loggedBytes) / 1e6;

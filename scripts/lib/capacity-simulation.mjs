@@ -58,7 +58,7 @@ export function simulate(cell, random) {
   const overrunMs = Math.max(...busyUntil) - until;
   waits.sort((a, b) => a - b);
   const at = (/** @type {number} */ share) => waits[Math.floor(waits.length * share)] ?? 0;
-  // Work that remains long after the last request means that the queue grows.
+  // If work remains long after the last request, the queue grows.
   return {
     p50: at(0.5),
     p99: at(0.99),

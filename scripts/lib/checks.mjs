@@ -7,7 +7,7 @@ const cache = join(root, 'node_modules', '.cache', 'checks');
 
 const node = (/** @type {string[]} */ ...args) => [process.execPath, ...args];
 
-/** The reference pages, which are generated from the code. The generator writes the page in `outputs` last. */
+/** The reference pages, which are generated from the code. The page in `outputs` is the one that is written last. */
 const reference = {
   sources: [
     'src',
@@ -21,7 +21,7 @@ const reference = {
 };
 
 /**
- * Slow checks first, because two run at a time. `fullCommands` run only with `--full`.
+ * All checks, slow ones first, because two run at a time. `fullCommands` run only with `--full`.
  *
  * @type {readonly (import('./run-steps.mjs').Step & { fullCommands?: string[][] })[]}
  */

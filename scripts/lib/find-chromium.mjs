@@ -14,11 +14,11 @@ const usualPaths = {
 };
 
 /**
- * Returns the path of a Chromium or Chrome for the tests; installs one if none is found. Playwright itself finds only
- * the browsers that it has downloaded.
+ * Returns the path of a Chromium or Chrome for the tests, and installs one if none is found. Playwright itself finds only
+ * browsers that it has downloaded.
  *
  * @returns {Promise<string>}
- * @throws when there is none and installing one fails; the message says what to do.
+ * @throws when there is none and installing one fails. The message contains instructions.
  */
 export async function ensureChromium() {
   const chromium = configured() ?? installed() ?? (await downloaded());

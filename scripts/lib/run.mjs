@@ -50,7 +50,7 @@ export function tool(packageName, binName = packageName.split('/').at(-1) ?? pac
 }
 
 /**
- * Builds what is stale.
+ * Builds the parts whose output is missing or older than their sources.
  *
  * @param {{ signal?: AbortSignal }} [options]
  * @throws when the build fails.

@@ -79,9 +79,9 @@ function removeAbandoned(file) {
   try {
     renameSync(file, aside);
   } catch {
-    return; // another start has removed it; the next attempt sees the current holder
+    return; // another start has removed the lock; the next attempt finds the current holder
   }
-  // Another start may have acquired the lock since it was read. If so, put it back.
+  // If another start has acquired the lock since it was read, puts its lock back.
   if (readText(aside) !== text) tryLink(aside, file);
   rmSync(aside, { force: true });
 }

@@ -16,8 +16,8 @@ const startTimeoutMs = 120_000;
  */
 
 /**
- * Starts a Node program that reports on standard output when it is ready. The concurrently package can't wait for
- * that.
+ * Starts a Node program that reports on standard output when it is ready. The `concurrently` package can't wait for such
+ * a report.
  *
  * @param {string} name
  * @param {string[]} command

@@ -99,7 +99,7 @@ const minSeenShare = 0.5;
  * Share of the remaining impressions that one process may reserve, because several processes may count them at the same
  * time. With up to four processes, only rounding can exceed the cap.
  */
-const partPerProcess = 1 / 4;
+const sharePerProcess = 1 / 4;
 
 interface Counts {
   servedToday: number;
@@ -140,7 +140,7 @@ export async function countDailyBudgets(
   // Subtracts reservations that are in flight now or made in the meantime, because the count may miss them.
   const before = new Map([...budgets].map(([id, budget]) => [id, { ...budget }]));
   const counts = await count(database, scope, [...caps.keys()], nowMs);
-  const part = database.connections ? partPerProcess : 1;
+  const part = database.connections ? sharePerProcess : 1;
   for (const [id, cap] of caps) {
     const adCounts = counts.get(id) ?? { servedToday: 0, served: 0, filled: 0, outstanding: 0 };
     const budget = budgets.get(id) ?? { served: 0, allowance: 0, inFlight: 0, reserved: 0 };

@@ -1,6 +1,6 @@
 import type { EventResult } from '@trueward/protocol/wire';
 import type { DecisionState, InvalidReason, RecordedEvent } from '../decision/decision-state.ts';
-import { isOutOfOrder, placeEvent, smallestOffset } from '../reward/watch-time.ts';
+import { isOutOfOrder, correctEventTime, smallestOffset } from '../reward/watch-time.ts';
 
 /** How long after its decision's expiry an ad that started in time may still report its impression. */
 export const impressionGraceMs = 60_000;
@@ -66,7 +66,7 @@ export function checkImpression(
         event.visible.ms >= minimum &&
         event.receivedAtMs - decision.issuedAtMs >= minimum,
     )
-    .map((event) => placeEvent(event, offsetMs, decision.issuedAtMs + minimum));
+    .map((event) => correctEventTime(event, offsetMs, decision.issuedAtMs + minimum));
   // A request that arrives after the expiry may report a view that happened before it.
   return times.length === 0
     ? undefined

@@ -318,9 +318,9 @@ function requireLockedViewers(
   recorded: ReadonlyMap<string, readonly RecordedEvent[]>,
 ): void {
   const missing = decisions.flatMap(({ id, viewer, rewardState }) => {
-    const isOpen = rewardState === 'none' || rewardState === 'pending';
+    const isUnsettled = rewardState === 'none' || rewardState === 'pending';
     const isCompleted = recorded.get(id)?.some(({ type }) => type === 'complete') === true;
-    return viewer !== null && isOpen && isCompleted && !viewers.includes(viewer) ? viewer : [];
+    return viewer !== null && isUnsettled && isCompleted && !viewers.includes(viewer) ? viewer : [];
   });
   if (missing.length > 0) throw new ViewersNotLockedError([...new Set(missing)]);
 }

@@ -119,8 +119,10 @@ function earnedBy(
 ): EarnedReward | undefined {
   const { reward } = after;
   const userRef = userRefs.get(after.id);
-  const isNew = after.rewardState === 'earned' && before.rewardState !== 'earned';
-  return isNew && reward !== null && userRef !== undefined ? { reward, userRef } : undefined;
+  const isNewlyEarned = after.rewardState === 'earned' && before.rewardState !== 'earned';
+  return isNewlyEarned && reward !== null && userRef !== undefined
+    ? { reward, userRef }
+    : undefined;
 }
 
 const servedEvent = (decision: DecisionState): EventDraft => ({

@@ -95,7 +95,7 @@ async function checkOrigin(
   try {
     const creative = await readCreative(database, origin);
     if (!creative) return await deleteOrigin(database, origin);
-    if (isUnoffered(deps, origin) && (await archive(deps, origin)))
+    if (isNoLongerOffered(deps, origin) && (await archive(deps, origin)))
       return await deleteOrigin(database, origin);
     // Only approved creatives are served.
     const url = creative.origin_url;
@@ -131,7 +131,7 @@ async function readCreative(
   return row?.document;
 }
 
-const isUnoffered = (
+const isNoLongerOffered = (
   { clock, unofferedMs }: IntakeDeps,
   { offered_at: offeredAt }: Origin,
 ): boolean =>

@@ -112,8 +112,8 @@ interface Reference {
   pointer: string;
   kind: ResourceKind;
   name: string;
-  /** Whether the placement must not be a banner. */
-  notBanner?: boolean;
+  /** Whether the placement must not have the format `banner`. */
+  excludesBanners?: boolean;
 }
 
 /** Returns a document's references to other objects. */
@@ -130,7 +130,7 @@ export function referencesOf<K extends ResourceKind>(kind: K, document: Stored<K
       const { placements } = document as Stored<'source'>;
       return referencesAt('/placements', 'placement', placements).map((reference) => ({
         ...reference,
-        notBanner: true,
+        excludesBanners: true,
       }));
     }
     case 'houseAd': {
@@ -188,13 +188,13 @@ export async function checkReferences(
       JSON.stringify([...new Set(references.map(({ name }) => name))]),
     ],
   );
-  return references.flatMap(({ pointer, kind, name, notBanner }) => {
+  return references.flatMap(({ pointer, kind, name, excludesBanners }) => {
     const match = rows.find(
       (row) =>
         row.kind === kind && (row.id === name || (kind === 'placement' && row.name === name)),
     );
     if (!match) return [{ pointer, message: `does not refer to a ${kind} in this environment` }];
-    if (!notBanner || match.format !== 'banner') return [];
+    if (!excludesBanners || match.format !== 'banner') return [];
     return [
       {
         pointer,

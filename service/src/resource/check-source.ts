@@ -113,20 +113,20 @@ function findGoogleProblem(url: string): string | undefined {
 }
 
 /** Matches the macros of other ad servers: `%%NAME%%`, `${NAME}` and `{{name}}`. */
-const foreignMacro = /%%\w+%%|\$\{\w+\}|\{\{?\w+\}?\}/;
+const unsupportedMacro = /%%\w+%%|\$\{\w+\}|\{\{?\w+\}?\}/;
 
 function findMacroProblem(url: string): string | undefined {
-  const [foreign] = foreignMacro.exec(url) ?? [];
+  const [unsupported] = unsupportedMacro.exec(url) ?? [];
   const [unknown] = unknownMacros(url).map((name) => `[${name}]`);
-  const macro = foreign ?? unknown;
+  const macro = unsupported ?? unknown;
   if (macro === undefined) return undefined;
-  return `has the macro ${macro}, which would be sent as it is: use macros of VAST 4, such as [CACHEBUSTING], or the value itself`;
+  return `has the macro ${macro}, which would be sent unchanged: use a VAST 4 macro, such as [CACHEBUSTING], or the value itself`;
 }
 
 function findAnyMacro(url: string): string | undefined {
-  const [macro] = foreignMacro.exec(url) ?? /\[[A-Z_]{2,}\]/.exec(url) ?? [];
+  const [macro] = unsupportedMacro.exec(url) ?? /\[[A-Z_]{2,}\]/.exec(url) ?? [];
   if (macro === undefined) return undefined;
-  return `has the macro ${macro}, which would be sent as it is: bidders get such values in the bid request`;
+  return `has the macro ${macro}, which would be sent unchanged: bidders receive such values in the bid request`;
 }
 
 /** Headers that describe the connection or the body. Node rejects some of them, and others would break the request. */
@@ -158,7 +158,7 @@ function checkSettings(source: Stored<'source'>): FieldError[] {
   const extBytes = ext === undefined ? 0 : Buffer.byteLength(JSON.stringify(ext));
   return [
     ...(currency !== undefined && !currencies.has(currency)
-      ? [error('currency', 'is not a currency of ISO 4217, such as USD')]
+      ? [error('currency', 'is not an ISO 4217 currency code, such as USD')]
       : []),
     ...(extBytes > maxExtBytes
       ? [error('ext', `has ${extBytes} bytes of JSON; at most ${maxExtBytes} are allowed`)]
@@ -197,7 +197,7 @@ function checkSettings(source: Stored<'source'>): FieldError[] {
         : [
             {
               pointer: `/allowed_domains/${index}`,
-              message: 'must be in lower case, without `www.`',
+              message: 'must be in lowercase, without `www.`',
             },
           ],
     ),

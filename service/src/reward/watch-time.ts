@@ -49,9 +49,13 @@ export const smallestOffset = (events: readonly RecordedEvent[]): number =>
  * Returns an event's time, corrected as if its request had been as fast as the fastest one. If the corrected time is
  * before `notBeforeMs`, the device's clock was changed in between, and the uncorrected time is used.
  */
-export function placeEvent(event: RecordedEvent, offsetMs: number, notBeforeMs: number): number {
-  const placedMs = event.occurredAtMs - event.offsetMs + offsetMs;
-  return event.clamped || placedMs < notBeforeMs ? event.occurredAtMs : placedMs;
+export function correctEventTime(
+  event: RecordedEvent,
+  offsetMs: number,
+  notBeforeMs: number,
+): number {
+  const correctedMs = event.occurredAtMs - event.offsetMs + offsetMs;
+  return event.clamped || correctedMs < notBeforeMs ? event.occurredAtMs : correctedMs;
 }
 
 /** Derives the period in which an ad was watched from its events. */
@@ -63,7 +67,7 @@ export function watchOf(
   const offsetMs = smallestOffset(events);
   const toMs = complete.clamped
     ? complete.receivedAtMs
-    : placeEvent(complete, offsetMs, issuedAtMs + requiredMs * watchedShare);
+    : correctEventTime(complete, offsetMs, issuedAtMs + requiredMs * watchedShare);
   const { byDevice } = durations(firstOf(events, 'start'), complete) ?? {};
   // With pauses, the duration is longer than required. A shorter duration contradicts the completion.
   const usable = byDevice !== undefined && byDevice >= requiredMs && byDevice <= toMs - issuedAtMs;
