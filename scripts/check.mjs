@@ -1,5 +1,5 @@
 /**
- * `npm run check`: runs all static checks, or only those passed as arguments: `npm run check -- lint types`. `--full`
+ * `npm run check`: runs all static checks, or only the ones passed as arguments: `npm run check -- lint types`. `--full`
  * adds the slow checks of `npm run test:full`. Requires a build.
  */
 import { checks } from './lib/checks.mjs';

@@ -108,7 +108,7 @@ export async function openConfiguration({
       await isolate(accountId, async () => {
         // The version was read before the data, so at worst a concurrent change is read twice.
         const snapshots = await loadSnapshots(database, accountId);
-        // Keep the budgets; the count below adds those of new ads.
+        // Keeps the budgets; the count below adds budgets for new ads.
         const dailyBudgets = before?.dailyBudgets ?? {
           sandbox: new Map(),
           live: new Map(),

@@ -165,7 +165,7 @@ type Outcome = 'new' | 'stored' | 'too_many';
 
 /** Recorded events by decision. */
 export interface Evidence {
-  /** All recorded events, including those that the previous release stored in `ad_events`. */
+  /** All recorded events, including events that the previous release stored in `ad_events`. */
   recorded: Map<string, RecordedEvent[]>;
   /** Only the events stored in timelines. */
   timelines: ReadonlyMap<string, readonly RecordedEvent[]>;

@@ -13,7 +13,7 @@ export interface JobQueue {
   push(job: Job): boolean;
   /** Returns the numbers of running and waiting jobs. */
   jobs(): { running: number; waiting: number };
-  /** Drops waiting jobs, aborts running ones, and resolves when those have settled. */
+  /** Drops waiting jobs, aborts running jobs, and resolves when all have settled. */
   stop(): Promise<void>;
 }
 

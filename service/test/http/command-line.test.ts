@@ -129,7 +129,7 @@ test('the first key creates the account; listing, rolling and revoking keys work
   await service.stop();
 });
 
-test('an export restores the same service elsewhere; a truncated file or a different master key is rejected', async () => {
+test('an export can be imported elsewhere; a truncated file or a different master key is rejected', async () => {
   env = { ...env, ...(await ownDatabase()) };
   const first = await start();
   const before = createClient(first);
@@ -292,7 +292,7 @@ test('config prints the effective settings without secrets', async () => {
   expect([wrong.code, wrong.err]).toEqual([1, expect.stringContaining('PORT is "many"')]);
 });
 
-test('migrate creates the tables once and prints what it did', async () => {
+test('migrate creates the tables once and prints the applied migrations', async () => {
   env = { ...env, ...(await ownDatabase()) };
   const first = await runInProcess(['migrate'], env);
   expect(JSON.parse(first.out)).toMatchObject({

@@ -115,7 +115,7 @@ const conditionsOf = (
 const composeFiles = ['deploy/compose.yaml', 'deploy/compose.citus.yaml'];
 
 test.each([[composeFiles.slice(0, 1)], [composeFiles]])(
-  '%j refer only to services, volumes and files that exist',
+  '%j refer only to existing services, volumes and files',
   (paths) => {
     const { services, volumes } = readCompose(...paths);
     for (const { depends_on, volumes: mounts = [], entrypoint = [] } of Object.values(services)) {

@@ -27,7 +27,7 @@ test('ads.txt is read, following redirects', async () => {
 test.each<[string, RequestListener, string]>([
   ['is missing', (_, response) => void response.writeHead(404, text).end(), '404'],
   [
-    'is a page of the game',
+    'is an HTML page',
     (_, response) => void response.writeHead(200, { 'content-type': 'text/html' }).end('<p>'),
     'text/html',
   ],

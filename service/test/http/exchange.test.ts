@@ -88,7 +88,7 @@ const xml =
 const adOf = (path = '/ad.mp4') =>
   inline({ body: tags('Impression', `${origin}/impression`), media: mp4('', `${origin}${path}`) });
 
-test('a tag is requested with the player’s device headers and expanded macros, and its ad gets the source’s price', async () => {
+test('a tag is requested with device headers and expanded macros, and its ad has the source’s price', async () => {
   respond = xml(vast(adOf('/ad.mp4?session=1')));
   const { offer, verdict, details } = await ask(tag('/tag?w=[PLAYERSIZE]&ip=[DEVICEIP]'));
   expect(verdict).toBe('offer');
@@ -189,7 +189,7 @@ test('a source that does not respond, or responds too slowly, times out', async 
   expect((await ask(tag(), 120)).verdict).toBe('timeout');
 });
 
-test('a source that keeps failing gets no requests for a while; other sources on its host still do', async () => {
+test('a source that keeps failing receives no requests for a while; other sources on its host are not affected', async () => {
   respond = (_request, response) => void response.writeHead(503).end();
   const failing = tag();
   for (let count = 0; count < 10; count += 1) await ask(failing);
@@ -219,7 +219,7 @@ const bids =
     response.end(JSON.stringify({ id, cur: 'USD', seatbid: [{ bid: list }] }));
   };
 
-test('the best bid with an ad wins, with its notices; the other bids get loss notices', async () => {
+test('the best bid with an ad wins, with its notices; loss notices are sent for the other bids', async () => {
   respond = (incoming, response, body) =>
     bids(bidOf(), bidOf({ id: 'b2', price: 9, adm: '<no vast>' }), bidOf({ id: 'b3', price: 2 }))(
       incoming,

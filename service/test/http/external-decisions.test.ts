@@ -215,14 +215,14 @@ test('a reason that quotes a source is stored for operators but not returned to 
   expect(JSON.stringify(stored?.explain)).toContain(location);
 });
 
-test('a source with a lower priority than an eligible house ad gets no request', async () => {
+test('a source with a lower priority than an eligible house ad receives no request', async () => {
   await addTag(xml(adOf('late')), { priority: 10 });
   const before = requestsOf(`/tag/${sources}`);
   expect((await ask()).status).toBe('filled');
   expect(requestsOf(`/tag/${sources}`)).toBe(before);
 });
 
-test('a source gets no request when a kill switch, a policy or its audience forbids it', async () => {
+test('a source receives no request if a kill switch, a policy or the audience forbids it', async () => {
   const source = await addTag(xml(adOf('forbidden')));
   const path = `/tag/${sources}`;
   const off = await game.client.manage<{ id: string }>('POST', '/v1/kill-switches', {

@@ -84,7 +84,7 @@ test.each<[string, string, RegExp, boolean]>([
   expect(error).toMatchObject({ isTransient, message: expect.stringMatching(message) as string });
 });
 
-test('the size of a compressed body is that of the transferred bytes; it is not decompressed', async () => {
+test('a compressed body is not decompressed, and its size is the number of transferred bytes', async () => {
   const head = 'HTTP/1.1 200 OK\r\ncontent-encoding: gzip\r\ncontent-length: 5\r\n\r\n';
   expect(await attempt(await respond((socket) => socket.end(`${head}bytes`)))).toBe(5);
 });

@@ -73,7 +73,7 @@ test('rotating the master key in the data folder keeps secrets readable and remo
   await after.stop();
 });
 
-test('a master key from the environment is rotated with a second key, after which the old one decrypts nothing', async () => {
+test('after rotating a master key from the environment to a second key, the old key no longer decrypts any secret', async () => {
   const [oldKey, newKey] = [createKey(1), createKey(2)];
   const service = await startService({ dataDir: folder, env: { TRUEWARD_MASTER_KEY: oldKey } });
   await service.stop();

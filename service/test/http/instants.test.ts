@@ -49,7 +49,7 @@ describe('an event with an invalid time', () => {
   });
 
   test.each(invalidTimes)(
-    'rejects its batch clearly if the batch was sent at that time: %s',
+    'is rejected with its whole batch if the batch has the same send time: %s',
     async (text) => {
       const decision = await game.decide('careless');
       const { status, body } = await send<Problem>(text, game.event(decision, 'start'));

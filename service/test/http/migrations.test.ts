@@ -127,7 +127,7 @@ describe.skipIf(!hasPostgres)('on PostgreSQL', () => {
     await database.close();
   });
 
-  test('indexes are built while the service writes, on partitioned tables too; an interrupted build is repeated', async () => {
+  test('indexes are built while the service writes, even on partitioned tables; an interrupted build is repeated', async () => {
     const database = openPostgres(url, () => undefined);
     await migrate(database);
     await admin.query(`CREATE TABLE decisions_20260105 PARTITION OF decisions

@@ -116,7 +116,7 @@ test('the kill switch or policy that blocked every ad is named with its author a
   await panel.send('DELETE', `/v1/policies/${policy.body.id}`);
 });
 
-test('trying a request runs the decision code and stores nothing', async () => {
+test('a dry run evaluates a request like a decision but stores nothing', async () => {
   type TryResult = { decision: Decision; explain: Explanation[]; rule?: Policy };
   const attempt = (body: object) => panel.send<TryResult>('POST', '/panel/api/policies/try', body);
   const count = async () =>

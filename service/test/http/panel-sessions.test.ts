@@ -241,7 +241,7 @@ test('guesses from many IPs slow down the account, except on IPs from which it h
   await database.query('DELETE FROM sign_in_attempts');
 });
 
-test('an IP that guesses at many e-mails is throttled too', async () => {
+test('an IP that guesses passwords for many e-mails is throttled', async () => {
   const { database } = running.service;
   await browser().signIn('none@example.com', { password: 'guess' });
   await database.query('UPDATE sign_in_attempts SET failures = 19');

@@ -139,7 +139,7 @@ test.each([
   ['invalid', 'refused: ', 100],
   ['timeout', 'timeout', 301],
 ])(
-  'a trial of a source with the outcome %s says why there is no ad',
+  'a trial of a source with the outcome %s shows the reason why there is no ad',
   async (outcome, verdict, code) => {
     const trial = await runTrial(await addTestSource(outcome));
     expect(trial.verdict).toContain(verdict);

@@ -88,7 +88,7 @@ const read = async (table: string): Promise<Record<string, string>> => {
 };
 
 test.skipIf(!hasPostgres)(
-  'a plan cached while a week is empty is also efficient once it is full',
+  'a plan that is cached while a partition is empty is still efficient when the partition is full',
   async () => {
     const server = openPostgres(await createPostgresDatabase(), () => undefined);
     await migrate(server);

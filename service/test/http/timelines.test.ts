@@ -45,7 +45,7 @@ describe.each([
     );
   }
 
-  test('events stored as rows are recognized as duplicates and count toward the reward with those in the timeline', async () => {
+  test('events stored as rows are recognized as duplicates, and count toward the reward like events in the timeline', async () => {
     const decision = await game.decide('both');
     const start = game.event(decision, 'start', { id: '923741103577103-1' });
     const detail = 'a "b" é';
@@ -92,7 +92,7 @@ describe.each([
     );
   });
 
-  test('a decision with too many events accepts no more, while those of others are stored', async () => {
+  test('a decision with too many events accepts no more, while events of other decisions are stored', async () => {
     const [full, other] = [await game.decide('full'), await game.decide('next to it')];
     const clicks = Array.from({ length: maxEvents }, () => game.event(full, 'click'));
     expect(await statuses(...clicks)).toEqual(clicks.map(() => 'accepted'));

@@ -145,7 +145,7 @@ describe.each(['PGlite', ...(hasPostgres ? ['PostgreSQL'] : [])])('on %s', (engi
     await late.close();
   });
 
-  test('a source that counts rendered ads gets its impression at the start and its billing notice after verification', async () => {
+  test('a source that counts rendered ads receives its impression at the start and its billing notice after verification', async () => {
     const decision = await decide(
       'rendered',
       { byEvent: trackersOf('impression', 'start', 'viewable'), burl: `${server.url}/burl` },

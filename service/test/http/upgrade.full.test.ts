@@ -78,7 +78,7 @@ describe.skipIf(postgres === undefined)(
     }
     const allEarned = Array<string>(offlineAtATime).fill('earned');
 
-    test('a rolling upgrade, a rollback and another upgrade lose no reward of either release', async () => {
+    test('no reward of either release is lost in a rolling upgrade, a rollback and another upgrade', async () => {
       const [one, two] = [0, 1];
       await players.progress(between);
       const keptAcross = [await watch(one), await watch(two, one)];

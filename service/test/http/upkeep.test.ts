@@ -129,7 +129,7 @@ test('old rows are deleted in batches, and newer ones are kept', async () => {
   expect(await deleteOld({ decisionsMs: 90 * dayMs, auditMs: 99 * dayMs })).toEqual({});
 });
 
-test('every table either has a retention job or grows only through operators’ changes', async () => {
+test('every table has a retention job or grows only with operators’ changes', async () => {
   const rows = await database.query<{ name: string }>(
     `SELECT relname AS name FROM pg_class WHERE relnamespace = 'public'::regnamespace
       AND relkind IN ('r', 'p') AND NOT relispartition`,

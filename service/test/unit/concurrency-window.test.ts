@@ -45,7 +45,7 @@ describe('a concurrency window', () => {
     expect(saturate(10_000, () => 50).size).toBe(maxConcurrency);
   });
 
-  test('settles near what an endpoint with ten workers handles without queueing', () => {
+  test('settles near the number of requests that an endpoint with ten workers handles without queueing', () => {
     const { size, perSecond } = saturate(60_000, (inFlight) => 50 * Math.max(1, inFlight / 10));
     expect(size).toBeLessThan(60);
     expect(perSecond).toBeGreaterThan(180);

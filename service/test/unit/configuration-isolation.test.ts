@@ -35,7 +35,7 @@ function createCluster() {
   return { state, open, clock };
 }
 
-test('while the node of one account is unreachable, the other accounts get their configuration', async () => {
+test('while the node of one account is unreachable, the configuration of other accounts is updated', async () => {
   const { state, open } = createCluster();
   const configuration = await open();
   Object.assign(state, { version: 2, unreachable: true });

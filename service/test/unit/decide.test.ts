@@ -162,7 +162,7 @@ describe('a policy', () => {
     expect(filled(when)).toBe(expected);
   });
 
-  test('for another placement, or paused, changes nothing', () => {
+  test('has no effect on other placements, or while paused', () => {
     expect(run({ resources: [...ad('a'), policy({ placements: ['other'] })] }).status).toBe(
       'filled',
     );

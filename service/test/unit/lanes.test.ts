@@ -63,7 +63,7 @@ test('the number of lanes is bounded: an idle lane is evicted, a busy one is not
   await Promise.all([second, third]);
 });
 
-test('when too many items wait in total, owners with the most are rejected', async () => {
+test('when too many items wait in total, items of the owners with the most are rejected', async () => {
   const { lanes, started, releaseAll, turn: tick } = createHeldLanes({ maxItems: 10 });
   const flood = Array.from({ length: 30 }, () => lanes.push({ owner: 'flood' }));
   const other = lanes.push({ owner: 'other' });

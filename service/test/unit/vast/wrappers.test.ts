@@ -294,7 +294,7 @@ describe('a document with several ads', () => {
     return { shown: result.ad?.trackers.impression, errors: result.errors };
   };
 
-  test('shows the first playable one, and reports those before it', async () => {
+  test('shows the first playable ad, and reports errors for the ads before it', async () => {
     expect(await shown({ start: vast(unplayable('a'), named('b'), named('c')) })).toEqual({
       shown: ['https://t.example/b'],
       errors: [{ code: 403, urls: [reported('a')] }],
