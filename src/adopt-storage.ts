@@ -37,19 +37,19 @@ const batchSize = 200;
 /** Maximum tokens to check; more than one, because a record may be damaged. */
 const maxSamples = 3;
 
-/** `trueward:live_0123456789ab@ads.example.com`; older names have no environment. */
-const format = /^trueward:(?:(\w+)_)?\w{12}@(.+)$/;
+/** `trueward:live_0123456789ab@ads.example.com`; names from older releases have no environment. */
+const namePattern = /^trueward:(?:(\w+)_)?\w{12}@(.+)$/;
 
 /**
  * The prefixes of other databases in this origin for the same service and environment: those of this game’s
  * earlier keys, and those of other games.
  */
 export function predecessors(names: readonly string[], ownPrefix: string): string[] {
-  const [, environment, host] = format.exec(ownPrefix) ?? [];
+  const [, environment, host] = namePattern.exec(ownPrefix) ?? [];
   const prefixes = new Set<string>();
   for (const name of names) {
     const base = name.replace(/:(outbox|rewards)$/, '');
-    const [, ofEnvironment = environment, ofHost] = format.exec(base) ?? [];
+    const [, ofEnvironment = environment, ofHost] = namePattern.exec(base) ?? [];
     if (base !== name && base !== ownPrefix && ofHost === host && ofEnvironment === environment)
       prefixes.add(base);
   }
@@ -109,9 +109,9 @@ const changeEach = (
   });
 
 /**
- * Moves rewards in three transactions; the second commits the move. An entry that is `arriving` or `movedAway` is
- * never delivered, so no reward is delivered from both ledgers. If the move is interrupted at any point, the next
- * run completes it.
+ * Moves rewards in three transactions; the second commits the move. An entry marked `arriving` or `gone` is never
+ * delivered, so no reward is delivered from both ledgers. If the move is interrupted at any point, the next run
+ * completes it.
  */
 async function moveRewards(from: UseStore, to: UseStore, clock: Clock): Promise<LedgerEntry[]> {
   const now = clock.now();
@@ -135,8 +135,8 @@ async function moveRewards(from: UseStore, to: UseStore, clock: Clock): Promise<
   });
 }
 
-/** The broadcast by which other tabs learn how much the queue grew. */
-const messageFor = (records: StoredRecord[]) => {
+/** The message that informs other tabs how much the queue grew. */
+const growthMessage = (records: StoredRecord[]) => {
   const events = records.flatMap(({ value }) => (isEventRecord(value) ? value.events : []));
   const bytes = events.reduce((sum, json) => sum + json.length, 0);
   return { events: events.length, bytes };
@@ -146,7 +146,7 @@ const messageFor = (records: StoredRecord[]) => {
  * Moves events. If the page is killed midway, some events are in both queues: they are sent twice and counted once.
  */
 async function moveEvents(from: Storage, to: Storage, deps: AdoptionDeps): Promise<void> {
-  const tabs = deps.openTabChannel<ReturnType<typeof messageFor>>(`${deps.name}:outbox`);
+  const tabs = deps.openTabChannel<ReturnType<typeof growthMessage>>(`${deps.name}:outbox`);
   for (;;) {
     const records = await from.events.read(-1, batchSize);
     const [first] = records;
@@ -155,7 +155,7 @@ async function moveEvents(from: Storage, to: Storage, deps: AdoptionDeps): Promi
     // The queue sets aside records that this release cannot read.
     await to.events.append(records.map(({ value }) => value as EventRecord));
     await from.events.remove(first.key, last.key);
-    tabs.send(messageFor(records));
+    tabs.send(growthMessage(records));
   }
   tabs.close();
   // Needed in browsers without a channel between tabs.
@@ -169,7 +169,7 @@ interface Sample {
 
 /** Tokens from the records to move; empty if there is nothing to move. */
 async function samplesOf(from: Storage, to: Storage, now: number): Promise<Sample[]> {
-  // If the page was killed during a move, an entry may be `movedAway` in the old ledger and still `arriving` in this one.
+  // If the page was killed during a move, an entry may be `gone` from the old ledger and still `arriving` in this one.
   const interrupted = (await entriesIn(to.rewards)).some(({ moved }) => moved === 'arriving');
   const rewards = (await entriesIn(from.rewards)).filter((entry) =>
     entry.moved ? interrupted || entry.moved === 'arriving' : isMovable(entry, now),
@@ -277,12 +277,12 @@ export function adoptStorage(deps: AdoptionDeps): () => void {
   return () => ended.abort();
 }
 
-/** Like {@link adoptStorage}; resolves when everything that can be adopted now has been. */
+/** Like {@link adoptStorage}; resolves when all data that can be adopted now has been adopted. */
 export async function adoptAll(deps: AdoptionDeps, signal: AbortSignal): Promise<void> {
   const names = (await indexedDB.databases()).map(({ name = '' }) => name);
   const done = await Promise.all(
     predecessors(names, deps.name).map((name) =>
-      // The next page retries a database that fails.
+      // A database that fails is retried on the next page load.
       adopt(deps, name, signal).catch(() => true),
     ),
   );

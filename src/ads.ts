@@ -35,7 +35,7 @@ export interface PreloadOptions extends RequestOptions {
 export interface ShowOptions extends RequestOptions {
   /** Whether the ad starts without sound. Default: the `muted` option of `createAds()`. */
   muted?: boolean;
-  /** Ends the call with `aborted`, at any point. */
+  /** Ends the call with `aborted` at any time. */
   signal?: AbortSignal;
   /** Called just before the ad covers the game, which is paused from then on. */
   onOpen?: () => void;
@@ -67,7 +67,7 @@ export interface AdsListeners {
   open: (placement: string) => void;
   /** The first frame of the ad is on the screen. */
   start: (placement: string) => void;
-  /** The ad is closed and the game runs again, at the same moment as `onClose`; follows every `open`. */
+  /** The ad has closed and the game is running again; emitted once for every `open`, together with `onClose`. */
   close: (placement: string) => void;
   /** A call to show an ad has ended, with or without an ad. */
   result: (placement: string, result: ShowResult) => void;
@@ -147,9 +147,9 @@ export interface Ads {
   /** The rewards known to this device that have not been delivered yet. */
   rewards(): Promise<RewardReport[]>;
   /**
-   * Switches to another player, or changes the data of the current one, as when a guest signs in or a player
-   * signs out. Replaces all four options immediately and discards preloaded ads. Rewards wait for the player who
-   * earned them unless they are transferred.
+   * Switches to another player, or changes the data of the current one, for example when a guest signs in or a player
+   * signs out. Replaces all four options immediately and discards preloaded ads. Rewards wait for the player who earned
+   * them unless they are transferred.
    *
    * @throws OptionError for an invalid option, like `createAds()`.
    *
@@ -213,7 +213,7 @@ export function assembleAds(deps: AdsDeps): Ads {
     if (!ended) events.emit(name, ...details);
   };
 
-  /** Rewards are claimed only while there is a handler: another tab may have one. */
+  /** Claims rewards only while this tab has a handler; otherwise, a tab that has one delivers them. */
   function syncRewardClaims(): void {
     if (ended || !events.hasListeners('reward')) {
       stopRewards?.();

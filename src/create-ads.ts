@@ -29,8 +29,9 @@ const requestTimeoutMs = 10_000;
 const adoptDelayMs = 3_000;
 
 /**
- * Starts ads for one game. It requests no ads yet, but resumes events and rewards left by an earlier page. Without a
- * page, as in Node, calls have no effect: shows end with the outcome `error` and the reason `no_dom`.
+ * Starts ads for one game. Requests no ads yet, but sends the events and resumes the rewards that an earlier page left
+ * unfinished. Without a page, as in Node, calls have no effect: shows end with the outcome `error` and the reason
+ * `no_dom`.
  *
  * @throws OptionError for a missing or invalid option and for a secret key; nothing else.
  *
@@ -89,7 +90,7 @@ export function startAds(options: AdsOptions, events: Emitter<AdsListeners>): Ad
   const rewards = createRewards({
     ...ports,
     client,
-    // Each step of a reward, from a confirmation to its delivery, changes its entry.
+    // Every step of a reward, from its confirmation to its delivery, changes its ledger entry.
     ledger: {
       ...ledger,
       async change(...step) {
@@ -180,8 +181,7 @@ export function startAds(options: AdsOptions, events: Emitter<AdsListeners>): Ad
       frames.destroy();
     },
   });
-  // Prefetches the code that a first ad needs besides the core: as early as if it were bundled, but without delaying
-  // the game.
+  // Prefetches the rest of the code for a first ad: as early as if it were bundled, but without delaying the game.
   requests.prefetch();
   outbox.prefetch();
   rewards.prefetch();

@@ -8,9 +8,9 @@ const notLoaded: Record<NoResult, NoAd> = {
   timeout: { outcome: 'timeout', reason: 'load_timeout' },
 };
 
-/** {@link Requests} that loads its code after the game has started, at the latest with the first request. */
+/** {@link Requests} that load their code after the game has started, and with the first request at the latest. */
 export interface LazyRequests extends Requests {
-  /** Loads the code, so that the first request does not wait for it; that request reports a failure. */
+  /** Loads the code, so that the first request does not wait for it; a failure is reported by that request. */
   prefetch(): void;
 }
 
@@ -22,7 +22,7 @@ export function lazyRequests(deps: RequestsDeps): LazyRequests {
 
   async function load(): Promise<Requests> {
     const { createRequests } = await import('./requests.ts');
-    // Another call may have waited for the code as well.
+    // A concurrent call may have created them already.
     requests ??= createRequests(deps);
     if (destroyed) requests.destroy();
     return requests;
@@ -33,7 +33,7 @@ export function lazyRequests(deps: RequestsDeps): LazyRequests {
     return typeof result === 'string' ? notLoaded[result] : result;
   };
 
-  /** Loads the code that shows ads, in parallel with the request; the show reports a failure. */
+  /** Loads the code that shows ads, in parallel with the request; a failure is reported when the ad is shown. */
   const prefetchShowAd = (): void => void loadShowAd().catch(() => undefined);
 
   return {

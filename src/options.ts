@@ -49,11 +49,11 @@ export interface AdsOptions extends RequestOptions {
    */
   consent?: ConsentOptions | 'page';
   /**
-   * For players who are children: none of `userRef`, `customData` and `segments` leaves the device, and nothing is
+   * For players who are children: none of `userRef`, `customData` and `segments` leaves the device, and ads are not
    * targeted. Rewards are then credited through their receipts. Default: `false`.
    */
   childDirected?: boolean;
-  /** Language of the overlay and the ad request, as a BCP 47 tag. Default: the browser’s. */
+  /** Language of the overlay and the ad request, as a BCP 47 tag. Default: the browser’s language. */
   locale?: string;
   /** Replaces overlay texts: `{ learnMore: 'Play now' }`. */
   strings?: Partial<OverlayStrings>;
@@ -68,8 +68,9 @@ export interface AdsOptions extends RequestOptions {
    * 3,000.
    */
   confirmationTimeoutMs?: number;
-  /** Logs requests, ad breaks and rewards to the console, one line each. The code is loaded on demand. Default:
-   * `false`. */
+  /**
+   * Logs requests, ad breaks and rewards to the console, one line each. The code is loaded on demand. Default: `false`.
+   */
   debug?: boolean;
   /** Replaces the browser’s `fetch`, for example to inject faults. */
   fetch?: typeof globalThis.fetch;

@@ -11,13 +11,13 @@ import type { Decision, Problem, RewardStatus } from '../protocol/wire.ts';
  * - `no_fill`, `frequency_capped`, `cooldown`, `blocked`, `killed`: there was no ad; `retryAt` says when the next
  *   request can succeed, if known.
  * - `ad_blocked`: a browser extension or a network filter stopped the request.
- * - `offline`, `timeout`: the service could not be reached, or not in time.
+ * - `offline`, `timeout`: the service could not be reached, or did not respond in time.
  * - `stalled`: the ad started, but then stopped making progress.
  * - `already_showing`: another ad is on the screen or being requested.
  * - `aborted`: the game aborted the call, or destroyed the SDK in the meantime.
  * - `not_ready`: consent is not known yet, or the page is hidden.
  * - `invalid_placement`: the placement does not exist or has another format.
- * - `error`: anything else; `reason` says what.
+ * - `error`: anything else; `reason` says why.
  */
 export type Outcome =
   | 'rewarded'
@@ -51,7 +51,7 @@ export interface ShowResult {
   outcome: Outcome;
   /** The decision behind the result, for support requests and `rewardStatus()`. */
   decisionId?: string;
-  /** Why, as a stable code to branch on. */
+  /** A stable code that explains the outcome and that code can branch on. */
   reason?: Reason;
   /** Details for the developer. */
   detail?: string;
@@ -106,7 +106,7 @@ export type OptionErrorCode =
   | 'key_malformed';
 
 /**
- * Why a call ended as it did: a reason or problem code from the service, or one of the SDK's own.
+ * A stable code that explains an outcome: a reason or problem code from the service, or one of these SDK codes.
  *
  * - `consent_unknown`: the player has not chosen yet.
  * - `chunk_not_loaded`: a part of the SDK could not be fetched.

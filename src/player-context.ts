@@ -20,7 +20,7 @@ export interface Profile {
   player?: Player;
 }
 
-/** A player. Signing in makes it a different player. */
+/** A player. A guest who signs in becomes a different player. */
 export interface Player {
   /**
    * The game's own id for the player, which stays on the device in child-directed mode; `''` if there is none, and
@@ -162,7 +162,7 @@ export function createPlayerContext(options: CheckedOptions, clock: Clock): Play
     identify() {
       const { userToken } = user;
       if (player.ref !== undefined || typeof userToken !== 'function') return;
-      // If the function fails, so does the next request, which reports it.
+      // A failure is reported by the next request, which calls the function again.
       Promise.resolve()
         .then(userToken)
         .catch(() => {});

@@ -6,14 +6,14 @@ const pressEvents = ['click', 'dblclick', 'contextmenu', 'wheel'].concat(
 );
 
 /**
- * Keeps all input from the game while an ad is open: a paused engine still listens on `window`, which also
- * receives the events of a modal dialog. Controls of the ad, default actions and listeners on `body`
- * (Phaser unlocks audio there) work as usual.
+ * Withholds all input from the game while an ad is open: a paused engine still listens on `window`, which also receives
+ * the events of a modal dialog. Controls of the ad, default actions and listeners on `body` (Phaser unlocks audio
+ * there) work as usual.
  *
- * Keys and pointers that were down when the ad opened belong to the game. If one is released during the ad, the
- * game receives the release after the ad (pointers: `release-presses.ts`); if it is still down then, the game
- * receives the real release. A key that was pressed during the ad never reaches the game, even if it is released
- * after the ad has closed.
+ * Keys and pointers that were down when the ad opened belong to the game. If one is released during the ad, the game
+ * receives the release after the ad (pointers: `release-presses.ts`); if it is still down then, the game receives the
+ * real release. A key that was pressed during the ad never reaches the game, even if it is released after the ad has
+ * closed.
  *
  * @param ad - The element that contains the ad.
  * @param canvas - The element on which the game listens. Default: `body`.
@@ -51,7 +51,7 @@ export function holdInput(ad: HTMLElement, canvas: HTMLElement | null): () => vo
       // Most ads never need this code. Loading it now makes it available when the ad ends; a failed load is retried
       // then.
       loadReleasePresses().catch(() => undefined);
-      // Otherwise the browser would click whatever part of the ad is under the finger.
+      // Otherwise the browser would click the part of the ad under the finger.
       if (type === 'touchend' && event.cancelable) event.preventDefault();
       keep(event);
     } else if ((event as MouseEvent).buttons !== 0) {
@@ -103,7 +103,7 @@ export function holdInput(ad: HTMLElement, canvas: HTMLElement | null): () => vo
 const loadReleasePresses = () => import('./release-presses.ts');
 
 /**
- * Keeps the repeats and the release of keys that are still down from the game. Not loaded lazily, because the key
+ * Withholds from the game the repeat and release events of keys that are still down. Not loaded lazily, because the key
  * that closed the ad may be released immediately.
  */
 function keepUntilReleased(pressed: Set<string>): void {

@@ -18,9 +18,9 @@ export interface Showing {
   closable: boolean;
   /** The page is hidden. */
   hidden: boolean;
-  /** The player is being asked whether to lose the reward. */
+  /** A prompt asks the player whether to close the ad and lose the reward. */
   prompting: boolean;
-  /** Quartiles that were reported. */
+  /** Number of quartiles reported so far. */
   quartiles: number;
   watchedMs: number;
 }
@@ -145,7 +145,7 @@ function whileOnScreen(state: OnScreen, event: BreakEvent): Transition {
     case 'failed':
       return fail(state, withReason(event), event.detail ?? event.reason);
     case 'aborted':
-      return closeAd(state, { outcome: 'aborted' }, 'at once');
+      return closeAd(state, { outcome: 'aborted' }, 'now');
     default:
       return whileClosing(state, event);
   }
@@ -247,14 +247,11 @@ function fail(state: OnScreen, result: ShowResult, detail: string): Transition {
   return closeAd(state, result, undefined, { type: 'report', event: 'error', detail });
 }
 
-/**
- * Closes the ad, for whatever reason. An ad that was watched long enough stays completed, so `incompleteResult`
- * applies only if it was not.
- */
+/** Closes the ad. `incompleteResult` applies only if the ad was not completed. */
 function closeAd(
   state: OnScreen,
   incompleteResult: ShowResult = { outcome: 'completed' },
-  when?: 'at once',
+  when?: 'now',
   ...before: BreakEffect[]
 ): Transition {
   const effects = before.concat(
@@ -263,7 +260,7 @@ function closeAd(
   );
   if (!state.completed) return settle(incompleteResult, ...effects);
   if (state.kind === 'interstitial') return settle({ outcome: 'completed' }, ...effects);
-  if (when === 'at once') return settle({ outcome: 'pending' }, ...effects);
+  if (when === 'now') return settle({ outcome: 'pending' }, ...effects);
   return stay({ phase: 'confirming' }, ...effects, { type: 'confirm' });
 }
 

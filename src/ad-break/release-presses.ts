@@ -12,19 +12,19 @@ export function releasePresses(game: HTMLElement, missed: Event[]): void {
 function endPress(event: Event, game: HTMLElement): void {
   const { left, top, width, height } = game.getBoundingClientRect();
   // Engines treat these coordinates as the point of release, so they lie well outside the game.
-  const outside = { clientX: left - width, clientY: top - height };
+  const pointOutside = { clientX: left - width, clientY: top - height };
   if (event instanceof PointerEvent) {
     game.dispatchEvent(new PointerEvent('pointercancel', event));
   } else if (event instanceof MouseEvent) {
     const { button, buttons } = event;
     const init = { bubbles: true, cancelable: true, composed: true, view: window };
-    game.dispatchEvent(new MouseEvent('mouseup', { ...init, ...outside, button, buttons }));
+    game.dispatchEvent(new MouseEvent('mouseup', { ...init, ...pointOutside, button, buttons }));
   } else {
     const { changedTouches, targetTouches, touches, target } = event as TouchEvent;
     const cancelled = Array.from(changedTouches, (touch) => ({
-      ...outside,
-      pageX: outside.clientX + scrollX,
-      pageY: outside.clientY + scrollY,
+      ...pointOutside,
+      pageX: pointOutside.clientX + scrollX,
+      pageY: pointOutside.clientY + scrollY,
       identifier: touch.identifier,
       target: touch.target,
     }));

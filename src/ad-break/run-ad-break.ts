@@ -16,13 +16,13 @@ export interface BreakRequest extends RequestOptions {
   kind: BreakKind;
   /** Whether the ad starts without sound. */
   muted?: boolean | undefined;
-  /** Ends the ad break with `aborted`, at any point. */
+  /** Ends the ad break with `aborted` at any time. */
   signal?: AbortSignal;
   /** The game is paused, and the ad is about to cover it. */
   onOpen?: () => void;
   /** The first frame of the ad is on the screen. */
   onStart?: () => void;
-  /** The ad is gone, and the game continues. */
+  /** The ad has closed, and the game continues. */
   onClose?: () => void;
 }
 
@@ -44,7 +44,7 @@ export interface BreakDeps extends AdSource, ShowDeps {
 
 /** Shows one ad, from the request to its single result. Never rejects. */
 export async function runAdBreak(deps: BreakDeps, request: BreakRequest): Promise<ShowResult> {
-  // In parallel with the request. Not earlier, because most page views show no ad.
+  // Loaded in parallel with the request and not earlier, because most page views show no ad.
   const loading = deps.loadShowAd();
   const result = await obtain(deps, { ...request, format: request.kind }, loading);
   return 'creative' in result ? (await loading)(deps, request, result) : result;
@@ -59,8 +59,8 @@ export interface AdSource {
 }
 
 /**
- * Returns an ad of the requested format once `code`, which shows it, has loaded too. Never rejects, and destroys
- * every ad that it does not return.
+ * Returns an ad of the requested format once it and the code that shows it (`code`) have loaded. Never rejects, and
+ * destroys every ad that it does not return.
  */
 export async function obtain(
   { clock, loadTimeoutMs, take }: AdSource,

@@ -108,7 +108,7 @@ function showAd(
 
   function release(): void {
     released = true;
-    // Guarded separately, because the game must continue whichever step fails.
+    // Guarded separately, because the game must resume even if one of these steps fails.
     guarded(() => stage?.close());
     guarded(() => creative.destroy());
     guarded(releaseGame);
@@ -152,7 +152,7 @@ function showAd(
     dispatch({ type: 'confirmed', report: { decisionId: decision.id, state: 'pending' } });
   }
 
-  /** Resolves the call. Adds what the machine does not know: the decision, and the reward if it is pending. */
+  /** Resolves the call. Adds the decision and a pending reward, which the machine does not know. */
   function finish(result: ShowResult): void {
     cancelWait?.();
     signal?.removeEventListener('abort', abort);

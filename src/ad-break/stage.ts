@@ -110,7 +110,7 @@ export function openStage(
     document.hidden ? dispatch({ type: 'hidden' }) : dispatchUnlessExpired({ type: 'visible' });
   document.addEventListener('visibilitychange', onVisibility);
   window.addEventListener('focus', onVisibility);
-  // In a portal's iframe, focus may return to the portal instead; then a press shows that the player is back.
+  // In a game portal's iframe, focus may return to the portal instead; a press then shows that the player is back.
   window.addEventListener('pointerdown', onVisibility, true);
 
   /** Limits how long the ad waits for the player. */

@@ -7,7 +7,7 @@ export type BreakType = 'preroll' | 'start' | 'pause' | 'next' | 'browse' | 'rew
 /**
  * Google’s results of an ad break.
  *
- * - `viewed`: the ad was shown to its end or, if no reward was due, for as long as the player wanted.
+ * - `viewed`: the ad was shown to its end or, if it has no reward, until the player closed it.
  * - `dismissed`: the player closed a rewarded ad too early.
  * - `ignored`: the player had not accepted the reward offer when the next ad break started.
  * - `notReady`: ads have not been started, or consent is not known yet.
@@ -85,7 +85,7 @@ export function createGuard(): Guard {
 
 const statuses: Readonly<Record<Outcome, BreakStatus>> = {
   rewarded: 'viewed',
-  // Watched too; only the confirmation is still pending.
+  // The ad was watched; only the confirmation is pending.
   pending: 'viewed',
   completed: 'viewed',
   dismissed: 'dismissed',
@@ -125,7 +125,7 @@ export interface BreakRun {
   /** From `adConfig({ sound })`; undefined if the game has not set it. */
   muted: boolean | undefined;
   guard: Guard;
-  /** Aborted by the next ad break; a reward that the player has not accepted by then is lost. */
+  /** Aborted by the next ad break; a reward offer that the player has not accepted by then expires. */
   next: AbortSignal;
 }
 
@@ -141,7 +141,7 @@ async function offerAndShow(run: BreakRun): Promise<BreakStatus> {
   if (!current.available) return breakStatusOf(current.reason ?? 'no_fill', 'reward');
   const preloaded = await ads.preload(placement, { signal: next });
   if (next.aborted) return 'other';
-  // Also covers what preloading cannot know: whether another ad is on the screen.
+  // Preloading does not check whether another ad is on the screen.
   const { available, reason } = preloaded.available ? ads.availability(placement) : preloaded;
   if (!available) return breakStatusOf(reason ?? 'no_fill', 'reward');
   if (!(await isAccepted(run))) return 'ignored';

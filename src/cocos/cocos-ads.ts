@@ -32,8 +32,8 @@ function hasPage(): boolean {
 }
 
 /**
- * The members that {@link createTruewardComponent} adds to `cc.Component`. It is a class in the types only, because
- * an interface cannot have protected methods, and those of `cc.Component` are protected.
+ * The members that {@link createTruewardComponent} adds to `cc.Component`. Declared as a class, because an interface
+ * cannot have protected methods such as those of `cc.Component`.
  */
 export declare abstract class TruewardComponent {
   /** Ads; created on first access, at the latest in `onLoad()`. */
@@ -45,7 +45,7 @@ export declare abstract class TruewardComponent {
    * it is disabled wait. See the `reward` event of `ads.on()`.
    */
   onReward?(reward: EarnedReward): void | Promise<void>;
-  /** Called by the engine. If you override it or one of the three below, call `super`. */
+  /** Called by the engine. If you override this method or any of the next three, call `super`. */
   protected onLoad(): void;
   protected onEnable(): void;
   protected onDisable(): void;
@@ -57,22 +57,17 @@ export declare abstract class TruewardComponent {
  * first scene. Invalid options are reported once, to the console and `window.onerror`, and disable the ads but not the
  * game.
  *
- * The class has no `@ccclass`, because Cocos Creator allows one component per script: yours.
+ * The class has no `@ccclass`, because Cocos Creator allows only one component per script, which is yours.
  *
  * @example
  * import * as cc from 'cc';
  * import { createTruewardComponent } from 'trueward/cocos';
  * const { ccclass, property } = cc._decorator;
  *
- * @ccclass('GameAds')
- * export class GameAds extends createTruewardComponent(cc) {
- *   @property publishableKey = '';
- *   @property serviceUrl = '';
+ * @ccclass('GameAds') export class GameAds extends createTruewardComponent(cc) { @property publishableKey = '';
+ * @property serviceUrl = '';
  *
- *   adsOptions() {
- *     return { publishableKey: this.publishableKey, serviceUrl: this.serviceUrl };
- *   }
- * }
+ * adsOptions() { return { publishableKey: this.publishableKey, serviceUrl: this.serviceUrl }; } }
  */
 export function createTruewardComponent<Node, Component extends { node: Node }>(
   cc: CocosComponentModule<Node, Component>,

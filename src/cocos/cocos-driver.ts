@@ -70,8 +70,8 @@ function resume(cc: CocosModule, restoreSound: () => void): void {
 }
 
 /**
- * The engine adds a pause to the next delta time unless it exceeds this threshold (1 s by default), so a shorter ad would
- * make the game jump forward by up to a second.
+ * Excludes the ad from the delta time of the next frame. The engine discards a delta time only if it exceeds a
+ * threshold (1 s by default), so a shorter ad would make the game jump forward.
  */
 function skipHeldTime({ director, Director, Game }: CocosModule): void {
   const threshold = Game.DEBUG_DT_THRESHOLD;

@@ -5,7 +5,7 @@ import type { RendererEvent } from './renderer.ts';
 const tickMs = 250;
 /** Maximum time credited for one tick, even if a busy page delays it, in milliseconds. */
 const maxTickMs = 1_000;
-/** A longer gap between two ticks means that the device or the page slept, in milliseconds. */
+/** A longer gap between two ticks, in milliseconds, means that the device or the page slept. */
 const sleptMs = 10_000;
 
 /** Shows a creative without an inherent duration for a given visible time. */

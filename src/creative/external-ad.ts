@@ -2,7 +2,7 @@ import type { AdIcon } from '../../protocol/wire.ts';
 import type { OverlayContent, OverlayHooks, OverlayParts } from './overlay-parts.ts';
 import type { OverlayStrings } from './strings.ts';
 
-/** The icon's tap target is at least as high as a thumb, however small its image. */
+/** The icon's tap target is at least 44 px high, even if its image is smaller. */
 const css = `
 .skip, .skip:hover { position: absolute; bottom: .6em; inset-inline-end: .6em; background: var(--background); box-shadow: 0 0 0 1px }
 .icon { position: absolute; top: 0; right: 0; display: flex; justify-content: end; font-size: .8em }
@@ -20,8 +20,8 @@ const css = `
 `;
 
 /**
- * Adds to the overlay what an ad from an external source requires: the advertiser's name for screen readers, an icon
- * with a link that explains how the ad was selected (AdChoices), and a control to skip the ad.
+ * Adds the elements that an ad from an external source requires: the advertiser's name for screen readers, an icon with
+ * a link that explains how the ad was selected (AdChoices), and a control to skip the ad.
  *
  * @returns A callback for the ad's progress.
  */

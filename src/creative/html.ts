@@ -22,7 +22,7 @@ const minClickIntervalMs = 1_000;
 let policy: { createHTML(markup: string): string } | undefined;
 
 /**
- * Markup for a sandboxed frame. Pages with Trusted Types accept it through the `trueward` policy. The frame inherits
+ * Wraps the markup of a sandboxed frame with the policy `trueward`, for pages with Trusted Types. Such a frame inherits
  * the page's `script-src`, so pages with a strict policy need a creative with its own URL.
  */
 function trusted(markup: string): string {

@@ -57,7 +57,7 @@ export function openOverlay(content: OverlayContent, hooks: OverlayHooks): Overl
     event.preventDefault();
     hooks.closeRequested();
   };
-  // In browsers, a second consecutive Escape closes any dialog, but only the ad break decides when to close.
+  // Browsers close any dialog on a second consecutive Escape, but only the ad break decides when this one closes.
   dialog.onclose = () => {
     if (!open || dialog.open) return;
     dialog.showModal();
@@ -83,7 +83,7 @@ export function openOverlay(content: OverlayContent, hooks: OverlayHooks): Overl
       releaseFocus();
       dialog.close();
       host.remove();
-      // Until its next layout, WebKit treats a button in a canvas as still covered and does not focus it.
+      // Forces a layout: until then, WebKit treats a button in a canvas as still covered and does not focus it.
       document.body.getClientRects();
     },
   };

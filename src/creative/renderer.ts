@@ -58,7 +58,7 @@ export interface RenderOptions {
   /** BCP 47; passed to HTML creatives. */
   locale: string;
   clock: Clock;
-  /** Cancels loading, also on a timeout. */
+  /** Cancels loading; also aborts on a timeout. */
   signal: AbortSignal;
 }
 

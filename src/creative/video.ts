@@ -7,7 +7,10 @@ import { afterPaint, chooseFile, screenWidth } from './screen.ts';
 /** Measures how long media actually played. */
 export interface WatchedTime {
   readonly ms: number;
-  /** Updates the media position to `mediaMs`; `counts` says whether the player could see the playback up to there. */
+  /**
+   * Updates the media position to `mediaMs`; `counts` says whether the player could see the playback since the previous
+   * position.
+   */
   moveTo(mediaMs: number, counts: boolean): void;
 }
 

@@ -17,10 +17,7 @@ export interface ViewabilityWatch {
 const minRatio = 0.5;
 /** How often to check whether something covers the element, in milliseconds. */
 const checkIntervalMs = 200;
-/**
- * A longer gap between two checks means that the device or the page slept and nobody saw the ad; in
- * milliseconds.
- */
+/** A longer gap between two checks, in milliseconds, means that the device or the page slept and nobody saw the ad. */
 const sleptMs = 10_000;
 
 /**
@@ -90,8 +87,8 @@ export function watchViewability(
 const grid = [1, 3, 5].flatMap((x) => [1, 3, 5].map((y) => [x / 6, y / 6] as const));
 
 /**
- * The share of an element that is on the screen and not covered; an intersection observer does not detect covering.
- * Without observer results, points outside the window count as invisible.
+ * The share of an element that is on the screen and not covered. Tests points, because an intersection observer does
+ * not detect elements on top. Without observer results, points outside the window count as invisible.
  */
 function visibleShare(element: Element, observed: number | undefined): number {
   const { height, left, top, width } = element.getBoundingClientRect();

@@ -75,7 +75,7 @@ function openPanel(source: PanelSource): () => void {
     if (closed) return;
     timer = setTimeout(() => void refresh(), refreshMs);
     const text = JSON.stringify(sections);
-    // Unchanged content is left alone, so that selected text can be copied.
+    // Unchanged content is not replaced, so that selected text can be copied.
     if (text === shownText) return;
     shownText = text;
     summary.textContent = `Trueward · ${source.diagnostics().environment}`;

@@ -40,7 +40,7 @@ export interface AdsRecord {
   readonly timeline: readonly { at: number; step: string }[];
 }
 
-/** Keeps a short history, so that the panel can show it when it is opened later. */
+/** Keeps a short history for the panel, which may be opened later. */
 export interface Recorder extends AdsRecord {
   /** Records the result of an ad request. */
   responded(placement: string, response: ServiceResult<Decision>): void;

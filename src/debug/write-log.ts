@@ -32,7 +32,7 @@ export function writeLog(entry: LogEntry): void {
 }
 
 function write(...texts: string[]): void {
-  // oxlint-disable-next-line no-console -- The `debug` option asks for it.
+  // oxlint-disable-next-line no-console -- The `debug` option enables it.
   console.info(['[trueward]', ...texts.filter(Boolean)].join(' '));
 }
 

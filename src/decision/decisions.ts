@@ -15,8 +15,8 @@ import type { NoAd } from './no-ad.ts';
 /** Preloads and caches ads; identical requests for a placement are shared. */
 export interface Decisions {
   /**
-   * Returns the ad preloaded with the same options, or requests a new one. Never rejects; if `signal` aborts, that is
-   * an outcome too.
+   * Returns the ad preloaded with the same options, or requests a new one. Never rejects; an abort of `signal` is also
+   * returned as an outcome.
    */
   take(placement: string, signal: AbortSignal, options?: RequestOptions): Promise<ReadyAd | NoAd>;
   /** Loads the ad of `decision` or, by default, of a new decision, so that `take` does not wait. */
@@ -80,8 +80,8 @@ const keyOf = ({ customData, segments }: RequestOptions): string =>
 const unexpired = ({ ready }: Slot): Slot['ready'] => (ready?.expiry.passed() ? undefined : ready);
 
 /**
- * How long a preloaded ad counts as fresh, in milliseconds; after that it is revalidated, so that kill switches reach
- * it.
+ * How long a preloaded ad counts as fresh, in milliseconds; after that it is revalidated, so that a kill switch takes
+ * effect.
  */
 const freshMs = 60_000;
 /** How long a no-fill is valid if the service did not specify a retry time, in milliseconds. */
@@ -199,7 +199,7 @@ export function createDecisions(deps: DecisionsDeps): Decisions {
       });
     });
 
-  /** Makes sure that a fresh ad is loaded; if there is none, returns why. */
+  /** Makes sure that a fresh ad is loaded; if there is none, returns the reason. */
   const ensureReady = async (call: Call): Promise<NoAd | undefined> => {
     const { placement, signal, options, provided } = call;
     if (destroyed || signal.aborted) return { outcome: 'aborted' };
@@ -215,7 +215,7 @@ export function createDecisions(deps: DecisionsDeps): Decisions {
     const noAd = await ensureReady({ placement, signal, options });
     if (noAd) return noAd;
     const slot = slotOf(placement);
-    // Another caller may have taken or replaced what both waited for, or the device may have slept in the meantime.
+    // Another caller may have taken or replaced the ad that both awaited, or the device may have slept in the meantime.
     const ready = unexpired(slot);
     if (ready?.key !== keyOf(options)) return take(placement, signal, options);
     delete slot.ready;

@@ -17,7 +17,7 @@ export interface NoAd {
 export const durationMs = (from: string, to: string): number => Date.parse(to) - Date.parse(from);
 
 /** Outcome for each reason; all other reasons mean no fill. */
-const unfilled: Partial<Record<UnfilledReason, Outcome>> = {
+const outcomeByReason: Partial<Record<UnfilledReason, Outcome>> = {
   frequency_capped: 'frequency_capped',
   cooldown: 'cooldown',
   rate_limited: 'cooldown',
@@ -46,7 +46,7 @@ export function noAdFromDecision(decision: Decision, nowMs: number): NoAd {
   const byStatus = decision.status === 'blocked' ? 'blocked' : 'no_fill';
   const waitMs = retryAt === undefined ? Number.NaN : durationMs(decision.issued_at, retryAt);
   return {
-    outcome: (reason && unfilled[reason]) ?? byStatus,
+    outcome: (reason && outcomeByReason[reason]) ?? byStatus,
     decisionId: decision.id,
     ...(reason && { reason }),
     ...(Number.isNaN(waitMs) ? {} : { retryAt: new Date(nowMs + waitMs) }),

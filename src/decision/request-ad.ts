@@ -100,7 +100,7 @@ export interface RequestAdDeps extends RequestDecisionDeps {
   onResponse?(placement: string, response: ServiceResult<Decision>): void;
   /** Loads the media of a decision; rejects when that fails or `signal` aborts. */
   loadCreative(decision: FilledDecision, signal: AbortSignal): Promise<LoadedCreative>;
-  /** Timeout for loading the media and for getting the user token, each, in milliseconds. */
+  /** Timeout in milliseconds; applies separately to loading the media and to getting the user token. */
   loadTimeoutMs: number;
 }
 

@@ -45,7 +45,9 @@ export function rememberFocus(fallback: () => HTMLElement | null): () => void {
   };
 }
 
-/** How often to check for missing frames, in milliseconds; from the second check without a frame on, a timer replaces them. */
+/**
+ * How often to check for missing frames, in milliseconds; after two checks without one, the checks replace the frames.
+ */
 const frameCheckMs = 1_000;
 
 /**
@@ -83,7 +85,7 @@ export function noEngine(canvas: HTMLElement | null = null): EngineDriver {
         call();
       }
       request();
-      // A hidden page has no frames either, but the game is paused there as well.
+      // A hidden page has no frames either, but then the game is paused too.
       const timer = setInterval(() => {
         missedChecks = document.hidden ? 0 : missedChecks + 1;
         if (missedChecks > 1) call();

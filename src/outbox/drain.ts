@@ -63,7 +63,7 @@ export interface Drain {
   /** Ends a back-off early, but not one that the service requested. */
   nudge(): void;
   isRunning(): boolean;
-  /** Gives up the lead, so that another tab can take it; requests in flight are not interrupted. */
+  /** Resigns as leader, so that another tab can take over; requests in flight are not interrupted. */
   resign(): void;
   /** Resolves when the stores are empty or sending has failed. */
   finished(): Promise<void>;
@@ -96,7 +96,7 @@ export function createDrain(deps: DrainDeps): Drain {
   const { counts, memory, store } = deps;
   const { diagnostics } = counts;
   const election = createLeaderElection({ ...deps, locks: deps.locks ?? browserLocks() });
-  /** Ids of settled events that are not removed from the store yet. */
+  /** Ids of settled events that have not been removed from the store yet. */
   const settled = new Set<string>();
   const inFlight = new Set<string>();
   let running: Promise<void> | undefined;
@@ -127,8 +127,7 @@ export function createDrain(deps: DrainDeps): Drain {
     if (delivery.failure) {
       const { retryAfterMs } = delivery.failure;
       deps.onError(delivery.failure.reason);
-      // May be reported twice, which is acceptable because these counts are informational and no money depends on
-      // them.
+      // May be reported twice, which is acceptable because these counts are only informational.
       for (const [reason, count] of Object.entries(dropped))
         add(counts.unreportedDrops, reason, count);
       if (!stopped) {
@@ -167,7 +166,7 @@ export function createDrain(deps: DrainDeps): Drain {
     return true;
   };
 
-  /** Delivers the contents of one store until it is empty, a delivery fails or `mayContinue` is false. */
+  /** Delivers the contents of one store until it is empty, a delivery fails or `mayContinue` returns false. */
   const drainStore = async (source: EventStore, mayContinue: () => boolean): Promise<void> => {
     /** Events per record: 1 in a calm game, up to 64 in a burst. */
     let density = 8;
@@ -278,7 +277,7 @@ function parseRecord(value: unknown): QueuedEvent[] | undefined {
     const events = value.events.map((json) => ({ id: (JSON.parse(json) as QueuedEvent).id, json }));
     if (events.every(({ id }) => id)) return events;
   } catch {
-    // Set aside.
+    // The caller sets the record aside.
   }
   return undefined;
 }

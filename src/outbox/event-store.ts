@@ -26,7 +26,7 @@ export interface EventStore {
   read(afterKey: number, limit: number): Promise<StoredRecord[]>;
   /** Removes every record from `first` to `last`. */
   remove(first: number, last: number): Promise<void>;
-  /** Replaces the events of records that still exist; a record left without events is removed. */
+  /** Replaces the events of records that still exist; a record that has no events left is removed. */
   rewrite(changes: { key: number; record: EventRecord }[]): Promise<void>;
   setAside(entries: SetAside[]): Promise<void>;
   /** Reports when operations become slow, and when they are fast again. */
@@ -40,7 +40,7 @@ export const isEventRecord = (value: unknown): value is EventRecord => {
   return record?.v === 1 && typeof record.at === 'number' && Array.isArray(record.events);
 };
 
-/** An event in the form in which it is stored and sent, serialized once, when it happened. */
+/** An event as it is stored and sent: serialized once, when it happened. */
 export interface QueuedEvent {
   id: string;
   json: string;
@@ -150,8 +150,8 @@ export function createIndexedDbStore(options: IndexedDbStoreOptions): EventStore
   const write = (work: (store: IDBObjectStore) => void): Promise<void> =>
     events('readwrite', (store) => {
       work(store);
-      // Commits explicitly, because an automatic commit waits for a turn of the event loop that a dying tab never
-      // gets.
+      // Commits explicitly, because an automatic commit needs another turn of the event loop, which may never come in a
+      // closing tab.
       store.transaction.commit();
       return completed(store.transaction);
     });

@@ -9,7 +9,7 @@ import {
   type StoredRecord,
 } from './event-store.ts';
 
-/** Priority by event type; the lowest is evicted first. Completions earn money and go last. */
+/** Priority by event type; the lowest is evicted first. Completions earn money and are evicted last. */
 const priorities: Record<string, number> = { complete: 3, impression: 2, start: 1, click: 1 };
 /** Quartiles and unknown types, such as those of other releases, are evicted first. */
 const priorityOf = (json: string): number =>
@@ -57,7 +57,7 @@ export async function evict(
   const stored: StoredRecord[] = [];
   await readInPages(store.read, (records) => stored.push(...records));
   const changes = plan(stored, bounds);
-  // Whole records first, because a full disk permits deletes, but not always writes.
+  // Evicts whole records first, because a full disk permits deletes, but not always writes.
   for (const whole of [true, false]) {
     const batch = changes.filter(({ record }) => (record.events.length === 0) === whole);
     if (batch.length === 0) continue;

@@ -21,7 +21,7 @@ import {
   smallBatch,
 } from './event-store.ts';
 
-/** A message to the other tabs: how the size of the shared store changed, confirmed rewards, or a failure. */
+/** A message to the other tabs: a change in the size of the shared store, confirmed rewards, or a failure. */
 export interface TabMessage {
   events?: number;
   bytes?: number;
@@ -37,9 +37,8 @@ export interface Outbox {
   /** Loads the code that sends events, so that the first event does not wait for it. */
   prefetch(): void;
   /**
-   * Resolves when the event is stored; from then on it survives the page and the browser. Also resolves when the
-   * event is dropped, which `diagnostics()` counts. The event gets the current time, even if the write waits for
-   * `after`.
+   * Resolves when the event is stored; from then on it survives the page and the browser. Also resolves when the event
+   * is dropped, which `diagnostics()` counts. The event has the time of this call, even if the write waits for `after`.
    */
   enqueue(event: NewAdEvent, after?: Promise<unknown>): Promise<void>;
   /** Sends stored events; resolves when the queue is empty or sending has failed. */
@@ -157,7 +156,7 @@ export function createOutbox(deps: OutboxDeps): Outbox {
       onResize(source, -batch.events.length, -batch.bytes);
     },
     onEmpty(source) {
-      // Counted events may have been deleted, for example with the browser's data.
+      // Events that were counted may have been deleted, for example with the browser's site data.
       const { events, bytes } = source === store ? counts.shared : counts.local;
       if (events > 0) onResize(source, -events, -bytes);
     },
@@ -187,7 +186,7 @@ export function createOutbox(deps: OutboxDeps): Outbox {
     unwritten.delete(events);
     clearSent();
   };
-  /** Starts the write in a microtask: before the task ends, but with everything that the task enqueued. */
+  /** Starts the write in a microtask, so that it includes every event that the current task enqueues. */
   const openGroup = (events: QueuedEvent[] = []): Group => ({
     events,
     stored: Promise.resolve().then(() => {

@@ -30,7 +30,7 @@ export interface Failure {
 const isEventBatchResult: Guard<EventBatchResult> = (body): body is EventBatchResult =>
   hasShape(body, { results: [], decisions: [] });
 
-/** Rejections that concern the request body; others, such as a revoked key, say nothing about the events. */
+/** Codes of rejections that concern the request body; others, such as a revoked key, do not concern the events. */
 const bodyProblems = new Set<string>(['malformed_json', 'invalid_request', 'body_too_large']);
 
 /**

@@ -36,7 +36,7 @@ export const grow = (size: Size, events: number, bytes: number): void => {
   size.bytes = Math.max(0, size.bytes + bytes);
 };
 
-/** The size of the queue, and counters of what became of its events. */
+/** The size of the queue, and counters of sent, dropped and rejected events. */
 export interface Counts {
   /** Size of the store that the tabs share. */
   shared: Size;
@@ -173,7 +173,7 @@ export function createStorage(deps: StorageDeps): Storage {
     } catch (error) {
       if (quotaExhausted || (error as Error | null)?.name !== 'QuotaExceededError') throw error;
       onError(error);
-      // If eviction does not help, later events must not evict even more.
+      // If eviction did not free enough space, later events must not evict even more.
       quotaExhausted = true;
       await makeRoom(store, { events: bounds.events, bytes: shared.bytes * 0.8 }).catch(onError);
       await store.append(records);

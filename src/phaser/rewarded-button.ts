@@ -66,8 +66,8 @@ export interface FallbackButton {
 }
 
 /**
- * Adds a button to the canvas element's content, which is the accessible fallback for what is drawn: the button is
- * focusable and read by screen readers, even in full screen, and is removed with its canvas.
+ * Adds a button to the canvas element's content, the accessible fallback for the drawing: the button is focusable and
+ * read by screen readers, even in full screen, and is removed with its canvas.
  * https://html.spec.whatwg.org/multipage/canvas.html#the-canvas-element
  */
 export function addFallbackButton(
@@ -140,7 +140,7 @@ export function addRewardedButton(
     const waitMs = busy ? undefined : nextUpdateMs(availability, now);
     if (waitMs === undefined) return;
     timer = scene.time.delayedCall(waitMs, () => {
-      // A scene that was asleep or slow may get here long after the end of the cooldown.
+      // In a scene that was asleep or slow, the cooldown may have ended long ago.
       if (restingView(availability, Date.now()).secondsLeft > 0) refresh();
       else void load();
     });

@@ -52,9 +52,9 @@ export class TruewardPlugin implements GameAds {
   #running: Ads | undefined;
 
   /**
-   * Adds ads to an existing game, booted or not, and to its scenes. Unlike the game configuration, this also works
-   * for a second game on the page, whose plugin keys Phaser confuses with the first game’s, and for a headless game
-   * (phaserjs/phaser#7151, #7348). It is also how a plugin loaded with `load.plugin()` gets its data. A plugin that
+   * Adds ads to an existing game, booted or not, and to its scenes. Unlike the game configuration, this also works for
+   * a second game on the page, whose plugin keys Phaser confuses with the first game’s, and for a headless game
+   * (phaserjs/phaser#7151, #7348). A plugin loaded with `load.plugin()` also receives its data this way. A plugin that
    * is already running keeps its data.
    */
   static install(game: Phaser.Game, data: TruewardPluginData): TruewardPlugin {

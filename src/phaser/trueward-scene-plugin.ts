@@ -6,11 +6,11 @@ import type { RewardedButtonOptions } from './rewarded-button.ts';
 import { TruewardPlugin } from './trueward-plugin.ts';
 
 /**
- * Calls `end` once when the scene shuts down, or is destroyed without a shutdown, as by `game.destroy()`. The returned
- * function calls `end` immediately.
+ * Calls `end` once when the scene shuts down, or is destroyed without a shutdown, for example by `game.destroy()`. The
+ * returned function calls `end` immediately.
  *
- * Registered per call instead of in the plugin's `boot`, because `boot` runs only once per scene and a restarted
- * scene shuts down many times.
+ * Registered per call instead of in the plugin's `boot`, because `boot` runs only once per scene and a restarted scene
+ * shuts down many times.
  */
 export function untilSceneEnds({ sys }: Phaser.Scene, end: () => void): () => void {
   // Kept, because a destroyed scene no longer has an emitter.
@@ -70,12 +70,12 @@ export class TruewardScenePlugin {
     return untilSceneEnds(this.#scene, this.#ads().once(event, handler, context));
   }
 
-  /** See {@link TruewardPlugin.showRewarded}; when the scene ends, so does the ad, with `aborted`. */
+  /** See {@link TruewardPlugin.showRewarded}; the end of the scene ends the ad with `aborted`. */
   showRewarded(placement: string, options?: ShowOptions): Promise<ShowResult> {
     return this.#show(options, (scoped) => this.#ads().showRewarded(placement, scoped));
   }
 
-  /** See {@link TruewardPlugin.showInterstitial}; when the scene ends, so does the ad, with `aborted`. */
+  /** See {@link TruewardPlugin.showInterstitial}; the end of the scene ends the ad with `aborted`. */
   showInterstitial(placement: string, options?: ShowOptions): Promise<ShowResult> {
     return this.#show(options, (scoped) => this.#ads().showInterstitial(placement, scoped));
   }

@@ -20,10 +20,7 @@ export interface Deadline {
 
 type Times = Pick<Clock, 'now' | 'monotonic'>;
 
-/**
- * Starts a stopwatch: returns a function that returns the elapsed time in milliseconds, by whichever clock shows
- * more.
- */
+/** Starts a stopwatch. The returned function returns the elapsed time in milliseconds, by the clock that shows more. */
 export function stopwatch(clock: Times): () => number {
   const monotonic = clock.monotonic();
   const wall = clock.now();

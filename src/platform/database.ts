@@ -25,8 +25,8 @@ export interface DatabaseOptions {
  */
 const operationTimeoutMs = 5_000;
 /**
- * How often the timer that all operations share checks them, in milliseconds. A timer per write took a tenth of the
- * time that an event takes.
+ * How often the timer that all operations share checks them, in milliseconds. A timer per write accounted for a tenth
+ * of the cost of an event.
  */
 const checkIntervalMs = 500;
 /** An operation is slow at its second check, after 500 to 1,000 ms. */
@@ -147,7 +147,7 @@ export function createDatabase(options: DatabaseOptions): Database {
         request.result.createObjectStore(name, { autoIncrement });
     };
     const database = (connection = await promisifyRequest(request));
-    // iOS closes the connections of pages that were in the background for a long time. And this connection must not
+    // iOS closes the connections of pages that were in the background for a long time. Also, this connection must not
     // block a newer release in another tab.
     database.onclose = database.onversionchange = () => discard(database);
     return database;
@@ -186,7 +186,7 @@ export function createDatabase(options: DatabaseOptions): Database {
             }),
           );
         } catch (error) {
-          // The next operation gets a new connection.
+          // The next operation opens a new connection.
           discard(store.transaction.db);
           throw error;
         } finally {

@@ -11,8 +11,8 @@ export interface LockOptions {
 /** Locks shared by the tabs of one origin. */
 export interface Locks {
   /**
-   * Waits for the lock, then calls `onAcquired`. Returns a function that releases the lock or stops waiting for it,
-   * and that may be called more than once. When a tab dies, its lock passes to the next one.
+   * Waits for the lock, then calls `onAcquired`. Returns a function that releases the lock or stops waiting for it, and
+   * that may be called more than once. When a tab dies, its lock passes to the next tab in line.
    */
   acquire(name: string, onAcquired: () => void, options?: LockOptions): () => void;
 }
@@ -21,8 +21,8 @@ export interface Locks {
 const probeDelayMs = 5_000;
 
 /**
- * Web Locks. If the browser lacks them (old browsers, pages without HTTPS), rejects the request or does not
- * respond, every tab gets the lock: at worst, events are sent twice, and the service counts each id once.
+ * Web Locks. If the browser lacks them (old browsers, pages without HTTPS), rejects the request or does not respond,
+ * every tab acquires the lock: at worst, events are sent twice, and the service counts each id once.
  */
 export const browserLocks = (
   manager: LockManager | undefined = attempt(() => navigator.locks),

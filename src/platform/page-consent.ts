@@ -34,7 +34,7 @@ declare global {
 /** Delay before the second search for a framework, in milliseconds; each further delay is 1.5 times as long. */
 const initialDelayMs = 250;
 const maxDelayMs = 60_000;
-/** How long to wait for GPP after TCF said that the GDPR does not apply, in milliseconds. */
+/** How long to wait for GPP after TCF has reported that the GDPR does not apply, in milliseconds. */
 const gppTimeoutMs = 2_000;
 /** How long to wait for a framework before Global Privacy Control alone decides, in milliseconds. */
 const frameworkTimeoutMs = 5_000;

@@ -24,11 +24,11 @@ export interface DeliveryDeps {
 }
 
 /**
- * Delivers earned rewards to the game's handlers, in order; one that fails or hangs does not delay later ones.
+ * Delivers earned rewards to the game's handlers, in order. A handler that fails or hangs does not delay later rewards.
  * A claim in the ledger prevents two tabs from delivering the same reward.
  */
 export interface Delivery {
-  /** Delivers what is due. */
+  /** Delivers the rewards that are due. */
   wake(): void;
   /** Retries rewards that failed or are claimed by other tabs, without a back-off. */
   retry(): void;

@@ -47,7 +47,7 @@ export function fulfillRewards(deps: ConfirmationDeps & DeliveryDeps): Fulfillme
       for (const [decisionId, { ref }] of unassigned) {
         if (ref === undefined) continue;
         const assignOwner = (entry: LedgerEntry) => ({ ...entry, earnedBy: ref, heldFor: ref });
-        // An entry that is still being added is assigned next time.
+        // An entry that is still being added is assigned by the next call.
         if (await ledger.change(decisionId, assignOwner)) unassigned.delete(decisionId);
       }
     },
@@ -135,8 +135,8 @@ function createConfirmation(deps: ConfirmationDeps): Confirmation {
     response: ServiceResult<RewardStatus>,
   ): Promise<void> => {
     if (response.kind === 'ok') await deps.settle([response.body]);
-    // The service has deleted the decision, so by its clock the late window is over. Nothing less may expire a
-    // reward: no wrong clock, no revoked key and no network failure.
+    // The service has deleted the decision, so by its clock the late window is over. Nothing else may expire a reward:
+    // not a wrong clock, a revoked key or a network failure.
     else if (response.kind === 'refused' && response.problem.code === 'decision_gone') {
       await deps.settle([{ id: decisionId, state: 'expired', reason: 'unknown_to_service' }]);
     }

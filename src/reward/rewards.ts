@@ -20,7 +20,7 @@ import {
   type Verdict,
 } from './reward-machine.ts';
 
-/** Rewards on the device: stores them, waits for their confirmation, delivers them to the game. */
+/** The rewards on this device: stores them, waits for their confirmation and delivers them to the game. */
 export interface Rewards {
   /**
    * Stores a decision before its ad starts, with the player for whom it was requested (by default, the current one).
@@ -34,7 +34,7 @@ export interface Rewards {
   /** Resolves when the service has decided, or with the latest state after `withinMs`. */
   confirmation(decisionId: string, withinMs: number): Promise<RewardReport>;
   /**
-   * The status from the service, or from this device if the service can't be reached. `none` for a different player’s
+   * The status from the service, or from this device if the service can't be reached. `none` for another player’s
    * reward.
    */
   status(decisionId: string): Promise<RewardReport>;
@@ -84,10 +84,10 @@ export function createRewards(deps: RewardsDeps): Rewards {
   let handlerErrors = 0;
   let lastError: string | undefined;
   let destroyed = false;
-  /** The player whose rewards go to the current player as soon as that one is identified. */
+  /** The player whose rewards are transferred once the current player has been identified. */
   let transferFrom: string | undefined;
 
-  /** Rewards of players who have not been identified yet; they are delivered to nobody until that happens. */
+  /** Rewards of players who have not been identified yet; not delivered until then. */
   const unassigned = new Map<string, Player>();
 
   const find = (decisionId: string) =>

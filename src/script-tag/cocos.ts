@@ -1,7 +1,8 @@
 import { cocosDriver, createCocosAds, createTruewardComponent } from '../cocos/index.ts';
 import { define } from './start-tag.ts';
 
-// The file’s types, for use in a project. They declare the global variable too, but nothing for other engines.
+// The types of this file, for use in a project: they declare the global variable, without the exports for other
+// engines.
 declare global {
   interface TruewardGlobal {
     cocosDriver: typeof cocosDriver;

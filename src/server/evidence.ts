@@ -7,7 +7,7 @@ export interface EvidenceOptions {
   acceptEvidence?: readonly string[];
 }
 
-/** Whether a reward's evidence is accepted. A service that does not send evidence yet verifies every reward. */
+/** Whether a reward's evidence is accepted. Older services send no evidence, but verify every reward. */
 export const isAccepted = (
   evidence: unknown = 'verified',
   { acceptEvidence = [] }: EvidenceOptions,
