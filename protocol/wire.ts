@@ -55,7 +55,7 @@ export interface RewardStatus {
     | 'simulated';
   reward?: Reward;
   /**
-   * What proves that the ad was watched. `verified`: the SDK showed the ad, and the service itself judged the impression and the watch time. More values may follow.
+   * The kind of proof that the ad was watched. `verified`: the SDK showed the ad, and the service itself judged the impression and the watch time. More values may follow.
    */
   evidence?: string;
   /**
@@ -167,7 +167,7 @@ export interface Source {
    */
   publisher_id?: string;
   /**
-   * `openrtb`: everyone who handles the payment for an impression before the bidder does, starting with you; sent as a complete `source.schain`, in which every node is part of the payment (`hp`).
+   * `openrtb`: every party that handles the payment for an impression before the bidder, starting with you; sent as a complete `source.schain` with `hp: 1` in every node.
    *
    * @minItems 1
    * @maxItems 32
@@ -233,7 +233,7 @@ export interface Source {
    */
   tracking_window_s?: number;
   /**
-   * `vast` and `openrtb`: whether the source accepts child-directed requests; default false, which skips it.
+   * `vast` and `openrtb`: whether the source accepts child-directed requests; default false: it is not requested for them.
    */
   child_directed?: boolean;
   /**
@@ -241,7 +241,7 @@ export interface Source {
    */
   header_profile?: 'iab' | 'forwarded';
   /**
-   * `vast` and `openrtb`: the lines that the source requires in the site’s `ads.txt`; `trueward-service doctor` checks that they are present, and so are the sellers in `publisher_id` and `supply_chain`.
+   * `vast` and `openrtb`: the lines that the source requires in the site’s `ads.txt`; `trueward-service doctor` checks for these lines, and for the sellers in `publisher_id` and `supply_chain`.
    */
   ads_txt?: {
     /**
@@ -1021,7 +1021,7 @@ export interface DecisionRewardedEvent {
     user_ref: string;
     reward: Reward;
     /**
-     * What proves that the ad was watched. `verified`: the SDK showed the ad, and the service itself judged the impression and the watch time. More values may follow.
+     * The kind of proof that the ad was watched. `verified`: the SDK showed the ad, and the service itself judged the impression and the watch time. More values may follow.
      */
     evidence?: string;
     custom_data?: string;
@@ -1265,7 +1265,7 @@ export interface SourceRequest {
    */
   publisher_id?: string;
   /**
-   * `openrtb`: everyone who handles the payment for an impression before the bidder does, starting with you; sent as a complete `source.schain`, in which every node is part of the payment (`hp`).
+   * `openrtb`: every party that handles the payment for an impression before the bidder, starting with you; sent as a complete `source.schain` with `hp: 1` in every node.
    *
    * @minItems 1
    * @maxItems 32
@@ -1327,7 +1327,7 @@ export interface SourceRequest {
    */
   tracking_window_s?: number;
   /**
-   * `vast` and `openrtb`: whether the source accepts child-directed requests; default false, which skips it.
+   * `vast` and `openrtb`: whether the source accepts child-directed requests; default false: it is not requested for them.
    */
   child_directed?: boolean;
   /**
@@ -1335,7 +1335,7 @@ export interface SourceRequest {
    */
   header_profile?: 'iab' | 'forwarded';
   /**
-   * `vast` and `openrtb`: the lines that the source requires in the site’s `ads.txt`; `trueward-service doctor` checks that they are present, and so are the sellers in `publisher_id` and `supply_chain`.
+   * `vast` and `openrtb`: the lines that the source requires in the site’s `ads.txt`; `trueward-service doctor` checks for these lines, and for the sellers in `publisher_id` and `supply_chain`.
    */
   ads_txt?: {
     /**

@@ -18,7 +18,7 @@ export interface Account {
   credits: Credit[];
 }
 
-/** The only place where coins are credited. */
+/** The only code that credits coins. */
 export interface Bank {
   /** Credits a reward unless its decision or event has already been credited; resolves when the credit is on disk. */
   credit(event: DecisionRewardedEvent): Promise<'credited' | 'already_credited'>;
@@ -64,7 +64,7 @@ export function createBank({ journal, now, onCredit }: BankDeps): Bank {
     credit(event) {
       const credited = lastCredit.then(() => creditOnce(event));
       lastCredit = credited.catch(() => {
-        // The caller gets the failure from `credited`; the next credit is independent of it.
+        // `credited` reports the failure to the caller; it must not block the next credit.
       });
       return credited;
     },

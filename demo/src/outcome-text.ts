@@ -18,7 +18,7 @@ const texts: Partial<Record<ShowResult['outcome'], string>> = {
   already_showing: 'An ad is already open.',
 };
 
-/** The message to show after an ad, or when there is none; empty if no message is needed. */
+/** The message to show after an ad or when no ad is available; empty if no message is needed. */
 export function outcomeText({ outcome, retryAt }: ShowResult, now: number): string {
   const text = texts[outcome] ?? 'There is no ad right now.';
   return retryAt ? `${text} ${waitText(retryAt, now)}` : text;

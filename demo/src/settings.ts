@@ -5,7 +5,7 @@ export function readSetting(name: string): string | null {
   try {
     return localStorage.getItem(prefix + name);
   } catch {
-    // Storage may be unavailable; then no setting persists between visits.
+    // If storage is unavailable, settings do not persist between visits.
     return null;
   }
 }

@@ -28,7 +28,10 @@ export const id = (kind: IdKind) =>
     description: `An id with the prefix \`${idPrefixes[kind]}_\`.`,
   });
 
-/** RFC 3339: written in UTC with milliseconds, read with any full offset, without leap seconds, years 2000 to 2100. */
+/**
+ * An RFC 3339 time, written in UTC with milliseconds. Accepts any full offset and the years 2000 to 2100, but no leap
+ * seconds.
+ */
 export const time = (description: string) => Type.String({ format: 'date-time', description });
 
 /** One of a fixed list of values. */

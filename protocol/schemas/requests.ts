@@ -27,7 +27,7 @@ export interface RequestSchema {
 const setByService = ['id', 'environment', 'created_at', 'updated_at'];
 const hasDefault = (schema: object): schema is { default: unknown } => 'default' in schema;
 
-/** The request that creates an object: the object's fields, of which those with a default are optional. */
+/** The request that creates an object: the object's fields; those with a default are optional. */
 function createRequest(
   resource: ResourceSchema,
   omit: string[],
@@ -82,35 +82,35 @@ const writableFields = ({ properties }: ResourceSchema, omit: string[]): Record<
 
 interface Derivation {
   resource: ResourceSchema;
-  /** Fields that only the service writes. */
-  hidden?: string[];
+  /** Fields that only the service sets. */
+  readOnly?: string[];
   /** Fields that cannot change, because games and kill switches refer to them. */
-  fixed?: string[];
+  immutable?: string[];
   /** Fields that the service fills in if they are absent. */
-  filled?: string[];
+  defaulted?: string[];
   /** Optional request fields that the object itself never has. */
   writeOnly?: Record<string, object>;
 }
 
 const derivations: Derivation[] = [
-  { resource: placementSchema, fixed: ['name', 'format'] },
+  { resource: placementSchema, immutable: ['name', 'format'] },
   {
     resource: sourceSchema,
-    fixed: ['kind'],
-    hidden: ['request_header_names'],
+    immutable: ['kind'],
+    readOnly: ['request_header_names'],
     writeOnly: { request_headers: requestHeaders },
   },
   { resource: advertiserSchema },
-  { resource: creativeSchema, hidden: ['review', 'source_key', 'origin_url', 'icons'] },
+  { resource: creativeSchema, readOnly: ['review', 'source_key', 'origin_url', 'icons'] },
   { resource: houseAdSchema },
   { resource: policySchema },
-  { resource: killSwitchSchema, fixed: ['scope', 'target_id'], filled: ['actor'] },
+  { resource: killSwitchSchema, immutable: ['scope', 'target_id'], defaulted: ['actor'] },
 ];
 
 /** `PlacementRequest`, `PlacementUpdate` and so on, for every kind that operators manage. */
 export const requestSchemas: RequestSchema[] = derivations.flatMap(
-  ({ resource, hidden = [], fixed = [], filled = [], writeOnly = {} }) => [
-    createRequest(resource, hidden, filled, writeOnly),
-    updateRequest(resource, [...hidden, ...fixed], writeOnly),
+  ({ resource, readOnly = [], immutable = [], defaulted = [], writeOnly = {} }) => [
+    createRequest(resource, readOnly, defaulted, writeOnly),
+    updateRequest(resource, [...readOnly, ...immutable], writeOnly),
   ],
 );

@@ -39,7 +39,7 @@ export const evidence = Type.String({
   minLength: 1,
   maxLength: 64,
   description:
-    'What proves that the ad was watched. `verified`: the SDK showed the ad, and the service itself judged the impression and the watch time. More values may follow.',
+    'The kind of proof that the ad was watched. `verified`: the SDK showed the ad, and the service itself judged the impression and the watch time. More values may follow.',
 });
 
 export const rewardStatusSchema = named('RewardStatus', 'The state of a decision’s reward.', {

@@ -71,7 +71,7 @@ export const sourceSchema = named('Source', 'Where ads come from.', {
         minItems: 1,
         maxItems: 32,
         description:
-          '`openrtb`: everyone who handles the payment for an impression before the bidder does, starting with you; sent as a complete `source.schain`, in which every node is part of the payment (`hp`).',
+          '`openrtb`: every party that handles the payment for an impression before the bidder, starting with you; sent as a complete `source.schain` with `hp: 1` in every node.',
       },
     ),
   ),
@@ -150,7 +150,7 @@ export const sourceSchema = named('Source', 'Where ads come from.', {
   child_directed: Type.Optional(
     Type.Boolean({
       description:
-        '`vast` and `openrtb`: whether the source accepts child-directed requests; default false, which skips it.',
+        '`vast` and `openrtb`: whether the source accepts child-directed requests; default false: it is not requested for them.',
     }),
   ),
   header_profile: Type.Optional(
@@ -174,7 +174,7 @@ export const sourceSchema = named('Source', 'Where ads come from.', {
       },
       {
         description:
-          '`vast` and `openrtb`: the lines that the source requires in the site’s `ads.txt`; `trueward-service doctor` checks that they are present, and so are the sellers in `publisher_id` and `supply_chain`.',
+          '`vast` and `openrtb`: the lines that the source requires in the site’s `ads.txt`; `trueward-service doctor` checks for these lines, and for the sellers in `publisher_id` and `supply_chain`.',
       },
     ),
   ),

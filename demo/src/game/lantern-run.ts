@@ -24,7 +24,7 @@ const minHeight = 480;
 const startPace = 175;
 const waterDepth = 22;
 
-/** The game: a lantern drifts down the river, rises while the player holds, and goes out when it hits something. */
+/** The game: a lantern drifts down the river, rises while the player presses, and goes out when it hits something. */
 export class LanternRun extends Scene {
   readonly #settings: RunSettings;
   readonly #listener: RunListener;
@@ -74,7 +74,7 @@ export class LanternRun extends Scene {
     this.cameras.main.flash(320, 255, 214, 140);
   }
 
-  /** Returns to the quiet scene behind the lobby. */
+  /** Returns to the idle scene behind the lobby. */
   rest(): void {
     this.#river?.destroy();
     this.#river = undefined;
@@ -113,7 +113,8 @@ export class LanternRun extends Scene {
   #fly(): void {
     this.#placeLantern();
     this.#state = 'flying';
-    // These keys would otherwise scroll the page. Outside a run, they are left to the page's buttons.
+    // These keys would otherwise scroll the page. They are captured only during a run, because the page's buttons need
+    // them.
     this.input.keyboard?.addCapture('SPACE,UP');
   }
 

@@ -18,7 +18,7 @@ export interface River {
   hits(x: number, y: number, radius: number): boolean;
   /** Collects the sparks that a circle at this position touches, and returns their positions. */
   collect(x: number, y: number, radius: number): { x: number; y: number }[];
-  /** Removes the obstacles up to `x`, so that a revived player can fly on. */
+  /** Removes the obstacles up to `x`, so that a revived player does not hit them immediately. */
   clearAhead(x: number): void;
   destroy(): void;
 }

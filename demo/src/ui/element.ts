@@ -1,4 +1,4 @@
-/** Returns the element with this id; a missing one is a bug, because the page is ours. */
+/** Returns the element with this id. Throws if it is missing, because that is a bug in our own page. */
 export function element<Kind extends HTMLElement>(id: string, kind: new () => Kind): Kind {
   const match = document.getElementById(id);
   if (!(match instanceof kind)) throw new Error(`The page has no ${kind.name} with the id ${id}.`);
