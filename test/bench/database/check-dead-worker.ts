@@ -1,4 +1,7 @@
-/** For `npm run test:database -- --kill-worker`: checks what the death of a worker does to accounts, on the `--url` given. */
+/**
+ * For `npm run test:database -- --kill-worker`: checks how the failure of a worker affects accounts, on the given
+ * `--url`.
+ */
 import { killWorker } from './dead-worker.ts';
 import { openSide } from './side.ts';
 

@@ -22,32 +22,33 @@ interface Account {
   port: number;
 }
 
-const atOnce = 8;
+const concurrency = 8;
 const accounts = 12;
 
-/** Kills the worker of one of two accounts, which the same process serves, and starts it again afterwards. */
+/** Kills the worker of one of two accounts that the same process serves, and restarts it afterwards. */
 export async function killWorker(side: Side, windowMs: number): Promise<AccountRow[]> {
-  const [onKilled, other] = await twoAccounts(side);
-  const server = side.servers.find(({ port }) => port === onKilled.port);
-  if (!server) throw new Error(`The worker on port ${onKilled.port} is not among the servers.`);
-  // Only the workers that stay, so that the process need not change its host.
-  const url = side.urls.find((each) => Number(new URL(each).port) !== onKilled.port);
+  const [killedAccount, other] = await twoAccounts(side);
+  const server = side.servers.find(({ port }) => port === killedAccount.port);
+  if (!server)
+    throw new Error(`The worker on port ${killedAccount.port} is not among the servers.`);
+  // Only a worker that keeps running, so that the process does not have to switch hosts.
+  const url = side.urls.find((each) => Number(new URL(each).port) !== killedAccount.port);
   const service = await side.start(url ?? (side.urls[0] as string), 'first');
   try {
     const before = await Promise.all(
-      [onKilled, other].map((account) => requestDecisions(service.url, account, windowMs)),
+      [killedAccount, other].map((account) => requestDecisions(service.url, account, windowMs)),
     );
     let after: Requests[];
     try {
       server.kill();
       after = await Promise.all(
-        [onKilled, other].map((account) => requestDecisions(service.url, account, windowMs)),
+        [killedAccount, other].map((account) => requestDecisions(service.url, account, windowMs)),
       );
     } finally {
       server.restart();
     }
     const rows: AccountRow[] = [];
-    for (const [index, account] of [onKilled, other].entries()) {
+    for (const [index, account] of [killedAccount, other].entries()) {
       const { okMs, failedMs, ids } = after[index] as Requests;
       const all = [...(before[index]?.ids ?? []), ...ids];
       const measured = okMs.length > 0 ? okMs : failedMs;
@@ -66,7 +67,7 @@ export async function killWorker(side: Side, windowMs: number): Promise<AccountR
   }
 }
 
-/** Two of several demo accounts, whose shards are on different workers. */
+/** Two demo accounts whose shards are on different workers. */
 async function twoAccounts(side: Side): Promise<[Account, Account]> {
   const startedAccounts: Account[] = [];
   const ids = async (): Promise<string[]> =>
@@ -99,7 +100,7 @@ async function twoAccounts(side: Side): Promise<[Account, Account]> {
 interface Requests {
   okMs: number[];
   failedMs: number[];
-  /** Of the acknowledged decisions. */
+  /** Ids of the acknowledged decisions. */
   ids: string[];
 }
 
@@ -127,11 +128,11 @@ async function requestDecisions(
       else await sleep(50);
     }
   };
-  await Promise.all(Array.from({ length: atOnce }, play));
+  await Promise.all(Array.from({ length: concurrency }, play));
   return results;
 }
 
-/** Waits for the restarted worker for up to a minute. */
+/** Counts the decisions that are stored; waits up to a minute for the restarted worker. */
 async function countStored({ admin }: Side, { id }: Account, ids: string[]): Promise<number> {
   for (let attempt = 1; ; attempt += 1) {
     try {

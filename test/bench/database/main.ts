@@ -1,6 +1,6 @@
-/** `npm run bench:database`: what an ad costs on several databases, alternating in one run. */
+/** `npm run bench:database`: the cost of an ad on several databases, measured alternately in one run. */
 import { parseArgs } from 'node:util';
-import { inTurns } from '../service/builds.ts';
+import { roundOrder } from '../service/builds.ts';
 import { startReceiver } from '../service/receiver.ts';
 import { readOrigin } from '../service/results.ts';
 import { type AccountRow, killWorker } from './dead-worker.ts';
@@ -48,7 +48,7 @@ const keyOf = (side: Side, atOnce: number): string => `${side.name}/${atOnce}`;
 try {
   for (const url of values.url) sides.push(await openSide(url));
   for (let round = 0; round < rounds; round += 1) {
-    for (const side of inTurns(sides, round)) {
+    for (const side of roundOrder(sides, round)) {
       console.log(`round ${round + 1} of ${rounds}, ${side.name}`);
       // Only the measured side runs, because sides may share servers.
       const processes = await startProcesses(side, 48);

@@ -5,7 +5,7 @@ import { median, percentile } from '../outbox/statistics.ts';
 import type { Origin } from '../service/results.ts';
 import type { AccountRow } from './dead-worker.ts';
 import type { Side } from './side.ts';
-import type { Used, Window } from './whole-ads.ts';
+import type { CpuUse, Window } from './whole-ads.ts';
 
 /** One database at one concurrency. */
 export interface SideRow {
@@ -17,8 +17,8 @@ export interface SideRow {
   decisionMs: [number, number];
   adMs: [number, number];
   /** Medians of the rounds. */
-  decisionUs: Used;
-  adUs: Used;
+  decisionUs: CpuUse;
+  adUs: CpuUse;
 }
 
 /** docs/benchmarks/database/database.json */
@@ -34,7 +34,7 @@ export function summarize(side: Side, atOnce: number, windows: readonly Window[]
     const all = windows.flatMap(read);
     return [percentile(all, 0.5) ?? NaN, percentile(all, 0.99) ?? NaN];
   };
-  const used = (read: (window: Window) => Used): Used => ({
+  const used = (read: (window: Window) => CpuUse): CpuUse => ({
     service: median(windows.map((window) => read(window).service)) ?? NaN,
     database: median(windows.map((window) => read(window).database)) ?? NaN,
   });
@@ -54,13 +54,13 @@ const docs = join(import.meta.dirname, '../../../docs');
 const [begin, end] = ['<!-- databases -->', '<!-- /databases -->'];
 
 /** Prints the tables and, unless the run was quick, writes them into docs/scale.md and docs/benchmarks/database. */
-export async function publish(found: Databases, quick: boolean): Promise<void> {
-  const text = describe(found);
+export async function publish(results: Databases, quick: boolean): Promise<void> {
+  const text = describe(results);
   console.log(text);
   if (quick) return console.log('Quick runs are not published.');
   const folder = join(docs, 'benchmarks/database');
   await mkdir(folder, { recursive: true });
-  const json = await format(JSON.stringify(found), { parser: 'json', printWidth: 100 });
+  const json = await format(JSON.stringify(results), { parser: 'json', printWidth: 100 });
   await writeFile(join(folder, 'database.json'), json);
   const page = join(docs, 'scale.md');
   const old = await readFile(page, 'utf8');
@@ -73,10 +73,11 @@ export async function publish(found: Databases, quick: boolean): Promise<void> {
 
 const table = (head: readonly string[], rows: readonly (string | number)[][]): string =>
   [head, head.map(() => '---'), ...rows].map((row) => `| ${row.join(' | ')} |`).join('\n');
-const whole = (value: number): string => Math.round(value).toLocaleString('en');
+const formatInteger = (value: number): string => Math.round(value).toLocaleString('en');
 const pair = (values: readonly [number, number]): string =>
   values.map((value) => value.toFixed(1)).join(' / ');
-const both = ({ service, database }: Used): string => `${whole(service)} + ${whole(database)}`;
+const both = ({ service, database }: CpuUse): string =>
+  `${formatInteger(service)} + ${formatInteger(database)}`;
 
 const describe = ({ measured, rounds, rows, deadWorker }: Databases): string =>
   [
@@ -129,10 +130,10 @@ ${table(
   ['account', 'requests', 'succeeded', 'p50 / p99, ms', 'acknowledged', 'stored'],
   rows.map((row) => [
     row.account,
-    whole(row.requests),
-    whole(row.succeeded),
+    formatInteger(row.requests),
+    formatInteger(row.succeeded),
     pair(row.ms),
-    whole(row.acknowledged),
-    whole(row.stored),
+    formatInteger(row.acknowledged),
+    formatInteger(row.stored),
   ]),
 )}`;

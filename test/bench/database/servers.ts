@@ -11,7 +11,9 @@ export interface LocalServer {
   timeUs(): number;
   /** Kills all its processes, like a crash of the machine (SIGKILL). */
   kill(): void;
-  /** Starts it again with the same program, arguments, environment and user. It keeps running after this process. */
+  /**
+   * Restarts it with the same program, arguments, environment and user. It keeps running after this process has exited.
+   */
   restart(): void;
 }
 
@@ -36,7 +38,7 @@ export function findServer(port: number): LocalServer {
     timeUs: () => treeTimeUs(pid, childrenOf(pid)),
     kill() {
       const sessions = childrenOf(pid);
-      // First the postmaster, which would restart the sessions.
+      // Starts with the postmaster, which would otherwise restart the sessions.
       for (const each of [pid, ...sessions]) killIfRunning(each);
     },
     restart() {
@@ -47,7 +49,7 @@ export function findServer(port: number): LocalServer {
   };
 }
 
-/** The process that listens on a TCP port, by proc(5). */
+/** Returns the pid of the process that listens on a TCP port, from /proc. */
 function findListener(port: number): number {
   const suffix = `:${port.toString(16).toUpperCase().padStart(4, '0')}`;
   const listening = '0A';
@@ -74,7 +76,7 @@ function openFiles(pid: number): string[] {
   try {
     return readdirSync(folder).map((name) => readlinkSync(join(folder, name)));
   } catch {
-    // It belongs to somebody else, or has exited.
+    // The process belongs to another user, or has exited.
     return [];
   }
 }
@@ -83,6 +85,6 @@ function killIfRunning(pid: number): void {
   try {
     process.kill(pid, 'SIGKILL');
   } catch {
-    // It ended with its parent.
+    // The process has already exited, for example with its parent.
   }
 }

@@ -17,7 +17,7 @@ export interface Side {
   name: string;
   /** Every host that the service may connect to, the coordinator of a cluster first. */
   urls: string[];
-  /** All servers that do its work, also workers that the URL does not name. */
+  /** All servers that do its work, including workers that the URL does not name. */
   servers: LocalServer[];
   isCluster: boolean;
   /** Connected to the first host. */
@@ -28,10 +28,10 @@ export interface Side {
 }
 
 /**
- * Creates a database on the servers, which the caller may delete later.
+ * Creates a database on the servers. The caller may delete it later.
  *
  * @param given `name=postgres://…`, with several hosts separated by commas
- * @throws Error if `given` is no such text, or a server does not run on this machine
+ * @throws Error if `given` has a different format, or a server does not run on this machine
  */
 export async function openSide(given: string): Promise<Side> {
   const [, name, url = ''] = /^([^=]+)=(postgres(?:ql)?:\/\/.*)$/.exec(given) ?? [];
@@ -42,7 +42,7 @@ export async function openSide(given: string): Promise<Side> {
   const created = await createDatabaseOn(first, database);
   const urls = [created, ...others.map((other) => other.replace(/[^/]*$/, database))];
   const limits = { poolSize: 1, timeoutMs: 60_000, lockTimeoutMs: 60_000, pooler: false };
-  // A killed worker may end sessions of the coordinator, too; the statement concerned reports it.
+  // A killed worker may also end sessions of the coordinator; the affected statement reports the error.
   const admin = openPostgres(created, () => undefined, limits);
   const isCluster = (await readCitusRole(admin)) !== undefined;
   const nodes = isCluster

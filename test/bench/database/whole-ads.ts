@@ -5,29 +5,29 @@ import type { Processes, Side } from './side.ts';
 
 /** The cost of some ads in one round. */
 export interface Window {
-  /** Of each decision. */
+  /** Latency of each decision. */
   decisionMs: number[];
-  /** Of each ad: the times of its four requests, and from the end of the last one to the webhook. */
+  /** For each ad: the duration of its four requests plus the time from the last response to the webhook. */
   adMs: number[];
   /** CPU per decision. */
-  decisionUs: Used;
-  /** CPU per ad, without the time in which it is watched. */
-  adUs: Used;
+  decisionUs: CpuUse;
+  /** CPU per ad, excluding the time in which it is watched. */
+  adUs: CpuUse;
 }
 
-export interface Used {
+export interface CpuUse {
   service: number;
   database: number;
 }
 
-/** Players watch this many ads to the end, and the game's server receives a webhook for each. */
+/** Plays `count` ads to the end and waits until the game's server has received a webhook for each. */
 export async function playAds(
   side: Side,
   { clients, read }: Processes,
   receiver: Receiver,
   { count, atOnce }: { count: number; atOnce: number },
 ): Promise<Window> {
-  const used: Used[] = [];
+  const used: CpuUse[] = [];
   const spent = new Map<string, number>();
   const clientOf = (index: number): Client => clients[index % clients.length] as Client;
   const step = async <T>(work: () => Promise<T>): Promise<T> => {
@@ -66,7 +66,7 @@ export async function playAds(
   receiver.clear();
   await step(async () => {
     const finishedMs = new Map(await send('finish'));
-    // By decision, because a delivery may be attempted twice on a busy machine.
+    // Keyed by decision, because a delivery may be attempted twice on a busy machine.
     const arrivedMs = new Map<string, number>();
     for (let seen = 0; arrivedMs.size < count; seen += 1) {
       await receiver.count(seen + 1);

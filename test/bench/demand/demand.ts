@@ -11,7 +11,7 @@ interface SourcePlan {
   delayMs: number;
 }
 
-/** The placements with external sources, by name. All have a house ad, too. */
+/** The placements with external sources, by name. Each also has a house ad. */
 export const placements = {
   'VAST, 20 ms': [{ kind: 'vast', delayMs: 20 }],
   'OpenRTB, 20 ms': [{ kind: 'openrtb', delayMs: 20 }],
@@ -135,7 +135,7 @@ export async function addExternalPlacement(
   }
 }
 
-/** Runs the work while three sources that never respond are on a placement of their own, which has a house ad. */
+/** Runs `work` while a dedicated placement has three sources that never respond, and a house ad. */
 export async function withHangingSources<T>(
   service: RunningService,
   server: SourceServer,

@@ -1,6 +1,6 @@
 import { inline, mp4, tags, tracking, vast } from '../../../service/test/unit/vast/fixtures.ts';
 
-/** The limit of the service, less the id that a bid response gets. */
+/** The maximum that the service reads, minus the id that is inserted into a bid response. */
 const maxBytes = 262_144 - 64;
 
 /** An ad as ad servers send it: an impression, the usual tracking events and a click-through. */
@@ -43,7 +43,7 @@ export const bidFrom = (server: string, name: string): string =>
     ],
   });
 
-/** As much as is read of a document, filled with one piece. */
+/** A document of the maximum size that is read, filled with repetitions of `piece`. */
 const fill = (piece: string, before: string, after = ''): string =>
   before +
   piece.repeat(Math.floor((maxBytes - before.length - after.length) / piece.length)) +
@@ -53,7 +53,7 @@ const linear = '<VAST version="4.2"><Ad><InLine><Creatives><Creative><Linear>';
 const longUrl = `https://t.example/?${'a'.repeat(8_000)}`;
 const bids = '{"id":"REQUEST_ID","cur":"USD","seatbid":[{"bid":[';
 
-/** Documents of the greatest length that make work for a reader, by what they are full of. */
+/** Documents of the maximum size that are expensive to parse, keyed by their content. */
 export const adversarialTags: Record<string, string> = {
   'open elements': fill('<a>', '<VAST>'),
   elements: fill('<a b=""/>', '<VAST>', '</VAST>'),

@@ -1,4 +1,4 @@
-/** `npm run bench:demand`: what external sources cost a decision. */
+/** `npm run bench:demand`: the cost of external sources for a decision. */
 import { parseArgs } from 'node:util';
 import { printVerdicts } from '../service/page.ts';
 import { readOrigin } from '../service/results.ts';
@@ -54,10 +54,10 @@ const plan = quick
       batches: 25,
       runs: 10,
       waiting: 500,
-      // Many short rounds: what else the machine does changes from second to second.
+      // Many short rounds, because other load on the machine changes from second to second.
       houseOnly: { rounds: 160, windowMs: 250 },
     };
-/** The connections of the players: as many as wait at once. */
+/** Connections of the players: one for each concurrent request. */
 const connections = 500;
 
 const log = (text: string): void => console.log(`${new Date().toTimeString().slice(0, 8)} ${text}`);

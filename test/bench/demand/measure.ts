@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { median, percentile } from '../outbox/statistics.ts';
-import { inTurns } from '../service/builds.ts';
+import { roundOrder } from '../service/builds.ts';
 import type { Side } from '../service/side.ts';
 import {
   type Decided,
@@ -22,20 +22,20 @@ export interface Measured {
 
 /** The default of `DEMAND_BUDGET_MS`. */
 const budgetMs = 1_000;
-/** Few, so that decisions wait for their sources and not for a processor. */
-const latencyAtOnce = 4;
-const costAtOnce = 16;
+/** Low, so that decisions wait for their sources and not for a processor. */
+const latencyConcurrency = 4;
+const costConcurrency = 16;
 
 const percentilesOf = (values: number[]): Percentiles => [
   percentile(values, 0.5) ?? NaN,
   percentile(values, 0.99) ?? NaN,
 ];
 
-/** Requests decisions for so many milliseconds. */
+/** Requests decisions for `ms` milliseconds. */
 async function decideFor(
   { players }: Measured,
   placement: PlacementName,
-  atOnce: number,
+  concurrency: number,
   ms: number,
 ): Promise<Decided[]> {
   const untilMs = performance.now() + ms;
@@ -43,11 +43,11 @@ async function decideFor(
   const player = async (): Promise<void> => {
     while (performance.now() < untilMs) decided.push(await players.decide(placement));
   };
-  await Promise.all(Array.from({ length: atOnce }, player));
+  await Promise.all(Array.from({ length: concurrency }, player));
   return decided;
 }
 
-/** @throws Error if a decision has another ad than it should have. */
+/** @throws Error if a decision does not have the expected kind of ad. */
 function checkAds(
   decided: readonly Decided[],
   placement: PlacementName,
@@ -62,7 +62,7 @@ function checkAds(
     );
 }
 
-/** Latencies of decisions with and without sources, alternating. */
+/** Measures the latencies of decisions with and without sources alternately. */
 export async function measureLatencies(
   measured: Measured,
   server: SourceServer,
@@ -71,9 +71,9 @@ export async function measureLatencies(
   const names = [houseOnly, ...(Object.keys(placements) as (keyof typeof placements)[])] as const;
   const all = new Map(names.map((name) => [name, [] as (Decided & { sourceMs: number })[]]));
   for (let round = 0; round < rounds; round += 1) {
-    for (const name of inTurns(names, round)) {
+    for (const name of roundOrder(names, round)) {
       await server.takeTimes();
-      const decided = await decideFor(measured, name, latencyAtOnce, windowMs);
+      const decided = await decideFor(measured, name, latencyConcurrency, windowMs);
       const times = await server.takeTimes();
       checkAds(decided, name, name !== houseOnly);
       all
@@ -92,17 +92,19 @@ export async function measureLatencies(
   }));
 }
 
-/** Decisions whose sources all hang. Each batch has sources of its own, because a hanging source opens its circuit. */
+/**
+ * Measures decisions whose sources all hang. Each batch has new sources, because a hanging source opens its circuit.
+ */
 export async function measureHanging(
   { side, players }: Measured,
   server: SourceServer,
   batches: number,
 ): Promise<Hanging> {
   const [hangs, opens]: [Decided[], Decided[]] = [[], []];
-  // One after the other, like players, but all before the first circuit opens.
+  // Started one after the other, like those of real players, but all before the first circuit opens.
   const decide = (): Promise<Decided[]> =>
     Promise.all(
-      Array.from({ length: costAtOnce }, async (_, index) => {
+      Array.from({ length: costConcurrency }, async (_, index) => {
         await sleep(index * 20);
         return players.decide('all hang');
       }),
@@ -124,7 +126,7 @@ export async function measureHanging(
   };
 }
 
-/** CPU of the service per decision, alternating between placements. */
+/** Measures the CPU time of the service per decision, alternately with and without sources. */
 export async function measureCosts(
   measured: Measured,
   { rounds, windowMs }: { rounds: number; windowMs: number },
@@ -132,7 +134,7 @@ export async function measureCosts(
   const names = [houseOnly, 'VAST, no delay', 'OpenRTB, no delay'] as const;
   const rows = names.map((placement): CostRow => ({ placement, serviceUs: [] }));
   for (let round = 0; round < rounds; round += 1) {
-    for (const row of inTurns(rows, round)) {
+    for (const row of roundOrder(rows, round)) {
       const { serviceUs } = await costOf(measured, row.placement as PlacementName, windowMs);
       row.serviceUs.push(serviceUs);
     }
@@ -147,13 +149,16 @@ async function costOf(
 ): Promise<{ serviceUs: number; ms: number }> {
   let decided: Decided[] = [];
   const { serviceUs } = await measured.side.meter.measure(1, async () => {
-    decided = await decideFor(measured, placement, costAtOnce, windowMs);
+    decided = await decideFor(measured, placement, costConcurrency, windowMs);
   });
   checkAds(decided, placement, placement !== houseOnly);
   return { serviceUs: serviceUs / decided.length, ms: median(decided.map(({ ms }) => ms)) ?? NaN };
 }
 
-/** House ads of a service with sources on other placements, compared with those of one without, alternating. */
+/**
+ * Compares house ads of a service that has sources on other placements with those of a service without sources,
+ * alternately.
+ */
 export async function compareHouseOnly(
   withSources: Measured,
   without: Measured,
@@ -162,7 +167,7 @@ export async function compareHouseOnly(
   const ratios: HouseOnly = { cpuRatios: [], latencyRatios: [] };
   for (let round = 0; round < rounds; round += 1) {
     const costs = new Map<Measured, { serviceUs: number; ms: number }>();
-    for (const measured of inTurns([withSources, without], round))
+    for (const measured of roundOrder([withSources, without], round))
       costs.set(measured, await costOf(measured, houseOnly, windowMs));
     const [now, before] = [costs.get(withSources), costs.get(without)];
     if (!now || !before) continue;

@@ -7,34 +7,34 @@ import type { Demand, Percentiles } from './results.ts';
 
 const folder = join(import.meta.dirname, '../../../docs/benchmarks/demand');
 
-/** Writes the figures, the page and its plot into docs/benchmarks/demand; of a quick run, nothing. */
-export async function publish(found: Demand, quick: boolean): Promise<void> {
+/** Writes the figures, the page and its plot into docs/benchmarks/demand; a quick run writes nothing. */
+export async function publish(results: Demand, quick: boolean): Promise<void> {
   if (quick) return console.log('Quick runs are not published.');
   await mkdir(folder, { recursive: true });
   const write = async (name: string, text: string, parser: string): Promise<void> =>
     writeFile(join(folder, name), await format(text, { parser, printWidth: 100 }));
-  await write('demand.json', JSON.stringify(found), 'json');
-  await write('README.md', describe(found), 'markdown');
-  await writeFile(join(folder, 'latency.svg'), drawLatencies(found));
+  await write('demand.json', JSON.stringify(results), 'json');
+  await write('README.md', describe(results), 'markdown');
+  await writeFile(join(folder, 'latency.svg'), drawLatencies(results));
   console.log('Written: docs/benchmarks/demand');
 }
 
 const table = (head: readonly string[], rows: readonly (string | number)[][]): string =>
   [head, head.map(() => '---'), ...rows].map((row) => `| ${row.join(' | ')} |`).join('\n');
-const whole = (value: number): string => Math.round(value).toLocaleString('en');
+const formatInteger = (value: number): string => Math.round(value).toLocaleString('en');
 const tenths = (value: number): string => value.toFixed(1);
 const percentiles = (of: Percentiles | undefined): string =>
   of === undefined ? '–' : of.map(tenths).join(' / ');
 
-const describe = (found: Demand): string => `# What external sources cost a decision
+const describe = (results: Demand): string => `# What external sources cost a decision
 
-\`npm run bench:demand\`, ${found.measured.date}, ${found.measured.machine}.
+\`npm run bench:demand\`, ${results.measured.date}, ${results.measured.machine}.
 The built service on PostgreSQL requests ads from real VAST and OpenRTB servers on the same machine, in the sandbox, where
 a decision also stores its explanation. Decisions with and without sources alternate in one run.
 
 ${table(
   ['Requirement', 'Measured', ''],
-  found.verdicts.map(({ budget, measured, held }) => [
+  results.verdicts.map(({ budget, measured, held }) => [
     budget,
     measured,
     held ? 'met' : '**not met**',
@@ -51,36 +51,36 @@ and the transaction that stores the decision.
 
 ${table(
   ['placement', 'decisions', 'decision', 'slowest source', 'added'],
-  found.latencies.map(({ placement, count, decisionMs, sourceMs, addedMs }) => [
+  results.latencies.map(({ placement, count, decisionMs, sourceMs, addedMs }) => [
     placement,
-    whole(count),
+    formatInteger(count),
     percentiles(decisionMs),
     percentiles(sourceMs),
     percentiles(addedMs),
   ]),
 )}
 
-If three sources hang, the house ad is shown after the budget of ${whole(found.hanging.budgetMs)} ms:
-${percentiles(found.hanging.decisionMs)} ms in ${whole(found.hanging.count)} decisions, one every 20 ms. As soon as the circuits have opened,
-the same decisions take ${percentiles(found.hanging.openMs)} ms.
+If three sources hang, the house ad is shown after the budget of ${formatInteger(results.hanging.budgetMs)} ms:
+${percentiles(results.hanging.decisionMs)} ms in ${formatInteger(results.hanging.count)} decisions, one every 20 ms. As soon as the circuits have opened,
+the same decisions take ${percentiles(results.hanging.openMs)} ms.
 
 ## CPU
 
-CPU time of the service per decision, 16 at a time, with all requests, notices and writes. Median of ${found.costs[0]?.serviceUs.length ?? 0} windows:
+CPU time of the service per decision, 16 at a time, with all requests, notices and writes. Median of ${results.costs[0]?.serviceUs.length ?? 0} windows:
 
 ${table(
   ['placement', 'µs', 'range'],
-  found.costs.map(({ placement, serviceUs }) => [
+  results.costs.map(({ placement, serviceUs }) => [
     placement,
-    whole(median(serviceUs) ?? NaN),
-    `${whole(Math.min(...serviceUs))}–${whole(Math.max(...serviceUs))}`,
+    formatInteger(median(serviceUs) ?? NaN),
+    `${formatInteger(Math.min(...serviceUs))}–${formatInteger(Math.max(...serviceUs))}`,
   ]),
 )}
 
 ## Memory
 
-The service has ${whole(found.memory.startMb)} MB resident after warm-up and ${whole(found.memory.endMb)} MB at the end of the run, after ${whole(found.memory.decisions)} measured
-latencies. Of ${whole(found.memory.waiting)} concurrent decisions that each wait for three sources, one adds ${whole(found.memory.kbPerWaiting)} kB.
+The service has ${formatInteger(results.memory.startMb)} MB resident after warm-up and ${formatInteger(results.memory.endMb)} MB at the end of the run, after ${formatInteger(results.memory.decisions)} measured
+latencies. Of ${formatInteger(results.memory.waiting)} concurrent decisions that each wait for three sources, one adds ${formatInteger(results.memory.kbPerWaiting)} kB.
 
 ## Adversarial documents
 
@@ -89,10 +89,10 @@ content below; medians of all runs:
 
 ${table(
   ['', 'full of', 'bytes', 'ms', 'verdict'],
-  found.stalls.map(({ kind, content, bytes, ms, verdict }) => [
+  results.stalls.map(({ kind, content, bytes, ms, verdict }) => [
     kind,
     content,
-    whole(bytes),
+    formatInteger(bytes),
     tenths(ms),
     verdict.replaceAll('|', '\\|').replaceAll('<', '&lt;'),
   ]),

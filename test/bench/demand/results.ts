@@ -9,9 +9,11 @@ export interface LatencyRow {
   placement: string;
   count: number;
   decisionMs: Percentiles;
-  /** The slowest source of each decision, by its own clock: from the request's end to the response's. */
+  /**
+   * The time that the slowest source of each decision measured from the end of the request to the end of its response.
+   */
   sourceMs?: Percentiles;
-  /** The difference of the two in each decision. */
+  /** The difference between the two for each decision. */
   addedMs?: Percentiles;
 }
 
@@ -32,7 +34,7 @@ export interface CostRow {
 
 /** Placements with house ads only: a service with sources on other placements, and one without any. */
 export interface HouseOnly {
-  /** In each round, with ÷ without. */
+  /** In each round: CPU time with sources ÷ without. */
   cpuRatios: number[];
   latencyRatios: number[];
 }
@@ -52,7 +54,7 @@ export interface Memory {
   startMb: number;
   endMb: number;
   decisions: number;
-  /** Decisions that wait for three sources at the same time, and what each adds. */
+  /** The number of decisions that wait for three sources at the same time, and the memory that each adds. */
   waiting: number;
   kbPerWaiting: number;
 }
@@ -70,8 +72,8 @@ export interface Demand {
 }
 
 /** The requirements, and whether they are met. */
-export function judge(found: Omit<Demand, 'measured' | 'verdicts'>): Verdict[] {
-  const { latencies, hanging, costs, houseOnly, stalls } = found;
+export function judge(results: Omit<Demand, 'measured' | 'verdicts'>): Verdict[] {
+  const { latencies, hanging, costs, houseOnly, stalls } = results;
   const added = latencies.flatMap(({ placement, addedMs }) =>
     addedMs ? [{ placement, addedMs }] : [],
   );

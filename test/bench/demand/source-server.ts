@@ -2,7 +2,7 @@ import { fork } from 'node:child_process';
 import { once } from 'node:events';
 import { join } from 'node:path';
 
-/** External sources in a separate process; see `source-server.mjs` for what its URLs do. */
+/** External sources in a separate process; `source-server.mjs` documents the URLs. */
 export interface SourceServer {
   url: string;
   /** Adds documents, by name. */

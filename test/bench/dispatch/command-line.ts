@@ -1,7 +1,7 @@
 import { parseArgs } from 'node:util';
 import { type Contestant, contestants } from './contestants.ts';
 
-/** How much is measured. */
+/** The amount of work to measure. */
 export interface Plan {
   /** Deliveries of a measured run. */
   count: number;
@@ -13,7 +13,7 @@ export interface Plan {
 }
 
 /** The parsed command line. */
-export interface Choice {
+export interface CommandLine {
   plan: Plan;
   chosen: readonly Contestant[];
   /** Whether everything is measured, so that the results may replace the published ones. */
@@ -39,7 +39,7 @@ A complete run replaces docs/benchmarks/dispatch; others write to .cache/bench-d
 Environment: POSTGRES_BIN is the folder of initdb and postgres; by default the newest of the machine.`;
 
 /** Parses the arguments. @throws Error with the expected values if they are invalid. */
-export function readCommandLine(args: string[]): Choice | 'help' {
+export function readCommandLine(args: string[]): CommandLine | 'help' {
   const { values } = parseArgs({
     args,
     options: {

@@ -6,7 +6,7 @@ import { execFileSync } from 'node:child_process';
 import { startPrivatePostgres } from '../../../service/test/private-postgres.ts';
 import { openPostgres } from '../../../service/src/store/postgres.ts';
 import { startChild } from './child.ts';
-import { type Choice, help, readCommandLine } from './command-line.ts';
+import { type CommandLine, help, readCommandLine } from './command-line.ts';
 import type { Contestant, Setting } from './contestants.ts';
 import { type Bench, crash, deliver } from './measure.ts';
 import { writeReport } from './report.ts';
@@ -23,7 +23,7 @@ const choice = readCommandLine(process.argv.slice(2));
 if (choice === 'help') console.log(help);
 else await measureAndReport(choice);
 
-async function measureAndReport(choice: Choice): Promise<void> {
+async function measureAndReport(choice: CommandLine): Promise<void> {
   const postgres = await startPrivatePostgres();
   if (!postgres)
     throw new Error('There is no PostgreSQL on this machine: install it, or set POSTGRES_BIN.');
@@ -46,7 +46,7 @@ async function measureAndReport(choice: Choice): Promise<void> {
   }
 }
 
-async function measureAll(bench: Bench, { chosen, plan }: Choice): Promise<Measured[]> {
+async function measureAll(bench: Bench, { chosen, plan }: CommandLine): Promise<Measured[]> {
   const hasRedis = redisVersion() !== undefined;
   const entries: { measured: Measured; setting: Setting }[] = [];
   for (const contestant of chosen) {

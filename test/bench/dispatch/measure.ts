@@ -16,7 +16,7 @@ export interface Bench {
   warmUp: number;
 }
 
-/** A delivery without faults. Processor time is in microseconds, of all deliveries together. */
+/** A delivery without faults. Processor time is the total of all deliveries, in microseconds. */
 export interface Delivered {
   count: number;
   /** From the start signal until everything is recorded as delivered. */
@@ -40,7 +40,7 @@ export interface Crashed {
   failed: number;
 }
 
-/** Deliveries that are not done by then count as lost. */
+/** Timeout, in milliseconds; deliveries that are not done by then count as lost. */
 const limitMs = 180_000;
 
 /** Delivers a backlog of this size. */
@@ -94,7 +94,7 @@ export const crash = (
     return { count, arrived, open, restartMs, recoveryMs, failed, tally: end };
   });
 
-/** Runs `work` on a new contestant, warmed up by some deliveries. */
+/** Runs `work` on a new contestant that has been warmed up with some deliveries. */
 async function withWarm<T>(
   bench: Bench,
   contestant: Contestant,
@@ -124,7 +124,7 @@ const processesOf = ({ postgres, receiver }: Bench, opened: Opened, worker: Work
   redis: opened.redisPid,
 });
 
-/** Resolves with the number of permanent failures when nothing is pending or the time is up. */
+/** Resolves with the number of permanent failures when nothing is pending or after the timeout. */
 async function untilDone({ producer }: Opened, everyMs: number): Promise<number> {
   const startedMs = performance.now();
   for (;;) {

@@ -32,7 +32,7 @@ export interface Opened {
   close(): Promise<void>;
 }
 
-export interface Place {
+export interface Environment {
   postgres: PrivatePostgres;
   /** The receiver's URL. */
   url: string;
@@ -41,16 +41,16 @@ export interface Place {
 export const openContestant = (
   contestant: Contestant,
   setting: Setting,
-  place: Place,
+  environment: Environment,
 ): Promise<Opened> =>
-  contestant.name === 'ours' ? openOurs(place) : openPeer(contestant, setting, place);
+  contestant.name === 'ours' ? openOurs(environment) : openPeer(contestant, setting, environment);
 
 const peerSecret = `whsec_${Buffer.from('the same for every peer, 32 bytes').toString('base64')}`;
 
 async function openPeer(
   { name }: Contestant,
   setting: Setting,
-  { postgres, url }: Place,
+  { postgres, url }: Environment,
 ): Promise<Opened> {
   const databaseUrl = await createDatabase(postgres);
   const redis = name === 'bullmq' ? await startPrivateRedis() : undefined;
@@ -81,7 +81,7 @@ async function openPeer(
 }
 
 /** The built service in a separate process. Enqueued deliveries wait in an open transaction. */
-async function openOurs({ postgres, url }: Place): Promise<Opened> {
+async function openOurs({ postgres, url }: Environment): Promise<Opened> {
   const databaseUrl = await createDatabase(postgres);
   const folder = mkdtempSync(join(tmpdir(), 'trueward-bench-'));
   const launch = () => startService({ dataDir: folder, env: { DATABASE_URL: databaseUrl } });
@@ -123,7 +123,8 @@ async function openOurs({ postgres, url }: Place): Promise<Opened> {
       return {
         pid: service.process.pid ?? 0,
         async start() {
-          // The service's own writes wake its dispatcher. The producer is another process, so a test event wakes it.
+          // The service's own writes wake its dispatcher. The producer is a separate process, so a test event has to
+          // wake it.
           if (await producer.call<boolean>('release'))
             await call(`/v1/webhooks/${webhook.id}/test`, {});
         },

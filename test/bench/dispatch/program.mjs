@@ -1,6 +1,6 @@
 /**
- * A process of the benchmark: `node program.mjs <module> <export> <options as JSON>`. Opens what the module
- * exports, and answers calls of its methods until its parent is gone.
+ * A process of the benchmark: `node program.mjs <module> <export> <options as JSON>`. Opens the export of the module
+ * and responds to calls of its methods until the parent process exits.
  */
 const [file, name, options] = process.argv.slice(2);
 const methods = await (await import(file))[name](JSON.parse(options));

@@ -76,7 +76,7 @@ function ourVersion(): string {
     const changed = git('status', '--porcelain', ...sources) === '' ? '' : ', with changes';
     return git('log', '-1', '--format=%h of %cs', ...sources) + changed;
   } catch {
-    // Not a checkout, or no git: use the date.
+    // Without a checkout or git, uses the date.
     return 'unknown version';
   }
 }

@@ -1,20 +1,20 @@
 import type { Contestant } from './contestants.ts';
 import type { Crashed, Delivered } from './measure.ts';
 
-/** All measurements of one contestant. */
+/** The measurements of one contestant. */
 export interface Measured {
   contestant: Contestant;
-  /** Deliveries a second with each of its settings, in order; empty if there is only one. */
+  /** Deliveries per second with each of its settings, in order; empty if there is only one. */
   tuning: { label: string; perSecond: number }[];
   /** The fastest setting, used for all other measurements. */
   setting: string;
   rounds: Delivered[];
   crashes: Crashed[];
-  /** Why it was skipped. */
+  /** The reason that it was skipped. */
   gap?: string;
 }
 
-/** The figures of one contestant: medians of its rounds, processor time in microseconds a delivery. */
+/** The figures of one contestant: medians of its rounds, processor time in microseconds per delivery. */
 export interface Summary {
   name: string;
   setting: string;
@@ -56,22 +56,22 @@ export function summarize(measured: Measured): Summary {
     ...(gap === undefined ? {} : { gap }),
   };
   if (rounds.length === 0) return common;
-  const each = (of: (round: Delivered) => number): number =>
-    median(rounds.map((round) => of(round)));
+  const medianOf = (read: (round: Delivered) => number): number =>
+    median(rounds.map((round) => read(round)));
   const rates = rounds.map(perSecond);
   return {
     ...common,
     perSecond: median(rates),
     slowest: Math.min(...rates),
     fastest: Math.max(...rates),
-    workerUs: each(({ count, usage }) => usage.worker / count),
-    postgresUs: each(({ count, usage }) => usage.postgres / count),
-    postgresBackgroundUs: each(({ count, usage }) => usage.postgresBackground / count),
-    redisUs: each(({ count, usage }) => usage.redis / count),
-    totalUs: each(({ count, usage }) => (usage.worker + usage.postgres + usage.redis) / count),
-    receiverUs: each(({ count, usage }) => usage.receiver / count),
-    enqueueUs: each(({ count, enqueue }) => (1_000 * enqueue.ms) / count),
-    enqueueCpuUs: each(
+    workerUs: medianOf(({ count, usage }) => usage.worker / count),
+    postgresUs: medianOf(({ count, usage }) => usage.postgres / count),
+    postgresBackgroundUs: medianOf(({ count, usage }) => usage.postgresBackground / count),
+    redisUs: medianOf(({ count, usage }) => usage.redis / count),
+    totalUs: medianOf(({ count, usage }) => (usage.worker + usage.postgres + usage.redis) / count),
+    receiverUs: medianOf(({ count, usage }) => usage.receiver / count),
+    enqueueUs: medianOf(({ count, enqueue }) => (1_000 * enqueue.ms) / count),
+    enqueueCpuUs: medianOf(
       ({ count, enqueue: { usage } }) => (usage.producer + usage.postgres + usage.redis) / count,
     ),
   };

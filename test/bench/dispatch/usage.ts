@@ -54,7 +54,7 @@ function isBackground(pid: number): boolean {
   try {
     return background.test(readFileSync(`/proc/${pid}/cmdline`, 'utf8'));
   } catch {
-    // It has ended.
+    // The process has exited.
     return false;
   }
 }

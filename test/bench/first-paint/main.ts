@@ -1,8 +1,8 @@
 /**
- * How long a player waits for the first frame of an ad after `showRewarded()`: preloaded, and not. In real
- * Chromium, against the real service on this machine, with the demo's video; each call is measured until its
- * `start` event, two animation frames after the video's `playing` event. The lower bound is a bare `<video>` with
- * the same loaded file, inserted into the page and played.
+ * Measures how long a player waits for the first frame of an ad after `showRewarded()`, with and without preloading. In
+ * real Chromium, against the real service on this machine, with the demo's video; each call is measured until its
+ * `start` event, two animation frames after the video's `playing` event. The lower bound is a bare `<video>` with the
+ * same loaded file, inserted into the page and played.
  */
 import { mkdir, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';

@@ -19,7 +19,9 @@ const versions = Object.keys(phasers);
 const events = 10_000;
 const rewards = 1000;
 const breaks = 10;
-/** A frame delivers the same in every run, so the minimum over the runs excludes interruptions by the machine. */
+/**
+ * Each frame delivers the same events in every run, so the minimum over the runs excludes interruptions by the machine.
+ */
 const drains = 2;
 
 const executablePath = process.env['CHROMIUM_PATH'];
@@ -71,7 +73,7 @@ async function drain(within: Browser): Promise<Pick<Results, 'drains' | 'alone'>
     await page.reload();
   }
   await page.evaluate(() => window.bench.boot());
-  // As long as all drains, so that the machine interrupts equally often.
+  // As long as all drains together, so that the machine interrupts it equally often.
   const drainedMs = drainResults.reduce((sum, { ms }) => sum + ms, 0);
   console.log(`the game alone, ${Math.round(drainedMs / 1000)} s`);
   const { tasks: alone } = await traceTasks(within, page, () =>

@@ -34,7 +34,7 @@ const isMeasured = ({ functionName, url }: Frame): boolean =>
 /** Opens a page with one version of Phaser. */
 export async function openPage(browser: Browser, url: string, version: string): Promise<Page> {
   const page = await browser.newPage();
-  // The peer's plugin loads its platform's script, replaced by a stub that accepts everything.
+  // The peer's plugin loads its platform's script, which is replaced with a stub that accepts every call.
   await page.route(/^https:/, (route) =>
     route.fulfill({
       contentType: 'text/javascript',

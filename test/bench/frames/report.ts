@@ -87,7 +87,7 @@ const short: Record<Contestant, string> = {
   peer: 'poki plugin',
 };
 
-/** The minimum of each frame over all runs: the work is the same, and the machine only adds to it. */
+/** The minimum of each frame over all runs: the work is the same in every run, and other load can only add to it. */
 const cheapest = (runs: number[][]): number[] => {
   const length = Math.min(...runs.map((run) => run.length));
   return Array.from({ length }, (_, index) => Math.min(...runs.map((run) => run[index] ?? 0)));

@@ -15,7 +15,7 @@ const page = (version: string): string => `<!doctype html><title>Frames</title>
 <script src="/timers.js"></script><script src="/phaser-${version}.js"></script>
 <script src="/sdk.js"></script><script src="/peer.js"></script><script src="/bench.js"></script>`;
 
-/** Resolves the peer's import of Phaser to that of the page. */
+/** Resolves the peer's import of Phaser to the page's Phaser. */
 const phaserOfThePage: Plugin = {
   name: 'phaser-of-the-page',
   resolveId: (id) => (id === 'phaser' ? '\0phaser' : undefined),

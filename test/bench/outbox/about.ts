@@ -3,7 +3,7 @@ import { readFileSync } from 'node:fs';
 import { cpus, release, totalmem, type } from 'node:os';
 import { join } from 'node:path';
 import { launch } from './chromium.ts';
-import type { ContestantFacts } from './contestants.ts';
+import type { ContestantInfo } from './contestants.ts';
 import { withProfile } from './measure/setting.ts';
 
 /** The machine and the versions of a measurement. */
@@ -13,7 +13,7 @@ export interface About {
   system: string;
   node: string;
   chromium: string;
-  /** The last change of the outbox's sources. */
+  /** The commit that last changed the outbox's sources. */
   outbox: string;
   /** Versions of the packages, by contestant. */
   versions: Record<string, string>;
@@ -22,7 +22,7 @@ export interface About {
 const root = join(import.meta.dirname, '..', '..', '..');
 
 /** Reads the machine, the browser and the package versions. */
-export async function describeRun(chosen: ContestantFacts[]): Promise<About> {
+export async function describeRun(chosen: ContestantInfo[]): Promise<About> {
   const [cpu] = cpus();
   return {
     date: new Date().toISOString(),
@@ -52,7 +52,7 @@ function outboxVersion(): string {
     const changed = git('status', '--porcelain', ...sources) === '' ? '' : ', with changes';
     return git('log', '-1', '--format=%h of %cs', ...sources) + changed;
   } catch {
-    // Not a checkout, or no git: use the date.
+    // Without a checkout or git, uses the date.
     return 'unknown';
   }
 }
@@ -64,7 +64,7 @@ function versionOf(name: string): string {
       const manifest = join(folder, 'node_modules', name, 'package.json');
       return (JSON.parse(readFileSync(manifest, 'utf8')) as { version: string }).version;
     } catch {
-      // It may be in the other folder.
+      // The package may be in the other folder.
       continue;
     }
   }

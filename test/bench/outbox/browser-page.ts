@@ -13,7 +13,7 @@ export interface BenchPage {
   setOffline(offline: boolean): Promise<void>;
   /** CPU time of the main thread since the page started, in milliseconds. */
   busyMs(): Promise<number>;
-  /** Listens to the page's reports, without responses that would slow it down. */
+  /** Listens to the page's reports without responding, because responses would slow the page down. */
   onReport(listener: (report: string) => void): Promise<void>;
 }
 
@@ -64,7 +64,7 @@ function wrap(page: Page, session: CDPSession): BenchPage {
   };
 }
 
-/** Rejects if `work` takes longer; a frozen page never responds. */
+/** Rejects if `work` takes longer than `ms`, because a frozen page never responds. */
 async function inTime<T>(work: Promise<T>, ms: number, what: string): Promise<T> {
   let timer: NodeJS.Timeout | undefined;
   const late = new Promise<never>((_, reject) => {

@@ -1,7 +1,7 @@
 import { join } from 'node:path';
 import { brotliCompressSync, gzipSync } from 'node:zlib';
 import { build } from 'vite';
-import type { ContestantFacts } from './contestants.ts';
+import type { ContestantInfo } from './contestants.ts';
 
 /** The download size of a contestant: its adapter of some 20 lines and everything it imports. */
 export interface Size {
@@ -36,10 +36,10 @@ export const bundlePage = (): Promise<string> => bundle('page/bench.ts');
 
 /** Bundles one contestant and measures its size. */
 export async function bundleContestant(
-  facts: ContestantFacts,
+  contestant: ContestantInfo,
 ): Promise<{ code: string; size: Size } | undefined> {
-  if (facts.file === undefined) return undefined;
-  const code = await bundle(`contestants/${facts.file}`);
+  if (contestant.file === undefined) return undefined;
+  const code = await bundle(`contestants/${contestant.file}`);
   const bytes = Buffer.from(code);
   const size = {
     minified: bytes.length,

@@ -10,7 +10,7 @@ import { chromium, type BrowserContext } from 'playwright';
 export interface Browser {
   context: BrowserContext;
   version: string;
-  /** Kills all its processes at once, like a crash or a phone that runs out of memory. */
+  /** Kills all its processes simultaneously, like a crash or a phone that runs out of memory. */
   kill(): Promise<void>;
 }
 
@@ -63,7 +63,7 @@ export async function launch(profile: string): Promise<Browser> {
     throw new Error('CHROMIUM_PATH is not set; start this with `npm run bench:outbox`.');
   const portFile = join(profile, 'DevToolsActivePort');
   await rm(portFile, { force: true });
-  // The lock of a killed browser would make the next one believe that it is still running.
+  // Because of the locks of a killed browser, the next one would assume that it is still running.
   for (const name of ['SingletonLock', 'SingletonSocket', 'SingletonCookie'])
     await rm(join(profile, name), { force: true });
   const child = spawn(executable, [...flags, `--user-data-dir=${profile}`, 'about:blank'], {

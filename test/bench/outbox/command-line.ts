@@ -1,11 +1,11 @@
 import { parseArgs } from 'node:util';
-import { contestants, type ContestantFacts } from './contestants.ts';
+import { contestants, type ContestantInfo } from './contestants.ts';
 import { fullPlan, quickContestants, quickPlan, type Plan } from './plan.ts';
 
 /** The parsed command line. */
-export interface Choice {
+export interface CommandLine {
   plan: Plan;
-  chosen: ContestantFacts[];
+  chosen: ContestantInfo[];
   /** Whether everything is measured, so that the results may replace the published ones. */
   isComplete: boolean;
 }
@@ -24,7 +24,7 @@ A complete run replaces docs/benchmarks/outbox; others write to .cache/bench-out
 Environment: CHROMIUM_PATH is the browser to use; by default an installed one is found.`;
 
 /** Parses the arguments. @throws Error with the expected values if they are invalid. */
-export function readCommandLine(args: string[]): Choice | 'help' {
+export function readCommandLine(args: string[]): CommandLine | 'help' {
   const { values } = parseArgs({
     args,
     options: {
@@ -42,7 +42,7 @@ export function readCommandLine(args: string[]): Choice | 'help' {
   };
 }
 
-function named(name: string): ContestantFacts {
+function named(name: string): ContestantInfo {
   const fullName = name === 'raw' ? 'raw-group' : name;
   const contestant = contestants.find((contestant) => contestant.name === fullName);
   if (contestant) return contestant;

@@ -1,22 +1,22 @@
 /** A queue in the benchmark. */
-export interface ContestantFacts {
+export interface ContestantInfo {
   name: string;
   /**
-   * - `limit`: bare storage, which sends nothing; what a queue on IndexedDB can reach.
-   * - `control`: nothing at all, to see what the machine and the browser do by themselves.
+   * - `limit`: bare storage that sends nothing; the best result possible on IndexedDB.
+   * - `control`: no queue, to measure the activity of the machine and the browser alone.
    */
   kind: 'ours' | 'limit' | 'peer' | 'control';
   /** Its npm package, if any. */
   package?: string;
   /** The file in `contestants/`. */
   file?: string;
-  /** The member of its requests with the id that its service deduplicates by. */
+  /** The member of its requests that contains the id by which its service deduplicates events. */
   messageId?: string;
   note: string;
 }
 
 /** In the order of the tables. */
-export const contestants: ContestantFacts[] = [
+export const contestants: ContestantInfo[] = [
   {
     name: 'ours',
     kind: 'ours',

@@ -6,7 +6,7 @@ export interface Tally {
   arrived: number;
   /** Arrivals beyond the first of each event. */
   duplicateSends: number;
-  /** Of these, those with another message id, so that the service counts the event again. */
+  /** The duplicates with a different message id, which make the service count the event again. */
   duplicatesAfterDeduplication: number;
   requests: number;
 }
@@ -68,10 +68,10 @@ function parseDocuments(body: string): unknown[] {
     try {
       return [JSON.parse(text)];
     } catch {
-      // Other formats, such as forms: the text is searched, without message ids.
+      // In other formats, such as forms, the text is searched for events, without their message ids.
       return [text];
     }
   };
-  const whole = parse(body);
-  return typeof whole[0] === 'object' ? whole : body.split('\n').flatMap(parse);
+  const documents = parse(body);
+  return typeof documents[0] === 'object' ? documents : body.split('\n').flatMap(parse);
 }

@@ -1,8 +1,8 @@
-import { readCommandLine, help, type Choice } from './command-line.ts';
+import { readCommandLine, help, type CommandLine } from './command-line.ts';
 import { describeRun } from './about.ts';
 import { bundleContestant, bundlePage } from './bundle.ts';
 import { cleanUp } from './chromium.ts';
-import type { ContestantFacts } from './contestants.ts';
+import type { ContestantInfo } from './contestants.ts';
 import { startReceiver, type Files } from './receiver.ts';
 import type { Measured, Results } from './results.ts';
 import { planJobs, type Job } from './schedule.ts';
@@ -23,7 +23,7 @@ const choice = readCommandLine(process.argv.slice(2));
 if (choice === 'help') console.log(help);
 else await measureAndReport(choice);
 
-async function measureAndReport({ plan, chosen, isComplete }: Choice): Promise<void> {
+async function measureAndReport({ plan, chosen, isComplete }: CommandLine): Promise<void> {
   const files: Files = new Map([['/bench.js', await bundlePage()]]);
   const measured: Measured[] = [];
   for (const facts of chosen) measured.push(await prepare(facts, files));
@@ -41,13 +41,13 @@ async function measureAndReport({ plan, chosen, isComplete }: Choice): Promise<v
 }
 
 /** Bundles a contestant and adds its script to the served files. */
-async function prepare(facts: ContestantFacts, files: Files): Promise<Measured> {
+async function prepare(facts: ContestantInfo, files: Files): Promise<Measured> {
   const bundled = await bundleContestant(facts);
   if (bundled) files.set(`/contestants/${facts.name}.js`, bundled.code);
   return { facts, size: bundled?.size, life: undefined, kills: [], faultyDrain: undefined };
 }
 
-/** Runs the jobs one after the other; failed jobs, and those without time left, become gaps. */
+/** Runs the jobs one after the other. Jobs that fail or for which no time is left become gaps. */
 async function runJobs(jobs: Job[], budgetMs: number): Promise<string[]> {
   const gaps: string[] = [];
   for (const [index, { title, run }] of jobs.entries()) {

@@ -1,4 +1,4 @@
-/** How much is measured. */
+/** The amount of work to measure. */
 export interface Plan {
   /** Queue lengths at which the cost of an event is measured, increasing. */
   lengths: number[];
@@ -6,13 +6,13 @@ export interface Plan {
   samples: number;
   /** How long filling a queue may take in total, in milliseconds; slower queues stay shorter. */
   fillBudgetMs: number;
-  /** How long emptying it may take, in milliseconds. */
+  /** How long draining a queue may take, in milliseconds. */
   drainBudgetMs: number;
   idleMs: number;
   kills: { events: number; perFrame: number; delaysMs: number[] }[];
-  /** Events sent while responses get lost and the browser is killed. */
+  /** Number of events sent while a response is lost and the browser is killed. */
   faultyEvents: number;
-  /** Jobs that have not started by then are skipped, in milliseconds. */
+  /** Time budget of the run, in milliseconds; jobs that have not started by then are skipped. */
   budgetMs: number;
 }
 

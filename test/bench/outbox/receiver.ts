@@ -6,18 +6,18 @@ import type { EventBatch, EventBatchResult } from '../../../protocol/wire.ts';
 import { createDeliveries, type Deliveries } from './deliveries.ts';
 
 /** How the receiver handles requests. */
-export interface Behaviour {
+export interface Behavior {
   /** Delay before each response. */
   latencyMs: number;
-  /** Numbers of the requests, from 1, whose events arrive but whose response gets lost. */
-  lostAnswers: number[];
+  /** Numbers of the requests, from 1, whose events arrive but whose responses are lost. */
+  lostResponses: number[];
 }
 
 /** The service of every contestant, and the server of the page. */
 export interface Receiver {
   origin: string;
   /** Clears the arrivals, and counts the events of another run. */
-  begin(run: string, messageId: string | undefined, behaviour?: Partial<Behaviour>): Deliveries;
+  begin(run: string, messageId: string | undefined, behavior?: Partial<Behavior>): Deliveries;
   close(): Promise<void>;
 }
 
@@ -53,14 +53,14 @@ const rudderstackConfig = JSON.stringify({
 /** Starts the receiver on a free port of this machine. */
 export async function startReceiver(scripts: Files): Promise<Receiver> {
   let deliveries = createDeliveries('none', undefined);
-  let behaviour: Behaviour = { latencyMs: 0, lostAnswers: [] };
+  let behavior: Behavior = { latencyMs: 0, lostResponses: [] };
 
   const collect = async (request: IncomingMessage, response: ServerResponse): Promise<void> => {
-    const [into, { latencyMs, lostAnswers }] = [deliveries, behaviour];
+    const [into, { latencyMs, lostResponses }] = [deliveries, behavior];
     const number = into.addRequest();
     const body = await readBody(request);
     into.add(body);
-    if (lostAnswers.includes(number)) {
+    if (lostResponses.includes(number)) {
       request.socket.destroy();
       return;
     }
@@ -89,7 +89,7 @@ export async function startReceiver(scripts: Files): Promise<Receiver> {
     origin: `http://127.0.0.1:${port}`,
     begin(run, messageId, changes = {}) {
       deliveries = createDeliveries(run, messageId);
-      behaviour = { latencyMs: 20, lostAnswers: [], ...changes };
+      behavior = { latencyMs: 20, lostResponses: [], ...changes };
       return deliveries;
     },
     close() {

@@ -1,13 +1,13 @@
 import type { About } from './about.ts';
 import type { Size } from './bundle.ts';
-import type { ContestantFacts } from './contestants.ts';
+import type { ContestantInfo } from './contestants.ts';
 import type { FaultyDrainResult } from './measure/faulty-drain.ts';
 import type { KillResult } from './measure/kill.ts';
 import type { LifeResult } from './measure/life.ts';
 
 /** All measurements of one contestant. */
 export interface Measured {
-  facts: ContestantFacts;
+  facts: ContestantInfo;
   size: Size | undefined;
   life: LifeResult | undefined;
   kills: KillResult[];

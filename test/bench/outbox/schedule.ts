@@ -36,7 +36,7 @@ export function planJobs(setting: Setting, measured: Measured[]): Job[] {
       entry.faultyDrain = await measureFaultyDrain(setting, entry.facts);
     },
   }));
-  // The last jobs are skipped when time runs short, so the longest come last.
+  // The longest jobs come last, because the last ones are skipped if time runs short.
   const [short, long] = [cases.filter(isShort), cases.filter((one) => !isShort(one))];
   return [...lives, ...short.flatMap(killJobs), ...faulty, ...long.flatMap(killJobs)];
 }

@@ -1,6 +1,6 @@
 import type { About } from './about.ts';
 import type { Size } from './bundle.ts';
-import type { ContestantFacts } from './contestants.ts';
+import type { ContestantInfo } from './contestants.ts';
 import type { FaultyDrainResult } from './measure/faulty-drain.ts';
 import type { KillResult } from './measure/kill.ts';
 import type { DrainResult, LengthResult, LifeResult } from './measure/life.ts';
@@ -11,7 +11,7 @@ import { median, percentile, ratio } from './statistics.ts';
 /** The cost of an event at one queue length; times in milliseconds. */
 export interface LengthSummary {
   length: number;
-  /** Events enqueued before; fewer than `length` if the contestant was too slow. */
+  /** Events enqueued before the measurement; fewer than `length` if the contestant was too slow. */
   made: number;
   p50: number | undefined;
   p99: number | undefined;
@@ -26,7 +26,7 @@ export interface LengthSummary {
 
 /** The published results of one contestant. */
 export interface Summary {
-  facts: ContestantFacts;
+  facts: ContestantInfo;
   version: string | undefined;
   size: Size | undefined;
   idle: LifeResult['idle'] | undefined;
@@ -45,7 +45,7 @@ export interface Report {
   summaries: Summary[];
 }
 
-/** Summarizes the measurements: percentiles instead of single events. */
+/** Summarizes the measurements as percentiles instead of single events. */
 export function summarize({ about, minutes, gaps, measured }: Results): Report {
   const raw = measured.find(({ facts }) => facts.name === 'raw-group');
   const summaries = measured.map((one) => ({

@@ -2,15 +2,15 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { startService } from '../../../service/test/start-service.ts';
 import { median } from '../outbox/statistics.ts';
 import { type Ad, type Client, createClient, forEach, watched } from '../service/ads.ts';
-import { inTurns } from '../service/builds.ts';
+import { roundOrder } from '../service/builds.ts';
 import { createDatabase, type Meter, openMeter } from '../service/meter.ts';
 import { nowMs } from '../service/receiver.ts';
-import { type Options, type Part, whole } from './part.ts';
+import { type Options, type Part, formatInteger } from './part.ts';
 
 const processes = 3;
 const budget = 0.9;
-/** Requests of each process. */
-const atOnce = 16;
+/** Concurrent requests per process. */
+const concurrency = 16;
 const sampleMs = 20;
 
 /** The account that each process serves. */
@@ -30,7 +30,11 @@ export const accounts: Part = async (options) => {
   try {
     // The first round warms up.
     for (let round = -1; round < rounds; round += 1) {
-      const runs = inTurns(variants, round + 2).map((way) => ({ way, ads: [] as Ad[][], ms: 0 }));
+      const runs = roundOrder(variants, round + 2).map((way) => ({
+        way,
+        ads: [] as Ad[][],
+        ms: 0,
+      }));
       const step = async (work: (each: (typeof runs)[number]) => Promise<unknown>) => {
         for (const each of runs) {
           const startedMs = nowMs();
@@ -45,8 +49,8 @@ export const accounts: Part = async (options) => {
       const share = Array.from({ length: ads / processes });
       await step(({ way, ads: lists }) =>
         onAll(way, async (client, index) => {
-          const list = await forEach(share, atOnce, client.decide);
-          await forEach(list, atOnce, client.start);
+          const list = await forEach(share, concurrency, client.decide);
+          await forEach(list, concurrency, client.start);
           lists[index] = list;
         }),
       );
@@ -54,14 +58,14 @@ export const accounts: Part = async (options) => {
       await watched(all, 0.75);
       await step((each) =>
         onAll(each.way, (client, index) =>
-          forEach(each.ads[index] ?? [], atOnce, client.quartiles),
+          forEach(each.ads[index] ?? [], concurrency, client.quartiles),
         ),
       );
       await watched(all, 1);
       await step(async (each) => {
         options.receiver.clear();
         await onAll(each.way, (client, index) =>
-          forEach(each.ads[index] ?? [], atOnce, client.finish),
+          forEach(each.ads[index] ?? [], concurrency, client.finish),
         );
         await options.receiver.count(ads);
       });
@@ -85,18 +89,18 @@ export const accounts: Part = async (options) => {
       },
       {
         budget: 'three processes on one account: no session waits for a roll-up row',
-        measured: `${seen.waiting} of ${whole(seen.active)} sampled active sessions`,
+        measured: `${seen.waiting} of ${formatInteger(seen.active)} sampled active sessions`,
         held: seen.waiting === 0,
       },
     ],
     head: ['', 'whole ads/s', 'active sessions sampled', 'of them waiting for a lock on roll-ups'],
     rows: [...perSecond].map(([{ name }, values]) => [
       name,
-      whole(median(values) ?? NaN),
-      whole(waits.seen[name]?.active ?? 0),
-      whole(waits.seen[name]?.waiting ?? 0),
+      formatInteger(median(values) ?? NaN),
+      formatInteger(waits.seen[name]?.active ?? 0),
+      formatInteger(waits.seen[name]?.waiting ?? 0),
     ]),
-    note: `Three processes on one database, ${atOnce} requests at a time for each, ${whole(ads)} ads per round with their webhooks, ${rounds} rounds. The time in which an ad is watched is excluded. \`pg_stat_activity\` is sampled every ${sampleMs} ms.`,
+    note: `Three processes on one database, ${concurrency} requests at a time for each, ${formatInteger(ads)} ads per round with their webhooks, ${rounds} rounds. The time in which an ad is watched is excluded. \`pg_stat_activity\` is sampled every ${sampleMs} ms.`,
     plot: {
       axis: 'whole ads/s',
       rows: [...perSecond].map(([{ name }, values]) => ({
@@ -107,7 +111,7 @@ export const accounts: Part = async (options) => {
   };
 };
 
-/** Each process has its own data folder, and so creates its own account. */
+/** Each process has its own data folder and therefore creates its own account. */
 async function startProcesses({ postgres, receiver }: Options) {
   const databaseUrl = await createDatabase(postgres);
   const env = {
@@ -119,11 +123,11 @@ async function startProcesses({ postgres, receiver }: Options) {
   const services: Awaited<ReturnType<typeof startService>>[] = [];
   for (let index = 0; index < processes; index += 1) services.push(await startService({ env }));
   const clients = services.map(({ url }) =>
-    services.map(({ keys }) => createClient(url, keys.sandbox, atOnce)),
+    services.map(({ keys }) => createClient(url, keys.sandbox, concurrency)),
   );
   for (const [index, row] of clients.entries())
     await row[index]?.addWebhook(`${receiver.url}/0/${index}`, 'decision.rewarded');
-  // Until every process has loaded every account and its webhook: they poll twice a second.
+  // Time for every process to load every account and its webhook: processes poll twice a second.
   await sleep(2_000);
   const meter = await openMeter(
     services.map(({ process: { pid = 0 } }) => pid),

@@ -3,17 +3,17 @@ import type { KillSwitch, Webhook } from '../../../protocol/wire.ts';
 import { startService } from '../../../service/test/start-service.ts';
 import { median, percentile } from '../outbox/statistics.ts';
 import { createClient } from '../service/ads.ts';
-import { inTurns } from '../service/builds.ts';
+import { roundOrder } from '../service/builds.ts';
 import { createDatabase, openMeter } from '../service/meter.ts';
 import { nowMs } from '../service/receiver.ts';
 import { multiply } from './one-endpoint.ts';
-import { type Options, type Part, whole } from './part.ts';
+import { type Options, type Part, formatInteger } from './part.ts';
 
 const endpoints = 100;
 const budget = 1.1;
-/** Time for the service to record earlier deliveries, on the same two cores. */
+/** Time for the service, which shares two cores with the benchmark, to record earlier deliveries. */
 const pauseMs = 150;
-/** Longer than it takes until the circuit of a dead endpoint opens. */
+/** Enough for the circuit breaker of a dead endpoint to open. */
 const windows = 25;
 
 /** Webhooks of a hundred endpoints, with and without one that accepts requests but never responds. */
@@ -28,7 +28,7 @@ export const deadEndpoint: Part = async (options) => {
     const untilMs = nowMs() + windows * options.ms;
     // Interleaved, so that other load on the machine affects both equally.
     for (let round = 0; nowMs() < untilMs; round += 1) {
-      for (const { announce, rounds } of inTurns(sides, round)) {
+      for (const { announce, rounds } of roundOrder(sides, round)) {
         await sleep(pauseMs);
         rounds.push(await announce());
       }
@@ -59,7 +59,7 @@ export const deadEndpoint: Part = async (options) => {
       const at = (share: number): string => (percentile(all, share) ?? NaN).toFixed(0);
       return [name, rounds.length, at(0.5), at(0.95), at(0.99)];
     }),
-    note: `The time from the request that causes an event to its arrival at each of the 99 endpoints that respond. The dead endpoint accepts requests and never responds, and has ${whole(backlog)} deliveries pending. Two services alternate; the ratio compares their median events.`,
+    note: `The time from the request that causes an event to its arrival at each of the 99 endpoints that respond. The dead endpoint accepts requests and never responds, and has ${formatInteger(backlog)} deliveries pending. Two services alternate; the ratio compares their median events.`,
     plot: {
       axis: 'p50, ms',
       rows: [

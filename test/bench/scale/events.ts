@@ -5,9 +5,9 @@ import { type Cluster, startCluster } from '../../../service/test/faults/cluster
 import { load } from '../../../service/test/load.ts';
 import { type Ad, createClient, forEach, watched } from '../service/ads.ts';
 import { createDatabase, type Meter, openMeter } from '../service/meter.ts';
-import { type Options, type Part, whole } from './part.ts';
+import { type Options, type Part, formatInteger } from './part.ts';
 
-const atOnce = 16;
+const concurrency = 16;
 const deciders = 64;
 const budget = 20_000;
 const eventsOfAd = 7;
@@ -32,7 +32,7 @@ export const events: Part = async (options) => {
     rows.push([
       mix.processes,
       mix.adsPerRequest * eventsOfAd,
-      whole(measured.perSecond),
+      formatInteger(measured.perSecond),
       ...[measured.serviceUs, measured.databaseUs].map((us) => us.toFixed(0)),
     ]);
   }
@@ -40,8 +40,8 @@ export const events: Part = async (options) => {
     title: 'Events of whole ads',
     verdicts: [
       {
-        budget: `events of whole ads stored a second: at least ${whole(budget)}`,
-        measured: `${whole(best)}/s`,
+        budget: `events of whole ads stored a second: at least ${formatInteger(budget)}`,
+        measured: `${formatInteger(best)}/s`,
         held: best >= budget,
       },
     ],
@@ -53,7 +53,7 @@ export const events: Part = async (options) => {
       'PostgreSQL, µs each',
     ],
     rows,
-    note: `${atOnce} requests at a time, with new events only, each acknowledged after its commit. An ad has seven events: start, impression, three quartiles, complete and close; one verifies an impression, and one earns a reward. There is no webhook.`,
+    note: `${concurrency} requests at a time, with new events only, each acknowledged after its commit. An ad has seven events: start, impression, three quartiles, complete and close; one verifies an impression, and one earns a reward. There is no webhook.`,
     plot: {
       axis: 'events/s, by processes × events in a request',
       rows: rows.map(([processes, size, value]) => ({
@@ -75,12 +75,12 @@ async function measureMix(
   try {
     const adCount = Math.ceil((adsPerSecond * (warmUp + 1) * ms) / 1_000);
     const ads = await decide(cluster, adCount);
-    // Separate ads: a fast build must not use up those of the window.
+    // The warm-up has separate ads, because a fast build must not use up those of the window.
     const first = ads.splice(0, Math.floor((ads.length * warmUp) / (warmUp + 1)));
     const batchOf = (some: Ad[]) => (): AdEvent[] =>
       some.splice(0, adsPerRequest).flatMap(eventsOf);
     await report(cluster, batchOf(first), warmUp * ms);
-    // PostgreSQL does this by itself within a minute of the first rows, which is longer than a window.
+    // PostgreSQL does this automatically within a minute of the first rows, but a window is shorter.
     await meter.query('ANALYZE');
     return await measure(cluster, meter, batchOf(ads), ms);
   } finally {
@@ -89,7 +89,7 @@ async function measureMix(
   }
 }
 
-/** Requests decisions and waits until all ads can have been watched. */
+/** Requests decisions and waits long enough for all ads to be watched. */
 async function decide({ urls, keys }: Cluster, count: number): Promise<Ad[]> {
   const clients = urls.map((url) => createClient(url, keys.live, deciders / urls.length));
   const all = await Promise.all(
@@ -169,7 +169,7 @@ async function report({ urls, keys }: Cluster, batch: () => AdEvent[], ms: numbe
           path: '/v1/events',
           key: keys.live.publishable,
           body,
-          connections: atOnce / urls.length,
+          connections: concurrency / urls.length,
           onResponse,
         },
         ms,

@@ -3,7 +3,7 @@ import { load } from '../../../service/test/load.ts';
 import { type RunningService, startService } from '../../../service/test/start-service.ts';
 import { percentile } from '../outbox/statistics.ts';
 import { createDatabase, type Meter, openMeter } from '../service/meter.ts';
-import { type Part, whole } from './part.ts';
+import { type Part, formatInteger } from './part.ts';
 
 const budget = 1.2;
 const atATime = 100_000;
@@ -39,21 +39,21 @@ export const growth: Part = async ({ postgres, ms, quick }) => {
     title: 'Decisions by number of stored rows',
     verdicts: [
       {
-        budget: `a decision with ${whole(mostRows)} stored ÷ with 1,000, CPU: at most ${budget}`,
+        budget: `a decision with ${formatInteger(mostRows)} stored ÷ with 1,000, CPU: at most ${budget}`,
         measured: ratio.toFixed(2),
         held: ratio <= budget,
       },
     ],
     head: ['decisions stored', 'service and PostgreSQL, µs', 'p50, ms'],
     rows: measured.map(({ stored, cpuUs, p50Ms }) => [
-      whole(stored),
+      formatInteger(stored),
       cpuUs.toFixed(0),
       p50Ms.toFixed(1),
     ]),
     note: 'All decisions are in the partition of this week, which is the worst case; in production, they are spread over weeks.',
     plot: {
       axis: 'µs',
-      rows: measured.map(({ stored, cpuUs }) => ({ label: whole(stored), value: cpuUs })),
+      rows: measured.map(({ stored, cpuUs }) => ({ label: formatInteger(stored), value: cpuUs })),
     },
   };
 };
@@ -67,7 +67,7 @@ async function decide({ url, keys }: RunningService, ms: number): Promise<number
   return (await load(target, ms)).latencies;
 }
 
-/** Adds decisions of other players up to this number, and finishes PostgreSQL's background work. */
+/** Adds decisions of other players up to this number, and completes PostgreSQL's background work. */
 async function fill({ query }: Meter, wanted: number): Promise<void> {
   for (;;) {
     const [row] = await query<{ count: number }>('SELECT count(*)::bigint AS count FROM decisions');

@@ -1,4 +1,4 @@
-/** `npm run bench:scale`: many deliveries, processes, events and rows on PostgreSQL; a part for each question. */
+/** `npm run bench:scale`: many deliveries, processes, events and rows on PostgreSQL, each in its own part. */
 import { parseArgs } from 'node:util';
 import { findBuilds } from '../service/builds.ts';
 import { printVerdicts, publish, readPublished } from '../service/page.ts';
@@ -51,7 +51,7 @@ try {
   for (const [name, part] of chosen) {
     console.log(`${name}, ${new Date().toTimeString().slice(0, 8)}`);
     const measured = readOrigin();
-    // A new server for each part, so that none waits for the vacuum of another's rows.
+    // A new server for each part, so that no part waits for the vacuum of another part's rows.
     const postgres = await requirePostgres();
     const one = await part({
       postgres,

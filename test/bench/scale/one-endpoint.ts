@@ -2,13 +2,13 @@ import type { KillSwitch, Webhook } from '../../../protocol/wire.ts';
 import { startService } from '../../../service/test/start-service.ts';
 import { median } from '../outbox/statistics.ts';
 import { createClient } from '../service/ads.ts';
-import { type BuildUnderTest, inTurns } from '../service/builds.ts';
+import { type BuildUnderTest, roundOrder } from '../service/builds.ts';
 import { createDatabase, type Meter, openMeter } from '../service/meter.ts';
-import { type Options, type Part, whole } from './part.ts';
+import { type Options, type Part, formatInteger } from './part.ts';
 
 const budget = 1_000;
 const responseMs = 50;
-/** Slower builds are rated by what they have delivered by then. */
+/** Slower builds are rated by their deliveries up to then. */
 const timeoutMs = 20_000;
 
 interface Measured {
@@ -25,7 +25,7 @@ export const oneEndpoint: Part = async (options) => {
     options.builds.map((build) => [build, []]),
   );
   for (let round = 0; round < rounds; round += 1) {
-    for (const build of inTurns(options.builds, round))
+    for (const build of roundOrder(options.builds, round))
       measurements.get(build)?.push(await measure(options, build, backlog));
   }
   const results = [...measurements].map(([{ name }, all]) => {
@@ -42,19 +42,19 @@ export const oneEndpoint: Part = async (options) => {
     title: 'Deliveries to one endpoint',
     verdicts: [
       {
-        budget: `deliveries a second to one endpoint that answers after ${responseMs} ms: at least ${whole(budget)}`,
-        measured: `${whole(perSecond)}/s`,
+        budget: `deliveries a second to one endpoint that answers after ${responseMs} ms: at least ${formatInteger(budget)}`,
+        measured: `${formatInteger(perSecond)}/s`,
         held: perSecond >= budget,
       },
     ],
     head: ['', 'deliveries/s', 'service, µs each', 'PostgreSQL, µs each'],
     rows: results.map((one) => [
       one.name,
-      whole(one.perSecond),
-      whole(one.serviceUs),
-      whole(one.databaseUs),
+      formatInteger(one.perSecond),
+      formatInteger(one.serviceUs),
+      formatInteger(one.databaseUs),
     ]),
-    note: `One process of the service, an endpoint that answers after ${responseMs} ms in a separate process, and a backlog of ${whole(backlog)}; the median of ${rounds} rounds. A build that takes longer than ${timeoutMs / 1_000} s is stopped.`,
+    note: `One process of the service, an endpoint that answers after ${responseMs} ms in a separate process, and a backlog of ${formatInteger(backlog)}; the median of ${rounds} rounds. A build that takes longer than ${timeoutMs / 1_000} s is stopped.`,
     plot: {
       axis: 'deliveries/s',
       rows: results.map((one) => ({ label: one.name, value: one.perSecond })),
@@ -96,7 +96,7 @@ async function measure(
     const { arrivals } = receiver;
     const [first, last] = [arrivals[0]?.atMs ?? 0, arrivals.at(-1)?.atMs ?? 0];
     const count = arrivals.length;
-    console.log(`${main ?? 'this build'}: ${count} in ${whole(last - first)} ms`);
+    console.log(`${main ?? 'this build'}: ${count} in ${formatInteger(last - first)} ms`);
     return {
       perSecond: ((count - 1) * 1_000) / (last - first),
       serviceUs: (after.serviceUs - before.serviceUs) / count,

@@ -1,7 +1,7 @@
 import type { PrivatePostgres } from '../../../service/test/private-postgres.ts';
 import type { BuildUnderTest } from '../service/builds.ts';
 import type { Receiver } from '../service/receiver.ts';
-import type { Found } from '../service/results.ts';
+import type { PartResult } from '../service/results.ts';
 
 export interface Options {
   postgres: PrivatePostgres;
@@ -10,12 +10,12 @@ export interface Options {
   builds: readonly BuildUnderTest[];
   /** The length of a window. */
   ms: number;
-  /** Tiny numbers, to check that everything works. */
+  /** Uses tiny numbers, to check that the benchmark works. */
   quick: boolean;
 }
 
-/** Answers one question. */
-export type Part = (options: Options) => Promise<Found>;
+/** Measures one aspect of scale. */
+export type Part = (options: Options) => Promise<PartResult>;
 
-/** Formats a number without fraction digits. */
-export const whole = (value: number): string => Math.round(value).toLocaleString('en');
+/** Formats a number, rounded to an integer. */
+export const formatInteger = (value: number): string => Math.round(value).toLocaleString('en');

@@ -24,7 +24,7 @@ export interface Client {
   /** First quartile, midpoint and third quartile in one request, when three quarters were {@link watched}. */
   quartiles(ad: Ad): Promise<void>;
   /**
-   * Impression and completion in one request, when all of it was {@link watched}.
+   * Impression and completion in one request, when the whole ad was {@link watched}.
    *
    * @throws Error unless the reward is earned.
    */
@@ -124,7 +124,7 @@ export function createClient(
 /** Runs `work` for each item with limited concurrency. */
 export async function forEach<T, R>(
   items: readonly T[],
-  atOnce: number,
+  concurrency: number,
   work: (item: T) => Promise<R>,
 ): Promise<R[]> {
   const results: R[] = [];
@@ -133,11 +133,11 @@ export async function forEach<T, R>(
     for (let index = next++; index < items.length; index = next++)
       results.push(await work(items[index] as T));
   };
-  await Promise.all(Array.from({ length: atOnce }, worker));
+  await Promise.all(Array.from({ length: concurrency }, worker));
   return results;
 }
 
-/** Resolves when enough time has passed to watch this part of all ads; 1 is the whole ad. */
+/** Resolves when enough time has passed to watch this share of every ad; 1 is the whole ad. */
 export async function watched(ads: readonly Ad[], share: number): Promise<void> {
   const lastMs = Math.max(...ads.map(({ beganMs }) => beganMs));
   await sleep(Math.max(0, lastMs + share * watchMs - performance.now()));

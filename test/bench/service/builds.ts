@@ -5,12 +5,13 @@ import { join, resolve } from 'node:path';
 /** A build of the service in a benchmark. */
 export interface BuildUnderTest {
   name: 'this build' | 'older build';
-  /** Its `main.js`. Default: that of this checkout. */
+  /** Path of its `main.js`. Default: the one of this checkout. */
   main?: string;
 }
 
 /**
- * This build and, with `against`, the one of another checkout, with dependencies installed and everything built.
+ * This build and, with `against`, the build of another checkout, which must have its dependencies installed and be
+ * built.
  *
  * @throws Error when the checkout has no built service.
  */
@@ -29,6 +30,6 @@ export function findBuilds(against: string | undefined): BuildUnderTest[] {
 export const commitOf = (folder: string): string =>
   execFileSync('git', ['-C', folder, 'rev-parse', '--short', 'HEAD'], { encoding: 'utf8' }).trim();
 
-/** The order of a round: reversed in every second round, so that none is always first. */
-export const inTurns = <T>(items: readonly T[], round: number): readonly T[] =>
+/** The order of items in a round: reversed in every second round, so that no item is always first. */
+export const roundOrder = <T>(items: readonly T[], round: number): readonly T[] =>
   round % 2 === 0 ? items : items.toReversed();

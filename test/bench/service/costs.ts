@@ -1,4 +1,4 @@
-/** `npm run bench:costs`: what an ad and each of its requests cost, on this build and on an older one. */
+/** `npm run bench:costs`: the cost of an ad and of each of its requests, for this build and an older one. */
 import { fork } from 'node:child_process';
 import { once } from 'node:events';
 import { join } from 'node:path';
@@ -6,7 +6,7 @@ import { parseArgs } from 'node:util';
 import { median } from '../outbox/statistics.ts';
 import { load } from '../../../service/test/load.ts';
 import { type Ad, type Client, forEach, watched } from './ads.ts';
-import { commitOf, findBuilds, inTurns } from './builds.ts';
+import { commitOf, findBuilds, roundOrder } from './builds.ts';
 import { measureGroupCommit } from './group-commit.ts';
 import { combine, type Cost, openMeter } from './meter.ts';
 import { publish, printVerdicts } from './page.ts';
@@ -34,12 +34,12 @@ nothing. Needs Linux and PostgreSQL; about 7 minutes with --against, 5 without.`
 const rounds = values.quick === true ? 2 : Number(values.rounds);
 const ads = values.quick === true ? 60 : Number(values.ads);
 const windowMs = values.quick === true ? 500 : 2_000;
-/** Whole ads. */
-const atOnce = 48;
-/** Decisions, and requests to the echo server. */
-const decisionsAtOnce = 64;
+/** Concurrent whole ads. */
+const concurrency = 48;
+/** Concurrent decisions, and concurrent requests to the echo server. */
+const decisionConcurrency = 64;
 
-/** Only decisions, at maximum throughput. */
+/** Measures decisions alone, at maximum throughput. */
 async function measureDecisions({ meter, service }: Side): Promise<Cost> {
   let count = 0;
   const total = await meter.measure(1, async () => {
@@ -54,7 +54,7 @@ async function loadDecisions(url: string, key?: string): Promise<number> {
     JSON.stringify({ placement: 'revive', user_ref: `one-${(players += 1)}`, locale: 'en' });
   const target = { url, path: key === undefined ? '/' : '/v1/decisions', body };
   const { latencies } = await load(
-    { ...target, connections: decisionsAtOnce, ...(key === undefined ? {} : { key }) },
+    { ...target, connections: decisionConcurrency, ...(key === undefined ? {} : { key }) },
     windowMs,
   );
   return latencies.length;
@@ -70,9 +70,9 @@ async function begin({ name, meter }: Side, client: Client): Promise<Batch> {
   const list: Ad[] = [];
   const count = name === 'embedded' ? Math.ceil(ads / 4) : ads;
   const decision = await meter.measure(count, async () => {
-    list.push(...(await forEach(Array.from({ length: count }), atOnce, client.decide)));
+    list.push(...(await forEach(Array.from({ length: count }), concurrency, client.decide)));
   });
-  const start = await meter.measure(count, () => forEach(list, atOnce, client.start));
+  const start = await meter.measure(count, () => forEach(list, concurrency, client.start));
   return { ads: list, costs: [decision, start] };
 }
 
@@ -102,7 +102,7 @@ async function beginAll(side: Side): Promise<Batches> {
 
 async function watchAll({ side, live, silent, told }: Batches): Promise<void> {
   const watch = (client: Client, batch: Batch): Promise<void> =>
-    next(side, batch, () => forEach(batch.ads, atOnce, client.quartiles));
+    next(side, batch, () => forEach(batch.ads, concurrency, client.quartiles));
   await watch(side.live, live);
   await watch(side.sandbox, silent);
   await watch(side.sandbox, told);
@@ -113,7 +113,7 @@ async function finishAll(
   receiver: Receiver,
 ): Promise<Record<Exclude<Unit, 'decisionAlone'>, Cost>> {
   const finish = (client: Client, { ads: list }: Batch): Promise<unknown> =>
-    forEach(list, atOnce, client.finish);
+    forEach(list, concurrency, client.finish);
   await next(side, live, () => finish(side.live, live));
   await next(side, silent, () => finish(side.sandbox, silent));
   receiver.clear();
@@ -165,7 +165,7 @@ async function runRound(
   const all: Batches[] = [];
   for (const side of sides) all.push(await beginAll(side));
   const list = all.flatMap(({ live, silent, told }) => [...live.ads, ...silent.ads, ...told.ads]);
-  // They wait concurrently.
+  // All ads wait concurrently.
   await watched(list, 0.75);
   for (const batches of all) await watchAll(batches);
   await watched(list, 1);
@@ -199,14 +199,14 @@ const results: Round[] = [];
 const receiver = await startReceiver();
 const echo = await startEcho();
 try {
-  for (const build of findBuilds(values.against)) sides.push(await startSide(atOnce, build));
-  sides.push(await startSide(atOnce));
+  for (const build of findBuilds(values.against)) sides.push(await startSide(concurrency, build));
+  sides.push(await startSide(concurrency));
   console.log('warming up');
   // The JIT compiler needs some thousand requests to warm up.
   await runRound(sides, echo, receiver);
   for (let round = 0; round < rounds; round += 1) {
     console.log(`round ${round + 1} of ${rounds}, ${new Date().toTimeString().slice(0, 8)}`);
-    const result = await runRound(inTurns(sides, round), echo, receiver);
+    const result = await runRound(roundOrder(sides, round), echo, receiver);
     printRound(result);
     results.push(result);
   }

@@ -27,7 +27,7 @@ export interface GroupCommit {
   eachWithoutSums: number;
 }
 
-const atOnce = 64;
+const concurrency = 64;
 const makeId = createIds(systemClock, randomBytes);
 const nothing = async (): Promise<boolean> => false;
 
@@ -97,7 +97,7 @@ async function perSecond(store: (made: NewDecision) => Promise<unknown>, ms: num
       count += 1;
     }
   };
-  await Promise.all(Array.from({ length: atOnce }, work));
+  await Promise.all(Array.from({ length: concurrency }, work));
   return (count * 1_000) / (performance.now() - startedMs);
 }
 

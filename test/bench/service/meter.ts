@@ -3,7 +3,7 @@ import { openPostgres } from '../../../service/src/store/postgres.ts';
 import { childrenOf, type PrivatePostgres } from '../../../service/test/private-postgres.ts';
 import { processorTimeUs, treeTimeUs } from './processor-time.ts';
 
-/** The cost of a piece of work. */
+/** The cost of one unit of work. */
 export interface Cost {
   serviceUs: number;
   /** The whole PostgreSQL server except the measuring connection; 0 with the embedded database. */

@@ -16,7 +16,7 @@ import {
   type Verdict,
 } from './results.ts';
 
-/** The published results; a run replaces what it measured and keeps the rest with its date. */
+/** The published results. A run replaces the results that it measured and keeps the others with their dates. */
 export interface Published {
   costs: Costs;
   comparison: Comparison;
@@ -27,13 +27,13 @@ export interface Published {
 const folder = join(import.meta.dirname, '../../../docs/benchmarks/service');
 const names = ['costs', 'comparison', 'rates', 'scale'] as const;
 
-/** Writes the figures, the page and its plots into docs/benchmarks/service; of a quick run, nothing. */
-export async function publish(found: Partial<Published>, quick: boolean): Promise<void> {
+/** Writes the figures, the page and its plots into docs/benchmarks/service; a quick run writes nothing. */
+export async function publish(results: Partial<Published>, quick: boolean): Promise<void> {
   if (quick) return console.log('Quick runs are not published.');
   await mkdir(folder, { recursive: true });
   const write = async (name: string, text: string, parser: string): Promise<void> =>
     writeFile(join(folder, name), await format(text, { parser, printWidth: 100 }));
-  for (const [name, value] of Object.entries(found))
+  for (const [name, value] of Object.entries(results))
     await write(`${name}.json`, JSON.stringify(value), 'json');
   const all = readPublished();
   await write('README.md', describe(all), 'markdown');
@@ -56,7 +56,7 @@ export function printVerdicts(verdicts: readonly Verdict[]): void {
 
 const table = (head: readonly string[], rows: readonly (string | number)[][]): string =>
   [head, head.map(() => '---'), ...rows].map((row) => `| ${row.join(' | ')} |`).join('\n');
-const whole = (value: number): string => Math.round(value).toLocaleString('en');
+const formatInteger = (value: number): string => Math.round(value).toLocaleString('en');
 const tenths = (value: number): string => (Math.round(value * 10) / 10).toLocaleString('en');
 const origin = ({ date, machine }: Origin): string => `${date}, ${machine}.`;
 
@@ -127,7 +127,7 @@ ${table(
   entries(now).map(([unit, cost]) => [
     units[unit],
     ...(['serviceUs', 'databaseUs', 'storedBytes', 'loggedBytes'] as const).map(
-      (counter) => `${whole(then[unit][counter])} → ${whole(cost[counter])}`,
+      (counter) => `${formatInteger(then[unit][counter])} → ${formatInteger(cost[counter])}`,
     ),
   ]),
 )}`;
@@ -143,16 +143,18 @@ const describeCosts = ({
   groupCommit,
 }: Costs): string => `## This build
 
-\`npm run bench:costs\`, ${rounds} rounds of ${whole(ads)} ads, 48 at a time, ${origin(measured)}
+\`npm run bench:costs\`, ${rounds} rounds of ${formatInteger(ads)} ads, 48 at a time, ${origin(measured)}
 A bare \`node:http\` echo of a decision's request, called by the same client, takes ${echoUs} µs. Compared with an echo, a decision costs
-${tenths(costs.decisionAlone.serviceUs / echoUs)} times and a whole ad ${whole(costs.ad.serviceUs / echoUs)} times as much; on the embedded store, whose database is a thread of the service, ${tenths(embedded.decisionAlone.serviceUs / echoUs)} and ${whole(embedded.ad.serviceUs / echoUs)} times. The bytes of a
+${tenths(costs.decisionAlone.serviceUs / echoUs)} times and a whole ad ${formatInteger(costs.ad.serviceUs / echoUs)} times as much; on the embedded store, whose database is a thread of the service, ${tenths(embedded.decisionAlone.serviceUs / echoUs)} and ${formatInteger(embedded.ad.serviceUs / echoUs)} times. The bytes of a
 whole ad are for the live environment; the sandbox also stores why each decision was made.
 
 ${table(
   ['', 'service, µs', 'PostgreSQL, µs', 'stored, bytes', 'WAL, bytes', 'embedded store, µs'],
   entries(costs).map(([unit, { serviceUs, databaseUs, storedBytes, loggedBytes }]) => [
     units[unit],
-    ...[serviceUs, databaseUs, storedBytes, loggedBytes, embedded[unit].serviceUs].map(whole),
+    ...[serviceUs, databaseUs, storedBytes, loggedBytes, embedded[unit].serviceUs].map(
+      formatInteger,
+    ),
   ]),
 )}
 
@@ -162,7 +164,7 @@ ${table(
   ['', 'grouped', 'one transaction each', 'one insert each, without sums for reports'],
   Object.entries(groupCommit).map(([name, { together, each, eachWithoutSums }]) => [
     name === 'embedded' ? 'embedded store' : 'PostgreSQL, 8 connections',
-    ...[together, each, eachWithoutSums].map(whole),
+    ...[together, each, eachWithoutSums].map(formatInteger),
   ]),
 )}`;
 
@@ -189,10 +191,10 @@ is measured from the scheduled start of its ad, and that of a webhook from sendi
 ${table(
   ['ads/s', '', 'service, µs', 'PostgreSQL, µs', 'decision p50 / p99, ms', 'webhook p50 / p99, ms'],
   rows.map((row) => [
-    whole(row.rate),
-    row.side + (row.reached ? '' : `: only ${whole(row.perSecond)}/s reached`),
-    whole(row.serviceUs),
-    whole(row.databaseUs),
+    formatInteger(row.rate),
+    row.side + (row.reached ? '' : `: only ${formatInteger(row.perSecond)}/s reached`),
+    formatInteger(row.serviceUs),
+    formatInteger(row.databaseUs),
     row.decisionMs.map(tenths).join(' / '),
     row.webhookMs.map(tenths).join(' / '),
   ]),
@@ -201,7 +203,7 @@ ${table(
 /** The plots, by the name of their file. */
 function draw({ comparison, rates, scale }: Partial<Published>): Record<string, RowChart> {
   const charts: Record<string, RowChart> = {};
-  const style = { style: 'bars', format: whole } as const;
+  const style = { style: 'bars', format: formatInteger } as const;
   const series = ['service', 'PostgreSQL'];
   if (comparison) {
     const [now, then] = [
@@ -233,7 +235,7 @@ function draw({ comparison, rates, scale }: Partial<Published>): Record<string, 
       axis: 'µs',
       series,
       rows: rates.rows.map(({ rate, side, serviceUs, databaseUs }: RateRow) => ({
-        label: `${whole(rate)}/s, ${side === 'this build' ? 'this' : 'older'}`,
+        label: `${formatInteger(rate)}/s, ${side === 'this build' ? 'this' : 'older'}`,
         emphasized: side === 'this build',
         values: [serviceUs, databaseUs],
       })),

@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 
-/** The kernel counts in hundredths of a second (USER_HZ), whatever the machine. */
+/** The kernel counts in hundredths of a second (USER_HZ) on every machine. */
 const tickUs = 10_000;
 
 /** CPU time of a process with all its threads so far, in microseconds; 0 if it has exited. */
@@ -9,7 +9,7 @@ export function processorTimeUs(pid: number): number {
   return (Number(fields[11]) + Number(fields[12])) * tickUs;
 }
 
-/** The same, including its children, also exited ones. */
+/** The same, including its children, even those that have exited. */
 export function treeTimeUs(pid: number, children: readonly number[]): number {
   const fields = readStat(pid);
   const ended = (Number(fields[13]) + Number(fields[14])) * tickUs;

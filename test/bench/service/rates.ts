@@ -1,9 +1,9 @@
-/** `npm run bench:rates`: what an ad costs, and its response times, at rates that most installations have. */
+/** `npm run bench:rates`: the cost and the response times of an ad, at the request rates of most installations. */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { parseArgs } from 'node:util';
 import { median, percentile } from '../outbox/statistics.ts';
 import { type Ad, forEach, watched, watchMs } from './ads.ts';
-import { commitOf, findBuilds, inTurns } from './builds.ts';
+import { commitOf, findBuilds, roundOrder } from './builds.ts';
 import { publish } from './page.ts';
 import { nowMs, type Receiver, startReceiver } from './receiver.ts';
 import { readOrigin, type RateRow } from './results.ts';
@@ -30,11 +30,11 @@ const quick = values.quick === true;
 const rounds = quick ? 1 : Number(values.rounds);
 const windowMs = quick ? 2_000 : Number(values.seconds) * 1_000;
 const rates = quick ? [10, 100] : [10, 100, 1_000];
-/** Until as many ads end as start. */
+/** Time until as many ads end as start, in milliseconds. */
 const leadInMs = watchMs + 900;
 /** Maximum requests in flight; once it is reached, no ads start and the run falls short of its rate. */
-const mostWaiting = 1_000;
-/** For builds whose webhooks lag behind. */
+const maxInFlight = 1_000;
+/** Long enough for builds whose webhooks lag behind. */
 const drainMs = 300_000;
 /** A rate counts as reached at 97 %, because windows cut off whole ads. */
 const reachedShare = 0.97;
@@ -85,7 +85,7 @@ async function measure(
       const dueMs = startMs + (index * 1_000) / rate;
       if (dueMs >= toMs) return;
       if (dueMs > nowMs()) await sleep(dueMs - nowMs());
-      if (waiting < mostWaiting) playing.push(playOne(dueMs));
+      if (waiting < maxInFlight) playing.push(playOne(dueMs));
     }
   };
   const played = play();
@@ -127,7 +127,7 @@ function summarize(side: Side['name'], rate: number, windows: readonly Window[])
   };
 }
 
-/** Long-running processes have compiled their code, even where they have little to do. */
+/** Warms up the JIT compiler, because a long-running process has compiled its code even at a low rate. */
 async function warmUp({ sandbox, meter }: Side, receiver: Receiver): Promise<void> {
   const ads = await forEach(Array.from({ length: quick ? 50 : 1_000 }), 32, sandbox.decide);
   await forEach(ads, 32, sandbox.start);
@@ -154,7 +154,7 @@ try {
   for (const rate of rates) {
     const windows = new Map<Side, Window[]>(sides.map((side) => [side, []]));
     for (let round = 0; round < rounds; round += 1) {
-      for (const side of inTurns(sides, round)) {
+      for (const side of roundOrder(sides, round)) {
         console.log(`${rate} ads/s, ${side.name}, round ${round + 1} of ${rounds}`);
         windows.get(side)?.push(await measure(side, rate, receiver));
       }

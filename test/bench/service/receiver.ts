@@ -11,12 +11,15 @@ export interface Arrival {
 }
 
 export interface Receiver {
-  /** Append how it responds: `/0/any-name` immediately, `/50/any-name` after 50 ms, `/never/any-name`. */
+  /**
+   * Append a path that selects the response: `/0/any-name` (immediate), `/50/any-name` (after 50 ms) or
+   * `/never/any-name`.
+   */
   url: string;
-  /** Arrivals so far, except for the last 20 ms; without `/never`. */
+  /** Arrivals so far, except those of the last 20 ms and those at `/never`. */
   arrivals: Arrival[];
   /**
-   * Resolves with the first arrivals as soon as there are so many.
+   * Resolves with the first `wanted` arrivals as soon as they have arrived.
    *
    * @throws Error when they have not arrived in time.
    */

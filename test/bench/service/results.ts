@@ -73,7 +73,7 @@ export interface Rates {
 }
 
 /** The result of one part of `npm run bench:scale`. */
-export interface Found {
+export interface PartResult {
   title: string;
   verdicts: Verdict[];
   head: string[];
@@ -83,9 +83,9 @@ export interface Found {
 }
 
 /** docs/benchmarks/service/scale.json */
-export type Scale = Record<string, Found & { measured: Origin }>;
+export type Scale = Record<string, PartResult & { measured: Origin }>;
 
-/** Call it before the run, because the benchmark itself causes load. */
+/** Must be called before the run, because the benchmark itself causes load. */
 export function readOrigin(): Origin {
   const [cpu] = cpus();
   const memory = Math.round(totalmem() / 2 ** 30);
@@ -97,7 +97,7 @@ export function readOrigin(): Origin {
 
 const middle = (values: number[]): number => median(values) ?? NaN;
 
-/** The median of all rounds, counter by counter. */
+/** The median of all rounds for each counter. */
 export function summarize(rounds: readonly Round[], side: Side['name']): Record<Unit, Cost> {
   const all = rounds.flatMap(({ sides }) => sides[side] ?? []);
   const costOf = (unit: Unit): Cost => {
@@ -121,7 +121,7 @@ export function summarize(rounds: readonly Round[], side: Side['name']): Record<
   };
 }
 
-/** New ÷ old in each round, in which both run directly after each other. */
+/** New ÷ old in each round; within a round, the two run one directly after the other. */
 export const ratios = (rounds: readonly Round[], unit: Unit, counter: keyof Cost): number[] =>
   rounds.flatMap(({ sides }) => {
     const [now, then] = [

@@ -17,14 +17,14 @@ export interface Side {
   stop(): Promise<void>;
 }
 
-/** Without a build: this one with the embedded database. */
+/** Starts a side; without `build`, this build with the embedded database. */
 export async function startSide(connections: number, build?: BuildUnderTest): Promise<Side> {
   const postgres = build && (await requirePostgres());
   const service = await startService({
     ...(build?.main === undefined ? {} : { main: build.main }),
     env: {
       RATE_LIMITS: 'off',
-      // Each build runs as its files in `deploy/` start it; the older build's have no options.
+      // Each build runs with the Node options that its files in `deploy/` set; the older build sets none.
       ...(build?.name === 'older build' ? {} : { NODE_OPTIONS: '--max-semi-space-size=32' }),
       ...(postgres ? { DATABASE_URL: postgres.url } : {}),
     },

@@ -14,7 +14,7 @@ const amount = 10;
 /** Writes the rewards; `query` runs in the transaction that also enqueues the deliveries. */
 export const writeCauses = (query, ids) => query(insertCauses, [ids, userRef, amount]);
 
-/** The data of a webhook event, as receivers of the service get it. */
+/** The data of a webhook event, as the service sends it to receivers. */
 export const dataOf = (id) => ({
   decision_id: id,
   placement: 'revive',

@@ -14,8 +14,8 @@ interface Options {
 }
 
 /**
- * Writes rewards and their events by the service's own event writer. The dispatcher of the running service
- * sees them once they are committed, so the transaction stays open until it may start.
+ * Writes rewards and their events with the service's own event writer. The dispatcher of the running service sees
+ * committed events, so the transaction stays open until the dispatcher may start.
  */
 export async function openProducer({ databaseUrl, scope, webhook }: Options) {
   const database = openPostgres(databaseUrl, (error) => console.error(error));

@@ -37,7 +37,7 @@ function startGame(): Promise<Phaser.Game> {
 }
 
 let now = performance.now();
-/** Until a contestant has finished its startup work. */
+/** Time for a contestant to finish its startup work, in milliseconds. */
 const settleMs = 800;
 
 /** Steps manually: any number of frames, without waiting between them. */
@@ -93,8 +93,7 @@ async function compare(
 }
 
 /**
- * The first deltas after the game was held for a while and released, in milliseconds, and as many
- * ordinary ones.
+ * The first frame deltas after the game was held and released, in milliseconds, and the same number of ordinary deltas.
  */
 async function firstDeltas(count: number): Promise<{ first: number[]; ordinary: number[] }> {
   const game = await startGame();

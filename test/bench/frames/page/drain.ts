@@ -62,7 +62,7 @@ function decide(run: string, index: number): Decision {
   };
 }
 
-/** Fixed work of some 45 microseconds, as long as a delivery: measures the machine. */
+/** A fixed amount of work, about 45 microseconds like a delivery, as a measure of the machine. */
 function spin(): number {
   let sum = 0;
   for (let index = 0; index < 12_000; index += 1) sum += Math.sqrt(index ^ sum);

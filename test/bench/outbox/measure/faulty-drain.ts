@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { ContestantFacts } from '../contestants.ts';
+import type { ContestantInfo } from '../contestants.ts';
 import type { Deliveries, Tally } from '../deliveries.ts';
 import { nextRun, openContestant, waitForArrivals, withBrowser, withProfile } from './setting.ts';
 import type { Setting } from './setting.ts';
@@ -15,7 +15,7 @@ export interface FaultyDrainResult extends Tally {
  */
 export const measureFaultyDrain = (
   setting: Setting,
-  contestant: ContestantFacts,
+  contestant: ContestantInfo,
 ): Promise<FaultyDrainResult> =>
   withProfile(async (profile) => {
     const eventCount = setting.plan.faultyEvents;
@@ -29,7 +29,7 @@ export const measureFaultyDrain = (
       await sleep(1_000);
       deliveries = setting.receiver.begin(run, contestant.messageId, {
         latencyMs: 50,
-        lostAnswers: [2],
+        lostResponses: [2],
       });
       await page.setOffline(false);
       await page.call('flush', []);

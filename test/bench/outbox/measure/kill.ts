@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { openPage, type BenchPage } from '../browser-page.ts';
 import type { Browser } from '../chromium.ts';
-import type { ContestantFacts } from '../contestants.ts';
+import type { ContestantInfo } from '../contestants.ts';
 import type { Report } from '../page/bench.ts';
 import { nextRun, openContestant, withBrowser, withProfile, type Setting } from './setting.ts';
 
@@ -9,9 +9,9 @@ import { nextRun, openContestant, withBrowser, withProfile, type Setting } from 
 export interface KillResult {
   events: number;
   delayMs: number;
-  /** Events enqueued in time; fewer for a slow contestant. */
+  /** Number of events enqueued in time; a slow contestant enqueues fewer. */
   made: number;
-  /** Of these, found in the browser's storage after a restart. */
+  /** Number of these events in the browser's storage after a restart. */
   survived: number;
   /** Events whose promise resolved, as far as the browser could report it, and how many of them were lost. */
   acknowledged: number;
@@ -26,10 +26,10 @@ export interface KillCase {
 
 const stormBudgetMs = 6_000;
 
-/** Enqueues events offline, kills the browser `delayMs` after the last one, and counts what is left. */
+/** Enqueues events offline, kills the browser `delayMs` after the last one, and counts the events that remain. */
 export const measureKill = (
   setting: Setting,
-  contestant: ContestantFacts,
+  contestant: ContestantInfo,
   { events, perFrame, delayMs }: KillCase,
 ): Promise<KillResult> =>
   withProfile(async (profile) => {
@@ -42,7 +42,7 @@ export const measureKill = (
       return stormAndKill(browser, page, { events, perFrame, delayMs });
     });
     const stored = await withBrowser(profile, async (browser) => {
-      // Without the contestant, which could change the storage before it is counted.
+      // The contestant is not started, because it could change the storage before it is counted.
       const page = await openPage(browser, setting.receiver.origin, run);
       return new Set(await page.call('storedEventIds', []));
     });

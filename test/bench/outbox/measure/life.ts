@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { BenchPage } from '../browser-page.ts';
-import type { ContestantFacts } from '../contestants.ts';
+import type { ContestantInfo } from '../contestants.ts';
 import type { Deliveries, Tally } from '../deliveries.ts';
 import type { Compared } from '../page/bench.ts';
 import type { FrameTimes } from '../page/frame-meter.ts';
@@ -10,7 +10,7 @@ import type { Setting } from './setting.ts';
 
 /** The cost of enqueuing at one queue length. */
 export interface LengthResult extends Compared {
-  /** The target length, and the number of events actually enqueued before. */
+  /** The target length, and the number of events actually enqueued before the measurement. */
   length: number;
   made: number;
   /** CPU time of the main thread per event, including later tasks, in milliseconds. */
@@ -21,7 +21,7 @@ export interface DrainResult extends Tally {
   made: number;
   /** Events in the browser's storage when the network recovered. */
   stored: number;
-  /** Until the last event arrived. */
+  /** Time until the last event arrived. */
   ms: number;
   frames: FrameTimes | undefined;
 }
@@ -36,13 +36,13 @@ export interface LifeResult {
   drain: DrainResult | undefined;
 }
 
-/** Half of the 16.7 ms that a game at 60 frames a second has: a modest load. */
+/** Half of the frame budget of 16.7 ms at 60 frames per second: a modest load. */
 const gameMs = 8;
 const gameFrames = 120;
 const warmUpEvents = 60;
 
-/** All measurements without faults. */
-export const measureLife = (setting: Setting, contestant: ContestantFacts): Promise<LifeResult> =>
+/** Runs all measurements without faults. */
+export const measureLife = (setting: Setting, contestant: ContestantInfo): Promise<LifeResult> =>
   withProfile((profile) =>
     withBrowser(profile, async (browser) => {
       const run = nextRun();
@@ -98,7 +98,7 @@ async function measureLengths(
     if (length > made) made += await page.call('fill', [length - made, budgetMs]);
     budgetMs = Math.max(0, budgetMs - (performance.now() - startedAt));
     await sleep(500);
-    // Fewer at the start, or the queue would exceed the next length.
+    // Fewer at the start, because otherwise the queue would exceed the next length.
     const samples = length === 0 ? Math.min(plan.samples, 100) : plan.samples;
     const measured = await measureCost(page, samples);
     lengths.push({ length, made, ...measured });

@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { openPage, type BenchPage } from '../browser-page.ts';
 import { launch, newProfile, removeProfile, type Browser } from '../chromium.ts';
-import type { ContestantFacts } from '../contestants.ts';
+import type { ContestantInfo } from '../contestants.ts';
 import type { Deliveries } from '../deliveries.ts';
 import type { Plan } from '../plan.ts';
 import type { Receiver } from '../receiver.ts';
@@ -41,7 +41,7 @@ export async function withBrowser<T>(
 }
 
 /** The name of the contestant's script; the control has none. */
-const scriptOf = ({ file, name }: ContestantFacts): string | undefined =>
+const scriptOf = ({ file, name }: ContestantInfo): string | undefined =>
   file === undefined ? undefined : name;
 
 /** Opens a page with the contestant. */
@@ -49,10 +49,10 @@ export const openContestant = (
   { receiver }: Setting,
   browser: Browser,
   run: string,
-  contestant: ContestantFacts,
+  contestant: ContestantInfo,
 ): Promise<BenchPage> => openPage(browser, receiver.origin, run, scriptOf(contestant));
 
-/** Waits until `count` events have arrived, none arrived for `quietMs`, or `budgetMs` are over. */
+/** Waits until `count` events have arrived, no event has arrived for `quietMs`, or `budgetMs` have passed. */
 export async function waitForArrivals(
   deliveries: Deliveries,
   { count, quietMs, budgetMs }: { count: number; quietMs: number; budgetMs: number },

@@ -9,7 +9,7 @@ import { openYardstick, type Yardstick } from './yardstick.ts';
 export interface Paced {
   /** Main-thread time of each event, in milliseconds: the call and its microtasks. */
   cost: number[];
-  /** From the call until the promise resolved, in milliseconds; empty without a promise. */
+  /** From the call until its promise resolved, in milliseconds; empty if it returns no promise. */
   acknowledgement: number[];
   frames: FrameTimes;
 }
@@ -24,7 +24,7 @@ export type Report = { acknowledged: string[] } | { made: number };
 
 declare global {
   interface Window {
-    /** Exposed by the test runner; absent unless a kill is measured. */
+    /** Exposed by the benchmark; absent unless a kill is measured. */
     report?: (report: string) => void;
   }
 }
@@ -108,7 +108,7 @@ const bench = {
     await window.contestant.init(`${location.origin}/collect/${name}`);
   },
 
-  /** Enqueues as fast as the contestant stores, 40 at a time, and stops when `budgetMs` are over. */
+  /** Enqueues as fast as the contestant stores, 40 events at a time, and stops after `budgetMs`. */
   async fill(count: number, budgetMs: number): Promise<number> {
     const endAt = performance.now() + budgetMs;
     let made = 0;
@@ -147,7 +147,7 @@ const bench = {
     }
   },
 
-  /** Many events in one task, in milliseconds: until the task ended, and until all were stored. */
+  /** Enqueues many events in one task; returns the milliseconds until the task ended and until all were stored. */
   async burst(count: number): Promise<{ cost: number; stored: number | undefined }> {
     let startedAt = 0;
     const waiting: Promise<unknown>[] = [];
@@ -165,7 +165,7 @@ const bench = {
     const report = (said: Report): void => window.report?.(JSON.stringify(said));
     let acknowledged: string[] = [];
     const note = (id: string): void => {
-      // One report for all that resolve together, to keep reporting cheap.
+      // One report for all events that resolve together, to keep reporting cheap.
       if (acknowledged.push(id) === 1)
         queueMicrotask(() => {
           report({ acknowledged });
@@ -215,5 +215,5 @@ const bench = {
 
 export type Bench = typeof bench;
 
-// Not by a global type: each benchmark has a page of its own, and one program checks them all.
+// Not declared as a global type, because all benchmarks are type-checked together and each page has a different one.
 Reflect.set(window, 'outboxBench', bench);

@@ -13,7 +13,7 @@ interface LongTask {
   duration: number;
 }
 
-// Before a contestant wraps or counts them.
+// Saved before a contestant wraps the function or calls to it are counted.
 const nextFrame = window.requestAnimationFrame.bind(window);
 
 const longTasks: LongTask[] = [];

@@ -10,7 +10,7 @@ export interface SampleEvent {
   at: number;
 }
 
-/** Finds the ids of sample events in whatever a contestant stores or sends. */
+/** Finds the ids of sample events in text that a contestant stores or sends. */
 export const sampleIds = (text: string): string[] => text.match(/eid-[a-z0-9]+-\d+/g) ?? [];
 
 /** Creates the events of a run, numbered from 0. */

@@ -1,6 +1,6 @@
 import { sampleIds } from './sample-event.ts';
 
-/** All text in a stored value, whatever it is wrapped in. */
+/** Returns all text in a stored value, however it is wrapped. */
 async function textIn(value: unknown): Promise<string> {
   if (typeof value === 'string') return value;
   if (value instanceof ArrayBuffer) return new TextDecoder().decode(value);
@@ -29,8 +29,8 @@ async function textsInDatabase(name: string): Promise<string[]> {
 }
 
 /**
- * The distinct ids of the events in this origin's storage. All contestants are scanned in the same way, without
- * their own code, so none can miscount.
+ * The distinct ids of the events in this origin's storage. All contestants are scanned in the same way, without their
+ * own code, so that none can miscount.
  */
 export async function storedEventIds(): Promise<string[]> {
   const texts = Object.values({ ...localStorage }) as string[];

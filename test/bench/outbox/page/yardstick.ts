@@ -5,8 +5,8 @@ import type { SampleEvent } from './sample-event.ts';
 export type Yardstick = (event: SampleEvent) => Promise<void>;
 
 /**
- * Opens the baseline, in its own database. It runs in the frames between those of a contestant, so that other load
- * on the machine slows both alike.
+ * Opens the baseline, in its own database. It runs in the frames between those of a contestant, so that other load on
+ * the machine affects both equally.
  */
 export async function openYardstick(): Promise<Yardstick> {
   const database = await openRawStore('yardstick');

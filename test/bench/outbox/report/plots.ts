@@ -2,23 +2,23 @@ import type { Report, Summary } from '../summary.ts';
 import { format } from './markdown.ts';
 import { drawRowChart, type RowChart } from './row-chart.ts';
 
-type Facts = Pick<RowChart, 'title' | 'axis' | 'series' | 'style'> & {
-  of: (summary: Summary) => (number | undefined)[];
+type PlotOptions = Pick<RowChart, 'title' | 'axis' | 'series' | 'style'> & {
+  valuesOf: (summary: Summary) => (number | undefined)[];
   /** The contestants in the plot. */
-  who: (summary: Summary) => boolean;
+  includes: (summary: Summary) => boolean;
 };
 
 const sends = ({ facts }: Summary): boolean => facts.kind === 'ours' || facts.kind === 'peer';
 const isQueue = ({ facts }: Summary): boolean => facts.kind !== 'control';
 
-const draw = ({ summaries }: Report, { of, who, ...facts }: Facts): string =>
+const draw = ({ summaries }: Report, { valuesOf, includes, ...options }: PlotOptions): string =>
   drawRowChart({
-    ...facts,
+    ...options,
     format,
-    rows: summaries.filter(who).map((summary) => ({
+    rows: summaries.filter(includes).map((summary) => ({
       label: summary.facts.name,
       emphasized: summary.facts.kind === 'ours',
-      values: of(summary),
+      values: valuesOf(summary),
     })),
   });
 
@@ -33,8 +33,8 @@ function survivors(report: Report): [string, string][] {
       axis: '% of the events that were made',
       series: delays.map((delay) => `${delay} ms after the last`),
       style: 'bars',
-      who: isQueue,
-      of: ({ kills: own }) =>
+      includes: isQueue,
+      valuesOf: ({ kills: own }) =>
         delays.map((delay) => {
           const kill = own.find((one) => one.events === events && one.delayMs === delay);
           return kill && (100 * kill.survived) / kill.made;
@@ -50,37 +50,37 @@ export function drawPlots(report: Report): Map<string, string> {
     report.summaries
       .find(({ lengths }) => lengths.length > 0)
       ?.lengths.map(({ length }) => `${format(length)} waiting`) ?? [];
-  const cost: Facts = {
+  const cost: PlotOptions = {
     title: 'Main-thread time of one event, by the length of the queue (the figure: the longest)',
     axis: 'ms, median, logarithmic: dots on one spot mean a cost that does not grow',
     series: lengths,
     style: 'dots',
-    who: isQueue,
-    of: (summary) => summary.lengths.map(({ p50 }) => p50),
+    includes: isQueue,
+    valuesOf: (summary) => summary.lengths.map(({ p50 }) => p50),
   };
-  const frames: Facts = {
+  const frames: PlotOptions = {
     title: 'Frame time of a game with 8 ms of work a frame',
     axis: 'ms, 99th percentile; 16.7 is a smooth game',
     series: ['enqueuing', 'draining'],
     style: 'bars',
-    who: () => true,
-    of: (summary) => [summary.framesWhileEnqueuing?.p99, summary.drain?.frames?.p99],
+    includes: () => true,
+    valuesOf: (summary) => [summary.framesWhileEnqueuing?.p99, summary.drain?.frames?.p99],
   };
-  const drain: Facts = {
+  const drain: PlotOptions = {
     title: 'Draining a long queue',
     axis: 'events a second, logarithmic',
     series: ['events a second'],
     style: 'dots',
-    who: sends,
-    of: ({ drain: one }) => [one && one.ms > 0 ? one.arrived / (one.ms / 1_000) : undefined],
+    includes: sends,
+    valuesOf: ({ drain: one }) => [one && one.ms > 0 ? one.arrived / (one.ms / 1_000) : undefined],
   };
-  const bytes: Facts = {
+  const bytes: PlotOptions = {
     title: 'Bytes in the page',
     axis: 'kB, gzip',
     series: ['gzip'],
     style: 'bars',
-    who: isQueue,
-    of: ({ size }) => [size && size.gzip / 1_000],
+    includes: isQueue,
+    valuesOf: ({ size }) => [size && size.gzip / 1_000],
   };
   return new Map([
     ['cost', draw(report, cost)],

@@ -3,7 +3,7 @@ export interface RowChart {
   title: string;
   /** The axis title, with its unit. */
   axis: string;
-  /** Names of the series; their order is that of the marks. One series needs no legend. */
+  /** Names of the series, in the order of the marks. A single series needs no legend. */
   series: string[];
   rows: { label: string; emphasized: boolean; values: (number | undefined)[] }[];
   /** `dots` on a logarithmic axis, or `bars` from 0. */
@@ -140,7 +140,7 @@ function drawBar(
   );
 }
 
-/** The last value as text, right of the rightmost dot. */
+/** Draws the last value as text to the right of the rightmost dot. */
 function drawValueBesideDots(
   axis: Axis,
   values: (number | undefined)[],

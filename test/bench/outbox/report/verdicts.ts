@@ -41,7 +41,9 @@ function flat({ ours }: Field): Verdict {
   };
 }
 
-/** A queue that keeps events in memory does not meet the requirement, so it is marked. */
+/**
+ * Whether a queue stores its events; one that keeps them in memory is marked, because it does not meet the requirement.
+ */
 const isLasting = ({ kills }: Summary): boolean => kills.some(({ survived }) => survived > 0);
 
 function belowLastingPeers({ ours, peers, control }: Field): Verdict {

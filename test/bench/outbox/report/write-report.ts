@@ -32,7 +32,7 @@ const writePretty = async (file: string, content: string): Promise<void> =>
   writeFile(file, await prettify(content, { ...(await resolveConfig(file)), filepath: file }));
 
 const toJson = (value: unknown): string => {
-  // More digits than the resolution of the clock would be noise.
+  // Rounded to the resolution of the clock.
   const short = (_: string, member: unknown): unknown =>
     typeof member === 'number' ? Number(member.toFixed(3)) : member;
   return JSON.stringify(value, short);
