@@ -37,7 +37,7 @@ function frame(): { left: number; top: number; scale: number } {
   return { left, top, scale: width / element.offsetWidth };
 }
 
-/** Wait for animations: a moving element would be missed. */
+/** Waits for animations, because a click would miss a moving element. */
 async function settled(element: Element): Promise<void> {
   const moving = (element.getRootNode() as Document | ShadowRoot)
     .getAnimations()

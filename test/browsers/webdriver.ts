@@ -23,7 +23,7 @@ export interface WebDriverOptions {
 }
 
 /** WebDriver's characters for keys that produce no text. */
-const named: Record<string, string> = {
+const keyCharacters: Record<string, string> = {
   Shift: '\uE008',
   Tab: '\uE004',
   Enter: '\uE007',
@@ -76,7 +76,10 @@ export async function startWebDriver(options: WebDriverOptions): Promise<WebDriv
         });
       },
       async keys(presses) {
-        const actions = presses.map(({ type, key }) => ({ type, value: named[key] ?? key }));
+        const actions = presses.map(({ type, key }) => ({
+          type,
+          value: keyCharacters[key] ?? key,
+        }));
         await act({ type: 'key', id: 'keyboard', actions });
       },
       async close() {

@@ -13,15 +13,15 @@ const cors = {
   'access-control-allow-headers': '*',
   'access-control-allow-methods': '*',
 };
-/** Answers CORS preflights normally, and passes all other requests to `respond`. */
-const behind =
+/** Responds to CORS preflights normally, and passes all other requests to `respond`. */
+const withCors =
   (respond: RequestListener): RequestListener =>
   (request, response) => {
     if (request.method === 'OPTIONS') response.writeHead(204, cors).end();
     else respond(request, response);
   };
 
-/** Faulty responses of a service, and the outcomes that a game may get for each. */
+/** Faulty responses of a service, and the outcomes that each may cause. */
 const services: [name: string, respond: RequestListener, outcomes: Outcome[]][] = [
   [
     'a 200 response with HTML',
@@ -58,7 +58,7 @@ describe('a game whose service is faulty', () => {
   let browser: BrowserContext;
   let page: Page;
   let respond: RequestListener;
-  const service = createServer((request, response) => behind(respond)(request, response));
+  const service = createServer((request, response) => withCors(respond)(request, response));
 
   it.beforeAll(async ({ browser: shared, stack: running }) => {
     stack = running;

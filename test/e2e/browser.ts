@@ -28,7 +28,7 @@ declare global {
   /** Globals that `pages/plain.js` defines for the tests. */
   interface Window {
     ads: Ads;
-    handed(): { decisionId: string; type: string; amount: number }[];
+    deliveredRewards(): { decisionId: string; type: string; amount: number }[];
     shown?: Promise<ShowResult>;
   }
 }
@@ -62,7 +62,7 @@ export function resultOf(page: Page): Promise<ShowResult | undefined> {
   return page.evaluate(() => window.shown);
 }
 
-/** The rewards delivered to the page's game, including before reloads. */
-export function handed(page: Page): Promise<ReturnType<Window['handed']>> {
-  return page.evaluate(() => window.handed());
+/** The rewards delivered to the page's game, including those before a reload. */
+export function deliveredRewards(page: Page): Promise<ReturnType<Window['deliveredRewards']>> {
+  return page.evaluate(() => window.deliveredRewards());
 }

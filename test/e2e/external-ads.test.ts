@@ -100,7 +100,7 @@ it('showing an external ad causes no request to another origin, and no client le
   ].map(decoded);
   await context.close();
 
-  // Otherwise the test would prove nothing: the ad, its icon and the losing sources were there, and trackers were due.
+  // Without an ad, its icon, losing sources and due trackers, the test would prove nothing.
   expect(received.join('\n')).toMatch(/"advertiser":/);
   expect(received.join('\n')).toMatch(/"icon":/);
   expect(received.join('\n')).toMatch(/below_floor.*source_error|source_error.*below_floor/s);

@@ -48,7 +48,7 @@ export async function startStack(): Promise<Stack> {
     PUBLISHABLE_KEY: keys.sandbox.publishable,
     DATA_DIR: join(data, 'game-server'),
   }).catch(async (error: unknown) => {
-    // The caller gets no stack, so nobody else could stop the service.
+    // The caller receives no stack that it could close, so the service is stopped here.
     await service.stop();
     throw error;
   });

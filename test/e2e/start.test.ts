@@ -34,8 +34,8 @@ interface Ended {
 }
 
 /**
- * `ended` resolves when all processes that hold its output have exited. `ready` resolves with dev.json,
- * or rejects with the output.
+ * `ended` resolves when all processes that share its output have exited. `ready` resolves with dev.json, or rejects
+ * with the output.
  */
 function start(
   program = process.execPath,

@@ -1,6 +1,6 @@
 import type { BrowserContext, Page } from 'playwright';
 import { describe, expect } from 'vitest';
-import { handed, resultOf, show } from './browser.ts';
+import { deliveredRewards, resultOf, show } from './browser.ts';
 import type { Stack } from './stack.ts';
 import { it } from './worker.ts';
 
@@ -43,7 +43,7 @@ describe('a player', () => {
     const result = await resultOf(page);
     expect(result).toMatchObject({ outcome: 'rewarded', reward: { type: 'coins', amount: 25 } });
     await expect
-      .poll(() => handed(page))
+      .poll(() => deliveredRewards(page))
       .toEqual([{ decisionId: result?.decisionId, type: 'coins', amount: 25 }]);
     expect(await stack.account(name)).toMatchObject({
       coins: 25,
@@ -51,7 +51,7 @@ describe('a player', () => {
     });
   });
 
-  it('gets no reward for an ad closed early', async () => {
+  it('earns no reward for an ad closed early', async () => {
     const name = newPlayer();
     const page = await open(name);
     await show(page, 'showRewarded', 'long-film');
@@ -65,7 +65,7 @@ describe('a player', () => {
     });
     expect(await status.json()).toMatchObject({ state: 'none' });
     expect(await stack.account(name)).toMatchObject({ coins: 0, credits: [] });
-    expect(await handed(page)).toEqual([]);
+    expect(await deliveredRewards(page)).toEqual([]);
   });
 
   it('keeps an offline completion across a reload and receives its reward once', async () => {
@@ -87,11 +87,11 @@ describe('a player', () => {
 
     await browser.unrouteAll();
     await page.evaluate(() => dispatchEvent(new Event('online')));
-    await expect.poll(() => handed(page), watched).toHaveLength(1);
+    await expect.poll(() => deliveredRewards(page), watched).toHaveLength(1);
     await expect.poll(() => stack.account(name).then(({ coins }) => coins), watched).toBe(25);
     await page.reload();
     await expect.poll(() => page.evaluate(() => window.ads.rewards())).toEqual([]);
-    expect(await handed(page)).toHaveLength(1);
+    expect(await deliveredRewards(page)).toHaveLength(1);
   });
 
   it('does not lose the reward if the service is killed during the ad and restarts', async () => {
@@ -112,11 +112,11 @@ describe('a player', () => {
     await expect.poll(() => stack.account(name).then(({ coins }) => coins), watched).toBe(25);
     // The end card may have closed by itself, as it does after ten seconds.
     expect(['rewarded', 'pending']).toContain((await resultOf(page))?.outcome);
-    await expect.poll(() => handed(page), watched).toHaveLength(1);
+    await expect.poll(() => deliveredRewards(page), watched).toHaveLength(1);
     expect((await stack.account(name)).credits).toHaveLength(1);
   });
 
-  it('gets one reward when the game is open in two tabs', async () => {
+  it('earns one reward when the game is open in two tabs', async () => {
     const name = newPlayer();
     const first = await open(name);
     const second = await open(name);
@@ -125,10 +125,10 @@ describe('a player', () => {
     await expect.poll(() => stack.account(name).then(({ coins }) => coins), watched).toBe(25);
     await closeControl(first).click();
     await resultOf(first);
-    await expect.poll(() => handed(first)).toHaveLength(1);
+    await expect.poll(() => deliveredRewards(first)).toHaveLength(1);
     await second.reload();
     await second.evaluate(() => window.ads.rewards());
-    expect(await handed(second)).toHaveLength(1);
+    expect(await deliveredRewards(second)).toHaveLength(1);
     expect((await stack.account(name)).credits).toHaveLength(1);
   });
 });

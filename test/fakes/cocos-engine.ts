@@ -49,7 +49,7 @@ export interface CocosSound {
 
 const frameSeconds = 1 / 60;
 
-/** @param canvas - Receives the key events; without one there is no input, as without a page. */
+/** @param canvas - Receives the key events; without it, there is no input. */
 export function createCocosEngine(canvas: HTMLCanvasElement | null = null): CocosEngine {
   const gameEvents = createCocosEvents();
   const directorEvents = createCocosEvents();
@@ -175,7 +175,8 @@ interface Listener {
 }
 
 /**
- * An engine event target: a callback is registered once, and one that is added during an emit waits for the next.
+ * An engine event target: a callback is registered once, and a callback that is added during an emit is first called by
+ * the next one.
  */
 function createCocosEvents() {
   let listeners: Listener[] = [];
@@ -241,7 +242,10 @@ function createSound(
   return sound;
 }
 
-/** Keys and touches on the canvas, the mouse on the canvas and the window; synchronously, paused or not. */
+/**
+ * Records keys and touches on the canvas, and the mouse on the canvas and the window, synchronously, even while the
+ * game is paused.
+ */
 function listenForInput(canvas: HTMLCanvasElement, input: string[]): () => void {
   const stop = new AbortController();
   const { signal } = stop;

@@ -100,7 +100,7 @@ function writeSource(file: string, text: string): void {
   writeFileSync(join(copy, file), text);
 }
 
-/** Writes each import into a file of its own, and returns the cases that the rule rejects. */
+/** Writes each import into a separate file, and returns the cases that the rule rejects. */
 function rejectedOf(cases: [file: string, line: string][], rule: string) {
   const files = cases.map(([file], index) => file.replace(/\bx\.ts$/, `x${index}.ts`));
   files.forEach((file, index) => writeSource(file, cases[index]?.[1] ?? ''));
@@ -114,7 +114,7 @@ function lint(): { filename: string; code: string }[] {
   return JSON.parse(stdout).diagnostics;
 }
 
-test('rejects every import against the direction', () => {
+test('rejects every import in the wrong direction', () => {
   expect(rejectedOf(rejected, 'no-restricted-imports')).toEqual(rejected);
 });
 

@@ -10,7 +10,7 @@ export interface FixtureSite {
   /** Parameters in the URL of a fixture. */
   query: string;
   /** Returns the URL of a page of the project. */
-  addressOf(path: string): string;
+  urlOf(path: string): string;
   stop(): Promise<void>;
 }
 
@@ -47,7 +47,7 @@ export async function startFixtureSite(project: string): Promise<FixtureSite> {
   );
   return {
     query,
-    addressOf: (path) => `http://127.0.0.1:${port}/${path}?${query}`,
+    urlOf: (path) => `http://127.0.0.1:${port}/${path}?${query}`,
     async stop() {
       pages.closeAllConnections();
       await Promise.all([

@@ -90,7 +90,7 @@ const moreBundles = {
 it.each(Object.entries({ ...bundles, ...(full ? moreBundles : {}) }))(
   'a game shows an ad with %s',
   async (_name, bundle) => {
-    await page.goto(site.addressOf(await bundle()));
+    await page.goto(site.urlOf(await bundle()));
     await playAd('Werbung schließen');
   },
 );
@@ -103,7 +103,7 @@ it('a React game in StrictMode shows an ad and leaves nothing after it unmounts'
     ...inChunks,
   });
   await page.addInitScript(countLeaks);
-  await page.goto(site.addressOf('react/index.html'));
+  await page.goto(site.urlOf('react/index.html'));
   await page.locator('#play').waitFor();
   expect(await page.evaluate(() => window.made)).toBe(2);
   await playAd('Close ad');
@@ -124,7 +124,7 @@ it.runIf(full)('Phaser’s own Vite template builds and shows an ad', async () =
     '--config',
     'phaser-template/vite/config.prod.mjs',
   );
-  await page.goto(site.addressOf('phaser-template/dist/index.html'));
+  await page.goto(site.urlOf('phaser-template/dist/index.html'));
   await playPhaserAd();
 });
 
@@ -140,7 +140,7 @@ it.runIf(full)('Phaser’s own Vite template shows an ad on the development serv
     },
   );
   try {
-    await page.goto(`${await addressIn(server)}?${site.query}`);
+    await page.goto(`${await urlIn(server)}?${site.query}`);
     await playPhaserAd();
   } finally {
     const ended = once(server, 'exit');
@@ -155,7 +155,7 @@ async function playPhaserAd(): Promise<void> {
 }
 
 /** The first URL in a server's output. */
-async function addressIn({ stdout }: ChildProcess): Promise<string> {
+async function urlIn({ stdout }: ChildProcess): Promise<string> {
   if (!stdout) throw new Error('Its output is not ours.');
   for await (const line of createInterface({ input: stdout })) {
     const address = /http:\/\/127\.0\.0\.1:\d+\//.exec(line)?.[0];

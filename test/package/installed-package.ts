@@ -31,13 +31,13 @@ export interface InstalledPackage {
 interface InstallOptions {
   /** Other packages of this repository to install. */
   uses?: string[];
-  /** Folders of this repository to pack and install as well. */
+  /** Folders of this repository that are packed and installed too. */
   also?: string[];
 }
 
 /**
- * Packs what would be published and installs it into an empty project with npm. No registry is needed:
- * its dependencies are this repository's, and so are the other packages that a project `uses`.
+ * Packs the files that would be published and installs them into an empty project with npm. No registry is needed: the
+ * dependencies and the packages in `uses` come from this repository.
  */
 export function installPackage({ uses = [], also = [] }: InstallOptions = {}): InstalledPackage {
   if (!existsSync(join(root, 'dist', 'index.js'))) throw new Error('Run `npm run build` first.');

@@ -12,9 +12,9 @@ it.beforeAll(({ installed: shared }) => {
 });
 
 /**
- * What a game imports, from where, and its maximum initial size with gzip. If esbuild
- * finds an `import()`, it also keeps what the imported chunk shares with the core, some 3 kB, even if the
- * call itself is shaken off.
+ * The name that a game imports, its entry point, and the maximum size of the initial chunks with gzip. If esbuild finds
+ * an `import()`, it keeps the code that the imported chunk shares with the core, about 3 kB, even if it removes the
+ * call itself.
  */
 const uses = [
   ['createAds', 'trueward', 13_500],
@@ -34,7 +34,7 @@ const uses = [
 it.each(uses)('a game that uses only %s of %s ships nothing else', async (name, from, limit) => {
   const bytes = await bytesOf(`import { ${name} } from '${from}'; globalThis.used = ${name};`);
   expect(bytes).toBeLessThan(limit);
-  // Too small for anything to be in the bundle by mistake.
+  // A smaller bundle cannot contain the imported code.
   expect(bytes).toBeGreaterThan(300);
 });
 

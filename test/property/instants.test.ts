@@ -51,15 +51,20 @@ const timeText: fc.Arbitrary<string> = fc
   .map((parts) => parts.join(''));
 
 /** Undefined: unchanged. */
-const stated = fc.option(timeText, { nil: undefined });
+const reportedTime = fc.option(timeText, { nil: undefined });
 const watches = fc.array(
-  fc.record({ sent: stated, start: stated, seen: stated, complete: stated }),
+  fc.record({
+    sent: reportedTime,
+    start: reportedTime,
+    seen: reportedTime,
+    complete: reportedTime,
+  }),
   { minLength: 15, maxLength: 15 },
 );
 const cap = { max: 3, per_s: 86_400 };
 const cooldownS = 20;
 
-test('whatever times a client reports, stored times are between issue and receipt, and caps are enforced', async () => {
+test('for any times that a client reports, stored times are between issue and receipt, and caps are enforced', async () => {
   await updatePlacement(game, 'revive', { frequency_cap: undefined, cooldown_s: 0 });
   let player = 0;
   await fc.assert(

@@ -21,7 +21,7 @@ const postgres: Pick<PrivatePostgres, 'url' | 'stop'> | undefined =
   databaseUrl === undefined
     ? await startPrivatePostgres()
     : {
-        // A new database: the sums of the reports include all accounts of one.
+        // A new database, because reports include all accounts of a database.
         url: await createDatabaseOn(databaseUrl, `players_${randomBytes(6).toString('hex')}`),
         stop: async () => undefined,
       };

@@ -1,4 +1,4 @@
-/** Deletes a database and waits until it is gone. */
+/** Deletes a database and waits until the deletion is complete. */
 export const deleteDatabase = (name: string): Promise<void> =>
   new Promise((resolve, reject) => {
     const request = indexedDB.deleteDatabase(name);

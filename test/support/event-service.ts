@@ -17,7 +17,7 @@ export interface EventService extends ServiceClient {
   requests: { batch: EventBatch; keepalive: boolean }[];
   /** Ids of the counted events, in order, each once. */
   counted: string[];
-  /** Faults for the next requests, in order; `undefined` is none. */
+  /** Faults for the next requests, in order; `undefined` injects none. */
   faults: (((batch: EventBatch) => Promise<ServiceResult<EventBatchResult>>) | undefined)[];
   /** Returns the code with which an event is rejected. */
   reject(event: AdEvent): EventBatchResult['results'][number]['code'] | undefined;

@@ -32,8 +32,8 @@ export function sharedLocks(): Locks {
 }
 
 /** A page whose lifecycle the test controls. */
-export function testPage(): PageLifecycle & { tell(moment: PageTransition): void } {
-  const listeners = new Set<(moment: PageTransition) => void>();
+export function testPage(): PageLifecycle & { emit(transition: PageTransition): void } {
+  const listeners = new Set<(transition: PageTransition) => void>();
   let visible = true;
   return {
     isVisible: () => visible,
@@ -41,10 +41,10 @@ export function testPage(): PageLifecycle & { tell(moment: PageTransition): void
       listeners.add(listener);
       return () => listeners.delete(listener);
     },
-    tell(moment) {
-      if (moment === 'visible') visible = true;
-      if (moment === 'hidden') visible = false;
-      for (const listener of listeners) listener(moment);
+    emit(transition) {
+      if (transition === 'visible') visible = true;
+      if (transition === 'hidden') visible = false;
+      for (const listener of listeners) listener(transition);
     },
   };
 }
@@ -66,7 +66,7 @@ export const decisionPorts = (clock: Clock) => ({
 });
 
 /** A network whose state the test controls. */
-export function testNetwork(): Connectivity & { comeBack(): void } {
+export function testNetwork(): Connectivity & { reconnect(): void } {
   const listeners = new Set<() => void>();
   return {
     isOnline: () => true,
@@ -74,7 +74,7 @@ export function testNetwork(): Connectivity & { comeBack(): void } {
       listeners.add(listener);
       return () => listeners.delete(listener);
     },
-    comeBack: () => listeners.forEach((listener) => listener()),
+    reconnect: () => listeners.forEach((listener) => listener()),
   };
 }
 

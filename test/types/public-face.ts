@@ -1,6 +1,6 @@
 /**
- * Code of a package user that must compile, or must not. Nothing runs here: the check `types` compiles this file,
- * and an expected error that does not occur fails it.
+ * Code of a package user: some lines must compile, and others must not. Nothing runs here: the check `types` compiles
+ * this file, and an expected error that does not occur fails it.
  */
 import { createAds, type Ads, type EarnedReward, type Outcome } from 'trueward';
 import type { TruewardPlugin } from 'trueward/phaser';

@@ -32,7 +32,7 @@ it('without a page, every call returns a result and has no effect', async () => 
   expect(fetch).not.toHaveBeenCalled();
 });
 
-it('checks the options without a page, too', () => {
+it('checks the options even without a page', () => {
   expect(() => createAds({ publishableKey: 'sk_live_1', serviceUrl: 'https://ads.test' })).toThrow(
     OptionError,
   );

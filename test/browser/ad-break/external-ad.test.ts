@@ -28,7 +28,7 @@ it('rewards nothing for an ad that the player skips', async () => {
   const stage = setStage();
   const running = stage.run(decideExternal({ skip_after_ms: 500 }));
   await userEvent.click(await shows('.skip'));
-  // The player knows what it costs.
+  // The prompt says that the reward would be lost; the player keeps watching.
   await userEvent.click(await shows('.ask .main'));
   await playing();
   await userEvent.click(await shows('.skip'));
@@ -39,7 +39,7 @@ it('rewards nothing for an ad that the player skips', async () => {
   expect(stage.isRestored()).toEqual(restored);
 });
 
-it('can be skipped once it has played as long as the ad requires, and by the Escape key too', async () => {
+it('can be skipped with the control or the Escape key once it has played as long as the ad requires', async () => {
   const stage = setStage();
   const decision = decideExternal({ skip_after_ms: 1_000 }, 'interstitial');
   const running = stage.run(decision, { kind: 'interstitial' });

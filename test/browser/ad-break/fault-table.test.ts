@@ -38,7 +38,7 @@ const phases = [
   'endCard',
   'confirming',
 ] as const;
-/** After the impression and before the reward: only for faults that distinguish the two. */
+/** `seen` is after the impression and before the reward; only for faults that distinguish the two. */
 type Phase = (typeof phases)[number] | 'seen';
 
 /**
@@ -47,11 +47,11 @@ type Phase = (typeof phases)[number] | 'seen';
  */
 const longestMs = 42_500;
 
-/** Before the reward was due, and after. */
+/** The phases before and after the reward is due. */
 const early: readonly Phase[] = ['requesting', 'opening', 'playing', 'prompting'];
 const withAd: readonly Phase[] = ['playing', 'prompting', 'watched'];
 const onceOpen = phases.filter((phase) => phase !== 'requesting');
-/** Before the impression: an ad that expires there can no longer earn. */
+/** The phases before the impression; an ad that expires in one of them can no longer earn a reward. */
 const unseen: readonly Phase[] = ['opening', 'playing', 'prompting'];
 const minuteMs = 60_000;
 const hourMs = 60 * minuteMs;
@@ -60,7 +60,7 @@ interface Fault {
   /** The fault injected before the ad break. */
   deps?(): Partial<BreakDeps>;
   /** The fault injected when the phase is reached. */
-  strikes?(scene: Scene): unknown;
+  inject?(scene: Scene): unknown;
   outcome(phase: Phase): string;
   in?: readonly Phase[];
   of?: string[];
@@ -71,20 +71,20 @@ type Scene = ReturnType<typeof play>;
 const never = () => new Promise<never>(() => {});
 
 /** Sends a command to the HTML creative. */
-const post = (what: string): void =>
-  document.querySelector('iframe')?.contentWindow?.postMessage(what, '*');
+const post = (command: string): void =>
+  document.querySelector('iframe')?.contentWindow?.postMessage(command, '*');
 
-/** The same, but waits for its completion; for faults that do not end the ad. */
-async function say(what: string): Promise<void> {
+/** Like {@link post}, but waits until the creative has executed the command; for faults that do not end the ad. */
+async function postAndWait(command: string): Promise<void> {
   const done = new Promise<void>((resolve) => {
     const listener = ({ data }: MessageEvent<{ done?: string } | undefined>): void => {
-      if (data?.done !== what) return;
+      if (data?.done !== command) return;
       window.removeEventListener('message', listener);
       resolve();
     };
     window.addEventListener('message', listener);
   });
-  post(what);
+  post(command);
   await done;
   await settled();
 }
@@ -109,42 +109,42 @@ const setHidden = (hidden: boolean): void => {
 
 const faults: Record<string, Fault> = {
   'is aborted by the game': {
-    strikes: (scene) => scene.abort.abort(),
+    inject: (scene) => scene.abort.abort(),
     outcome: (phase) => (early.includes(phase) ? 'aborted' : 'pending'),
   },
   'is hidden and shown again': {
-    strikes() {
+    inject() {
       setHidden(true);
       setHidden(false);
     },
     outcome: () => 'rewarded',
   },
   'enters and leaves full screen': {
-    strikes() {
+    inject() {
       document.dispatchEvent(new Event('fullscreenchange'));
       document.dispatchEvent(new Event('fullscreenchange'));
     },
     outcome: () => 'rewarded',
   },
   'is rotated to portrait': {
-    strikes: () => page.viewport(320, 640),
+    inject: () => page.viewport(320, 640),
     outcome: () => 'rewarded',
     of: full ? ['image', 'html'] : ['image'],
   },
   'has its media fail': {
-    strikes: () => document.querySelector('video')?.dispatchEvent(new Event('error')),
+    inject: () => document.querySelector('video')?.dispatchEvent(new Event('error')),
     outcome: (phase) => (early.includes(phase) ? 'error' : 'rewarded'),
     in: withAd,
     of: ['video'],
   },
   'is paused by the system and never resumed': {
-    strikes: () => document.querySelector('video')?.pause(),
+    inject: () => document.querySelector('video')?.pause(),
     outcome: (phase) => (phase === 'playing' ? 'stalled' : 'rewarded'),
     in: withAd,
     of: ['video'],
   },
   'floods the page with messages': {
-    async strikes() {
+    async inject() {
       post('flood');
       await htmlRemoved();
     },
@@ -153,7 +153,7 @@ const faults: Record<string, Fault> = {
     of: ['html'],
   },
   'stops loading': {
-    strikes() {
+    inject() {
       const element = document.querySelector('video');
       if (element) element.playbackRate = 0;
     },
@@ -169,8 +169,8 @@ const faults: Record<string, Fault> = {
   },
   'needs a tap that never comes': {
     deps: () => rejectPlay(() => true),
-    // It never starts.
-    async strikes({ time }) {
+    // The video never starts.
+    async inject({ time }) {
       await eventually(() => expect(overlay().shown('button.play')).toBeDefined());
       time.start();
     },
@@ -179,35 +179,35 @@ const faults: Record<string, Fault> = {
     of: ['video'],
   },
   'has the device sleep for five minutes': {
-    strikes: ({ clock }) => clock.sleep(5 * minuteMs),
+    inject: ({ clock }) => clock.sleep(5 * minuteMs),
     outcome: () => 'rewarded',
     in: [...onceOpen, 'seen'],
     of: Object.keys(kinds),
   },
   'has the device sleep for nine hours, and its ad expire': {
-    strikes: ({ clock }) => clock.sleep(9 * hourMs),
+    inject: ({ clock }) => clock.sleep(9 * hourMs),
     outcome: (phase) => (unseen.includes(phase) ? 'error' : 'rewarded'),
     in: [...onceOpen, 'seen'],
     of: Object.keys(kinds),
   },
   'is frozen for five minutes': {
-    strikes: (scene) => scene.freeze(5 * minuteMs),
+    inject: (scene) => scene.freeze(5 * minuteMs),
     outcome: () => 'rewarded',
     in: [...onceOpen, 'seen'],
   },
   'is frozen for an hour, and its ad expires': {
-    strikes: (scene) => scene.freeze(hourMs),
+    inject: (scene) => scene.freeze(hourMs),
     outcome: (phase) => (unseen.includes(phase) ? 'error' : 'rewarded'),
     in: [...onceOpen, 'seen'],
   },
   'has its clock changed by a day': {
-    strikes: ({ clock }) => clock.setWallTime(clock.now() - 24 * hourMs),
+    inject: ({ clock }) => clock.setWallTime(clock.now() - 24 * hourMs),
     outcome: () => 'rewarded',
     in: onceOpen,
   },
   'is never decided': {
     deps: () => ({ take: never, loadTimeoutMs: 300 }),
-    strikes: ({ clock }) => clock.advance(300),
+    inject: ({ clock }) => clock.advance(300),
     outcome: () => 'timeout',
     in: ['requesting'],
   },
@@ -221,13 +221,13 @@ const faults: Record<string, Fault> = {
     in: ['opening'],
   },
   'repeatedly requests to be closed': {
-    async strikes({ clock, phase }) {
+    async inject({ clock, phase }) {
       if (phase === 'watched') {
         post('close');
         return htmlRemoved();
       }
       for (let times = 0; times < 3; times += 1) {
-        await say('close');
+        await postAndWait('close');
         if (times === 0 && phase === 'playing')
           await eventually(() => expect(overlay().shown('.ask')).toBeDefined());
         // The prompt times out after 20 s.
@@ -239,12 +239,12 @@ const faults: Record<string, Fault> = {
     of: ['html'],
   },
   'navigates away from its own page': {
-    async strikes() {
+    async inject() {
       const frame = document.querySelector('iframe');
       const remaining = new Promise((resolve) =>
         frame?.addEventListener('load', resolve, { once: true }),
       );
-      await say('leave');
+      await postAndWait('leave');
       await remaining;
     },
     outcome: () => 'rewarded',
@@ -252,24 +252,24 @@ const faults: Record<string, Fault> = {
     of: ['html'],
   },
   'is closed by Escape keys': {
-    strikes: () => userEvent.keyboard('{Escape}{Escape}{Escape}'),
+    inject: () => userEvent.keyboard('{Escape}{Escape}{Escape}'),
     outcome: () => 'rewarded',
     in: ['opening'],
   },
 };
 
-/** Calls back at the moment the end card appears. */
-function onEndCard(tell: () => void): void {
+/** Calls back when the end card appears. */
+function onEndCard(callback: () => void): void {
   const { dialog, shown } = overlay();
   if (!dialog) return;
   new MutationObserver((_changes, observer) => {
     if (shown('.end') === undefined) return;
     observer.disconnect();
-    tell();
+    callback();
   }).observe(dialog, { subtree: true, attributes: true });
 }
 
-/** Runs an ad break until `phase`, where the clock stops until the fault is injected. */
+/** Runs an ad break until `phase`; the clock then stops until the fault is injected. */
 function play(kind: string, phase: Phase, fault: Fault) {
   const stage = setStage();
   const clock = manualClock();
@@ -284,10 +284,10 @@ function play(kind: string, phase: Phase, fault: Fault) {
   const events: NewAdEvent[] = [];
   let frozenMs = 0;
   let started = false;
-  let struck = false;
+  let injected = false;
 
   function reach(now: Phase): void {
-    if (now !== phase || struck) return;
+    if (now !== phase || injected) return;
     time.stop();
     reached.resolve();
   }
@@ -298,7 +298,7 @@ function play(kind: string, phase: Phase, fault: Fault) {
     await clock.advance(0);
     if (phase === 'prompting') overlay().shown('button.close')?.click();
     if (phase === 'playing' || phase === 'prompting') reach(phase);
-    else if (struck || phase !== 'opening') time.start();
+    else if (injected || phase !== 'opening') time.start();
   }
 
   const decision = decide(
@@ -356,7 +356,7 @@ function play(kind: string, phase: Phase, fault: Fault) {
     passedMs: () => clock.monotonic() - frozenMs,
     until: () => reached.promise,
     end: () => {
-      struck = true;
+      injected = true;
       if (started) time.start();
       confirmed.resolve(earned(decision.id));
       return running;
@@ -385,7 +385,7 @@ describe.each(Object.keys(kinds))('an ad break with %s', (kind) => {
       scene = play(kind, phase, fault);
       const { clock, ends, stage, time, traces } = scene;
       await scene.until();
-      await fault.strikes?.(scene);
+      await fault.inject?.(scene);
       const result = await scene.end();
       time.stop();
       expect(result.outcome).toBe(outcome);

@@ -10,12 +10,12 @@ const requestFrame = window.requestAnimationFrame.bind(window);
 const nextFrame = (): Promise<unknown> => new Promise((resolve) => requestFrame(resolve));
 
 /**
- * Advances a clock as an ad needs it: in step with the video while one plays, and otherwise from timer to timer. So
- * a slow machine never hits a timeout, and no test waits for one. Start it only once the ad is on the screen: while
- * the ad loads, the next timer is the load timeout.
+ * Advances a clock in step with the video while one plays, and otherwise from timer to timer, so that a slow machine
+ * never hits a timeout and no test waits for one. Start it only once the ad is on the screen: while the ad loads, the
+ * next timer is the load timeout.
  *
- * With `fastVideo`, videos play faster than normal between `start` and `stop`, and at normal speed otherwise,
- * so that a test can act before the video ends.
+ * With `fastVideo`, videos play faster than normal between `start` and `stop`, and at normal speed otherwise, so that a
+ * test can act before the video ends.
  */
 export function passTime(
   clock: ManualClock,
@@ -35,8 +35,8 @@ export function passTime(
     playedMs.set(video, mediaMs);
   }
 
-  /** Keeps a rate that the test has set. */
-  function setPace(from: number, to: number): void {
+  /** Changes the rate of videos, except for rates that the test has set. */
+  function changeRate(from: number, to: number): void {
     for (const video of document.querySelectorAll('video'))
       if (video.playbackRate === from) video.playbackRate = to;
   }
@@ -52,7 +52,7 @@ export function passTime(
     while (run === mine) {
       const video = document.querySelector('video');
       if (video !== null && moves(video)) {
-        setPace(1, fastRate);
+        changeRate(1, fastRate);
         await nextFrame();
         if (run !== mine) return;
         follow(video);
@@ -63,7 +63,7 @@ export function passTime(
 
   const stop = (): void => {
     run = undefined;
-    setPace(fastRate, 1);
+    changeRate(fastRate, 1);
   };
   for (const type of ['timeupdate', 'ended']) document.addEventListener(type, listener, true);
   onTestFinished(() => {

@@ -38,7 +38,7 @@ export const missing = (format: 'video' | 'image'): DecisionCreative['media'] =>
     ? { format, files: [file('missing.mp4', 'video/mp4')], duration_ms: 3000 }
     : { format, files: [file('missing.png', 'image/png')] };
 
-/** An HTML creative with a script that has the bridge as `port`. */
+/** An HTML creative whose script can use its message port as `port`. */
 export const html = (script: string): DecisionCreative['media'] => ({
   format: 'html',
   inline: `<!doctype html><body><button id="b">Ad</button><script>

@@ -38,7 +38,7 @@ afterEach(() => {
 });
 
 /** A TCF consent dialog of the page; `choose` is the player's choice in it. */
-function openTcfDialogue() {
+function openTcfDialog() {
   const listeners = new Map<number, (data: object) => void>();
   let count = 0;
   window.__tcfapi = (command, _version, callback, id) => {
@@ -70,9 +70,9 @@ const knownPlayers = () =>
 
 describe('page consent', () => {
   it('sends nothing and does not pause the game before the player has chosen', async () => {
-    const dialogue = openTcfDialogue();
+    const dialog = openTcfDialog();
     const { availability, mountBanner, preload, showRewarded } = start({ consent: 'page' });
-    await eventually(() => expect(dialogue.listeners.size).toBe(1));
+    await eventually(() => expect(dialog.listeners.size).toBe(1));
     expect(availability('revive')).toEqual({ available: false, reason: 'not_ready' });
     expect(await preload('revive')).toEqual({ available: false, reason: 'not_ready' });
     const opened = vi.fn();
@@ -91,10 +91,10 @@ describe('page consent', () => {
     [[1], 'denied'],
     [[], 'denied'],
   ] as const)('sends the consent from TCF: purposes %j are %s', async (purposes, status) => {
-    const dialogue = openTcfDialogue();
+    const dialog = openTcfDialog();
     start({ consent: 'page' });
-    await eventually(() => expect(dialogue.listeners.size).toBe(1));
-    dialogue.choose([...purposes]);
+    await eventually(() => expect(dialog.listeners.size).toBe(1));
+    dialog.choose([...purposes]);
     expect((await ads?.preload('revive'))?.available).toBe(true);
     expect(requests[0]?.consent).toEqual({ status, tcf_string: 'CPtcf' });
   });
@@ -102,9 +102,9 @@ describe('page consent', () => {
   it('detects a framework that loads after the game', async () => {
     start({ consent: 'page' });
     expect(ads?.availability('revive').reason).toBe('not_ready');
-    const dialogue = openTcfDialogue();
-    await eventually(() => expect(dialogue.listeners.size).toBe(1));
-    dialogue.choose([1, 2, 7]);
+    const dialog = openTcfDialog();
+    await eventually(() => expect(dialog.listeners.size).toBe(1));
+    dialog.choose([1, 2, 7]);
     await knownPlayers();
   });
 
@@ -131,33 +131,33 @@ describe('page consent', () => {
   });
 
   it('discards preloaded ads when the player changes consent, and emits both changes', async () => {
-    const dialogue = openTcfDialogue();
+    const dialog = openTcfDialog();
     start({ consent: 'page' });
-    await eventually(() => expect(dialogue.listeners.size).toBe(1));
+    await eventually(() => expect(dialog.listeners.size).toBe(1));
     const changed = vi.fn();
     ads?.on('change', changed);
-    dialogue.choose([1, 2, 7]);
+    dialog.choose([1, 2, 7]);
     expect(changed).toHaveBeenCalledTimes(1);
     await ads?.preload('revive');
-    dialogue.choose([]);
+    dialog.choose([]);
     expect(changed).toHaveBeenCalledTimes(3);
     await ads?.preload('revive');
     expect(requests.map(({ consent }) => consent?.status)).toEqual(['granted', 'denied']);
   });
 
   it('is no longer read once the game sets consent or the SDK is destroyed', async () => {
-    const dialogue = openTcfDialogue();
+    const dialog = openTcfDialog();
     start({ consent: 'page' });
-    await eventually(() => expect(dialogue.listeners.size).toBe(1));
+    await eventually(() => expect(dialog.listeners.size).toBe(1));
     ads?.setConsent({ status: 'denied' });
-    expect(dialogue.listeners.size).toBe(0);
+    expect(dialog.listeners.size).toBe(0);
     await ads?.preload('revive');
     expect(requests[0]?.consent).toEqual({ status: 'denied' });
     ads?.destroy();
     start({ consent: 'page' });
-    await eventually(() => expect(dialogue.listeners.size).toBe(1));
+    await eventually(() => expect(dialog.listeners.size).toBe(1));
     ads?.destroy();
-    expect(dialogue.listeners.size).toBe(0);
+    expect(dialog.listeners.size).toBe(0);
   });
 });
 

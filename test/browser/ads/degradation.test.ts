@@ -27,7 +27,7 @@ const throwError = (): never => {
 };
 const never = () => new Promise<never>(() => undefined);
 /** A function or constructor that does nothing, and never calls back. */
-const deaf = function (): object {
+const unresponsive = function (): object {
   return { observe() {}, disconnect() {} };
 };
 
@@ -104,7 +104,7 @@ describe.each<[name: string, ruin: () => void]>([
   ['without ResizeObserver', absent(globalThis, 'ResizeObserver')],
   ['without IntersectionObserver', absent(globalThis, 'IntersectionObserver')],
   ['where IntersectionObserver throws', throwing(globalThis, 'IntersectionObserver')],
-  ['where IntersectionObserver is silent', put(globalThis, 'IntersectionObserver', deaf)],
+  ['where IntersectionObserver is silent', put(globalThis, 'IntersectionObserver', unresponsive)],
   ['where storage is forbidden', forbidden(globalThis, 'localStorage')],
 ])('a page %s', (name, ruin) => {
   it('earns and delivers a reward, and no call throws', async () => {
@@ -124,7 +124,7 @@ describe.each<[name: string, ruin: () => void]>([
 it.each<[name: string, ruin: () => void]>([
   ['absent', absent(globalThis, 'IntersectionObserver')],
   ['throwing', throwing(globalThis, 'IntersectionObserver')],
-  ['silent', put(globalThis, 'IntersectionObserver', deaf)],
+  ['silent', put(globalThis, 'IntersectionObserver', unresponsive)],
 ])('reports an impression with IntersectionObserver %s', async (_, ruin) => {
   ruin();
   const { ads, service } = start();

@@ -190,7 +190,7 @@ it('emits `change` when a requested confirmation arrives and when the reward is 
   await eventually(() => expect(states.at(-1)).toBe('0 pending, 0 undelivered'));
 });
 
-it('emits nothing after destroy() except the close of the ad that it ended', async () => {
+it('emits nothing after destroy() except the `close` of the ad that was on the screen', async () => {
   const ads = start(stubService());
   const log: string[] = [];
   const started = deferred<void>();

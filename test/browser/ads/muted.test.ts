@@ -56,7 +56,7 @@ it.each<[string, Partial<AdsOptions>, ShowOptions, boolean]>([
 });
 
 it('lets the player unmute an ad that started muted', async () => {
-  // On a busy machine, the clip of a second would end before it can be clicked.
+  // On a busy machine, the one-second clip would end before it can be clicked.
   vi.mocked(HTMLMediaElement.prototype.play).mockImplementation(function (this: HTMLMediaElement) {
     plays.push(this.muted);
     this.playbackRate = 0.1;

@@ -88,7 +88,7 @@ describe('detecting a framework', () => {
     follow();
     await clock.advance(3_600_000);
     const tcf = openTcf();
-    page.tell('visible');
+    page.emit('visible');
     tcf.callback(tcData([]));
     expect(statuses()).toEqual(['denied']);
   });
@@ -121,7 +121,7 @@ describe('a framework that misbehaves', () => {
     expect(statuses()).toEqual(['granted']);
   });
 
-  it('that throws is queried again later', async () => {
+  it('is queried again later if it throws', async () => {
     window.__tcfapi = () => {
       throw new Error('not yet');
     };
@@ -136,14 +136,14 @@ describe('a framework that misbehaves', () => {
     ['no purposes', { ...tcData([]), purpose: null }, 'denied'],
     ['purposes as text', { ...tcData([]), purpose: { consents: '1111111111' } }, 'denied'],
     ['no consents', { ...tcData([]), purpose: {} }, 'denied'],
-  ])('with %s counts as denied', (_, data, status) => {
+  ])('counts as denied with %s', (_, data, status) => {
     const tcf = openTcf();
     follow();
     tcf.callback(data, true);
     expect(statuses()).toEqual([status]);
   });
 
-  it('does not forward a string that the service would reject', () => {
+  it('has its string dropped if the service would reject it', () => {
     const tcf = openTcf();
     follow();
     tcf.callback({ ...tcData([1, 2, 7]), tcString: 'C'.repeat(4_097) }, true);
@@ -152,7 +152,7 @@ describe('a framework that misbehaves', () => {
   });
 
   it.each([[null], [{}], [{ usnat: null }], [{ usnat: [null, 1, 'x'] }], ['text']])(
-    'with the GPP sections %j has no opt-out',
+    'has no opt-out in the GPP sections %j',
     (parsedSections) => {
       const gpp = openGpp();
       follow();
@@ -242,27 +242,27 @@ const openGppAndSay = (data: object): void => {
   };
 };
 
-/** Sends a message from a script of that window, so that the window is its `source`. */
-function replyFrom(around: Window, target: Window, message: unknown): void {
-  const script = around.document.createElement('script');
+/** Sends a message from a script in the parent window, so that this window is its `source`. */
+function replyFrom(parentWindow: Window, target: Window, message: unknown): void {
+  const script = parentWindow.document.createElement('script');
   script.text = 'window.sendAsMine = (target, message) => target.postMessage(message, "*")';
-  around.document.body.append(script);
+  parentWindow.document.body.append(script);
   script.remove();
-  (around as Window & { sendAsMine?(to: Window, what: unknown): void }).sendAsMine?.(
+  (parentWindow as Window & { sendAsMine?(to: Window, what: unknown): void }).sendAsMine?.(
     target,
     message,
   );
 }
 
 describe('in a frame', () => {
-  /** A framework in the window around this one, which the tests run in a frame of. */
-  function openAround(name: '__tcfapi' | '__gpp', asText = false) {
-    const around = window.parent;
-    expect(around).not.toBe(window);
-    const locator = around.document.createElement('iframe');
+  /** A framework in the parent window; the tests run in a frame. */
+  function openInParent(name: '__tcfapi' | '__gpp', asText = false) {
+    const parentWindow = window.parent;
+    expect(parentWindow).not.toBe(window);
+    const locator = parentWindow.document.createElement('iframe');
     locator.name = `${name}Locator`;
     locator.hidden = true;
-    around.document.body.append(locator);
+    parentWindow.document.body.append(locator);
     const calls: { command: string; version: unknown; parameter?: unknown }[] = [];
     let reply = (_data: unknown, _success: boolean): void => undefined;
     const listener = ({ data, source }: MessageEvent<Record<string, unknown> | null>): void => {
@@ -273,12 +273,12 @@ describe('in a frame', () => {
       const { callId } = call;
       reply = (returnValue, success) => {
         const message = { [`${name}Return`]: { returnValue, success, callId } };
-        replyFrom(around, source as Window, asText ? JSON.stringify(message) : message);
+        replyFrom(parentWindow, source as Window, asText ? JSON.stringify(message) : message);
       };
     };
-    around.addEventListener('message', listener);
+    parentWindow.addEventListener('message', listener);
     undo.push(() => {
-      around.removeEventListener('message', listener);
+      parentWindow.removeEventListener('message', listener);
       locator.remove();
     });
     // Messages from an earlier test may still arrive.
@@ -290,7 +290,7 @@ describe('in a frame', () => {
     ['objects', false],
     ['text', true],
   ])('reads TCF from the parent page through messages that are %s', async (_, asText) => {
-    const tcf = openAround('__tcfapi', asText);
+    const tcf = openInParent('__tcfapi', asText);
     follow();
     await eventually(() =>
       expect(tcf.added()).toEqual([
@@ -305,7 +305,7 @@ describe('in a frame', () => {
   });
 
   it('removes its listener from the parent page', async () => {
-    const tcf = openAround('__tcfapi');
+    const tcf = openInParent('__tcfapi');
     const stop = followPageConsent(clock, (consent) => reported.push(consent), page);
     await eventually(() => expect(tcf.added()).toHaveLength(1));
     tcf.reply(tcData([1, 2, 7]));
@@ -321,7 +321,7 @@ describe('in a frame', () => {
   });
 
   it('reads GPP from the parent page', async () => {
-    const gpp = openAround('__gpp');
+    const gpp = openInParent('__gpp');
     follow();
     await eventually(() => expect(gpp.added()).toHaveLength(1));
     expect(gpp.added()[0]).toMatchObject({ command: 'addEventListener', version: '1.1' });
@@ -330,7 +330,7 @@ describe('in a frame', () => {
   });
 
   it('ignores messages from other windows', async () => {
-    const tcf = openAround('__tcfapi');
+    const tcf = openInParent('__tcfapi');
     const callIds: string[] = [];
     const spy = ({ data }: MessageEvent<{ __tcfapiCall?: { callId: string } } | null>): void => {
       if (data?.__tcfapiCall) callIds.push(data.__tcfapiCall.callId);
@@ -353,7 +353,7 @@ describe('in a frame', () => {
   });
 
   it('queries again if the parent page fails', async () => {
-    const tcf = openAround('__tcfapi');
+    const tcf = openInParent('__tcfapi');
     follow();
     await eventually(() => expect(tcf.added()).toHaveLength(1));
     tcf.reply(null, false);

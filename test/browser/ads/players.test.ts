@@ -235,7 +235,7 @@ it('keeps the reward of a server-side decision for the player whom the later tok
   await eventually(() => expect(second.got).toMatchObject([{ decisionId, userRef: 'ann' }]));
 });
 
-it('keeps it for that player even if another one signs in before the token arrives', async () => {
+it('keeps that reward for the named player even if another player signs in before the token arrives', async () => {
   const { ads, decisionId, got, listen, session } = await showBeforeIdentified(game());
   ads.setUser({ userRef: 'bob' });
   listen();

@@ -6,7 +6,7 @@ import { freshKey, picture, stubService } from '../../support/stub-service.ts';
 const undo: (() => void)[] = [];
 afterEach(() => undo.splice(0).forEach((step) => step()));
 
-/** Databases open after this time; if undefined, never. */
+/** Makes databases open after `ms` milliseconds or, if undefined, never. */
 function slowDatabases(ms?: number): { opened: () => boolean } {
   let opened = false;
   const open = IDBFactory.prototype.open;
@@ -65,7 +65,7 @@ it.each([
       Date.parse(service.events.find((event) => event.type === type)?.occurred_at ?? '');
     expect(timeOf('midpoint') - timeOf('start')).toBeGreaterThan(600);
     expect(timeOf('complete') - timeOf('start')).toBeGreaterThan(1_300);
-    // Events from before the storage opened do not wait for it.
+    // Events that occurred before the storage opened do not wait for it.
     expect(arrived).toContainEqual({ type: 'third_quartile', beforeOpening: true });
     await eventually(() => expect(ads.diagnostics().outbox).toMatchObject({ storage, stored: 0 }));
     const ids = service.events.map(({ id }) => id);

@@ -22,7 +22,7 @@ function created(create: typeof createAds): Ads {
   return ads;
 }
 
-/** `createAds` of a second copy of the script, as when a portal's page loads its own. */
+/** `createAds` of a second copy of the script, for example one that a portal's page loads. */
 async function fromAnotherCopy(): Promise<typeof createAds> {
   const script = document.createElement('script');
   script.src = '/dist/trueward.js';

@@ -20,7 +20,7 @@ describe.each(['en', 'he'])('In %s', (locale) => {
     make(shown.opened);
     // Animations end immediately, so that no contrast is measured during one.
     shown.root?.getAnimations().forEach((animation) => animation.finish());
-    // The page of an HTML creative is the advertiser's.
+    // An HTML creative's document belongs to the advertiser, so frames are not checked.
     const { passes, violations } = await axe.run(document, { iframes: false });
     expect(violations.map(({ id, nodes }) => [id, nodes.map((node) => node.html)])).toEqual([]);
     expect(passes.map(({ id }) => id)).toContain('color-contrast');
@@ -81,7 +81,7 @@ it('keyboard focus reaches the controls of an external ad', async () => {
   shown.opened.progress(5_000, 12_000);
   const stops = await tabStops();
   expect(stops.filter((name) => name !== '').sort()).toEqual(['Close ad', 'Learn more', 'Skip ad']);
-  // The text of its image is the name of the link.
+  // The image's alternative text is the accessible name of the link.
   const icon = shown.shown('.icon a') as HTMLElement;
   icon.focus();
   expect(shown.root?.activeElement).toBe(icon);

@@ -24,10 +24,10 @@ async function watch() {
   return watched;
 }
 
-/** Longer than an impression takes. */
+/** Waits longer than an impression requires. */
 const wait = () => clock.advance(requiredMs * 2);
 
-/** Expects the ad to be visible from now on, and to count once the required time is over, but not before. */
+/** Expects an ad that is visible from now on to be reported after the required time, and not before. */
 async function expectImpression(): Promise<void> {
   await untilObserved(ad);
   await clock.advance(requiredMs - 1);

@@ -71,7 +71,7 @@ async function startPhaserGame(options: object): Promise<Phaser.Game> {
   return game;
 }
 
-/** Runs code as a module, which gets `guide` instead of imports. */
+/** Runs code as a module that receives `guide` instead of imports. */
 async function runModule<Exports>(code = '', guide: object): Promise<Exports> {
   const name = `guide${Math.random()}`;
   Reflect.set(globalThis, name, guide);

@@ -42,7 +42,7 @@ it('calls back from a timer if there are no frames, but not while the game is he
   release();
   hidden.mockReturnValue(true);
   vi.advanceTimersByTime(10_000);
-  // A page that becomes visible again gets a frame first.
+  // A page that becomes visible again first renders a frame.
   hidden.mockReturnValue(false);
   vi.advanceTimersByTime(1_000);
   expect(called).toHaveBeenCalledTimes(1);

@@ -1,15 +1,15 @@
 import { cdp } from 'vitest/browser';
 
-/** Real input, as from devices; only Chromium can emulate it from a page. */
-type Place = { x: number; y: number };
+/** A position for real input events, which only Chromium can emulate from a page. */
+type Point = { x: number; y: number };
 
-/** The middle of an element in the window: the test runs in a frame of it, which may be scaled. */
-function middleOf(element: Element): Place {
+/** The center of an element in window coordinates: the test runs in a frame, which may be scaled. */
+function centerOf(element: Element): Point {
   const { left, top, width, height } = element.getBoundingClientRect();
   return inWindow({ x: left + width / 2, y: top + height / 2 });
 }
 
-function inWindow({ x, y }: Place): Place {
+function inWindow({ x, y }: Point): Point {
   const frame = window.frameElement as HTMLElement | null;
   if (frame === null) return { x, y };
   const { left, top, width } = frame.getBoundingClientRect();
@@ -23,18 +23,18 @@ const send = (method: 'Input.dispatchMouseEvent', params: object) =>
 /** The left button of the mouse. */
 export const mouse = {
   async down(element: Element): Promise<void> {
-    const place = middleOf(element);
-    await send('Input.dispatchMouseEvent', { type: 'mouseMoved', ...place });
+    const point = centerOf(element);
+    await send('Input.dispatchMouseEvent', { type: 'mouseMoved', ...point });
     await send('Input.dispatchMouseEvent', {
       type: 'mousePressed',
       button: 'left',
       buttons: 1,
       clickCount: 1,
-      ...place,
+      ...point,
     });
   },
   async drag(element: Element, by = 10): Promise<void> {
-    const { x, y } = middleOf(element);
+    const { x, y } = centerOf(element);
     await send('Input.dispatchMouseEvent', {
       type: 'mouseMoved',
       button: 'left',
@@ -48,7 +48,7 @@ export const mouse = {
       type: 'mouseReleased',
       button: 'left',
       clickCount: 1,
-      ...middleOf(element),
+      ...centerOf(element),
     });
   },
 };
@@ -56,10 +56,10 @@ export const mouse = {
 /** One finger. */
 export const finger = {
   async down(element: Element): Promise<void> {
-    await touch('touchStart', [middleOf(element)]);
+    await touch('touchStart', [centerOf(element)]);
   },
   async drag(element: Element, by = 10): Promise<void> {
-    const { x, y } = middleOf(element);
+    const { x, y } = centerOf(element);
     await touch('touchMove', [{ x: x + by, y }]);
   },
   async up(_element?: Element): Promise<void> {
@@ -67,7 +67,7 @@ export const finger = {
   },
 };
 
-const touch = (type: 'touchStart' | 'touchMove' | 'touchEnd', touchPoints: Place[]) =>
+const touch = (type: 'touchStart' | 'touchMove' | 'touchEnd', touchPoints: Point[]) =>
   cdp().send('Input.dispatchTouchEvent', { type, touchPoints });
 
 /** Keys by their standard name and code, and the key code that older engines use. */

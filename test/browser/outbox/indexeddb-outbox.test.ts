@@ -93,7 +93,7 @@ test('starts the write before the task ends', async () => {
   await done;
 });
 
-test('stored events survive the page, and the next one sends them with the same ids', async () => {
+test('stored events survive the page, and the next page sends them with the same ids', async () => {
   service.faults.push(down);
   const outbox = openTab();
   await Promise.all([outbox.enqueue(adEvent('start')), outbox.enqueue(adEvent('complete'))]);

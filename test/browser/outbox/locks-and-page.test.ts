@@ -22,7 +22,7 @@ test('a lock has one holder and passes to the next one when it is released', asy
   expect(await navigator.locks.request(name, () => 'free')).toBe('free');
 });
 
-test('every tab gets the lock if the browser has none or rejects it', async () => {
+test('every tab acquires the lock if the browser has no locks or rejects the request', async () => {
   const rejecting = {
     request: () => Promise.reject(new DOMException('sandboxed', 'SecurityError')),
   } as unknown as LockManager;
@@ -34,7 +34,7 @@ test('every tab gets the lock if the browser has none or rejects it', async () =
   }
 });
 
-test('every tab gets the lock once, after ten seconds, if the browser does not respond', async () => {
+test('every tab acquires the lock once, after ten seconds, if the browser does not respond', async () => {
   const clock = manualClock();
   let grant: LockGrantedCallback<unknown> = () => undefined;
   const silent = {

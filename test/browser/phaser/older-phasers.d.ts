@@ -1,4 +1,4 @@
-/** The type declarations of two versions can't live in one program, and what the tests use is the same. */
+/** The type declarations of two versions conflict in one program. The API that the tests use is the same in both. */
 declare module 'phaser3' {
   import Phaser = require('phaser');
   export = Phaser;

@@ -144,7 +144,7 @@ describe.each(phaserVersions)('the driver for Phaser $version', ({ load }) => {
     const releasedAt = performance.now();
     release();
     const step = await nextStep(game);
-    // A frame can take its time on a busy machine; the 800 ms of the ad are in no step.
+    // A frame can be slow on a busy machine, but no step may include the 800 ms of the ad.
     expect(step).toBeLessThan(performance.now() - releasedAt + 200);
   });
 

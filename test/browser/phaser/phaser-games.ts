@@ -43,9 +43,8 @@ export async function bootGame(
 }
 
 /**
- * Audio for a game, on a context that Phaser suspends when the game ends. Phaser would close a context of its own,
- * which rejects pending `resume()` promises that Phaser does not handle (`WebAudioSoundManager.onFocus`,
- * `onGameVisible`).
+ * Audio for a game, on a context that Phaser suspends when the game ends. Phaser would close its own context, which
+ * rejects pending `resume()` promises that Phaser does not handle (`WebAudioSoundManager.onFocus`, `onGameVisible`).
  */
 export const audioSettings = (): Phaser.Types.Core.AudioConfig => ({ context: new AudioContext() });
 

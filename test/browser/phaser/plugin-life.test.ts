@@ -216,7 +216,7 @@ describe.each(phaserVersions)('In Phaser $version', ({ load }) => {
       expect((await scene.ads.showRewarded('revive')).outcome).toBe('rewarded');
     });
 
-    it('loads through load.plugin() from the built file and gets its data through install()', async () => {
+    it('loads through load.plugin() from the built file and receives its data through install()', async () => {
       const { game, scene } = await boot({ scene: [{ key: 'main' }, { key: 'waiting' }] });
       const report = vi.spyOn(globalThis, 'reportError').mockImplementation(() => {});
       const url = '/dist/trueward-phaser.js';

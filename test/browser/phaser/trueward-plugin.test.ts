@@ -30,7 +30,7 @@ describe.each(phaserVersions)('the plugin in Phaser $version', ({ load }) => {
     for (const end of ends.splice(0)) await end();
   });
 
-  it('reports a secret key once, and the game runs and gets typed results', async () => {
+  it('reports a secret key once, and the game runs and receives typed results', async () => {
     const report = vi.spyOn(globalThis, 'reportError').mockImplementation(() => {});
     const { game, scene } = await boot(configured({ publishableKey: 'sk_sandbox_x', serviceUrl }));
     expect(report).toHaveBeenCalledOnce();

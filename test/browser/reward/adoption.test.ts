@@ -11,7 +11,7 @@ import { manualClock } from '../../support/manual-clock.ts';
 import { sharedLocks, sharedTabChannel, testNetwork } from '../../support/ports.ts';
 import { decision, earn, earned, openTabOf, watch } from './open-tab.ts';
 
-/** Each test has a host of its own, by which its databases are found. */
+/** Each test has its own host, which is part of the names of its databases. */
 let host: string;
 let used: string[];
 beforeEach(() => {
@@ -161,7 +161,7 @@ test('if there is nothing to adopt, there is no request to the service', async (
   expect(readReward).not.toHaveBeenCalled();
 });
 
-test('a decision that is no longer stored confirms the account as well', async () => {
+test('a decision that is no longer stored also confirms the account', async () => {
   await store('old', ['1']);
   await page(rejected('not_found')).adopt();
   expect(await stored('new')).toHaveLength(1);
@@ -177,11 +177,11 @@ test.each<ServiceResult<RewardStatus>>([
   await adopt();
   expect(await stored('old')).toHaveLength(1);
   readReward.mockResolvedValue(pendingStatus);
-  network.comeBack();
+  network.reconnect();
   await eventually(async () => expect(await stored('new')).toHaveLength(1));
 });
 
-test('while a tab with the old key is sending, its queue and rewards are left alone', async () => {
+test('while a tab with the old key is sending, its queue and rewards are not moved', async () => {
   await store('old', ['1']);
   const { adopt, locks, readReward } = page();
   const release = locks.acquire(`${nameOf('old')}:outbox`, () => undefined);
@@ -197,7 +197,7 @@ test('an open tab with the old key does not deliver a reward again', async () =>
   const old = openTabWithKey('old');
   await earn(old.rewards, 'dec_1');
   await page().adopt();
-  // It has cached the reward as due; the database says otherwise.
+  // In the cache of this tab, the reward is still due; in the database, it is not.
   old.listen();
   const { got, listen } = openTabWithKey('new');
   listen();
@@ -249,7 +249,7 @@ test('rewards move back when the old key is used again', async () => {
 });
 
 test.each(['new', 'old'] as const)(
-  'a page killed at any write loses nothing and delivers nothing twice if the next one has the %s key',
+  'a page killed at any write loses nothing and delivers nothing twice if the next page has the %s key',
   async (key) => {
     for (let kill = 1; ; kill += 1) {
       host = `${crypto.randomUUID()}.test`;

@@ -12,7 +12,7 @@ test('confirmation resolves when the reward is final, or as pending after its ti
   const { rewards } = openTab(clock, undefined, withoutDatabaseTimeouts(clock));
   await watch(rewards, 'dec_1');
   const late = rewards.confirmation('dec_1', 1_000);
-  // Its timer and that of the first poll start when their chunk has loaded.
+  // The timers of the confirmation and of the first poll start when their chunk has loaded.
   await eventually(() => expect(clock.timers()).toBe(2));
   await clock.advance(1_000);
   expect(await late).toMatchObject({ state: 'pending' });

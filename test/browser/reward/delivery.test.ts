@@ -5,7 +5,7 @@ import { eventually } from '../../support/eventually.ts';
 import { manualClock } from '../../support/manual-clock.ts';
 import { decision, earn, earned, openTab, watch } from './open-tab.ts';
 
-test('delivers an earned reward once, also after a reload', async () => {
+test('delivers an earned reward once, even after a reload', async () => {
   const { rewards } = openTab();
   const got: EarnedReward[] = [];
   rewards.onReward((reward) => void got.push(reward));

@@ -15,7 +15,7 @@ function tabOf(playerRef: string | null) {
   return { ...tab, got, ids: () => got.map(({ decisionId }) => decisionId) };
 }
 
-test('a reward is not delivered to another player on this device, and waits for its own', async () => {
+test('a reward is not delivered to another player on this device, and waits for the player who earned it', async () => {
   const ann = openTab(undefined, undefined, undefined, 'ann');
   await earn(ann.rewards, 'dec_1', 'ann');
   await watch(ann.rewards, 'dec_2', 'ann');
@@ -25,7 +25,7 @@ test('a reward is not delivered to another player on this device, and waits for 
   expect(await bob.rewards.list()).toEqual([]);
   expect(await bob.rewards.status('dec_1')).toEqual({ decisionId: 'dec_1', state: 'none' });
   expect(bob.rewards.diagnostics()).toMatchObject({ pending: 0, undelivered: 0 });
-  // The status from the service is stored for its own player.
+  // The status from the service is stored for the player who earned the reward.
   await bob.rewards.settle([earned('dec_2')]);
   await earn(bob.rewards, 'dec_3', 'bob');
   await eventually(() => expect(bob.ids()).toEqual(['dec_3']));

@@ -50,11 +50,11 @@ test('a hidden tab, which has no frames, leaves the reward to a visible one', as
   const second = openTab();
   second.rewards.onReward(() => void got.push('second'));
   await second.rewards.list();
-  first.page.tell('hidden');
-  second.page.tell('visible');
+  first.page.emit('hidden');
+  second.page.emit('visible');
   await eventually(() => expect(got).toEqual(['second']));
   first.frames.forEach((frame) => frame());
-  first.page.tell('visible');
+  first.page.emit('visible');
   await eventually(async () => expect(await first.rewards.list()).toEqual([]));
   expect(got).toEqual(['second']);
 });
@@ -82,7 +82,7 @@ test('a reward whose tab died while delivering it goes to another tab after its 
   });
 });
 
-test('a tab that slept past its claim leaves the reward to the tab that claimed it since', async () => {
+test('a tab that slept past its claim leaves the reward to the tab that has claimed it in the meantime', async () => {
   const clock = manualClock();
   const asleep = openTab(clock);
   asleep.stopFrames();

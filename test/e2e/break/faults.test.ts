@@ -17,7 +17,7 @@ async function open(placement: string, speed = 1): Promise<void> {
 }
 
 /** Sets a minimum watch time longer than the part of the video that loads. */
-async function demandAll(): Promise<void> {
+async function requireWholeVideo(): Promise<void> {
   await page.route('**/v1/decisions', async (route) => {
     const response = await route.fetch();
     await route.fulfill({
@@ -54,7 +54,7 @@ describe('after a user gesture', () => {
   it('a video that stops loading ends as stalled', async () => {
     // The stall timeout is eight seconds without progress.
     await open('stalling', 2);
-    await demandAll();
+    await requireWholeVideo();
     await watch(page);
     expect(await resultOf(page)).toMatchObject({ outcome: 'stalled' });
     expect(await stateOf(page)).toEqual(asBefore('play'));
@@ -62,14 +62,14 @@ describe('after a user gesture', () => {
 
   it('a video that cannot be decoded to its end is an error', async () => {
     await open('broken', 2);
-    await demandAll();
+    await requireWholeVideo();
     await watch(page);
     expect(['error', 'stalled']).toContain((await resultOf(page))?.outcome);
     expect(await stateOf(page)).toEqual(asBefore('play'));
   });
 
   it.each(['throwing', 'navigating', 'popping', 'reading'])(
-    'an HTML creative that is %s does no harm, and its watch is rewarded',
+    'an HTML creative that is %s does no harm, and watching it is rewarded',
     async (placement) => {
       await open(placement);
       const url = page.url();
@@ -171,7 +171,7 @@ describe('without a user gesture, which browsers require for sound', () => {
         if (message.text() === text && (count += 1) === times) resolve();
       });
     });
-    await page.goto(site.pageFor('video', { 'at-once': '1' }));
+    await page.goto(site.pageFor('video', { immediately: '1' }));
     await logged;
   }
 

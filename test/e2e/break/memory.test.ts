@@ -5,7 +5,7 @@ import { type Site, startSite } from './site.ts';
 import { it } from '../worker.ts';
 
 const full = inject('full');
-/** For more: `BREAKS=200 npm run test:full -- --project e2e memory`. */
+/** Number of ad breaks. To run more: `BREAKS=200 npm run test:full -- --project e2e memory`. */
 const breaks = full ? Number(process.env['BREAKS'] ?? 24) : 6;
 /** The first six breaks cover every kind of creative, both aborted and watched. */
 const warmUp = full ? 12 : 6;

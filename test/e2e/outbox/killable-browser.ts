@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import { createInterface } from 'node:readline';
 import { type Browser, chromium } from 'playwright';
 
-/** A browser in processes of its own, which a test can kill like a crash. */
+/** A browser in separate processes, which a test can kill to simulate a crash. */
 export interface KillableBrowser {
   browser: Browser;
   /** Sends SIGKILL to all its processes; resolves when they have ended. */
@@ -31,7 +31,7 @@ export async function openKillableBrowser(profile: string): Promise<KillableBrow
       `--user-data-dir=${profile}`,
       'about:blank',
     ],
-    // A process group of its own, so that one signal ends every process of the browser.
+    // A separate process group, so that one signal ends every process of the browser.
     { detached: true, stdio: ['ignore', 'ignore', 'pipe'] },
   );
   const exited = once(child, 'exit');

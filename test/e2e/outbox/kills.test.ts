@@ -39,7 +39,7 @@ const steps: Step[] = full
       'before the write',
       'after the write',
       'before the request',
-      'after the answer',
+      'after the response',
       'before the removal',
       'after the removal',
     ]

@@ -24,7 +24,7 @@ export type Step =
   | 'before the write'
   | 'after the write'
   | 'before the request'
-  | 'after the answer'
+  | 'after the response'
   | 'before the removal'
   | 'after the removal';
 
@@ -104,7 +104,7 @@ const outbox = createOutbox({
   name: 'outbox-test',
   client: {
     call: (...request) =>
-      through('before the request', 'after the answer', () => serviceClient.call(...request)),
+      through('before the request', 'after the response', () => serviceClient.call(...request)),
   },
   clock,
   random: Math.random,

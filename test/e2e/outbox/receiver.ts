@@ -18,7 +18,7 @@ export interface Receiver {
   /** Ids that a page reported as stored. */
   resolved: Set<string>;
   requests: { atMs: number; batch: EventBatch }[];
-  /** Handles the next requests instead of the service; `undefined` does not. */
+  /** If set, handles the next requests instead of the service. */
   fault: ((exchange: Exchange) => void) | undefined;
   /** Resolves when a page has reached the step at which it stops. */
   died(): Promise<void>;

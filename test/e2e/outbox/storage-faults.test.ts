@@ -54,7 +54,7 @@ test('when the quota is exhausted the least valuable events are evicted, and eac
   expect(lab.receiver.arrivals.size).toBe(stored);
   expect(lab.receiver.requests.some(({ batch }) => batch.dropped?.['too_many'])).toBe(true);
   expect(['indexeddb', 'memory']).toContain(storage);
-  // When there is room again, events are stored in the database again.
+  // Once there is room, events are stored in the database again.
   await make(1);
   expect((await diagnostics()).storage).toBe('indexeddb');
 });

@@ -99,7 +99,7 @@ test('a tab that Safari suspends without an event does not block a visible one',
     await inPage(visible)('make(10)');
     await arrived(11);
 
-    // It is suspended during a request and keeps the lock.
+    // The tab is suspended during a request and keeps the lock.
     await suspended.setLifecycle('active');
     await suspended.activate();
     lab.receiver.fault = () => undefined;
@@ -126,7 +126,7 @@ test('when the leader dies during a request another tab sends its events', async
   await waitFor(() => expect(lab.receiver.requests).toHaveLength(2));
   lab.receiver.fault = undefined;
   const devtools = await context.newCDPSession(leader);
-  // Never resolves, because the tab is gone.
+  // Never resolves, because the tab has crashed.
   devtools.send('Page.crash').catch(() => undefined);
   await make(other, 10);
   await lab.expectAllArrived(other);
@@ -149,7 +149,8 @@ test('closes the database for a newer release in another tab, and continues in m
   await waitFor(async () =>
     expect(await diagnostics(leader)).toMatchObject({ storage: 'memory', stored: 0, sent: 11 }),
   );
-  // It must not keep the lock that the newer release waits for: it acquires it only to find its store closed.
+  // The leader must not keep the lock that the newer release waits for: if it acquires the lock, it finds its store
+  // closed.
   await waitFor(async () =>
     expect(await leader.evaluate(async () => (await navigator.locks.query()).held)).toEqual([]),
   );

@@ -1,13 +1,16 @@
 // A minimal game: it stores every reward that is delivered to it, across reloads.
 const { key, service, user } = Object.fromEntries(new URLSearchParams(location.search));
-const handed = () => JSON.parse(localStorage.getItem('handed') ?? '[]');
+const deliveredRewards = () => JSON.parse(localStorage.getItem('deliveredRewards') ?? '[]');
 
 window.ads = window.Trueward.createAds({
   publishableKey: key,
   serviceUrl: service,
   userRef: user,
 });
-window.handed = handed;
+window.deliveredRewards = deliveredRewards;
 window.ads.on('reward', ({ decisionId, reward }) => {
-  localStorage.setItem('handed', JSON.stringify([...handed(), { decisionId, ...reward }]));
+  localStorage.setItem(
+    'deliveredRewards',
+    JSON.stringify([...deliveredRewards(), { decisionId, ...reward }]),
+  );
 });

@@ -81,7 +81,7 @@ test('axe finds no accessibility violation on any page, in light and dark mode',
     for (const colorScheme of ['light', 'dark'] as const) {
       await page.emulateMedia({ colorScheme });
       const rules = colorScheme === 'dark' ? ['color-contrast'] : undefined;
-      const here = await barriers(page, rules);
+      const here = await findViolations(page, rules);
       violations.push(...here.map((each) => ({ path, colorScheme, ...each })));
     }
   }
@@ -89,7 +89,7 @@ test('axe finds no accessibility violation on any page, in light and dark mode',
 });
 
 /** @param rules Absent: all rules. In dark mode, only colors differ. */
-async function barriers(page: Page, rules?: string[]): Promise<object[]> {
+async function findViolations(page: Page, rules?: string[]): Promise<object[]> {
   // Advertisers' creatives are not ours to check: previews are in frames.
   const options = { iframes: false, ...(rules ? { runOnly: rules } : {}) };
   const { checked, violations } = await page.evaluate(async (wanted) => {

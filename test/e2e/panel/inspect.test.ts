@@ -161,7 +161,7 @@ test('the live tail shows requests and events as they happen', async () => {
   await site.game.decideImage('player-9');
   await page.getByRole('button', { name: 'Resume' }).click();
   await page.getByText('Connected').waitFor();
-  // Nothing from the pause is shown; a rejected event is, although it belongs to no decision.
+  // Events during the pause are not shown. A rejected event is shown, although it belongs to no decision.
   await page.getByRole('button', { name: 'Clear' }).click();
   await site.game.report({ id: 'broken' });
   await lines.first().waitFor();

@@ -98,7 +98,7 @@ test('the review queue shows the source of an external ad and previews it with i
   const review = { status: 'pending_review', reason_code: 'new_icon', feedback: 'Look at it.' };
   const page = await site.open('/creatives');
   const icon = { url: `${site.url}/media/lobby-banner.png`, width: 77, height: 15 };
-  // Only the service writes these members, when it takes a creative in.
+  // Only the service sets these members, when it imports a creative.
   await page.route('**/panel/api/creatives?*', async (route) => {
     const response = await route.fetch();
     const body = (await response.json()) as { data: Creative[] };

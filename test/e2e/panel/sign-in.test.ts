@@ -44,7 +44,7 @@ test('the first owner sets up an account with the one-time link, enables one-tim
   await page.getByRole('button', { name: 'Set up and sign in' }).click();
   await overview(page).waitFor();
 
-  // The link is used up.
+  // The link has already been used.
   const foreign = await openLink(site.setupUrl);
   await foreign.getByText('Link invalid or expired').waitFor();
 

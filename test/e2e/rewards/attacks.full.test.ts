@@ -36,7 +36,7 @@ it('two devices of one player that watch simultaneously earn one reward', async 
     await expect
       .poll(async () => (await states()).map(({ reason }) => reason), watched)
       .toContain('overlapping_watch');
-    // The game server receives the other one by webhook, a moment after the state is readable.
+    // The game server receives the earned reward by webhook, a moment after the status can be read.
     await expect.poll(() => coins(), watched).toBe(25);
     expect((await stack.account(name)).credits).toHaveLength(1);
   } finally {

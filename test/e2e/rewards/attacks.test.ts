@@ -2,7 +2,7 @@ import type { BrowserContext, Page } from 'playwright';
 import { expect } from 'vitest';
 import type { EventBatch, EventBatchResult } from '../../../protocol/wire.ts';
 import { verifyReceipt } from '../../../src/server/index.ts';
-import { handed, resultOf, show } from '../browser.ts';
+import { deliveredRewards, resultOf, show } from '../browser.ts';
 import { speedUp } from '../speed-up.ts';
 import type { Stack } from '../stack.ts';
 import { it } from '../worker.ts';
@@ -60,7 +60,7 @@ it('a page running at 16 times normal speed is denied the reward', async () => {
     .poll(() => statusOf(stack, id), watched)
     .toMatchObject({ state: 'denied', reason: 'impossible_timing' });
   expect(await coins(name)).toBe(0);
-  expect(await handed(page)).toEqual([]);
+  expect(await deliveredRewards(page)).toEqual([]);
 });
 
 it('a video played at 4 times normal speed is denied the reward', async () => {
@@ -96,7 +96,7 @@ it('a completion forged by a script is denied, with a valid token and with a mod
   expect(await coins(name)).toBe(0);
 });
 
-it('a proxy that turns an early close into a completion gets nothing', async () => {
+it('a proxy that turns an early close into a completion earns nothing', async () => {
   const name = newPlayer();
   const page = await open(name);
   const tapped = tap(page);
@@ -186,15 +186,15 @@ it('a ledger edited with the developer tools affects only its own page, not the 
     });
   }, decisionId);
   await page.reload();
-  // The owner of a device can always deceive themselves.
-  await expect.poll(() => handed(page), watched).toMatchObject([{ amount: 1_000_000 }]);
+  // Players can always tamper with their own page.
+  await expect.poll(() => deliveredRewards(page), watched).toMatchObject([{ amount: 1_000_000 }]);
   expect(await coins(name)).toBe(0);
   expect(await statusOf(stack, decisionId)).toMatchObject({ state: 'none' });
   const keys = `${stack.serviceUrl}/.well-known/jwks.json`;
   await expect(verifyReceipt('a.b.c', keys, { accountId: 'acc_x' })).rejects.toThrow('receipt');
 });
 
-it('a device whose storage is restored to before the reward is credited once', async () => {
+it('a device whose storage is restored to its state before the reward is credited once', async () => {
   const name = newPlayer();
   const page = await open(name);
   await page.route('**/v1/events', (route) => route.abort('internetdisconnected'));
@@ -207,14 +207,14 @@ it('a device whose storage is restored to before the reward is credited once', a
   await page.evaluate(() => dispatchEvent(new Event('online')));
   await expect.poll(() => coins(name), watched).toBe(25);
   await closeControl(page).click();
-  await expect.poll(() => handed(page), watched).toHaveLength(1);
+  await expect.poll(() => deliveredRewards(page), watched).toHaveLength(1);
   const tapped = tap(page);
   await before.restore();
   await page.reload();
   // The page reports everything again and receives its reward; a game credits each decision once.
   await first(tapped.batches);
-  await expect.poll(() => handed(page), watched).toHaveLength(2);
-  const [one, again] = await handed(page);
+  await expect.poll(() => deliveredRewards(page), watched).toHaveLength(2);
+  const [one, again] = await deliveredRewards(page);
   expect(again?.decisionId).toBe(one?.decisionId);
   expect((await stack.account(name)).credits).toHaveLength(1);
 });

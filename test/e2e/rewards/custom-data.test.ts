@@ -34,7 +34,7 @@ it('the webhook carries the custom data of the call that showed the ad, whatever
     const { decisionId = '', outcome } = await shown;
     expect(outcome).toBe('rewarded');
     await expect.poll(() => rewarded.get(decisionId)).toBe('level-7');
-    // The stack is shared with other tests, whose rewards would be delivered as well.
+    // The stack is shared with other tests, whose rewards would also be delivered to this webhook.
     await demand.call('PATCH', `webhooks/${webhook.id}`, { status: 'disabled' });
   } finally {
     await page.context().close();

@@ -33,7 +33,7 @@ const demandIdentity = (identity: Placement['identity']): Promise<void> =>
 const coins = (name: string) => stack.account(name).then((account) => account.coins);
 const watched = { timeout: 30_000, interval: 100 };
 const request = { placement: 'vouched', user_ref: 'somebody' };
-/** Resolves when a user reference without a token gets no ad any more. */
+/** Resolves when a user reference without a token no longer receives an ad. */
 const untilEnforced = () =>
   expect
     .poll(() => post(page, stack, '/v1/decisions', request), watched)

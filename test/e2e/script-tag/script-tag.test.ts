@@ -217,7 +217,7 @@ it('works in a portal’s cross-site frame, and opens the advertiser’s page', 
 });
 
 /** A portal with a game, and a button as its consent dialog. It implements TCF only by `postMessage`. */
-const portalWithDialogue = (src: string): string => `<!doctype html><html lang="en">
+const portalWithDialog = (src: string): string => `<!doctype html><html lang="en">
   <body><button id="agree">Agree</button><iframe name="__tcfapiLocator" hidden></iframe>
   <iframe id="game" width="640" height="480" src="${src}"></iframe>
   <script>
@@ -245,7 +245,7 @@ it.for(['same', 'other'] as const)(
   async (site) => {
     const attributes = `data-user-ref="player-${site}" data-consent="page"`;
     host.set('/consent-game', { body: pageWith(withAttributes(attributes)) });
-    host.set('/consent-portal', { body: portalWithDialogue(`${host.url}/consent-game`) });
+    host.set('/consent-portal', { body: portalWithDialog(`${host.url}/consent-game`) });
     const requests: string[] = [];
     page.on('request', (request) => {
       if (request.url().startsWith(stack.serviceUrl)) requests.push(request.url());

@@ -37,7 +37,7 @@ export function createDevice(
       clock: {
         now: () => clockOf(world.clock.nowMs()),
         monotonic: world.clock.nowMs,
-        // No timers: the player's return does their work.
+        // No timers: `returnToGame()` does their work instead.
         after: () => () => undefined,
       },
       random: Math.random,
@@ -57,7 +57,7 @@ export function createDevice(
     rewards.onReward(async ({ decisionId }) => {
       if (!alive) return;
       deliveryCount.set(decisionId, (deliveryCount.get(decisionId) ?? 0) + 1);
-      // The game saves; a kill can happen here.
+      // The game saves the reward. The browser may be killed here.
       await new Promise(setImmediate);
     });
     const kill = (): void => {
@@ -89,7 +89,7 @@ export function createDevice(
       for (const id of disk.keys()) await page().status(id);
       const isDue = ({ state, delivered }: LedgerEntry) => state === 'earned' && !delivered;
       for (let tick = 0; tick < 200 && [...disk.values()].some(isDue); tick += 1) {
-        for (const tab of tabs) tab.page.tell('visible');
+        for (const tab of tabs) tab.page.emit('visible');
         await new Promise(setImmediate);
       }
       for (const tab of tabs) tab.kill();
@@ -100,7 +100,7 @@ export function createDevice(
   };
 }
 
-/** A ledger that several tabs share; a killed tab does not write any more. */
+/** A ledger that several tabs share; a killed tab no longer writes. */
 function ledgerOn(disk: Map<string, LedgerEntry>, isAlive: () => boolean): Ledger {
   const seen = new Map<string, LedgerEntry>();
   // Asynchronous and atomic, like a database.

@@ -8,14 +8,14 @@ interface Device {
   clock(ms: number): number;
   /** Latency of a request. */
   flight(): number;
-  /** Share of requests that are lost, and of responses. */
+  /** Share of requests, and of responses, that are lost. */
   loss: number;
-  /** Delay of an event by slow storage. */
+  /** Delay of an event because of slow storage. */
   storage(): number;
   /** No request is sent before this time. */
   onlineAtMs: number;
-  /** Number of events that wait to be sent with the next one. */
-  together: number;
+  /** Probability that an event waits to be sent with the next one. */
+  batching: number;
 }
 
 export interface PlayedSession {
@@ -83,7 +83,7 @@ function makeDevice(random: Random, startMs: number): Device {
     loss: random.pick([0, 0, 0.05, 0.3]),
     storage: () => (stores ? random.integer(0, 6_000) : random.integer(0, 20)),
     onlineAtMs: random.chance(0.1) ? startMs + random.integer(minuteMs, 12 * hourMs) : 0,
-    together: random.pick([0, 0.3, 0.8]),
+    batching: random.pick([0, 0.3, 0.8]),
   };
 }
 
@@ -141,7 +141,7 @@ function send(
       ...more,
     });
     readyMs = Math.max(readyMs, atMs + device.storage(), device.onlineAtMs);
-    if (index < happened.length - 1 && random.chance(device.together)) return;
+    if (index < happened.length - 1 && random.chance(device.batching)) return;
     let sentMs = readyMs + random.integer(0, 50);
     for (let attempt = 0; attempt < 8; attempt += 1) {
       const arrived = attempt === 7 || !random.chance(device.loss);

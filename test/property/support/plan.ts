@@ -18,13 +18,13 @@ export type Behavior =
 export interface WatchPlan {
   behavior: Behavior;
   placement: 'revive' | 'double-coins';
-  /** Between the end of the previous ad and this request. */
+  /** Time between the end of the previous ad and this request. */
   gapMs: number;
-  /** Between request and start, because the ad was preloaded. */
+  /** Time between request and start, because the ad was preloaded. */
   preloadedMs: number;
   /** Watched at the same time as the previous one, in another tab. */
   parallel: boolean;
-  /** Delays after which each event is sent and repeated; equal ones are sent in parallel. */
+  /** Delays after which each event is sent and repeated; copies with equal delays are sent in parallel. */
   sends: { start: number[]; quartiles: number[]; seen: number[]; complete: number[] };
   /** Latency of a request. */
   latencyMs: number;

@@ -18,11 +18,11 @@ export interface Track {
   /** Undefined if there was no ad because of the kill switch. */
   decision?: Decision & { token: string };
   /** States in the responses of the service. */
-  told: string[];
+  reportedStates: string[];
   expected: 'earned' | 'not earned' | 'either';
   /** When the service first reported it as earned. */
   earnedAtMs?: number;
-  /** When it is watched, to check that nobody watches two at once. */
+  /** When it is watched, to check that nobody watches two ads simultaneously. */
   fromMs: number;
   toMs: number;
 }
@@ -66,7 +66,7 @@ function schedulePlayer(
   tracks: Track[],
 ): void {
   const userRef = `player-${randomUUID()}`;
-  // A device whose clock is changed has one ad: no service could distinguish two.
+  // A device whose clock is changed has only one ad, because the service could not tell two apart.
   const watches = player.jumpMs === 0 ? player.watches : player.watches.slice(0, 1);
   const clockOf = deviceClock(player, startMs);
   const device = createDevice(world, clockOf, player.tabs);
@@ -83,7 +83,7 @@ function schedulePlayer(
       userRef,
       plan,
       device,
-      told: [],
+      reportedStates: [],
       expected: 'either',
       fromMs,
       toMs: fromMs + adMs,
@@ -91,7 +91,7 @@ function schedulePlayer(
     const occurrences = occurrencesOf(plan, decideMs, fromMs);
     actions.push({ atMs: decideMs, run: () => decide(world, track) });
     for (const { type, happenedMs, statedMs, sentMs, more } of occurrences) {
-      // One id for all copies.
+      // All copies of an event have the same id.
       const id = randomUUID();
       if (type === 'complete')
         actions.push({
@@ -109,9 +109,9 @@ function schedulePlayer(
       }
     }
     track.expected = expectation(plan, occurrences, decideMs, kill, parallel);
-    // The correction is off by an hour that did not apply when the event happened; and a changed clock hides how
-    // long a cheat watched.
-    const longEnough = isCheat(plan) && passedAtComplete(occurrences, decideMs) >= leastMs;
+    // The clock was changed after the event, so the correction of an offline event is wrong, and the duration of a
+    // cheat's watch is unknown.
+    const longEnough = isCheat(plan) && passedAtComplete(occurrences, decideMs) >= minWatchMs;
     if (player.jumpMs !== 0 && (plan.behavior === 'offline' || longEnough))
       track.expected = 'either';
     if (parallel && before.expected === 'earned') before.expected = 'either';
@@ -183,7 +183,7 @@ function occurrencesOf(plan: WatchPlan, decideMs: number, fromMs: number): Occur
 }
 
 /** The minimum time from the decision to the end of a watch. */
-const leastMs = adMs * 0.95;
+const minWatchMs = adMs * 0.95;
 
 const passedAtComplete = (occurrences: Occurrence[], decideMs: number): number =>
   Math.min(...(occurrences.at(-1)?.sentMs ?? [])) - decideMs;
@@ -202,7 +202,7 @@ function expectation(
     const reportedStart = behavior !== 'backdated' && first('start') < first('complete');
     // Enough time for the ad has passed since the decision, and there is no evidence against the watch.
     const passedMs = passedAtComplete(occurrences, decideMs);
-    return passedMs >= leastMs && !reportedStart ? 'either' : 'not earned';
+    return passedMs >= minWatchMs && !reportedStart ? 'either' : 'not earned';
   }
   if (behavior !== 'honest' && behavior !== 'offline') return 'not earned';
   if (placement === 'double-coins' && kill.toMs > kill.fromMs) {
@@ -252,7 +252,9 @@ async function send(
   await page.settle(response);
   if (response.some(({ id, state }) => id === decision.id && state === 'earned'))
     track.earnedAtMs ??= world.clock.nowMs();
-  track.told.push(...response.filter(({ id }) => id === decision.id).map(({ state }) => state));
+  track.reportedStates.push(
+    ...response.filter(({ id }) => id === decision.id).map(({ state }) => state),
+  );
 }
 
 function tokenOf({ behavior }: WatchPlan, token: string, other: string | undefined): string {

@@ -27,10 +27,10 @@ export interface World {
   status(id: string): Promise<RewardStatus>;
   /** The status as read by the device with the decision token. */
   statusFor(id: string, token: string): Promise<RewardStatus>;
-  /** Breaks every connection, whatever is in progress. */
+  /** Breaks every connection, even during a request or a transaction. */
   cut(): Promise<void>;
   kill(on: boolean): Promise<void>;
-  /** Expires what is overdue, and waits until every webhook has arrived. */
+  /** Expires overdue rewards, and waits until every webhook has arrived. */
   settle(): Promise<void>;
   /** The webhook events that the game server received and verified, once each. */
   events: ReadonlyMap<string, WebhookEvent>;
@@ -60,11 +60,11 @@ async function retryUntilResponse<T>(
 }
 
 /** Database connections of the test itself, which are never broken. */
-const ownName = 'trueward-world';
+const ownApplicationName = 'trueward-world';
 
 function openOwn(databaseUrl: string): Database {
   const address = new URL(databaseUrl);
-  address.searchParams.set('application_name', ownName);
+  address.searchParams.set('application_name', ownApplicationName);
   return openPostgres(address.href, (error) => console.error(error));
 }
 
@@ -183,7 +183,7 @@ export async function createWorld(databaseUrl?: string): Promise<World> {
       await database.query(
         `SELECT pg_terminate_backend(pid) FROM pg_stat_activity
           WHERE datname = current_database() AND application_name <> $1`,
-        [ownName],
+        [ownApplicationName],
       );
     },
     async kill(on) {

@@ -66,7 +66,7 @@ test('a second call has no effect, even from another copy of the module', async 
   expect(log).toEqual(['break next']);
 });
 
-test('a script that later assigns window.adsbygoogle has no effect and gets no error', () => {
+test('a later assignment to window.adsbygoogle has no effect and throws no error', () => {
   installAdsbygoogle(placement);
   const installed = page.adsbygoogle;
   page.adsbygoogle = { push() {} };

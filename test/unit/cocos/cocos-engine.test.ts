@@ -1,7 +1,7 @@
 import { beforeEach, describe, expect, test } from 'vitest';
 import { type CocosEngine, createCocosEngine } from '../../fakes/cocos-engine.ts';
 
-// Behavior measured on the real engine (3.8.5 in Chromium). The adapter's tests rely on this fake.
+// Behavior measured on the real engine (3.8.5 in Chromium), because the adapter's tests rely on this fake.
 
 let engine: CocosEngine;
 let log: string[];

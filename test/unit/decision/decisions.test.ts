@@ -421,14 +421,14 @@ test('if a cooldown ended while the device slept, onChange is called as soon as 
   const { responses, clock, decisions, log, page } = setUp();
   responses.push(ok(unfilled('2026-01-01T01:00:00.000Z')));
   await decisions.take('revive', never);
-  page.tell('hidden');
+  page.emit('hidden');
   clock.sleep(hourMs - 1);
-  page.tell('visible');
+  page.emit('visible');
   expect(log.changes).toBe(0);
   clock.sleep(1);
-  page.tell('visible');
+  page.emit('visible');
   expect(log.changes).toBe(1);
-  page.tell('visible');
+  page.emit('visible');
   expect(log.changes).toBe(1);
   decisions.destroy();
   expect(clock.timers()).toBe(0);

@@ -39,7 +39,7 @@ const rewarded = (id: string, decisionId: string, amount = 50): DecisionRewarded
   },
 });
 
-it('credits a decision once, however often it arrives and with whichever event id', async () => {
+it('credits a decision once, even if it arrives several times or with different event ids', async () => {
   const { bank, credited, close } = await openBank();
   const results = await Promise.all([
     bank.credit(rewarded('evt_1', 'dec_1')),
@@ -79,7 +79,7 @@ it('credits an entry again if a crash left it half-written', async () => {
   await third.close();
 });
 
-it('continues after a failed write without having credited it', async () => {
+it('does not credit a reward whose write failed, and continues', async () => {
   let fails = true;
   const journal = {
     entries: [],

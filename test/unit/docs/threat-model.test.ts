@@ -28,7 +28,7 @@ test.each(named)('the test that the threat model names exists: %s “%s”', (le
   const path = files.get(letter);
   expect(path, `the file ${letter}`).toBeDefined();
   const text = readFileSync(join(root, path ?? ''), 'utf8');
-  // `%s` stands for the name of an each-case; the text around it has to identify the test.
+  // `%s` is replaced with the name of a case, so the text around it has to identify the test.
   const names = [...text.matchAll(/'((?:[^'\\\n]|\\.)+)'/g)]
     .map(([, found = '']) => found)
     .filter((found) => found.replaceAll('%s', '').length > 10)

@@ -26,7 +26,7 @@ test.each([
   [413, 'body_too_large'],
   [422, 'invalid_request'],
 ] as const)(
-  'splits a batch that is rejected with %d until the bad event is alone',
+  'splits a batch that is rejected with %d until the invalid event is isolated',
   async (status, code) => {
     const { service, store, openTab } = openBrowser();
     const { outbox } = openTab();
@@ -64,9 +64,9 @@ test('sends one request to a rate-limited service until its Retry-After has pass
   service.faults.push(async () => ({ kind: 'retry', status: 429, retryAfterMs: 60_000 }));
   await outbox.enqueue(adEvent());
   await clock.advance(30_000);
-  connectivity.comeBack();
-  lifecycle.tell('hidden');
-  lifecycle.tell('visible');
+  connectivity.reconnect();
+  lifecycle.emit('hidden');
+  lifecycle.emit('visible');
   await outbox.enqueue(adEvent());
   await outbox.flush();
   await clock.advance(29_999);
@@ -81,16 +81,16 @@ test('retries immediately if Retry-After elapsed while the device slept', async 
   service.faults.push(async () => ({ kind: 'retry', status: 503, retryAfterMs: 3_600_000 }));
   await outbox.enqueue(adEvent());
   await settled();
-  lifecycle.tell('hidden');
+  lifecycle.emit('hidden');
   // The back-off adds up to a second of jitter.
   clock.sleep(3_601_000);
-  lifecycle.tell('visible');
+  lifecycle.emit('visible');
   await settled();
   expect(service.counted).toHaveLength(1);
 });
 
 test.each(['foreign_answer', 'network', 'timeout'] as const)(
-  'backs off after %s, and retries at once when the network is back',
+  'backs off after %s, and retries immediately when the network is available again',
   async (cause) => {
     const { clock, service, openTab } = openBrowser();
     const { outbox, connectivity } = openTab();
@@ -100,7 +100,7 @@ test.each(['foreign_answer', 'network', 'timeout'] as const)(
     await clock.advance(3_000);
     expect(service.requests).toHaveLength(3);
     expect(clock.timers()).toBe(1);
-    connectivity.comeBack();
+    connectivity.reconnect();
     await settled();
     expect(service.counted).toHaveLength(1);
     expect(clock.timers()).toBe(0);
@@ -124,7 +124,7 @@ test('retries when a back-off ends while the store is still being read', async (
   expect(service.counted).toHaveLength(1);
 });
 
-test('every event has exactly one count', async () => {
+test('every event is in exactly one count', async () => {
   const { clock, service, openTab } = openBrowser();
   const { outbox } = openTab({ bounds: { events: 20, bytes: 1e9 } });
   const down = async () => ({ kind: 'unreachable', cause: 'network' }) as const;

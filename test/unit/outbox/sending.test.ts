@@ -66,7 +66,7 @@ test.each([
   [413, 'body_too_large'],
   [422, 'invalid_request'],
 ] as const)(
-  'a service that rejects more than a hundred events with %d gets smaller requests from then on',
+  'a service that rejects more than a hundred events with %d receives smaller requests from then on',
   async (status, code) => {
     const { service, store, openTab } = openBrowser();
     await store.append(Array.from({ length: 2_000 }, (_, index) => storedEvent(`old-${index}`)));
@@ -148,11 +148,11 @@ test('reads only as many events as a few requests can contain, however many a re
     return store.read(after, limit);
   };
   openTab({ store: { ...store, read, close: () => undefined } });
-  // The initial count reads everything, in pages of its own.
+  // The initial count also reads everything, in separate pages.
   await settled();
   expect(service.counted).toHaveLength(5_000);
   const [, , ...ofDrain] = limits;
-  // 50 events each, which the first read cannot know.
+  // Each record has 50 events, which is unknown before the first read.
   expect(Math.max(...ofDrain)).toBeLessThanOrEqual(25);
 });
 
@@ -168,7 +168,7 @@ test('sends recent events once in a keepalive request, within its quota', async 
   await settled();
   const long = 'x'.repeat(200);
   const stored = Array.from({ length: 80 }, () => outbox.enqueue(adEvent('complete', long)));
-  lifecycle.tell('leaving');
+  lifecycle.emit('leaving');
   const [inFlight, leaving] = service.requests;
   expect(inFlight?.batch.events).toHaveLength(1);
   expect(leaving?.keepalive).toBe(true);
@@ -176,7 +176,7 @@ test('sends recent events once in a keepalive request, within its quota', async 
   expect(leaving?.batch.events.at(-1)?.id).toBe('event-0081');
   await Promise.all(stored);
   blocked.resolve();
-  lifecycle.tell('returned');
+  lifecycle.emit('returned');
   await settled();
   await settled();
   expect(service.counted).toHaveLength(81);

@@ -68,7 +68,7 @@ test('a page that is hidden while the database opens sends its events', async ()
   void outbox.enqueue(adEvent('start'));
   await settled();
   expect(service.requests).toEqual([]);
-  lifecycle.tell('hidden');
+  lifecycle.emit('hidden');
   await settled();
   expect(service.requests).toMatchObject([{ keepalive: true }]);
 });

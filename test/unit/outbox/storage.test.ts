@@ -92,18 +92,18 @@ test('an event is kept until the service responds, however old it is by the cloc
   await settled();
   for (let attempt = 0; attempt < 2; attempt += 1) {
     clock.setWallTime(clock.now() + 30 * 86_400_000);
-    connectivity.comeBack();
+    connectivity.reconnect();
     await settled();
   }
   expect(service.requests).toHaveLength(3);
   expect(outbox.diagnostics()).toMatchObject({ stored: 1, dropped: {} });
-  connectivity.comeBack();
+  connectivity.reconnect();
   await settled();
   expect(service.counted).toEqual(['event-0001']);
   expect(outbox.diagnostics()).toMatchObject({ stored: 0, sent: 1, dropped: {} });
 });
 
-test('if eviction does not help, later events do not evict even more', async () => {
+test('if eviction frees too little space, later events do not evict even more', async () => {
   const { store, service, openTab } = openBrowser();
   service.faults.push(async () => ({ kind: 'retry', status: 503, retryAfterMs: 3_600_000 }));
   let full = false;

@@ -4,7 +4,7 @@ import { adEvent } from '../../support/event-service.ts';
 import { settled } from '../../support/manual-clock.ts';
 import { openBrowser, recordsIn } from './open-browser.ts';
 
-test('only one tab sends at a time, and another takes over when it is gone', async () => {
+test('only one tab sends at a time, and another takes over when it closes', async () => {
   const { service, store, openTab } = openBrowser();
   const first = openTab();
   const second = openTab();
@@ -21,17 +21,17 @@ test('only one tab sends at a time, and another takes over when it is gone', asy
   expect(await recordsIn(store)).toBe(0);
 });
 
-test('a frozen tab lets another one send, and can lead again when it returns', async () => {
+test('when a tab is frozen, another one sends, and the frozen tab can lead again when it returns', async () => {
   const { openTab } = openBrowser();
   const first = openTab();
   const second = openTab();
   await settled();
-  first.lifecycle.tell('frozen');
+  first.lifecycle.emit('frozen');
   await second.outbox.enqueue(adEvent());
   await settled();
   expect(second.outbox.diagnostics().sent).toBe(1);
   second.outbox.destroy();
-  first.lifecycle.tell('returned');
+  first.lifecycle.emit('returned');
   await first.outbox.enqueue(adEvent());
   await settled();
   expect(first.outbox.diagnostics().sent).toBe(1);
@@ -66,7 +66,7 @@ test('messages from another release in another tab are harmless', async () => {
   expect(outbox.diagnostics()).toMatchObject({ stored: 0, sent: 1 });
 });
 
-test('a tab whose store fails lets another one send', async () => {
+test('when the store of a tab fails, another tab sends', async () => {
   const { service, store, openTab } = openBrowser();
   let broken = false;
   const read: typeof store.read = (after, limit) =>
@@ -109,7 +109,7 @@ test('a tab that is suspended while it sends blocks the others for at most twent
   expect(clock.timers()).toBe(0);
 });
 
-test('a tab that is hidden while it sends lets a waiting one take over immediately', async () => {
+test('when the sending tab is hidden, a waiting tab takes over immediately', async () => {
   const { service, openTab } = openBrowser();
   const first = openTab();
   const suspended = deferred();
@@ -123,7 +123,7 @@ test('a tab that is hidden while it sends lets a waiting one take over immediate
   await second.outbox.enqueue(adEvent('complete'));
   await settled();
   expect(service.counted).toEqual([]);
-  first.lifecycle.tell('hidden');
+  first.lifecycle.emit('hidden');
   await settled();
   expect(service.counted).toContain('event-0002');
   suspended.resolve();
@@ -133,7 +133,7 @@ test('a tab that is hidden while it sends lets a waiting one take over immediate
 test('a single hidden tab keeps sending', async () => {
   const { service, openTab } = openBrowser();
   const { outbox, lifecycle } = openTab();
-  lifecycle.tell('hidden');
+  lifecycle.emit('hidden');
   await outbox.enqueue(adEvent());
   await settled();
   expect(service.counted).toHaveLength(1);
@@ -147,9 +147,9 @@ test('while the service throttles one tab, no tab sends', async () => {
   await first.outbox.enqueue(adEvent());
   await settled();
   await second.outbox.enqueue(adEvent());
-  second.connectivity.comeBack();
-  second.lifecycle.tell('hidden');
-  second.lifecycle.tell('visible');
+  second.connectivity.reconnect();
+  second.lifecycle.emit('hidden');
+  second.lifecycle.emit('visible');
   await clock.advance(59_999);
   expect(service.requests).toHaveLength(1);
   await clock.advance(1_001);

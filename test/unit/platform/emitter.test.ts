@@ -45,7 +45,7 @@ describe('The emitter', () => {
     expect(player.x).toBe(3);
   });
 
-  it('removes one registration by the function that on() returned', () => {
+  it('the function that on() returned removes only its own registration', () => {
     const events = createEmitter<Events>();
     const log: string[] = [];
     const handler = callsIn(log, 'heard');

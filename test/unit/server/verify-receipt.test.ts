@@ -149,7 +149,7 @@ describe('verifyReceipt', () => {
     expect([await check(fresh), requests]).toEqual(['accepted', 2]);
     await new Promise((resolve) => server.close(resolve));
     nowS += 3_601;
-    // The service is down: known keys still work, and unknown ones have an error code of their own.
+    // While the service is down, known keys still work, and unknown keys cause a specific error code.
     expect(await check(fresh)).toBe('accepted');
     expect(await check(await (await makeSigner('key-3')).sign())).toBe('keys_unavailable');
   });

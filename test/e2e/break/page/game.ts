@@ -29,6 +29,6 @@ function show(): void {
 document.querySelector('#play')?.addEventListener('click', show);
 // For tests that must not evaluate in the page, because that counts as a user gesture.
 ads.on('start', () => console.info('started'));
-// Without a user gesture, as some games do.
-if (query.has('at-once')) show();
+// Some games show an ad without a user gesture.
+if (query.has('immediately')) show();
 canvas?.focus();
