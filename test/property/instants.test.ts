@@ -9,41 +9,46 @@ beforeAll(async () => {
 });
 afterAll(() => game.stop());
 
-const two = (min: number, max: number) =>
+const twoDigits = (min: number, max: number) =>
   fc.integer({ min, max }).map((number) => String(number).padStart(2, '0'));
-const often = <T>(usual: T, other: fc.Arbitrary<T>): fc.Arbitrary<T> =>
+const mostly = <T>(usual: T, other: fc.Arbitrary<T>): fc.Arbitrary<T> =>
   fc.oneof({ weight: 3, arbitrary: fc.constant(usual) }, { weight: 1, arbitrary: other });
 
 /** Values that all common validators accept as `date-time`, that only some accept, and that none accepts. */
 const timeText: fc.Arbitrary<string> = fc
   .tuple(
-    often(
+    mostly(
       '2026',
       fc.oneof(
-        two(0, 99).map((year) => `20${year}`),
-        two(0, 9_999).map((year) => year.padStart(4, '0')),
+        twoDigits(0, 99).map((year) => `20${year}`),
+        twoDigits(0, 9_999).map((year) => year.padStart(4, '0')),
       ),
     ),
     fc.constant('-'),
-    two(1, 12),
+    twoDigits(1, 12),
     fc.constant('-'),
-    two(1, 31),
-    often('T', fc.constantFrom('t', ' ')),
-    two(0, 24),
+    twoDigits(1, 31),
+    mostly('T', fc.constantFrom('t', ' ')),
+    twoDigits(0, 24),
     fc.constant(':'),
-    two(0, 59),
+    twoDigits(0, 59),
     fc.constant(':'),
-    often('00', two(0, 60)),
-    often(
+    mostly('00', twoDigits(0, 60)),
+    mostly(
       '',
       fc.bigInt({ min: 0n, max: 10n ** 12n }).map((digits) => `.${digits}`),
     ),
-    often(
+    mostly(
       'Z',
       fc.oneof(
         fc.constantFrom('z', '+05', '-0530', '+00:00', '-00:00', '+23:59', '-23:59', '+24:00'),
         fc
-          .tuple(fc.constantFrom('+', '-'), two(0, 14), fc.constantFrom(':', ''), two(0, 59))
+          .tuple(
+            fc.constantFrom('+', '-'),
+            twoDigits(0, 14),
+            fc.constantFrom(':', ''),
+            twoDigits(0, 59),
+          )
           .map((parts) => parts.join('')),
       ),
     ),

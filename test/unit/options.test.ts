@@ -6,7 +6,7 @@ const key = (start: string): string => {
   const unchecked = `${start}${'0aB'.repeat(10)}`;
   return unchecked + keyChecksum(unchecked);
 };
-const good: AdsOptions = {
+const validOptions: AdsOptions = {
   publishableKey: key('pk_sandbox_'),
   serviceUrl: 'https://ads.example/',
 };
@@ -23,19 +23,21 @@ const errorOf = (options: unknown): OptionError => {
 
 describe('checkOptions', () => {
   it('fills in defaults and reads the environment from the key', () => {
-    expect(checkOptions(good)).toMatchObject({
+    expect(checkOptions(validOptions)).toMatchObject({
       environment: 'sandbox',
       serviceUrl: 'https://ads.example',
       loadTimeoutMs: 8_000,
       confirmationTimeoutMs: 3_000,
     });
-    expect(checkOptions({ ...good, publishableKey: key('pk_live_') }).environment).toBe('live');
+    expect(checkOptions({ ...validOptions, publishableKey: key('pk_live_') }).environment).toBe(
+      'live',
+    );
   });
 
   it.each([key('sk_live_'), key('sk_sandbox_'), 'sk_typing error', 'whsec_abc'])(
     'rejects the secret %s and says to rotate it, without repeating it',
     (secret) => {
-      const error = errorOf({ ...good, publishableKey: secret });
+      const error = errorOf({ ...validOptions, publishableKey: secret });
       expect(error.code).toBe('secret_key_in_browser');
       expect(error.message).toMatch(/rotate that key now/);
       expect(error.message).not.toContain(secret);
@@ -43,28 +45,32 @@ describe('checkOptions', () => {
   );
 
   it('detects one wrong character in a key', () => {
-    const typo = good.publishableKey.replace('0aB0', '0aC0');
-    expect(errorOf({ ...good, publishableKey: typo }).code).toBe('key_malformed');
+    const typo = validOptions.publishableKey.replace('0aB0', '0aC0');
+    expect(errorOf({ ...validOptions, publishableKey: typo }).code).toBe('key_malformed');
   });
 
   it.each([
     [undefined, 'option_missing', /publishableKey/],
     [{}, 'option_missing', /publishableKey/],
-    [{ publishableKey: good.publishableKey }, 'option_missing', /serviceUrl/],
-    [{ ...good, userref: 'a' }, 'option_unknown', /userref.*userRef/],
-    [{ ...good, serviceUrl: 'ads.example' }, 'option_invalid', /serviceUrl.*"ads.example"/],
-    [{ ...good, serviceUrl: 'https://ads example' }, 'option_invalid', /serviceUrl/],
-    [{ ...good, serviceUrl: 'http://localhost:70000' }, 'option_invalid', /serviceUrl/],
-    [{ ...good, userRef: 'né' }, 'option_invalid', /printable ASCII/],
-    [{ ...good, userRef: 'x'.repeat(129) }, 'option_invalid', /1 to 128/],
-    [{ ...good, consent: 'yes' }, 'option_invalid', /granted/],
-    [{ ...good, loadTimeoutMs: -1 }, 'option_invalid', /milliseconds/],
-    [{ ...good, engine: null }, 'option_invalid', /object/],
-    [{ ...good, customData: 'x'.repeat(1_025) }, 'option_invalid', /at most 1,024 characters/],
-    [{ ...good, segments: {} }, 'option_invalid', /at most 20 different strings/],
-    [{ ...good, segments: ['x'.repeat(65)] }, 'option_invalid', /1 to 64 characters/],
-    [{ ...good, muted: 'yes' }, 'option_invalid', /of type boolean; got "yes"/],
-    [{ ...good, publishableKey: 7 }, 'option_invalid', /publishableKey/],
+    [{ publishableKey: validOptions.publishableKey }, 'option_missing', /serviceUrl/],
+    [{ ...validOptions, userref: 'a' }, 'option_unknown', /userref.*userRef/],
+    [{ ...validOptions, serviceUrl: 'ads.example' }, 'option_invalid', /serviceUrl.*"ads.example"/],
+    [{ ...validOptions, serviceUrl: 'https://ads example' }, 'option_invalid', /serviceUrl/],
+    [{ ...validOptions, serviceUrl: 'http://localhost:70000' }, 'option_invalid', /serviceUrl/],
+    [{ ...validOptions, userRef: 'né' }, 'option_invalid', /printable ASCII/],
+    [{ ...validOptions, userRef: 'x'.repeat(129) }, 'option_invalid', /1 to 128/],
+    [{ ...validOptions, consent: 'yes' }, 'option_invalid', /granted/],
+    [{ ...validOptions, loadTimeoutMs: -1 }, 'option_invalid', /milliseconds/],
+    [{ ...validOptions, engine: null }, 'option_invalid', /object/],
+    [
+      { ...validOptions, customData: 'x'.repeat(1_025) },
+      'option_invalid',
+      /at most 1,024 characters/,
+    ],
+    [{ ...validOptions, segments: {} }, 'option_invalid', /at most 20 different strings/],
+    [{ ...validOptions, segments: ['x'.repeat(65)] }, 'option_invalid', /1 to 64 characters/],
+    [{ ...validOptions, muted: 'yes' }, 'option_invalid', /of type boolean; got "yes"/],
+    [{ ...validOptions, publishableKey: 7 }, 'option_invalid', /publishableKey/],
   ])('explains what is wrong with %j', (options, code, message) => {
     const error = errorOf(options);
     expect(error.code).toBe(code);

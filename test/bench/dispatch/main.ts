@@ -14,7 +14,7 @@ import { type Measured, perSecond } from './results.ts';
 
 const startedAt = performance.now();
 const minutes = (): number => (performance.now() - startedAt) / 60_000;
-const say = (text: string): void => console.log(`${minutes().toFixed(1).padStart(5)} min  ${text}`);
+const log = (text: string): void => console.log(`${minutes().toFixed(1).padStart(5)} min  ${text}`);
 
 // Child processes exit with this process only if it exits normally.
 for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => process.exit(130));
@@ -53,7 +53,7 @@ async function measureAll(bench: Bench, { chosen, plan }: CommandLine): Promise<
     const [setting] = contestant.settings;
     const measured: Measured = { contestant, tuning: [], setting: '', rounds: [], crashes: [] };
     if (contestant.name === 'bullmq' && !hasRedis) {
-      say('bullmq is not run: there is no redis-server on this machine.');
+      log('bullmq is not run: there is no redis-server on this machine.');
       entries.push({
         measured: { ...measured, gap: 'not run: no redis-server on this machine' },
         setting,
@@ -69,7 +69,7 @@ async function measureAll(bench: Bench, { chosen, plan }: CommandLine): Promise<
     for (const { measured, setting } of running) {
       const run = await deliver(bench, measured.contestant, setting, plan.count);
       measured.rounds.push(run);
-      say(
+      log(
         `round ${round} of ${plan.rounds}, ${measured.contestant.name}: ${perSecond(run).toFixed(0)} a second`,
       );
     }
@@ -79,7 +79,7 @@ async function measureAll(bench: Bench, { chosen, plan }: CommandLine): Promise<
       const run = await crash(bench, measured.contestant, setting, plan.count);
       measured.crashes.push(run);
       const { doubled, lost } = run.tally;
-      say(
+      log(
         `killed at ${run.arrived}, ${measured.contestant.name}: done after ${(run.recoveryMs / 1_000).toFixed(1)} s, ${lost} lost, ${doubled} doubled`,
       );
     }
@@ -101,7 +101,7 @@ async function tune(
   for (const setting of settings) {
     const rate = perSecond(await deliver(bench, contestant, setting, count));
     tuning.push({ label: setting.label, perSecond: rate });
-    say(`${name}, ${setting.label}: ${rate.toFixed(0)} a second`);
+    log(`${name}, ${setting.label}: ${rate.toFixed(0)} a second`);
     if (rate > highest) [best, highest] = [setting, rate];
   }
   return best;

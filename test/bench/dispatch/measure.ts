@@ -51,19 +51,22 @@ export const deliver = (
   count: number,
 ): Promise<Delivered> =>
   withWarm(bench, contestant, setting, async (opened, worker) => {
-    const look = () => readUsage(processesOf(bench, opened, worker));
+    const readCurrentUsage = () => readUsage(processesOf(bench, opened, worker));
     await bench.receiver.call('begin', opened.secret, 'main');
-    const [before, startedMs] = [look(), performance.now()];
+    const [before, startedMs] = [readCurrentUsage(), performance.now()];
     await opened.producer.call('enqueue', 'main', count);
-    const enqueue = { ms: performance.now() - startedMs, usage: subtract(look(), before) };
+    const enqueue = {
+      ms: performance.now() - startedMs,
+      usage: subtract(readCurrentUsage(), before),
+    };
     // Flush earlier writes now, so that the delivery does not pay for them.
     await checkpoint(bench.postgres);
-    const [beforeStart, allowedMs] = [look(), performance.now()];
+    const [beforeStart, allowedMs] = [readCurrentUsage(), performance.now()];
     await worker.start();
     await within(bench.receiver.call('arrived', count));
     const failed = await untilDone(opened, 20);
     const ms = performance.now() - allowedMs;
-    const usage = subtract(look(), beforeStart);
+    const usage = subtract(readCurrentUsage(), beforeStart);
     return { count, ms, usage, enqueue, failed, tally: await tallyOf(bench, count) };
   });
 

@@ -19,8 +19,8 @@ export async function openReceiver() {
     );
     const signatures = String(request.headers['webhook-signature']).split(' ');
     const isSigned = signatures.some((signature) => {
-      const given = Buffer.from(signature.replace(/^v1,/, ''));
-      return given.length === wanted.length && timingSafeEqual(given, wanted);
+      const actual = Buffer.from(signature.replace(/^v1,/, ''));
+      return actual.length === wanted.length && timingSafeEqual(actual, wanted);
     });
     if (!isSigned) {
       refused += 1;

@@ -97,14 +97,14 @@ async function endpointIn(file: string, child: ChildProcess): Promise<string> {
 }
 
 /** Zombies still count as members of their group until init reaps them. */
-const dyingMs = 150;
+const reapDelayMs = 150;
 
 async function killGroup(child: ChildProcess): Promise<void> {
   const isRunning = child.exitCode === null && child.signalCode === null;
   const exit = isRunning ? once(child, 'exit') : undefined;
   if (child.pid !== undefined && killAll(child.pid)) {
     await exit;
-    for (const endAt = Date.now() + dyingMs; Date.now() < endAt && killAll(child.pid);)
+    for (const endAt = Date.now() + reapDelayMs; Date.now() < endAt && killAll(child.pid);)
       await sleep(10);
   }
   children.delete(child);

@@ -8,7 +8,7 @@ import { createDatabase, type Meter, openMeter } from '../service/meter.ts';
 import { type Options, type Part, formatInteger } from './part.ts';
 
 const concurrency = 16;
-const deciders = 64;
+const decisionConcurrency = 64;
 const budget = 20_000;
 const eventsOfAd = 7;
 /** More than a window needs at the required rate; a faster build ends its window early. */
@@ -91,12 +91,14 @@ async function measureMix(
 
 /** Requests decisions and waits long enough for all ads to be watched. */
 async function decide({ urls, keys }: Cluster, count: number): Promise<Ad[]> {
-  const clients = urls.map((url) => createClient(url, keys.live, deciders / urls.length));
+  const clients = urls.map((url) =>
+    createClient(url, keys.live, decisionConcurrency / urls.length),
+  );
   const all = await Promise.all(
     clients.map((client) =>
       forEach(
         Array.from({ length: Math.ceil(count / clients.length) }),
-        deciders / clients.length,
+        decisionConcurrency / clients.length,
         client.decide,
       ),
     ),

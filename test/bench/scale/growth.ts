@@ -6,7 +6,7 @@ import { createDatabase, type Meter, openMeter } from '../service/meter.ts';
 import { type Part, formatInteger } from './part.ts';
 
 const budget = 1.2;
-const atATime = 100_000;
+const batchSize = 100_000;
 
 /** The cost of a decision in the service and PostgreSQL as the number of stored decisions grows. */
 export const growth: Part = async ({ postgres, ms, quick }) => {
@@ -71,7 +71,7 @@ async function decide({ url, keys }: RunningService, ms: number): Promise<number
 async function fill({ query }: Meter, wanted: number): Promise<void> {
   for (;;) {
     const [row] = await query<{ count: number }>('SELECT count(*)::bigint AS count FROM decisions');
-    const missing = Math.min(wanted - (row?.count ?? 0), atATime);
+    const missing = Math.min(wanted - (row?.count ?? 0), batchSize);
     if (missing <= 0) break;
     const prefix = firstIdAt('decision', Date.now()).slice(0, 14);
     await query(

@@ -11,7 +11,7 @@ import { untilObserved } from '../creative/until-observed.ts';
 let clock: ManualClock;
 let place: HTMLElement;
 let events: string[];
-let leave: AbortController;
+let abortController: AbortController;
 
 beforeEach(() => {
   clock = manualClock();
@@ -19,7 +19,7 @@ beforeEach(() => {
   place.style.width = '320px';
   document.body.replaceChildren(place);
   events = [];
-  leave = new AbortController();
+  abortController = new AbortController();
 });
 
 const show = (take: (signal: AbortSignal) => Promise<ReadyAd | NoAd>) =>
@@ -34,7 +34,7 @@ const show = (take: (signal: AbortSignal) => Promise<ReadyAd | NoAd>) =>
     },
     'lobby',
     place,
-    leave.signal,
+    abortController.signal,
   );
 
 const showMedia = (media: DecisionCreative['media']) =>
@@ -82,7 +82,7 @@ it('reports an impression, and leaves nothing in the page after removal', async 
   await untilObserved(place);
   await clock.advance(1_000);
   expect(events).toEqual(['start', 'impression']);
-  leave.abort();
+  abortController.abort();
   expect(place.childNodes).toHaveLength(0);
   expect(events).toEqual(['start', 'impression', 'close']);
 });

@@ -79,8 +79,8 @@ export async function load(
   decision: FilledDecision,
   options: { clock: Clock; signal: AbortSignal },
 ): Promise<ReadyAd> {
-  const livesMs = Date.parse(decision.expires_at) - Date.parse(decision.issued_at);
-  const expiry = deadlineIn(options.clock, livesMs);
+  const lifetimeMs = Date.parse(decision.expires_at) - Date.parse(decision.issued_at);
+  const expiry = deadlineIn(options.clock, lifetimeMs);
   return { decision, creative: await loadCreative(decision, options), expiry };
 }
 

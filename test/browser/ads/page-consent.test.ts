@@ -213,9 +213,13 @@ describe('Global Privacy Control', () => {
   });
 
   it.each<[name: string, say: () => void, status: string]>([
-    ['consent given under the GDPR', () => openTcfAndSay(tcData([1, 2, 7])), 'granted'],
-    ['TCF where the GDPR does not apply', () => openTcfAndSay(tcData([1, 2, 7], false)), 'denied'],
-    ['GPP without an opt-out', () => openGppAndSay(gppData(2)), 'denied'],
+    ['consent given under the GDPR', () => openTcfAndReply(tcData([1, 2, 7])), 'granted'],
+    [
+      'TCF where the GDPR does not apply',
+      () => openTcfAndReply(tcData([1, 2, 7], false)),
+      'denied',
+    ],
+    ['GPP without an opt-out', () => openGppAndReply(gppData(2)), 'denied'],
   ])('is replaced by %s', (_, say, status) => {
     setGpc(true);
     say();
@@ -231,12 +235,12 @@ describe('Global Privacy Control', () => {
   });
 });
 
-const openTcfAndSay = (data: object): void => {
+const openTcfAndReply = (data: object): void => {
   window.__tcfapi = (command, _version, callback) => {
     if (command === 'addEventListener') callback(data, true);
   };
 };
-const openGppAndSay = (data: object): void => {
+const openGppAndReply = (data: object): void => {
   window.__gpp = (command, callback) => {
     if (command === 'addEventListener') callback(data, true);
   };

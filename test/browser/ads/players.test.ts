@@ -29,8 +29,12 @@ function game() {
       ...options,
     });
     open.push(ads);
-    const got: EarnedReward[] = [];
-    return { ads, got, listen: () => ads.on('reward', (reward) => void got.push(reward)) };
+    const received: EarnedReward[] = [];
+    return {
+      ads,
+      received,
+      listen: () => ads.on('reward', (reward) => void received.push(reward)),
+    };
   };
   return { service, requests, start };
 }
@@ -46,19 +50,19 @@ it('delivers a reward only to the player on the device who earned it', async () 
   expect((await second.ads.rewardStatus(decisionId)).state).toBe('none');
   expect(second.ads.diagnostics().rewards).toMatchObject({ pending: 0, undelivered: 0 });
   second.ads.setUser({ userRef: 'ann' });
-  await eventually(() => expect(second.got).toMatchObject([{ decisionId, userRef: 'ann' }]));
+  await eventually(() => expect(second.received).toMatchObject([{ decisionId, userRef: 'ann' }]));
 });
 
 it('distinguishes children by user references that never leave the device', async () => {
   const { requests, start } = game();
-  const { ads, got, listen } = start({ userRef: 'ann', childDirected: true });
+  const { ads, received, listen } = start({ userRef: 'ann', childDirected: true });
   await ads.showRewarded('revive');
   ads.setUser({ userRef: 'bob' });
   listen();
   expect(await ads.rewards()).toEqual([]);
   await ads.preload('revive');
   ads.setUser({ userRef: 'ann' });
-  await eventually(() => expect(got).toMatchObject([{ userRef: 'ann' }]));
+  await eventually(() => expect(received).toMatchObject([{ userRef: 'ann' }]));
   const names = requests.map(({ user_ref: name = '' }) => name);
   expect(names).toEqual([expect.stringMatching(/^child-/), expect.stringMatching(/^child-/)]);
   expect(names[0]).not.toBe(names[1]);
@@ -76,7 +80,7 @@ it('distinguishes children by user tokens from a function, which are never sent'
   second.listen();
   expect(await second.ads.rewards()).toEqual([]);
   second.ads.setUser({ userToken: ann });
-  await eventually(() => expect(second.got).toMatchObject([{ decisionId, userRef: 'ann' }]));
+  await eventually(() => expect(second.received).toMatchObject([{ decisionId, userRef: 'ann' }]));
   expect(requests[0]).not.toHaveProperty('user_token');
 });
 
@@ -90,18 +94,18 @@ it('identifies the player by a user token and waits for the function that return
   second.listen();
   expect(await second.ads.rewards()).toEqual([]);
   session.resolve(await tokenFor('ann'));
-  await eventually(() => expect(second.got).toMatchObject([{ decisionId, userRef: 'ann' }]));
+  await eventually(() => expect(second.received).toMatchObject([{ decisionId, userRef: 'ann' }]));
 });
 
 it('switches players when a user token names another one', async () => {
   const { start } = game();
   let token = await tokenFor('ann');
-  const { ads, got, listen } = start({ userToken: () => token });
+  const { ads, received, listen } = start({ userToken: () => token });
   await ads.showRewarded('revive');
   token = await tokenFor('bob');
   const { decisionId } = await ads.showRewarded('revive');
   listen();
-  await eventually(() => expect(got).toMatchObject([{ decisionId, userRef: 'bob' }]));
+  await eventually(() => expect(received).toMatchObject([{ decisionId, userRef: 'bob' }]));
 });
 
 it('requests ads for the new player immediately and drops those preloaded for the old one', async () => {
@@ -122,7 +126,7 @@ it('requests ads for the new player immediately and drops those preloaded for th
 
 it('attributes the ad on the screen to the player who started it', async () => {
   const { start } = game();
-  const { ads, got, listen } = start({ userRef: 'ann' });
+  const { ads, received, listen } = start({ userRef: 'ann' });
   listen();
   const { outcome } = await ads.showRewarded('revive', {
     onOpen: () => ads.setUser({ userRef: 'bob' }),
@@ -130,16 +134,16 @@ it('attributes the ad on the screen to the player who started it', async () => {
   expect(outcome).toBe('rewarded');
   expect(await ads.rewards()).toEqual([]);
   ads.setUser({ userRef: 'ann' });
-  await eventually(() => expect(got).toMatchObject([{ userRef: 'ann' }]));
+  await eventually(() => expect(received).toMatchObject([{ userRef: 'ann' }]));
 });
 
 it('transfers a guest’s rewards to the account they sign in to', async () => {
   const { start } = game();
-  const { ads, got, listen } = start({ userRef: 'guest' });
+  const { ads, received, listen } = start({ userRef: 'guest' });
   await ads.showRewarded('revive');
   ads.setUser({ userRef: 'ann' }, { transferRewards: true });
   listen();
-  await eventually(() => expect(got).toMatchObject([{ userRef: 'guest' }]));
+  await eventually(() => expect(received).toMatchObject([{ userRef: 'guest' }]));
   await eventually(async () => expect(await ads.rewards()).toEqual([]));
 });
 
@@ -174,7 +178,7 @@ it('adopts rewards stored under an earlier publishable key and delivers them onc
   revoked = false;
   const after = start({ userRef: 'ann', serviceUrl, publishableKey: freshKey() });
   after.listen();
-  await eventually(() => expect(after.got).toMatchObject([{ decisionId, userRef: 'ann' }]));
+  await eventually(() => expect(after.received).toMatchObject([{ decisionId, userRef: 'ann' }]));
   expect(service.events.map(({ type }) => type)).toContain('complete');
 });
 
@@ -232,16 +236,16 @@ it('keeps the reward of a server-side decision for the player whom the later tok
   second.listen();
   expect(await second.ads.rewards()).toEqual([]);
   second.ads.setUser({ userRef: 'ann' });
-  await eventually(() => expect(second.got).toMatchObject([{ decisionId, userRef: 'ann' }]));
+  await eventually(() => expect(second.received).toMatchObject([{ decisionId, userRef: 'ann' }]));
 });
 
 it('keeps that reward for the named player even if another player signs in before the token arrives', async () => {
-  const { ads, decisionId, got, listen, session } = await showBeforeIdentified(game());
+  const { ads, decisionId, received, listen, session } = await showBeforeIdentified(game());
   ads.setUser({ userRef: 'bob' });
   listen();
   expect(await ads.rewards()).toEqual([]);
   session.resolve(await tokenFor('ann'));
   expect(await ads.rewards()).toEqual([]);
   ads.setUser({ userRef: 'ann' });
-  await eventually(() => expect(got).toMatchObject([{ decisionId, userRef: 'ann' }]));
+  await eventually(() => expect(received).toMatchObject([{ decisionId, userRef: 'ann' }]));
 });

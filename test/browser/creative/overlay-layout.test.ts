@@ -9,7 +9,7 @@ let shown: Awaited<ReturnType<typeof openWith>>;
 afterEach(() => shown.end());
 
 /** Lists texts and controls that a player could not read or reach. */
-function flaws(): string[] {
+function findFlaws(): string[] {
   const problems: string[] = [];
   const visible = [...(shown.dialog?.querySelectorAll<HTMLElement>('*') ?? [])].filter((element) =>
     element.checkVisibility({ visibilityProperty: true }),
@@ -55,7 +55,7 @@ describe.each([
         });
         make(shown.opened);
         shown.root?.getAnimations().forEach((animation) => animation.finish());
-        expect(flaws(), look).toEqual([]);
+        expect(findFlaws(), look).toEqual([]);
         if (look === 'on the end card') expect(canBeHit('.end button'), look).toBe(true);
         if (look === 'asking whether to close')
           expect(canBeHit('.ask button:last-child'), look).toBe(true);
@@ -90,7 +90,7 @@ describe.each([
         opened.setMuted(true);
         opened.progress(5_000, 12_000);
         root?.getAnimations().forEach((animation) => animation.finish());
-        expect(flaws(), at).toEqual([]);
+        expect(findFlaws(), at).toEqual([]);
         for (const control of ['.skip', '.icon a', 'footer a', 'button.mute', 'button.close'])
           expect(canBeHit(control), `${control}, ${at}`).toBe(true);
         opened.promptTap(true);
@@ -182,7 +182,7 @@ it.each([
   await page.viewport(width, height);
   shown = await openWith(image, 'en');
   shown.opened.allowClose();
-  expect(flaws()).toEqual([]);
+  expect(findFlaws()).toEqual([]);
   const { height: control } = shown.shown('button.close')?.getBoundingClientRect() ?? new DOMRect();
   expect(control).toBeGreaterThanOrEqual(height / 30);
   const { height: picture } =
@@ -193,7 +193,7 @@ it.each([
 it('updates the layout when the screen is rotated, during an ad and between two', async () => {
   const cardPadding = async () => {
     const card = shown.shown('.end .card') as Element;
-    await eventually(() => expect(flaws()).toEqual([]));
+    await eventually(() => expect(findFlaws()).toEqual([]));
     return parseFloat(getComputedStyle(card).paddingTop);
   };
   const open = async () => {

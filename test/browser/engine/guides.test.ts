@@ -29,9 +29,9 @@ const options = () => ({
   fetch: service.fetch,
 });
 
-const clean: (() => void)[] = [];
+const cleanUps: (() => void)[] = [];
 afterEach(() => {
-  for (const end of clean.splice(0)) end();
+  for (const end of cleanUps.splice(0)) end();
 });
 
 /** Every line of code in a guide that names its source file, without indentation. */
@@ -85,7 +85,7 @@ async function runModule<Exports>(code = '', guide: object): Promise<Exports> {
 
 it('the code of the Phaser guide, run as JavaScript, credits coins for an ad', async () => {
   const game = await startPhaserGame(options());
-  clean.push(() => game.destroy(true));
+  cleanUps.push(() => game.destroy(true));
   await eventually(() =>
     expect(document.querySelector('canvas button')?.textContent).toBe('Watch an ad'),
   );
@@ -109,7 +109,7 @@ it('the game of the canvas guide pauses during an ad and credits coins for it', 
   if (!context) throw new Error('This browser draws.');
   const write = vi.spyOn(context, 'fillText');
   const ads = startCanvasGame(canvas, options());
-  clean.push(() => ads.destroy());
+  cleanUps.push(() => ads.destroy());
   await eventually(() => expect(write).toHaveBeenCalled());
   const shown = new Promise<void>((resolve) => {
     ads.on('start', () => {

@@ -83,8 +83,8 @@ test('a lock that is released before it is acquired is never acquired', async ()
 });
 
 test('reports the page’s lifecycle from the browser’s events until it is unsubscribed', () => {
-  const moments: PageTransition[] = [];
-  const off = browserPageLifecycle.onTransition((moment) => moments.push(moment));
+  const transitions: PageTransition[] = [];
+  const off = browserPageLifecycle.onTransition((moment) => transitions.push(moment));
   dispatchEvent(new PageTransitionEvent('pagehide', { persisted: true }));
   dispatchEvent(new PageTransitionEvent('pageshow', { persisted: true }));
   dispatchEvent(new PageTransitionEvent('pageshow', { persisted: false }));
@@ -92,10 +92,10 @@ test('reports the page’s lifecycle from the browser’s events until it is uns
   document.dispatchEvent(new Event('resume'));
   document.dispatchEvent(new Event('visibilitychange'));
   const now = document.visibilityState === 'visible' ? 'visible' : 'hidden';
-  expect(moments).toEqual(['leaving', 'returned', 'frozen', 'returned', now]);
+  expect(transitions).toEqual(['leaving', 'returned', 'frozen', 'returned', now]);
   off();
   document.dispatchEvent(new Event('freeze'));
-  expect(moments).toHaveLength(5);
+  expect(transitions).toHaveLength(5);
 });
 
 test('a message reaches the other tabs and not its own', async () => {

@@ -12,14 +12,14 @@ describe.each(phaserVersions)('a delivery to a game in Phaser $version', ({ load
   let idleListeners: number;
   let step = 0;
   let isRendering = false;
-  let handed: { name: number; step: number; isRendering: boolean }[];
+  let deliveries: { name: number; step: number; isRendering: boolean }[];
 
   beforeAll(async () => {
     library = await load();
   });
   beforeEach(async () => {
     ({ game, end } = await bootGame(library));
-    [step, isRendering, handed] = [0, false, []];
+    [step, isRendering, deliveries] = [0, false, []];
     game.events.on('prestep', () => (step += 1));
     game.events.on('prerender', () => (isRendering = true));
     game.events.on('postrender', () => (isRendering = false));
@@ -33,12 +33,12 @@ describe.each(phaserVersions)('a delivery to a game in Phaser $version', ({ load
 
   const push = (count: number): void => {
     for (let name = 0; name < count; name += 1)
-      queue.push(() => handed.push({ name, step, isRendering }));
+      queue.push(() => deliveries.push({ name, step, isRendering }));
   };
-  const names = () => handed.map(({ name }) => name);
+  const names = () => deliveries.map(({ name }) => name);
   const firstTen = Array.from({ length: 10 }, (_, name) => name);
   async function waitForDeliveries(count: number): Promise<void> {
-    while (handed.length < count) await nextStep(game);
+    while (deliveries.length < count) await nextStep(game);
     await nextStep(game);
   }
 
@@ -46,9 +46,9 @@ describe.each(phaserVersions)('a delivery to a game in Phaser $version', ({ load
     push(10);
     await waitForDeliveries(10);
     expect(names()).toEqual(firstTen);
-    const first = handed[0]?.step ?? 0;
-    expect(handed.map((each) => each.step - first)).toEqual([0, 0, 0, 0, 1, 1, 1, 1, 2, 2]);
-    expect(handed.some((each) => each.isRendering)).toBe(false);
+    const first = deliveries[0]?.step ?? 0;
+    expect(deliveries.map((each) => each.step - first)).toEqual([0, 0, 0, 0, 1, 1, 1, 1, 2, 2]);
+    expect(deliveries.some((each) => each.isRendering)).toBe(false);
     expect(game.events.listenerCount('step')).toBe(idleListeners);
   });
 
@@ -56,7 +56,7 @@ describe.each(phaserVersions)('a delivery to a game in Phaser $version', ({ load
     game.pause();
     push(10);
     await frames(5);
-    expect(handed).toEqual([]);
+    expect(deliveries).toEqual([]);
     game.resume();
     await waitForDeliveries(10);
     expect(names()).toEqual(firstTen);
@@ -66,7 +66,7 @@ describe.each(phaserVersions)('a delivery to a game in Phaser $version', ({ load
     game.loop.sleep();
     push(10);
     await frames(5);
-    expect(handed).toEqual([]);
+    expect(deliveries).toEqual([]);
     game.loop.wake();
     await waitForDeliveries(10);
     expect(names()).toEqual(firstTen);

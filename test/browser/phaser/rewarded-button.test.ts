@@ -44,7 +44,7 @@ describe.each(phaserVersions)('the button in Phaser $version', ({ load }) => {
       onResult: (result) => results.push(result),
     });
   const element = () => running.game.canvas.querySelector('button');
-  const says = (text: string | RegExp) =>
+  const expectLabel = (text: string | RegExp) =>
     eventually(() => expect(element()?.textContent).toMatch(text));
   const drawnText = (button: Phaser.GameObjects.Container) =>
     (button.list[1] as Phaser.GameObjects.Text).text;
@@ -53,7 +53,7 @@ describe.each(phaserVersions)('the button in Phaser $version', ({ load }) => {
     const button = add();
     expect(element()?.textContent).toBe('Loading …');
     expect(element()?.ariaDisabled).toBe('true');
-    await says('Watch an ad');
+    await expectLabel('Watch an ad');
     expect(element()?.ariaDisabled).toBe('false');
     expect(drawnText(button)).toBe('Watch an ad');
     expect(service.requested).toEqual(['revive']);
@@ -61,12 +61,12 @@ describe.each(phaserVersions)('the button in Phaser $version', ({ load }) => {
 
   it('shows the ad when clicked, emits the result, and preloads the next', async () => {
     add();
-    await says('Watch an ad');
+    await expectLabel('Watch an ad');
     await nextStep(running.game);
     await userEvent.click(running.game.canvas);
     await eventually(() => expect(results).toHaveLength(1));
     expect(results[0]?.outcome).toBe('rewarded');
-    await says('Watch an ad');
+    await expectLabel('Watch an ad');
     expect(service.requested).toEqual(['revive', 'revive']);
   });
 
@@ -76,7 +76,7 @@ describe.each(phaserVersions)('the button in Phaser $version', ({ load }) => {
       let keydowns = 0;
       running.scene.input.keyboard?.createCursorKeys();
       add();
-      await says('Watch an ad');
+      await expectLabel('Watch an ad');
       await userEvent.tab();
       expect(document.activeElement).toBe(element());
       running.scene.input.keyboard?.on('keydown', () => (keydowns += 1));
@@ -89,7 +89,7 @@ describe.each(phaserVersions)('the button in Phaser $version', ({ load }) => {
 
   it('offers no ad after the plugin is stopped', async () => {
     add();
-    await says('Watch an ad');
+    await expectLabel('Watch an ad');
     running.scene.ads.stop();
     expect(element()?.textContent).toBe('No ad now');
     expect(element()?.ariaDisabled).toBe('true');
@@ -111,11 +111,11 @@ describe.each(phaserVersions)('the button in Phaser $version', ({ load }) => {
     const texts: (string | null)[] = [];
     const observer = new MutationObserver(() => texts.push(element()?.textContent ?? null));
     observer.observe(element() as Element, { childList: true });
-    await says(/^Next ad in 0:0[23]$/);
+    await expectLabel(/^Next ad in 0:0[23]$/);
     service.respond = () => picture(200);
     element()?.click();
     expect(results).toEqual([]);
-    await says('Watch an ad');
+    await expectLabel('Watch an ad');
     observer.disconnect();
     expect(texts).toContain('Next ad in 0:01');
     expect(results).toEqual([]);
@@ -127,18 +127,18 @@ describe.each(phaserVersions)('the button in Phaser $version', ({ load }) => {
     const blocked = { status: 'blocked', reason: 'cooldown' } as const;
     service.respond = () => ({ ...blocked, retry_at: new Date(retryAt).toISOString() });
     add();
-    await says(/^Next ad in 0:0[12]$/);
+    await expectLabel(/^Next ad in 0:0[12]$/);
     service.respond = () => picture(200);
     running.scene.scene.pause();
     await eventually(() => expect(Date.now()).toBeGreaterThan(retryAt));
     running.scene.scene.resume();
-    await says('Watch an ad');
+    await expectLabel('Watch an ad');
   });
 
   it('shows that no ad is available', async () => {
     service.respond = () => ({ status: 'no_fill', reason: 'no_candidates' });
     const button = add();
-    await says('No ad now');
+    await expectLabel('No ad now');
     expect(drawnText(button)).toBe('No ad now');
   });
 
@@ -146,7 +146,7 @@ describe.each(phaserVersions)('the button in Phaser $version', ({ load }) => {
     service.respond = () => new Response('', { status: 503 });
     add();
     add();
-    await says('No ad now');
+    await expectLabel('No ad now');
     const requests = service.requested.length;
     for (let step = 0; step < 5; step += 1) await nextStep(running.game);
     expect(service.requested).toHaveLength(requests);
@@ -162,7 +162,7 @@ describe.each(phaserVersions)('the button in Phaser $version', ({ load }) => {
     start(running, locale);
     const button = add();
     expect(drawnText(button)).toBe('Loading …');
-    await says(text);
+    await expectLabel(text);
     expect(drawnText(button)).toBe(drawn);
     const shown = element() as HTMLElement;
     expect([shown.lang, getComputedStyle(shown).direction]).toEqual([
@@ -178,18 +178,18 @@ describe.each(phaserVersions)('the button in Phaser $version', ({ load }) => {
       y: 60,
       label: ({ state }) => (state === 'ready' ? 'Weiterleben' : '…'),
     });
-    await says('Weiterleben');
+    await expectLabel('Weiterleben');
   });
 
   it('is destroyed with its scene and created again with it', async () => {
     const { scene } = running;
     const listeners = () => running.game.canvas.querySelectorAll('button').length;
     add();
-    await says('Watch an ad');
+    await expectLabel('Watch an ad');
     scene.scene.restart();
     await eventually(() => expect(listeners()).toBe(0));
     add();
-    await says('Watch an ad');
+    await expectLabel('Watch an ad');
     expect(listeners()).toBe(1);
   });
 
@@ -200,7 +200,7 @@ describe.each(phaserVersions)('the button in Phaser $version', ({ load }) => {
       running.scene.ads.on('result', (_placement, result) => resolve(result));
     });
     const started = new Promise<void>((resolve) => running.scene.ads.on('start', () => resolve()));
-    await says('Watch an ad');
+    await expectLabel('Watch an ad');
     element()?.click();
     await started;
     button.destroy();

@@ -36,10 +36,10 @@ const tabs: ReturnType<typeof openTabOf>[] = [];
 function openTabWithKey(key: 'old' | 'new', clock = systemClock) {
   const tab = openTabOf(`${nameOf(key)}:rewards`, clock);
   tabs.push(tab);
-  const got: string[] = [];
+  const received: string[] = [];
   const listen = () =>
-    tab.rewards.onReward(({ decisionId }: EarnedReward) => void got.push(decisionId));
-  return { ...tab, got, listen };
+    tab.rewards.onReward(({ decisionId }: EarnedReward) => void received.push(decisionId));
+  return { ...tab, received, listen };
 }
 
 const eventsUnder = (key: 'old' | 'new') =>
@@ -113,14 +113,14 @@ test('events and rewards of an earlier key are adopted', async () => {
   expect(await stored('old')).toEqual([]);
   expect((await stored('new')).map((value) => JSON.stringify(value))).toHaveLength(4);
 
-  const { rewards, got, listen } = openTabWithKey('new');
+  const { rewards, received, listen } = openTabWithKey('new');
   listen();
-  await eventually(() => expect(got).toEqual(['dec_1']));
+  await eventually(() => expect(received).toEqual(['dec_1']));
   expect(await rewards.list()).toMatchObject([{ decisionId: 'dec_2', state: 'pending' }]);
   const back = openTabWithKey('old');
   back.listen();
   expect(await back.rewards.list()).toEqual([]);
-  expect(back.got).toEqual([]);
+  expect(back.received).toEqual([]);
 });
 
 test.each([rejected('token_invalid'), rejected('environment_mismatch')])(
@@ -199,11 +199,11 @@ test('an open tab with the old key does not deliver a reward again', async () =>
   await page().adopt();
   // In the cache of this tab, the reward is still due; in the database, it is not.
   old.listen();
-  const { got, listen } = openTabWithKey('new');
+  const { received, listen } = openTabWithKey('new');
   listen();
-  await eventually(() => expect(got).toEqual(['dec_1']));
+  await eventually(() => expect(received).toEqual(['dec_1']));
   await eventually(async () => expect(await old.rewards.list()).toEqual([]));
-  expect(old.got).toEqual([]);
+  expect(old.received).toEqual([]);
 });
 
 test('a reward that a tab with the old key is delivering is not moved', async () => {

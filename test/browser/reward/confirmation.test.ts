@@ -54,19 +54,19 @@ test('long-polls the service, backs off, and stops when nothing is pending', asy
 test('a reward that is earned hours later is still delivered by a page that stayed open', async () => {
   const clock = manualClock();
   const { rewards, responses } = openTab(clock, undefined, withoutDatabaseTimeouts(clock));
-  const handed: EarnedReward[] = [];
-  rewards.onReward((reward) => void handed.push(reward));
+  const delivered: EarnedReward[] = [];
+  rewards.onReward((reward) => void delivered.push(reward));
   await watch(rewards, 'dec_1');
   for (let hour = 0; hour < 5; hour++) {
     responses.push({ kind: 'ok', body: { id: 'dec_1', state: 'pending' } });
     await clock.advance(3_600_000);
     await eventually(() => expect(clock.timers()).toBe(1));
   }
-  expect(handed).toEqual([]);
+  expect(delivered).toEqual([]);
   expect(rewards.diagnostics().pending).toBe(1);
   responses.unshift({ kind: 'ok', body: earned('dec_1') });
   await clock.advance(3_600_000);
-  await eventually(() => expect(handed).toMatchObject([{ decisionId: 'dec_1' }]));
+  await eventually(() => expect(delivered).toMatchObject([{ decisionId: 'dec_1' }]));
 });
 
 test('a long poll ends when the status arrives another way', async () => {
@@ -91,11 +91,11 @@ test('pending rewards are polled again after a reload', async () => {
   const clock = manualClock();
   const { rewards, responses } = openTab(clock, undefined, withoutDatabaseTimeouts(clock));
   responses.push({ kind: 'ok', body: earned('dec_1') });
-  const handed = new Promise<EarnedReward>((resolve) => rewards.onReward(resolve));
+  const deliveredReward = new Promise<EarnedReward>((resolve) => rewards.onReward(resolve));
   await eventually(() => expect(rewards.diagnostics().pending).toBe(1));
   await eventually(() => expect(clock.timers()).toBe(1));
   await clock.advance(1_500);
-  expect(await handed).toMatchObject({ decisionId: 'dec_1' });
+  expect(await deliveredReward).toMatchObject({ decisionId: 'dec_1' });
 });
 
 test('destroy settles all promises and leaves no timer', async () => {

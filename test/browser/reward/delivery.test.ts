@@ -7,42 +7,44 @@ import { decision, earn, earned, openTab, watch } from './open-tab.ts';
 
 test('delivers an earned reward once, even after a reload', async () => {
   const { rewards } = openTab();
-  const got: EarnedReward[] = [];
-  rewards.onReward((reward) => void got.push(reward));
+  const received: EarnedReward[] = [];
+  rewards.onReward((reward) => void received.push(reward));
   await watch(rewards, 'dec_1');
   expect(await rewards.list()).toMatchObject([{ decisionId: 'dec_1', state: 'pending' }]);
   await rewards.settle([earned('dec_1')]);
   await rewards.settle([earned('dec_1')]);
   await eventually(async () => expect(await rewards.list()).toEqual([]));
   const reward = { type: 'coins', amount: 10 };
-  expect(got).toEqual([{ decisionId: 'dec_1', placement: 'revive', reward, receipt: 'jws' }]);
+  expect(received).toEqual([{ decisionId: 'dec_1', placement: 'revive', reward, receipt: 'jws' }]);
   rewards.destroy();
   const next = openTab().rewards;
-  next.onReward((again) => void got.push(again));
+  next.onReward((again) => void received.push(again));
   expect(await next.status('dec_1')).toMatchObject({ state: 'earned', receipt: 'jws' });
   expect(await next.list()).toEqual([]);
-  expect(got).toHaveLength(1);
+  expect(received).toHaveLength(1);
 });
 
 test('showing a decision again earns no second reward', async () => {
   const { rewards } = openTab();
-  const got: string[] = [];
-  rewards.onReward(({ decisionId }) => void got.push(decisionId));
+  const received: string[] = [];
+  rewards.onReward(({ decisionId }) => void received.push(decisionId));
   for (let shows = 1; shows <= 2; shows += 1) {
     await watch(rewards, 'dec_1');
     await rewards.settle([earned('dec_1')]);
     await eventually(async () => expect(await rewards.list()).toEqual([]));
   }
   expect(await rewards.confirmation('dec_1', 0)).toMatchObject({ state: 'earned' });
-  expect(got).toEqual(['dec_1']);
+  expect(received).toEqual(['dec_1']);
 });
 
 test('a reward that was earned before there was a handler is delivered after a reload', async () => {
   const { rewards } = openTab();
   await earn(rewards, 'dec_1');
   rewards.destroy();
-  const handed = new Promise<EarnedReward>((resolve) => openTab().rewards.onReward(resolve));
-  expect(await handed).toMatchObject({ decisionId: 'dec_1' });
+  const deliveredReward = new Promise<EarnedReward>((resolve) =>
+    openTab().rewards.onReward(resolve),
+  );
+  expect(await deliveredReward).toMatchObject({ decisionId: 'dec_1' });
 });
 
 test('a reward whose handler is running while the SDK is destroyed counts as delivered', async () => {

@@ -47,41 +47,41 @@ test('waits for the promise of a handler, and keeps the order', async () => {
 test('a handler that fails does not delay later rewards', async () => {
   const clock = manualClock();
   const { rewards } = openTab(clock, undefined, withoutDatabaseTimeouts(clock));
-  const got: string[] = [];
+  const received: string[] = [];
   rewards.onReward(({ decisionId }) => {
-    if (decisionId === 'dec_1' && !got.includes('dec_2')) throw new Error('not yet');
-    got.push(decisionId);
+    if (decisionId === 'dec_1' && !received.includes('dec_2')) throw new Error('not yet');
+    received.push(decisionId);
   });
   await watch(rewards, 'dec_1');
   await watch(rewards, 'dec_2');
   await rewards.settle([earned('dec_1'), earned('dec_2')]);
-  await eventually(() => expect(got).toEqual(['dec_2']));
+  await eventually(() => expect(received).toEqual(['dec_2']));
   await eventually(() => expect(clock.timers()).toBe(1));
   await clock.advance(1_000);
   await eventually(() => expect(rewards.diagnostics().undelivered).toBe(0));
-  expect(got).toEqual(['dec_2', 'dec_1']);
+  expect(received).toEqual(['dec_2', 'dec_1']);
 });
 
 test('a handler that does not settle delays nothing, and is not called again on this page', async () => {
   const clock = manualClock();
   const { rewards, page } = openTab(clock, undefined, withoutDatabaseTimeouts(clock));
   const saved = deferred();
-  const got: string[] = [];
+  const received: string[] = [];
   rewards.onReward(async ({ decisionId }) => {
-    got.push(decisionId);
+    received.push(decisionId);
     if (decisionId === 'dec_1') await saved.promise;
   });
   await watch(rewards, 'dec_1');
   await watch(rewards, 'dec_2');
   await rewards.settle([earned('dec_1'), earned('dec_2')]);
-  await eventually(() => expect(got).toEqual(['dec_1']));
+  await eventually(() => expect(received).toEqual(['dec_1']));
   await clock.advance(claimMs);
   await eventually(() => expect(rewards.diagnostics().undelivered).toBe(1));
-  expect(got).toEqual(['dec_1', 'dec_2']);
+  expect(received).toEqual(['dec_1', 'dec_2']);
   page.emit('visible');
   await rewards.list();
   await clock.advance(3_600_000);
-  expect(got).toEqual(['dec_1', 'dec_2']);
+  expect(received).toEqual(['dec_1', 'dec_2']);
   saved.resolve();
   await eventually(() => expect(rewards.diagnostics().undelivered).toBe(0));
   expect(clock.timers()).toBe(0);

@@ -10,9 +10,9 @@ import { withoutDatabaseTimeouts, earn, earned, ledgerStore, openTab, watch } fr
 /** A tab of this player, with the rewards that its game received. */
 function tabOf(playerRef: string | null) {
   const tab = openTab(undefined, undefined, undefined, playerRef);
-  const got: EarnedReward[] = [];
-  tab.rewards.onReward((reward) => void got.push(reward));
-  return { ...tab, got, ids: () => got.map(({ decisionId }) => decisionId) };
+  const received: EarnedReward[] = [];
+  tab.rewards.onReward((reward) => void received.push(reward));
+  return { ...tab, received, ids: () => received.map(({ decisionId }) => decisionId) };
 }
 
 test('a reward is not delivered to another player on this device, and waits for the player who earned it', async () => {
@@ -34,7 +34,7 @@ test('a reward is not delivered to another player on this device, and waits for 
 
   const back = tabOf('ann');
   await eventually(() => expect(back.ids()).toEqual(['dec_1', 'dec_2']));
-  expect(back.got).toMatchObject([{ userRef: 'ann' }, { userRef: 'ann' }]);
+  expect(back.received).toMatchObject([{ userRef: 'ann' }, { userRef: 'ann' }]);
 });
 
 test('pending rewards of another player are not polled', async () => {
@@ -59,21 +59,21 @@ test('an entry of an older release, without a player, is delivered to the curren
   delete entry['heldFor'];
   await promisifyRequest(store.put(entry, 'dec_1'));
   close();
-  const { got } = tabOf('bob');
-  await eventually(() => expect(got).toMatchObject([{ decisionId: 'dec_1' }]));
-  expect(got[0]).not.toHaveProperty('userRef');
+  const { received } = tabOf('bob');
+  await eventually(() => expect(received).toMatchObject([{ decisionId: 'dec_1' }]));
+  expect(received[0]).not.toHaveProperty('userRef');
 });
 
 test('while the player is not identified nothing is delivered, and the token function is called', async () => {
   const before = openTab();
   await earn(before.rewards, 'dec_1', 'ann');
   before.rewards.destroy();
-  const { rewards, got, identify, identifyCalls } = tabOf(null);
+  const { rewards, received, identify, identifyCalls } = tabOf(null);
   await eventually(() => expect(identifyCalls()).toBe(1));
   expect(await rewards.list()).toEqual([]);
-  expect(got).toEqual([]);
+  expect(received).toEqual([]);
   await identify('ann');
-  await eventually(() => expect(got).toMatchObject([{ decisionId: 'dec_1', userRef: 'ann' }]));
+  await eventually(() => expect(received).toMatchObject([{ decisionId: 'dec_1', userRef: 'ann' }]));
 });
 
 test('without rewards, the token function is not called', async () => {
@@ -84,12 +84,12 @@ test('without rewards, the token function is not called', async () => {
 });
 
 test('a guest’s rewards wait for the guest when a player signs in', async () => {
-  const { rewards, got, ids, setPlayer } = tabOf('guest');
+  const { rewards, received, ids, setPlayer } = tabOf('guest');
   await watch(rewards, 'dec_1', 'guest');
   await setPlayer('ann');
   await rewards.settle([earned('dec_1')]);
   expect(await rewards.list()).toEqual([]);
-  expect(got).toEqual([]);
+  expect(received).toEqual([]);
   await setPlayer('guest');
   await eventually(() => expect(ids()).toEqual(['dec_1']));
 });
@@ -98,7 +98,7 @@ test('transferred rewards are delivered to the new player and name the player wh
   const frozen = openTab(undefined, undefined, undefined, 'guest');
   await earn(frozen.rewards, 'dec_1', 'guest');
   frozen.rewards.destroy();
-  const { rewards, got, ids, setPlayer, stopFrames, frames } = tabOf('guest');
+  const { rewards, received, ids, setPlayer, stopFrames, frames } = tabOf('guest');
   stopFrames();
   await watch(rewards, 'dec_2', 'guest');
   await eventually(() => expect(frames).toHaveLength(1));
@@ -110,7 +110,7 @@ test('transferred rewards are delivered to the new player and name the player wh
     frames.splice(0).forEach((frame) => frame());
     expect(ids()).toEqual(['dec_1', 'dec_2']);
   });
-  expect(got).toMatchObject([{ userRef: 'guest' }, { userRef: 'guest' }]);
+  expect(received).toMatchObject([{ userRef: 'guest' }, { userRef: 'guest' }]);
   await setPlayer('guest');
   expect(await rewards.list()).toEqual([]);
 });
@@ -126,22 +126,22 @@ test('rewards are transferred as soon as a user token identifies the new player'
 });
 
 test('a transferred reward is delivered once, even if another tab delivers it to the guest meanwhile', async () => {
-  const handed: string[] = [];
+  const deliveredTo: string[] = [];
   const saving = deferred();
   const guest = openTab(undefined, undefined, undefined, 'guest');
   guest.rewards.onReward(async () => {
-    handed.push('guest');
+    deliveredTo.push('guest');
     await saving.promise;
   });
   await earn(guest.rewards, 'dec_1', 'guest');
-  await eventually(() => expect(handed).toEqual(['guest']));
+  await eventually(() => expect(deliveredTo).toEqual(['guest']));
   const other = openTab(undefined, undefined, undefined, 'guest');
-  other.rewards.onReward(() => void handed.push('ann'));
+  other.rewards.onReward(() => void deliveredTo.push('ann'));
   await other.setPlayer('ann', true);
   expect(await other.rewards.list()).toMatchObject([{ decisionId: 'dec_1' }]);
   saving.resolve();
   await eventually(async () => expect(await other.rewards.list()).toEqual([]));
-  expect(handed).toEqual(['guest']);
+  expect(deliveredTo).toEqual(['guest']);
 });
 
 test('a delivery in progress is finished when the player changes', async () => {

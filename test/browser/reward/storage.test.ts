@@ -12,13 +12,13 @@ test('a reward is delivered once even if the database can be read but not writte
   vi.spyOn(IDBObjectStore.prototype, 'put').mockImplementation(() => {
     throw new DOMException('full', 'QuotaExceededError');
   });
-  const got: string[] = [];
-  rewards.onReward(({ decisionId }) => void got.push(decisionId));
+  const received: string[] = [];
+  rewards.onReward(({ decisionId }) => void received.push(decisionId));
   await eventually(() => expect(rewards.diagnostics().undelivered).toBe(0));
   expect(rewards.diagnostics().storage).toBe('memory');
   await rewards.list();
   expect(await rewards.list()).toEqual([]);
-  expect(got).toEqual(['dec_1']);
+  expect(received).toEqual(['dec_1']);
   vi.restoreAllMocks();
   await rewards.track(decision('dec_2'));
   expect(rewards.diagnostics().storage).toBe('indexeddb');
@@ -26,23 +26,23 @@ test('a reward is delivered once even if the database can be read but not writte
 
 test('a tab whose write failed does not deliver a reward that another tab has delivered', async () => {
   const [first, second] = [openTab(), openTab()];
-  const got: string[] = [];
+  const received: string[] = [];
   await first.rewards.track(decision('dec_1'));
   const full = vi.spyOn(IDBObjectStore.prototype, 'put').mockImplementationOnce(() => {
     throw new DOMException('full', 'QuotaExceededError');
   });
   await first.rewards.watched('dec_1');
   expect(full).toHaveBeenCalledOnce();
-  second.rewards.onReward(() => void got.push('second'));
+  second.rewards.onReward(() => void received.push('second'));
   await second.rewards.list();
   await second.rewards.settle([earned('dec_1')]);
   await eventually(async () => expect(await second.rewards.list()).toEqual([]));
   await first.rewards.settle([earned('dec_1')]);
   await watch(first.rewards, 'dec_2');
-  first.rewards.onReward(({ decisionId }) => void got.push(decisionId));
+  first.rewards.onReward(({ decisionId }) => void received.push(decisionId));
   await first.rewards.settle([earned('dec_2')]);
   await eventually(async () => expect(await first.rewards.list()).toEqual([]));
-  expect(got).toEqual(['second', 'dec_2']);
+  expect(received).toEqual(['second', 'dec_2']);
 });
 
 test('works without a database, and reports it', async () => {
@@ -52,9 +52,9 @@ test('works without a database, and reports it', async () => {
     },
   } as unknown as IDBFactory;
   const { rewards } = openTab(systemClock, denied);
-  const handed = new Promise<EarnedReward>((resolve) => rewards.onReward(resolve));
+  const deliveredReward = new Promise<EarnedReward>((resolve) => rewards.onReward(resolve));
   await earn(rewards, 'dec_1');
-  expect(await handed).toMatchObject({ decisionId: 'dec_1' });
+  expect(await deliveredReward).toMatchObject({ decisionId: 'dec_1' });
   expect(rewards.diagnostics().storage).toBe('memory');
 });
 

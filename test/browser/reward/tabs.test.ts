@@ -7,24 +7,24 @@ import { decision, earn, earned, openTab, watch } from './open-tab.ts';
 
 test('a reward whose tab died before the confirmation is delivered by the tab that receives it', async () => {
   const { rewards } = openTab();
-  const got: EarnedReward[] = [];
-  rewards.onReward((reward) => void got.push(reward));
+  const received: EarnedReward[] = [];
+  rewards.onReward((reward) => void received.push(reward));
   await rewards.list();
   const dying = openTab();
   await dying.rewards.track(decision('dec_1'));
   dying.rewards.destroy();
   await rewards.settle([earned('dec_1')]);
-  await eventually(() => expect(got.map(({ decisionId }) => decisionId)).toEqual(['dec_1']));
+  await eventually(() => expect(received.map(({ decisionId }) => decisionId)).toEqual(['dec_1']));
 });
 
 test('two tabs never deliver the same reward', async () => {
   const first = openTab();
   const second = openTab();
-  const got: string[] = [];
+  const received: string[] = [];
   await watch(first.rewards, 'dec_1');
   await second.rewards.list();
   const handler = (tab: string) => async () => {
-    got.push(tab);
+    received.push(tab);
     await new Promise<void>((resolve) => requestAnimationFrame(() => resolve()));
   };
   first.rewards.onReward(handler('first'));
@@ -37,26 +37,26 @@ test('two tabs never deliver the same reward', async () => {
     expect(await first.rewards.list()).toEqual([]);
     expect(await second.rewards.list()).toEqual([]);
   });
-  expect(got).toHaveLength(1);
+  expect(received).toHaveLength(1);
 });
 
 test('a hidden tab, which has no frames, leaves the reward to a visible one', async () => {
   const first = openTab();
   first.stopFrames();
-  const got: string[] = [];
-  first.rewards.onReward(() => void got.push('first'));
+  const received: string[] = [];
+  first.rewards.onReward(() => void received.push('first'));
   await earn(first.rewards, 'dec_1');
   await eventually(() => expect(first.frames).toHaveLength(1));
   const second = openTab();
-  second.rewards.onReward(() => void got.push('second'));
+  second.rewards.onReward(() => void received.push('second'));
   await second.rewards.list();
   first.page.emit('hidden');
   second.page.emit('visible');
-  await eventually(() => expect(got).toEqual(['second']));
+  await eventually(() => expect(received).toEqual(['second']));
   first.frames.forEach((frame) => frame());
   first.page.emit('visible');
   await eventually(async () => expect(await first.rewards.list()).toEqual([]));
-  expect(got).toEqual(['second']);
+  expect(received).toEqual(['second']);
 });
 
 test('a reward whose tab died while delivering it goes to another tab after its claim expires', async () => {
@@ -74,11 +74,11 @@ test('a reward whose tab died while delivering it goes to another tab after its 
   dying.rewards.destroy();
   const claimedAt = clock.now();
   const survivor = openTab(clock);
-  let got = 0;
-  survivor.rewards.onReward(() => void (got = clock.now()));
+  let received = 0;
+  survivor.rewards.onReward(() => void (received = clock.now()));
   await eventually(async () => {
     await clock.advance(1_000);
-    expect(got).toBeGreaterThanOrEqual(claimedAt + claimMs);
+    expect(received).toBeGreaterThanOrEqual(claimedAt + claimMs);
   });
 });
 
@@ -86,15 +86,15 @@ test('a tab that slept past its claim leaves the reward to the tab that has clai
   const clock = manualClock();
   const asleep = openTab(clock);
   asleep.stopFrames();
-  const got: string[] = [];
-  asleep.rewards.onReward(() => void got.push('asleep'));
+  const received: string[] = [];
+  asleep.rewards.onReward(() => void received.push('asleep'));
   await earn(asleep.rewards, 'dec_1');
   await eventually(() => expect(asleep.frames).toHaveLength(1));
   clock.sleep(claimMs);
   const awake = openTab(clock);
-  awake.rewards.onReward(() => void got.push('awake'));
-  await eventually(() => expect(got).toEqual(['awake']));
+  awake.rewards.onReward(() => void received.push('awake'));
+  await eventually(() => expect(received).toEqual(['awake']));
   asleep.frames.forEach((frame) => frame());
   await eventually(async () => expect(await asleep.rewards.list()).toEqual([]));
-  expect(got).toEqual(['awake']);
+  expect(received).toEqual(['awake']);
 });

@@ -49,14 +49,14 @@ function play(page: Page, count: number): Promise<string[]> {
   }, count);
 }
 
-interface Weight {
+interface Footprint {
   Nodes: number;
   JSEventListeners: number;
   Documents: number;
   JSHeapUsedSize: number;
 }
 
-async function weigh(session: CDPSession): Promise<Weight> {
+async function measureFootprint(session: CDPSession): Promise<Footprint> {
   // Objects that one collection frees can keep others alive until the next.
   for (let count = 0; count < 3; count += 1) await session.send('HeapProfiler.collectGarbage');
   const { metrics } = await session.send('Performance.getMetrics');
@@ -77,15 +77,15 @@ it(
     const session = await page.context().newCDPSession(page);
     await session.send('Performance.enable');
     await play(page, warmUp);
-    const before = await weigh(session);
+    const before = await measureFootprint(session);
     const outcomes = await play(page, breaks);
     expect(new Set(outcomes)).toEqual(new Set(['aborted', 'rewarded']));
     // The last break may not be collected yet, here and in `before`.
     for (const what of ['Documents', 'Nodes', 'JSEventListeners'] as const)
       await expect
-        .poll(async () => (await weigh(session))[what], { message: what })
+        .poll(async () => (await measureFootprint(session))[what], { message: what })
         .toBeLessThanOrEqual(before[what]);
-    const after = await weigh(session);
+    const after = await measureFootprint(session);
     const bytes = after.JSHeapUsedSize - before.JSHeapUsedSize;
     console.info(`${breaks} breaks, ${bytes} bytes more of ${after.JSHeapUsedSize}`);
     // After so few breaks, heap size reflects the browser more than leaks.

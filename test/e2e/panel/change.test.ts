@@ -10,13 +10,13 @@ import { it as test } from '../worker.ts';
 let site: PanelSite;
 let receiver: Server;
 /** The receiver's status, and the number of requests. */
-let [reply, requests] = [410, 0];
+let [responseStatus, requests] = [410, 0];
 test.beforeAll(async ({ browser }) => {
   site = await startPanelSite(browser);
   receiver = createServer((request, response) => {
     requests += 1;
     request.resume();
-    response.writeHead(reply).end(reply === 200 ? 'Taken.' : 'Moved away.');
+    response.writeHead(responseStatus).end(responseStatus === 200 ? 'Taken.' : 'Moved away.');
   }).listen(0, '127.0.0.1');
   await once(receiver, 'listening');
 });
@@ -145,7 +145,7 @@ test('a failing webhook shows on the overview and on its page, and missed events
     state: 'on',
     reason: 'a test',
   });
-  reply = 200;
+  responseStatus = 200;
   await page.getByRole('combobox', { name: 'Status' }).click();
   await page.getByRole('option', { name: 'enabled' }).click();
   await save(page);

@@ -28,7 +28,7 @@ it.beforeAll(async ({ browser: shared, stack: running }) => {
 });
 it.afterAll(() => browser?.close());
 
-const demandIdentity = (identity: Placement['identity']): Promise<void> =>
+const requireIdentity = (identity: Placement['identity']): Promise<void> =>
   demand.change('placements', 'vouched', { identity });
 const coins = (name: string) => stack.account(name).then((account) => account.coins);
 const watched = { timeout: 30_000, interval: 100 };
@@ -47,7 +47,7 @@ async function earn(): Promise<ShowResult | undefined> {
 }
 
 it('a placement that requires user tokens has no ad for a bare user reference, and rewards the user named in a token', async () => {
-  await demandIdentity('user_token');
+  await requireIdentity('user_token');
   await untilEnforced();
   await show(page, 'showRewarded', 'vouched');
   expect(await resultOf(page)).toMatchObject({ outcome: 'error', reason: 'identity_required' });
@@ -72,7 +72,7 @@ it('a placement that requires user tokens has no ad for a bare user reference, a
 
 it('a placement that requires server-side requests shows and rewards the server’s decision', async () => {
   await page.reload();
-  await demandIdentity('server');
+  await requireIdentity('server');
   await untilEnforced();
 
   const decision = await demand.call<Decision>('POST', 'decisions', {

@@ -63,9 +63,15 @@ export function judgePlayer(ads: readonly ServedAd[], arrivals: readonly Arrival
         previous.push(recorded);
       affected.add(event.adId);
     }
-    const facts = { snapshot, nowMs: arrival.receivedAtMs, evidence, history, rejectedCompletions };
+    const context = {
+      snapshot,
+      nowMs: arrival.receivedAtMs,
+      evidence,
+      history,
+      rejectedCompletions,
+    };
     const judged = [...affected].toSorted().flatMap((id) => decisions.get(id) ?? []);
-    for (const { after } of judgeDecisions(facts, judged)) decisions.set(after.id, after);
+    for (const { after } of judgeDecisions(context, judged)) decisions.set(after.id, after);
   }
   return [...decisions.values()];
 }

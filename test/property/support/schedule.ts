@@ -72,10 +72,10 @@ function schedulePlayer(
   const device = createDevice(world, clockOf, player.tabs);
   for (const killMs of player.kills)
     actions.push({ atMs: startMs + killMs, run: async () => device.kill() });
-  const mine: Track[] = [];
+  const playerTracks: Track[] = [];
   let freeMs = startMs;
   for (const plan of watches) {
-    const before = mine.at(-1);
+    const before = playerTracks.at(-1);
     const parallel = plan.parallel && before !== undefined;
     const fromMs = parallel ? before.fromMs : freeMs + plan.gapMs + plan.preloadedMs;
     const decideMs = Math.max(startMs, fromMs - plan.preloadedMs);
@@ -103,7 +103,7 @@ function schedulePlayer(
           atMs,
           run: async () => {
             const event = { id, type, occurred_at: clockOf(statedMs ?? happenedMs), ...more };
-            await send(world, track, mine, event, clockOf(atMs - plan.latencyMs));
+            await send(world, track, playerTracks, event, clockOf(atMs - plan.latencyMs));
           },
         });
       }
@@ -116,12 +116,12 @@ function schedulePlayer(
       track.expected = 'either';
     if (parallel && before.expected === 'earned') before.expected = 'either';
     freeMs = Math.max(freeMs, track.toMs);
-    mine.push(track);
+    playerTracks.push(track);
     tracks.push(track);
   }
-  if (!mine.some(({ plan, expected }) => isCheat(plan) && expected === 'either')) return;
+  if (!playerTracks.some(({ plan, expected }) => isCheat(plan) && expected === 'either')) return;
   // The cheat may claim the times of an honest watch.
-  for (const track of mine) if (track.expected === 'earned') track.expected = 'either';
+  for (const track of playerTracks) if (track.expected === 'earned') track.expected = 'either';
 }
 
 /** The time on the device's clock, which is wrong and may be changed during the first ad. */
@@ -226,7 +226,7 @@ async function decide(world: World, track: Track): Promise<void> {
 async function send(
   world: World,
   track: Track,
-  mine: Track[],
+  playerTracks: Track[],
   event: { id: string; type: AdEvent['type']; occurred_at: number },
   sentAt: number,
 ): Promise<void> {
@@ -235,7 +235,7 @@ async function send(
   const token = tokenOf(
     plan,
     decision.token,
-    mine.find((other) => other !== track)?.decision?.token,
+    playerTracks.find((other) => other !== track)?.decision?.token,
   );
   // A page that is killed meanwhile does not receive the response.
   const page = track.device.page();

@@ -146,7 +146,7 @@ export async function createWorld(databaseUrl?: string): Promise<World> {
     return row?.count ?? 0;
   };
 
-  let switched: string | undefined;
+  let activeSwitchId: string | undefined;
   return {
     clock,
     events,
@@ -195,9 +195,9 @@ export async function createWorld(databaseUrl?: string): Promise<World> {
             state: 'on',
             actor: 'test',
           });
-          switched = killSwitch.id;
-        } else if (switched !== undefined) {
-          await resources.archive(queries, scope, 'killSwitch', switched);
+          activeSwitchId = killSwitch.id;
+        } else if (activeSwitchId !== undefined) {
+          await resources.archive(queries, scope, 'killSwitch', activeSwitchId);
         }
         await incrementConfigVersion(queries, accountId);
       });

@@ -73,15 +73,15 @@ describe('the frame queue', () => {
         resolve(error);
       });
     });
-    const mistake = new Error('a mistake of the game');
+    const gameError = new Error('a gameError of the game');
     let called = false;
     queue.push(() => {
-      throw mistake;
+      throw gameError;
     });
     queue.push(() => (called = true));
     frame();
     expect(called).toBe(true);
-    expect(await surfaced).toBe(mistake);
+    expect(await surfaced).toBe(gameError);
   });
 
   it('runs a callback that was pushed beyond the limit on the next frame', () => {

@@ -21,10 +21,10 @@ test('emits the rewards in a response until the listener is removed', async () =
   const { openTab } = openBrowser();
   const { outbox } = openTab();
   const received: unknown[] = [];
-  const off = outbox.onRewards((rewards) => received.push(rewards));
+  const unsubscribe = outbox.onRewards((rewards) => received.push(rewards));
   await outbox.enqueue(adEvent());
   await settled();
-  off();
+  unsubscribe();
   await outbox.enqueue(adEvent());
   await settled();
   expect(received).toEqual([[{ id: 'dec_1', state: 'pending' }]]);

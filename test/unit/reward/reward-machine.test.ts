@@ -19,7 +19,7 @@ const entry = (state: RewardState, delivered = false): LedgerEntry => ({
   trackedAt: 0,
   delivered,
 });
-const says = (state: RewardState): RewardEvent => ({
+const statusEvent = (state: RewardState): RewardEvent => ({
   type: 'status',
   status: { id: 'dec_1', state },
   at: 7,
@@ -38,7 +38,7 @@ const table: Record<RewardState, RewardState[]> = {
 };
 
 test.each(states)('every event in state %s leads to the state in the table', (state) => {
-  const events = [watched, ...states.map(says)];
+  const events = [watched, ...states.map(statusEvent)];
   expect(events.map((event) => advance(entry(state), event).state)).toEqual(table[state]);
 });
 
@@ -49,16 +49,16 @@ test.each(states)('only an earned reward can be delivered, not a reward in state
 });
 
 test('an earned reward is due until it is delivered, even if the service repeats its status', () => {
-  const earned = advance(entry('pending'), says('earned'));
+  const earned = advance(entry('pending'), statusEvent('earned'));
   expect(earned.earnedAt).toBe(7);
   expect(isDue(earned)).toBe(true);
   const done = advance(earned, delivered);
   expect(isDue(done)).toBe(false);
-  expect(advance(done, says('earned'))).toEqual(done);
+  expect(advance(done, statusEvent('earned'))).toEqual(done);
 });
 
 test('a claim is exclusive until it is released or expires, even if the clock is changed', () => {
-  const earned = advance(entry('pending'), says('earned'));
+  const earned = advance(entry('pending'), statusEvent('earned'));
   const at = 1e12;
   const claimed = advance(earned, { type: 'claimed', at });
   const claimAgain = (after: number) => advance(claimed, { type: 'claimed', at: at + after });

@@ -44,12 +44,12 @@ function flat({ ours }: Field): Verdict {
 /**
  * Whether a queue stores its events; one that keeps them in memory is marked, because it does not meet the requirement.
  */
-const isLasting = ({ kills }: Summary): boolean => kills.some(({ survived }) => survived > 0);
+const isDurable = ({ kills }: Summary): boolean => kills.some(({ survived }) => survived > 0);
 
-function belowLastingPeers({ ours, peers, control }: Field): Verdict {
-  const lasting = belowPeers({ ours, peers: peers.filter(isLasting), control });
+function belowDurablePeers({ ours, peers, control }: Field): Verdict {
+  const durable = belowPeers({ ours, peers: peers.filter(isDurable), control });
   return {
-    ...lasting,
+    ...durable,
     claim: 'Main-thread cost below that of every peer with events that survive a kill',
   };
 }
@@ -177,7 +177,7 @@ function nothingWhenIdle({ ours }: Field): Verdict {
 const judges = [
   flat,
   belowPeers,
-  belowLastingPeers,
+  belowDurablePeers,
   nearRaw,
   promisesKept,
   compareSurvivors,
