@@ -31,7 +31,7 @@ export async function startReady<Ready>(
       };
     }
   }
-  throw new Error(`${file} ended before it was ready:\n${errors}`);
+  throw new Error(`${file} exited before it was ready:\n${errors}`);
 }
 
 async function end(child: ChildProcess): Promise<void> {

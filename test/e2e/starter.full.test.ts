@@ -77,11 +77,11 @@ it('generates a game in which a player earns coins that its server confirms', as
 });
 
 async function lineWith({ stdout }: ChildProcess, text: string): Promise<void> {
-  if (!stdout) throw new Error('Its output is not ours.');
+  if (!stdout) throw new Error('The process has no output stream.');
   const lines: string[] = [];
   for await (const line of createInterface({ input: stdout })) {
     lines.push(line);
     if (line.includes(text)) return void stdout.resume();
   }
-  throw new Error(`It ended before it said ${text}:\n${lines.join('\n')}`);
+  throw new Error(`The process exited before it printed ${text}:\n${lines.join('\n')}`);
 }

@@ -156,7 +156,7 @@ async function playPhaserAd(): Promise<void> {
 
 /** The first URL in a server's output. */
 async function urlIn({ stdout }: ChildProcess): Promise<string> {
-  if (!stdout) throw new Error('Its output is not ours.');
+  if (!stdout) throw new Error('The server has no output stream.');
   for await (const line of createInterface({ input: stdout })) {
     const address = /http:\/\/127\.0\.0\.1:\d+\//.exec(line)?.[0];
     if (address) {
@@ -164,5 +164,5 @@ async function urlIn({ stdout }: ChildProcess): Promise<string> {
       return address;
     }
   }
-  throw new Error('The server ended before it named an address.');
+  throw new Error('The server exited before it printed a URL.');
 }

@@ -85,6 +85,6 @@ interface Packed {
 /** npm prints a list; newer versions print an object by package name. */
 function packedFile(output: Packed[] | Record<string, Packed>): Packed {
   const [packed] = Object.values(output);
-  if (packed === undefined) throw new Error('npm pack made no package.');
+  if (packed === undefined) throw new Error('npm pack created no package.');
   return packed;
 }

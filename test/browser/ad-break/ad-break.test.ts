@@ -305,7 +305,7 @@ it('continues if the game’s handlers throw', async () => {
   };
   window.addEventListener('error', catchError, true);
   const fail = () => {
-    throw new Error('a mistake of the game');
+    throw new Error('an error in the game');
   };
   const result = await stage.run(decide(image), { onOpen: fail, onStart: fail, onClose: fail });
   window.removeEventListener('error', catchError, true);

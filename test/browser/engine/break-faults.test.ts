@@ -164,7 +164,7 @@ describe.each(games)('With $name', ({ start }) => {
       { capture: true, signal: stop.signal },
     );
     const fail = () => {
-      throw new Error('a mistake of the game');
+      throw new Error('an error in the game');
     };
     const { outcome } = await game.ads.showRewarded('revive', { onOpen: fail, onClose: fail });
     expect(outcome).toBe('rewarded');

@@ -67,7 +67,7 @@ async function startPhaserGame(options: object): Promise<Phaser.Game> {
     game = new Phaser.Game({ ...expectedConfig, ...config });
   };
   await runModule(setup, { ...modules, phaser: { Game }, data: options });
-  if (!game) throw new Error('The guide makes a game.');
+  if (!game) throw new Error('The guide did not create a game.');
   return game;
 }
 
@@ -106,7 +106,7 @@ it('the game of the canvas guide pauses during an ad and credits coins for it', 
   canvas.tabIndex = 0;
   document.body.append(canvas);
   const context = canvas.getContext('2d');
-  if (!context) throw new Error('This browser draws.');
+  if (!context) throw new Error('The canvas has no context.');
   const write = vi.spyOn(context, 'fillText');
   const ads = startCanvasGame(canvas, options());
   cleanUps.push(() => ads.destroy());

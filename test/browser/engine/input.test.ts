@@ -42,7 +42,7 @@ describe.runIf(server.browser === 'chromium').each(games)('With $name', ({ start
     running = game.ads.showRewarded('revive', { signal: ending.signal });
     await shown;
     const dialog = overlay().dialog;
-    if (!dialog) throw new Error('The ad is on the screen.');
+    if (!dialog) throw new Error('There is no ad on the screen.');
     return dialog;
   }
 
@@ -140,7 +140,7 @@ describe.runIf(server.browser === 'chromium').each(games)('With $name', ({ start
     game.takeInput();
     await openAd();
     const frame = document.querySelector('iframe');
-    if (!frame) throw new Error('The ad is in a frame.');
+    if (!frame) throw new Error('The ad has no frame.');
     await mouse.drag(frame);
     await mouse.up(frame);
     await endAd();

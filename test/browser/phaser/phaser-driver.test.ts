@@ -76,7 +76,7 @@ describe.each(phaserVersions)('the driver for Phaser $version', ({ load }) => {
     const manager = game.sound as Phaser.Sound.WebAudioSoundManager;
     game.cache.audio.add('tone', manager.context.createBuffer(1, 44_100, 44_100));
     const [music, pausedByGame, idle] = ['a', 'b', 'c'].map(() => game.sound.add('tone'));
-    if (!music || !pausedByGame || !idle) throw new Error('There are three sounds.');
+    if (!music || !pausedByGame || !idle) throw new Error('Expected three sounds.');
     music.play({ loop: true });
     pausedByGame.play({ loop: true });
     pausedByGame.pause();

@@ -67,7 +67,7 @@ const media: Record<string, (at: string) => Media> = {
 /** Scripts of the faulty HTML creatives. */
 const scripts: Record<string, string> = {
   mute: '',
-  throwing: `port.postMessage({ type: 'ready' }); throw new Error('a mistake of the creative')`,
+  throwing: `port.postMessage({ type: 'ready' }); throw new Error('an error in the creative')`,
   flooding: `port.postMessage({ type: 'ready' }); setInterval(() => { for (let i = 0; i < 1e3; i++) port.postMessage({ type: "click" }) })`,
   navigating: `try { top.location = 'about:blank' } catch {} port.postMessage({ type: 'ready' }); setInterval(() => { try { top.location = 'about:blank' } catch {} }, 50)`,
   popping: `open('about:blank'); setInterval(() => open('about:blank'), 50); port.postMessage({ type: 'ready' })`,

@@ -41,7 +41,7 @@ export async function openKillableBrowser(profile: string): Promise<KillableBrow
       const endpoint = /DevTools listening on (ws:\S+)/.exec(line)?.[1];
       if (endpoint) resolve(endpoint);
     });
-    void exited.then(() => reject(new Error('The browser ended before it was ready.')));
+    void exited.then(() => reject(new Error('The browser exited before it was ready.')));
   });
   const browser = await chromium.connectOverCDP(address);
   return {

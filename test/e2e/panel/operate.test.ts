@@ -313,7 +313,7 @@ async function tabTo(page: Page, name: string): Promise<void> {
     if (focused === name) return;
     await page.keyboard.press('Tab');
   }
-  throw new Error(`The Tab key does not get to ${name}.`);
+  throw new Error(`The Tab key does not reach ${name}.`);
 }
 
 test('the supply chain of a bidder is edited as lines', async () => {

@@ -54,7 +54,7 @@ function run(args: string[], env: Record<string, string>, words: string): Promis
   let errors = '';
   child.stderr.on('data', (data: Buffer) => (errors += data.toString()));
   return new Promise((resolve, reject) => {
-    child.once('exit', () => reject(new Error(`${args[0]} ended: ${errors}`)));
+    child.once('exit', () => reject(new Error(`${args[0]} exited: ${errors}`)));
     createInterface({ input: child.stdout }).on('line', (line) => {
       if (line.includes(words)) resolve(line);
     });

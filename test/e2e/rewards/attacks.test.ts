@@ -39,7 +39,7 @@ const decisionFor = (page: Page, placement: string, name: string): Promise<Fille
 async function first<T>(items: T[]): Promise<T> {
   await expect.poll(() => items.length, watched).toBeGreaterThan(0);
   const [item] = items;
-  if (item === undefined) throw new Error('Expected one.');
+  if (item === undefined) throw new Error('Expected at least one item.');
   return item;
 }
 

@@ -137,7 +137,7 @@ export const cheats: Record<string, Cheat> = {
 /** The ads of one cheat, decided immediately before or minutes in advance, with the times of their decisions. */
 export function playCheat(random: Random, name: string, startMs: number): PlayedSession {
   const cheat = cheats[name];
-  if (!cheat) throw new Error(`No cheat does this: ${name}`);
+  if (!cheat) throw new Error(`There is no cheat named ${name}.`);
   const aheadMs = random.pick([0, 0, 2_000, 30_000, 500_000]);
   const ads = Array.from({ length: random.integer(2, 20) }, (_, index): ServedAd => ({
     id: `dec_${index}`,

@@ -47,7 +47,7 @@ function adBreak(type: BreakType, changes: Partial<AdBreakOptions> = {}): Promis
 const offerOnly = { beforeReward: () => log.push('beforeReward') };
 
 function throwing(): void {
-  throw new Error('a mistake in the game');
+  throw new Error('an error in the game');
 }
 
 /** Runs all pending microtasks. */
@@ -230,7 +230,7 @@ describe('errors in the game', () => {
     ads.next.outcome = 'rewarded';
     await adBreak('reward', { adViewed: throwing });
     expect(log.slice(-2)).toEqual(['afterAd', 'adBreakDone error']);
-    expect(reported).toEqual([new Error('a mistake in the game')]);
+    expect(reported).toEqual([new Error('an error in the game')]);
   });
 
   test('shows no ad if the game fails to prepare for it, and lets the game resume', async () => {
@@ -246,7 +246,7 @@ describe('errors in the game', () => {
   test('an error in adBreakDone is reported', async () => {
     placement.adBreak({ type: 'browse', adBreakDone: throwing });
     await settled();
-    expect(reported).toEqual([new Error('a mistake in the game')]);
+    expect(reported).toEqual([new Error('an error in the game')]);
   });
 
   test('a type without a placement is invalid', async () => {

@@ -73,7 +73,7 @@ describe('the frame queue', () => {
         resolve(error);
       });
     });
-    const gameError = new Error('a gameError of the game');
+    const gameError = new Error('an error in the game');
     let called = false;
     queue.push(() => {
       throw gameError;
