@@ -5,7 +5,7 @@ import { sdkSources } from './sdk-sources.ts';
 
 const here = (path: string) => join(import.meta.dirname, path);
 
-/** Copies the examples that need no build, and the script tag as it is published. */
+/** Copies the examples that need no build, and the published script tag. */
 const plainExamples: Plugin = {
   name: 'plain-examples',
   generateBundle() {

@@ -41,8 +41,8 @@ const maxSamples = 3;
 const namePattern = /^trueward:(?:(\w+)_)?\w{12}@(.+)$/;
 
 /**
- * The prefixes of other databases in this origin for the same service and environment: those of this game’s
- * earlier keys, and those of other games.
+ * The prefixes of other databases in this origin for the same service and environment: from earlier keys of this game,
+ * and from other games.
  */
 export function predecessors(names: readonly string[], ownPrefix: string): string[] {
   const [, environment, host] = namePattern.exec(ownPrefix) ?? [];
@@ -267,9 +267,9 @@ async function adopt(deps: AdoptionDeps, name: string, signal: AbortSignal): Pro
 }
 
 /**
- * Adopts events and rewards that this game stored under an earlier publishable key, once the service has
- * confirmed that they belong to the same account. Data of another account stays untouched. Returns a function
- * that stops the adoption.
+ * Adopts events and rewards that this game stored under an earlier publishable key, once the service has confirmed that
+ * they belong to the same account. The data of other accounts stays untouched. Returns a function that stops the
+ * adoption.
  */
 export function adoptStorage(deps: AdoptionDeps): () => void {
   const ended = new AbortController();

@@ -19,8 +19,8 @@ import type { RewardDiagnostics, Rewards } from './reward/rewards.ts';
 import type { RewardHandler } from './reward/delivery.ts';
 
 /**
- * Options of one `preload()` call. A later show uses the preloaded ad only if both calls have the same
- * `customData` and `segments`; otherwise it requests another.
+ * Options of one `preload()` call. A later show uses the preloaded ad only if both calls have the same `customData` and
+ * `segments`; otherwise, it requests another ad.
  */
 export interface PreloadOptions extends RequestOptions {
   signal?: AbortSignal;

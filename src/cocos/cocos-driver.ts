@@ -20,7 +20,7 @@ export function cocosDriver(cc: CocosModule): EngineDriver {
 /** Attached only while needed, so that idle frames cost nothing. */
 function listenToFrames({ director, Director }: CocosModule, callback: () => void): () => void {
   const afterUpdate = () => callback();
-  // A game that paused its director for an ad gets no updates, but must still receive the ad's result.
+  // A game that paused its director for an ad has no updates, but must still receive the result of the ad.
   const whilePaused = () => {
     if (director.isPaused()) callback();
   };

@@ -1,8 +1,8 @@
 /**
  * The overlay's styles. Games customize them with the custom properties `--trueward-accent`, `--trueward-on-accent`,
  * `--trueward-background`, `--trueward-text` and `--trueward-font` on `:root`. A title with a word that does not fit
- * beside the controls gets its own row. `!important` prevents the page's own rules for `iframe`, `img` or `video` from
- * applying to the creative.
+ * beside the controls moves to its own row. `!important` prevents the page's own rules for `iframe`, `img` or `video`
+ * from applying to the creative.
  */
 const css = `
 :host { display: contents !important }

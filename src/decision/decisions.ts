@@ -72,7 +72,7 @@ interface Slot {
   inFlight: Map<string, InFlightRequest>;
 }
 
-/** The same key for all options that result in the same request. */
+/** The key of request options; equal for all options that result in the same request. */
 const keyOf = ({ customData, segments }: RequestOptions): string =>
   JSON.stringify([customData, segments]);
 
@@ -204,7 +204,7 @@ export function createDecisions(deps: DecisionsDeps): Decisions {
     const { placement, signal, options, provided } = call;
     if (destroyed || signal.aborted) return { outcome: 'aborted' };
     if (!deps.isKnown()) return deps.retryConsent() ? notLoaded : notReady;
-    // A decision from the game's server replaces whatever is loaded or in flight.
+    // A decision from the game's server replaces the ad that is loaded or in flight.
     if (provided) forget(placement);
     const slot = slotOf(placement);
     if (isFresh(slot) && slot.ready?.key === keyOf(options)) return undefined;

@@ -25,7 +25,7 @@ interface Change {
   evicted: string[];
 }
 
-/** Chooses what to evict: lowest priority first, then oldest first. */
+/** Chooses the events to evict: lowest priority first, then oldest first. */
 function plan(stored: StoredRecord[], bounds: Size): Change[] {
   const records = stored.flatMap(({ key, value }) =>
     isEventRecord(value) ? [{ key, record: value }] : [],

@@ -17,7 +17,7 @@ export interface ButtonView {
   secondsLeft: number;
 }
 
-/** How long to wait after a no-fill before requesting an ad again, in milliseconds; the same as in the SDK. */
+/** How long to wait after a no-fill before requesting an ad again, in milliseconds; equal to the SDK's `noFillMs`. */
 const retryDelayMs = 30_000;
 
 /** The state of a button that neither loads nor shows an ad. */

@@ -30,7 +30,7 @@ export function untilSceneEnds({ sys }: Phaser.Scene, end: () => void): () => vo
 
 /**
  * The methods of {@link TruewardPlugin} that need cleanup, bound to one scene: handlers, buttons and shows end when the
- * scene shuts down, restarts or is destroyed. It has no state of its own and requires the game's `TruewardPlugin`.
+ * scene shuts down, restarts or is destroyed. It is stateless and requires the game's `TruewardPlugin`.
  *
  * @example
  * plugins: {

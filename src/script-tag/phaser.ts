@@ -10,7 +10,7 @@ declare global {
   interface Window {
     /** Phaser’s `load.plugin('TruewardPlugin', …)` looks the class up by this name. */
     TruewardPlugin?: typeof TruewardPlugin;
-    /** The same for `load.scenePlugin('TruewardScenePlugin', …)`. */
+    /** Likewise for `load.scenePlugin('TruewardScenePlugin', …)`. */
     TruewardScenePlugin?: typeof TruewardScenePlugin;
   }
 }

@@ -47,7 +47,7 @@ function optionsOf({ dataset }: HTMLScriptElement): AdsOptions {
         dataset[name] === undefined ? [] : [[name, dataset[name] !== 'false']],
       ),
     ),
-    // `createAds()` reports what is missing or invalid.
+    // `createAds()` reports missing and invalid options.
   } as AdsOptions;
 }
 

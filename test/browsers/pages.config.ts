@@ -1,7 +1,7 @@
 import { join } from 'node:path';
 import { defineConfig } from 'vitest/config';
 
-/** Page tests with the real service, in Firefox: those that need no Chromium-only features. */
+/** The page tests with the real service that need no Chromium-only features, in Firefox. */
 export default defineConfig({
   root: join(import.meta.dirname, '..', '..'),
   resolve: {

@@ -23,7 +23,7 @@ export interface CocosEngine extends CocosModule {
   playSound(): CocosSound;
   /** A sound of the scene that is not playing yet. */
   addSound(): CocosSound;
-  /** Number of listeners on game and director, without those of the engine itself. */
+  /** Number of listeners on game and director, excluding the engine's own. */
   listenerCount(): number;
   /** Input events received by the game, such as `KEY_DOWN KeyW`. */
   readonly input: string[];

@@ -1,4 +1,4 @@
-/** The part of Babel 7 that the tests use; it has no types of its own. */
+/** The part of Babel 7 that the tests use, because Babel has no types. */
 declare module '@babel/core' {
   export function transformAsync(
     code: string,

@@ -5,7 +5,7 @@ import { readSetting, writeSetting } from '../settings.ts';
 import type { SwitchableNetwork } from '../switchable-network.ts';
 import { element, write } from './element.ts';
 
-/** The strip that compares what the device has received with what the game server has credited. */
+/** The strip that compares the rewards that the device has received with those that the game server has credited. */
 export interface Strip {
   showAccount(account: Account): void;
   showConnection(connected: boolean): void;

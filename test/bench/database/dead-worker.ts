@@ -8,7 +8,7 @@ export interface AccountRow {
   account: 'on the killed worker' | 'on another worker';
   requests: number;
   succeeded: number;
-  /** 50th and 99th percentile of the requests that succeeded, or of those that failed if none did. */
+  /** 50th and 99th percentile of the successful requests, or of the failed ones if none succeeded. */
   ms: [number, number];
   /** Decisions that were acknowledged before and after the kill. */
   acknowledged: number;

@@ -19,7 +19,7 @@ export interface Bench {
 /** A delivery without faults. Processor time is the total of all deliveries, in microseconds. */
 export interface Delivered {
   count: number;
-  /** From the start signal until everything is recorded as delivered. */
+  /** Time from the start signal until every delivery is recorded as delivered. */
   ms: number;
   usage: Usage;
   enqueue: { ms: number; usage: Usage };
@@ -33,7 +33,7 @@ export interface Crashed {
   /** Causes that had arrived, and requests in flight, when the worker was killed. */
   arrived: number;
   open: number;
-  /** From the kill until the new worker may start, and until everything is recorded as delivered. */
+  /** Time from the kill until the new worker may start, and until every delivery is recorded as delivered. */
   restartMs: number;
   recoveryMs: number;
   tally: Tally;
@@ -70,7 +70,7 @@ export const deliver = (
     return { count, ms, usage, enqueue, failed, tally: await tallyOf(bench, count) };
   });
 
-/** The same, but kills the worker when 40 % have arrived, and restarts it immediately. */
+/** Like {@link deliver}, but kills the worker when 40 % have arrived, and restarts it immediately. */
 export const crash = (
   bench: Bench,
   contestant: Contestant,

@@ -29,7 +29,7 @@ export interface Summary {
   redisUs?: number;
   /** Worker, PostgreSQL and Redis. */
   totalUs?: number;
-  /** The receiver, the same program for all. */
+  /** The receiver, which is the same program for every contestant. */
   receiverUs?: number;
   /** Writing a cause with its delivery: wall time, and CPU time of all processes. */
   enqueueUs?: number;

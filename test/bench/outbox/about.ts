@@ -57,7 +57,7 @@ function outboxVersion(): string {
   }
 }
 
-/** idb-keyval is a dependency of the project, the others are installed here. */
+/** idb-keyval is a dependency of the project; the other packages are installed in this folder. */
 function versionOf(name: string): string {
   for (const folder of [import.meta.dirname, root]) {
     try {

@@ -3,7 +3,7 @@ import { brotliCompressSync, gzipSync } from 'node:zlib';
 import { build } from 'vite';
 import type { ContestantInfo } from './contestants.ts';
 
-/** The download size of a contestant: its adapter of some 20 lines and everything it imports. */
+/** The download size of a contestant: its adapter of about 20 lines, with all imports. */
 export interface Size {
   minified: number;
   gzip: number;

@@ -24,7 +24,7 @@ export interface Receiver {
 /** Served files, by path. */
 export type Files = Map<string, string>;
 
-// Cross-origin isolated pages get a clock of 5 instead of 100 microseconds.
+// Cross-origin isolated pages have a clock resolution of 5 instead of 100 microseconds.
 const isolation = {
   'cross-origin-opener-policy': 'same-origin',
   'cross-origin-embedder-policy': 'require-corp',
@@ -107,7 +107,7 @@ async function readBody(request: IncomingMessage): Promise<string> {
   return (isGzip ? gunzipSync(body) : body).toString('utf8');
 }
 
-/** Our outbox needs a result for each event; the others check the status or these members. */
+/** Our outbox needs a result for each event; the other contestants check the status or these members. */
 function responseTo(body: string): string {
   const isOurs = body.startsWith('{"sent_at"');
   if (!isOurs) return JSON.stringify({ code: 200, status: 1, success: true });

@@ -9,7 +9,7 @@ export function processorTimeUs(pid: number): number {
   return (Number(fields[11]) + Number(fields[12])) * tickUs;
 }
 
-/** The same, including its children, even those that have exited. */
+/** Like {@link processorTimeUs}, including child processes, even those that have exited. */
 export function treeTimeUs(pid: number, children: readonly number[]): number {
   const fields = readStat(pid);
   const ended = (Number(fields[13]) + Number(fields[14])) * tickUs;

@@ -8,7 +8,7 @@ import type { GameAds } from '../../../src/unavailable-ads.ts';
 import { createCocosEngine } from '../../fakes/cocos-engine.ts';
 import { bootGame, phaserVersions } from '../phaser/phaser-games.ts';
 
-/** A running game with ads, whatever its engine. */
+/** A running game with ads, in any engine. */
 export interface GameWithAds {
   ads: GameAds;
   canvas: HTMLCanvasElement;

@@ -87,7 +87,7 @@ test('starts the write before the task ends', async () => {
     return original.apply(this, parameters);
   });
   const done = outbox.enqueue(adEvent());
-  // Microtasks belong to the same task, however many there are.
+  // Microtasks belong to the same task, regardless of their number.
   for (let tick = 0; tick < 100; tick += 1) await Promise.resolve();
   expect(began).toEqual(['readwrite']);
   await done;

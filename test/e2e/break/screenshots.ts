@@ -19,7 +19,7 @@ const sizes = {
   '4k': { width: 3840, height: 2160 },
 };
 
-/** One view: the placement, its minimum watch time, and what the player does. */
+/** One view: the placement, its minimum watch time, and the player's actions. */
 interface View {
   placement: string;
   minWatchMs: number;

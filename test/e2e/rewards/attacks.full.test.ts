@@ -53,7 +53,7 @@ it('an ad in a background tab accrues no watch time until the player returns', a
   const raw = openRawBrowser(profile);
   try {
     const tab = await raw.openTab(stack.pageFor(name));
-    // The initial empty page of a tab is complete, too.
+    // The initial empty page of a tab also counts as complete.
     await expect.poll(() => tab.evaluate('typeof window.ads'), watched).toBe('object');
     await tab.activate();
     await expect.poll(() => tab.evaluate('document.visibilityState'), watched).toBe('visible');

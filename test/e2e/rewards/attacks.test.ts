@@ -65,7 +65,7 @@ it('a page running at 16 times normal speed is denied the reward', async () => {
 
 it('a video played at 4 times normal speed is denied the reward', async () => {
   const name = newPlayer();
-  // Not 16, because the SDK's load and stall timeouts shrink as well, and the ad would fail.
+  // Not 16, because the SDK's load and stall timeouts would also shrink, and the ad would fail.
   const page = await open(name, 4);
   const tapped = tap(page);
   await show(page, 'showRewarded', 'long-film');

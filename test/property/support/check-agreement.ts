@@ -133,7 +133,7 @@ async function checkReceipt(world: World, { status, userRef, plan }: Final): Pro
   });
 }
 
-/** The sums of this batch: the current sums minus those of the previous batches. */
+/** Checks the sums of this batch: the current sums minus the sums of previous batches. */
 async function checkReports(world: World, finals: Final[]): Promise<void> {
   const previousTotals = before.get(world) ?? new Map<string, number>();
   before.set(world, previousTotals);

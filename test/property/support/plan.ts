@@ -22,7 +22,7 @@ export interface WatchPlan {
   gapMs: number;
   /** Time between request and start, because the ad was preloaded. */
   preloadedMs: number;
-  /** Watched at the same time as the previous one, in another tab. */
+  /** Watched at the same time as the previous ad, in another tab. */
   parallel: boolean;
   /** Delays after which each event is sent and repeated; copies with equal delays are sent in parallel. */
   sends: { start: number[]; quartiles: number[]; seen: number[]; complete: number[] };
@@ -46,7 +46,7 @@ export interface BatchPlan {
   players: PlayerPlan[];
   /** When a kill switch stops the placement double-coins, and for how long. */
   kill: { atMs: number; forMs: number };
-  /** When all connections break: those of players, and those to the database server. */
+  /** When all connections break, both of players and to the database server. */
   cuts: number[];
 }
 
@@ -97,7 +97,7 @@ const playerPlan: fc.Arbitrary<PlayerPlan> = fc.record({
   kills: fc.array(times(60_000), { maxLength: 2 }),
 });
 
-/** Number of players at the same time. */
+/** Number of simultaneous players. */
 export const playersPerBatch = 50;
 
 /** Plans of many players of one service; each player is one sequence. */

@@ -9,7 +9,7 @@ export interface CodeBlock {
   /** Line number of its first line of code, from 1. */
   line: number;
   language: string;
-  /** Text of the comment before it, such as `tested` or `runs: php`; empty if there is none. */
+  /** Text of the comment before the block, such as `tested` or `runs: php`; empty if there is none. */
   mark: string;
   code: string;
 }

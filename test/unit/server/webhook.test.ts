@@ -133,7 +133,7 @@ describe('verifyWebhook', () => {
     const [first = ''] = standard['webhook-signature'].split(' ').toReversed();
     const variant = first.replace(/.=$/, (end) => `${String.fromCharCode(end.charCodeAt(0) + 1)}=`);
     expect(await verify({ ...standard, 'webhook-signature': variant })).toBe('no_v1');
-    // The schemes are not mixed: a header of one is not accepted for the other.
+    // The schemes are not mixed: `Service-Signature` requires `Service-Timestamp` too.
     expect(await verify({ ...standard, 'service-signature': signature })).toBe('headers_missing');
   });
 

@@ -1,4 +1,4 @@
-/** The causes of deliveries: rewards, each with one event. The same for every contestant. */
+/** The causes of deliveries: rewards, each with one event. Every contestant has the same causes. */
 
 /** The numbered rewards of a run, so that losses can be counted without a database. */
 export const causeId = (run, index) => `dec_${run}_${String(index).padStart(6, '0')}`;

@@ -140,7 +140,7 @@ async function drain(): Promise<{
   };
 }
 
-/** The same game without the SDK for the same time: the cost of the machine and the game. */
+/** Runs the same game without the SDK for the same time, to measure the cost of the machine and the game. */
 async function playAlone(ms: number): Promise<void> {
   booted();
   await new Promise((resolve) => setTimeout(resolve, ms));

@@ -22,7 +22,7 @@ const options = () => ({
   userRef: 'player-1',
 });
 
-/** The same key for the page that fills the storage and the one that drains it. */
+/** One key for both the page that fills the storage and the page that drains it. */
 const body = 'pk_sandbox_0123456789ABCDEFGHIJabcdefghij';
 
 export { options as adsOptions };
@@ -51,8 +51,8 @@ export const contestants = {
     });
   },
   /**
-   * Does in each step what the documentation of a published plugin describes: finds the running scenes by their
-   * class names, to report loading and gameplay to the ad platform.
+   * Does the work in each step that a published plugin documents: finds the running scenes by their class names, to
+   * report loading and gameplay to the ad platform.
    */
   sceneWatcher(game) {
     let before = '';

@@ -70,8 +70,8 @@ function spin(): number {
 }
 
 /**
- * The cost of the `step` listener in each frame with a delivery, in milliseconds: the listener is wrapped as it is
- * added. For comparison, work of a fixed length in the same frames.
+ * The cost of the `step` listener in each frame with a delivery, in milliseconds: the listener is wrapped when it is
+ * added. `control` is the cost of a fixed amount of work in the same frames.
  */
 export function deliveries(game: Phaser.Game): { costs: number[]; control: number[] } {
   const costs: number[] = [];

@@ -26,7 +26,7 @@ export interface DrainResult extends Tally {
   frames: FrameTimes | undefined;
 }
 
-/** One page from its start: idle, enqueuing offline, and sending everything. */
+/** Results of one page from its start: idle, enqueuing offline, and draining the queue. */
 export interface LifeResult {
   idle: WakeUps & { requests: number; cpuMsPerSecond: number };
   lengths: LengthResult[];

@@ -139,7 +139,7 @@ const bench = {
     return { ...measured, yardstickCost };
   },
 
-  /** The same frames with only the baseline. */
+  /** Like `compared`, but with only the baseline. */
   async yardstickAlone(count: number): Promise<void> {
     for (let passed = 0; passed < count; passed++) {
       await frame();
