@@ -114,7 +114,7 @@ export function startAds(options: AdsOptions, events: Emitter<AdsListeners>): Ad
     isKnown: player.isKnown,
     retryConsent: player.retryConsent,
     isOnline: browserConnectivity.isOnline,
-    // Without CORS, because all that matters is whether the host responds.
+    // CORS is not needed, because only the fact that the host responds matters.
     reach: (signal) => fetch(`${serviceUrl}/healthz`, { mode: 'no-cors', signal }),
     profile: player.current,
     onResponse: recorder.responded,
@@ -124,7 +124,7 @@ export function startAds(options: AdsOptions, events: Emitter<AdsListeners>): Ad
       return outbox.enqueue(event, after);
     },
     loadShowAd: async () => {
-      // In parallel, because show-ad.ts needs it next.
+      // Loaded in parallel, because show-ad.ts needs it next.
       if (!/^en\b/i.test(locale)) import('./creative/languages.ts').catch(() => undefined);
       const { createShowAd } = await import('./ad-break/show-ad.ts');
       return createShowAd(locale, checked.strings);

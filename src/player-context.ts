@@ -144,7 +144,7 @@ export function createPlayerContext(options: CheckedOptions, clock: Clock): Play
       ({ followPageConsent }) => {
         if (unfollow) unfollow = followPageConsent(clock, setConsent, browserPageLifecycle);
       },
-      // Without the code that reads it, consent stays unknown, and nothing is sent.
+      // If the code that reads consent cannot be loaded, consent stays unknown and nothing is sent.
       () => (consentFailed = true),
     );
   }

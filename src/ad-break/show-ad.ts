@@ -89,7 +89,7 @@ function showAd(
   }
 
   function open(): void {
-    // In a microtask, so that the game is paused first.
+    // Deferred to a microtask, so that the game is paused first.
     stored = tracked = Promise.resolve()
       .then(() => rewards.track(decision, player))
       .catch(surface);

@@ -8,9 +8,9 @@ import type { BreakEvent } from './machine.ts';
 
 /** How long a playing ad may go without progress, in milliseconds. */
 const stallMs = 8_000;
-/** When the close button appears if the decision does not specify it, in milliseconds. */
+/** Default delay before the close button appears, in milliseconds, for decisions that do not specify it. */
 const defaultCloseAfterMs = 5_000;
-/** When an end card closes by itself, in milliseconds, so that every ad break ends. */
+/** Time after which an end card closes by itself, in milliseconds, so that every ad break ends. */
 const endCardMs = 10_000;
 /** How long an opened page has to take the focus before it counts as opened in the background, in milliseconds. */
 const focusLossMs = 1_000;
@@ -181,7 +181,7 @@ export function openStage(
     element: overlay.element,
     start() {
       watchdog.reset();
-      // Before playback starts, so that no sound is audible at all.
+      // Muted before playback starts, so that no sound is audible at all.
       if (options.muted) creative.setMuted(true);
       creative.start(onRendererEvent);
     },

@@ -88,7 +88,7 @@ export const renderHtml: Renderer = async (creative, { clock, locale, minWatchMs
     else if (type === 'close') listener?.({ type: 'closeRequested' });
   }
 
-  // Once per document, because moving an iframe in the page reloads it.
+  // Runs once per document, because moving an iframe in the page reloads it.
   frame.onload = () => attempt(connect) ?? fail(new Error('no_message_channel'));
 
   function connect(): true {

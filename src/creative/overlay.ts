@@ -46,7 +46,7 @@ export function openOverlay(content: OverlayContent, hooks: OverlayHooks): Overl
   try {
     dialog.showModal();
   } catch (error) {
-    // Without <dialog> (Safari before 15.4), leave the page unchanged for the game.
+    // If the browser has no <dialog> (Safari before 15.4), leaves the page unchanged for the game.
     host.remove();
     throw error;
   }

@@ -33,7 +33,7 @@ export interface LoadedCreative {
    * iframe reloads when it is moved.
    */
   readonly element: HTMLElement;
-  /** In milliseconds. */
+  /** Duration of the creative, in milliseconds. */
   readonly durationMs: number;
   /** Code that only an ad with an `advertiser` needs; such an ad is not shown without it. */
   readonly externalAd?: typeof externalAd | undefined;

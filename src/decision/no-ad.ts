@@ -8,7 +8,7 @@ export interface NoAd {
   reason?: Reason;
   /** Details for developers. */
   detail?: string;
-  /** When a request can succeed again; until then, this result is returned without a request. */
+  /** Time at which a request can succeed again; until then, this result is returned without a request. */
   retryAt?: Date;
   decisionId?: string;
 }

@@ -84,7 +84,7 @@ export interface Batch {
   unreadable: SetAside[];
 }
 
-/** Limits that this release of the service accepts: 500 events and 256 KiB. */
+/** Maximum batch that this release of the service accepts: 500 events and 256 KiB. */
 const largeBatch: Size = { events: 500, bytes: 250_000 };
 /** Maximum records per read; 250 block the main thread for a few milliseconds. */
 const maxRecords = 250;

@@ -119,7 +119,7 @@ export function createMemoryStore(): EventStore {
         else if (records.has(key)) records.set(key, record);
       }
     },
-    // Only counted in the diagnostics, because without a database nobody could inspect the values later.
+    // Only counted in the diagnostics, because without a database the values could not be inspected later.
     setAside: async () => undefined,
     close: () => records.clear(),
   };
@@ -172,7 +172,7 @@ export function createIndexedDbStore(options: IndexedDbStoreOptions): EventStore
           if (record.events.length === 0) store.delete(key);
           else
             store.count(key).onsuccess = ({ target }) => {
-              // Another tab may have sent and removed it; writing it back would send it twice.
+              // Another tab may have sent and removed the record; writing it back would send its events twice.
               if ((target as IDBRequest<number>).result === 1) store.put(record, key);
             };
         }

@@ -214,7 +214,7 @@ export function createOutbox(deps: OutboxDeps): Outbox {
     drain?.sendPastStore(recent.list(), true);
     // The browser may suspend the page at any time from now on.
     drain?.resign();
-    // If this tab keeps running, it leads again when no other tab does.
+    // If this tab keeps running and no other tab leads, it leads again.
     wake();
   };
 

@@ -86,7 +86,7 @@ function holdSound({ sound }: Phaser.Game, signal: AbortSignal): () => void {
 
 function returnFocus(game: Phaser.Game, restore: () => void): void {
   const focused = document.activeElement;
-  // After a click inside an ad's iframe, the window fires no focus event: only focusing the canvas itself resumes
+  // After a click inside an ad's iframe, the window fires no focus event, so only focusing the canvas itself resumes
   // the game in Chromium, Firefox and WebKit. Also, WebKit does not restore focus to a button in a canvas.
   if (focused === null || focused === document.body) restore();
   if (!game.hasFocus && document.hasFocus()) game.events.emit('focus');

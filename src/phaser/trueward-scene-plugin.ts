@@ -13,7 +13,7 @@ import { TruewardPlugin } from './trueward-plugin.ts';
  * shuts down many times.
  */
 export function untilSceneEnds({ sys }: Phaser.Scene, end: () => void): () => void {
-  // Kept, because a destroyed scene no longer has an emitter.
+  // Saved here, because a destroyed scene no longer has an emitter.
   const { events } = sys;
   let ended = false;
   function onSceneEnd(): void {

@@ -95,7 +95,7 @@ export function createDelivery(deps: DeliveryDeps): Delivery {
       };
       cancelFrames.add(cancel);
       deps.deliver(() => {
-        // After the claim has expired, another tab may have delivered it.
+        // Once the claim has expired, another tab may have delivered the reward.
         const isLate = !cancelFrames.delete(cancel) || claim.passed();
         if (isLate || handlers.size === 0 || !isDue(entry)) return resolve(false);
         const earned = toEarnedReward(entry);

@@ -113,7 +113,7 @@ export function createRewards(deps: RewardsDeps): Rewards {
   const settle = async (statuses: Verdict[]): Promise<void> => {
     for (const status of statuses) {
       const entry = find(status.id);
-      // If the decision is unknown here, another tab may have tracked it; the database has it then.
+      // A decision that is unknown here may have been tracked by another tab; it is then in the database.
       if (entry ? !isFinal(entry.state) : status.state !== 'none')
         await change(status.id, { type: 'status', status, at: clock.now() });
     }
@@ -181,7 +181,7 @@ export function createRewards(deps: RewardsDeps): Rewards {
   return {
     async track(decision, owner = player.player()) {
       if (!decision.reward || decision.token === undefined) return;
-      // Needed at the end of the ad.
+      // Loaded now, because the end of the ad needs it.
       if (!fulfillment) void load();
       const { ref } = owner;
       if (ref === undefined) {

@@ -45,7 +45,7 @@ export default defineConfig({
     restoreMocks: true,
     setupFiles: [join(import.meta.dirname, 'leave-out.ts')],
     provide: { leftOut: JSON.parse(process.env['BROWSER_LEFT_OUT'] ?? '{}'), full: true },
-    // As in the project's own configuration, so that a busy machine does not cause failures.
+    // The same timeout as in the project's own configuration, so that a busy machine does not cause failures.
     expect: { poll: { timeout: 20_000 } },
     testTimeout: 60_000,
     include: ['test/browser/**/*.test.ts'],

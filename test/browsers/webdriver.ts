@@ -17,7 +17,7 @@ export interface WebDriverBrowser {
 export interface WebDriverOptions {
   /** The driver and its arguments, except the port. */
   command: [string, ...string[]];
-  /** Including browser chrome, in CSS pixels. */
+  /** Size of the window including browser chrome, in CSS pixels. */
   window: { width: number; height: number };
   capabilities: object;
 }

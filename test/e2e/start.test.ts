@@ -92,7 +92,7 @@ test('writes all URLs once it is ready, uses a free port if its own is taken, re
   await once(foreign, 'listening');
   onTestFinished(() => void foreign.close());
   const usedPort = (foreign.address() as AddressInfo).port;
-  // As an earlier start would have written it.
+  // Written like the file of an earlier start.
   writeFileSync(join(dataDirectory, 'ports.json'), JSON.stringify({ service: usedPort }));
   const first = start();
   const dev = await first.ready;

@@ -60,7 +60,7 @@ it('generates a game in which a player earns coins that its server confirms', as
     await lineWith(started, url);
     const page = await browser.newPage();
     await page.goto(url);
-    // Without input no star is caught, and the run ends.
+    // Without input, no star is caught and the run ends.
     const offer = page.locator('canvas button', { hasText: 'Watch an ad: 50 coins' });
     await offer.waitFor({ state: 'attached', timeout: 60_000 });
     await offer.press('Enter');

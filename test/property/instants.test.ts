@@ -55,7 +55,7 @@ const timeText: fc.Arbitrary<string> = fc
   )
   .map((parts) => parts.join(''));
 
-/** Undefined: unchanged. */
+/** A replacement for the reported time; undefined leaves it unchanged. */
 const reportedTime = fc.option(timeText, { nil: undefined });
 const watches = fc.array(
   fc.record({

@@ -10,9 +10,9 @@ export interface AccountRow {
   succeeded: number;
   /** 50th and 99th percentile of the successful requests, or of the failed ones if none succeeded. */
   ms: [number, number];
-  /** Decisions that were acknowledged before and after the kill. */
+  /** Number of decisions that were acknowledged before and after the kill. */
   acknowledged: number;
-  /** Of these, those in the database after the restart of the worker. */
+  /** Number of these decisions in the database after the worker has restarted. */
   stored: number;
 }
 
@@ -31,7 +31,7 @@ export async function killWorker(side: Side, windowMs: number): Promise<AccountR
   const server = side.servers.find(({ port }) => port === killedAccount.port);
   if (!server)
     throw new Error(`The worker on port ${killedAccount.port} is not among the servers.`);
-  // Only a worker that keeps running, so that the process does not have to switch hosts.
+  // The URL of a worker that keeps running, so that the process does not have to switch hosts.
   const url = side.urls.find((each) => Number(new URL(each).port) !== killedAccount.port);
   const service = await side.start(url ?? (side.urls[0] as string), 'first');
   try {

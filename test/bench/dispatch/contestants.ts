@@ -26,7 +26,7 @@ const boss = (workers: number, batchSize: number, notify: boolean): Setting => (
   options: { workers, batchSize, notify, poolSize: 10 },
 });
 
-/** Without batches, each running job needs a connection. */
+/** Unless jobs are batched, each running job needs a connection. */
 const graphile = (concurrentJobs: number, batched: boolean): Setting => ({
   label: batched
     ? `concurrency ${concurrentJobs}, localQueue of ${2 * concurrentJobs}, completeJobBatchDelay and failJobBatchDelay 5 ms, pool of 10`
@@ -52,7 +52,7 @@ const bull = (concurrency: number): Setting => ({
   options: { concurrency },
 });
 
-/** In the order of the tables. */
+/** All contestants, in the order of the tables. */
 export const contestants: readonly Contestant[] = [
   {
     name: 'ours',

@@ -27,7 +27,7 @@ export interface Delivered {
   failed: number;
 }
 
-/** A delivery whose worker is killed once. */
+/** A run in which the worker is killed once. */
 export interface Crashed {
   count: number;
   /** Causes that had arrived, and requests in flight, when the worker was killed. */

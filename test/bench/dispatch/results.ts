@@ -34,7 +34,7 @@ export interface Summary {
   /** Writing a cause with its delivery: wall time, and CPU time of all processes. */
   enqueueUs?: number;
   enqueueCpuUs?: number;
-  /** Of all rounds without faults. */
+  /** Totals of all rounds without faults. */
   lost: number;
   doubled: number;
   crashes: Crashed[];

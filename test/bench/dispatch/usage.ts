@@ -9,7 +9,7 @@ export interface Usage {
   receiver: number;
   /** All processes of PostgreSQL. */
   postgres: number;
-  /** Of these, the WAL writer, the checkpointer and the background writer. */
+  /** The part of `postgres` used by the WAL writer, the checkpointer and the background writer. */
   postgresBackground: number;
   redis: number;
 }

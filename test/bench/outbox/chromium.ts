@@ -63,7 +63,7 @@ export async function launch(profile: string): Promise<Browser> {
     throw new Error('CHROMIUM_PATH is not set; start this with `npm run bench:outbox`.');
   const portFile = join(profile, 'DevToolsActivePort');
   await rm(portFile, { force: true });
-  // Because of the locks of a killed browser, the next one would assume that it is still running.
+  // With the locks of a killed browser in place, the next one would assume that it is still running.
   for (const name of ['SingletonLock', 'SingletonSocket', 'SingletonCookie'])
     await rm(join(profile, name), { force: true });
   const child = spawn(executable, [...flags, `--user-data-dir=${profile}`, 'about:blank'], {

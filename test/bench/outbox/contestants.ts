@@ -15,7 +15,7 @@ export interface ContestantInfo {
   note: string;
 }
 
-/** In the order of the tables. */
+/** All contestants, in the order of the tables. */
 export const contestants: ContestantInfo[] = [
   {
     name: 'ours',

@@ -77,7 +77,7 @@ async function startSide({ postgres, receiver }: Options, backlog: number) {
   const client = createClient(service.url, service.keys.sandbox, 4);
   const add = (path: string): Promise<Webhook> =>
     client.addWebhook(receiver.url + path, 'kill_switch.changed');
-  // Excluded from the measurement on both sides.
+  // This endpoint is excluded from the measurement on both sides.
   const first = await add(backlog > 0 ? '/never/0' : '/0/first');
   for (let index = 1; index < endpoints; index += 1) await add(`/0/${index}`);
   let switchId: string | undefined;

@@ -11,7 +11,7 @@ const concurrency = 16;
 const decisionConcurrency = 64;
 const budget = 20_000;
 const eventsOfAd = 7;
-/** More than a window needs at the required rate; a faster build ends its window early. */
+/** Enough ads for a window at more than the required rate; an even faster build ends its window early. */
 const adsPerSecond = (1.5 * budget) / eventsOfAd;
 /** Warm-up windows: the JIT compiler needs some thousand requests. */
 const warmUp = 2;

@@ -70,7 +70,7 @@ try {
 } finally {
   await receiver.stop();
 }
-// In the order of the parts, including those not measured again.
+// Publishes all parts in order, including those that were not measured again.
 const all = { ...readPublished().scale, ...results };
 const scale = Object.fromEntries(
   Object.keys(parts).flatMap((name) => (all[name] ? [[name, all[name]]] : [])),

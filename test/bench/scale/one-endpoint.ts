@@ -8,7 +8,7 @@ import { type Options, type Part, formatInteger } from './part.ts';
 
 const budget = 1_000;
 const responseMs = 50;
-/** Slower builds are rated by their deliveries up to then. */
+/** Timeout in milliseconds; a slower build is rated by the deliveries it has completed by then. */
 const timeoutMs = 20_000;
 
 interface Measured {

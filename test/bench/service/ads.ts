@@ -13,7 +13,7 @@ import { openPool } from '../../../service/test/load.ts';
 export interface Ad {
   id: string;
   token: string;
-  /** When the watch started, by `performance.now()`. */
+  /** When the player started to watch, by `performance.now()`. */
   beganMs: number;
 }
 

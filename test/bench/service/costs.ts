@@ -89,48 +89,52 @@ interface Batches {
   side: Side;
   /** Live ads, without a webhook. */
   live: Batch;
-  /** In the sandbox, where webhooks may use this machine: with and without a webhook. */
-  silent: Batch;
-  told: Batch;
+  /** Sandbox ads, because only sandbox webhooks may use this machine. */
+  withoutWebhook: Batch;
+  withWebhook: Batch;
 }
 
 async function beginAll(side: Side): Promise<Batches> {
   const live = await begin(side, side.live);
-  const silent = await begin(side, side.sandbox);
-  return { side, live, silent, told: await begin(side, side.sandbox) };
+  const withoutWebhook = await begin(side, side.sandbox);
+  return { side, live, withoutWebhook, withWebhook: await begin(side, side.sandbox) };
 }
 
-async function watchAll({ side, live, silent, told }: Batches): Promise<void> {
+async function watchAll({ side, live, withoutWebhook, withWebhook }: Batches): Promise<void> {
   const watch = (client: Client, batch: Batch): Promise<void> =>
     next(side, batch, () => forEach(batch.ads, concurrency, client.quartiles));
   await watch(side.live, live);
-  await watch(side.sandbox, silent);
-  await watch(side.sandbox, told);
+  await watch(side.sandbox, withoutWebhook);
+  await watch(side.sandbox, withWebhook);
 }
 
 async function finishAll(
-  { side, live, silent, told }: Batches,
+  { side, live, withoutWebhook, withWebhook }: Batches,
   receiver: Receiver,
 ): Promise<Record<Exclude<Unit, 'decisionAlone'>, Cost>> {
   const finish = (client: Client, { ads: list }: Batch): Promise<unknown> =>
     forEach(list, concurrency, client.finish);
   await next(side, live, () => finish(side.live, live));
-  await next(side, silent, () => finish(side.sandbox, silent));
+  await next(side, withoutWebhook, () => finish(side.sandbox, withoutWebhook));
   receiver.clear();
   const webhook = await side.sandbox.addWebhook(`${receiver.url}/0/ads`, 'decision.rewarded');
-  await next(side, told, async () => {
-    await finish(side.sandbox, told);
-    await receiver.count(told.ads.length);
+  await next(side, withWebhook, async () => {
+    await finish(side.sandbox, withWebhook);
+    await receiver.count(withWebhook.ads.length);
     await side.meter.settle();
   });
   await side.sandbox.call('DELETE', `/v1/webhooks/${webhook.id}`);
   const add = (costs: readonly Cost[]): Cost =>
     costs.reduce((sum, cost) => combine(sum, cost, (a, b) => a + b));
   const [decision, start, quartiles, finished] = live.costs as [Cost, Cost, Cost, Cost];
-  const delivery = combine(told.costs[3] as Cost, silent.costs[3] as Cost, (a, b) => a - b);
+  const delivery = combine(
+    withWebhook.costs[3] as Cost,
+    withoutWebhook.costs[3] as Cost,
+    (a, b) => a - b,
+  );
   // The sandbox stores an explanation with each decision, so the bytes are measured in live.
   const { storedBytes, loggedBytes } = add([...live.costs, delivery]);
-  const ad = { ...add(told.costs), storedBytes, loggedBytes };
+  const ad = { ...add(withWebhook.costs), storedBytes, loggedBytes };
   return { decision, start, quartiles, finish: finished, delivery, ad };
 }
 
@@ -164,7 +168,11 @@ async function runRound(
   for (const side of sides) decisionAlone.set(side, await measureDecisions(side));
   const all: Batches[] = [];
   for (const side of sides) all.push(await beginAll(side));
-  const list = all.flatMap(({ live, silent, told }) => [...live.ads, ...silent.ads, ...told.ads]);
+  const list = all.flatMap(({ live, withoutWebhook, withWebhook }) => [
+    ...live.ads,
+    ...withoutWebhook.ads,
+    ...withWebhook.ads,
+  ]);
   // All ads wait concurrently.
   await watched(list, 0.75);
   for (const batches of all) await watchAll(batches);

@@ -19,7 +19,7 @@ import { addAccount } from '../../../service/test/add-account.ts';
 
 /** Decisions stored per second, in three variants. */
 export interface GroupCommit {
-  /** As a group commit, like the service. */
+  /** In group commits, like the service. */
   together: number;
   /** Each in its own transaction, with its counts. */
   each: number;

@@ -31,7 +31,7 @@ export const combine = (a: Cost, b: Cost, of: (x: number, y: number) => number):
   loggedBytes: of(a.loggedBytes, b.loggedBytes),
 });
 
-// Without roll-up deltas, which are deleted within ten seconds and whose space is reused.
+// Excludes roll-up deltas, which are deleted within ten seconds and whose space is reused.
 const counters = `SELECT (SELECT sum(pg_total_relation_size(oid)) FROM pg_class WHERE relkind = 'r'
     AND relnamespace = 'public'::regnamespace AND relname <> 'rollup_deltas')::bigint AS stored,
   pg_wal_lsn_diff(pg_current_wal_insert_lsn(), '0/0')::bigint AS logged`;

@@ -5,7 +5,7 @@ import { join } from 'node:path';
 /** A webhook that arrived. */
 export interface Arrival {
   path: string;
-  /** By {@link nowMs}. */
+  /** Time of arrival, by {@link nowMs}. */
   atMs: number;
   decisionId?: string;
 }

@@ -26,7 +26,7 @@ export interface Costs {
   ads: number;
   costs: Record<Unit, Cost>;
   echoUs: number;
-  /** With the embedded database, a thread of the service. */
+  /** The costs with the embedded database, which is a thread of the service. */
   embedded: Record<Unit, Cost>;
   groupCommit: Record<'postgresql' | 'embedded', GroupCommit>;
 }

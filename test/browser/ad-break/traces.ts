@@ -1,4 +1,4 @@
-/** From now on, counts listeners on objects that outlive an ad, and requested animation frames. */
+/** Starts counting listeners on objects that outlive an ad, and requested animation frames. */
 export function watchTraces(): { remaining(): string[]; stop(): void } {
   const remaining = new Set<string>();
   const names = new Map<unknown, number>();

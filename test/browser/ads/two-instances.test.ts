@@ -50,7 +50,7 @@ it.each([
   const ending = new AbortController();
   const onScreen = started(first);
   const running = first.showRewarded('revive', { signal: ending.signal });
-  // While the ad is being loaded, and while it is shown.
+  // Tries both while the ad is being loaded and while it is on the screen.
   await eventually(() => expect(service.requested).toEqual(['revive']));
   expect((await second.showRewarded('double')).outcome).toBe('already_showing');
   await onScreen;

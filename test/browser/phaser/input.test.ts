@@ -36,7 +36,7 @@ describe.runIf(server.browser === 'chromium').each(phaserVersions)(
 
     const log = (name: string) => () => void calls.push(name);
 
-    /** As an ad break does. */
+    /** Opens an ad like an ad break. */
     function openAd(): () => void {
       dialog = document.body.appendChild(document.createElement('dialog'));
       dialog.textContent = 'Ad';

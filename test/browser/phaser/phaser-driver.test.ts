@@ -96,7 +96,7 @@ describe.each(phaserVersions)('the driver for Phaser $version', ({ load }) => {
     const started = game.sound.add('tone');
     started.play();
     await eventually(() => expect(context.state).toBe('suspended'));
-    // As Phaser does when the window regains focus.
+    // Phaser also does this when the window regains focus.
     await context.resume();
     await eventually(() => expect(context.state).toBe('suspended'));
     const { currentTime } = context;

@@ -54,7 +54,7 @@ test.each(steps)('a browser that is killed %s loses no stored event', async (ste
 
   const died = receiver.died();
   const page = await start({ dieAt: step });
-  // Its promise never resolves if the page stops before that.
+  // Not awaited, because the promise never resolves if the page stops first.
   await page.evaluate(() => void window.game.make(5));
   await died;
   await running.kill();

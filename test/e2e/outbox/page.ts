@@ -82,7 +82,7 @@ const reach = async (step: Step): Promise<void> => {
   await new Promise(() => undefined);
 };
 
-// In real time, because these tests are not about the timeout of the database.
+// Uses real time, because these tests do not test the timeout of the database.
 const indexedDbStore = createIndexedDbStore({ name: 'outbox-test', clock: systemClock });
 const store: typeof indexedDbStore = {
   ...indexedDbStore,

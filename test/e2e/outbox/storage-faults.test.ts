@@ -87,7 +87,7 @@ test('recovers when the player clears the site data', async () => {
   });
   await make(10);
   await lab.expectAllArrived(page);
-  // By id, because a page of the previous test may still send its last request.
+  // Compared by id, because a page of the previous test may still send its last request.
   const resolved = await page.evaluate(() => window.game.resolved);
   expect(resolved.map((id) => lab.receiver.arrivals.get(id))).toEqual(
     Array.from(resolved, () => 1),

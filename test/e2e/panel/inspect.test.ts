@@ -58,7 +58,7 @@ test('a webhook is created, tested, inspected and redelivered, and its secret is
   });
 
   const deliveries = page.getByRole('region', { name: 'Deliveries' });
-  // Without a refresh: deliveries are refetched periodically.
+  // No refresh is needed, because deliveries are refetched periodically.
   await deliveries.getByText('1 attempt').click();
   await deliveries.getByText('Taken, thank you.').waitFor();
   await deliveries.getByRole('button', { name: 'Redeliver' }).click();

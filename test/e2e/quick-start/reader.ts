@@ -24,7 +24,7 @@ const compiledForCreator: Plugin = {
 };
 
 export function createReader(stack: Stack): Reader {
-  // Inside the project, so that the package's own dependencies resolve.
+  // The folder is inside the project, so that the package's own dependencies resolve.
   const parent = join(root, 'node_modules', '.cache');
   mkdirSync(parent, { recursive: true });
   const folder = mkdtempSync(join(parent, 'trueward-reader-'));

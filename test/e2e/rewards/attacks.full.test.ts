@@ -65,7 +65,7 @@ it('an ad in a background tab accrues no watch time until the player returns', a
     await (await raw.openTab('about:blank')).activate();
     await expect.poll(() => tab.evaluate('document.visibilityState'), watched).toBe('hidden');
     await tab.evaluate('void (window.hiddenAt = performance.now())');
-    // Longer than the ad.
+    // Waits longer than the ad lasts.
     await expect
       .poll(() => tab.evaluate('performance.now() - hiddenAt > 7000'), watched)
       .toBe(true);

@@ -10,7 +10,7 @@ import { it } from '../worker.ts';
 import { type Host, startHost } from './host.ts';
 
 /**
- * Set to also test AdLad: a folder with its sources in `adlad`, and those of its plugin for Google in
+ * Set it to also test AdLad: a folder that contains its sources in `adlad` and the sources of its plugin for Google in
  * `adlad-plugin-google-ad-placement`.
  */
 const adladFolder = process.env['ADLAD_FOLDER'];

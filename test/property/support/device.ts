@@ -85,7 +85,7 @@ export function createDevice(
     },
     async returnToGame() {
       restart();
-      // The outbox of the next page receives the responses that the killed one did not.
+      // The outbox of the next page receives the responses that the killed page did not receive.
       for (const id of disk.keys()) await page().status(id);
       const isDue = ({ state, delivered }: LedgerEntry) => state === 'earned' && !delivered;
       for (let tick = 0; tick < 200 && [...disk.values()].some(isDue); tick += 1) {

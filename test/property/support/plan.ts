@@ -14,7 +14,7 @@ export type Behavior =
   | 'foreign-token' // sends the events with the token of another decision
   | 'bot'; // identifies itself as one
 
-/** One ad of one player. Times are in milliseconds of the service. */
+/** One ad of one player. Times are in milliseconds, by the service's clock. */
 export interface WatchPlan {
   behavior: Behavior;
   placement: 'revive' | 'double-coins';
@@ -38,7 +38,7 @@ export interface PlayerPlan {
   watches: WatchPlan[];
   /** Number of tabs with the game. */
   tabs: number;
-  /** When the browser is killed and started again. */
+  /** Times at which the browser is killed and started again. */
   kills: number[];
 }
 
@@ -46,7 +46,7 @@ export interface BatchPlan {
   players: PlayerPlan[];
   /** When a kill switch stops the placement double-coins, and for how long. */
   kill: { atMs: number; forMs: number };
-  /** When all connections break, both of players and to the database server. */
+  /** Times at which all connections break, both those of players and those to the database server. */
   cuts: number[];
 }
 

@@ -45,7 +45,7 @@ export function schedule(
   }
   for (const cutMs of cuts) {
     const atMs = startMs + cutMs;
-    // The test changes the switch itself, and does not retry.
+    // The test does not retry changes of the kill switch, so no cut may coincide with one.
     if (atMs !== window.fromMs && atMs !== window.toMs) actions.push({ atMs, run: world.cut });
   }
   for (const player of players) schedulePlayer(world, player, startMs, window, actions, tracks);
@@ -200,7 +200,8 @@ function expectation(
     const first = (type: AdEvent['type']) =>
       Math.min(...occurrences.flatMap((each) => (each.type === type ? each.sentMs : [])));
     const reportedStart = behavior !== 'backdated' && first('start') < first('complete');
-    // Enough time for the ad has passed since the decision, and there is no evidence against the watch.
+    // If enough time for the ad has passed since the decision and no start was reported, the service has no evidence
+    // against the watch.
     const passedMs = passedAtComplete(occurrences, decideMs);
     return passedMs >= minWatchMs && !reportedStart ? 'either' : 'not earned';
   }
@@ -237,7 +238,7 @@ async function send(
     decision.token,
     playerTracks.find((other) => other !== track)?.decision?.token,
   );
-  // A page that is killed meanwhile does not receive the response.
+  // A page that is killed in the meantime does not receive the response.
   const page = track.device.page();
   const response = await world.report(
     {

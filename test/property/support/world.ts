@@ -119,7 +119,7 @@ export async function createWorld(databaseUrl?: string): Promise<World> {
   const { resources } = first.service;
   const ownDatabase = databaseUrl === undefined ? undefined : openOwn(databaseUrl);
   const database = ownDatabase ?? first.service.database;
-  // Its connections may just have been broken.
+  // Retried, because a cut may just have broken the connections of the process.
   const refresh = () =>
     Promise.all(
       processes.map(({ service }) => retryUntilResponse(() => service.configuration.refresh())),

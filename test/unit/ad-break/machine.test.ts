@@ -74,7 +74,7 @@ const everyEvent: BreakEvent[] = [
   report('pending'),
 ];
 
-/** For each kind of state, one sequence of events that leads to it. */
+/** One sequence of events that leads to each kind of state. */
 const pathsTo: Record<string, [Start, ...BreakEvent[]]> = {
   opening: [taken('rewarded')],
   'opening while hidden': [taken('rewarded', { hidden: true })],

@@ -37,7 +37,7 @@ function inlineScripts(block: CodeBlock): CodeBlock[] {
 }
 const nameOf = ({ page, line }: CodeBlock): string => `${page.replaceAll(/\W/g, '-')}-${line}.ts`;
 
-// Inside the project, so that imports resolve to the packages installed there.
+// The folder is inside the project, so that imports resolve to the packages installed there.
 const parent = join(root, 'node_modules', '.cache');
 mkdirSync(parent, { recursive: true });
 const folder = mkdtempSync(join(parent, 'trueward-guides-'));

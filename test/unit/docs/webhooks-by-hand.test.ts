@@ -92,7 +92,7 @@ test('the worker returns 204 for genuine webhooks and 400 for others', async () 
 });
 
 test('the server with the library returns 204 for genuine webhooks and 400 for others', async () => {
-  // In this folder, so that the import of the library resolves.
+  // The file is in this folder, so that the import of the library resolves.
   const file = join(import.meta.dirname, `with-library-${process.pid}.mjs`);
   const code = blockThatRuns(page, 'standardwebhooks').replace(
     'process.env.WEBHOOK_SECRET',

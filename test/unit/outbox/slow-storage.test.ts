@@ -39,7 +39,7 @@ test('while the database opens, events are sent from memory with the time at whi
   opened.resolve();
   await stored;
   await outbox.flush();
-  // They were stored, and removed without being sent again.
+  // The events were stored, and then removed without being sent again.
   expect(service.requests).toHaveLength(3);
   expect(await recordsIn(store)).toBe(0);
   expect(outbox.diagnostics()).toMatchObject({ storage: 'indexeddb', stored: 0, sent: 3 });

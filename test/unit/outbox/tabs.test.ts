@@ -102,7 +102,7 @@ test('a tab that is suspended while it sends blocks the others for at most twent
   await settled();
   expect(service.counted).toHaveLength(2);
   for (const { stored } of [first.diagnostics(), second.diagnostics()]) expect(stored).toBe(0);
-  // It can lead again.
+  // The resumed tab can lead again.
   await first.enqueue(adEvent());
   await settled();
   expect(service.counted).toHaveLength(3);

@@ -5,7 +5,7 @@ export function resetTimers(): void {
   Object.assign(timers, { setTimeout: 0, setInterval: 0, requestAnimationFrame: 0 });
 }
 
-// Before any other script, so that early references to the function are counted too.
+// Runs before any other script, so that calls through early references to the functions are counted too.
 for (const name of ['setTimeout', 'setInterval', 'requestAnimationFrame'] as const) {
   const original = window[name].bind(window) as (...values: unknown[]) => number;
   Object.assign(window, {

@@ -50,7 +50,7 @@ export async function fillStorage(
 
 function decide(run: string, index: number): Decision {
   return {
-    // Different in each run, because a reward is delivered only once per decision.
+    // Unique to each run, because a reward is delivered only once per decision.
     id: `dec_${run}${String(index).padStart(6, '0')}`,
     status: 'filled',
     placement: 'revive',

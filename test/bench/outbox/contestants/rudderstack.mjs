@@ -22,6 +22,6 @@ window.contestant = {
   enqueue(event) {
     analytics.track('ad_event', event);
   },
-  // It sends automatically and has no flush.
+  // RudderStack sends automatically and has no flush.
   flush: async () => undefined,
 };

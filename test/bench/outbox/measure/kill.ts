@@ -68,7 +68,7 @@ async function stormAndKill(
     if ('made' in report) end(report.made);
     else acknowledged.push(...report.acknowledged);
   });
-  // It never responds: the browser is dead by then.
+  // This call never responds, because the browser is killed first.
   const storm = page.call('storm', [events, perFrame, stormBudgetMs]);
   const created = await Promise.race([ended, storm.then(() => ended)]);
   if (delayMs > 0) await sleep(delayMs);

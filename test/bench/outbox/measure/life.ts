@@ -132,7 +132,7 @@ async function measureDrain(
   const before = deliveries.tally();
   await page.call('meter', [gameMs]);
   await page.setOffline(false);
-  // Not awaited: a page that freezes while sending responds late or never.
+  // Not awaited, because a page that freezes while sending responds late or never.
   page.call('flush', []).catch(() => undefined);
   const { ms } = await waitForArrivals(deliveries, {
     count: before.arrived + made,

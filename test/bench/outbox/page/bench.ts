@@ -9,7 +9,7 @@ import { openYardstick, type Yardstick } from './yardstick.ts';
 export interface Paced {
   /** Main-thread time of each event, in milliseconds: the call and its microtasks. */
   cost: number[];
-  /** From the call until its promise resolved, in milliseconds; empty if it returns no promise. */
+  /** Time from each call until its promise resolved, in milliseconds; empty if it returns no promise. */
   acknowledgement: number[];
   frames: FrameTimes;
 }

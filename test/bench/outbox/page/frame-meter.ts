@@ -13,7 +13,7 @@ interface LongTask {
   duration: number;
 }
 
-// Saved before a contestant wraps the function or calls to it are counted.
+// Captured before a contestant or `countWakeUps()` wraps the function.
 const nextFrame = window.requestAnimationFrame.bind(window);
 
 const longTasks: LongTask[] = [];

@@ -39,7 +39,7 @@ export class Node {
     nodes.set(name, this);
   }
 
-  /** Like the engine when it loads a scene: sets the properties, then calls the lifecycle methods. */
+  /** Sets the properties, then calls the lifecycle methods, like the engine when it loads a scene. */
   addComponent<C extends Component>(type: new () => C, properties: Partial<C>): C {
     const component = Object.assign(new type(), properties, { node: this });
     this.#components.push(component);
@@ -76,7 +76,7 @@ export class Button extends Component {
   static readonly EventType = { CLICK: 'click' };
 }
 
-/** Set in the editor in a real project; the page sets `emit` here. */
+/** In a real project, this is set in the editor; here, the page sets `emit`. */
 export class EventHandler {
   emit: () => void = () => {};
 }
