@@ -10,12 +10,12 @@ const target = new URL('./wire.ts', import.meta.url);
 
 // Schemas refer to each other as `Reward#`, but the generator expects pointers into one document.
 const definitions = JSON.parse(
-  JSON.stringify(Object.fromEntries(schemas.map((schema) => [nameOf(schema), schema])))
+  JSON.stringify(Object.fromEntries(schemas.map((schema) => [readName(schema), schema])))
     .replaceAll(/"\$ref":"([A-Za-z]+)#"/g, '"$ref":"#/definitions/$1"')
     .replaceAll(/"\$id":"[A-Za-z]+",?/g, ''),
 ) as Record<string, JSONSchema>;
 
-function nameOf(schema: object): string {
+function readName(schema: object): string {
   if ('$id' in schema && typeof schema.$id === 'string') return schema.$id;
   throw new Error(`Every schema of the contract needs a name, got ${JSON.stringify(schema)}.`);
 }

@@ -5,7 +5,7 @@ export interface Press {
 }
 
 /** The key presses of Vitest's `userEvent.keyboard()` for this text: `a{Enter}{ArrowLeft>}{/ArrowLeft}`. */
-export function pressesOf(text: string): Press[] {
+export function parsePresses(text: string): Press[] {
   return [...text.matchAll(/\{(\/?)(\w+)(>?)\}|([^])/g)].flatMap(
     ([, up, name = '', held, character]) => {
       const key = character ?? name;

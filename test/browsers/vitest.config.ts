@@ -3,7 +3,7 @@ import { playwright } from '@vitest/browser-playwright';
 import { defineConfig } from 'vitest/config';
 import type { BrowserCommand } from 'vitest/node';
 import { sdkSources } from '../../demo/sdk-sources.ts';
-import { pressesOf } from './presses.ts';
+import { parsePresses } from './presses.ts';
 import { webDriver } from './webdriver-provider.ts';
 
 /** `firefox` or `webkit`, and its path; set by `npm run test:browsers`. */
@@ -26,12 +26,12 @@ const firefox = playwright({
 
 const webDriverCommands: Record<string, BrowserCommand<never[]>> = {
   clickAt: async ({ driven }, x: number, y: number) => (await driven).click(x, y),
-  pressKeys: async ({ driven }, text: string) => (await driven).keys(pressesOf(text)),
+  pressKeys: async ({ driven }, text: string) => (await driven).keys(parsePresses(text)),
 };
 const playwrightCommands: typeof webDriverCommands = {
   clickAt: ({ page }, x: number, y: number) => page.mouse.click(x, y),
   async pressKeys({ page: { keyboard } }, text: string) {
-    for (const { type, key } of pressesOf(text))
+    for (const { type, key } of parsePresses(text))
       await (type === 'keyDown' ? keyboard.down(key) : keyboard.up(key));
   },
 };

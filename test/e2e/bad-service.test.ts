@@ -3,7 +3,7 @@ import type { AddressInfo } from 'node:net';
 import type { BrowserContext, Page } from 'playwright';
 import type { Outcome } from 'trueward';
 import { describe, expect } from 'vitest';
-import { resultOf, show } from './browser.ts';
+import { getResult, show } from './browser.ts';
 import { speedUp } from './speed-up.ts';
 import type { Stack } from './stack.ts';
 import { it } from './worker.ts';
@@ -88,7 +88,7 @@ describe('a game whose service is faulty', () => {
     const speed = outcomes.includes('timeout') ? 8 : 1;
     await open(`http://127.0.0.1:${(service.address() as AddressInfo).port}`, speed);
     await show(page, 'showRewarded', 'revive');
-    const result = await resultOf(page);
+    const result = await getResult(page);
     expect(outcomes).toContain(result?.outcome);
     expect(result?.reason).toEqual(expect.any(String));
     expect(await canvasIsOnTop()).toBe(true);
@@ -98,14 +98,14 @@ describe('a game whose service is faulty', () => {
   it('gets invalid_placement for a placement that does not exist', async () => {
     await open(stack.serviceUrl);
     await show(page, 'showRewarded', 'no-such-place');
-    expect(await resultOf(page)).toMatchObject({ outcome: 'invalid_placement' });
+    expect(await getResult(page)).toMatchObject({ outcome: 'invalid_placement' });
     await page.close();
   });
 
   it('gets invalid_placement for a placement of another format', async () => {
     await open(stack.serviceUrl);
     await show(page, 'showRewarded', 'level-end');
-    expect(await resultOf(page)).toMatchObject({ outcome: 'invalid_placement' });
+    expect(await getResult(page)).toMatchObject({ outcome: 'invalid_placement' });
     expect(await canvasIsOnTop()).toBe(true);
     await page.close();
   });

@@ -34,7 +34,7 @@ declare global {
 }
 
 /**
- * Starts an ad with a real click, which browsers require before they play sound. {@link resultOf} returns
+ * Starts an ad with a real click, which browsers require before they play sound. {@link getResult} returns
  * its result.
  */
 export async function show(
@@ -58,7 +58,7 @@ export async function show(
 }
 
 /** Result of the last call to {@link show}. */
-export function resultOf(page: Page): Promise<ShowResult | undefined> {
+export function getResult(page: Page): Promise<ShowResult | undefined> {
   return page.evaluate(() => window.shown);
 }
 

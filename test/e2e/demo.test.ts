@@ -21,7 +21,8 @@ describe('the demo game', () => {
   it.afterAll(() => browser?.close());
 
   const button = (name: string | RegExp) => page.getByRole('button', { name });
-  const textOf = (testId: string): Promise<string | null> => page.getByTestId(testId).textContent();
+  const readText = (testId: string): Promise<string | null> =>
+    page.getByTestId(testId).textContent();
   /** A run without input ends in the water. */
   const waitForGameOver = () => button('Revive').waitFor();
   /** Closes the ad, or returns if it closes by itself. */
@@ -53,7 +54,7 @@ describe('the demo game', () => {
   it('shows a house ad in the lobby', async () => {
     await button('Play').waitFor();
     await expect.poll(() => page.getByTestId('lobby-banner').locator('img').count()).toBe(1);
-    expect(await textOf('server-coins')).toBe('0');
+    expect(await readText('server-coins')).toBe('0');
   });
 
   it('offers an ad from a network in the lobby', async () => {
@@ -65,18 +66,18 @@ describe('the demo game', () => {
     await button('Play').click();
     await waitForGameOver();
     await button('Double coins').click();
-    await expect.poll(() => textOf('server-coins'), untilWatched).toBe('50');
+    await expect.poll(() => readText('server-coins'), untilWatched).toBe('50');
     await closeAd();
-    await expect.poll(() => textOf('last-outcome')).toBe('double-coins: rewarded');
-    await expect.poll(() => textOf('device-delivered')).toBe('1');
-    expect(await textOf('coins')).toBe('50');
+    await expect.poll(() => readText('last-outcome')).toBe('double-coins: rewarded');
+    await expect.poll(() => readText('device-delivered')).toBe('1');
+    expect(await readText('coins')).toBe('50');
   });
 
   it('continues the run after a revive ad', async () => {
     await button('Revive').click();
-    await expect.poll(() => textOf('server-coins'), untilWatched).toBe('75');
+    await expect.poll(() => readText('server-coins'), untilWatched).toBe('75');
     await closeAd();
-    await expect.poll(() => textOf('last-outcome')).toBe('revive: rewarded');
+    await expect.poll(() => readText('last-outcome')).toBe('revive: rewarded');
     // The run continues, and is lost again.
     await expect.poll(() => page.getByText('Once per run').isVisible()).toBe(true);
   });
@@ -85,7 +86,7 @@ describe('the demo game', () => {
     await button('Lobby').click();
     await expect.poll(adIsOpen).toBe(true);
     await closeAd();
-    await expect.poll(() => textOf('last-outcome')).toBe('level-end: completed');
+    await expect.poll(() => readText('last-outcome')).toBe('level-end: completed');
     await button('Play').waitFor();
   });
 
@@ -98,11 +99,11 @@ describe('the demo game', () => {
       .poll(() => page.getByText('Your reward is on its way').first().isVisible(), untilWatched)
       .toBe(true);
     await closeAd();
-    await expect.poll(() => textOf('last-outcome'), untilWatched).toBe('double-coins: pending');
-    expect(await textOf('server-coins')).toBe('75');
+    await expect.poll(() => readText('last-outcome'), untilWatched).toBe('double-coins: pending');
+    expect(await readText('server-coins')).toBe('75');
     await page.getByLabel('Offline').evaluate((offline: HTMLInputElement) => offline.click());
-    await expect.poll(() => textOf('server-coins'), untilWatched).toBe('125');
-    await expect.poll(() => textOf('device-delivered'), untilWatched).toBe('3');
+    await expect.poll(() => readText('server-coins'), untilWatched).toBe('125');
+    await expect.poll(() => readText('device-delivered'), untilWatched).toBe('3');
   });
 
   it('shows the text for a simulated outcome', async () => {

@@ -7,7 +7,7 @@ import {
   startAdvertiser,
 } from '../../service/test/kills/advertiser.ts';
 import { createDemand } from '../../service/test/demo-demand.ts';
-import { resultOf, show } from './browser.ts';
+import { getResult, show } from './browser.ts';
 import type { Stack } from './stack.ts';
 import { it } from './worker.ts';
 
@@ -88,7 +88,7 @@ it('showing an external ad causes no request to another origin, and no client le
   const credited = async () => (await stack.account('external-ads')).coins;
   await expect.poll(credited, waiting).toBe(25);
   await page.getByRole('button', { name: 'Close ad' }).first().click();
-  const { decisionId } = (await resultOf(page)) ?? {};
+  const { decisionId } = (await getResult(page)) ?? {};
   await expect.poll(() => advertiser.webhooks.length, waiting).toBeGreaterThan(0);
   const status = await fetch(`${stack.serviceUrl}/v1/decisions/${decisionId}`, {
     headers: { authorization: `Bearer ${stack.keys.sandbox.secret}` },

@@ -1,6 +1,6 @@
 import type { BrowserContext, Page } from 'playwright';
 import { describe, expect } from 'vitest';
-import { deliveredRewards, resultOf, show } from './browser.ts';
+import { deliveredRewards, getResult, show } from './browser.ts';
 import type { Stack } from './stack.ts';
 import { it } from './worker.ts';
 
@@ -40,7 +40,7 @@ describe('a player', () => {
     await show(page, 'showRewarded', 'film');
     await expect.poll(() => stack.account(name).then(({ coins }) => coins), watched).toBe(25);
     await closeControl(page).click();
-    const result = await resultOf(page);
+    const result = await getResult(page);
     expect(result).toMatchObject({ outcome: 'rewarded', reward: { type: 'coins', amount: 25 } });
     await expect
       .poll(() => deliveredRewards(page))
@@ -57,7 +57,7 @@ describe('a player', () => {
     await show(page, 'showRewarded', 'long-film');
     await closeControl(page).click();
     await page.getByRole('button', { name: 'Close anyway' }).click();
-    const result = await resultOf(page);
+    const result = await getResult(page);
     expect(result).toMatchObject({ outcome: 'dismissed' });
     await page.evaluate((id) => window.ads.rewardStatus(id), result?.decisionId ?? '');
     const status = await fetch(`${stack.serviceUrl}/v1/decisions/${result?.decisionId}`, {
@@ -78,7 +78,7 @@ describe('a player', () => {
       .poll(() => page.evaluate(() => window.ads.diagnostics().rewards.pending), watched)
       .toBe(1);
     await closeControl(page).click();
-    expect(await resultOf(page)).toMatchObject({ outcome: 'pending' });
+    expect(await getResult(page)).toMatchObject({ outcome: 'pending' });
     await page.reload();
     await expect
       .poll(() => page.evaluate(() => window.ads.rewards()))
@@ -111,7 +111,7 @@ describe('a player', () => {
     await page.evaluate(() => dispatchEvent(new Event('online')));
     await expect.poll(() => stack.account(name).then(({ coins }) => coins), watched).toBe(25);
     // The end card may have closed by itself, as it does after ten seconds.
-    expect(['rewarded', 'pending']).toContain((await resultOf(page))?.outcome);
+    expect(['rewarded', 'pending']).toContain((await getResult(page))?.outcome);
     await expect.poll(() => deliveredRewards(page), watched).toHaveLength(1);
     expect((await stack.account(name)).credits).toHaveLength(1);
   });
@@ -124,7 +124,7 @@ describe('a player', () => {
     await show(first, 'showRewarded', 'revive');
     await expect.poll(() => stack.account(name).then(({ coins }) => coins), watched).toBe(25);
     await closeControl(first).click();
-    await resultOf(first);
+    await getResult(first);
     await expect.poll(() => deliveredRewards(first)).toHaveLength(1);
     await second.reload();
     await second.evaluate(() => window.ads.rewards());

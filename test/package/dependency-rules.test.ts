@@ -101,7 +101,7 @@ function writeSource(file: string, text: string): void {
 }
 
 /** Writes each import into a separate file, and returns the cases that the rule rejects. */
-function rejectedOf(cases: [file: string, line: string][], rule: string) {
+function findRejected(cases: [file: string, line: string][], rule: string) {
   const files = cases.map(([file], index) => file.replace(/\bx\.ts$/, `x${index}.ts`));
   files.forEach((file, index) => writeSource(file, cases[index]?.[1] ?? ''));
   const broken = lint().flatMap(({ code, filename }) => (code.includes(rule) ? [filename] : []));
@@ -115,11 +115,11 @@ function lint(): { filename: string; code: string }[] {
 }
 
 test('rejects every import in the wrong direction', () => {
-  expect(rejectedOf(rejected, 'no-restricted-imports')).toEqual(rejected);
+  expect(findRejected(rejected, 'no-restricted-imports')).toEqual(rejected);
 });
 
 test('accepts every allowed import', () => {
-  expect(rejectedOf(allowed, 'no-restricted-imports')).toEqual([]);
+  expect(findRejected(allowed, 'no-restricted-imports')).toEqual([]);
 });
 
 test('rejects circular imports', () => {

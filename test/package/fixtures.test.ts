@@ -48,7 +48,7 @@ function pageFor(script: string, type = 'module'): string {
   return name;
 }
 
-const inChunks: BuildOptions = { format: 'esm', splitting: true };
+const splitOptions: BuildOptions = { format: 'esm', splitting: true };
 
 function runEsbuild(options: BuildOptions): Promise<unknown> {
   return build({ absWorkingDir: installed.project, bundle: true, logLevel: 'error', ...options });
@@ -82,7 +82,7 @@ const moreBundles = {
     return pageFor('game/webpack/main.js', 'text/javascript');
   },
   async 'esbuild, split into chunks'() {
-    await runEsbuild({ entryPoints: ['game/main.js'], outdir: 'game/esbuild', ...inChunks });
+    await runEsbuild({ entryPoints: ['game/main.js'], outdir: 'game/esbuild', ...splitOptions });
     return pageFor('game/esbuild/main.js');
   },
 };
@@ -100,7 +100,7 @@ it('a React game in StrictMode shows an ad and leaves nothing after it unmounts'
     entryPoints: ['react/main.js'],
     outdir: 'react/bundle',
     define: { 'process.env.NODE_ENV': '"development"' },
-    ...inChunks,
+    ...splitOptions,
   });
   await page.addInitScript(countLeaks);
   await page.goto(site.urlOf('react/index.html'));

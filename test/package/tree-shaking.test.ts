@@ -32,7 +32,7 @@ const uses = [
 ] as const;
 
 it.each(uses)('a game that uses only %s of %s ships nothing else', async (name, from, limit) => {
-  const bytes = await bytesOf(`import { ${name} } from '${from}'; globalThis.used = ${name};`);
+  const bytes = await measureBytes(`import { ${name} } from '${from}'; globalThis.used = ${name};`);
   expect(bytes).toBeLessThan(limit);
   // A smaller bundle cannot contain the imported code.
   expect(bytes).toBeGreaterThan(300);
@@ -44,11 +44,11 @@ it('an unused import adds nothing to the bundle', async () => {
     .map((from, index) => `import * as unused${index} from '${from}';`)
     .join('\n');
   // The size of an empty string, compressed.
-  expect(await bytesOf(code)).toBe(20);
+  expect(await measureBytes(code)).toBe(20);
 });
 
 /** Size of the initial chunks in bytes, minified and compressed. */
-async function bytesOf(contents: string): Promise<number> {
+async function measureBytes(contents: string): Promise<number> {
   const { metafile, outputFiles } = await build({
     stdin: { contents, resolveDir: installed.project },
     bundle: true,

@@ -11,7 +11,7 @@ const validOptions: AdsOptions = {
   serviceUrl: 'https://ads.example/',
 };
 
-const errorOf = (options: unknown): OptionError => {
+const catchError = (options: unknown): OptionError => {
   try {
     checkOptions(options as AdsOptions);
   } catch (error) {
@@ -37,7 +37,7 @@ describe('checkOptions', () => {
   it.each([key('sk_live_'), key('sk_sandbox_'), 'sk_typing error', 'whsec_abc'])(
     'rejects the secret %s and says to rotate it, without repeating it',
     (secret) => {
-      const error = errorOf({ ...validOptions, publishableKey: secret });
+      const error = catchError({ ...validOptions, publishableKey: secret });
       expect(error.code).toBe('secret_key_in_browser');
       expect(error.message).toMatch(/rotate that key now/);
       expect(error.message).not.toContain(secret);
@@ -46,7 +46,7 @@ describe('checkOptions', () => {
 
   it('detects one wrong character in a key', () => {
     const typo = validOptions.publishableKey.replace('0aB0', '0aC0');
-    expect(errorOf({ ...validOptions, publishableKey: typo }).code).toBe('key_malformed');
+    expect(catchError({ ...validOptions, publishableKey: typo }).code).toBe('key_malformed');
   });
 
   it.each([
@@ -72,7 +72,7 @@ describe('checkOptions', () => {
     [{ ...validOptions, muted: 'yes' }, 'option_invalid', /of type boolean; got "yes"/],
     [{ ...validOptions, publishableKey: 7 }, 'option_invalid', /publishableKey/],
   ])('explains what is wrong with %j', (options, code, message) => {
-    const error = errorOf(options);
+    const error = catchError(options);
     expect(error.code).toBe(code);
     expect(error.message).toMatch(message);
   });

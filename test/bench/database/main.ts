@@ -44,7 +44,7 @@ const receiver = await startReceiver();
 const sides: Side[] = [];
 const windows = new Map<string, Window[]>();
 let deadWorker: { name: string; rows: AccountRow[] } | undefined;
-const keyOf = (side: Side, atOnce: number): string => `${side.name}/${atOnce}`;
+const formatKey = (side: Side, atOnce: number): string => `${side.name}/${atOnce}`;
 try {
   for (const url of values.url) sides.push(await openSide(url));
   for (let round = 0; round < rounds; round += 1) {
@@ -58,7 +58,7 @@ try {
         // Warms up.
         await playAds(side, processes, receiver, { count: quick ? 48 : 600, atOnce: 48 });
         for (const load of loads) {
-          const key = keyOf(side, load.atOnce);
+          const key = formatKey(side, load.atOnce);
           const window = await playAds(side, processes, receiver, load);
           windows.set(key, [...(windows.get(key) ?? []), window]);
         }
@@ -79,6 +79,6 @@ try {
   await receiver.stop();
 }
 const rows: SideRow[] = loads.flatMap(({ atOnce }) =>
-  sides.map((side) => summarize(side, atOnce, windows.get(keyOf(side, atOnce)) ?? [])),
+  sides.map((side) => summarize(side, atOnce, windows.get(formatKey(side, atOnce)) ?? [])),
 );
 await publish({ measured, rounds, rows, ...(deadWorker ? { deadWorker } : {}) }, quick);

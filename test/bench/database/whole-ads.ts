@@ -29,7 +29,7 @@ export async function playAds(
 ): Promise<Window> {
   const used: CpuUse[] = [];
   const spent = new Map<string, number>();
-  const clientOf = (index: number): Client => clients[index % clients.length] as Client;
+  const selectClient = (index: number): Client => clients[index % clients.length] as Client;
   const step = async <T>(work: () => Promise<T>): Promise<T> => {
     const before = read();
     const result = await work();
@@ -46,7 +46,7 @@ export async function playAds(
   };
   const indexes = Array.from({ length: count }, (_, index) => index);
   const decisions = await step(() =>
-    forEach(indexes, atOnce, (index) => timed(clientOf(index).decide)),
+    forEach(indexes, atOnce, (index) => timed(selectClient(index).decide)),
   );
   const ads = decisions.map(({ result, ms }) => {
     spent.set(result.id, ms);
@@ -55,7 +55,7 @@ export async function playAds(
   const send = (to: 'start' | 'quartiles' | 'finish') =>
     forEach(indexes, atOnce, async (index) => {
       const ad = ads[index] as Ad;
-      const { ms } = await timed(() => clientOf(index)[to](ad));
+      const { ms } = await timed(() => selectClient(index)[to](ad));
       spent.set(ad.id, (spent.get(ad.id) ?? 0) + ms);
       return [ad.id, nowMs()] as const;
     });

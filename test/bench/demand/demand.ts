@@ -41,7 +41,7 @@ export interface Players {
   close(): Promise<void>;
 }
 
-const idOf = (placement: PlacementName): string =>
+const toPlacementId = (placement: PlacementName): string =>
   placement.toLowerCase().replaceAll(/[^a-z0-9]+/g, '-');
 
 let players = 0;
@@ -61,7 +61,7 @@ export function startPlayers({ url, keys }: RunningService, connections: number)
           'user-agent': `Mozilla/5.0 (X11; Linux x86_64) AppleWebKit/537.36 Chrome/140 Safari/537.36 #${player}`,
         },
         body: JSON.stringify({
-          placement: idOf(placement),
+          placement: toPlacementId(placement),
           user_ref: `player-${player}`,
           formats: ['video', 'image'],
         }),
@@ -89,7 +89,11 @@ export async function addHousePlacement(
   placement: PlacementName,
 ): Promise<void> {
   const { addPlacement } = createDemand(service);
-  await addPlacement('Harbour', { name: idOf(placement), format: 'rewarded', min_view_ms: 1_000 });
+  await addPlacement('Harbour', {
+    name: toPlacementId(placement),
+    format: 'rewarded',
+    min_view_ms: 1_000,
+  });
 }
 
 let sources = 0;
@@ -105,7 +109,7 @@ const addSource = async (
     ...(kind === 'vast'
       ? { tag_url: url, cpm_micros: 2_000_000 }
       : { endpoint_url: url, floor_micros: 1_000_000 }),
-    placements: [idOf(placement)],
+    placements: [toPlacementId(placement)],
     priority: 1,
     ...more,
   });

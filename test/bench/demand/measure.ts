@@ -26,7 +26,7 @@ const budgetMs = 1_000;
 const latencyConcurrency = 4;
 const costConcurrency = 16;
 
-const percentilesOf = (values: number[]): Percentiles => [
+const computePercentiles = (values: number[]): Percentiles => [
   percentile(values, 0.5) ?? NaN,
   percentile(values, 0.99) ?? NaN,
 ];
@@ -84,10 +84,10 @@ export async function measureLatencies(
   return [...all].map(([placement, decided]) => ({
     placement,
     count: decided.length,
-    decisionMs: percentilesOf(decided.map(({ ms }) => ms)),
+    decisionMs: computePercentiles(decided.map(({ ms }) => ms)),
     ...(placement !== houseOnly && {
-      sourceMs: percentilesOf(decided.map(({ sourceMs }) => sourceMs)),
-      addedMs: percentilesOf(decided.map(({ ms, sourceMs }) => ms - sourceMs)),
+      sourceMs: computePercentiles(decided.map(({ sourceMs }) => sourceMs)),
+      addedMs: computePercentiles(decided.map(({ ms, sourceMs }) => ms - sourceMs)),
     }),
   }));
 }
@@ -121,8 +121,8 @@ export async function measureHanging(
   return {
     budgetMs,
     count: hangs.length,
-    decisionMs: percentilesOf(hangs.map(({ ms }) => ms)),
-    openMs: percentilesOf(opens.map(({ ms }) => ms)),
+    decisionMs: computePercentiles(hangs.map(({ ms }) => ms)),
+    openMs: computePercentiles(opens.map(({ ms }) => ms)),
   };
 }
 
@@ -135,14 +135,14 @@ export async function measureCosts(
   const rows = names.map((placement): CostRow => ({ placement, serviceUs: [] }));
   for (let round = 0; round < rounds; round += 1) {
     for (const row of roundOrder(rows, round)) {
-      const { serviceUs } = await costOf(measured, row.placement as PlacementName, windowMs);
+      const { serviceUs } = await measureCost(measured, row.placement as PlacementName, windowMs);
       row.serviceUs.push(serviceUs);
     }
   }
   return rows;
 }
 
-async function costOf(
+async function measureCost(
   measured: Measured,
   placement: PlacementName,
   windowMs: number,
@@ -168,7 +168,7 @@ export async function compareHouseOnly(
   for (let round = 0; round < rounds; round += 1) {
     const costs = new Map<Measured, { serviceUs: number; ms: number }>();
     for (const measured of roundOrder([withSources, without], round))
-      costs.set(measured, await costOf(measured, houseOnly, windowMs));
+      costs.set(measured, await measureCost(measured, houseOnly, windowMs));
     const [now, before] = [costs.get(withSources), costs.get(without)];
     if (!now || !before) continue;
     ratios.cpuRatios.push(now.serviceUs / before.serviceUs);

@@ -90,7 +90,7 @@ export function judge(results: Omit<Demand, 'measured' | 'verdicts'>): Verdict[]
   const [p50, p99] = [worst(0), worst(1)];
   const overBudget = hanging.decisionMs[1] - hanging.budgetMs;
   const slowest = stalls.toSorted((a, b) => b.ms - a.ms)[0];
-  const ratioOf = (name: string, ratios: readonly number[]): Verdict => {
+  const judgeRatio = (name: string, ratios: readonly number[]): Verdict => {
     const ratio = median([...ratios]) ?? NaN;
     const range = `${Math.min(...ratios).toFixed(3)}–${Math.max(...ratios).toFixed(3)}`;
     return {
@@ -129,8 +129,8 @@ export function judge(results: Omit<Demand, 'measured' | 'verdicts'>): Verdict[]
           `${(us / 1_000).toFixed(2)} ms`,
         );
       }),
-    ratioOf('CPU', houseOnly.cpuRatios),
-    ratioOf('median latency', houseOnly.latencyRatios),
+    judgeRatio('CPU', houseOnly.cpuRatios),
+    judgeRatio('median latency', houseOnly.latencyRatios),
     limit(
       'longest turn of the event loop, any document of up to 256 kB: at most 10 ms',
       slowest?.ms ?? NaN,

@@ -40,7 +40,7 @@ export async function startChild(file: string, name: string, options: object): P
   let called = 0;
   await reply(0);
   return {
-    pid: pidOf(child),
+    pid: findPid(child),
     async call<T>(method: string, ...args: unknown[]) {
       if (isGone) throw new Error(`${file} ended.`);
       const id = (called += 1);
@@ -55,4 +55,4 @@ export async function startChild(file: string, name: string, options: object): P
   };
 }
 
-const pidOf = ({ pid }: ChildProcess): number => pid ?? 0;
+const findPid = ({ pid }: ChildProcess): number => pid ?? 0;

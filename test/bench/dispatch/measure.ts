@@ -51,7 +51,7 @@ export const deliver = (
   count: number,
 ): Promise<Delivered> =>
   withWarm(bench, contestant, setting, async (opened, worker) => {
-    const readCurrentUsage = () => readUsage(processesOf(bench, opened, worker));
+    const readCurrentUsage = () => readUsage(listProcesses(bench, opened, worker));
     await bench.receiver.call('begin', opened.secret, 'main');
     const [before, startedMs] = [readCurrentUsage(), performance.now()];
     await opened.producer.call('enqueue', 'main', count);
@@ -67,7 +67,7 @@ export const deliver = (
     const failed = await untilDone(opened, 20);
     const ms = performance.now() - allowedMs;
     const usage = subtract(readCurrentUsage(), beforeStart);
-    return { count, ms, usage, enqueue, failed, tally: await tallyOf(bench, count) };
+    return { count, ms, usage, enqueue, failed, tally: await readTally(bench, count) };
   });
 
 /** Like {@link deliver}, but kills the worker when 40 % have arrived, and restarts it immediately. */
@@ -93,7 +93,7 @@ export const crash = (
     const restartMs = performance.now() - killedMs;
     const failed = await untilDone(opened, 100);
     const recoveryMs = performance.now() - killedMs;
-    const end = await tallyOf(bench, count);
+    const end = await readTally(bench, count);
     return { count, arrived, open, restartMs, recoveryMs, failed, tally: end };
   });
 
@@ -119,7 +119,7 @@ async function withWarm<T>(
   }
 }
 
-const processesOf = ({ postgres, receiver }: Bench, opened: Opened, worker: Worker) => ({
+const listProcesses = ({ postgres, receiver }: Bench, opened: Opened, worker: Worker) => ({
   worker: worker.pid,
   producer: opened.producer.pid,
   receiver: receiver.pid,
@@ -150,7 +150,7 @@ async function within<T>(work: Promise<T>): Promise<T> {
   }
 }
 
-async function tallyOf({ receiver }: Bench, count: number): Promise<Tally> {
+async function readTally({ receiver }: Bench, count: number): Promise<Tally> {
   const { counts, refused } = await receiver.call<{
     counts: Record<string, number>;
     refused: number;

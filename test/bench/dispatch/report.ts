@@ -28,7 +28,7 @@ export async function writeReport(results: Results, isComplete: boolean): Promis
   await rm(folder, { recursive: true, force: true });
   await mkdir(folder, { recursive: true });
   await writePretty(join(folder, 'README.md'), write(about, results, summaries));
-  const figures = { about, plan: results.plan, summaries, rounds: roundsOf(results) };
+  const figures = { about, plan: results.plan, summaries, rounds: groupRounds(results) };
   await writePretty(join(folder, 'results.json'), JSON.stringify(figures, round));
   for (const [name, svg] of drawPlots(summaries)) await writeFile(join(folder, name), svg);
   console.log(`\n${relative(root, folder)}: README.md, results.json and charts\n`);
@@ -41,13 +41,13 @@ const writePretty = async (file: string, content: string): Promise<void> =>
 const round = (_: string, value: unknown): unknown =>
   typeof value === 'number' ? Number(value.toFixed(1)) : value;
 
-const roundsOf = ({ measured }: Results) =>
+const groupRounds = ({ measured }: Results) =>
   Object.fromEntries(measured.map(({ contestant, rounds }) => [contestant.name, rounds]));
 
 /** The versions and the machine of the measurement. */
 async function describeRun({ measured, minutes, postgresVersion, redisVersion }: Results) {
   const [cpu] = cpus();
-  const versionOf = async (name: string): Promise<string> => {
+  const readVersion = async (name: string): Promise<string> => {
     const file = join(import.meta.dirname, 'node_modules', name, 'package.json');
     const { version, license } = JSON.parse(await readFile(file, 'utf8')) as {
       version: string;
@@ -58,7 +58,7 @@ async function describeRun({ measured, minutes, postgresVersion, redisVersion }:
   const versions: Record<string, string> = { ours: `this service, ${ourVersion()}` };
   for (const { contestant } of measured)
     if (contestant.package !== undefined)
-      versions[contestant.name] = await versionOf(contestant.package);
+      versions[contestant.name] = await readVersion(contestant.package);
   return {
     date: new Date().toISOString(),
     minutes,

@@ -56,7 +56,7 @@ export function summarize(measured: Measured): Summary {
     ...(gap === undefined ? {} : { gap }),
   };
   if (rounds.length === 0) return common;
-  const medianOf = (read: (round: Delivered) => number): number =>
+  const computeMedian = (read: (round: Delivered) => number): number =>
     median(rounds.map((round) => read(round)));
   const rates = rounds.map(perSecond);
   return {
@@ -64,14 +64,16 @@ export function summarize(measured: Measured): Summary {
     perSecond: median(rates),
     slowest: Math.min(...rates),
     fastest: Math.max(...rates),
-    workerUs: medianOf(({ count, usage }) => usage.worker / count),
-    postgresUs: medianOf(({ count, usage }) => usage.postgres / count),
-    postgresBackgroundUs: medianOf(({ count, usage }) => usage.postgresBackground / count),
-    redisUs: medianOf(({ count, usage }) => usage.redis / count),
-    totalUs: medianOf(({ count, usage }) => (usage.worker + usage.postgres + usage.redis) / count),
-    receiverUs: medianOf(({ count, usage }) => usage.receiver / count),
-    enqueueUs: medianOf(({ count, enqueue }) => (1_000 * enqueue.ms) / count),
-    enqueueCpuUs: medianOf(
+    workerUs: computeMedian(({ count, usage }) => usage.worker / count),
+    postgresUs: computeMedian(({ count, usage }) => usage.postgres / count),
+    postgresBackgroundUs: computeMedian(({ count, usage }) => usage.postgresBackground / count),
+    redisUs: computeMedian(({ count, usage }) => usage.redis / count),
+    totalUs: computeMedian(
+      ({ count, usage }) => (usage.worker + usage.postgres + usage.redis) / count,
+    ),
+    receiverUs: computeMedian(({ count, usage }) => usage.receiver / count),
+    enqueueUs: computeMedian(({ count, enqueue }) => (1_000 * enqueue.ms) / count),
+    enqueueCpuUs: computeMedian(
       ({ count, enqueue: { usage } }) => (usage.producer + usage.postgres + usage.redis) / count,
     ),
   };

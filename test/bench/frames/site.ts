@@ -66,7 +66,7 @@ export async function startSite(peer?: string): Promise<{ url: string; close(): 
     response.setHeader('cross-origin-opener-policy', 'same-origin');
     response.setHeader('cross-origin-embedder-policy', 'require-corp');
     if (file === undefined) void respond(path, request, response, watched);
-    else response.setHeader('content-type', typeOf(path)).end(file);
+    else response.setHeader('content-type', contentType(path)).end(file);
   });
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
   return {
@@ -79,7 +79,8 @@ export async function startSite(peer?: string): Promise<{ url: string; close(): 
   };
 }
 
-const typeOf = (path: string): string => (path.endsWith('.js') ? 'text/javascript' : 'text/html');
+const contentType = (path: string): string =>
+  path.endsWith('.js') ? 'text/javascript' : 'text/html';
 
 async function respond(
   path: string,

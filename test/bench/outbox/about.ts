@@ -32,7 +32,7 @@ export async function describeRun(chosen: ContestantInfo[]): Promise<About> {
     chromium: await chromiumVersion(),
     outbox: outboxVersion(),
     versions: Object.fromEntries(
-      chosen.flatMap((facts) => (facts.package ? [[facts.name, versionOf(facts.package)]] : [])),
+      chosen.flatMap((facts) => (facts.package ? [[facts.name, readVersion(facts.package)]] : [])),
     ),
   };
 }
@@ -58,7 +58,7 @@ function outboxVersion(): string {
 }
 
 /** idb-keyval is a dependency of the project; the other packages are installed in this folder. */
-function versionOf(name: string): string {
+function readVersion(name: string): string {
   for (const folder of [import.meta.dirname, root]) {
     try {
       const manifest = join(folder, 'node_modules', name, 'package.json');

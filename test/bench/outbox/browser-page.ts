@@ -45,11 +45,11 @@ function wrap(page: Page, session: CDPSession): BenchPage {
         },
         [name, arguments_] as const,
       );
-      return inTime(response, timeoutMs, `\`${name}\` in the page`);
+      return withTimeout(response, timeoutMs, `\`${name}\` in the page`);
     },
     setOffline: (offline) => page.context().setOffline(offline),
     async busyMs() {
-      const { metrics } = await inTime(
+      const { metrics } = await withTimeout(
         session.send('Performance.getMetrics'),
         30_000,
         'the browser’s metrics',
@@ -65,7 +65,7 @@ function wrap(page: Page, session: CDPSession): BenchPage {
 }
 
 /** Rejects if `work` takes longer than `ms`, because a frozen page never responds. */
-async function inTime<T>(work: Promise<T>, ms: number, what: string): Promise<T> {
+async function withTimeout<T>(work: Promise<T>, ms: number, what: string): Promise<T> {
   let timer: NodeJS.Timeout | undefined;
   const late = new Promise<never>((_, reject) => {
     timer = setTimeout(() => reject(new Error(`${what} took longer than ${ms / 1000} s`)), ms);

@@ -24,12 +24,12 @@ export function createDeliveries(run: string, messageId: string | undefined): De
   const sends = new Map<string, number>();
   const counted = new Map<string, Set<string>>();
   let requests = 0;
-  const ofRun = (id: string): boolean => id.startsWith(`eid-${run}-`);
+  const isOfRun = (id: string): boolean => id.startsWith(`eid-${run}-`);
   return {
     addRequest: () => ++requests,
     add(body) {
       for (const [sampleId, message] of eventsIn(body, messageId)) {
-        if (!ofRun(sampleId)) continue;
+        if (!isOfRun(sampleId)) continue;
         sends.set(sampleId, (sends.get(sampleId) ?? 0) + 1);
         counted.set(sampleId, (counted.get(sampleId) ?? new Set()).add(message));
       }

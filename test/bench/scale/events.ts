@@ -77,12 +77,12 @@ async function measureMix(
     const ads = await decide(cluster, adCount);
     // The warm-up has separate ads, because a fast build must not use up those of the window.
     const first = ads.splice(0, Math.floor((ads.length * warmUp) / (warmUp + 1)));
-    const batchOf = (some: Ad[]) => (): AdEvent[] =>
-      some.splice(0, adsPerRequest).flatMap(eventsOf);
-    await report(cluster, batchOf(first), warmUp * ms);
+    const createBatches = (some: Ad[]) => (): AdEvent[] =>
+      some.splice(0, adsPerRequest).flatMap(createEvents);
+    await report(cluster, createBatches(first), warmUp * ms);
     // PostgreSQL does this automatically within a minute of the first rows, but a window is shorter.
     await meter.query('ANALYZE');
-    return await measure(cluster, meter, batchOf(ads), ms);
+    return await measure(cluster, meter, createBatches(ads), ms);
   } finally {
     await meter.close();
     await cluster.stop();
@@ -125,7 +125,7 @@ async function measure(cluster: Cluster, meter: Meter, batch: () => AdEvent[], m
 const quarters = ['first_quartile', 'midpoint', 'third_quartile'] as const;
 
 /** The events of a five-second image ad watched to the end. */
-function eventsOf({ id, token, beganMs }: Ad): AdEvent[] {
+function createEvents({ id, token, beganMs }: Ad): AdEvent[] {
   const watchMs = 5_000;
   const event = (type: AdEvent['type'], afterMs: number, more: Partial<AdEvent> = {}): AdEvent => ({
     id: randomUUID(),

@@ -27,7 +27,7 @@ export function findBuilds(against: string | undefined): BuildUnderTest[] {
 }
 
 /** The commit of a checkout, which may also have uncommitted changes. */
-export const commitOf = (folder: string): string =>
+export const readCommit = (folder: string): string =>
   execFileSync('git', ['-C', folder, 'rev-parse', '--short', 'HEAD'], { encoding: 'utf8' }).trim();
 
 /** The order of items in a round: reversed in every second round, so that no item is always first. */

@@ -6,7 +6,7 @@ import { parseArgs } from 'node:util';
 import { median } from '../outbox/statistics.ts';
 import { load } from '../../../service/test/load.ts';
 import { type Ad, type Client, forEach, watched } from './ads.ts';
-import { commitOf, findBuilds, roundOrder } from './builds.ts';
+import { readCommit, findBuilds, roundOrder } from './builds.ts';
 import { measureGroupCommit } from './group-commit.ts';
 import { combine, type Cost, openMeter } from './meter.ts';
 import { publish, printVerdicts } from './page.ts';
@@ -241,7 +241,7 @@ const costs = {
 };
 const comparison = values.against !== undefined && {
   measured,
-  older: commitOf(values.against),
+  older: readCommit(values.against),
   rounds: results,
   verdicts: judge(results),
 };

@@ -3,7 +3,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { parseArgs } from 'node:util';
 import { median, percentile } from '../outbox/statistics.ts';
 import { type Ad, forEach, watched, watchMs } from './ads.ts';
-import { commitOf, findBuilds, roundOrder } from './builds.ts';
+import { readCommit, findBuilds, roundOrder } from './builds.ts';
 import { publish } from './page.ts';
 import { nowMs, type Receiver, startReceiver } from './receiver.ts';
 import { readOrigin, type RateRow } from './results.ts';
@@ -166,5 +166,5 @@ try {
   await receiver.stop();
 }
 console.table(rows);
-const older = values.against === undefined ? {} : { older: commitOf(values.against) };
+const older = values.against === undefined ? {} : { older: readCommit(values.against) };
 await publish({ rates: { measured, ...older, rows } }, quick);

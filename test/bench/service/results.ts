@@ -100,7 +100,7 @@ const middle = (values: number[]): number => median(values) ?? NaN;
 /** The median of all rounds for each counter. */
 export function summarize(rounds: readonly Round[], side: Side['name']): Record<Unit, Cost> {
   const all = rounds.flatMap(({ sides }) => sides[side] ?? []);
-  const costOf = (unit: Unit): Cost => {
+  const computeMedianCost = (unit: Unit): Cost => {
     const read = (counter: keyof Cost): number =>
       Math.round(middle(all.map((costs) => costs[unit][counter])));
     return {
@@ -111,13 +111,13 @@ export function summarize(rounds: readonly Round[], side: Side['name']): Record<
     };
   };
   return {
-    decisionAlone: costOf('decisionAlone'),
-    decision: costOf('decision'),
-    start: costOf('start'),
-    quartiles: costOf('quartiles'),
-    finish: costOf('finish'),
-    delivery: costOf('delivery'),
-    ad: costOf('ad'),
+    decisionAlone: computeMedianCost('decisionAlone'),
+    decision: computeMedianCost('decision'),
+    start: computeMedianCost('start'),
+    quartiles: computeMedianCost('quartiles'),
+    finish: computeMedianCost('finish'),
+    delivery: computeMedianCost('delivery'),
+    ad: computeMedianCost('ad'),
   };
 }
 

@@ -7,7 +7,7 @@ export function watchTraces(): { remaining(): string[]; stop(): void } {
   const cancel = window.cancelAnimationFrame;
   const lasting = (target: unknown): boolean =>
     target === window || target === document || target instanceof AbortSignal;
-  const nameOf = (type: string, listener: unknown): string => {
+  const describeListener = (type: string, listener: unknown): string => {
     if (!names.has(listener)) names.set(listener, names.size);
     return `listener of ${type}, number ${names.get(listener)}`;
   };
@@ -17,13 +17,13 @@ export function watchTraces(): { remaining(): string[]; stop(): void } {
     add.call(this, type, listener, options);
     // A listener on a signal that only the SDK references is garbage-collected with it.
     if (listener === null || !lasting(this ?? window) || once) return;
-    const name = nameOf(type, listener);
+    const name = describeListener(type, listener);
     remaining.add(name);
     if (signal) add.call(signal, 'abort', () => remaining.delete(name));
   };
   EventTarget.prototype.removeEventListener = function (type, listener, options) {
     remove.call(this, type, listener, options);
-    remaining.delete(nameOf(type, listener));
+    remaining.delete(describeListener(type, listener));
   };
   window.requestAnimationFrame = (callback) => {
     const frame = request.call(window, (time) => {

@@ -61,10 +61,10 @@ it.each([
     expect(['rewarded', 'pending']).toContain(outcome);
     await eventually(() => expect(rewarded).toHaveBeenCalledOnce());
 
-    const timeOf = (type: string): number =>
+    const findEventTime = (type: string): number =>
       Date.parse(service.events.find((event) => event.type === type)?.occurred_at ?? '');
-    expect(timeOf('midpoint') - timeOf('start')).toBeGreaterThan(600);
-    expect(timeOf('complete') - timeOf('start')).toBeGreaterThan(1_300);
+    expect(findEventTime('midpoint') - findEventTime('start')).toBeGreaterThan(600);
+    expect(findEventTime('complete') - findEventTime('start')).toBeGreaterThan(1_300);
     // Events that occurred before the storage opened do not wait for it.
     expect(arrived).toContainEqual({ type: 'third_quartile', beforeOpening: true });
     await eventually(() => expect(ads.diagnostics().outbox).toMatchObject({ storage, stored: 0 }));

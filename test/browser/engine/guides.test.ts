@@ -35,7 +35,7 @@ afterEach(() => {
 });
 
 /** Every line of code in a guide that names its source file, without indentation. */
-function linesOf(guide: string): string[] {
+function readLines(guide: string): string[] {
   return [...guide.matchAll(/<!-- tested -->\n\n```ts\n(.*?)```/gs)]
     .flatMap(([, code = '']) => code.split('\n'))
     .map((line) => line.trim())
@@ -46,7 +46,7 @@ it.each([
   ['a plain canvas', canvasGuide, canvasSource],
   ['drivers', driverGuide, canvasSource],
 ])('the code in the %s guide is tested here', (_name, guide, source) => {
-  const lines = linesOf(guide);
+  const lines = readLines(guide);
   expect(lines.length).toBeGreaterThan(5);
   const tested = new Set(source.split('\n').map((line) => line.trim()));
   expect(lines.filter((line) => !tested.has(line))).toEqual([]);

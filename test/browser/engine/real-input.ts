@@ -4,7 +4,7 @@ import { cdp } from 'vitest/browser';
 type Point = { x: number; y: number };
 
 /** The center of an element in window coordinates: the test runs in a frame, which may be scaled. */
-function centerOf(element: Element): Point {
+function findCenter(element: Element): Point {
   const { left, top, width, height } = element.getBoundingClientRect();
   return inWindow({ x: left + width / 2, y: top + height / 2 });
 }
@@ -23,7 +23,7 @@ const send = (method: 'Input.dispatchMouseEvent', params: object) =>
 /** The left button of the mouse. */
 export const mouse = {
   async down(element: Element): Promise<void> {
-    const point = centerOf(element);
+    const point = findCenter(element);
     await send('Input.dispatchMouseEvent', { type: 'mouseMoved', ...point });
     await send('Input.dispatchMouseEvent', {
       type: 'mousePressed',
@@ -34,7 +34,7 @@ export const mouse = {
     });
   },
   async drag(element: Element, by = 10): Promise<void> {
-    const { x, y } = centerOf(element);
+    const { x, y } = findCenter(element);
     await send('Input.dispatchMouseEvent', {
       type: 'mouseMoved',
       button: 'left',
@@ -48,7 +48,7 @@ export const mouse = {
       type: 'mouseReleased',
       button: 'left',
       clickCount: 1,
-      ...centerOf(element),
+      ...findCenter(element),
     });
   },
 };
@@ -56,10 +56,10 @@ export const mouse = {
 /** One finger. */
 export const finger = {
   async down(element: Element): Promise<void> {
-    await touch('touchStart', [centerOf(element)]);
+    await touch('touchStart', [findCenter(element)]);
   },
   async drag(element: Element, by = 10): Promise<void> {
-    const { x, y } = centerOf(element);
+    const { x, y } = findCenter(element);
     await touch('touchMove', [{ x: x + by, y }]);
   },
   async up(_element?: Element): Promise<void> {

@@ -9,7 +9,7 @@ import { deleteDatabase } from '../../support/delete-database.ts';
 import { eventually } from '../../support/eventually.ts';
 import { manualClock } from '../../support/manual-clock.ts';
 import { sharedLocks, sharedTabChannel, testNetwork } from '../../support/ports.ts';
-import { decision, earn, earned, openTabOf, watch } from './open-tab.ts';
+import { decision, earn, earned, openTabWithLedger, watch } from './open-tab.ts';
 
 /** Each test has its own host, which is part of the names of its databases. */
 let host: string;
@@ -25,16 +25,16 @@ afterEach(async () => {
     for (const part of ['outbox', 'rewards']) await deleteDatabase(`${name}:${part}`);
 });
 
-const nameOf = (key: 'old' | 'new', environment = 'live'): string => {
+const databasePrefix = (key: 'old' | 'new', environment = 'live'): string => {
   const name = `trueward:${environment}_${key.padEnd(12, '0')}@${host}`;
   if (!used.includes(name)) used.push(name);
   return name;
 };
 
-const tabs: ReturnType<typeof openTabOf>[] = [];
+const tabs: ReturnType<typeof openTabWithLedger>[] = [];
 /** A tab with this key, and the rewards that its game received. */
 function openTabWithKey(key: 'old' | 'new', clock = systemClock) {
-  const tab = openTabOf(`${nameOf(key)}:rewards`, clock);
+  const tab = openTabWithLedger(`${databasePrefix(key)}:rewards`, clock);
   tabs.push(tab);
   const received: string[] = [];
   const listen = () =>
@@ -43,7 +43,7 @@ function openTabWithKey(key: 'old' | 'new', clock = systemClock) {
 }
 
 const eventsUnder = (key: 'old' | 'new') =>
-  createIndexedDbStore({ name: `${nameOf(key)}:outbox`, clock: systemClock });
+  createIndexedDbStore({ name: `${databasePrefix(key)}:outbox`, clock: systemClock });
 const record = (id: string) => ({
   v: 1 as const,
   at: Date.now(),
@@ -85,7 +85,7 @@ function page(
   const flush = vi.fn(() => Promise.resolve());
   const closed = new AbortController();
   const parts = {
-    name: nameOf(key),
+    name: databasePrefix(key),
     client: { call },
     clock,
     locks,
@@ -184,7 +184,7 @@ test.each<ServiceResult<RewardStatus>>([
 test('while a tab with the old key is sending, its queue and rewards are not moved', async () => {
   await store('old', ['1']);
   const { adopt, locks, readReward } = page();
-  const release = locks.acquire(`${nameOf('old')}:outbox`, () => undefined);
+  const release = locks.acquire(`${databasePrefix('old')}:outbox`, () => undefined);
   const adopted = adopt();
   await eventually(() => expect(readReward).toHaveBeenCalled());
   expect(await stored('old')).toHaveLength(1);

@@ -36,13 +36,13 @@ export const openTab = (
   ledgerClock?: Clock,
   firstPlayer?: string | null,
 ) => {
-  const tab = openTabOf(name, clock, indexedDB, ledgerClock, firstPlayer);
+  const tab = openTabWithLedger(name, clock, indexedDB, ledgerClock, firstPlayer);
   open.push(tab.rewards);
   return tab;
 };
 
 /** A tab that uses the ledger with this name; the test closes it. */
-export function openTabOf(
+export function openTabWithLedger(
   ledgerName: string,
   clock: Clock = systemClock,
   indexedDB?: IDBFactory,

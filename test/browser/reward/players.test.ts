@@ -8,7 +8,7 @@ import { manualClock } from '../../support/manual-clock.ts';
 import { withoutDatabaseTimeouts, earn, earned, ledgerStore, openTab, watch } from './open-tab.ts';
 
 /** A tab of this player, with the rewards that its game received. */
-function tabOf(playerRef: string | null) {
+function openTabFor(playerRef: string | null) {
   const tab = openTab(undefined, undefined, undefined, playerRef);
   const received: EarnedReward[] = [];
   tab.rewards.onReward((reward) => void received.push(reward));
@@ -21,7 +21,7 @@ test('a reward is not delivered to another player on this device, and waits for 
   await watch(ann.rewards, 'dec_2', 'ann');
   ann.rewards.destroy();
 
-  const bob = tabOf('bob');
+  const bob = openTabFor('bob');
   expect(await bob.rewards.list()).toEqual([]);
   expect(await bob.rewards.status('dec_1')).toEqual({ decisionId: 'dec_1', state: 'none' });
   expect(bob.rewards.diagnostics()).toMatchObject({ pending: 0, undelivered: 0 });
@@ -32,7 +32,7 @@ test('a reward is not delivered to another player on this device, and waits for 
   expect(bob.requests).toEqual([]);
   bob.rewards.destroy();
 
-  const back = tabOf('ann');
+  const back = openTabFor('ann');
   await eventually(() => expect(back.ids()).toEqual(['dec_1', 'dec_2']));
   expect(back.received).toMatchObject([{ userRef: 'ann' }, { userRef: 'ann' }]);
 });
@@ -59,7 +59,7 @@ test('an entry of an older release, without a player, is delivered to the curren
   delete entry['heldFor'];
   await promisifyRequest(store.put(entry, 'dec_1'));
   close();
-  const { received } = tabOf('bob');
+  const { received } = openTabFor('bob');
   await eventually(() => expect(received).toMatchObject([{ decisionId: 'dec_1' }]));
   expect(received[0]).not.toHaveProperty('userRef');
 });
@@ -68,7 +68,7 @@ test('while the player is not identified nothing is delivered, and the token fun
   const before = openTab();
   await earn(before.rewards, 'dec_1', 'ann');
   before.rewards.destroy();
-  const { rewards, received, identify, identifyCalls } = tabOf(null);
+  const { rewards, received, identify, identifyCalls } = openTabFor(null);
   await eventually(() => expect(identifyCalls()).toBe(1));
   expect(await rewards.list()).toEqual([]);
   expect(received).toEqual([]);
@@ -77,14 +77,14 @@ test('while the player is not identified nothing is delivered, and the token fun
 });
 
 test('without rewards, the token function is not called', async () => {
-  const { rewards, identifyCalls } = tabOf(null);
+  const { rewards, identifyCalls } = openTabFor(null);
   await rewards.list();
   await rewards.refresh();
   expect(identifyCalls()).toBe(0);
 });
 
 test('a guest’s rewards wait for the guest when a player signs in', async () => {
-  const { rewards, received, ids, setPlayer } = tabOf('guest');
+  const { rewards, received, ids, setPlayer } = openTabFor('guest');
   await watch(rewards, 'dec_1', 'guest');
   await setPlayer('ann');
   await rewards.settle([earned('dec_1')]);
@@ -98,7 +98,7 @@ test('transferred rewards are delivered to the new player and name the player wh
   const frozen = openTab(undefined, undefined, undefined, 'guest');
   await earn(frozen.rewards, 'dec_1', 'guest');
   frozen.rewards.destroy();
-  const { rewards, received, ids, setPlayer, stopFrames, frames } = tabOf('guest');
+  const { rewards, received, ids, setPlayer, stopFrames, frames } = openTabFor('guest');
   stopFrames();
   await watch(rewards, 'dec_2', 'guest');
   await eventually(() => expect(frames).toHaveLength(1));
@@ -116,7 +116,7 @@ test('transferred rewards are delivered to the new player and name the player wh
 });
 
 test('rewards are transferred as soon as a user token identifies the new player', async () => {
-  const { rewards, ids, setPlayer, identify } = tabOf('guest');
+  const { rewards, ids, setPlayer, identify } = openTabFor('guest');
   await watch(rewards, 'dec_1', 'guest');
   await setPlayer(undefined, true);
   await rewards.settle([earned('dec_1')]);

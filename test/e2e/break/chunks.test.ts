@@ -1,6 +1,6 @@
 import type { Browser, Page } from 'playwright';
 import { expect } from 'vitest';
-import { asBefore, hasStarted, resultOf, stateOf, watch } from './player.ts';
+import { asBefore, hasStarted, getResult, getPageState, watch } from './player.ts';
 import { type Site, startSite } from './site.ts';
 import { it } from '../worker.ts';
 
@@ -28,8 +28,8 @@ it.each([
     await page.route(chunks, (route) => route.abort());
     await page.goto(site.pageFor(placement));
     await watch(page);
-    expect(await resultOf(page)).toMatchObject({ outcome: 'error', reason: 'chunk_not_loaded' });
-    expect(await stateOf(page)).toEqual(asBefore('play'));
+    expect(await getResult(page)).toMatchObject({ outcome: 'error', reason: 'chunk_not_loaded' });
+    expect(await getPageState(page)).toEqual(asBefore('play'));
     await page.unroute(chunks);
     await watch(page);
     await hasStarted(page);
@@ -46,10 +46,10 @@ it('reports that the page consent chunk failed to load, and loads it again', asy
   await page.unroute(chunks);
   const loaded = page.waitForResponse(chunks);
   await watch(page);
-  expect(await resultOf(page)).toEqual({ outcome: 'error', reason: 'chunk_not_loaded' });
+  expect(await getResult(page)).toEqual({ outcome: 'error', reason: 'chunk_not_loaded' });
   await loaded;
   await watch(page);
-  expect(await resultOf(page)).toMatchObject({ reason: 'consent_unknown' });
+  expect(await getResult(page)).toMatchObject({ reason: 'consent_unknown' });
 });
 
 it('reports a debug panel chunk that failed to load as an uncaught error', async () => {

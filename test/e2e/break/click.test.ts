@@ -1,7 +1,7 @@
 import type { Browser, Page } from 'playwright';
 import { expect } from 'vitest';
 import type { EventBatch } from '../../../protocol/wire.ts';
-import { asBefore, button, hasStarted, resultOf, stateOf, watch } from './player.ts';
+import { asBefore, button, hasStarted, getResult, getPageState, watch } from './player.ts';
 import { type Site, startSite } from './site.ts';
 import { it } from '../worker.ts';
 
@@ -59,8 +59,8 @@ it('a click opens the advertiser’s page in a new tab, counts once, and pauses 
   await link.click();
   await page.getByText('Your reward is on its way').first().waitFor();
   await button(page, 'Close ad').first().click();
-  expect(await resultOf(page)).toMatchObject({ outcome: 'rewarded' });
-  expect(await stateOf(page)).toEqual(asBefore('play'));
+  expect(await getResult(page)).toMatchObject({ outcome: 'rewarded' });
+  expect(await getPageState(page)).toEqual(asBefore('play'));
   await expect.poll(() => events).toContain('close');
   expect(events.filter((type) => type === 'click')).toHaveLength(1);
 });

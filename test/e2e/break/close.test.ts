@@ -1,6 +1,6 @@
 import type { Browser, Page } from 'playwright';
 import { expect } from 'vitest';
-import { asBefore, button, resultOf, stateOf } from './player.ts';
+import { asBefore, button, getResult, getPageState } from './player.ts';
 import { type Site, startSite } from './site.ts';
 import { it } from '../worker.ts';
 
@@ -69,6 +69,6 @@ it.each(
   expect(await closeControl()).toBeLessThan(closeAfterMs + graceMs);
   await inputs[way]?.('Close ad');
   await inputs[way]?.('Close anyway');
-  expect(await resultOf(page)).toMatchObject({ outcome: 'dismissed' });
-  expect(await stateOf(page)).toEqual(asBefore('game'));
+  expect(await getResult(page)).toMatchObject({ outcome: 'dismissed' });
+  expect(await getPageState(page)).toEqual(asBefore('game'));
 });

@@ -1,6 +1,6 @@
 import type { Browser, Page } from 'playwright';
 import { describe, expect } from 'vitest';
-import { asBefore, button, hasStarted, resultOf, stateOf, watch } from './player.ts';
+import { asBefore, button, hasStarted, getResult, getPageState, watch } from './player.ts';
 import { type Site, startSite } from './site.ts';
 import { speedUp } from '../speed-up.ts';
 import { it } from '../worker.ts';
@@ -43,12 +43,12 @@ describe('after a user gesture', () => {
     // The load timeout is eight seconds of the page's time.
     await open(placement, outcome === 'timeout' ? 8 : 1);
     await watch(page);
-    const result = await resultOf(page);
+    const result = await getResult(page);
     expect([result?.outcome, result?.reason]).toEqual([
       outcome,
       outcome === 'timeout' ? result?.reason : reason,
     ]);
-    expect(await stateOf(page)).toEqual(asBefore('play'));
+    expect(await getPageState(page)).toEqual(asBefore('play'));
   });
 
   it('a video that stops loading ends as stalled', async () => {
@@ -56,16 +56,16 @@ describe('after a user gesture', () => {
     await open('stalling', 2);
     await requireWholeVideo();
     await watch(page);
-    expect(await resultOf(page)).toMatchObject({ outcome: 'stalled' });
-    expect(await stateOf(page)).toEqual(asBefore('play'));
+    expect(await getResult(page)).toMatchObject({ outcome: 'stalled' });
+    expect(await getPageState(page)).toEqual(asBefore('play'));
   });
 
   it('a video that cannot be decoded to its end is an error', async () => {
     await open('broken', 2);
     await requireWholeVideo();
     await watch(page);
-    expect(['error', 'stalled']).toContain((await resultOf(page))?.outcome);
-    expect(await stateOf(page)).toEqual(asBefore('play'));
+    expect(['error', 'stalled']).toContain((await getResult(page))?.outcome);
+    expect(await getPageState(page)).toEqual(asBefore('play'));
   });
 
   it.each(['throwing', 'navigating', 'popping', 'reading'])(
@@ -76,19 +76,19 @@ describe('after a user gesture', () => {
       await watch(page);
       await page.getByText('Your reward is on its way').first().waitFor();
       await button(page, 'Close ad').first().click();
-      expect(await resultOf(page)).toMatchObject({ outcome: 'rewarded' });
+      expect(await getResult(page)).toMatchObject({ outcome: 'rewarded' });
       expect(page.url()).toBe(url);
       expect(await page.title()).toBe('A game on a strict page');
       expect(page.context().pages()).toHaveLength(1);
-      expect(await stateOf(page)).toEqual(asBefore('play'));
+      expect(await getPageState(page)).toEqual(asBefore('play'));
     },
   );
 
   it('an HTML creative that floods the page with messages is stopped', async () => {
     await open('flooding');
     await watch(page);
-    expect(await resultOf(page)).toMatchObject({ outcome: 'error' });
-    expect(await stateOf(page)).toEqual(asBefore('play'));
+    expect(await getResult(page)).toMatchObject({ outcome: 'error' });
+    expect(await getPageState(page)).toEqual(asBefore('play'));
   });
 
   it('a frozen page continues the ad where it stopped', async () => {
@@ -100,7 +100,7 @@ describe('after a user gesture', () => {
     await session.send('Page.setWebLifecycleState', { state: 'active' });
     await page.getByText('Your reward is on its way').first().waitFor();
     await button(page, 'Close ad').first().click();
-    expect(await resultOf(page)).toMatchObject({ outcome: 'rewarded' });
+    expect(await getResult(page)).toMatchObject({ outcome: 'rewarded' });
   });
 
   it('an ad covers a full-screen game, and stays on top when the game exits or enters full screen', async () => {
@@ -120,7 +120,7 @@ describe('after a user gesture', () => {
     expect(await covered()).toBe(true);
     await page.getByText('Your reward is on its way').first().waitFor();
     await button(page, 'Close ad').first().click();
-    expect(await resultOf(page)).toMatchObject({ outcome: 'rewarded' });
+    expect(await getResult(page)).toMatchObject({ outcome: 'rewarded' });
     expect(await page.evaluate(() => document.fullscreenElement?.id)).toBe('game');
   });
 
@@ -134,7 +134,7 @@ describe('after a user gesture', () => {
     });
     await page.getByText('Your reward is on its way').first().waitFor();
     await button(page, 'Close ad').first().click();
-    expect(await resultOf(page)).toMatchObject({ outcome: 'rewarded' });
+    expect(await getResult(page)).toMatchObject({ outcome: 'rewarded' });
   });
 
   it.each(['video', 'image', 'html'])(
@@ -144,8 +144,8 @@ describe('after a user gesture', () => {
       await watch(page);
       await hasStarted(page);
       await page.evaluate(() => window.breakPage.ads.destroy());
-      expect(await resultOf(page)).toMatchObject({ outcome: 'aborted' });
-      expect(await stateOf(page)).toEqual(asBefore('play'));
+      expect(await getResult(page)).toMatchObject({ outcome: 'aborted' });
+      expect(await getPageState(page)).toEqual(asBefore('play'));
     },
   );
 
@@ -178,8 +178,8 @@ describe('without a user gesture, which browsers require for sound', () => {
   async function watchToTheEnd(): Promise<void> {
     await page.getByText('Your reward is on its way').first().waitFor();
     await button(page, 'Close ad').first().click();
-    expect(await resultOf(page)).toMatchObject({ outcome: 'rewarded' });
-    expect(await stateOf(page)).toEqual(asBefore('game'));
+    expect(await getResult(page)).toMatchObject({ outcome: 'rewarded' });
+    expect(await getPageState(page)).toEqual(asBefore('game'));
   }
 
   it('a video starts muted, and the player can turn sound on', async () => {

@@ -16,12 +16,12 @@ const mimes: Record<string, string> = {
   '.vtt': 'text/vtt; charset=utf-8',
 };
 
-const videoOf = (at: string, name: string): Media => ({
+const createVideoMedia = (at: string, name: string): Media => ({
   format: 'video',
   files: [{ url: `${at}/media/${name}`, mime: 'video/webm', width: 640, height: 360 }],
   duration_ms: 12_000,
 });
-const htmlOf = (at: string, name: string): Media => ({
+const createHtmlMedia = (at: string, name: string): Media => ({
   format: 'html',
   url: `${at}/creative/${name}.html`,
   width: 640,
@@ -31,7 +31,7 @@ const htmlOf = (at: string, name: string): Media => ({
 /** The ads by placement name. */
 const media: Record<string, (at: string) => Media> = {
   video: (at) => ({
-    ...(videoOf(at, 'meadow.webm') as Extract<Media, { format: 'video' }>),
+    ...(createVideoMedia(at, 'meadow.webm') as Extract<Media, { format: 'video' }>),
     poster: `${at}/media/meadow-poster.jpg`,
     captions: [{ url: `${at}/captions.vtt`, language: 'en', label: 'English' }],
   }),
@@ -51,15 +51,15 @@ const media: Record<string, (at: string) => Media> = {
     width: 640,
     height: 360,
   }),
-  external: (at) => videoOf(at, 'meadow.webm'),
-  missing: (at) => videoOf(at, 'missing.webm'),
-  'wrong-type': (at) => videoOf(at, 'lantern.html'),
-  broken: (at) => videoOf(at, 'broken.webm'),
-  stalling: (at) => videoOf(at, 'stalling.webm'),
+  external: (at) => createVideoMedia(at, 'meadow.webm'),
+  missing: (at) => createVideoMedia(at, 'missing.webm'),
+  'wrong-type': (at) => createVideoMedia(at, 'lantern.html'),
+  broken: (at) => createVideoMedia(at, 'broken.webm'),
+  stalling: (at) => createVideoMedia(at, 'stalling.webm'),
   ...Object.fromEntries(
     ['mute', 'throwing', 'flooding', 'navigating', 'popping', 'reading'].map((name) => [
       name,
-      (at: string) => htmlOf(at, name),
+      (at: string) => createHtmlMedia(at, name),
     ]),
   ),
 };

@@ -1,6 +1,6 @@
 import type { Browser, CDPSession, Page } from 'playwright';
 import { expect, inject } from 'vitest';
-import { stateOf } from './player.ts';
+import { getPageState } from './player.ts';
 import { type Site, startSite } from './site.ts';
 import { it } from '../worker.ts';
 
@@ -90,6 +90,6 @@ it(
     console.info(`${breaks} breaks, ${bytes} bytes more of ${after.JSHeapUsedSize}`);
     // After so few breaks, heap size reflects the browser more than leaks.
     if (full) expect(bytes).toBeLessThan(allowedBytes);
-    expect(await stateOf(page)).toMatchObject({ nodes: 1, top: 'game' });
+    expect(await getPageState(page)).toMatchObject({ nodes: 1, top: 'game' });
   },
 );

@@ -15,12 +15,12 @@ export async function hasStarted(page: Page): Promise<void> {
 }
 
 /** Result of the page's last ad. */
-export function resultOf(page: Page): Promise<ShowResult | undefined> {
+export function getResult(page: Page): Promise<ShowResult | undefined> {
   return page.evaluate(() => window.breakPage.shown);
 }
 
 /** State of the page after an ad; equals {@link asBefore} if the ad left nothing behind. */
-export function stateOf(page: Page) {
+export function getPageState(page: Page) {
   return page.evaluate(() => ({
     nodes: document.body.children.length,
     top: document.elementFromPoint(innerWidth / 2, innerHeight / 2)?.id,

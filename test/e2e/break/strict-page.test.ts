@@ -1,6 +1,6 @@
 import type { Browser, Page } from 'playwright';
 import { expect } from 'vitest';
-import { asBefore, button, resultOf, stateOf, watch } from './player.ts';
+import { asBefore, button, getResult, getPageState, watch } from './player.ts';
 import { type Site, startSite } from './site.ts';
 import { it } from '../worker.ts';
 
@@ -28,8 +28,8 @@ it.each(['video', 'image', 'html', 'external'])(
     await watch(page);
     await page.getByText('Deine Belohnung ist unterwegs').first().waitFor();
     await button(page, 'Werbung schließen').first().click();
-    expect(await resultOf(page)).toMatchObject({ outcome: 'rewarded' });
-    expect(await stateOf(page)).toEqual(asBefore('play'));
+    expect(await getResult(page)).toMatchObject({ outcome: 'rewarded' });
+    expect(await getPageState(page)).toEqual(asBefore('play'));
     await page.evaluate(() => window.breakPage.ads.toggleDebugPanel());
     await page.locator('[data-trueward="debug"] dd').first().waitFor();
     expect(errors).toEqual([]);
@@ -49,8 +49,8 @@ it('an inline HTML creative, which the policy blocks, fails to load and leaves t
   page = await browser.newPage();
   await page.goto(site.pageFor('inline'));
   await watch(page);
-  expect(await resultOf(page)).toMatchObject({ outcome: 'error', reason: 'load_failed' });
-  expect(await stateOf(page)).toMatchObject({ nodes: 1, top: 'game', focus: 'play' });
+  expect(await getResult(page)).toMatchObject({ outcome: 'error', reason: 'load_failed' });
+  expect(await getPageState(page)).toMatchObject({ nodes: 1, top: 'game', focus: 'play' });
 });
 
 it('shows an inline HTML creative if the policy allows inline scripts and the Trusted Types policy “trueward”', async () => {
@@ -61,8 +61,8 @@ it('shows an inline HTML creative if the policy allows inline scripts and the Tr
     await watch(page);
     await page.getByText('Your reward is on its way').first().waitFor();
     await button(page, 'Close ad').first().click();
-    expect(await resultOf(page)).toMatchObject({ outcome: 'rewarded' });
-    expect(await stateOf(page)).toEqual(asBefore('play'));
+    expect(await getResult(page)).toMatchObject({ outcome: 'rewarded' });
+    expect(await getPageState(page)).toEqual(asBefore('play'));
   } finally {
     await lenient.stop();
   }

@@ -110,8 +110,8 @@ test('a key is created, shown once, restricted, rolled and revoked; a leaked key
   await page.getByRole('dialog').getByRole('button', { name: 'Revoke' }).click();
   await row.filter({ hasText: 'revoked' }).waitFor();
   const { body } = await site.owner.send<{ data: ApiKey[] }>('GET', '/v1/keys');
-  const ofGame = body.data.filter((key) => key.allowed_origins.includes('https://game.example'));
-  expect(ofGame.map((key) => key.revoked_at !== undefined)).toEqual([false, true]);
+  const gameKeys = body.data.filter((key) => key.allowed_origins.includes('https://game.example'));
+  expect(gameKeys.map((key) => key.revoked_at !== undefined)).toEqual([false, true]);
 
   await site.game.call('GET', '/v1/placements', site.game.secret, undefined, {
     origin: 'https://leaky.example',

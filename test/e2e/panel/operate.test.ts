@@ -169,7 +169,7 @@ test('a changed creative is shown next to its previous version and rejected with
 
   await page.goto(`${site.url}/panel/#/review`);
   const waiting = page.getByRole('region', { name: 'Harbour' });
-  const pictureOf = (version: string) =>
+  const findPicture = (version: string) =>
     waiting
       .getByRole('region', { name: version })
       .locator('iframe')
@@ -177,8 +177,8 @@ test('a changed creative is shown next to its previous version and rejected with
       .contentFrame()
       .locator('dialog + img, img')
       .getAttribute('src');
-  expect(await pictureOf('Previous version')).toMatch(/harbour\.png$/);
-  expect(await pictureOf('New version')).toMatch(/[0-9a-f]{64}\.png$/);
+  expect(await findPicture('Previous version')).toMatch(/harbour\.png$/);
+  expect(await findPicture('New version')).toMatch(/[0-9a-f]{64}\.png$/);
 
   await choose(page, 'Reason', 'Poor image or sound quality');
   await waiting.getByLabel('Feedback').fill('It is only a banner.');

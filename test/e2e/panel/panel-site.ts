@@ -41,7 +41,7 @@ export async function startPanelSite(
   const setupToken = (await running.service.users.links.makeFirst()) ?? '';
   const owner = createPanelClient(url);
   const contexts: BrowserContext[] = [];
-  const tokenOf = (link: string) => new URL(link).hash.replace('#/setup?token=', '');
+  const extractToken = (link: string) => new URL(link).hash.replace('#/setup?token=', '');
   if (signsUp) await owner.setUp(setupToken, 'owner@example.com');
   return {
     url,
@@ -56,7 +56,7 @@ export async function startPanelSite(
         role,
       });
       const client = createPanelClient(url);
-      await client.setUp(tokenOf(body.invite_url), email);
+      await client.setUp(extractToken(body.invite_url), email);
       return { ...client, email };
     },
     async open(path, options = {}) {

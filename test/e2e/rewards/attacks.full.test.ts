@@ -5,7 +5,7 @@ import { expect } from 'vitest';
 import { show } from '../browser.ts';
 import { openRawBrowser } from '../outbox/raw-browser.ts';
 import { it } from '../worker.ts';
-import { statusOf, tap } from './cheat.ts';
+import { fetchStatus, tap } from './cheat.ts';
 
 // Ads of five seconds, so that a slow machine does not make these attacks possible.
 const watched = { timeout: 30_000, interval: 100 };
@@ -28,7 +28,7 @@ it('two devices of one player that watch simultaneously earn one reward', async 
         return made[0]?.id ?? '';
       }),
     );
-    const states = () => Promise.all(decisions.map((id) => statusOf(stack, id)));
+    const states = () => Promise.all(decisions.map((id) => fetchStatus(stack, id)));
     await expect
       .poll(async () => (await states()).map(({ state }) => state), watched)
       .toContain('earned');

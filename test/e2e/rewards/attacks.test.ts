@@ -2,11 +2,11 @@ import type { BrowserContext, Page } from 'playwright';
 import { expect } from 'vitest';
 import type { EventBatch, EventBatchResult } from '../../../protocol/wire.ts';
 import { verifyReceipt } from '../../../src/server/index.ts';
-import { deliveredRewards, resultOf, show } from '../browser.ts';
+import { deliveredRewards, getResult, show } from '../browser.ts';
 import { speedUp } from '../speed-up.ts';
 import type { Stack } from '../stack.ts';
 import { it } from '../worker.ts';
-import { copyDatabases, type Filled, forgedEvents, post, statusOf, tap } from './cheat.ts';
+import { copyDatabases, type Filled, forgedEvents, post, fetchStatus, tap } from './cheat.ts';
 
 const watched = { timeout: 30_000, interval: 100 };
 
@@ -57,7 +57,7 @@ it('a page running at 16 times normal speed is denied the reward', async () => {
   await show(page, 'showRewarded', 'long');
   const { id } = await first(tapped.decisions);
   await expect
-    .poll(() => statusOf(stack, id), watched)
+    .poll(() => fetchStatus(stack, id), watched)
     .toMatchObject({ state: 'denied', reason: 'impossible_timing' });
   expect(await coins(name)).toBe(0);
   expect(await deliveredRewards(page)).toEqual([]);
@@ -70,9 +70,9 @@ it('a video played at 4 times normal speed is denied the reward', async () => {
   const tapped = tap(page);
   await show(page, 'showRewarded', 'long-film');
   const { id } = await first(tapped.decisions);
-  await expect.poll(() => statusOf(stack, id), watched).toMatchObject({ state: 'denied' });
+  await expect.poll(() => fetchStatus(stack, id), watched).toMatchObject({ state: 'denied' });
   await closeControl(page).click();
-  expect((await resultOf(page))?.outcome).toMatch(/^(denied|pending)$/);
+  expect((await getResult(page))?.outcome).toMatch(/^(denied|pending)$/);
   expect(await coins(name)).toBe(0);
 });
 
@@ -114,7 +114,7 @@ it('a proxy that turns an early close into a completion earns nothing', async ()
   await page.getByRole('button', { name: 'Close anyway' }).click();
   const { id } = await first(tapped.decisions);
   await expect
-    .poll(() => statusOf(stack, id), watched)
+    .poll(() => fetchStatus(stack, id), watched)
     .toMatchObject({ state: 'denied', reason: 'impossible_timing' });
   expect(await coins(name)).toBe(0);
 });
@@ -150,7 +150,7 @@ it('ads requested simultaneously earn no more than the elapsed time allows', asy
       sent_at: sentAt(),
       events: forgedEvents(decision),
     });
-  const states = await Promise.all(preloaded.map(({ id }) => statusOf(stack, id)));
+  const states = await Promise.all(preloaded.map(({ id }) => fetchStatus(stack, id)));
   const earned = states.filter(({ state }) => state === 'earned').length;
   // 95 % of five seconds each, minus a tolerance of two seconds.
   const time = performance.now() - since + 2_000;
@@ -163,7 +163,7 @@ it('a ledger edited with the developer tools affects only its own page, not the 
   await show(page, 'showRewarded', 'long-film');
   await closeControl(page).click();
   await page.getByRole('button', { name: 'Close anyway' }).click();
-  const { decisionId = '' } = (await resultOf(page)) ?? {};
+  const { decisionId = '' } = (await getResult(page)) ?? {};
   await page.evaluate(async (id) => {
     const databases = await indexedDB.databases();
     const { name: rewards = '' } = databases.find(({ name: of }) => of?.endsWith(':rewards')) ?? {};
@@ -189,7 +189,7 @@ it('a ledger edited with the developer tools affects only its own page, not the 
   // Players can always tamper with their own page.
   await expect.poll(() => deliveredRewards(page), watched).toMatchObject([{ amount: 1_000_000 }]);
   expect(await coins(name)).toBe(0);
-  expect(await statusOf(stack, decisionId)).toMatchObject({ state: 'none' });
+  expect(await fetchStatus(stack, decisionId)).toMatchObject({ state: 'none' });
   const keys = `${stack.serviceUrl}/.well-known/jwks.json`;
   await expect(verifyReceipt('a.b.c', keys, { accountId: 'acc_x' })).rejects.toThrow('receipt');
 });

@@ -5,7 +5,7 @@ import type { Stack } from '../stack.ts';
 export type Filled = Decision & { token: string };
 
 /** A reward as the customer's server receives it. */
-export async function statusOf(stack: Stack, decisionId: string): Promise<RewardStatus> {
+export async function fetchStatus(stack: Stack, decisionId: string): Promise<RewardStatus> {
   const response = await fetch(`${stack.serviceUrl}/v1/decisions/${decisionId}`, {
     headers: { authorization: `Bearer ${stack.keys.sandbox.secret}` },
   });

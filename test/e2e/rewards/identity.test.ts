@@ -4,7 +4,7 @@ import { expect } from 'vitest';
 import type { Decision, Placement } from '../../../protocol/wire.ts';
 import { signUserToken } from '../../../src/server/index.ts';
 import { createDemand } from '../../../service/test/demo-demand.ts';
-import { resultOf, show } from '../browser.ts';
+import { getResult, show } from '../browser.ts';
 import type { Stack } from '../stack.ts';
 import { it } from '../worker.ts';
 import { post } from './cheat.ts';
@@ -43,14 +43,14 @@ async function earn(): Promise<ShowResult | undefined> {
   await show(page, 'showRewarded', 'vouched');
   await page.getByText('Your reward is on its way').first().waitFor();
   await page.getByRole('button', { name: 'Close ad' }).first().click();
-  return resultOf(page);
+  return getResult(page);
 }
 
 it('a placement that requires user tokens has no ad for a bare user reference, and rewards the user named in a token', async () => {
   await requireIdentity('user_token');
   await untilEnforced();
   await show(page, 'showRewarded', 'vouched');
-  expect(await resultOf(page)).toMatchObject({ outcome: 'error', reason: 'identity_required' });
+  expect(await getResult(page)).toMatchObject({ outcome: 'error', reason: 'identity_required' });
 
   const { secret } = await demand.call<{ secret: string }>('POST', 'user_token_secrets', {
     overlap_s: 0,

@@ -16,7 +16,7 @@ interface ClaimedEvent {
 type Cheat = (random: Random, ads: readonly ServedAd[], startMs: number) => Arrival[];
 
 const visible = { ratio: 1, ms: 2_000 };
-const eventOf = (ad: ServedAd, type: AdEvent['type'], occurredAtMs: number): Event => ({
+const createEvent = (ad: ServedAd, type: AdEvent['type'], occurredAtMs: number): Event => ({
   id: `event-${ad.id}-${type}`,
   adId: ad.id,
   type,
@@ -30,7 +30,11 @@ const request = (
   stated: ClaimedEvent,
 ): Arrival => {
   const { receivedAtMs, sentAtMs = receivedAtMs, occurredAtMs = sentAtMs } = stated;
-  return { receivedAtMs, sentAtMs, events: types.map((type) => eventOf(ad, type, occurredAtMs)) };
+  return {
+    receivedAtMs,
+    sentAtMs,
+    events: types.map((type) => createEvent(ad, type, occurredAtMs)),
+  };
 };
 
 /** A page that runs faster: timers and clock (`clockToo`), or timers only. */
@@ -50,7 +54,7 @@ const spedUp =
     });
   };
 
-const inTabs =
+const watchInTabs =
   (tabs: number): Cheat =>
   (random, ads, startMs) =>
     ads.flatMap((ad, index) => {
@@ -88,7 +92,7 @@ export const cheats: Record<string, Cheat> = {
         receivedAtMs: startMs + 3_000,
         sentAtMs,
       });
-      const complete = eventOf(ad, 'complete', sentAtMs + requiredMs);
+      const complete = createEvent(ad, 'complete', sentAtMs + requiredMs);
       return { ...late, events: [...late.events, complete] };
     }),
   'sets its clock ahead': (_, ads, startMs) =>
@@ -111,8 +115,8 @@ export const cheats: Record<string, Cheat> = {
   'runs its page 4 times as fast': spedUp(4, true, 100),
   'runs its timers 16 times as fast': spedUp(16, false, 100),
   'runs its timers 16 times as fast, and pauses': spedUp(16, false, 2_000),
-  'opens ten tabs': inTabs(10),
-  'has two devices': inTabs(2),
+  'opens ten tabs': watchInTabs(10),
+  'has two devices': watchInTabs(2),
   'claims as closely as is tolerated': (_, ads, startMs) =>
     ads.map((ad, index) =>
       request(ad, ['impression', 'complete'], {
@@ -128,7 +132,7 @@ export const cheats: Record<string, Cheat> = {
         receivedAtMs,
         sentAtMs: receivedAtMs + random.integer(-60_000, 60_000),
         events: types.map((type) =>
-          eventOf(ad, type, receivedAtMs + random.integer(-60_000, 60_000)),
+          createEvent(ad, type, receivedAtMs + random.integer(-60_000, 60_000)),
         ),
       };
     }),

@@ -19,10 +19,10 @@ export interface Device {
   entry(decisionId: string): LedgerEntry | undefined;
 }
 
-/** @param clockOf - converts a time of the service to one of the device. */
+/** @param toDeviceTime - converts a time of the service to one of the device. */
 export function createDevice(
   world: World,
-  clockOf: (ms: number) => number,
+  toDeviceTime: (ms: number) => number,
   tabCount: number,
 ): Device {
   const disk = new Map<string, LedgerEntry>();
@@ -35,7 +35,7 @@ export function createDevice(
     const page = testPage();
     const rewards = createRewards({
       clock: {
-        now: () => clockOf(world.clock.nowMs()),
+        now: () => toDeviceTime(world.clock.nowMs()),
         monotonic: world.clock.nowMs,
         // No timers: `returnToGame()` does their work instead.
         after: () => () => undefined,

@@ -38,7 +38,7 @@ const iso = (ms: number): string => new Date(ms).toISOString();
 
 /** Judges the reports of one player's devices with the service's functions, in memory. */
 export function judgePlayer(ads: readonly ServedAd[], arrivals: readonly Arrival[]): Judged[] {
-  const decisions = new Map(ads.map((ad) => [ad.id, decisionOf(ad)]));
+  const decisions = new Map(ads.map((ad) => [ad.id, createDecision(ad)]));
   const evidence = new Map(ads.map(({ id }): [string, RecordedEvent[]] => [id, []]));
   const watches: (Watch & { id: string })[] = [];
   const history: ViewerHistory = {
@@ -97,7 +97,7 @@ function record(
   return read.event;
 }
 
-const decisionOf = ({ id, issuedAtMs, requiredMs, mediaFormat }: ServedAd): DecisionState => ({
+const createDecision = ({ id, issuedAtMs, requiredMs, mediaFormat }: ServedAd): DecisionState => ({
   id,
   placement: 'p',
   format: 'rewarded',

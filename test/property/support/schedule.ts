@@ -68,8 +68,8 @@ function schedulePlayer(
   const userRef = `player-${randomUUID()}`;
   // A device whose clock is changed has only one ad, because the service could not tell two apart.
   const watches = player.jumpMs === 0 ? player.watches : player.watches.slice(0, 1);
-  const clockOf = deviceClock(player, startMs);
-  const device = createDevice(world, clockOf, player.tabs);
+  const toDeviceTime = deviceClock(player, startMs);
+  const device = createDevice(world, toDeviceTime, player.tabs);
   for (const killMs of player.kills)
     actions.push({ atMs: startMs + killMs, run: async () => device.kill() });
   const playerTracks: Track[] = [];
@@ -88,7 +88,7 @@ function schedulePlayer(
       fromMs,
       toMs: fromMs + adMs,
     };
-    const occurrences = occurrencesOf(plan, decideMs, fromMs);
+    const occurrences = planOccurrences(plan, decideMs, fromMs);
     actions.push({ atMs: decideMs, run: () => decide(world, track) });
     for (const { type, happenedMs, statedMs, sentMs, more } of occurrences) {
       // All copies of an event have the same id.
@@ -102,8 +102,8 @@ function schedulePlayer(
         actions.push({
           atMs,
           run: async () => {
-            const event = { id, type, occurred_at: clockOf(statedMs ?? happenedMs), ...more };
-            await send(world, track, playerTracks, event, clockOf(atMs - plan.latencyMs));
+            const event = { id, type, occurred_at: toDeviceTime(statedMs ?? happenedMs), ...more };
+            await send(world, track, playerTracks, event, toDeviceTime(atMs - plan.latencyMs));
           },
         });
       }
@@ -145,7 +145,7 @@ interface Occurrence {
 }
 
 /** The events on the device, and when they are sent. */
-function occurrencesOf(plan: WatchPlan, decideMs: number, fromMs: number): Occurrence[] {
+function planOccurrences(plan: WatchPlan, decideMs: number, fromMs: number): Occurrence[] {
   const { behavior, sends, latencyMs } = plan;
   const speed =
     behavior === 'sped-up' ? 16 : behavior === 'early' || behavior === 'backdated' ? 50 : 1;
@@ -233,7 +233,7 @@ async function send(
 ): Promise<void> {
   const { decision, plan } = track;
   if (!decision) return;
-  const token = tokenOf(
+  const token = chooseToken(
     plan,
     decision.token,
     playerTracks.find((other) => other !== track)?.decision?.token,
@@ -258,7 +258,7 @@ async function send(
   );
 }
 
-function tokenOf({ behavior }: WatchPlan, token: string, other: string | undefined): string {
+function chooseToken({ behavior }: WatchPlan, token: string, other: string | undefined): string {
   if (behavior === 'foreign-token') return other ?? `${token}x`;
   if (behavior !== 'edited-token') return token;
   // The last claim is the user reference.

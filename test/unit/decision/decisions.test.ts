@@ -69,12 +69,13 @@ function setUp() {
     loadBy: (work: () => Promise<void>) => (loading = work),
   };
 }
-const idOf = (result: ReadyAd | NoAd) => ('creative' in result ? result.decision.id : result);
+const getDecisionId = (result: ReadyAd | NoAd) =>
+  'creative' in result ? result.decision.id : result;
 
 test('take requests and loads an ad, and returns each ad only once', async () => {
   const { decisions, log } = setUp();
-  expect(idOf(await decisions.take('revive', never))).toBe('dec_1');
-  expect(idOf(await decisions.take('revive', never))).toBe('dec_2');
+  expect(getDecisionId(await decisions.take('revive', never))).toBe('dec_1');
+  expect(getDecisionId(await decisions.take('revive', never))).toBe('dec_2');
   expect(log).toMatchObject({ requests: 2, loads: 2, destroyed: 0 });
 });
 
@@ -82,7 +83,7 @@ test('take returns a preloaded ad without a request', async () => {
   const { decisions, log } = setUp();
   expect(await decisions.preload('revive', never)).toEqual({ available: true });
   expect(await decisions.preload('revive', never)).toEqual({ available: true });
-  expect(idOf(await decisions.take('revive', never))).toBe('dec_1');
+  expect(getDecisionId(await decisions.take('revive', never))).toBe('dec_1');
   expect(log.requests).toBe(1);
 });
 
@@ -94,7 +95,7 @@ test('concurrent calls for a placement share one request', async () => {
   const request = decisions.take('revive', never);
   response.resolve(ok(filled('dec_shared')));
   await preloaded;
-  expect(idOf(await request)).toBe('dec_shared');
+  expect(getDecisionId(await request)).toBe('dec_shared');
   expect(log.requests).toBe(1);
 });
 
@@ -103,7 +104,7 @@ test('after 60 s a preloaded decision is requested again, and the loaded media i
   await decisions.preload('revive', never);
   await clock.advance(60_000);
   expect(decisions.availability('revive')).toEqual({ available: true });
-  expect(idOf(await decisions.take('revive', never))).toBe('dec_2');
+  expect(getDecisionId(await decisions.take('revive', never))).toBe('dec_2');
   expect(log).toMatchObject({ requests: 2, loads: 1, destroyed: 0 });
 });
 
@@ -150,7 +151,7 @@ test('sends no request before the retry time returned by the service', async () 
   expect(log.requests).toBe(1);
   await clock.advance(1);
   expect(decisions.availability('revive')).toEqual({ available: true });
-  expect(idOf(await decisions.take('revive', never))).toBe('dec_2');
+  expect(getDecisionId(await decisions.take('revive', never))).toBe('dec_2');
 });
 
 test('calls onChange when a cooldown ends, and when a placement without fill can be requested again', async () => {
@@ -201,7 +202,7 @@ test('without a retry time, a placement without fill can be requested again imme
   responses.push(ok(unfilled()));
   await decisions.take('revive', never);
   expect(decisions.availability('revive')).toEqual({ available: false, reason: 'no_fill' });
-  expect(idOf(await decisions.take('revive', never))).toBe('dec_2');
+  expect(getDecisionId(await decisions.take('revive', never))).toBe('dec_2');
   responses.push(ok(unfilled()));
   await decisions.take('revive', never);
   await clock.advance(30_000);
@@ -279,7 +280,7 @@ test('a shared request is aborted only when its last caller aborts', async () =>
   second.abort();
   expect(await results[1]).toEqual({ outcome: 'aborted' });
   expect(log.aborted).toBe(1);
-  expect(idOf(await decisions.take('revive', never))).toBe('dec_2');
+  expect(getDecisionId(await decisions.take('revive', never))).toBe('dec_2');
 });
 
 test('forget discards preloaded ads and cooldowns, and restarts requests in flight', async () => {
@@ -295,8 +296,8 @@ test('forget discards preloaded ads and cooldowns, and restarts requests in flig
   expect(log.destroyed).toBe(1);
   expect(decisions.availability('lobby')).toEqual({ available: true });
   response.resolve(ok(filled('dec_old_terms')));
-  expect(idOf(await waiting)).toBe('dec_4');
-  expect(idOf(await decisions.take('revive', never))).toBe('dec_5');
+  expect(getDecisionId(await waiting)).toBe('dec_4');
+  expect(getDecisionId(await decisions.take('revive', never))).toBe('dec_5');
   expect(log.destroyed).toBe(2);
 });
 
@@ -306,7 +307,7 @@ test('a supplied decision for another placement is rejected, and does not affect
   const rejected = await decisions.preload('revive', never, { decision: elsewhere });
   expect(rejected).toEqual({ available: false, reason: 'error' });
   expect(decisions.availability('revive')).toEqual({ available: true });
-  expect(idOf(await decisions.take('revive', never))).toBe('dec_1');
+  expect(getDecisionId(await decisions.take('revive', never))).toBe('dec_1');
 });
 
 test('a loaded creative is either kept or destroyed, whenever a caller aborts', async () => {
@@ -348,7 +349,7 @@ test('an ad that expired while the device slept is requested again', async () =>
   const { decisions, log, clock } = setUp();
   await decisions.preload('revive', never);
   clock.sleep(9 * hourMs);
-  expect(idOf(await decisions.take('revive', never))).toBe('dec_2');
+  expect(getDecisionId(await decisions.take('revive', never))).toBe('dec_2');
   expect(log).toMatchObject({ requests: 2, loads: 2, destroyed: 1 });
 });
 
@@ -356,7 +357,7 @@ test('an ad that became stale while the device slept is requested again, and its
   const { decisions, log, clock } = setUp();
   await decisions.preload('revive', never);
   clock.sleep(5 * 60_000);
-  expect(idOf(await decisions.take('revive', never))).toBe('dec_2');
+  expect(getDecisionId(await decisions.take('revive', never))).toBe('dec_2');
   expect(log).toMatchObject({ requests: 2, loads: 1, destroyed: 0 });
 });
 
@@ -368,7 +369,7 @@ test('a decision that expired in flight while the device slept is requested agai
   await vi.waitFor(() => expect(log.requests).toBe(1));
   clock.sleep(9 * hourMs);
   response.resolve(ok(filled('dec_old')));
-  expect(idOf(await request)).toBe('dec_2');
+  expect(getDecisionId(await request)).toBe('dec_2');
   expect(log.destroyed).toBe(1);
 });
 
@@ -380,7 +381,7 @@ test('an ad that expired while it loaded and the device slept is requested again
   await vi.waitFor(() => expect(log.loads).toBe(1));
   clock.sleep(9 * hourMs);
   slow.resolve();
-  expect(idOf(await request)).toBe('dec_2');
+  expect(getDecisionId(await request)).toBe('dec_2');
   expect(log.destroyed).toBe(1);
 });
 
@@ -388,7 +389,7 @@ test('a decision from the game’s server that expired while the device slept is
   const { decisions, clock } = setUp();
   await decisions.preload('revive', never, { decision: filled('dec_given') });
   clock.sleep(9 * hourMs);
-  expect(idOf(await decisions.take('revive', never))).toBe('dec_1');
+  expect(getDecisionId(await decisions.take('revive', never))).toBe('dec_1');
 });
 
 test.each([
@@ -402,7 +403,7 @@ test.each([
   expect(decisions.availability('revive').available).toBe(false);
   clock[pass](1);
   expect(decisions.availability('revive')).toEqual({ available: true });
-  expect(idOf(await decisions.take('revive', never))).toBe('dec_2');
+  expect(getDecisionId(await decisions.take('revive', never))).toBe('dec_2');
 });
 
 test('setting the device clock neither extends nor ends the life of a preloaded ad', async () => {
@@ -414,7 +415,7 @@ test('setting the device clock neither extends nor ends the life of a preloaded 
   expect(log.requests).toBe(1);
   clock.setWallTime(Date.UTC(2040, 0, 1));
   expect(decisions.availability('revive')).toEqual({ available: true });
-  expect(idOf(await decisions.take('revive', never))).toBe('dec_2');
+  expect(getDecisionId(await decisions.take('revive', never))).toBe('dec_2');
 });
 
 test('if a cooldown ended while the device slept, onChange is called as soon as the page is visible', async () => {

@@ -59,7 +59,8 @@ function setUp(user: Profile['user'] = {}) {
   return { responses, clock, decisions, log, requests };
 }
 
-const idOf = (result: ReadyAd | NoAd) => ('creative' in result ? result.decision.id : result);
+const getDecisionId = (result: ReadyAd | NoAd) =>
+  'creative' in result ? result.decision.id : result;
 
 describe('custom data and segments of one call', () => {
   test('override those of the options', async () => {
@@ -83,7 +84,9 @@ describe('custom data and segments of one call', () => {
     const { decisions, requests } = setUp();
     const options = { customData: 'blue', segments: ['a', 'b'] };
     await decisions.preload('revive', never, options);
-    expect(idOf(await decisions.take('revive', never, structuredClone(options)))).toBe('dec_blue');
+    expect(getDecisionId(await decisions.take('revive', never, structuredClone(options)))).toBe(
+      'dec_blue',
+    );
     expect(requests).toHaveLength(1);
   });
 
@@ -105,10 +108,10 @@ describe('custom data and segments of one call', () => {
     responses.push(first.promise);
     const preloaded = decisions.preload('revive', never, blue);
     await settled();
-    expect(idOf(await decisions.take('revive', never, red))).toBe('dec_red');
+    expect(getDecisionId(await decisions.take('revive', never, red))).toBe('dec_red');
     first.resolve({});
     expect(await preloaded).toEqual({ available: true });
-    expect(idOf(await decisions.take('revive', never, blue))).toBe('dec_blue');
+    expect(getDecisionId(await decisions.take('revive', never, blue))).toBe('dec_blue');
   });
 
   test('do not reuse media of an ad that was shown while the request was in flight', async () => {
@@ -180,7 +183,7 @@ describe('a user token function', () => {
     });
     expect(requests).toEqual([]);
     userToken.mockReturnValue('token');
-    expect(idOf(await decisions.take('revive', never))).toBe('dec_none');
+    expect(getDecisionId(await decisions.take('revive', never))).toBe('dec_none');
   });
 
   test('that hangs fails only its own request, after the load timeout', async () => {
@@ -191,7 +194,7 @@ describe('a user token function', () => {
     expect(await preloaded).toEqual({ available: false, reason: 'timeout' });
     expect(clock.timers()).toBe(0);
     userToken.mockReturnValue('token');
-    expect(idOf(await decisions.take('revive', never))).toBe('dec_none');
+    expect(getDecisionId(await decisions.take('revive', never))).toBe('dec_none');
     expect(requests).toHaveLength(1);
   });
 

@@ -35,7 +35,8 @@ function inlineScripts(block: CodeBlock): CodeBlock[] {
     code: match[1] ?? '',
   }));
 }
-const nameOf = ({ page, line }: CodeBlock): string => `${page.replaceAll(/\W/g, '-')}-${line}.ts`;
+const toFileName = ({ page, line }: CodeBlock): string =>
+  `${page.replaceAll(/\W/g, '-')}-${line}.ts`;
 
 // The folder is inside the project, so that imports resolve to the packages installed there.
 const parent = join(root, 'node_modules', '.cache');
@@ -45,7 +46,7 @@ afterAll(() => rmSync(folder, { recursive: true }));
 
 test('the code in the guides compiles in a reader’s project', () => {
   expect(blocks.length).toBeGreaterThan(15);
-  const names = new Map(blocks.map((block) => [nameOf(block), block]));
+  const names = new Map(blocks.map((block) => [toFileName(block), block]));
   for (const [name, { code }] of names) writeFileSync(join(folder, name), `${code}\nexport {};\n`);
   writeFileSync(
     join(folder, 'tsconfig.json'),

@@ -6,7 +6,7 @@ import { root } from './code-blocks.ts';
 const read = (file: string): string => readFileSync(join(root, file), 'utf8');
 
 /** The members of a string union type in the sources. */
-function wordsOf(file: string, type: string): string[] {
+function readMembers(file: string, type: string): string[] {
   const [, union = ''] = new RegExp(`type ${type} =([^;]+);`).exec(read(file)) ?? [];
   return [...union.matchAll(/'([a-z_0-9]+)'/g)].map(([, word = '']) => word);
 }
@@ -19,20 +19,20 @@ describe('the outcomes and errors page', () => {
     ['src/server/webhook-signature.ts', 'WebhookErrorCode', 9],
     ['src/server/receipt-keys.ts', 'ReceiptErrorCode', 11],
   ])('explains each member of %s, %s', (file, type, count) => {
-    const words = wordsOf(file, type);
+    const words = readMembers(file, type);
     expect(words).toHaveLength(count);
     expect(words.filter((word) => !page.includes(`| \`${word}\` `))).toEqual([]);
   });
 });
 
 test('the script tag code in the quick start matches the example', () => {
-  const linesOf = (text: string): string[] => text.split('\n').map((line) => line.trim());
+  const readLines = (text: string): string[] => text.split('\n').map((line) => line.trim());
   const [, section = ''] = read('docs/quick-start.md').split(/^## With a script tag$/m);
   const [guide = ''] = section.split(/^## /m);
   const shown = [...guide.matchAll(/```html\n(.*?)```/gs)].flatMap(([, code = '']) =>
-    linesOf(code),
+    readLines(code),
   );
-  const example = new Set(linesOf(read('demo/examples/script-tag.html')));
+  const example = new Set(readLines(read('demo/examples/script-tag.html')));
   expect(shown.length).toBeGreaterThan(25);
   expect(shown.filter((line) => !example.has(line) && line !== '')).toEqual([]);
 });

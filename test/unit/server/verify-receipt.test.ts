@@ -15,7 +15,11 @@ import { claims, encode, issuedAtS, makeSigner } from './receipt-fixture.ts';
 const signer = await makeSigner('key-1');
 const keys = { keys: [signer.jwk] };
 const options = { accountId: 'acc_1', now: () => issuedAtS * 1_000 };
-const codeOf = (receipt: string, more: Partial<VerifyReceiptOptions> = {}, given = keys) =>
+const verifyAndGetCode = (
+  receipt: string,
+  more: Partial<VerifyReceiptOptions> = {},
+  given = keys,
+) =>
   verifyReceipt(receipt, given, { ...options, ...more }).then(
     () => 'accepted',
     (error: unknown) => (error instanceof ReceiptError ? error.code : error),
@@ -38,18 +42,18 @@ describe('verifyReceipt', () => {
   });
 
   test('accepts the service’s own evidence, and other evidence only if it is listed', async () => {
-    const evidenceOf = async (evidence: unknown, acceptEvidence?: string[]) => {
+    const verifyEvidence = async (evidence: unknown, acceptEvidence?: string[]) => {
       const receiptOptions = acceptEvidence ? { ...options, acceptEvidence } : options;
       return (await verifyReceipt(await signer.sign({ evidence }), keys, receiptOptions)).evidence;
     };
-    expect(await evidenceOf(undefined)).toBe('verified');
-    expect(await evidenceOf('verified')).toBe('verified');
-    expect(await evidenceOf('verified', ['source_attested'])).toBe('verified');
-    expect(await evidenceOf('source_attested', ['source_attested'])).toBe('source_attested');
+    expect(await verifyEvidence(undefined)).toBe('verified');
+    expect(await verifyEvidence('verified')).toBe('verified');
+    expect(await verifyEvidence('verified', ['source_attested'])).toBe('verified');
+    expect(await verifyEvidence('source_attested', ['source_attested'])).toBe('source_attested');
     for (const evidence of ['source_attested', 'VERIFIED', '', null, 1, ['verified']])
-      expect(await codeOf(await signer.sign({ evidence }))).toBe('evidence_not_accepted');
+      expect(await verifyAndGetCode(await signer.sign({ evidence }))).toBe('evidence_not_accepted');
     const other = await signer.sign({ evidence: 'client_attested' });
-    expect(await codeOf(other, { acceptEvidence: ['source_attested'] })).toBe(
+    expect(await verifyAndGetCode(other, { acceptEvidence: ['source_attested'] })).toBe(
       'evidence_not_accepted',
     );
   });
@@ -60,7 +64,7 @@ describe('verifyReceipt', () => {
       // The last character of base64url has unused bits; characters two apart always differ.
       const other = receipt[at] === 'A' ? 'Q' : 'A';
       const changed = receipt.slice(0, at) + other + receipt.slice(at + 1);
-      expect(await codeOf(changed), `at ${at}`).not.toBe('accepted');
+      expect(await verifyAndGetCode(changed), `at ${at}`).not.toBe('accepted');
     }
   });
 
@@ -78,13 +82,13 @@ describe('verifyReceipt', () => {
       // Another kind of token, signed with the same key, is not a receipt.
       [await signer.sign({}, { typ: 'JWT' }), 'algorithm_not_allowed'],
     ];
-    for (const [receipt, code] of attempts) expect(await codeOf(receipt)).toBe(code);
+    for (const [receipt, code] of attempts) expect(await verifyAndGetCode(receipt)).toBe(code);
   });
 
   test('rejects a sandbox receipt in live', async () => {
     const sandbox = await signer.sign({ env: 'sandbox' });
-    expect(await codeOf(sandbox)).toBe('wrong_environment');
-    expect(await codeOf(sandbox, { environment: 'sandbox' })).toBe('accepted');
+    expect(await verifyAndGetCode(sandbox)).toBe('wrong_environment');
+    expect(await verifyAndGetCode(sandbox, { environment: 'sandbox' })).toBe('accepted');
   });
 
   test.each<[string, object, Partial<VerifyReceiptOptions>, ReceiptErrorCode]>([
@@ -96,23 +100,23 @@ describe('verifyReceipt', () => {
     ['without a user', { sub: undefined }, {}, 'malformed'],
     ['of no amount', { reward: { type: 'coins' } }, {}, 'malformed'],
   ])('rejects a receipt %s', async (_which, changed, more, code) => {
-    expect(await codeOf(await signer.sign(changed), more)).toBe(code);
+    expect(await verifyAndGetCode(await signer.sign(changed), more)).toBe(code);
   });
 
   test.each(['', 'x', 'a.b', 'a.b.c', '..', 'a.b.c.d', 'ä.b.c', `${'a'.repeat(9_000)}.b.c`])(
     'rejects %.20s, which is not a receipt',
     async (text) => {
-      expect(await codeOf(text)).toBe('malformed');
+      expect(await verifyAndGetCode(text)).toBe('malformed');
     },
   );
 
   test('limits clock skew in both directions', async () => {
     const at = (seconds: number) => ({ now: () => (issuedAtS + seconds) * 1_000 });
     const receipt = await signer.sign();
-    expect(await codeOf(receipt, at(-60))).toBe('accepted');
-    expect(await codeOf(receipt, at(-61))).toBe('not_yet_valid');
-    expect(await codeOf(receipt, at(2_592_000 + 59))).toBe('accepted');
-    expect(await codeOf(receipt, at(2_592_000 + 60))).toBe('expired');
+    expect(await verifyAndGetCode(receipt, at(-60))).toBe('accepted');
+    expect(await verifyAndGetCode(receipt, at(-61))).toBe('not_yet_valid');
+    expect(await verifyAndGetCode(receipt, at(2_592_000 + 59))).toBe('accepted');
+    expect(await verifyAndGetCode(receipt, at(2_592_000 + 60))).toBe('expired');
   });
 
   test('caches the keys at a URL, fetches them again for an unknown id, and reports their absence with a code', async () => {

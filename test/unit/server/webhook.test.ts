@@ -24,7 +24,7 @@ const body = JSON.stringify({
 });
 const at = (offsetS: number) => ({ now: () => (signedAtS + offsetS) * 1000 });
 
-async function codeOf(verification: Promise<unknown>): Promise<string> {
+async function getErrorCode(verification: Promise<unknown>): Promise<string> {
   try {
     await verification;
   } catch (error) {
@@ -78,12 +78,12 @@ describe('signWebhook', () => {
 
   test('rejects a secret that is not base64 if Standard Webhooks needs its bytes', async () => {
     const variant = signWebhook(body, 'whsec_a-secret', signedAtS, 'evt_1');
-    expect(await codeOf(variant)).toBe('secret_wrong_kind');
-    expect(await codeOf(signWebhook(body, 'whsec_a-secret', signedAtS))).toBe('accepted');
+    expect(await getErrorCode(variant)).toBe('secret_wrong_kind');
+    expect(await getErrorCode(signWebhook(body, 'whsec_a-secret', signedAtS))).toBe('accepted');
   });
 
   test('rejects an empty list of secrets', async () => {
-    expect(await codeOf(signWebhook(body, [], signedAtS))).toBe('secret_wrong_kind');
+    expect(await getErrorCode(signWebhook(body, [], signedAtS))).toBe('secret_wrong_kind');
   });
 
   test.each([signedAtS * 1000, 1.5, -1, Number.NaN])('rejects the time %d', async (timestampS) => {
@@ -115,7 +115,7 @@ describe('verifyWebhook', () => {
       },
     ];
     for (const headers of forms) {
-      expect(await codeOf(verifyWebhook(body, headers, secret, at(0)))).toBe('accepted');
+      expect(await getErrorCode(verifyWebhook(body, headers, secret, at(0)))).toBe('accepted');
     }
   });
 
@@ -123,7 +123,7 @@ describe('verifyWebhook', () => {
     const signed = await signWebhook(body, [secret, nextSecret], signedAtS, 'evt_1');
     const { 'service-timestamp': _time, 'service-signature': signature, ...standard } = signed;
     const verify = (headers: Record<string, string>, offsetS = 0) =>
-      codeOf(verifyWebhook(body, headers, nextSecret, at(offsetS)));
+      getErrorCode(verifyWebhook(body, headers, nextSecret, at(offsetS)));
     expect(await verify(standard)).toBe('accepted');
     expect(await verify(standard, 301)).toBe('too_old');
     expect(await verify({ ...standard, 'webhook-id': 'evt_2' })).toBe('mismatch');
@@ -139,7 +139,9 @@ describe('verifyWebhook', () => {
 
   test('accepts every combination of old and new secrets during a rotation', async () => {
     const verify = async (signers: string[], verifiers: string | string[]) =>
-      codeOf(verifyWebhook(body, await signWebhook(body, signers, signedAtS), verifiers, at(0)));
+      getErrorCode(
+        verifyWebhook(body, await signWebhook(body, signers, signedAtS), verifiers, at(0)),
+      );
     expect(await verify([secret, nextSecret], secret)).toBe('accepted');
     expect(await verify([secret, nextSecret], nextSecret)).toBe('accepted');
     expect(await verify([nextSecret], [secret, nextSecret])).toBe('accepted');
@@ -154,7 +156,7 @@ describe('verifyWebhook', () => {
       const removed = new Uint8Array([...bytes.slice(0, index), ...bytes.slice(index + 1)]);
       const added = new Uint8Array([...bytes.slice(0, index), 32, ...bytes.slice(index)]);
       for (const forged of [changed, removed, added]) {
-        expect(await codeOf(verifyWebhook(forged, headers, secret, at(0)))).toBe('mismatch');
+        expect(await getErrorCode(verifyWebhook(forged, headers, secret, at(0)))).toBe('mismatch');
       }
     }
   });
@@ -167,7 +169,7 @@ describe('verifyWebhook', () => {
         for (const character of ['0', '1', 'f', 'F', 'x', ' ', ',']) {
           if (value[index] === character) continue;
           const forged = value.slice(0, index) + character + value.slice(index + 1);
-          const code = await codeOf(
+          const code = await getErrorCode(
             verifyWebhook(body, { ...signed, [name]: forged }, secret, at(0)),
           );
           expect(['mismatch', 'no_v1', 'headers_missing']).toContain(code);
@@ -179,7 +181,7 @@ describe('verifyWebhook', () => {
   test('limits the timestamp in the past and in the future', async () => {
     const headers = await signWebhook(body, secret, signedAtS);
     const codeAt = (offsetS: number, toleranceS?: number) =>
-      codeOf(
+      getErrorCode(
         verifyWebhook(body, headers, secret, {
           ...at(offsetS),
           ...(toleranceS === undefined ? {} : { toleranceS }),
@@ -201,7 +203,9 @@ describe('verifyWebhook', () => {
         ...(await signWebhook(body, secret, signedAtS)),
         'service-timestamp': timestamp,
       };
-      expect(await codeOf(verifyWebhook(body, headers, secret, at(0)))).toBe('headers_missing');
+      expect(await getErrorCode(verifyWebhook(body, headers, secret, at(0)))).toBe(
+        'headers_missing',
+      );
     },
   );
 
@@ -212,20 +216,22 @@ describe('verifyWebhook', () => {
         ...(await signWebhook(body, secret, signedAtS)),
         'service-signature': signature,
       };
-      expect(await codeOf(verifyWebhook(body, headers, secret, at(0)))).toBe('no_v1');
+      expect(await getErrorCode(verifyWebhook(body, headers, secret, at(0)))).toBe('no_v1');
     },
   );
 
   test('reports a missing header, and an argument that is not headers', async () => {
-    expect(await codeOf(verifyWebhook(body, {}, secret))).toBe('headers_missing');
-    expect(await codeOf(verifyWebhook(body, new Headers(), secret))).toBe('headers_missing');
-    expect(await codeOf(verifyWebhook(body, undefined as never, secret))).toBe('headers_missing');
+    expect(await getErrorCode(verifyWebhook(body, {}, secret))).toBe('headers_missing');
+    expect(await getErrorCode(verifyWebhook(body, new Headers(), secret))).toBe('headers_missing');
+    expect(await getErrorCode(verifyWebhook(body, undefined as never, secret))).toBe(
+      'headers_missing',
+    );
   });
 
   test('reports a body that was parsed before', async () => {
     const headers = await signWebhook(body, secret, signedAtS);
     for (const parsed of [JSON.parse(body), null, undefined, Object.create(null)]) {
-      expect(await codeOf(verifyWebhook(parsed as never, headers, secret, at(0)))).toBe(
+      expect(await getErrorCode(verifyWebhook(parsed as never, headers, secret, at(0)))).toBe(
         'body_not_raw',
       );
     }
@@ -246,7 +252,7 @@ describe('verifyWebhook', () => {
     'rejects the signed body %j, which is not an event',
     async (text) => {
       const headers = await signWebhook(text, secret, signedAtS);
-      expect(await codeOf(verifyWebhook(text, headers, secret, at(0)))).toBe('body_not_json');
+      expect(await getErrorCode(verifyWebhook(text, headers, secret, at(0)))).toBe('body_not_json');
     },
   );
 
@@ -256,7 +262,7 @@ describe('verifyWebhook', () => {
       const text = JSON.stringify(event);
       const headers = await signWebhook(text, secret, signedAtS);
       const options = { ...at(0), ...(acceptEvidence && { acceptEvidence }) };
-      return codeOf(verifyWebhook(text, headers, secret, options));
+      return getErrorCode(verifyWebhook(text, headers, secret, options));
     };
     expect(await codeFor(undefined)).toBe('accepted');
     expect(await codeFor('verified')).toBe('accepted');
@@ -271,6 +277,6 @@ describe('verifyWebhook', () => {
   test('rejects signed bytes that are not UTF-8', async () => {
     const bytes = new Uint8Array([0x7b, 0xff, 0x7d]);
     const headers = await signWebhook(bytes, secret, signedAtS);
-    expect(await codeOf(verifyWebhook(bytes, headers, secret, at(0)))).toBe('body_not_json');
+    expect(await getErrorCode(verifyWebhook(bytes, headers, secret, at(0)))).toBe('body_not_json');
   });
 });

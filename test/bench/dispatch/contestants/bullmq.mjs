@@ -1,6 +1,6 @@
 import { Queue, Worker } from 'bullmq';
 import pg from 'pg';
-import { causeId, createCauseTable, eventOf, inTransaction, writeCauses } from './cause.mjs';
+import { causeId, createCauseTable, createEvent, inTransaction, writeCauses } from './cause.mjs';
 import { createDeliver } from './deliver.mjs';
 
 const name = 'deliver';
@@ -27,7 +27,7 @@ export async function openProducer({ databaseUrl, redisPort }) {
         await queue.addBulk(
           ids.slice(at, at + bulk).map((id) => ({
             name,
-            data: eventOf(id),
+            data: createEvent(id),
             opts: { ...options, jobId: id },
           })),
         );

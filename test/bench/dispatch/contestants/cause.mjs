@@ -15,7 +15,7 @@ const amount = 10;
 export const writeCauses = (query, ids) => query(insertCauses, [ids, userRef, amount]);
 
 /** The data of a webhook event, as the service sends it to receivers. */
-export const dataOf = (id) => ({
+export const createEventData = (id) => ({
   decision_id: id,
   placement: 'revive',
   user_ref: userRef,
@@ -23,12 +23,12 @@ export const dataOf = (id) => ({
 });
 
 /** The payload of a job. */
-export const eventOf = (id) => ({
+export const createEvent = (id) => ({
   id: `evt_${id}`,
   type: 'decision.rewarded',
   created_at: new Date().toISOString(),
   environment: 'sandbox',
-  data: dataOf(id),
+  data: createEventData(id),
 });
 
 /** Runs the work in one transaction of the pool. */

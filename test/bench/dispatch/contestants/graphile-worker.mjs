@@ -1,6 +1,6 @@
 import { Logger, makeWorkerUtils, run, runMigrations } from 'graphile-worker';
 import pg from 'pg';
-import { causeId, createCauseTable, eventOf, inTransaction, writeCauses } from './cause.mjs';
+import { causeId, createCauseTable, createEvent, inTransaction, writeCauses } from './cause.mjs';
 import { createDeliver } from './deliver.mjs';
 
 const task = 'deliver';
@@ -22,7 +22,7 @@ export async function openProducer({ databaseUrl }) {
           `SELECT count(*) FROM graphile_worker.add_jobs(ARRAY(
             SELECT ROW($1, payload, NULL, NULL, 8, NULL, NULL, NULL)::graphile_worker.job_spec
             FROM json_array_elements($2::json) AS payload))`,
-          [task, JSON.stringify(ids.map(eventOf))],
+          [task, JSON.stringify(ids.map(createEvent))],
         );
       }),
     async count() {

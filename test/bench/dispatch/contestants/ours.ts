@@ -5,7 +5,7 @@ import { createIds } from '../../../../service/src/platform/ids.ts';
 import type { Scope } from '../../../../service/src/store/database.ts';
 import { openPostgres } from '../../../../service/src/store/postgres.ts';
 import { createEventWriter } from '../../../../service/src/webhook/event-writer.ts';
-import { causeId, createCauseTable, dataOf, writeCauses } from './cause.mjs';
+import { causeId, createCauseTable, createEventData, writeCauses } from './cause.mjs';
 
 interface Options {
   databaseUrl: string;
@@ -38,7 +38,7 @@ export async function openProducer({ databaseUrl, scope, webhook }: Options) {
           await write(
             queries,
             scope,
-            ids.map((id) => ({ type: 'decision.rewarded' as const, data: dataOf(id) })),
+            ids.map((id) => ({ type: 'decision.rewarded' as const, data: createEventData(id) })),
           );
           onWritten();
           await allowed;

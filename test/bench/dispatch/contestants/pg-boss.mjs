@@ -1,6 +1,6 @@
 import pg from 'pg';
 import PgBoss from 'pg-boss';
-import { causeId, createCauseTable, eventOf, inTransaction, writeCauses } from './cause.mjs';
+import { causeId, createCauseTable, createEvent, inTransaction, writeCauses } from './cause.mjs';
 import { createDeliver } from './deliver.mjs';
 
 const queue = 'deliver';
@@ -24,7 +24,7 @@ export async function openProducer({ databaseUrl, leaseS }) {
         await writeCauses((text, values) => client.query(text, values), ids);
         const db = { executeSql: (text, values) => client.query(text, values) };
         await boss.insert(
-          ids.map((id) => ({ name: queue, data: eventOf(id) })),
+          ids.map((id) => ({ name: queue, data: createEvent(id) })),
           { db },
         );
       }),

@@ -41,7 +41,7 @@ export async function withBrowser<T>(
 }
 
 /** The name of the contestant's script; the control has none. */
-const scriptOf = ({ file, name }: ContestantInfo): string | undefined =>
+const findScript = ({ file, name }: ContestantInfo): string | undefined =>
   file === undefined ? undefined : name;
 
 /** Opens a page with the contestant. */
@@ -50,7 +50,7 @@ export const openContestant = (
   browser: Browser,
   run: string,
   contestant: ContestantInfo,
-): Promise<BenchPage> => openPage(browser, receiver.origin, run, scriptOf(contestant));
+): Promise<BenchPage> => openPage(browser, receiver.origin, run, findScript(contestant));
 
 /** Waits until `count` events have arrived, no event has arrived for `quietMs`, or `budgetMs` have passed. */
 export async function waitForArrivals(

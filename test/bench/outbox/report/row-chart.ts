@@ -24,7 +24,7 @@ const escape = (text: string): string =>
 const text = (x: number, y: number, content: string, attributes = ''): string =>
   `<text x="${x.toFixed(1)}" y="${y.toFixed(1)}" ${attributes}>${escape(content)}</text>`;
 
-const colorOf = (index: number, count: number): string =>
+const selectColor = (index: number, count: number): string =>
   colors[count === 1 ? 2 : index + (count === 2 ? 1 : 0)] ?? ink;
 
 interface Axis {
@@ -92,7 +92,7 @@ function drawLegend(series: string[]): string {
   let x = size.left;
   return series
     .map((name, index) => {
-      const color = colorOf(index, series.length);
+      const color = selectColor(index, series.length);
       const entry = `<circle cx="${x}" cy="52" r="6" fill="${color}"/>${text(x + 11, 56.5, name)}`;
       x += 34 + name.length * 7.2;
       return entry;
@@ -112,7 +112,7 @@ function drawRow(
     ? `<rect x="0" y="${place.top}" width="${size.width}" height="${place.height}" fill="#ffe9a8" opacity="0.5"/>`
     : '';
   const marks = values.map((value, index) => {
-    const color = colorOf(index, series.length);
+    const color = selectColor(index, series.length);
     if (style === 'bars') return drawBar(axis, value, color, place.top + 5 + 12 * index, format);
     if (value === undefined || value <= 0) return '';
     return `<circle cx="${axis.place(value).toFixed(1)}" cy="${middle}" r="6" fill="${color}" stroke="#ffffff"/>`;

@@ -9,24 +9,24 @@ export interface Section {
   method: string;
 }
 
-const nameOf = ({ facts, version }: Summary): string =>
+const formatName = ({ facts, version }: Summary): string =>
   facts.kind === 'ours' ? '**ours**' : version ? `${facts.name} ${version}` : facts.name;
 
 const isQueue = ({ facts }: Summary): boolean => facts.kind !== 'control';
 const sends = ({ facts }: Summary): boolean => facts.kind === 'ours' || facts.kind === 'peer';
 
-const lengthsOf = ({ summaries }: Report): number[] =>
+const listLengths = ({ summaries }: Report): number[] =>
   summaries.find(({ lengths }) => lengths.length > 0)?.lengths.map(({ length }) => length) ?? [];
 
 function cost(report: Report): Section {
-  const header = lengthsOf(report).map((length) => `at ${format(length)}`);
+  const header = listLengths(report).map((length) => `at ${format(length)}`);
   return {
     title: 'Cost of one event on the main thread',
     plots: ['cost'],
     table: table(
       ['ms, p50 / p99 (× raw)', ...header, 'burst of 100'],
       report.summaries.map((summary) => [
-        nameOf(summary),
+        formatName(summary),
         ...summary.lengths.map(({ length, made, p50, p99, p50ToRaw }) => {
           const reached = made < length ? `; at ${format(made)}` : '';
           return `${formatAll([p50, p99])} (${format(p50ToRaw)}${reached})`;
@@ -42,7 +42,7 @@ function cost(report: Report): Section {
 }
 
 function laterCost(report: Report): Section {
-  const header = lengthsOf(report).map((length) => `at ${format(length)}`);
+  const header = listLengths(report).map((length) => `at ${format(length)}`);
   return {
     title: 'Main-thread CPU time of one event, and the time until it is stored',
     plots: [],
@@ -51,7 +51,7 @@ function laterCost(report: Report): Section {
       report.summaries
         .filter(isQueue)
         .map((summary) => [
-          nameOf(summary),
+          formatName(summary),
           ...summary.lengths.map(
             ({ cpu, cpuToRaw, acknowledgedP50, acknowledgedP99 }) =>
               `${format(cpu)} (${format(cpuToRaw)}); ${formatAll([acknowledgedP50, acknowledgedP99])}`,
@@ -79,7 +79,7 @@ function frames(report: Report): Section {
         'longest task ms',
       ],
       report.summaries.map((summary) => [
-        nameOf(summary),
+        formatName(summary),
         format(summary.framesWhileEnqueuing?.p99),
         format(summary.framesWhileEnqueuing?.longTasks),
         format(summary.drain?.frames?.p99),
@@ -109,7 +109,7 @@ function survivors(report: Report): Section {
         ...cases.map(({ events, delayMs }) => `${format(events)}, ${delayMs} ms`),
       ],
       report.summaries.filter(isQueue).map((summary) => [
-        nameOf(summary),
+        formatName(summary),
         ...cases.map(({ events, delayMs }) => {
           const kill = summary.kills.find(
             (one) => one.events === events && one.delayMs === delayMs,
@@ -139,7 +139,7 @@ function drain(report: Report): Section {
         const rate = one.ms > 0 ? one.arrived / (one.ms / 1_000) : undefined;
         const figures = [one.made, one.stored, one.arrived, one.ms / 1_000, rate];
         const counts = [...figures, one.requests, one.duplicateSends];
-        return [[nameOf(summary), ...counts.map((count) => format(count))]];
+        return [[formatName(summary), ...counts.map((count) => format(count))]];
       }),
     ),
     method:
@@ -158,7 +158,9 @@ function duplicates(report: Report): Section {
         if (one === undefined) return [];
         const lost = one.made - one.arrived;
         const counts = [one.duplicateSends, one.duplicatesAfterDeduplication, one.requests];
-        return [[nameOf(summary), ...[one.made, lost, ...counts].map((count) => format(count))]];
+        return [
+          [formatName(summary), ...[one.made, lost, ...counts].map((count) => format(count))],
+        ];
       }),
     ),
     method:
@@ -178,7 +180,7 @@ function idle(report: Report): Section {
         if (one === undefined) return [];
         const { timers, transactions, storageAccesses, requests, cpuMsPerSecond } = one;
         const counts = [timers, transactions, storageAccesses, requests, cpuMsPerSecond];
-        return [[nameOf(summary), ...counts.map((count) => format(count))]];
+        return [[formatName(summary), ...counts.map((count) => format(count))]];
       }),
     ),
     method:
@@ -195,7 +197,9 @@ function bytes(report: Report): Section {
       report.summaries.flatMap((summary) => {
         const { size } = summary;
         if (size === undefined) return [];
-        return [[nameOf(summary), format(size.minified), format(size.gzip), format(size.brotli)]];
+        return [
+          [formatName(summary), format(size.minified), format(size.gzip), format(size.brotli)],
+        ];
       }),
     ),
     method:

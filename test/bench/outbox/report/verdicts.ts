@@ -16,7 +16,7 @@ interface Field {
   control: Summary | undefined;
 }
 
-const bestOf = (
+const findBest = (
   peers: Summary[],
   measure: (summary: Summary) => number | undefined,
   order: 'least' | 'most',
@@ -56,7 +56,7 @@ function belowDurablePeers({ ours, peers, control }: Field): Verdict {
 
 function belowPeers({ ours, peers }: Field): Verdict {
   const rows = ours.lengths.map(({ length, p50 }) => {
-    const best = bestOf(
+    const best = findBest(
       peers,
       (peer) => peer.lengths.find((one) => one.length === length)?.p50,
       'least',
@@ -103,7 +103,7 @@ function compareSurvivors({ ours, peers }: Field): Verdict {
   const share = (one: { survived: number; made: number } | undefined): number | undefined =>
     ratio(one?.survived, one?.made);
   const rows = ours.kills.map((kill) => {
-    const best = bestOf(
+    const best = findBest(
       peers,
       ({ kills }) =>
         share(kills.find((one) => one.events === kill.events && one.delayMs === kill.delayMs)),
@@ -143,8 +143,8 @@ function fewestDuplicates({ ours, peers }: Field): Verdict {
   const lossless = peers.filter(({ faultyDrain }) => faultyDrain?.arrived === faultyDrain?.made);
   const count = ({ faultyDrain }: Summary): number | undefined => faultyDrain?.duplicateSends;
   const ourCount = count(ours);
-  const best = bestOf(peers, count, 'least');
-  const fair = bestOf(lossless, count, 'least');
+  const best = findBest(peers, count, 'least');
+  const fair = findBest(lossless, count, 'least');
   const among = fair
     ? `, fewest among those that lost nothing ${fair.name} ${format(fair.value)}`
     : ', and every peer lost events';
@@ -197,5 +197,5 @@ export function judge({ summaries }: Report): Verdict[] {
   return judges.map((one) => one(field));
 }
 
-export const labelOf = ({ met }: Verdict): string =>
+export const describeVerdict = ({ met }: Verdict): string =>
   met === undefined ? 'not measured' : met ? 'met' : 'NOT met';

@@ -6,7 +6,7 @@ import type { Results } from '../results.ts';
 import { format } from './markdown.ts';
 import { drawPlots } from './plots.ts';
 import { sections, type Section } from './sections.ts';
-import { judge, labelOf, type Verdict } from './verdicts.ts';
+import { judge, describeVerdict, type Verdict } from './verdicts.ts';
 
 const root = join(import.meta.dirname, '..', '..', '..', '..');
 
@@ -23,7 +23,7 @@ export async function writeReport(results: Results, isComplete: boolean): Promis
   console.log(`\n${relative(root, folder)}: README.md, results.json and plots\n`);
   for (const verdict of verdicts)
     console.log(
-      `${labelOf(verdict).padEnd(12)} ${verdict.claim}\n${' '.repeat(13)}${verdict.value}`,
+      `${describeVerdict(verdict).padEnd(12)} ${verdict.claim}\n${' '.repeat(13)}${verdict.value}`,
     );
 }
 
@@ -56,7 +56,8 @@ function write(report: Report, verdicts: Verdict[]): string {
     '## Claims',
     '',
     ...verdicts.map(
-      (verdict) => `- **${labelOf(verdict)}**: ${verdict.claim}. Measured: ${verdict.value}.`,
+      (verdict) =>
+        `- **${describeVerdict(verdict)}**: ${verdict.claim}. Measured: ${verdict.value}.`,
     ),
     ...sections(report).flatMap(writeSection),
     ...(gaps.length > 0 ? ['', '## Not measured', '', ...gaps.map((gap) => `- ${gap}`)] : []),
