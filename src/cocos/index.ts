@@ -1,5 +1,5 @@
 /**
- * Ads for Cocos Creator games, 3.8.
+ * Ads for games made with Cocos Creator 3.8.
  *
  * @module trueward/cocos
  */

@@ -196,7 +196,7 @@ export async function signWebhook(
   timestampS: number,
   id?: string,
 ): Promise<WebhookSignatureHeaders & Partial<StandardWebhookHeaders>> {
-  // 1e11 is the year 5138 if in seconds, and 1973 if in milliseconds.
+  // 1e11 is in the year 5138 as seconds, but in 1973 as milliseconds.
   if (!Number.isInteger(timestampS) || timestampS < 0 || timestampS > 1e11) {
     throw new RangeError(`Expected whole seconds since 1970, got ${timestampS}.`);
   }

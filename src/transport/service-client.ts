@@ -92,7 +92,7 @@ const maxRetryAfterMs = 3_600_000;
 
 /**
  * Parses a `Retry-After` header (RFC 9110 section 10.2.3: whole seconds or an HTTP date) into milliseconds from
- * `nowMs`, clamped to 0 to one hour. Undefined if it is missing or invalid.
+ * `nowMs`, clamped to between 0 and one hour. Undefined if it is missing or invalid.
  */
 export const parseRetryAfter = (value: string | null, nowMs: number): number | undefined => {
   const text = value?.trim() ?? '';

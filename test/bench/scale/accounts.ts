@@ -20,7 +20,7 @@ const variants = [
 ] as const;
 type Way = (typeof variants)[number];
 
-/** Compares three processes that count for one account with three that have one account each. */
+/** Compares three processes that serve the same account with three that serve one account each. */
 export const accounts: Part = async (options) => {
   const ads = options.quick ? 60 : 1_500;
   const rounds = options.quick ? 1 : 6;

@@ -36,7 +36,7 @@ const leadInMs = watchMs + 900;
 const maxInFlight = 1_000;
 /** Long enough for builds whose webhooks lag behind. */
 const drainMs = 300_000;
-/** A rate counts as reached at 97 %, because windows cut off whole ads. */
+/** A rate counts as reached at 97 %, because ads at the edges of a window are cut off. */
 const reachedShare = 0.97;
 
 interface Window {

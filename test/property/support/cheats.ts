@@ -12,7 +12,7 @@ interface ClaimedEvent {
   occurredAtMs?: number;
 }
 
-/** Attempts to earn more than was watched; each has several ads. */
+/** An attempt to earn rewards for several ads without watching them all. */
 type Cheat = (random: Random, ads: readonly ServedAd[], startMs: number) => Arrival[];
 
 const visible = { ratio: 1, ms: 2_000 };

@@ -11,7 +11,7 @@ export interface RowChart {
   format: (value: number) => string;
 }
 
-/** Light to dark, distinguishable in print and by color-blind readers. */
+/** Colors from light to dark, distinguishable in print and by color-blind readers. */
 const colors = ['#9ecae1', '#4292c6', '#08519c', '#021d3f'];
 const ink = '#1b2430';
 const faint = '#d5dbe3';
