@@ -1,5 +1,6 @@
 import type { Decision, DecisionRequest, Explanation } from '@trueward/protocol/wire';
 import { withoutQuery } from '../demand/web-url.ts';
+import { formatInstant } from '../platform/instant.ts';
 import type { Scope } from '../store/database.ts';
 import type { Verdict } from './decide.ts';
 import type { ExternalCandidate, ExternalFilled } from './external-ads.ts';
@@ -22,8 +23,6 @@ interface DecisionInput {
 /** How long an ad may be preloaded before it is shown. */
 export const lifetimeMs = 600_000;
 
-const timestamp = (ms: number): string => new Date(ms).toISOString();
-
 /** Turns a verdict into the response and the row to store. */
 export function describeDecision(input: DecisionInput): {
   decision: Decision;
@@ -38,8 +37,8 @@ export function describeDecision(input: DecisionInput): {
     status: verdict.status,
     placement: placement.name,
     format: placement.format,
-    issued_at: timestamp(nowMs),
-    expires_at: timestamp(expiresAtMs),
+    issued_at: formatInstant(nowMs),
+    expires_at: formatInstant(expiresAtMs),
   };
   if (scope.environment === 'sandbox') decision.explain = verdict.explain.map(withoutSourceData);
   if (verdict.status === 'filled') {
@@ -47,7 +46,7 @@ export function describeDecision(input: DecisionInput): {
     return { decision, stored: { scope, record } };
   }
   decision.reason = verdict.reason;
-  if (verdict.retryAtMs !== undefined) decision.retry_at = timestamp(verdict.retryAtMs);
+  if (verdict.retryAtMs !== undefined) decision.retry_at = formatInstant(verdict.retryAtMs);
   const { rule } = verdict;
   if (!rule) return { decision, stored: { scope, record } };
   const data = {

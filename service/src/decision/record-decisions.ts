@@ -7,7 +7,7 @@ import {
   requestColumns,
 } from '../demand/tracker-store.ts';
 import { dueNotices } from '../demand/trackers.ts';
-import { addSums, type Count, countOf, sumsOf } from '../report/rollup.ts';
+import { addSums, type Count, countOf, sumColumns, sumsOf } from '../report/rollup.ts';
 import type { latencyMetric } from '../report/source-health.ts';
 import type { EventDraft, WriteEvents } from '../resource/change-events.ts';
 import type { Database, Queries, Scope, TransactionOptions } from '../store/database.ts';
@@ -190,14 +190,15 @@ export async function recordDecisions(
   const { accountId, environment } = scope;
   const demands = items.flatMap(({ record: { id }, demand }) => (demand ? { id, demand } : []));
   const values = [accountId, environment, ...arraysOf(columns, rows)];
+  const sums = arraysOf(sumColumns, sumsOf(counts));
   const insertAll = async (queries: Queries): Promise<void> => {
     const [result] = await (demands.length === 0
-      ? queries.execute<{ stored: number }>(insert, [...values, ...sumsOf(counts)])
+      ? queries.execute<{ stored: number }>(insert, [...values, ...sums])
       : queries.execute<{ stored: number }>(insertWithDemand, [
           ...values,
           ...arraysOf(demandColumns, demands),
           ...requestArrays(demands.flatMap(requestsOf)),
-          ...sumsOf(counts),
+          ...sums,
         ]));
     checkStored(accountId, result?.stored, rows.length);
   };

@@ -40,3 +40,22 @@ export function instantOf(text: string): number {
   if (ms === undefined) throw new RangeError(`${JSON.stringify(text)} is not an instant.`);
   return ms;
 }
+
+/** Texts of the latest instants. Under load, many requests share a millisecond. */
+const formatted = new Map<number, string>();
+const maxFormatted = 64;
+
+/**
+ * Formats Unix milliseconds in UTC, such as `2026-11-21T08:30:00.000Z`.
+ *
+ * @throws RangeError if there is no such time.
+ */
+export function formatInstant(ms: number): string {
+  let text = formatted.get(ms);
+  if (text === undefined) {
+    text = new Date(ms).toISOString();
+    if (formatted.size === maxFormatted) formatted.clear();
+    formatted.set(ms, text);
+  }
+  return text;
+}

@@ -65,7 +65,8 @@ const groupColumns: readonly Column<Sum>[] = [
   { name: 'reason', type: 'text', read: (sum) => sum.reason },
   { name: 'hour', type: 'timestamptz', read: (sum) => sum.hourMs },
 ];
-const columns: readonly Column<Sum>[] = [
+/** The columns of a {@link Sum} in `rollup_deltas`. */
+export const sumColumns: readonly Column<Sum>[] = [
   // Set here instead of by a column default, because Citus can't push down statements with volatile functions.
   { name: 'id', type: 'uuid', read: (sum) => sum.id },
   ...groupColumns,
@@ -75,11 +76,11 @@ const names = groupColumns.map(({ name }) => name);
 const group = names.join(', ');
 
 /**
- * Builds a statement that inserts the arrays of {@link sumsOf}, bound to the parameters from `$first` on; `$1` is the
+ * Builds a statement that inserts sums, with {@link sumColumns} bound to the parameters from `$first` on; `$1` is the
  * account. Rows are only inserted, so that concurrent transactions never wait for each other.
  */
 export const addSums = (first: number): string =>
-  `INSERT INTO rollup_deltas (account_id, id, ${group}, count) ${forAccount(unnest(columns, first))}`;
+  `INSERT INTO rollup_deltas (account_id, id, ${group}, count) ${forAccount(unnest(sumColumns, first))}`;
 
 const addSumsAlone = `${addSums(2)} RETURNING 1`;
 
@@ -91,12 +92,12 @@ export async function addToRollups(
 ): Promise<void> {
   if (counts.length === 0) return;
   const sums = sumsOf(counts);
-  const stored = await queries.execute(addSumsAlone, [accountId, ...sums]);
-  checkStored(accountId, stored.length, sums[0]?.length ?? 0);
+  const stored = await queries.execute(addSumsAlone, [accountId, ...arraysOf(sumColumns, sums)]);
+  checkStored(accountId, stored.length, sums.length);
 }
 
-/** Sums counts by hour and group. Returns one array per column. */
-export function sumsOf(counts: readonly Count[]): unknown[][] {
+/** Sums counts by hour and group. */
+export function sumsOf(counts: readonly Count[]): Sum[] {
   const sums = new Map<string, Sum>();
   for (const { environment, dimensions, atMs, metric, reason = '', increment = 1 } of counts) {
     const { placement, creativeId, sourceId, advertiserId, houseAdId } = dimensions;
@@ -120,8 +121,7 @@ export function sumsOf(counts: readonly Count[]): unknown[][] {
         count: increment,
       });
   }
-  // No column is `jsonb`, so each parameter is an array.
-  return arraysOf(columns, [...sums.values()]) as unknown[][];
+  return [...sums.values()];
 }
 
 /**

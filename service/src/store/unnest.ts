@@ -1,3 +1,5 @@
+import { formatInstant } from '../platform/instant.ts';
+
 /** A column of a multi-row insert, and how to read its value from an item. */
 export interface Column<Item> {
   name: string;
@@ -14,17 +16,14 @@ export interface Column<Item> {
 }
 
 /**
- * A select list that unnests one array per column in parallel, from parameter `$first` on. In FROM, as
- * `unnest($1, $2)`, PostgreSQL would copy each array before it returns the first row. Values of a `jsonb` column come as
- * one JSON array: in an array literal, every quote of every value would have to be escaped.
+ * A select list that unnests one array per column in parallel, from parameter `$first` on. In FROM, PostgreSQL would
+ * copy each array before it returns the first row.
  */
 export const unnest = <Item>(columns: readonly Column<Item>[], first: number): string =>
   columns
     .map(({ name, type }, index) => {
-      const array = `$${first + index}`;
-      return type === 'jsonb'
-        ? `nullif(jsonb_array_elements(${array}::text::jsonb), 'null') AS ${name}`
-        : `unnest(${array}::${type}[]) AS ${name}`;
+      const value = `json_array_elements_text($${first + index}::json)`;
+      return `${type === 'text' ? value : `${value}::${type}`} AS ${name}`;
     })
     .join(', ');
 
@@ -44,14 +43,27 @@ export function checkStored(accountId: string, stored: number | undefined, expec
   );
 }
 
-/** The arrays for {@link unnest}: one per column. For `timestamptz` columns, `read` returns Unix milliseconds. */
+/**
+ * The parameters for {@link unnest}: the values of each column as a JSON array, which takes a third of the time that
+ * `pg` needs for an array literal. For `timestamptz` columns, `read` returns Unix milliseconds.
+ *
+ * @throws RangeError for a number that JSON cannot represent.
+ */
 export const arraysOf = <Item>(
   columns: readonly Column<Item>[],
   items: readonly Item[],
-): unknown[] =>
-  columns.map(({ type, read }) => {
-    const values = items.map((item) => read(item) ?? null);
-    if (type === 'jsonb') return JSON.stringify(values);
-    if (type !== 'timestamptz') return values;
-    return values.map((ms) => (ms === null ? null : new Date(ms as number).toISOString()));
-  });
+): string[] =>
+  columns.map(({ type, read }) => JSON.stringify(items.map((item) => toJson(type, read(item)))));
+
+function toJson(
+  type: Column<unknown>['type'],
+  value: ReturnType<Column<unknown>['read']>,
+): unknown {
+  if (value === null || value === undefined) return null;
+  // JSON would escape an unpaired surrogate, which PostgreSQL rejects.
+  if (typeof value === 'string') return value.toWellFormed();
+  if (typeof value !== 'number') return value;
+  if (type === 'timestamptz') return formatInstant(value);
+  if (!Number.isFinite(value)) throw new RangeError(`Expected a finite number, got ${value}`);
+  return value;
+}

@@ -217,7 +217,7 @@ const countEnded = `INSERT INTO rollup_deltas (account_id, ${dimensions}, house_
  * simplifies `CASE a WHEN b` and then rejects it).
  */
 const record = `WITH ended AS (
-    SELECT *, now() + delay_ms * interval '1 millisecond' AS next_at FROM (SELECT ${unnest(columns, 2)}) AS given),
+    SELECT *, now() + delay_ms * interval '1 millisecond' AS next_at FROM (SELECT ${unnest(columns, 3)}) AS given),
   recorded AS (
     UPDATE tracker_requests AS request
       SET state = ended.state, reason = ended.reason, status = coalesce(ended.status, request.status),
@@ -238,7 +238,8 @@ export async function recordEnded(
   accountId: string,
   items: readonly EndedRequest[],
 ): Promise<void> {
-  await queries.query(record, [accountId, ...arraysOf(columns, items)]);
+  const ids = items.map(({ request }) => request.decisionId);
+  await queries.query(record, [accountId, ids, ...arraysOf(columns, items)]);
 }
 
 /** Maximum requests ended per sweep, so that a sweep doesn't hold many row locks for long. */

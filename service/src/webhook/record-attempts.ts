@@ -57,7 +57,7 @@ const columns: readonly Column<FinishedAttempt>[] = [
  * delivery. `now()` is not in the UPDATE, because Citus does not allow it in a `coalesce` there.
  */
 const record = `WITH ended AS (
-    SELECT *, now() + delay_ms * interval '1 millisecond' AS next_at FROM (SELECT ${unnest(columns, 2)}) AS given),
+    SELECT *, now() + delay_ms * interval '1 millisecond' AS next_at FROM (SELECT ${unnest(columns, 3)}) AS given),
   stored AS (
     INSERT INTO delivery_attempts (account_id, delivery_id, attempt, started_at, latency_ms, status, error, response)
       SELECT $1, id, attempt, started_at, latency_ms, status, error, response FROM ended
@@ -83,8 +83,9 @@ export async function recordAttempts(
   const [first] = items;
   if (!first) return [];
   const { accountId } = first.scope;
+  const ids = items.map(({ delivery }) => delivery.id);
   const write = (queries: Pick<Queries, 'query'>) =>
-    queries.query(record, [accountId, ...arraysOf(columns, items)]);
+    queries.query(record, [accountId, ids, ...arraysOf(columns, items)]);
   const failures = failuresSinceSuccess(items);
   if (failures.size === 0) {
     await write(database);

@@ -44,7 +44,7 @@ const rows = (name: string) =>
       o: false,
       t: Date.UTC(2026, 10, 21),
     },
-    { name: `${name}3` },
+    { name: `${name}3\ud83d` },
   ]);
 
 /** Passes arrays of every type to the embedded database or a server. */
@@ -70,7 +70,7 @@ async function testArrays(database: Database): Promise<void> {
       o: false,
       t: new Date('2026-11-21T00:00:00.000Z'),
     },
-    { name: 'first3', i: null, b: null, d: null, o: null, t: null },
+    { name: 'first3\ufffd', i: null, b: null, d: null, o: null, t: null },
   ]);
   await expect(database.execute(insert, rows('first'))).rejects.toMatchObject({ code: '23505' });
   const second = await database.execute<{ i: number; b: number; t: Date }>(
@@ -82,11 +82,12 @@ async function testArrays(database: Database): Promise<void> {
     b: Number.MAX_SAFE_INTEGER,
     t: new Date('2026-11-21T00:00:00.000Z'),
   });
-  for (const wrong of [{ i: NaN }, { i: 1.5 }, { i: 2 ** 31 }, { b: 0.5 }, { b: Infinity }]) {
+  for (const wrong of [{ i: 1.5 }, { i: 2 ** 31 }, { b: 0.5 }]) {
     const params = arraysOf(columns, [{ name: 'wrong', ...wrong }]);
     await expect(database.execute(insert, params)).rejects.toThrow();
   }
-  expect(() => arraysOf(columns, [{ name: 'wrong', t: NaN }])).toThrow(RangeError);
+  for (const wrong of [{ i: NaN }, { b: Infinity }, { t: NaN }])
+    expect(() => arraysOf(columns, [{ name: 'wrong', ...wrong }])).toThrow(RangeError);
   const half = database.transaction(async (queries) => {
     await queries.execute(insert, rows('third'));
     throw new Error('stop');

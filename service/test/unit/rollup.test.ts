@@ -26,25 +26,24 @@ const count: fc.Arbitrary<Count> = fc.record(
 test('counts equal a recount, with one row per group and hour', () => {
   fc.assert(
     fc.property(fc.array(count, { maxLength: 20 }), (counts) => {
-      const arrays = sumsOf(counts);
-      const ids = arrays[0] ?? [];
-      expect(new Set(ids).size).toBe(ids.length);
-      const keys = ids.map((_, row) =>
-        arrays
-          .slice(1, -1)
-          .map((array) => array[row])
-          .join(),
+      const sums = sumsOf(counts);
+      expect(new Set(sums.map((sum) => sum.id)).size).toBe(sums.length);
+      const keys = sums.map((sum) =>
+        [
+          [sum.environment, sum.placement, sum.creativeId, sum.sourceId, sum.advertiserId],
+          [sum.houseAdId, sum.metric, sum.reason, sum.hourMs],
+        ].join(),
       );
       expect(new Set(keys).size).toBe(keys.length);
       const expected = new Map<string, number>();
       for (const { environment, dimensions, atMs, metric, increment = 1, reason = '' } of counts) {
         const { placement, creativeId, sourceId, advertiserId, houseAdId } = dimensions;
         const ad = [creativeId, sourceId, advertiserId, houseAdId].map((part) => part ?? '');
-        const hour = new Date(atMs - (atMs % hourMs)).toISOString();
+        const hour = atMs - (atMs % hourMs);
         const key = [environment, placement, ...ad, metric, reason, hour].join();
         expected.set(key, (expected.get(key) ?? 0) + increment);
       }
-      expect(new Map(keys.map((key, row) => [key, arrays.at(-1)?.[row]]))).toEqual(expected);
+      expect(new Map(keys.map((key, index) => [key, sums[index]?.count]))).toEqual(expected);
     }),
   );
 });
