@@ -75,12 +75,22 @@ export function startPlayers({ url, keys }: RunningService, connections: number)
   };
 }
 
-/** Pauses the sources that the demo account has in its sandbox, except for its house ads. */
-export async function pauseSources(service: RunningService): Promise<void> {
+/** The ids of the active sources in the sandbox, except for house ads. */
+export async function listActiveSources(service: RunningService): Promise<string[]> {
   const { call } = createDemand(service);
   const { data } = await call<{ data: Source[] }>('GET', 'sources?limit=100');
-  for (const { id, kind } of data)
-    if (kind !== 'house') await call('PATCH', `sources/${id}`, { status: 'paused' });
+  return data.flatMap(({ id, kind, status }) =>
+    kind !== 'house' && status === 'active' ? id : [],
+  );
+}
+
+export async function setSourceStatus(
+  service: RunningService,
+  ids: readonly string[],
+  status: Source['status'],
+): Promise<void> {
+  const { call } = createDemand(service);
+  for (const id of ids) await call('PATCH', `sources/${id}`, { status });
 }
 
 /** Adds a placement with a house ad only. */

@@ -2,13 +2,14 @@
 import { parseArgs } from 'node:util';
 import { printVerdicts } from '../service/page.ts';
 import { readOrigin } from '../service/results.ts';
-import { type Side, startSide } from '../service/side.ts';
+import { startSide } from '../service/side.ts';
 import {
   addHousePlacement,
   addExternalPlacement,
   houseOnly,
   placements,
-  pauseSources,
+  listActiveSources,
+  setSourceStatus,
   startPlayers,
 } from './demand.ts';
 import {
@@ -17,7 +18,6 @@ import {
   measureHanging,
   measureLatencies,
   measureWaiting,
-  type Measured,
   residentBytes,
 } from './measure.ts';
 import { publish } from './page.ts';
@@ -45,7 +45,7 @@ const plan = quick
       batches: 1,
       runs: 3,
       waiting: 64,
-      houseOnly: { rounds: 4, windowMs: 250 },
+      houseOnly: { rounds: 2, windowMs: 400 },
     }
   : {
       rounds: 8,
@@ -54,55 +54,49 @@ const plan = quick
       batches: 25,
       runs: 10,
       waiting: 500,
-      // Many short rounds, because other load on the machine changes from second to second.
-      houseOnly: { rounds: 160, windowMs: 250 },
+      houseOnly: { rounds: 60, windowMs: 1_000 },
     };
 /** Connections of the players: one for each concurrent request. */
 const connections = 500;
 
 const log = (text: string): void => console.log(`${new Date().toTimeString().slice(0, 8)} ${text}`);
 const origin = readOrigin();
-const sides: Side[] = [];
-const opened: Measured[] = [];
 const server = await startSourceServer();
+const side = await startSide(1, { name: 'this build' });
+const { service } = side;
+const players = startPlayers(service, connections);
 try {
-  const start = async (): Promise<Measured> => {
-    const side = await startSide(1, { name: 'this build' });
-    sides.push(side);
-    const measured = { side, players: startPlayers(side.service, connections) };
-    opened.push(measured);
-    await pauseSources(side.service);
-    await addHousePlacement(side.service, houseOnly);
-    return measured;
-  };
-  const [withSources, without] = [await start(), await start()];
-  await addHousePlacement(withSources.side.service, 'all hang');
+  const measured = { side, players };
+  // The demo account's own.
+  await setSourceStatus(service, await listActiveSources(service), 'paused');
+  await addHousePlacement(service, houseOnly);
+  await addHousePlacement(service, 'all hang');
   for (const name of Object.keys(placements) as (keyof typeof placements)[])
-    await addExternalPlacement(withSources.side.service, server, name, withSources.players);
+    await addExternalPlacement(service, server, name, players);
 
   log('warming up');
   // The JIT compiler needs some thousand decisions of each kind.
-  await measureCosts(withSources, plan.warmUp);
-  await compareHouseOnly(withSources, without, plan.warmUp);
-  const pid = withSources.side.service.process.pid ?? 0;
+  await measureCosts(measured, plan.warmUp);
+  await compareHouseOnly(measured, plan.warmUp);
+  const pid = service.process.pid ?? 0;
   const startMb = residentBytes(pid) / 1e6;
 
   log('latencies');
-  const latencies = await measureLatencies(withSources, server, plan);
+  const latencies = await measureLatencies(measured, server, plan);
   console.table(latencies);
   log('hanging sources');
-  const hanging = await measureHanging(withSources, server, plan.batches);
+  const hanging = await measureHanging(measured, server, plan.batches);
   console.log(hanging);
   log('CPU');
-  const costs = await measureCosts(withSources, plan);
+  const costs = await measureCosts(measured, plan);
   console.table(costs);
   log('house ads only');
-  const comparison = await compareHouseOnly(withSources, without, plan.houseOnly);
+  const comparison = await compareHouseOnly(measured, plan.houseOnly);
   console.log(comparison);
   log('memory');
   const memory = {
     startMb,
-    ...(await measureWaiting(withSources, server, plan.waiting)),
+    ...(await measureWaiting(measured, server, plan.waiting)),
     endMb: residentBytes(pid) / 1e6,
     decisions: latencies.reduce((sum, { count }) => sum + count, 0),
   };
@@ -116,7 +110,7 @@ try {
   printVerdicts(verdicts);
   await publish({ measured: origin, ...results, verdicts }, quick);
 } finally {
-  for (const { players } of opened) await players.close();
-  for (const side of sides) await side.stop();
+  await players.close();
+  await side.stop();
   await server.stop();
 }

@@ -6,9 +6,11 @@ import type { Side } from '../service/side.ts';
 import {
   type Decided,
   houseOnly,
+  listActiveSources,
   type PlacementName,
   placements,
   type Players,
+  setSourceStatus,
   withHangingSources,
 } from './demand.ts';
 import type { CostRow, Hanging, HouseOnly, LatencyRow, Memory, Percentiles } from './results.ts';
@@ -155,26 +157,25 @@ async function measureCost(
   return { serviceUs: serviceUs / decided.length, ms: median(decided.map(({ ms }) => ms)) ?? NaN };
 }
 
-/**
- * Compares house ads of a service that has sources on other placements with those of a service without sources,
- * alternately.
- */
+/** House ads while the sources of other placements are active, compared with those while they are paused, alternately. */
 export async function compareHouseOnly(
-  withSources: Measured,
-  without: Measured,
+  measured: Measured,
   { rounds, windowMs }: { rounds: number; windowMs: number },
 ): Promise<HouseOnly> {
-  const ratios: HouseOnly = { cpuRatios: [], latencyRatios: [] };
+  const { service } = measured.side;
+  const sources = await listActiveSources(service);
+  type WindowCost = Awaited<ReturnType<typeof measureCost>>;
+  const costs: Record<'active' | 'paused', WindowCost[]> = { active: [], paused: [] };
   for (let round = 0; round < rounds; round += 1) {
-    const costs = new Map<Measured, { serviceUs: number; ms: number }>();
-    for (const measured of roundOrder([withSources, without], round))
-      costs.set(measured, await measureCost(measured, houseOnly, windowMs));
-    const [now, before] = [costs.get(withSources), costs.get(without)];
-    if (!now || !before) continue;
-    ratios.cpuRatios.push(now.serviceUs / before.serviceUs);
-    ratios.latencyRatios.push(now.ms / before.ms);
+    for (const status of roundOrder(['active', 'paused'] as const, round)) {
+      await setSourceStatus(service, sources, status);
+      costs[status].push(await measureCost(measured, houseOnly, windowMs));
+    }
   }
-  return ratios;
+  await setSourceStatus(service, sources, 'active');
+  const divide = (unit: keyof WindowCost): number[] =>
+    costs.active.map((cost, round) => cost[unit] / (costs.paused[round]?.[unit] ?? NaN));
+  return { cpuRatios: divide('serviceUs'), latencyRatios: divide('ms') };
 }
 
 /** Resident memory of a process, in bytes. */

@@ -32,9 +32,9 @@ export interface CostRow {
   serviceUs: number[];
 }
 
-/** Placements with house ads only: a service with sources on other placements, and one without any. */
+/** A placement with house ads only, while the sources of other placements are active and while they are paused. */
 export interface HouseOnly {
-  /** In each round: CPU time with sources ÷ without. */
+  /** Of each round: active ÷ paused. */
   cpuRatios: number[];
   latencyRatios: number[];
 }
@@ -94,7 +94,7 @@ export function judge(results: Omit<Demand, 'measured' | 'verdicts'>): Verdict[]
     const ratio = median([...ratios]) ?? NaN;
     const range = `${Math.min(...ratios).toFixed(3)}–${Math.max(...ratios).toFixed(3)}`;
     return {
-      budget: `a placement with house ads only, ${name}: within 2 % of a service without sources`,
+      budget: `a placement with house ads only, ${name}: active sources on other placements change it by at most 2 %`,
       measured: `${ratio.toFixed(3)} × (${range})`,
       held: Math.abs(ratio - 1) <= 0.02,
     };
