@@ -85,7 +85,8 @@ function describe({ costs, comparison, rates, scale }: Partial<Published>): stri
 
 A **whole ad** is a decision, a request with the start, one with three quartiles, one with impression and
 completion, which earns a reward, and the webhook that reports the reward to the game's server. Ratios compare this build
-with an older one. The builds alternate in one run; figures are medians of all rounds, with the range in parentheses.
+with an older one. The builds alternate in one run; figures are medians of all rounds,
+or means in the case of stored bytes, with the range in parentheses.
 To plan capacity with these figures, see [Scale](../../scale.md).
 
 ${table(
