@@ -33,17 +33,21 @@ const computePercentiles = (values: number[]): Percentiles => [
   percentile(values, 0.99) ?? NaN,
 ];
 
-/** Requests decisions for `ms` milliseconds. */
+/** Requests decisions for `ms` milliseconds, each player with a pause of `pauseMs` after each decision. */
 async function decideFor(
   { players }: Measured,
   placement: PlacementName,
   concurrency: number,
   ms: number,
+  pauseMs = 0,
 ): Promise<Decided[]> {
   const untilMs = performance.now() + ms;
   const decided: Decided[] = [];
   const player = async (): Promise<void> => {
-    while (performance.now() < untilMs) decided.push(await players.decide(placement));
+    while (performance.now() < untilMs) {
+      decided.push(await players.decide(placement));
+      if (pauseMs > 0) await sleep(pauseMs);
+    }
   };
   await Promise.all(Array.from({ length: concurrency }, player));
   return decided;
@@ -70,21 +74,30 @@ export async function measureLatencies(
   server: SourceServer,
   { rounds, windowMs }: { rounds: number; windowMs: number },
 ): Promise<LatencyRow[]> {
-  const names = [houseOnly, ...(Object.keys(placements) as (keyof typeof placements)[])] as const;
-  const all = new Map(names.map((name) => [name, [] as (Decided & { sourceMs: number })[]]));
+  const plans: readonly { name: string; placement: PlacementName; pauseMs?: number }[] = [
+    { name: houseOnly, placement: houseOnly },
+    // As often as with a source that takes 20 ms: an idle machine responds more slowly than a busy one.
+    { name: `${houseOnly}, every 20 ms`, placement: houseOnly, pauseMs: 20 },
+    ...(Object.keys(placements) as (keyof typeof placements)[]).map((placement) => ({
+      name: placement,
+      placement,
+    })),
+  ];
+  const rows = plans.map((plan) => ({
+    ...plan,
+    decided: [] as (Decided & { sourceMs: number })[],
+  }));
   for (let round = 0; round < rounds; round += 1) {
-    for (const name of roundOrder(names, round)) {
+    for (const { placement, pauseMs, decided } of roundOrder(rows, round)) {
       await server.takeTimes();
-      const decided = await decideFor(measured, name, latencyConcurrency, windowMs);
+      const window = await decideFor(measured, placement, latencyConcurrency, windowMs, pauseMs);
       const times = await server.takeTimes();
-      checkAds(decided, name, name !== houseOnly);
-      all
-        .get(name)
-        ?.push(...decided.map((each) => ({ ...each, sourceMs: times[each.player] ?? NaN })));
+      checkAds(window, placement, placement !== houseOnly);
+      decided.push(...window.map((each) => ({ ...each, sourceMs: times[each.player] ?? NaN })));
     }
   }
-  return [...all].map(([placement, decided]) => ({
-    placement,
+  return rows.map(({ name, placement, decided }) => ({
+    placement: name,
     count: decided.length,
     decisionMs: computePercentiles(decided.map(({ ms }) => ms)),
     ...(placement !== houseOnly && {
