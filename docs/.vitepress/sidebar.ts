@@ -92,7 +92,7 @@ const sections: { text: string; entries: Entry[] }[] = [
       ['Overview', 'README.md'],
       ['Contributing', 'CONTRIBUTING.md'],
       ['Changelog', 'CHANGELOG.md'],
-      ['Packages and licenses', 'docs/licences.md'],
+      ['Packages and licenses', 'docs/licenses.md'],
     ],
   },
 ];

@@ -12,7 +12,7 @@ export interface Contestant {
   name: Name;
   /** Its npm package, if any. */
   package?: string;
-  licence?: string;
+  license?: string;
   settings: readonly [Setting, ...Setting[]];
   /** How its jobs are recovered after a worker crash. */
   recovery: string;
@@ -62,14 +62,14 @@ export const contestants: readonly Contestant[] = [
   {
     name: 'pg-boss',
     package: 'pg-boss',
-    licence: 'MIT',
+    license: 'MIT',
     settings: [boss(4, 64, false), boss(4, 64, true), boss(2, 100, true), boss(8, 64, true)],
     recovery: `expireInSeconds ${leaseS} (default 900), maintenanceIntervalSeconds 10 (default 120)`,
   },
   {
     name: 'graphile-worker',
     package: 'graphile-worker',
-    licence: 'MIT',
+    license: 'MIT',
     settings: [graphile(64, false), graphile(64, true), graphile(200, true)],
     recovery:
       'forceUnlockWorkers() at the restart, with the workers that hold jobs; safe only when no other worker is running. Otherwise, a job stays locked for 4 hours',
@@ -77,7 +77,7 @@ export const contestants: readonly Contestant[] = [
   {
     name: 'bullmq',
     package: 'bullmq',
-    licence: 'MIT',
+    license: 'MIT',
     settings: [bull(64), bull(200), bull(400)],
     recovery: `lockDuration ${leaseS} s (default 30), stalledInterval 10 s (default 30)`,
   },
