@@ -1,6 +1,6 @@
 /** The lifetime of a user token. */
 export interface SignUserTokenOptions {
-  /** Lifetime in seconds, at most 86,400. Default 3,600. */
+  /** Lifetime in seconds, from 1 to 86,400. Default 3,600. */
   lifetimeS?: number;
   /** Current time in milliseconds since 1970. Default `Date.now`. */
   now?: () => number;
@@ -31,7 +31,7 @@ export async function signUserToken(
   if (typeof userRef !== 'string' || !/^[\x20-\x7e]{1,128}$/.test(userRef)) {
     throw new RangeError('Expected a user reference of 1 to 128 printable ASCII characters.');
   }
-  if (!(lifetimeS > 0 && lifetimeS <= 86_400)) {
+  if (!(lifetimeS >= 1 && lifetimeS <= 86_400)) {
     throw new RangeError(`Expected a lifetime from 1 to 86400 seconds, got ${lifetimeS}.`);
   }
   const issuedAtS = Math.floor(now() / 1_000);

@@ -209,7 +209,7 @@ describe('signUserToken', () => {
     await expect(signUserToken(user, secret)).rejects.toThrow(RangeError);
   });
 
-  test.each([0, -1, 86_401, Number.NaN])('rejects a lifetime of %d s', async (lifetimeS) => {
+  test.each([0, 0.5, -1, 86_401, Number.NaN])('rejects a lifetime of %f s', async (lifetimeS) => {
     await expect(signUserToken('player', secret, { lifetimeS })).rejects.toThrow(RangeError);
   });
 });
