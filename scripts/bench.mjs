@@ -8,7 +8,7 @@ import { ensureInstall } from './lib/ensure-install.mjs';
 import { buildStale, root, run } from './lib/run.mjs';
 
 /**
- * `competitors`: the download size of the packages that the benchmark compares with. The project itself does not install
+ * `competitors`: the download size of the packages that Trueward is compared with. The project itself does not install
  * them.
  *
  * @type {Record<string, { build?: boolean, browser?: boolean, competitors?: string, omitOptional?: boolean, help?: string }>}

@@ -1,6 +1,6 @@
 /**
  * `npm run build`: builds all parts into their `dist` folders; with `--stale`, only the parts whose sources are newer than
- * their output. Not with a task runner, because the parts are few and are built in sequence.
+ * their output. Uses no task runner, because there are only a few parts, which are built in sequence.
  */
 import { buildParts, isStale } from './lib/build-parts.mjs';
 import { runSteps } from './lib/run-steps.mjs';

@@ -11,7 +11,7 @@ const selectedNames = args.filter((argument) => argument !== '--full');
 const unknownNames = selectedNames.filter((name) => !all.some((check) => check.name === name));
 if (unknownNames.length > 0) {
   const names = all.map(({ name }) => name).join(', ');
-  console.error(`Unknown check: ${unknownNames.join(', ')}. Expected some of ${names}.`);
+  console.error(`Unknown check: ${unknownNames.join(', ')}. Expected one or more of ${names}.`);
   process.exit(1);
 }
 const { failed } = await runSteps(

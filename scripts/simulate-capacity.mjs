@@ -48,9 +48,9 @@ function calculate(assumed) {
       ['', 'service, µs', 'PostgreSQL, µs', 'stored, bytes', 'WAL, bytes'],
       [
         ['decision', ...numbers(decision)],
-        ['request with the start', ...numbers(start)],
+        ['request with the start event', ...numbers(start)],
         ['request with three quartiles', ...numbers(quartiles)],
-        ['request with impression and completion, and the reward', ...numbers(finish)],
+        ['request with impression, completion and reward', ...numbers(finish)],
         ['webhook delivery', ...numbers(delivery)],
         ['**whole ad, measured as one**', ...numbers(ad)],
         ['average ad, calculated', ...numbers(average)],
@@ -61,11 +61,11 @@ function calculate(assumed) {
         'decisions/s',
         'requests/s',
         'processes',
-        'cores of PostgreSQL',
+        'PostgreSQL cores',
         'servers',
         'WAL, MB/s',
         `stored, TB (${assumed.keptDays} days)`,
-        '$ a month',
+        '$ per month',
       ],
       plans.map(({ rate, processes, cores, servers, logMbS, storedTb, monthly }) => [
         rate,
@@ -80,9 +80,9 @@ function calculate(assumed) {
     ),
     table(
       [
-        'decisions/s of one server',
+        'decisions/s per server',
         'processes',
-        'cores of PostgreSQL',
+        'PostgreSQL cores',
         'p50, ms',
         'p99, ms',
         'rows per commit',

@@ -11,7 +11,7 @@ import { root } from './lib/run.mjs';
 const core = `export { createAds } from './dist/index.js'`;
 const requests = 'requests';
 
-/** Parts of the SDK. `chunk` is loaded later than `code`. Limits are in bytes, compressed with gzip. */
+/** Parts of the SDK. `chunk` is loaded later than `code`. Limits are in bytes after gzip compression. */
 const parts = [
   { name: 'core', code: core, limit: 13_000 },
   { name: 'requests, prefetched', code: core, chunk: requests, limit: 4_000 },
@@ -24,7 +24,7 @@ const parts = [
   { name: 'event delivery, prefetched', code: core, chunk: 'drain', limit: 3_000 },
   { name: 'reward delivery, prefetched', code: core, chunk: 'fulfillment', limit: 2_000 },
   {
-    name: 'storage of an earlier key, loaded if there is any',
+    name: "adoption of an earlier key's data, if there is any",
     code: core,
     chunk: 'adopt-storage',
     limit: 2_500,
@@ -32,7 +32,7 @@ const parts = [
   { name: 'video renderer', code: core, chunk: 'video', limit: 2_500 },
   { name: 'image renderer', code: core, chunk: 'image', limit: 2_500 },
   { name: 'HTML renderer', code: core, chunk: 'html', limit: 2_500 },
-  { name: 'controls of external ads', code: core, chunk: 'external-ad', limit: 1_000 },
+  { name: 'controls for external ads', code: core, chunk: 'external-ad', limit: 1_000 },
   { name: 'banner', code: core, chunk: 'show-banner', limit: 2_500 },
   { name: 'one language', code: core, chunk: 'uk', limit: 1_000 },
   {

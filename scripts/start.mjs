@@ -15,8 +15,8 @@ their URLs.
 Ctrl-C stops everything.
 
 Environment:
-  TRUEWARD_DATA_DIR   directory of all data (default .trueward), which is kept for the
-                      next start. While everything runs, its file dev.json has the URLs
+  TRUEWARD_DATA_DIR   directory for all data (default .trueward), kept for the
+                      next start. While everything runs, dev.json in it has the URLs
                       and keys.
   TRUEWARD_NO_OPEN=1  does not open a browser.
 

@@ -39,7 +39,7 @@ const browsers = [
     name: 'webkit',
     path: process.env.WEBKIT_PATH || '/usr/lib/x86_64-linux-gnu/webkit2gtk-4.1/MiniBrowser',
     programs: ['WebKitWebDriver', 'xvfb-run'],
-    // Not with PulseAudio, because then a video that is paused while it starts doesn't always resume.
+    // Disables PulseAudio, because with it, a video that is paused while it starts doesn't always resume.
     env: { GST_PLUGIN_FEATURE_RANK: 'alsasink:NONE,pulsesink:NONE' },
   },
 ];

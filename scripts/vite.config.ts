@@ -2,7 +2,7 @@
 import { defineConfig } from 'vite';
 import { entryPoints } from './lib/public-api.mjs';
 
-/** Built separately, because an IIFE build supports only one entry. */
+/** The script tags are built separately, because an IIFE build supports only one entry. */
 const scriptTags: Record<string, string> = {
   trueward: 'src/script-tag/index.ts',
   'trueward-ad-placement': 'src/script-tag/ad-placement.ts',

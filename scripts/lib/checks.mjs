@@ -21,7 +21,8 @@ const reference = {
 };
 
 /**
- * All checks, slow ones first, because two run at a time. `fullCommands` run only with `--full`.
+ * All checks. Slow ones come first: two run at a time, so a slow check at the end would run alone. `fullCommands` run
+ * only with `--full`.
  *
  * @type {readonly (import('./run-steps.mjs').Step & { fullCommands?: string[][] })[]}
  */
@@ -45,7 +46,7 @@ const all = [
         '--cache',
         '--cache-location',
         join(cache, 'prettier'),
-        // Compared by content, because a checkout changes modification times.
+        // Files are compared by content, because a checkout changes their modification times.
         '--cache-strategy',
         'content',
         '.',

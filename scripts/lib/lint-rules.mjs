@@ -6,7 +6,7 @@ const message =
 const arrayMethods = new Set(['concat', 'filter', 'flat', 'flatMap', 'map', 'slice', 'sort']);
 
 /**
- * Whether an expression is certainly an array, judged without types.
+ * Whether an expression is definitely an array, judging by its syntax alone.
  *
  * @param {any} node
  * @returns {boolean}
@@ -26,7 +26,7 @@ function isArray(node) {
   }
 }
 
-/** Rejects `[...values]` unless `values` is certainly an array. */
+/** Rejects `[...values]` unless `values` is definitely an array. */
 const noIterableSpread = {
   /** @param {{ report(problem: object): void }} context */
   create: (context) => ({

@@ -80,8 +80,8 @@ export function startEverything(dataDirectory, onChild, onExit) {
 }
 
 /**
- * Returns the ports of the last start, else the default ports, else any free ports, and saves them for the next
- * start.
+ * Returns the ports of the last start if they are free, otherwise the default ports, otherwise any free ports. Saves them
+ * for the next start.
  *
  * @param {string} file
  */

@@ -5,7 +5,7 @@ import { root } from './run.mjs';
 const path = join(root, 'node_modules', '.cache', 'test-report.json');
 
 /**
- * All times in milliseconds.
+ * All times are in milliseconds.
  *
  * @typedef {import('vitest/node').Reporter} Reporter
  * @typedef {import('vitest/node').TestModule} TestModule
