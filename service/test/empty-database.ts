@@ -21,7 +21,7 @@ import { initializeCluster, openPGlite } from '../src/store/pglite/open-pglite.t
 
 const cache = fileURLToPath(new URL('../../node_modules/.cache/trueward/', import.meta.url));
 
-/** Copies a database cluster without tables into `directory`, unless it exists. Creating a cluster takes seconds. */
+/** Copies a database cluster without tables into `directory`, unless that directory exists. Creating a cluster takes seconds. */
 export const copyEmptyDatabase = (directory: string): Promise<void> =>
   copyTemplate(
     `empty-${service.dependencies['@electric-sql/pglite']}`,
@@ -29,7 +29,7 @@ export const copyEmptyDatabase = (directory: string): Promise<void> =>
     initializeCluster,
   );
 
-/** Copies a migrated database without rows into `directory`, unless it exists. */
+/** Copies a migrated database without rows into `directory`, unless that directory exists. */
 export async function copyMigratedDatabase(directory: string): Promise<void> {
   await copyTemplate(`migrated-${templateVersion()}`, directory, async (draft) => {
     await copyEmptyDatabase(draft);

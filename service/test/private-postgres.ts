@@ -17,7 +17,7 @@ import getPort from 'get-port';
 /** A PostgreSQL server that tests can stop and kill. */
 export interface PrivatePostgres {
   url: string;
-  /** The folder of all the server's files. */
+  /** The folder that contains all of the server's files. */
   folder: string;
   /** The pid of the postmaster; its children are the sessions. */
   pid(): number;

@@ -16,7 +16,7 @@ import getPort from 'get-port';
 import { parseDocument } from 'yaml';
 import { childrenOf, findPrograms, unprivileged } from '../private-postgres.ts';
 
-/** Three PostgreSQL servers under Patroni, etcd, and HAProxy in front, with the configuration in `deploy/`. */
+/** Three PostgreSQL servers managed by Patroni, with etcd and HAProxy, configured as in `deploy/`. */
 export interface PatroniCluster {
   /** A URL through HAProxy, which connects to the primary. */
   proxyUrl: string;
@@ -48,7 +48,7 @@ export interface Members {
   synchronous: Node;
 }
 
-/** A node that rejoins copies the data that it missed; on a busy machine, that takes half a minute. */
+/** Long, because a node that rejoins copies the data that it missed, which takes half a minute on a busy machine. */
 const recoveryTimeoutMs = 120_000;
 
 const deployed = (file: string): string =>
@@ -148,7 +148,7 @@ export async function startPatroni(): Promise<PatroniCluster> {
     const postmaster = postmasterOf(node);
     const patroni = running.get(node.name)?.pid;
     const patroniTree = patroni === undefined ? [] : [patroni, ...descendantsOf(patroni)];
-    // In this order, because Patroni restarts PostgreSQL, and the postmaster restarts its child processes.
+    // Signaled in this order, because Patroni restarts PostgreSQL, and the postmaster restarts its child processes.
     const pids = [
       ...(scope === 'machine' ? patroniTree.filter((pid) => pid !== postmaster) : []),
       ...(postmaster === undefined ? [] : [postmaster, ...descendantsOf(postmaster)]),

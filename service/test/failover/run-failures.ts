@@ -34,7 +34,7 @@ export interface FailoverReport extends Verdict {
 
 /** How many new decisions must earn their reward before the service counts as recovered. */
 const recoveryRewards = 10;
-/** Longer than the replacement of the primary takes. */
+/** Longer than it takes to replace the primary. */
 const retryForMs = 120_000;
 
 /** Causes failures in a PostgreSQL cluster, one at a time, while two processes serve complete ads. */

@@ -129,7 +129,7 @@ const skewClock: Fault = {
   },
 };
 
-/** The faults by name, as passed to `npm run faults:service`. In this order, leases expire during later faults. */
+/** The faults by name, as passed to `npm run faults:service`. The order matters: leases expire during later faults. */
 export const faults = {
   killService,
   killPostgres,

@@ -108,7 +108,7 @@ function buildRequest(
   };
 }
 
-/** Returns a function that returns why a response is invalid, or undefined if it is valid. */
+/** Returns a function that explains why a response is invalid, or returns undefined for a valid response. */
 function createResponseCheck({ components }: OpenApi) {
   const ajv = new Ajv({ strict: false });
   addFormats.default(ajv);

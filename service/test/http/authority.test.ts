@@ -123,13 +123,13 @@ test('an operation for one kind of key rejects the other kind', async () => {
   await expectRejections(() => client.secret, 403, 'key_not_permitted', requiring('publishable'));
 });
 
-test('no operation finds an object of another environment or account', async () => {
+test('no operation finds an object in another environment or account', async () => {
   const withId = ({ path, keys }: Operation) => path.includes('{id}') && keys.includes('secret');
   await expectRejections(() => running.keys.live.secret, 404, 'not_found', withId);
   await expectRejections(() => otherAccountKeys.secret, 404, 'not_found', withId);
 });
 
-test('no list contains an object of another environment or account', async () => {
+test('no list contains an object from another environment or account', async () => {
   const lists = operations.filter(
     ({ method, path, id }) => method === 'GET' && !path.includes('{id}') && id.startsWith('list'),
   );

@@ -38,7 +38,7 @@ test('the commands in the guide back up a running service and restore it elsewhe
     DATABASE_URL: await createPostgresDatabase(),
     NEW_DATABASE_URL: await createPostgresDatabase(),
   };
-  // The server may run other binaries (POSTGRES_BIN) than the pg_dump on the PATH.
+  // The server's binaries (POSTGRES_BIN) may be newer than the `pg_dump` on the PATH.
   if (await isNewer(urls.DATABASE_URL))
     return skip('The installed pg_dump is older than the server.');
   const folder = mkdtempSync(join(tmpdir(), 'trueward-backup-'));

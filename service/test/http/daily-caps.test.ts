@@ -58,7 +58,7 @@ describe.skipIf(process.env['TRUEWARD_TEST_SERVER'])('a daily cap on the embedde
   afterAll(() => game.stop());
   const refresh = () => game.service.configuration.refresh();
 
-  test('counts served ads as reservations, and every player who watched one is rewarded', async () => {
+  test('counts served ads as reservations and still rewards every player who watched one', async () => {
     const placement = await cappedPlacement(game, 2);
     const ads = await decideConcurrently([game.client], placement, 20);
     expect(ads).toHaveLength(2);

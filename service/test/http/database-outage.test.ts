@@ -85,7 +85,7 @@ describe.skipIf(postgres === undefined)('on PostgreSQL', () => {
     await service.stop();
   });
 
-  test('a commit that no synchronous standby confirms is not acknowledged; then requests are rejected until one does', async () => {
+  test('a commit that no synchronous standby confirms is not acknowledged, and requests are rejected until a standby confirms again', async () => {
     const service = await start();
     const admin = new pg.Client(postgres?.url);
     await admin.connect();

@@ -23,7 +23,7 @@ function documentsOf(path: string): Tree[] {
   });
 }
 
-/** Returns the variables that a text sets in lines such as `NAME=value`. */
+/** Parses the variables that are set in lines such as `NAME=value`. */
 const variablesOf = (text: string): [string, string][] =>
   [...text.matchAll(/^([A-Z0-9_]+)=(.*)$/gm)].map(([, name = '', value = '']) => [name, value]);
 
@@ -218,7 +218,7 @@ test('every YAML file parses, and systemd accepts the unit', ({ skip }) => {
   execFileSync('systemd-analyze', ['verify', `${root}deploy/systemd/trueward.service`]);
 });
 
-test('the guides list the audit actions and webhook events of the code', () => {
+test('the guides list the audit actions and webhook events that the code uses', () => {
   const sources = readdirSync(`${root}service/src`, { recursive: true, encoding: 'utf8' })
     .filter((file) => file.endsWith('.ts'))
     .map((file) => read(`service/src/${file}`))

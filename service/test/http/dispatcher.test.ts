@@ -137,7 +137,7 @@ test('a response to an earlier request does not end the pause requested by Retry
   await dispatcher.stop();
 });
 
-test('an endpoint that responds with 410 to several requests at a time is disabled once', async () => {
+test('an endpoint that responds with 410 to several concurrent requests is disabled once', async () => {
   await createDeliveries('acc_1', 'whk_1', 4);
   const { dispatcher, sent, disabled } = start();
   await expect.poll(() => sent.length).toBe(4);
@@ -147,7 +147,7 @@ test('an endpoint that responds with 410 to several requests at a time is disabl
   expect(disabled).toEqual(['whk_1']);
 });
 
-test('on stop, requests that are about to complete finish and the others are released', async () => {
+test('on stop, requests that are about to complete finish, and the other deliveries are released', async () => {
   await createDeliveries('acc_1', 'whk_1', 2);
   const { dispatcher, sent } = start();
   await expect.poll(() => sent.length).toBe(2);

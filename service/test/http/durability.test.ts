@@ -75,7 +75,7 @@ test('on SIGTERM, pending requests complete and the process exits within five se
     client.secret,
   );
   await client.call('GET', '/healthz');
-  // A stop that takes longer has another exit code.
+  // If stopping takes longer, the exit code is different.
   expect(await service.stop()).toBe(0);
   expect((await waiting).body).toMatchObject({ state: 'none' });
 });

@@ -17,7 +17,7 @@ import { createSource, offerRequest } from '../external-source.ts';
 import { applyEdit, chain, edit, fragments } from '../unit/vast/edits.ts';
 import { type Documents, inline, vast } from '../unit/vast/fixtures.ts';
 
-/** The response by path, with `REQUEST_ID` for the bid request's id. For undefined, the server never responds. */
+/** The response by path, with `REQUEST_ID` for the bid request's id. If the value is undefined, the server never responds. */
 const documents = new Map<string, string | undefined>();
 const server = createServer((request, response) => {
   const chunks: Buffer[] = [];

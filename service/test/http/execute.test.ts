@@ -125,7 +125,7 @@ describe.skipIf(!hasPostgres).each([false, true])(
       await database.query('DROP TABLE kinds');
     });
 
-    test('a statement that waits for a connection while others run it returns its columns', async () => {
+    test('a statement returns its columns even if it waits for a connection while others execute the same statement', async () => {
       const numbers = Array.from({ length: 12 }, (_, index) => index);
       const rows = await Promise.all(
         numbers.map((number) =>

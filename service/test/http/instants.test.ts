@@ -85,22 +85,22 @@ describe('an event with an invalid time', () => {
     );
     expect(rows?.count).toBe(0);
   });
+});
 
-  test('with a complete UTC offset is accepted', async () => {
-    const decision = await game.decide('traveller');
-    game.advance(5_000);
-    const at = (ms: number) =>
-      new Date(game.clock.nowMs() - ms + 19_800_000).toISOString().replace('Z', '+05:30');
-    const events = [game.event(decision, 'start'), game.seen(decision), game.complete(decision)];
-    await send(
-      at(0),
-      ...events.map((event, index) => ({
-        ...event,
-        occurred_at: at([5_000, 3_000, 0][index] ?? 0),
-      })),
-    );
-    expect(await game.status(decision.id)).toMatchObject({ state: 'earned' });
-  });
+test('an event time with a complete UTC offset is accepted', async () => {
+  const decision = await game.decide('traveler');
+  game.advance(5_000);
+  const at = (ms: number) =>
+    new Date(game.clock.nowMs() - ms + 19_800_000).toISOString().replace('Z', '+05:30');
+  const events = [game.event(decision, 'start'), game.seen(decision), game.complete(decision)];
+  await send(
+    at(0),
+    ...events.map((event, index) => ({
+      ...event,
+      occurred_at: at([5_000, 3_000, 0][index] ?? 0),
+    })),
+  );
+  expect(await game.status(decision.id)).toMatchObject({ state: 'earned' });
 });
 
 describe('an operator', () => {
@@ -129,7 +129,7 @@ describe('an operator', () => {
     await manage('DELETE', `/v1/webhooks/${body.id}`);
   });
 
-  test('can recover with any UTC offset', async () => {
+  test('can recover events since a time with any UTC offset', async () => {
     const webhook = { url: 'https://hooks.example/a', events: ['decision.rewarded'] };
     const { body } = await manage<{ id: string }>('POST', '/v1/webhooks', webhook);
     const since = encodeURIComponent('2026-06-01T00:00:00.5+05:30');

@@ -104,7 +104,7 @@ describe.skipIf(!hasPostgres)('on PostgreSQL', () => {
 
   test.each([
     ['that the server cannot store', '22P02'],
-    // This class usually means a broken connection, but here the server responds.
+    // This error class usually means a broken connection, but here the server responds.
     ['that the server rejects as a malformed message', '08P01'],
   ])('a decision %s does not fail other decisions in its commit', async (_what, code) => {
     const { sandbox: client, live: other } = clients();

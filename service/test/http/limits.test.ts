@@ -111,7 +111,7 @@ test('a key can have its own limit, up to the service’s maximum, and keeps it 
   expect(removed.body).not.toHaveProperty('rate_limit');
 });
 
-test('the requests that wait for one reward or from one IP are limited, and a disconnect frees a slot', async () => {
+test('the number of waiting requests per reward and per IP is limited, and a disconnect frees a slot', async () => {
   const decisions: { id: string; token: string }[] = [];
   for (let index = 0; index < 3; index += 1)
     decisions.push((await decideFrom(live, '/v1/decisions', `198.51.100.${index}`)).body);

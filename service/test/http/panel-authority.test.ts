@@ -233,7 +233,7 @@ test('a request must name its environment', async () => {
     }
 });
 
-test('no object of another environment or account is found', async () => {
+test('no object in another environment or account can be found', async () => {
   const withId = operations.filter(({ path }) => path.includes('{id}'));
   const reads = withId.filter(({ method }) => method === 'GET');
   expect(await request(owner, reads)).toEqual(reads.map(({ id }) => `${id} 200`));
@@ -253,7 +253,7 @@ test('no object of another environment or account is found', async () => {
     expect((await foreign.send(method, `/panel/api/users/${body.user.id}`, {})).status).toBe(404);
 });
 
-test('no list contains an object of another environment or account', async () => {
+test('no list contains an object from another environment or account', async () => {
   const lists = operations.filter(({ method, path }) => method === 'GET' && !path.includes('{id}'));
   const ownIds = new Set(Object.values(ids));
   const findShownIds = async (client: PanelClient, headers = {}) => {

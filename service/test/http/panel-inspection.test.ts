@@ -61,7 +61,7 @@ test('a decision of another account or environment is not found', async () => {
   expect((await inspect(id)).status).toBe(200);
 });
 
-test('in live, a no fill is explained, and the newest decisions are listed', async () => {
+test('in live, an unfilled decision is explained, and the newest decisions are listed', async () => {
   const live = createClient(running, 'live');
   const { body } = await live.decide({ placement: 'lobby', formats: ['video'] });
   const livePanel = createPanelClient(running.url, 'live');
@@ -79,7 +79,7 @@ test('in live, a no fill is explained, and the newest decisions are listed', asy
   ]);
 });
 
-test('the kill switch or policy that blocked every ad is named with its author at that time, even if changed since', async () => {
+test('the kill switch or policy that blocked every ad is named with its author at that time, even if it has changed since', async () => {
   const created = await panel.send<{ id: string }>('POST', '/v1/kill-switches', {
     scope: 'placement',
     target_id: 'revive',

@@ -63,7 +63,7 @@ test('characters with a special meaning in SQL are searched for literally', asyn
   for (const q of ['%', "'", '\\']) expect((await list({ q })).total).toBe(0);
 });
 
-test('a list has only objects of the account and environment, and requires a session', async () => {
+test('a list contains only objects in the account and environment, and requires a session', async () => {
   const live = createPanelClient(running.url, 'live');
   await live.signIn('owner@example.com');
   const { body } = await live.send<Listed>('GET', '/panel/api/advertisers?q=even');

@@ -197,7 +197,7 @@ test('a file name cannot traverse folders', async () => {
     expect([path, (await fetch(running.url + path)).status]).toEqual([path, 404]);
 });
 
-test('an upload cannot run script with our origin, not even in its own tab', async () => {
+test('an upload cannot run scripts in our origin, not even in its own tab', async () => {
   const svg = `<svg xmlns="http://www.w3.org/2000/svg" width="9" height="9"><script>document.documentElement.setAttribute("ran", "1")</script><rect width="9" height="9" onload="document.documentElement.setAttribute('ran', '1')"/></svg>`;
   const html = `<!doctype html><title>still</title><script>
     let seen; try { seen = document.cookie } catch (error) { seen = error.name }

@@ -43,7 +43,7 @@ const codeOf = ({ status, body }: { status: number; body?: { code?: string } }) 
   body?.code,
 ];
 
-test('a session can use the routes of secret keys, and the audit log names the user', async () => {
+test('a session can use the routes for secret keys, and the audit log names the user', async () => {
   const list = await owner.send<{ data: Placement[] }>('GET', '/v1/placements');
   expect([list.status, list.headers.get('cache-control')]).toEqual([200, 'no-store']);
   const [placement] = list.body.data;
@@ -72,7 +72,7 @@ test('the cookie is HttpOnly and same-site, and only its hash is stored', async 
   expect(stored.map(({ hash }) => hash)).not.toContain(value);
 });
 
-test('statements name the account of a session or link, so that a cluster searches one shard', async () => {
+test('statements name the account of a session or link, so that a cluster searches only one shard', async () => {
   const { database } = running.service;
   const statements: string[] = [];
   const recorded: Database = {
@@ -251,7 +251,7 @@ test('an IP that guesses passwords for many e-mails is throttled', async () => {
   await database.query('DELETE FROM sign_in_attempts');
 });
 
-test('an invitation link works once, for one day and for one e-mail', async () => {
+test('an invitation link can be used only once, within a day and for one e-mail address', async () => {
   const { token } = await invite('link@example.com');
   const setup = await browser().send('GET', `/panel/api/setup?token=${token}`);
   expect(setup.body).toEqual({ email: 'link@example.com', name: 'N', role: 'viewer' });
@@ -335,7 +335,7 @@ test('a session ends after two idle hours or twelve hours after it began', async
   owner = await signInWithBrowser('owner@example.com');
 });
 
-test('one-time codes are required after confirmation, and each works once', async () => {
+test('one-time codes are required after confirmation, and each can be used only once', async () => {
   const client = await signInAs(running, owner, 'viewer');
   const { body: session } = await client.send<{ user: { email: string } }>(
     'GET',

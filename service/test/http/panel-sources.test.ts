@@ -208,7 +208,7 @@ test('a trial of a source with a kill switch makes no request', async () => {
   await panel.send('DELETE', `/v1/kill-switches/${killSwitch.id}`);
 });
 
-test('trials are for operators, external sources and existing placements', async () => {
+test('trials are limited to operators, external sources and existing placements', async () => {
   const { id } = await addTestSource('fill');
   const send = async (client: PanelClient, path: string, body: object) => {
     const response = await client.send('POST', `/panel/api/sources/${path}/try`, body);

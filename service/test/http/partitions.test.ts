@@ -130,7 +130,7 @@ test.skipIf(!hasPostgres)(
 );
 
 test('rows are stored in the partition of their week, and dropping old weeks keeps the sums', async () => {
-  // The current week twice, as after a restart.
+  // Creates the current week's partition twice, as after a restart.
   for (const ms of [nowMs - 21 * dayMs, nowMs, nowMs]) await createPartitions(database, ms);
   const old = await store(nowMs - 21 * dayMs);
   const now = await store(nowMs);

@@ -23,7 +23,7 @@ beforeAll(async () => {
 });
 afterAll(() => game.stop());
 
-test('tokens of the previous release are read the same way, and tokens issued here are identical to its tokens', () => {
+test('tokens of the previous release are read the same way, and tokens issued here are identical to the ones that it issues', () => {
   const tokens = createDecisionTokens(recorded.tokens.key);
   for (const { claims, text } of recorded.tokens.signed) {
     expect(tokens.verify(text)).toEqual(claims);
@@ -31,7 +31,7 @@ test('tokens of the previous release are read the same way, and tokens issued he
   }
 });
 
-/** Clients act on these values. All others differ each time. */
+/** Clients act on these values. All other values differ each time. */
 const fixed = new Set(['status', 'state', 'placement', 'format', 'reward', 'min_watch_ms']);
 
 /** Returns the paths in a JSON document with the type of each value, or the value itself if clients act on it. */

@@ -304,7 +304,7 @@ describe('concurrency', () => {
   });
 });
 
-test('of two ads that a player saw in two tabs, a cap of one rewards the first to complete', async () => {
+test('when a player with a cap of one sees two ads in two tabs, only the first to complete is rewarded', async () => {
   await updatePlacement(game, 'double-coins', { frequency_cap: { max: 1, per_s: 3_600 } });
   const request = () => game.decide('two-tabs', { placement: 'double-coins' });
   const ads = [await request(), await request()] as const;

@@ -24,7 +24,7 @@ function watchEvents(decision: Filled): [number, AdEvent][] {
   ];
 }
 
-/** Watches an ad and sends each event immediately. `flightOf` returns how long its request is in flight. */
+/** Watches an ad and sends each event immediately. `getFlightMs` returns how long an event's request is in flight. */
 async function play(
   userRef: string,
   format: 'image' | 'video',

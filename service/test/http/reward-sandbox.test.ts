@@ -33,7 +33,7 @@ test('a denial can be simulated for an ad that was watched', async () => {
   expect(await game.webhookEvents('decision.rewarded', decision.id)).toBe(0);
 });
 
-test('a long wait can be simulated, until the late window ends', async () => {
+test('a reward can be simulated as pending until the late window ends', async () => {
   const decision = await game.decide('tester', { simulate: 'reward_pending' });
   expect(await game.watch(decision)).toMatchObject({ state: 'pending', reason: 'simulated' });
   game.advance(80_000_000);

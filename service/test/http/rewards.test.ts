@@ -126,7 +126,7 @@ test('the receipt of an earned reward verifies with the published keys', async (
   });
 });
 
-test('only for an earned reward do the status and the webhook event contain evidence', async () => {
+test('the status and the webhook event contain evidence only for an earned reward', async () => {
   const decision = await client.decideImage('evidence');
   const begun = await client.begin(decision);
   expect(JSON.stringify(begun.body)).not.toContain('evidence');

@@ -14,7 +14,7 @@ beforeAll(async () => {
 });
 afterAll(() => running.stop());
 
-/** An operator's action. `object` and `value` select existing objects, modulo their number when the action runs. */
+/** An operator's action. `object` and `value` are indexes of existing objects, and wrap around the end of the list. */
 interface Step {
   environment: 0 | 1;
   action: 'create' | 'update' | 'archive' | 'review' | 'roll' | 'rotate_secret';

@@ -147,7 +147,7 @@ describe.each([
 
   test('later events of a decision add no index entries', async ({ skip }) => {
     if (databaseUrl === undefined) return skip('The embedded database has no statistics.');
-    // In another week than the other tests, whose statistics the server updates with a delay.
+    // Uses a different week from the other tests, because the server updates their statistics with a delay.
     game.advance(7 * 86_400_000);
     // Few enough that all row versions fit into one page, because other sessions can prevent the removal of old ones.
     const ads = await Promise.all(

@@ -107,7 +107,7 @@ test('spans of a decision, its events and its webhook reach the collector before
   );
 });
 
-test('a request continues its client’s trace, also after its body is read', async () => {
+test('a request continues its client’s trace, even after its body has been read', async () => {
   const collector = await collect();
   const service = await startTraced(collector);
   const client = createClient(service);
@@ -188,7 +188,7 @@ test('an unavailable collector does not affect requests', async () => {
     user_ref: 'traced',
   });
   expect(status).toBe(200);
-  // A stop that takes too long has another exit code.
+  // If stopping takes too long, the exit code is different.
   expect(await service.stop()).toBe(0);
 });
 

@@ -64,7 +64,7 @@ describe.skipIf(!hasPostgres)('with a backlog of 80,000 requests to an unreachab
   }
 
   test.each([false, true])(
-    'a claim reads few pages (table statistics: %s)',
+    'a claim reads only a few pages (table statistics: %s)',
     async (hasStatistics) => {
       if (hasStatistics) await database.query('ANALYZE');
       const pages = await pagesRead((queries) =>

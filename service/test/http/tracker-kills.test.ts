@@ -115,7 +115,7 @@ describe.each(['PGlite', ...(hasPostgres ? ['PostgreSQL'] : [])])('on %s', (engi
       ...more,
     });
 
-  /** Simulates a process that dies at its `step`-th statement: before it, or after it but before its result. */
+  /** Simulates a process that dies at its `step`-th statement: before sending it, or after sending it but before its result. */
   function createDyingDatabase(
     step: number,
     when: 'before' | 'after',

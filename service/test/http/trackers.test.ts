@@ -337,7 +337,7 @@ describe.each(['PGlite', ...(hasPostgres ? ['PostgreSQL'] : [])])('on %s', (engi
     await restarted.close();
   });
 
-  test('after a source’s tracking window no tracker is requested, and the player’s data is erased', async () => {
+  test('after a source’s tracking window, no tracker is requested, and the player’s data is erased', async () => {
     const { url } = await findUnreachableHost();
     const decision = await decide(
       'late',

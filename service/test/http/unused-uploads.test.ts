@@ -42,7 +42,7 @@ async function upload(file: string): Promise<{ url: string; name: string }> {
   return { url, name: url.split('/').at(-1) ?? '' };
 }
 const stored = () => readdirSync(folder).toSorted();
-/** Deletes unused uploads as the service does, but from the given store. */
+/** Deletes unused uploads as the service does, but from this store. */
 const sweep = (store: MediaStore = createFolderStore(folder)) =>
   createUploads({
     database: running.service.database,

@@ -124,7 +124,7 @@ test.each(['body', 'timestamp', 'signature'] as const)(
   },
 );
 
-/** Verifies a delivery as a receiver does that uses only `standardwebhooks`. */
+/** Verifies a delivery as a receiver that uses only `standardwebhooks` does. */
 function standard(by: string, headers: Record<string, string>, body = delivered.body): boolean {
   try {
     return Boolean(new StandardWebhook(by).verify(body, headers));

@@ -84,7 +84,7 @@ test('an endpoint that responds with 410 is disabled, and redirects are not foll
   await Promise.all([gone.close(), moved.close()]);
 });
 
-test('an endpoint receives only events of its environment, and only the types it subscribes to', async () => {
+test('an endpoint receives only events in its environment, and only the types it subscribes to', async () => {
   const receiver = await startReceiver();
   const live = createClient(service, 'live');
   await register(receiver.url, ['decision.served']);

@@ -4,7 +4,7 @@ import type { AddressInfo } from 'node:net';
 import { fileURLToPath } from 'node:url';
 import { inline, mp4, tags, tracking, vast } from '../unit/vast/fixtures.ts';
 
-/** A bidder with media, trackers of which some fail, and a webhook receiver. */
+/** A bidder with media, trackers (some of which fail) and a webhook receiver. */
 export interface Advertiser {
   bidUrl: string;
   /** Redirects to the host that the client appends to this URL. */

@@ -251,7 +251,7 @@ function startWatching(
 /** Each ad has one tracker for each pixel, and the billing notice. */
 const trackersPerAd = pixels.length + 1;
 
-/** Waits until all tracker requests have ended and all webhooks have arrived, but no longer than until `untilMs`. */
+/** Waits until all tracker requests have ended and all webhooks have arrived, but at most until `untilMs`. */
 async function waitUntilSettled(
   processes: Processes,
   { rewarded }: Advertiser,

@@ -47,7 +47,7 @@ const noise: Record<Metric, number> = {
 
 /**
  * Returns the metrics that have grown: their median in the last third exceeds the one in the middle third by more than
- * 10 % and by more than noise. The first third is the warm-up.
+ * 10% and by more than noise. The first third is the warm-up.
  */
 export function findGrowth(samples: readonly Sample[]): string[] {
   const third = Math.floor(samples.length / 3);

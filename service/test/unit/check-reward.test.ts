@@ -63,19 +63,19 @@ describe('a reward', () => {
     });
   });
 
-  test('is absent before a completion, and always at a placement without a reward', () => {
+  test('is absent before a completion, and always for a banner', () => {
     expect(judge({ events: [event('start', 1_000)] })).toBeUndefined();
     expect(judge({ decision: { ...decision, format: 'banner' } })).toBeUndefined();
   });
 
   test.each<[string, Partial<RewardInput>, string | undefined]>([
     [
-      '95 % were watched',
+      '95% of the ad was watched',
       { events: [event('start', 1_000), event('complete', 10_500, { watchedMs: 9_500 })] },
       undefined,
     ],
     [
-      'less was watched',
+      'less than 95% was watched',
       { events: [event('start', 1_000), event('complete', 11_000, { watchedMs: 9_499 })] },
       'watched_too_little',
     ],
@@ -104,7 +104,7 @@ describe('a reward', () => {
       { decision: { ...decision, simulate: 'reward_denied' } },
       'simulated',
     ],
-  ])('when %s', (_name, input, reason) => {
+  ])('is decided when %s', (_name, input, reason) => {
     expect(judge(input)).toMatchObject(
       reason === undefined ? { state: 'earned' } : { state: 'denied', reason },
     );

@@ -21,7 +21,7 @@ describe('the player data disclosed to a source', () => {
     ['when it was denied', { consent: { status: 'denied' }, childDirected: false }],
     ['when it is unknown', { consent: { status: 'unknown' }, childDirected: false }],
     ['for a child, even with consent', { consent: { status: 'granted' }, childDirected: true }],
-  ] as const)('has a truncated IP and no id %s', (_when, more) => {
+  ] as const)('includes a truncated IP and no id %s', (_when, more) => {
     expect(disclose({ ...player, ...more })).toEqual({
       ip: '203.0.113.0',
       userAgent: 'ua',
@@ -42,6 +42,6 @@ test.each([
   ['2001:db8:1:2:3:4:5:6', '2001:db8:1::'],
   ['::ffff:203.0.113.7', '203.0.113.0'],
   ['localhost', undefined],
-])('has the IP address %s truncated to %s', (ip, expected) => {
+])('the IP address %s is truncated to %s', (ip, expected) => {
   expect(truncateIp(ip)).toBe(expected);
 });

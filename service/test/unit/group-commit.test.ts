@@ -177,7 +177,7 @@ test('a batch is not split when the database is unavailable', async () => {
   expect(calls).toBe(1);
 });
 
-test('a batch is rejected after several attempts if all rows are locked; if one is, only its item is rejected', async () => {
+test('a batch is rejected after several attempts if all rows are locked; if only one row is locked, only its item is rejected', async () => {
   let calls = 0;
   const locked = new Set<number>();
   const lane = createLane<number, void>({

@@ -101,7 +101,7 @@ test('the build compresses the panel’s assets', () => {
   }
 });
 
-test('after an upgrade the new page is sent, even with the same size and time', async () => {
+test('after an upgrade, the new page is sent, even if its size and modification time are the same', async () => {
   const page = join(folder, 'panel', 'index.html');
   const { atime, mtime } = statSync(page);
   const { headers } = await get('/panel/');

@@ -45,7 +45,7 @@ function run(processes: number, seconds: number, send: (process: number, tenth: 
 describe('a limit shared by several processes', () => {
   const flood = 60;
   test.each([1, 2, 4, 13])(
-    'a flood spread evenly over %i processes passes at most 25 % more than the limit',
+    'admits at most 25% more than the limit when a flood is spread evenly over %i processes',
     (processes) => {
       const { admitted, perSLater } = run(processes, 240, () => Math.ceil(flood / processes));
       expect(perSLater).toBeGreaterThanOrEqual(rate.perS * 0.95);
@@ -57,12 +57,12 @@ describe('a limit shared by several processes', () => {
     },
   );
 
-  test('a flood on a single process passes as many requests as the limit allows', () => {
+  test('admits as many requests as the limit allows when a flood hits a single process', () => {
     const { perSLater } = run(4, 120, (process) => (process === 2 ? flood : 0));
     expect(perSLater).toBeCloseTo(rate.perS, 0);
   });
 
-  test('however a flood is distributed, in the long run it passes at most 50 % more than the limit', () => {
+  test('admits at most 50% more than the limit in the long run, however a flood is distributed', () => {
     // Three processes admit as many requests as they may without sharing their usage, and the fourth is flooded.
     const quiet = (tenth: number): number => (tenth % 10 < 1 ? 12 : 0);
     const { perSLater } = run(4, 240, (process, tenth) => (process === 3 ? flood : quiet(tenth)));
@@ -74,7 +74,7 @@ describe('a limit shared by several processes', () => {
     expect(moving.perSLater).toBeLessThanOrEqual(rate.perS * 1.5);
   });
 
-  test('processes share only the usage of frequent clients, under hashed names', () => {
+  test('shares only the usage of frequent clients, under hashed names', () => {
     expect(run(4, 60, (_process, tenth) => (tenth % 20 === 0 ? 1 : 0)).names).toEqual([]);
     expect(run(4, 10, () => flood).names).toEqual([
       createMac('key')('ip\n198.51.100.7').slice(0, 22),

@@ -113,7 +113,7 @@ describe('the due trackers are', () => {
     expect(names(dueTrackers(of, nothing, playback))).toEqual(expected);
   });
 
-  test('requested at least once only for a billing notice', () => {
+  test('delivered at least once only if they are billing notices', () => {
     const due = dueTrackers(verified, nothing, at(['start']));
     expect(due.filter(({ atLeastOnce }) => atLeastOnce).map(({ name }) => name)).toEqual([
       'burl/0',

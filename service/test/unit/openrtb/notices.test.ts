@@ -42,7 +42,7 @@ describe('a notice', () => {
     ['${AUCTION_PRICE:B64}', ''],
     ['%24%7BAUCTION_PRICE%7D', '2.5'],
     ['${PRICE}', '${PRICE}'],
-  ])('about a win has %s replaced with %j', (macro, value) => {
+  ])('about a win replaces %s with %j', (macro, value) => {
     expect(winNotice(bid({ nurl: url(`a=${macro}&b`) }), auction)).toBe(url(`a=${value}&b`));
   });
 
@@ -54,7 +54,7 @@ describe('a notice', () => {
     ],
     [url('t=%24%7Bauction_imp_ts%7D'), url('t=1700000000000')],
     [url('t=${AUCTION_IMP_TS:B64}&'), url('t=&')],
-  ])('about billing to %s contains the time of the impression', (burl, expected) => {
+  ])('about billing contains the time of the impression, as in %s', (burl, expected) => {
     const expanded = billingNotice(bid({ burl }), auction);
     expect(expandImpressionTime(expanded ?? '', 1_700_000_000_000)).toBe(expected);
   });
@@ -65,7 +65,7 @@ describe('a notice', () => {
     expect(markupSource(bid({ markup }), auction)).toMatchObject({ tagUrl: url('t=') });
   });
 
-  test('in the markup’s trackers contains the time of the verified impression', () => {
+  test('from the markup’s trackers contains the time of the verified impression', () => {
     const source = markupSource(bid({ markup: '<VAST>${AUCTION_IMP_TS}' }), auction);
     expect(source).toEqual({ markup: '<VAST>${AUCTION_IMP_TS}' });
     expect(expandImpressionTime(url('t=${AUCTION_IMP_TS}'), undefined)).toBe(url('t='));
@@ -136,7 +136,7 @@ describe('a bid’s markup', () => {
     expect(markupSource(bid(), auction)).toBeUndefined();
   });
 
-  test('has at most a thousand macros replaced, so that it cannot grow to megabytes', () => {
+  test('replaces at most a thousand macros, so that it cannot grow to megabytes', () => {
     const markup = '${AUCTION_SEAT_ID}'.repeat(14_000);
     const expanded = expandMarkup(markup, bid({ seat: 's'.repeat(500) }), auction);
     expect(expanded).toBe('s'.repeat(500_000));

@@ -39,7 +39,7 @@ function rejectionOf(more: object, response: object = {}) {
   return result.rejected[0];
 }
 
-describe('a bid response', () => {
+describe('reading a bid response', () => {
   test('yields a complete bid', () => {
     const full = bid({
       adid: 'a1',
@@ -77,7 +77,7 @@ describe('a bid response', () => {
     });
   });
 
-  test('is sorted by price; equal bids keep their order', () => {
+  test('sorts bids by price and keeps the order of equal bids', () => {
     const result = read(
       bid({ id: 'low', price: 1 }),
       bid({ id: 'first', price: 3 }),
@@ -89,14 +89,14 @@ describe('a bid response', () => {
   test.each([
     ['nothing', ''],
     ['an empty object', '{}'],
-    ['no seats', '{"id":"req-1","seatbid":[]}'],
-    ['no seatbid', '{"id":"req-1"}'],
+    ['an empty list of seats', '{"id":"req-1","seatbid":[]}'],
+    ['an object without seats', '{"id":"req-1"}'],
     ['a seat without bids', responseOf([])],
-  ])('without bids: %s', (_what, body) => {
+  ])('finds no bids in %s', (_what, body) => {
     expect(readBidResponse(body, rules)).toEqual({ status: 'no_bid' });
   });
 
-  test('can name the reason for no bid', () => {
+  test('returns the reason why there is no bid', () => {
     const body = '{"id":"req-1","seatbid":[],"nbr":2}';
     expect(readBidResponse(body, rules)).toEqual({ status: 'no_bid', noBidReason: 2 });
   });
@@ -105,16 +105,16 @@ describe('a bid response', () => {
     ['HTML', '<html></html>'],
     ['an array', '[]'],
     ['null', 'null'],
-    ['truncated', responseOf([bid()]).slice(0, -1)],
+    ['a truncated document', responseOf([bid()]).slice(0, -1)],
     ['the response to another request', responseOf([bid()], { id: 'req-2' })],
-    ['without an id', responseOf([bid()], { id: undefined })],
-    ['one whose seatbid is an object', responseOf([bid()], { seatbid: {} })],
-    ['nested too deeply', responseOf([bid({ ext: nested(65) })])],
-  ])('is malformed, rather than empty, when it is %s', (_what, body) => {
+    ['a response without an id', responseOf([bid()], { id: undefined })],
+    ['a response whose seatbid is an object', responseOf([bid()], { seatbid: {} })],
+    ['a response that is nested too deeply', responseOf([bid({ ext: nested(65) })])],
+  ])('treats %s as malformed rather than empty', (_what, body) => {
     expect(readBidResponse(body, rules)).toMatchObject({ status: 'malformed' });
   });
 
-  test('may nest deeply in strings and extensions', () => {
+  test('accepts deep nesting in strings and extensions', () => {
     const text = '[{"'.repeat(100);
     const body = responseOf([bid({ ext: { text, nested: nested(50) } })]);
     expect(readBidResponse(body, rules)).toMatchObject({ status: 'bids' });
@@ -122,7 +122,7 @@ describe('a bid response', () => {
 
   test.each([
     ['no id', { id: undefined }, 3],
-    ['another impression', { impid: '2' }, 3],
+    ['the id of another impression', { impid: '2' }, 3],
     ['no price', { price: undefined }, 9],
     ['a price of 0', { price: 0 }, 9],
     ['a negative price', { price: -2 }, 9],
@@ -131,7 +131,7 @@ describe('a bid response', () => {
     ['a price of 1e9', { price: 1e9 }, 9],
     ['a price of less than a millionth', { price: 1e-7 }, 9],
     ['a price below the floor', { price: 0.999_999 }, 100],
-    ['a banner', { mtype: 1 }, 204],
+    ['banner markup', { mtype: 1 }, 204],
     ['no advertiser', { adomain: undefined }, 6],
     ['an empty list of advertisers', { adomain: [] }, 6],
     ['an advertiser that is not a domain', { adomain: ['shop.example', 'a b'] }, 6],
@@ -146,23 +146,23 @@ describe('a bid response', () => {
     ['no markup', { adm: undefined }, 7],
     ['JSON markup', { adm: '{}' }, 7],
     ['a win notice that is not a web URL', { adm: undefined, nurl: 'javascript:x' }, 7],
-  ])('has bids rejected with %s', (_what, more, lossReason) => {
+  ])('rejects a bid with %s', (_what, more, lossReason) => {
     expect(rejectionOf(more)).toMatchObject({ lossReason, seat: 's1', reason: expect.any(String) });
   });
 
-  test('has bids of blocked seats rejected', () => {
+  test('rejects bids from blocked seats', () => {
     const seatbid = [{ seat: 's9', bid: [bid()] }];
     expect(rejectionOf({}, { seatbid })).toMatchObject({ lossReason: 104 });
   });
 
-  test('has bids in another currency rejected', () => {
+  test('rejects bids in another currency', () => {
     expect(rejectionOf({}, { cur: 'EUR' })).toMatchObject({
       lossReason: 3,
       reason: 'The bid is in "EUR"; expected USD.',
     });
   });
 
-  test('has duplicate bids rejected, but not equal ids of different seats', () => {
+  test('rejects duplicate bids, but not equal ids from different seats', () => {
     const seatbid = [
       { seat: 's1', bid: [bid(), bid({ price: 9 })] },
       { seat: 's2', bid: [bid()] },
@@ -187,16 +187,16 @@ describe('a bid response', () => {
     ['from a domain that ends like a blocked one', { adomain: ['mycasino.example'] }],
     ['in a category that begins like a blocked one', { cat: ['IAB70'] }],
     ['with numeric ids', { id: 7, crid: 8 }],
-  ])('has a bid %s', (_what, more) => {
+  ])('accepts a bid %s', (_what, more) => {
     expect(read(bid(more))).toMatchObject({ bids: [{ priceMicros: expect.any(Number) }] });
   });
 
-  test('has at most fifty bids read', () => {
+  test('reads at most fifty bids', () => {
     const bids = Array.from({ length: 60 }, (_, index) => bid({ id: `b${index}` }));
     expect(read(...bids)).toMatchObject({ bids: { length: 50 } });
   });
 
-  test('has at most two hundred seats read', () => {
+  test('reads at most two hundred seats', () => {
     const seats = (empty: number) =>
       JSON.stringify({
         id: 'req-1',
@@ -207,7 +207,7 @@ describe('a bid response', () => {
     expect(readBidResponse(seats(200), rules)).toEqual({ status: 'no_bid' });
   });
 
-  test('never crashes the reader or yields an impossible price', () => {
+  test('never crashes or yields an impossible price', () => {
     const values = fc.oneof(
       fc.constantFrom(null, true, 0, -1, 1e9, 1e-9, 1e308, '', '1', [], {}, '\uD800', '__proto__'),
       fc.jsonValue({ maxDepth: 2 }),

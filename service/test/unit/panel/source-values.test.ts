@@ -58,7 +58,7 @@ test.each(['[1]', '"a"', '{', 'null'])('%s is not a JSON object', (text) => {
   expect(parseObject(text)).toBeUndefined();
 });
 
-test('an emptied JSON field is removed', () => {
+test('a cleared JSON field is removed', () => {
   expect(toSource({ kind: 'openrtb', ext: ' ' })).toEqual({ kind: 'openrtb', ext: null });
 });
 

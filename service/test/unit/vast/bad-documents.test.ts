@@ -11,7 +11,7 @@ import {
   wrapper,
 } from './fixtures.ts';
 
-describe('a document that is rejected', () => {
+describe('a document is rejected if it', () => {
   const billionLaughs = `<?xml version="1.0"?><!DOCTYPE VAST [<!ENTITY a "ha"><!ENTITY b "&a;&a;">]><VAST version="4.2"><Ad id="&b;"/></VAST>`;
   const external = `<!DOCTYPE VAST SYSTEM "file:///etc/passwd"><VAST version="4.2"/>`;
 
@@ -51,7 +51,7 @@ describe('a document that is rejected', () => {
     });
   });
 
-  test('is reported to the wrapper that refers to it', async () => {
+  test('is unusable, and the error is reported to the wrapper that refers to it', async () => {
     const { result } = await resolve({
       start: vast(wrapper(urlOf('b'), { body: tags('Error', 'https://e.example/[ERRORCODE]') })),
       b: '<html/>',
@@ -59,7 +59,7 @@ describe('a document that is rejected', () => {
     expect(result.errors).toEqual([{ code: 101, urls: ['https://e.example/[ERRORCODE]'] }]);
   });
 
-  test('exceeds the maximum chain length', async () => {
+  test('makes its chain too long', async () => {
     const padding = `<!-- ${' '.repeat(200_000)} -->`;
     const { result } = await resolve({
       start: vast(padding, wrapper(urlOf('b'))),
@@ -70,7 +70,7 @@ describe('a document that is rejected', () => {
   });
 });
 
-describe('a document that is read although', () => {
+describe('a document is read although', () => {
   const impression = 'https://t.example/i?a=1&copy=2&b=3';
 
   test.each([

@@ -29,7 +29,7 @@ describe('macros', () => {
   test.each([
     [0, '10000000'],
     [0.999_999_999_9, '99999999'],
-  ])('have an eight-digit cache buster for %s', (random, expected) => {
+  ])('include an eight-digit cache buster for the random number %s', (random, expected) => {
     expect(expandMacros('[CACHEBUSTING]', {}, { nowMs, random })).toBe(expected);
   });
 
