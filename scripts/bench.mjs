@@ -71,8 +71,12 @@ async function start({ build, browser, competitors, omitOptional = false }) {
  */
 async function installCompetitors(folder, size, omitOptional) {
   const lock = join(folder, 'package-lock.json');
-  const installed = join(folder, 'node_modules', '.package-lock.json');
-  if (existsSync(installed) && statSync(installed).mtimeMs >= statSync(lock).mtimeMs) return;
+  const installedLockfile = join(folder, 'node_modules', '.package-lock.json');
+  if (
+    existsSync(installedLockfile) &&
+    statSync(installedLockfile).mtimeMs >= statSync(lock).mtimeMs
+  )
+    return;
   console.log(`Installing the packages to compare with (about ${size}) …`);
   const options = ['--ignore-scripts', '--no-audit', '--no-fund'];
   if (omitOptional) options.push('--omit=optional');

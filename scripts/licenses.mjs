@@ -35,16 +35,17 @@ const readByHand = new Map([['node_modules/spawndamnit', 'MIT']]);
  *   dependencies?: Record<string, string>, devDependencies?: Record<string, string> }} Locked
  */
 /** @type {Record<string, Locked>} */
-const locked = JSON.parse(readFileSync(join(root, 'package-lock.json'), 'utf8')).packages;
-for (const [path, license] of readByHand) if (locked[path]) locked[path].license = license;
-const installed = Object.entries(locked).filter(
+const lockedPackages = JSON.parse(readFileSync(join(root, 'package-lock.json'), 'utf8')).packages;
+for (const [path, license] of readByHand)
+  if (lockedPackages[path]) lockedPackages[path].license = license;
+const installedPackages = Object.entries(lockedPackages).filter(
   ([path, { link }]) => path.includes('node_modules/') && !link,
 );
 
-const unknown = installed.filter(
+const unlistedPackages = installedPackages.filter(
   ([, { license = '' }]) => ![...permissive, ...weakCopyleft].includes(license),
 );
-for (const [path, { license }] of unknown)
+for (const [path, { license }] of unlistedPackages)
   console.error(
     `${path}: check the license (${license ?? 'not stated'}) and list it in scripts/licenses.mjs.`,
   );
@@ -54,7 +55,7 @@ const text = await format(describe(), { parser: 'markdown', singleQuote: true, p
 const stale = process.argv.includes('--check') && readFileSync(target, 'utf8') !== text;
 if (stale) console.error('docs/licenses.md is out of date: run `npm run licenses`.');
 if (!process.argv.includes('--check')) writeFileSync(target, text);
-process.exitCode = stale || unknown.length > 0 ? 1 : 0;
+process.exitCode = stale || unlistedPackages.length > 0 ? 1 : 0;
 
 function describe() {
   return `# Packages and licenses
@@ -78,7 +79,7 @@ ${table('service', 'dependencies')}
 None of these run in a game. Some are bundled into the service's panel. Including transitive dependencies: ${count(({ dev, devOptional }) => dev === true || devOptional === true)}.
 
 ${['', 'service', 'demo', 'docs']
-  .filter((folder) => locked[folder]?.devDependencies)
+  .filter((folder) => lockedPackages[folder]?.devDependencies)
   .map((folder) => `### ${folder || 'Root'}\n\n${table(folder, 'devDependencies')}`)
   .join('\n\n')}
 
@@ -95,8 +96,9 @@ All licenses except MPL-2.0 and CC-BY-4.0 only require that their notice is kept
  * @param {'dependencies' | 'devDependencies'} kind
  */
 function table(folder, kind) {
-  const rows = Object.keys(locked[folder]?.[kind] ?? {}).map((name) => {
-    const lockEntry = locked[join(folder, 'node_modules', name)] ?? locked[`node_modules/${name}`];
+  const rows = Object.keys(lockedPackages[folder]?.[kind] ?? {}).map((name) => {
+    const lockEntry =
+      lockedPackages[join(folder, 'node_modules', name)] ?? lockedPackages[`node_modules/${name}`];
     return `| \`${name}\` | ${lockEntry?.version ?? ''} | ${lockEntry?.license ?? ''} |`;
   });
   return ['| Package | Version | License |', '| --- | --- | --- |', ...rows].join('\n');
@@ -104,7 +106,7 @@ function table(folder, kind) {
 
 /** @param {(entry: Locked) => boolean} isCounted */
 function count(isCounted) {
-  const licenses = installed.flatMap(([, entry]) =>
+  const licenses = installedPackages.flatMap(([, entry]) =>
     isCounted(entry) ? [entry.license ?? 'unknown'] : [],
   );
   const counts = [...new Set(licenses)]

@@ -30,14 +30,14 @@ try {
 
 /** @param {boolean} isDryRun */
 async function release(isDryRun) {
-  const current = version();
-  const isPublished = (await output(['git', 'tag', '--list', `trueward@${current}`])) !== '';
+  const currentVersion = version();
+  const isPublished = (await output(['git', 'tag', '--list', `trueward@${currentVersion}`])) !== '';
   if (isDryRun && isPublished) return execute([...changeset, 'status', '--verbose']);
   if (!isPublished) {
     console.log(
-      `trueward and create-trueward: ${current} (not published: there is no tag trueward@${current})`,
+      `trueward and create-trueward: ${currentVersion} (not published: there is no tag trueward@${currentVersion})`,
     );
-    rejectChangesets(current);
+    rejectChangesets(currentVersion);
     if (isDryRun) return;
   }
   if ((await output(['git', 'status', '--porcelain'])) !== '')
@@ -45,8 +45,9 @@ async function release(isDryRun) {
 
   if (isPublished) {
     await execute([...changeset, 'version']);
-    if (version() === current) throw new Error('Nothing to release: .changeset has no changeset.');
-    for (const file of dependents) updateDependency(file, current, version());
+    if (version() === currentVersion)
+      throw new Error('Nothing to release: .changeset has no changeset.');
+    for (const file of dependents) updateDependency(file, currentVersion, version());
     await execute(['npm', 'install', '--package-lock-only', '--no-audit', '--no-fund']);
   }
   for (const script of ['build', 'script-tags', 'format', 'check'])
@@ -68,15 +69,15 @@ id-token: write, in which npm signs where the packages were built:
  * Throws if there are changesets: they describe changes since the last published version, so there must be none
  * before the first.
  *
- * @param {string} unpublished
+ * @param {string} unpublishedVersion
  */
-function rejectChangesets(unpublished) {
+function rejectChangesets(unpublishedVersion) {
   const files = readdirSync(join(root, '.changeset')).filter(
     (name) => name.endsWith('.md') && name !== 'README.md',
   );
   if (files.length === 0) return;
   throw new Error(
-    `${unpublished} is not published yet: describe these changes in its section of CHANGELOG.md, and ` +
+    `${unpublishedVersion} is not published yet: describe these changes in its section of CHANGELOG.md, and ` +
       `delete the changesets ${files.join(', ')}.`,
   );
 }
@@ -89,11 +90,11 @@ function rejectChangesets(unpublished) {
 function updateDependency(file, oldVersion, newVersion) {
   const path = join(root, file);
   const text = readFileSync(path, 'utf8');
-  const updated = text
+  const updatedText = text
     .replace(`"trueward": "${oldVersion}"`, `"trueward": "${newVersion}"`)
     .replace(`"trueward": "^${oldVersion}"`, `"trueward": "^${newVersion}"`);
-  if (updated === text) throw new Error(`${file} does not depend on trueward ${oldVersion}.`);
-  writeFileSync(path, updated);
+  if (updatedText === text) throw new Error(`${file} does not depend on trueward ${oldVersion}.`);
+  writeFileSync(path, updatedText);
 }
 
 function manifest() {

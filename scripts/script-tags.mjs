@@ -15,8 +15,12 @@ if (!block.test(readme))
   throw new Error('README.md has no block <!-- script-tags --> … <!-- /script-tags -->.');
 const { version } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8'));
 const cdn = `https://cdn.jsdelivr.net/npm/trueward@${version}/dist/`;
-const written = readme.replace(block, () => `\n${describe()}\n`);
-const text = await format(written, { parser: 'markdown', singleQuote: true, printWidth: 100 });
+const updatedReadme = readme.replace(block, () => `\n${describe()}\n`);
+const text = await format(updatedReadme, {
+  parser: 'markdown',
+  singleQuote: true,
+  printWidth: 100,
+});
 
 if (!process.argv.includes('--check')) writeFileSync(target, text);
 else if (text !== readme) {
@@ -32,12 +36,12 @@ function describe() {
     'trueward-phaser.js',
     'trueward-cocos.js',
     'trueward-ad-placement.js',
-  ].map((file) => `| \`${file}\` | \`${integrityOf(file)}\` |`);
+  ].map((file) => `| \`${file}\` | \`${computeIntegrity(file)}\` |`);
   return `\`\`\`html
 <script
   async
   src="${cdn}trueward.js"
-  integrity="${integrityOf('trueward.js')}"
+  integrity="${computeIntegrity('trueward.js')}"
   crossorigin="anonymous"
   data-key="pk_sandbox_…"
   data-service-url="https://ads.example.com"
@@ -59,7 +63,7 @@ ${rows.join('\n')}
 }
 
 /** @param {string} file */
-function integrityOf(file) {
+function computeIntegrity(file) {
   const hash = createHash('sha384').update(readFileSync(join(root, 'dist', file)));
   return `sha384-${hash.digest('base64')}`;
 }

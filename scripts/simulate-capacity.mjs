@@ -5,7 +5,7 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
-import { assumptions, costOfAd, plan } from './lib/capacity-model.mjs';
+import { assumptions, calculateAdCost, plan } from './lib/capacity-model.mjs';
 import { createRandom, simulate } from './lib/capacity-simulation.mjs';
 import { root } from './lib/run.mjs';
 
@@ -39,7 +39,7 @@ ${Object.entries(assumptions)
 function calculate(assumed) {
   /** @type {{ measured: { date: string, machine: string }, costs: import('./lib/capacity-model.mjs').Costs & { ad: import('./lib/capacity-model.mjs').Cost } }} */
   const { measured, costs } = JSON.parse(read('docs/benchmarks/service/costs.json'));
-  const average = costOfAd(costs, assumed);
+  const average = calculateAdCost(costs, assumed);
   const plans = [1e3, 1e4, 1e5, 1e6].map((rate) => plan(rate, average, assumed));
   const { decision, start, quartiles, finish, delivery, ad } = costs;
   return [

@@ -61,7 +61,7 @@ for (const code of new Set(parts.map((part) => part.code))) bundles.set(code, aw
 export default [
   ...parts.map(({ name, code, chunk, limit }, index) => {
     const path = join(folder, `part-${index}.js`);
-    const chunks = chunksOf(bundles.get(code) ?? [], chunk);
+    const chunks = findChunks(bundles.get(code) ?? [], chunk);
     // One file, because the game's bundler decides how the code is split into chunks.
     writeFileSync(path, chunks.map((each) => each.code).join(''));
     return { name, path, gzip: true, limit: `${limit} B` };
@@ -104,7 +104,7 @@ async function bundle(code) {
  * @param {Chunk[]} chunks
  * @param {string} [chunkName]
  */
-function chunksOf(chunks, chunkName) {
+function findChunks(chunks, chunkName) {
   const isNamed = (/** @type {Chunk} */ chunk, /** @type {string} */ name) =>
     chunk.name.startsWith(`${name}-`);
   const initial = withImports(chunks, ({ isEntry }) => isEntry);
@@ -113,9 +113,9 @@ function chunksOf(chunks, chunkName) {
     chunkName === requests
       ? initial
       : withImports(chunks, (chunk) => chunk.isEntry || isNamed(chunk, requests));
-  const later = withImports(chunks, (chunk) => isNamed(chunk, chunkName));
-  if (later.length === 0) throw new Error(`The SDK has no chunk ${chunkName}.`);
-  return later.filter((chunk) => !loaded.includes(chunk));
+  const laterChunks = withImports(chunks, (chunk) => isNamed(chunk, chunkName));
+  if (laterChunks.length === 0) throw new Error(`The SDK has no chunk ${chunkName}.`);
+  return laterChunks.filter((chunk) => !loaded.includes(chunk));
 }
 
 /**

@@ -45,13 +45,13 @@ try {
   await buildStale({ signal: building.signal });
   // Imported dynamically, because it needs installed packages.
   const { startEverything } = await import('./lib/start-everything.mjs');
-  const everything = startEverything(
+  const processes = startEverything(
     dataDirectory,
     acquired.addChild,
     (reason) => void stop(reason),
   );
-  stopEverything = everything.stop;
-  await everything.ready;
+  stopEverything = processes.stop;
+  await processes.ready;
 } catch (error) {
   await stop(error instanceof Error ? error.message : String(error));
 }

@@ -50,8 +50,8 @@ if (args.includes('--help')) {
   process.exit();
 }
 const wholePages = args.includes('pages');
-const named = wholePages ? ['firefox'] : args;
-const names = browsers.map(({ name }) => name).filter((name) => named.includes(name));
+const browserArguments = wholePages ? ['firefox'] : args;
+const names = browsers.map(({ name }) => name).filter((name) => browserArguments.includes(name));
 const vitestArguments = args.filter((argument) => ![...names, 'pages'].includes(argument));
 await ensureInstall();
 await ensurePlaywright();
@@ -62,10 +62,10 @@ for (const browser of browsers)
 
 /** @param {typeof browsers[number]} browser */
 async function test({ name, programs, env, path = '', skippedWithoutSound }) {
-  const missing = programs.filter((program) => inPath(program) === undefined);
-  if (!existsSync(path)) missing.unshift(path || name);
-  if (missing.length > 0) {
-    console.error(`Skipped ${name}: ${missing.join(', ')} is not installed. See --help.`);
+  const missingPrograms = programs.filter((program) => inPath(program) === undefined);
+  if (!existsSync(path)) missingPrograms.unshift(path || name);
+  if (missingPrograms.length > 0) {
+    console.error(`Skipped ${name}: ${missingPrograms.join(', ')} is not installed. See --help.`);
     process.exitCode = 1;
     return;
   }

@@ -39,7 +39,7 @@ if (values.help) {
   console.log('Skipped: pass --url with a PostgreSQL server or a Citus coordinator.');
 } else {
   const server = { TRUEWARD_TEST_SERVER: values.url };
-  const chosen = positionals.length > 0 ? positionals : files;
+  const selectedFiles = positionals.length > 0 ? positionals : files;
   // The processes of the random players share one database, so they need the same master key.
   const players = {
     DATABASE_URL: values.url,
@@ -48,7 +48,7 @@ if (values.help) {
   };
   report([
     await runChecks(['service/test/probe/main.ts'], { DATABASE_URL: values.url }),
-    await runVitest(['--project', 'service', ...chosen], server),
+    await runVitest(['--project', 'service', ...selectedFiles], server),
     await runVitest(['--project', 'property', 'rewards', '-t', 'on PostgreSQL'], players),
     ...(values['kill-worker']
       ? [await runChecks(['test/bench/database/check-dead-worker.ts', values.url])]

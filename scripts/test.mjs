@@ -23,7 +23,7 @@ Environment: CHROMIUM_PATH selects the browser; by default, an installed one is 
 or one is installed.`;
 
 const args = process.argv.slice(2);
-const full = args.includes('--full');
+const isFull = args.includes('--full');
 const vitestArguments = args.filter((argument) => argument !== '--full');
 if (vitestArguments.includes('--help')) {
   console.log(help);
@@ -59,7 +59,7 @@ async function runChecks() {
   const { seconds } = await import('./lib/run.mjs');
   console.log('Checking …');
   const startedAt = performance.now();
-  const tally = await runSteps(checks({ full }), { concurrency: 2 });
+  const tally = await runSteps(checks({ full: isFull }), { concurrency: 2 });
   const duration = seconds(performance.now() - startedAt);
   console.log(`Checks: ${tally.passed} passed, ${tally.failed} failed (${duration})`);
   return tally;
@@ -75,7 +75,7 @@ async function runVitest(chromium) {
   deleteTestReport();
   const reporters = ['--reporter=default', '--reporter=./scripts/lib/test-report.mjs'];
   const { code } = await run([...tool('vitest'), 'run', ...reporters, ...vitestArguments], {
-    env: { CHROMIUM_PATH: chromium, TRUEWARD_TEST_FULL: full ? '1' : '' },
+    env: { CHROMIUM_PATH: chromium, TRUEWARD_TEST_FULL: isFull ? '1' : '' },
     show: true,
   });
   const tally = readTestReport()?.tally ?? { passed: 0, failed: 0, skipped: 0 };

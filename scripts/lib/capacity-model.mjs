@@ -37,7 +37,7 @@ export const assumptions = {
  * @param {Assumptions} assumed
  * @returns {AdCost}
  */
-export function costOfAd(costs, { shown, finished }) {
+export function calculateAdCost(costs, { shown, finished }) {
   const finishedShare = shown * finished;
   /** @type {[Cost, number][]} */
   const parts = [

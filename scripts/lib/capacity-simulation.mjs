@@ -22,10 +22,10 @@ const maxBatch = 200;
  */
 export function simulate(cell, random) {
   const { rate, processes, cores, serviceUs, databaseUs, transactionUs, syncMs, seconds } = cell;
-  const until = seconds * 1_000;
-  const free = Array.from({ length: cores }, () => 0);
+  const endMs = seconds * 1_000;
+  const coreFreeMs = Array.from({ length: cores }, () => 0);
   const lanes = Array.from({ length: processes }, () =>
-    arrivals(rate / processes, serviceUs / 1_000, until, random),
+    arrivals(rate / processes, serviceUs / 1_000, endMs, random),
   );
   const position = lanes.map(() => 0);
   const busyUntil = lanes.map(() => 0);
@@ -45,17 +45,17 @@ export function simulate(cell, random) {
       (requests[end]?.readyMs ?? 0) <= batchReadyMs
     )
       end += 1;
-    const core = free.indexOf(Math.min(...free));
-    const starts = Math.max(batchReadyMs, free[core] ?? 0);
-    const done = starts + (transactionUs + (end - first) * databaseUs) / 1_000;
-    free[core] = done;
-    busyUntil[lane] = done + syncMs;
+    const core = coreFreeMs.indexOf(Math.min(...coreFreeMs));
+    const startMs = Math.max(batchReadyMs, coreFreeMs[core] ?? 0);
+    const doneMs = startMs + (transactionUs + (end - first) * databaseUs) / 1_000;
+    coreFreeMs[core] = doneMs;
+    busyUntil[lane] = doneMs + syncMs;
     for (let index = first; index < end; index += 1)
-      waits.push(done + syncMs - (requests[index]?.arrivedMs ?? 0));
+      waits.push(doneMs + syncMs - (requests[index]?.arrivedMs ?? 0));
     position[lane] = end;
     batches += 1;
   }
-  const overrunMs = Math.max(...busyUntil) - until;
+  const overrunMs = Math.max(...busyUntil) - endMs;
   waits.sort((a, b) => a - b);
   const at = (/** @type {number} */ share) => waits[Math.floor(waits.length * share)] ?? 0;
   // If work remains long after the last request, the queue grows.
@@ -63,7 +63,7 @@ export function simulate(cell, random) {
     p50: at(0.5),
     p99: at(0.99),
     batch: waits.length / batches,
-    keepsUp: overrunMs < until / 20,
+    keepsUp: overrunMs < endMs / 20,
   };
 }
 
@@ -72,15 +72,15 @@ export function simulate(cell, random) {
  *
  * @param {number} rate
  * @param {number} workMs
- * @param {number} until
+ * @param {number} endMs
  * @param {() => number} random
  */
-function arrivals(rate, workMs, until, random) {
+function arrivals(rate, workMs, endMs, random) {
   const requests = [];
   let readyMs = 0;
   for (let arrivedMs = 0; ;) {
     arrivedMs += (-Math.log(1 - random()) / rate) * 1_000;
-    if (arrivedMs > until) return requests;
+    if (arrivedMs > endMs) return requests;
     readyMs = Math.max(readyMs, arrivedMs) + workMs;
     requests.push({ arrivedMs, readyMs });
   }

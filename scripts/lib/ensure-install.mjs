@@ -25,16 +25,16 @@ export async function ensureInstall() {
 
 /** npm records what it installed in a hidden lockfile, which lacks packages for other platforms. */
 function isInstalled() {
-  const hidden = join(root, 'node_modules', '.package-lock.json');
-  if (!existsSync(hidden)) return false;
-  const locked = readPackages(join(root, 'package-lock.json'));
-  const installed = readPackages(hidden);
-  return Object.entries(locked).every(
+  const hiddenLockfile = join(root, 'node_modules', '.package-lock.json');
+  if (!existsSync(hiddenLockfile)) return false;
+  const lockedPackages = readPackages(join(root, 'package-lock.json'));
+  const installedPackages = readPackages(hiddenLockfile);
+  return Object.entries(lockedPackages).every(
     ([path, { version, optional, link }]) =>
       !path.includes('node_modules/') ||
       optional === true ||
       link === true ||
-      installed[path]?.version === version,
+      installedPackages[path]?.version === version,
   );
 }
 

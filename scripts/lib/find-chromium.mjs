@@ -21,7 +21,7 @@ const usualPaths = {
  * @throws when there is none and installing one fails. The message contains instructions.
  */
 export async function ensureChromium() {
-  const chromium = configured() ?? installed() ?? (await downloaded());
+  const chromium = readConfiguredPath() ?? findInstalled() ?? (await findDownloaded());
   if (chromium !== undefined) return chromium;
   // Debian's package comes first, because Playwright retries for minutes when its server is unreachable.
   for (const install of [installOnDebian, downloadWithPlaywright]) {
@@ -34,7 +34,7 @@ export async function ensureChromium() {
   );
 }
 
-function configured() {
+function readConfiguredPath() {
   const path = process.env.CHROMIUM_PATH;
   if (!path) return undefined;
   if (existsSync(path)) return path;
@@ -44,7 +44,7 @@ function configured() {
   );
 }
 
-function installed() {
+function findInstalled() {
   const folders = (process.env.PATH ?? '').split(delimiter).filter(Boolean);
   const pathCandidates = folders.flatMap((folder) => names.map((name) => join(folder, name)));
   const usualPath =
@@ -54,7 +54,7 @@ function installed() {
   );
 }
 
-async function downloaded() {
+async function findDownloaded() {
   const { chromium } = await import('playwright');
   const path = chromium.executablePath();
   return existsSync(path) ? path : undefined;
@@ -63,7 +63,7 @@ async function downloaded() {
 async function downloadWithPlaywright() {
   console.log('No Chromium found: downloading one with Playwright …');
   const { code } = await run([...tool('playwright'), 'install', 'chromium'], { show: true });
-  return code === 0 ? downloaded() : undefined;
+  return code === 0 ? findDownloaded() : undefined;
 }
 
 async function installOnDebian() {
@@ -82,5 +82,5 @@ async function installOnDebian() {
     console.log(`\`${command.join(' ')}\` failed with exit code ${code}:\n${output.trimEnd()}`);
     return undefined;
   }
-  return installed();
+  return findInstalled();
 }

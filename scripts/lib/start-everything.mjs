@@ -5,7 +5,7 @@ import getPort from 'get-port';
 import { startProcess } from './start-process.mjs';
 
 const defaultPorts = { service: 8787, gameServer: 8788 };
-const urlOf = (/** @type {number} */ port) => `http://127.0.0.1:${port}`;
+const createUrl = (/** @type {number} */ port) => `http://127.0.0.1:${port}`;
 
 /**
  * Starts the service and the game server, which also serves the demo game.
@@ -49,7 +49,7 @@ export function startEverything(dataDirectory, onChild, onExit) {
       TRUEWARD_DATA_DIR: dataDirectory,
       TRUEWARD_DEVELOPMENT: '1',
       PORT: String(ports.service),
-      PUBLIC_URL: urlOf(ports.service),
+      PUBLIC_URL: createUrl(ports.service),
     });
     const { url: gameServerUrl } = await startChild('game server', ['demo/dist/server/main.js'], {
       PORT: String(ports.gameServer),
@@ -86,12 +86,12 @@ export function startEverything(dataDirectory, onChild, onExit) {
  * @param {string} file
  */
 async function choosePorts(file) {
-  const last = readPorts(file);
+  const lastPorts = readPorts(file);
   const host = '127.0.0.1';
-  const service = await getPort({ host, port: [last.service, defaultPorts.service] });
+  const service = await getPort({ host, port: [lastPorts.service, defaultPorts.service] });
   const gameServer = await getPort({
     host,
-    port: [last.gameServer, defaultPorts.gameServer],
+    port: [lastPorts.gameServer, defaultPorts.gameServer],
     exclude: [service],
   });
   const ports = { service, gameServer };

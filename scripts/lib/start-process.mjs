@@ -38,8 +38,8 @@ export function startProcess(name, command, env, logFile) {
   const exited = new Promise((resolve) => {
     child.once('error', (error) => resolve(`${name} could not be started: ${error.message}`));
     child.once('exit', (code, signal) => {
-      const how = signal === null ? `exit code ${code}` : signal;
-      resolve(`${name} exited (${how}). Last lines of ${logFile}:\n${lastLines(logFile)}`);
+      const cause = signal === null ? `exit code ${code}` : signal;
+      resolve(`${name} exited (${cause}). Last lines of ${logFile}:\n${lastLines(logFile)}`);
     });
   });
   return {
@@ -66,9 +66,9 @@ function waitForReady(child, name, exited) {
     const timer = setTimeout(() => {
       reject(new Error(`${name} was not ready within ${startTimeoutMs / 1000} s.`));
     }, startTimeoutMs);
-    const settle = (/** @type {() => void} */ then) => {
+    const settle = (/** @type {() => void} */ callback) => {
       clearTimeout(timer);
-      then();
+      callback();
     };
     if (child.stdout !== null) {
       createInterface({ input: child.stdout }).on('line', (line) => {

@@ -47,8 +47,8 @@ export default class TestReporter {
     const report = {
       startedAt: new Date(this.#startedAt).toISOString(),
       ms: Date.now() - this.#startedAt,
-      tally: tallyOf(modules),
-      files: modules.map(timingOf),
+      tally: countResults(modules),
+      files: modules.map(readTiming),
     };
     mkdirSync(dirname(path), { recursive: true });
     writeFileSync(path, JSON.stringify(report));
@@ -59,7 +59,7 @@ export default class TestReporter {
  * @param {readonly TestModule[]} modules
  * @returns {Tally}
  */
-function tallyOf(modules) {
+function countResults(modules) {
   const count = (/** @type {TestState} */ state) =>
     modules.reduce((sum, { children }) => sum + [...children.allTests(state)].length, 0);
   // A file that can't be loaded, or whose hook fails, has no failed test.
@@ -77,7 +77,7 @@ function tallyOf(modules) {
  * @param {TestModule} module
  * @returns {FileTiming}
  */
-function timingOf(module) {
+function readTiming(module) {
   const { environmentSetupDuration, prepareDuration, setupDuration, collectDuration, duration } =
     module.diagnostic();
   const tests = [...module.children.allTests()]

@@ -64,10 +64,10 @@ async function createOnCluster(
       await client.end();
     }
   };
-  const existing = new URL(server).pathname.slice(1);
-  const alone = 'SET citus.enable_create_database_propagation = off';
+  const existingName = new URL(server).pathname.slice(1);
+  const disablePropagation = 'SET citus.enable_create_database_propagation = off';
   for (const node of nodes) {
-    await run(node, existing, [alone, `CREATE DATABASE ${name}`]);
+    await run(node, existingName, [disablePropagation, `CREATE DATABASE ${name}`]);
     await run(node, name, ['CREATE EXTENSION citus']);
   }
   for (const coordinator of nodes.filter(({ isCoordinator }) => isCoordinator))

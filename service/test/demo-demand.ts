@@ -26,9 +26,9 @@ export function createDemand({ url, keys }: Sandbox) {
   };
   const find = async (kind: string, name: string): Promise<Listed> => {
     const { data } = await call<{ data: Listed[] }>('GET', `${kind}?limit=100`);
-    const existing = data.find((each) => each.name === name);
-    if (!existing) throw new Error(`The demo account has no ${kind} named ${name}.`);
-    return existing;
+    const resource = data.find((each) => each.name === name);
+    if (!resource) throw new Error(`The demo account has no ${kind} named ${name}.`);
+    return resource;
   };
   return {
     call,

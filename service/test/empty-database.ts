@@ -80,15 +80,15 @@ async function createTemplate(
 }
 
 /** Idle embedded databases of this process. */
-const idle: Database[] = [];
+const idleDatabases: Database[] = [];
 
 /**
  * Returns a migrated embedded database without rows or weekly partitions. `close` returns the database to a pool,
  * because loading a database takes 2 s of CPU time and emptying one takes 20 ms.
  */
 export async function openEmptyDatabase(): Promise<Database> {
-  const database = idle.pop() ?? (await openNew());
-  await empty(database);
+  const database = idleDatabases.pop() ?? (await openNew());
+  await emptyTables(database);
   let closed = false;
   const unlessClosed =
     <Args extends unknown[], T>(work: (...args: Args) => Promise<T>) =>
@@ -103,7 +103,7 @@ export async function openEmptyDatabase(): Promise<Database> {
       closed = true;
       // Statements still in flight finish first.
       await database.query('SELECT 1');
-      idle.push(database);
+      idleDatabases.push(database);
     }),
   };
 }
@@ -116,7 +116,7 @@ async function openNew(): Promise<Database> {
   return openPGlite(directory, () => undefined);
 }
 
-const empty = (database: Database): Promise<unknown> =>
+const emptyTables = (database: Database): Promise<unknown> =>
   database.query(`DO $$
     DECLARE
       name regclass;

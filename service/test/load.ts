@@ -34,8 +34,8 @@ export async function load(
   const send = async (): Promise<void> => {
     while (performance.now() - startedMs < ms) {
       const sentMs = performance.now();
-      const sent = body();
-      if (sent === undefined) return;
+      const requestBody = body();
+      if (requestBody === undefined) return;
       const response = await pool.request({
         path,
         method: 'POST',
@@ -45,7 +45,7 @@ export async function load(
             'Mozilla/5.0 (X11; Linux x86_64) AppleWebKit/537.36 Chrome/140 Safari/537.36',
           ...(key === undefined ? {} : { authorization: `Bearer ${key}` }),
         },
-        body: sent,
+        body: requestBody,
       });
       const text = await response.body.text();
       if (response.statusCode !== 200) throw new Error(`${path}: ${response.statusCode} ${text}`);

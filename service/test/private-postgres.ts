@@ -45,17 +45,17 @@ interface Options {
  * `nobody`.
  */
 export async function startPrivatePostgres({
-  folder: given,
+  folder: givenFolder,
   settings = [],
   standby = false,
 }: Options = {}): Promise<PrivatePostgres | undefined> {
   const bin = findPrograms();
   if (bin === undefined) return undefined;
-  const folder = given ?? mkdtempSync(join(tmpdir(), 'trueward-postgres-'));
-  const as = process.getuid?.() === 0 ? unprivileged() : undefined;
-  if (as) chownSync(folder, as.uid, as.gid);
+  const folder = givenFolder ?? mkdtempSync(join(tmpdir(), 'trueward-postgres-'));
+  const identity = process.getuid?.() === 0 ? unprivileged() : undefined;
+  if (identity) chownSync(folder, identity.uid, identity.gid);
   const data = join(folder, 'data');
-  const options = { ...as, cwd: folder, stdio: 'ignore' } as const;
+  const options = { ...identity, cwd: folder, stdio: 'ignore' } as const;
   execFileSync(join(bin, 'initdb'), ['-D', data, '-U', 'trueward', '-A', 'trust', '-N'], options);
   if (standby) writeFileSync(join(data, 'standby.signal'), '');
   const port = await getPort({ host: '127.0.0.1' });
@@ -105,7 +105,7 @@ export async function startPrivatePostgres({
       running.server.kill('SIGINT');
       await running.ended;
       rmSync(data, { recursive: true, force: true });
-      if (given === undefined) rmSync(folder, { recursive: true, force: true });
+      if (givenFolder === undefined) rmSync(folder, { recursive: true, force: true });
     },
   };
 }

@@ -95,9 +95,9 @@ function findSignatureProblem(
       headers.authorization ?? '',
     );
   if (!match) return 'no signature';
-  const [, keyId, day = '', region = '', signed = '', signature] = match;
+  const [, keyId, day = '', region = '', signedHeaders = '', signature] = match;
   if (keyId !== credentials.keyId || region !== credentials.region) return 'another key or region';
-  if (!signed.split(';').includes('host')) return 'the host is not signed';
+  if (!signedHeaders.split(';').includes('host')) return 'the host is not signed';
   const contentHash = String(headers['x-amz-content-sha256']);
   if (method === 'PUT' && contentHash !== sha256(body)) return 'the content is not signed';
   const time = String(headers['x-amz-date']);
@@ -105,9 +105,9 @@ function findSignatureProblem(
     method,
     new URL(url, 'http://host').pathname,
     '',
-    ...signed.split(';').map((name) => `${name}:${String(headers[name]).trim()}`),
+    ...signedHeaders.split(';').map((name) => `${name}:${String(headers[name]).trim()}`),
     '',
-    signed,
+    signedHeaders,
     contentHash,
   ].join('\n');
   const scope = `${day}/${region}/s3/aws4_request`;

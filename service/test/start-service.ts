@@ -23,7 +23,7 @@ export interface RunningService {
   /** The service's clock; clients time their events with it. */
   clock: Clock;
   /** Moves the service's clock; requires `testClock`. */
-  moveClock(by: ClockMove): Promise<void>;
+  moveClock(move: ClockMove): Promise<void>;
   /** Stops the process cleanly (SIGTERM), and resolves with its exit code. */
   stop(): Promise<number | null>;
   /** Kills the process (SIGKILL), as a crash would. */
@@ -75,12 +75,12 @@ export async function startService({
   });
   const { stdout, stderr } = child;
   if (stdout === null || stderr === null) throw new Error('The service has no output pipes.');
-  const exited = new Promise<number | null>((resolve) => child.once('exit', resolve));
+  const exit = new Promise<number | null>((resolve) => child.once('exit', resolve));
   let log = '';
   stderr.on('data', (chunk: Buffer) => (log += chunk.toString()));
   const line = await Promise.race([
     firstLine(stdout),
-    exited.then((code) => {
+    exit.then((code) => {
       throw new Error(`The service exited with ${code} before it was ready:\n${log}`);
     }),
   ]);
@@ -92,7 +92,7 @@ export async function startService({
 
   const end = async (signal: NodeJS.Signals): Promise<number | null> => {
     child.kill(signal);
-    return exited;
+    return exit;
   };
   // A copy of the service's clock: both add the same offsets to the system time.
   const clock = createTestClock();
@@ -101,12 +101,12 @@ export async function startService({
     keys,
     setupUrl,
     clock: testClock ? clock : systemClock,
-    async moveClock(by) {
+    async moveClock(move) {
       if (!testClock) throw new Error('Start the service with testClock to move its clock.');
-      const moved = once(child, 'message');
-      child.send(by);
-      await moved;
-      clock.move(by);
+      const confirmation = once(child, 'message');
+      child.send(move);
+      await confirmation;
+      clock.move(move);
     },
     dataDir: folder,
     process: child,

@@ -42,7 +42,7 @@ export function startCanary(url: string, key: string): Canary {
   const outcomes: Outcome[] = [];
   const acknowledged = new Set<string>();
   const pending = new Set<Promise<void>>();
-  let stopped = false;
+  let isStopped = false;
 
   const send = async (): Promise<void> => {
     const sentMs = performance.now();
@@ -64,7 +64,7 @@ export function startCanary(url: string, key: string): Canary {
     outcomes.push({ sentMs, endedMs: performance.now(), status });
   };
   const running = (async () => {
-    while (!stopped) {
+    while (!isStopped) {
       const sending = send();
       pending.add(sending);
       void sending.then(() => pending.delete(sending));
@@ -75,19 +75,20 @@ export function startCanary(url: string, key: string): Canary {
   return {
     acknowledged,
     read(sinceMs) {
-      const seen = outcomes
+      const recentOutcomes = outcomes
         .filter(({ endedMs }) => endedMs >= sinceMs)
         .toSorted((a, b) => a.endedMs - b.endedMs);
-      const durations = seen.map(({ sentMs, endedMs }) => endedMs - sentMs);
+      const durations = recentOutcomes.map(({ sentMs, endedMs }) => endedMs - sentMs);
       const isSlow = ({ sentMs, endedMs }: Outcome): boolean => endedMs - sentMs > slowMs;
       const isBad = (outcome: Outcome): boolean => outcome.status !== 200 || isSlow(outcome);
-      const lastBad = seen.findLastIndex(isBad);
-      const count = (has: (outcome: Outcome) => boolean): number => seen.filter(has).length;
+      const lastBad = recentOutcomes.findLastIndex(isBad);
+      const count = (predicate: (outcome: Outcome) => boolean): number =>
+        recentOutcomes.filter(predicate).length;
       const sinceFault = (outcome: Outcome | undefined): number | undefined =>
         outcome && Math.round(outcome.endedMs - sinceMs);
       return {
-        lastBadMs: sinceFault(seen[lastBad]),
-        recoveredMs: lastBad < 0 ? 0 : sinceFault(seen[lastBad + 1]),
+        lastBadMs: sinceFault(recentOutcomes[lastBad]),
+        recoveredMs: lastBad < 0 ? 0 : sinceFault(recentOutcomes[lastBad + 1]),
         succeeded: count(({ status }) => status === 200),
         rejected: count(({ status }) => status !== 200 && status !== undefined),
         withoutResponse: count(({ status }) => status === undefined),
@@ -96,7 +97,7 @@ export function startCanary(url: string, key: string): Canary {
       };
     },
     async stop() {
-      stopped = true;
+      isStopped = true;
       await running;
       await Promise.all(pending);
       await dispatcher.destroy();

@@ -42,10 +42,10 @@ const pause: Failure = {
 
 const pauseStandby: Failure = {
   name: 'the machine of the synchronous standby stops responding for 30 s (SIGSTOP)',
-  async run(cluster, { synchronous }) {
-    cluster.signal(synchronous, 'SIGSTOP', 'machine');
+  async run(cluster, { synchronousStandby }) {
+    cluster.signal(synchronousStandby, 'SIGSTOP', 'machine');
     await sleep(absentMs);
-    cluster.signal(synchronous, 'SIGCONT', 'machine');
+    cluster.signal(synchronousStandby, 'SIGCONT', 'machine');
   },
 };
 

@@ -27,48 +27,56 @@ Failures: ${names.join(', ')}. All of them take about six minutes.
 FAILOVER_LOG=1 also shows the logs of Patroni, PostgreSQL, etcd and HAProxy.`);
   process.exit();
 }
-const unknown = positionals.find((name) => !names.some((known) => known === name));
-if (unknown !== undefined)
-  throw new Error(`Unknown failure: ${unknown}. Expected one of ${names.join(', ')}.`);
+const unknownName = positionals.find((name) => !names.some((knownName) => knownName === name));
+if (unknownName !== undefined)
+  throw new Error(`Unknown failure: ${unknownName}. Expected one of ${names.join(', ')}.`);
 const minutes = Number(values.minutes ?? 0);
 if (!(minutes >= 0)) throw new Error(`--minutes is ${values.minutes}; expected a number.`);
-const missing = findMissing();
-if (missing.length > 0) {
+const missingPrograms = findMissing();
+if (missingPrograms.length > 0) {
   console.log(
-    `skipped: ${missing.join(', ')} ${missing.length === 1 ? 'is' : 'are'} not installed`,
+    `skipped: ${missingPrograms.join(', ')} ${missingPrograms.length === 1 ? 'is' : 'are'} not installed`,
   );
   process.exit();
 }
 
-const selected = names.filter((name) => positionals.length === 0 || positionals.includes(name));
-const pickAny = () => selected[Math.floor(Math.random() * selected.length)];
-const queue = [...selected];
+const selectedNames = names.filter(
+  (name) => positionals.length === 0 || positionals.includes(name),
+);
+const pickAny = () => selectedNames[Math.floor(Math.random() * selectedNames.length)];
+const queue = [...selectedNames];
 const describe = (
   { recoveredMs, rejected, withoutResponse, slow, slowestMs }: Interruption,
-  through: string,
+  route: string,
 ): string =>
   recoveredMs === undefined
-    ? `  ${through}: has not recovered`
-    : `  ${through}: recovered after ${(recoveredMs / 1_000).toFixed(1)} s; ${rejected} rejected, ${withoutResponse} without a response, ${slow} slow; slowest ${slowestMs} ms`;
+    ? `  ${route}: has not recovered`
+    : `  ${route}: recovered after ${(recoveredMs / 1_000).toFixed(1)} s; ${rejected} rejected, ${withoutResponse} without a response, ${slow} slow; slowest ${slowestMs} ms`;
 const print = ({ name, proxy, hosts }: FailureResult): void =>
   console.log([name, describe(proxy, 'HAProxy'), describe(hosts, 'several hosts')].join('\n'));
 
 console.log(readVersions());
 const { lost, duplicated, undelivered, inconsistent, wrong, ...report } = await runFailures({
   players: Number(values.players),
-  next(passed) {
-    const name = queue.shift() ?? (passed < minutes ? pickAny() : undefined);
+  next(elapsedMinutes) {
+    const name = queue.shift() ?? (elapsedMinutes < minutes ? pickAny() : undefined);
     return name && failures[name];
   },
   onFailure: print,
 });
 const { decisions, events, rewards } = report;
 console.log(`acknowledged: ${decisions} decisions, ${events} events, ${rewards} rewards`);
-for (const [what, list] of Object.entries({ lost, duplicated, undelivered, inconsistent, wrong })) {
-  console.log(`${what}: ${list.length} ${list.slice(0, 5).join(' | ')}`);
+for (const [label, list] of Object.entries({
+  lost,
+  duplicated,
+  undelivered,
+  inconsistent,
+  wrong,
+})) {
+  console.log(`${label}: ${list.length} ${list.slice(0, 5).join(' | ')}`);
   if (list.length > 0) process.exitCode = 1;
 }
-const stuck = report.failures.filter(
+const unrecoveredFailures = report.failures.filter(
   ({ proxy, hosts }) => proxy.recoveredMs === undefined || hosts.recoveredMs === undefined,
 );
-if (stuck.length > 0) process.exitCode = 1;
+if (unrecoveredFailures.length > 0) process.exitCode = 1;

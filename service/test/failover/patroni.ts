@@ -45,7 +45,7 @@ export interface Node {
 
 export interface Members {
   primary: Node;
-  synchronous: Node;
+  synchronousStandby: Node;
 }
 
 /** Long, because a node that rejoins copies the data that it missed, which takes half a minute on a busy machine. */
@@ -140,18 +140,18 @@ export async function startPatroni(): Promise<PatroniCluster> {
       ),
     });
 
-  const postmasterOf = ({ name }: Node): number | undefined => {
+  const readPostmasterPid = ({ name }: Node): number | undefined => {
     const file = join(folder, name, 'postmaster.pid');
     return existsSync(file) ? Number(readFileSync(file, 'utf8').split('\n')[0]) : undefined;
   };
   const signal: PatroniCluster['signal'] = (node, name, scope) => {
-    const postmaster = postmasterOf(node);
+    const postmaster = readPostmasterPid(node);
     const patroni = running.get(node.name)?.pid;
-    const patroniTree = patroni === undefined ? [] : [patroni, ...descendantsOf(patroni)];
+    const patroniTree = patroni === undefined ? [] : [patroni, ...listDescendants(patroni)];
     // Signaled in this order, because Patroni restarts PostgreSQL, and the postmaster restarts its child processes.
     const pids = [
       ...(scope === 'machine' ? patroniTree.filter((pid) => pid !== postmaster) : []),
-      ...(postmaster === undefined ? [] : [postmaster, ...descendantsOf(postmaster)]),
+      ...(postmaster === undefined ? [] : [postmaster, ...listDescendants(postmaster)]),
     ];
     for (const pid of new Set(pids)) send(pid, name);
   };
@@ -196,10 +196,10 @@ export async function startPatroni(): Promise<PatroniCluster> {
     },
     signal,
     start,
-    async switchOver({ primary, synchronous }) {
+    async switchOver({ primary, synchronousStandby }) {
       const response = await api(primary, '/switchover', {
         leader: primary.name,
-        candidate: synchronous.name,
+        candidate: synchronousStandby.name,
       });
       if (!response.ok) throw new Error(`switchover: ${response.status} ${await response.text()}`);
     },
@@ -244,14 +244,14 @@ function findMembers(text: string, nodes: readonly Node[]): Members | undefined 
     const member = members.find((each) => each.role === role);
     return nodes.find(({ name }) => name === member?.name);
   };
-  const [primary, synchronous] = [find('leader'), find('sync_standby')];
+  const [primary, synchronousStandby] = [find('leader'), find('sync_standby')];
   const isHealthy = members.length === nodes.length && members.every(isUp);
-  return isHealthy && primary && synchronous ? { primary, synchronous } : undefined;
+  return isHealthy && primary && synchronousStandby ? { primary, synchronousStandby } : undefined;
 }
 
-function descendantsOf(pid: number): number[] {
+function listDescendants(pid: number): number[] {
   try {
-    return childrenOf(pid).flatMap((child) => [child, ...descendantsOf(child)]);
+    return childrenOf(pid).flatMap((child) => [child, ...listDescendants(child)]);
   } catch {
     return []; // the process has exited
   }

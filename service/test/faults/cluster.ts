@@ -20,7 +20,7 @@ export interface Cluster {
   /** The clock that all processes share until one is replaced. */
   clock: Clock;
   /** Advances the clock of every process. */
-  moveClock(by: ClockMove): Promise<void>;
+  moveClock(move: ClockMove): Promise<void>;
   stop(): Promise<(number | null)[]>;
 }
 
@@ -76,8 +76,8 @@ export async function startCluster({
     keys: service(0).keys,
     service,
     clock: service(0).clock,
-    async moveClock(by) {
-      await Promise.all(services.map((each) => each.moveClock(by)));
+    async moveClock(move) {
+      await Promise.all(services.map((each) => each.moveClock(move)));
     },
     async replace(index, more) {
       await service(index).kill();

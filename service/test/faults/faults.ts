@@ -44,7 +44,7 @@ const killPostgres: Fault = {
 const cutConnections: Fault = {
   name: 'all connections to PostgreSQL are reset, ten times in two seconds',
   async run({ proxy }) {
-    for (let cut = 0; cut < 10; cut += 1) {
+    for (let round = 0; round < 10; round += 1) {
       proxy.cut();
       await sleep(200);
     }

@@ -4,7 +4,7 @@ import { faults } from './faults.ts';
 import { runFaults } from './run-faults.ts';
 
 const names = Object.keys(faults) as (keyof typeof faults)[];
-const { values, positionals: wanted } = parseArgs({
+const { values, positionals: requestedNames } = parseArgs({
   options: { help: { type: 'boolean', default: false } },
   allowPositionals: true,
 });
@@ -15,13 +15,13 @@ Injects each fault, or those named, under load on a private PostgreSQL; compares
 with what was acknowledged. Faults: ${names.join(', ')}.`);
   process.exit();
 }
-const unknown = wanted.find((name) => !names.some((known) => known === name));
+const unknown = requestedNames.find((name) => !names.some((knownName) => knownName === name));
 if (unknown !== undefined)
   throw new Error(`Unknown fault: ${unknown}. Expected one of ${names.join(', ')}.`);
 const report = await runFaults({
   players: 64,
   faults: names
-    .filter((name) => wanted.length === 0 || wanted.includes(name))
+    .filter((name) => requestedNames.length === 0 || requestedNames.includes(name))
     .map((name) => faults[name]),
   onFault: (text) => console.log(text),
 });
@@ -31,14 +31,14 @@ if (report === undefined) {
 } else {
   const { lost, duplicated, undelivered, inconsistent, wrong, ...counts } = report;
   console.log(counts);
-  for (const [what, list] of Object.entries({
+  for (const [label, list] of Object.entries({
     lost,
     duplicated,
     undelivered,
     inconsistent,
     wrong,
   })) {
-    console.log(`${what}: ${list.length} ${list.slice(0, 5).join(' | ')}`);
+    console.log(`${label}: ${list.length} ${list.slice(0, 5).join(' | ')}`);
     if (list.length > 0) process.exitCode = 1;
   }
 }

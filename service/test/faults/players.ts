@@ -46,7 +46,7 @@ export function startPlayers({ urls, key, count, retryForMs = 60_000 }: Options)
   };
   const wrong: string[] = [];
   let rejections = 0;
-  let stopping = false;
+  let isStopping = false;
   let listeners: (() => void)[] = [];
 
   const post = async <T>(path: string, body: object): Promise<T> => {
@@ -88,16 +88,16 @@ export function startPlayers({ urls, key, count, retryForMs = 60_000 }: Options)
     });
     await report(decision, [event('start')]);
     await sleep(watchMs);
-    const seen = event('impression', { visible: { ratio: 1, ms: 1_000 } });
+    const impression = event('impression', { visible: { ratio: 1, ms: 1_000 } });
     const complete = event('complete', { watched_ms: 5_000 });
-    if (!(await report(decision, [seen, complete]))) return;
+    if (!(await report(decision, [impression, complete]))) return;
     acknowledged.rewards.add(decision.id);
     for (const listener of listeners) listener();
   };
   const play = async (index: number): Promise<void> => {
     // Staggered, so that at any time there are players at every stage of an ad.
     await sleep((index / count) * watchMs);
-    while (!stopping) await watchOne().catch((error: unknown) => wrong.push(String(error)));
+    while (!isStopping) await watchOne().catch((error: unknown) => wrong.push(String(error)));
   };
   const all = Array.from({ length: count }, (_, index) => play(index));
 
@@ -106,17 +106,18 @@ export function startPlayers({ urls, key, count, retryForMs = 60_000 }: Options)
     wrong,
     rejected: () => rejections,
     async progress(rewards) {
-      const before = new Set(acknowledged.decisions);
-      const since = () => [...acknowledged.rewards].filter((id) => !before.has(id)).length;
+      const earlierDecisions = new Set(acknowledged.decisions);
+      const countNewRewards = () =>
+        [...acknowledged.rewards].filter((id) => !earlierDecisions.has(id)).length;
       await new Promise<void>((resolve) => {
         listeners.push(() => {
-          if (since() >= rewards) resolve();
+          if (countNewRewards() >= rewards) resolve();
         });
       });
       listeners = [];
     },
     async stop() {
-      stopping = true;
+      isStopping = true;
       await Promise.all(all);
       await agent.destroy();
     },

@@ -73,11 +73,11 @@ export async function runFaults({
     onFault?.(`Before: ${describe(players)}`);
     const skipped: string[] = [];
     for (const fault of faults) {
-      const before = players.rejected();
+      const rejectedBefore = players.rejected();
       const reason = await fault.run({ cluster, postgres, proxy, smallDisk: disk !== undefined });
       if (reason !== undefined) skipped.push(`${fault.name}: ${reason}`);
       if (!backToBack) await players.progress(recoveryRewards);
-      const outcome = reason ?? `${players.rejected() - before} rejected`;
+      const outcome = reason ?? `${players.rejected() - rejectedBefore} rejected`;
       onFault?.(`${fault.name}: ${outcome}; ${describe(players)}`);
     }
     if (backToBack) await players.progress(recoveryRewards);

@@ -17,7 +17,7 @@ export interface TcpProxy {
 /** Starts a proxy for a port on this machine. */
 export async function startTcpProxy(targetPort: number): Promise<TcpProxy> {
   const pairs = new Set<[Socket, Socket]>();
-  let stalled = false;
+  let isStalled = false;
   let delayMs = 0;
   const server = createServer((client) => {
     const target = connect(targetPort, '127.0.0.1');
@@ -28,10 +28,10 @@ export async function startTcpProxy(targetPort: number): Promise<TcpProxy> {
       for (const socket of pair) socket.destroy();
     };
     for (const socket of pair) socket.on('close', end).on('error', end);
-    // Dropped bytes are lost, so a stalled connection is unusable afterwards.
-    client.on('data', (chunk) => void (stalled || target.write(chunk)));
+    // Dropped bytes are lost, so a stalled connection is unusable afterward.
+    client.on('data', (chunk) => void (isStalled || target.write(chunk)));
     target.on('data', (chunk) => {
-      if (stalled) return;
+      if (isStalled) return;
       if (delayMs === 0) client.write(chunk);
       else setTimeout(() => client.writable && client.write(chunk), delayMs);
     });
@@ -44,13 +44,13 @@ export async function startTcpProxy(targetPort: number): Promise<TcpProxy> {
     port: (server.address() as AddressInfo).port,
     cut,
     stall() {
-      stalled = true;
+      isStalled = true;
     },
     delay(ms) {
       delayMs = ms;
     },
     heal() {
-      stalled = false;
+      isStalled = false;
       delayMs = 0;
     },
     async close() {

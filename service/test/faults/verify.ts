@@ -30,21 +30,21 @@ export async function verify(
       `SELECT decision_id || '/' || id AS id FROM recorded_events`,
     );
     const states = new Map(decisions.map(({ id, reward_state }) => [id, reward_state]));
-    const stored = new Set(events.map(({ id }) => id));
-    const earned = [...states].filter(([, state]) => state === 'earned').map(([id]) => id);
-    const delivered = readDelivered(received);
+    const storedIds = new Set(events.map(({ id }) => id));
+    const earnedIds = [...states].filter(([, state]) => state === 'earned').map(([id]) => id);
+    const deliveredEvents = readDelivered(received);
     return {
       lost: [
         ...[...acknowledged.decisions].filter((id) => !states.has(id)),
-        ...[...acknowledged.events].filter((id) => !stored.has(id)),
+        ...[...acknowledged.events].filter((id) => !storedIds.has(id)),
         ...[...acknowledged.rewards].filter((id) => states.get(id) !== 'earned'),
       ],
-      duplicated: [...delivered].filter(([, ids]) => ids.size > 1).map(([id]) => id),
-      undelivered: earned.filter((id) => !delivered.has(id)),
+      duplicated: [...deliveredEvents].filter(([, ids]) => ids.size > 1).map(([id]) => id),
+      undelivered: earnedIds.filter((id) => !deliveredEvents.has(id)),
       inconsistent: [
         ...received.filter((each) => !hasBody(each)).map(describe),
         ...(await compareCount(database, ['filled', 'no_fill', 'blocked'], decisions.length)),
-        ...(await compareCount(database, ['rewards_earned'], earned.length)),
+        ...(await compareCount(database, ['rewards_earned'], earnedIds.length)),
       ],
     };
   } finally {
@@ -58,12 +58,15 @@ const describe = ({ headers }: Received): string =>
 
 /** Returns the webhook event ids by decision. An event may be delivered twice, but a decision must have only one. */
 function readDelivered(received: readonly Received[]): Map<string, Set<string>> {
-  const delivered = new Map<string, Set<string>>();
+  const deliveredEvents = new Map<string, Set<string>>();
   for (const { body } of received.filter(hasBody)) {
     const { id, data } = JSON.parse(body) as { id: string; data: { decision_id: string } };
-    delivered.set(data.decision_id, (delivered.get(data.decision_id) ?? new Set()).add(id));
+    deliveredEvents.set(
+      data.decision_id,
+      (deliveredEvents.get(data.decision_id) ?? new Set()).add(id),
+    );
   }
-  return delivered;
+  return deliveredEvents;
 }
 
 async function compareCount(

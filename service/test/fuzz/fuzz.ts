@@ -4,7 +4,7 @@ import { Ajv, type ValidateFunction } from 'ajv';
 import addFormats from 'ajv-formats';
 import type { InProcessService } from '../in-process.ts';
 import { createObjects } from './objects.ts';
-import { type OpenApi, type Operation, operationsOf, readOpenApi } from './operations.ts';
+import { type OpenApi, type Operation, listOperations, readOpenApi } from './operations.ts';
 import { createSampler, type Sampler } from './sample.ts';
 import { mutate } from './mutate.ts';
 
@@ -32,7 +32,7 @@ export async function fuzz(
   options: FuzzOptions,
 ): Promise<{ findings: Finding[]; statuses: Map<number, number> }> {
   const document = await readOpenApi(running.url);
-  const operations = operationsOf(document);
+  const operations = listOperations(document);
   const sampler = createSampler(document.components.schemas);
   const findProblem = createResponseCheck(document);
   const ids = await createObjects(running);

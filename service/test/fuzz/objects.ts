@@ -9,7 +9,7 @@ export async function createObjects(running: InProcessService): Promise<Record<s
     if (response.status >= 300) throw new Error(`${path}: ${JSON.stringify(response.body)}`);
     return response.body.id;
   };
-  const first = async (path: string): Promise<string> => {
+  const readFirstId = async (path: string): Promise<string> => {
     const { body } = await client.call<{ data: { id: string }[] }>('GET', path, client.secret);
     return body.data[0]?.id ?? '';
   };
@@ -17,11 +17,11 @@ export async function createObjects(running: InProcessService): Promise<Record<s
   const webhook = { url: 'https://receiver.example/', events: ['decision.served'] };
   const webhookId = await post('/v1/webhooks', webhook);
   return {
-    placements: await first('/v1/placements'),
-    sources: await first('/v1/sources'),
-    advertisers: await first('/v1/advertisers'),
-    creatives: await first('/v1/creatives'),
-    'house-ads': await first('/v1/house-ads'),
+    placements: await readFirstId('/v1/placements'),
+    sources: await readFirstId('/v1/sources'),
+    advertisers: await readFirstId('/v1/advertisers'),
+    creatives: await readFirstId('/v1/creatives'),
+    'house-ads': await readFirstId('/v1/house-ads'),
     policies: await post('/v1/policies', policy),
     'kill-switches': await post('/v1/kill-switches', {
       scope: 'placement',

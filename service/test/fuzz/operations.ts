@@ -35,7 +35,7 @@ export async function readOpenApi(url: string): Promise<OpenApi> {
   return (await (await fetch(`${url}/openapi.json`)).json()) as OpenApi;
 }
 
-export function operationsOf({ paths }: OpenApi): Operation[] {
+export function listOperations({ paths }: OpenApi): Operation[] {
   return Object.entries(paths).flatMap(([path, methods]) =>
     Object.entries(methods).map(([method, raw]): Operation => {
       const body = raw.requestBody?.content['application/json']?.schema;

@@ -45,9 +45,9 @@ const formats: Record<string, string> = {
 export function createSampler(components: Record<string, Schema>): Sampler {
   const resolve = (schema: Schema): Schema => {
     const name = schema.$ref?.split('/').at(-1);
-    const resolved = name === undefined ? schema : components[name];
-    if (!resolved) throw new Error(`The OpenAPI document has no schema ${schema.$ref}.`);
-    return resolved;
+    const resolvedSchema = name === undefined ? schema : components[name];
+    if (!resolvedSchema) throw new Error(`The OpenAPI document has no schema ${schema.$ref}.`);
+    return resolvedSchema;
   };
   const sampleText = ({ pattern, format }: Schema): string => {
     if (format !== undefined) return formats[format] ?? 'text';
@@ -74,9 +74,9 @@ export function createSampler(components: Record<string, Schema>): Sampler {
       }
       case 'integer':
       case 'number': {
-        const low = schema.minimum ?? (schema.exclusiveMinimum ?? 0) + 1;
-        const high = Math.min(schema.maximum ?? low + 1_000, low + 100_000);
-        return low + Math.floor((random?.() ?? 0) * (high - low + 1));
+        const lowerBound = schema.minimum ?? (schema.exclusiveMinimum ?? 0) + 1;
+        const upperBound = Math.min(schema.maximum ?? lowerBound + 1_000, lowerBound + 100_000);
+        return lowerBound + Math.floor((random?.() ?? 0) * (upperBound - lowerBound + 1));
       }
       case 'boolean':
         return (random?.() ?? 0) < 0.5;
@@ -89,8 +89,8 @@ export function createSampler(components: Record<string, Schema>): Sampler {
   const sampleObject = (schema: Schema, random?: () => number): object => {
     const { properties = {}, required = [], minProperties = 0 } = schema;
     const optional = Object.keys(properties).filter((name) => !required.includes(name));
-    const chosen = random ? optional.filter(() => random() < 0.4) : [];
-    const names = [...required, ...chosen];
+    const chosenNames = random ? optional.filter(() => random() < 0.4) : [];
+    const names = [...required, ...chosenNames];
     const spare = optional.at(-1);
     if (names.length < minProperties && spare !== undefined) names.push(spare);
     return Object.fromEntries(names.map((name) => [name, sample(properties[name] ?? {}, random)]));

@@ -181,17 +181,20 @@ test('a decision does not exist in the other environment', async () => {
 });
 
 test('a publishable key reads a decision only with its decision token', async () => {
-  const [own, other] = [await client.decideImage('mine'), await client.decideImage('other')];
+  const [ownDecision, otherDecision] = [
+    await client.decideImage('mine'),
+    await client.decideImage('other'),
+  ];
   const read = (token?: string) =>
     client.call<Problem>(
       'GET',
-      `/v1/decisions/${own.id}`,
+      `/v1/decisions/${ownDecision.id}`,
       client.publishable,
       undefined,
       token === undefined ? {} : { 'decision-token': token },
     );
-  expect((await read(own.token)).status).toBe(200);
-  for (const token of [undefined, other.token, `${own.token}x`]) {
+  expect((await read(ownDecision.token)).status).toBe(200);
+  for (const token of [undefined, otherDecision.token, `${ownDecision.token}x`]) {
     expect((await read(token)).body.code).toBe('token_invalid');
   }
 });

@@ -67,12 +67,12 @@ test.skipIf(!hasPostgres)(
       'decision_demand_20260928',
       'tracker_requests_20260928',
     ];
-    const first = launch(['archive', '--before', '2026-10-05'], env);
-    await first.line(/^1 of 8: decisions_20260914\.jsonl\.gz, 1500 rows$/);
-    await first.interrupt();
-    const resumed = await archive();
-    expect(resumed.map(({ file }) => file)).toEqual(names.map((name) => `${name}.jsonl.gz`));
-    expect(resumed[0]?.written).toBe(false);
+    const interruptedArchive = launch(['archive', '--before', '2026-10-05'], env);
+    await interruptedArchive.line(/^1 of 8: decisions_20260914\.jsonl\.gz, 1500 rows$/);
+    await interruptedArchive.interrupt();
+    const resumedArchive = await archive();
+    expect(resumedArchive.map(({ file }) => file)).toEqual(names.map((name) => `${name}.jsonl.gz`));
+    expect(resumedArchive[0]?.written).toBe(false);
     expect(readdirSync(folder).toSorted()).toEqual(
       names.flatMap((name) => [`${name}.json`, `${name}.jsonl.gz`]).toSorted(),
     );
@@ -114,8 +114,8 @@ test.skipIf(!hasPostgres)(
       dropped: ['ad_events_20260914', 'timelines_20260914'],
       kept: ['decisions_20260914'],
     });
-    const repaired = await archive();
-    expect(repaired.map(({ file, written }) => [file.split('.')[0], written])).toEqual([
+    const repairedArchive = await archive();
+    expect(repairedArchive.map(({ file, written }) => [file.split('.')[0], written])).toEqual([
       ['decisions_20260914', true],
       ['decisions_20260928', false],
       ['ad_events_20260928', true],

@@ -6,7 +6,7 @@ import { makeKeyText } from '../../src/key/key-text.ts';
 import { systemClock } from '../../src/platform/clock.ts';
 import { incrementConfigVersion } from '../../src/resource/resource-store.ts';
 import { createObjects } from '../fuzz/objects.ts';
-import { type OpenApi, type Operation, operationsOf, readOpenApi } from '../fuzz/operations.ts';
+import { type OpenApi, type Operation, listOperations, readOpenApi } from '../fuzz/operations.ts';
 import { createSampler, type Sampler } from '../fuzz/sample.ts';
 import { type InProcessService, startInProcess } from '../in-process.ts';
 import { type Client, createClient } from './client.ts';
@@ -22,7 +22,7 @@ beforeAll(async () => {
   running = await startInProcess({ RATE_LIMITS: 'off' });
   client = createClient(running);
   document = await readOpenApi(running.url);
-  operations = operationsOf(document);
+  operations = listOperations(document);
   sampler = createSampler(document.components.schemas);
   ids = await createObjects(running);
   otherAccountKeys = await makeAccount();
@@ -61,20 +61,20 @@ async function expectRejections(
   code: string,
   isSelected: (operation: Operation) => boolean = () => true,
 ): Promise<void> {
-  const chosen = operations.filter(
+  const selectedOperations = operations.filter(
     (operation) => operation.keys.length > 0 && isSelected(operation),
   );
-  expect(chosen.length).toBeGreaterThan(0);
+  expect(selectedOperations.length).toBeGreaterThan(0);
   const responses: unknown[] = [];
-  for (const operation of chosen) {
+  for (const operation of selectedOperations) {
     const response = await send(operation, key(operation));
     responses.push([operation.id, response.status, response.body?.code]);
   }
-  expect(responses).toEqual(chosen.map(({ id }) => [id, status, code]));
+  expect(responses).toEqual(selectedOperations.map(({ id }) => [id, status, code]));
 }
 
 /** The kind of key that an operation requires. */
-const kindOf = ({ keys }: Operation) => (keys.includes('secret') ? 'secret' : 'publishable');
+const requiredKind = ({ keys }: Operation) => (keys.includes('secret') ? 'secret' : 'publishable');
 const mistype = (key: string) => key.slice(0, -1) + (key.endsWith('a') ? 'b' : 'a');
 
 test('the OpenAPI document is valid, and every operation of /v1 requires a key', async () => {
@@ -92,11 +92,11 @@ test('every operation rejects text that is not a key', () =>
   expectRejections(() => 'hello', 401, 'key_malformed'));
 
 test('every operation rejects a mistyped key', () =>
-  expectRejections((operation) => mistype(client[kindOf(operation)]), 401, 'key_malformed'));
+  expectRejections((operation) => mistype(client[requiredKind(operation)]), 401, 'key_malformed'));
 
 test('every operation rejects an unknown key', () =>
   expectRejections(
-    (operation) => makeKeyText(kindOf(operation) === 'secret' ? 'sk' : 'pk', 'sandbox'),
+    (operation) => makeKeyText(requiredKind(operation) === 'secret' ? 'sk' : 'pk', 'sandbox'),
     401,
     'key_unknown',
   ));
@@ -112,15 +112,25 @@ test('every operation rejects a revoked key', async () => {
     await client.call('DELETE', `/v1/keys/${body.id}`, client.secret);
     return body.key;
   };
-  const revoked = { secret: await make('secret'), publishable: await make('publishable') };
-  await expectRejections((operation) => revoked[kindOf(operation)], 401, 'key_revoked');
+  const revokedKeys = { secret: await make('secret'), publishable: await make('publishable') };
+  await expectRejections((operation) => revokedKeys[requiredKind(operation)], 401, 'key_revoked');
 });
 
 test('an operation for one kind of key rejects the other kind', async () => {
-  const requiring = (kind: 'secret' | 'publishable') => (operation: Operation) =>
+  const requiresKind = (kind: 'secret' | 'publishable') => (operation: Operation) =>
     operation.keys.length === 1 && operation.keys[0] === kind;
-  await expectRejections(() => client.publishable, 403, 'key_not_permitted', requiring('secret'));
-  await expectRejections(() => client.secret, 403, 'key_not_permitted', requiring('publishable'));
+  await expectRejections(
+    () => client.publishable,
+    403,
+    'key_not_permitted',
+    requiresKind('secret'),
+  );
+  await expectRejections(
+    () => client.secret,
+    403,
+    'key_not_permitted',
+    requiresKind('publishable'),
+  );
 });
 
 test('no operation finds an object in another environment or account', async () => {

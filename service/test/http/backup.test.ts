@@ -13,7 +13,7 @@ const guide = readFileSync(new URL('../../../docs/backup.md', import.meta.url), 
 const main = new URL('../../dist/main.js', import.meta.url).pathname;
 
 /** Returns the commands in the guide that follow the comment `# title`. */
-function commandsOf(title: string): string {
+function readCommands(title: string): string {
   const [, commands] =
     new RegExp(`\`\`\`sh\\n# ${title}[^\\n]*\\n([^\`]+)\`\`\``).exec(guide) ?? [];
   if (commands === undefined) throw new Error(`The guide has no commands for ${title}.`);
@@ -49,26 +49,26 @@ test('the commands in the guide back up a running service and restore it elsewhe
       env: { PATH: process.env['PATH'], TRUEWARD_DATA_DIR: folder, PORT: '1', ...urls },
     });
 
-  const first = await startInProcess(
+  const sourceService = await startInProcess(
     { DATABASE_URL: urls.DATABASE_URL },
     { dataDirectory: folder },
   );
-  const before = createClient(first);
-  const decision = await before.decideImage('before the backup');
-  await before.begin(decision);
-  sh(commandsOf('back up'));
-  await first.stop();
-  expect(sh(commandsOf('restore'))).toMatch(/ok .*the master key decrypts the secrets/);
+  const sourceClient = createClient(sourceService);
+  const decision = await sourceClient.decideImage('before the backup');
+  await sourceClient.begin(decision);
+  sh(readCommands('back up'));
+  await sourceService.stop();
+  expect(sh(readCommands('restore'))).toMatch(/ok .*the master key decrypts the secrets/);
 
-  const second = await startInProcess(
+  const restoredService = await startInProcess(
     { DATABASE_URL: urls.NEW_DATABASE_URL },
     { dataDirectory: folder },
   );
-  expect(second.keys).toEqual(first.keys);
-  const after = createClient(second);
+  expect(restoredService.keys).toEqual(sourceService.keys);
+  const restoredClient = createClient(restoredService);
   const path = `/v1/decisions/${decision.id}`;
-  const { status } = await after.call<RewardStatus>('GET', path, after.secret);
+  const { status } = await restoredClient.call<RewardStatus>('GET', path, restoredClient.secret);
   expect(status).toBe(200);
-  await second.stop();
+  await restoredService.stop();
   rmSync(folder, { recursive: true, force: true });
 });

@@ -6,15 +6,15 @@ test.skipIf(!hasPostgres)(
   'a connection that breaks between two statements of a transaction crashes neither the process nor the pool',
   async () => {
     let onError: (error: Error) => void = () => undefined;
-    const broke = new Promise<Error>((resolve) => (onError = resolve));
+    const connectionError = new Promise<Error>((resolve) => (onError = resolve));
     const database = openPostgres(await createPostgresDatabase(), (error) => onError(error));
-    const broken = database.transaction(async (queries) => {
+    const transaction = database.transaction(async (queries) => {
       const [row] = await queries.query<{ pid: number }>('SELECT pg_backend_pid() AS pid');
       await database.query('SELECT pg_terminate_backend($1)', [row?.pid]);
-      await broke;
+      await connectionError;
       await queries.query('SELECT 1');
     });
-    await expect(broken).rejects.toThrow(/terminat|not queryable|connection/i);
+    await expect(transaction).rejects.toThrow(/terminat|not queryable|connection/i);
     expect(await database.query('SELECT 1 AS one')).toEqual([{ one: 1 }]);
     await database.close();
   },

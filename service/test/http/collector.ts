@@ -65,11 +65,11 @@ function readSpans({ resourceSpans }: SentTraces): CollectedSpan[] {
       .flatMap(({ spans }) => spans)
       .map((span) => ({
         ...span,
-        attributes: valuesOf(span.attributes),
-        resource: valuesOf(resource.attributes),
+        attributes: readAttributes(span.attributes),
+        resource: readAttributes(resource.attributes),
       })),
   );
 }
 
-const valuesOf = (attributes: readonly SentAttribute[]): Record<string, unknown> =>
+const readAttributes = (attributes: readonly SentAttribute[]): Record<string, unknown> =>
   Object.fromEntries(attributes.map(({ key, value }) => [key, Object.values(value)[0]]));

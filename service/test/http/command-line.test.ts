@@ -75,11 +75,11 @@ test('after a rotation, the new key signs receipts and the old one still verifie
     await service.stop();
     return keys.map(({ kid }) => kid);
   };
-  const before = await readKids();
+  const kidsBefore = await readKids();
   const { out } = await runInProcess(['receipt-keys', 'rotate'], env);
   const { kids } = JSON.parse(out) as { kids: string[] };
-  expect(before).toHaveLength(1);
-  expect(kids).toEqual([expect.not.stringContaining(before[0] ?? ''), before[0]]);
+  expect(kidsBefore).toHaveLength(1);
+  expect(kids).toEqual([expect.not.stringContaining(kidsBefore[0] ?? ''), kidsBefore[0]]);
   expect(await readKids()).toEqual(kids);
 });
 
@@ -132,10 +132,10 @@ test('the first key creates the account; listing, rolling and revoking keys work
 test('an export can be imported elsewhere; a truncated file or a different master key is rejected', async () => {
   env = { ...env, ...(await ownDatabase()) };
   const first = await start();
-  const before = createClient(first);
-  const decision = await before.decideImage('traveller');
-  await before.begin(decision);
-  const placements = await before.call('GET', '/v1/placements', before.secret);
+  const sourceClient = createClient(first);
+  const decision = await sourceClient.decideImage('traveler');
+  await sourceClient.begin(decision);
+  const placements = await sourceClient.call('GET', '/v1/placements', sourceClient.secret);
   await first.stop();
   const file = join(folder, 'all.jsonl');
   const exported = await runInProcess(['export', '--out', file], env);
@@ -143,7 +143,7 @@ test('an export can be imported elsewhere; a truncated file or a different maste
     code: 0,
     err: expect.stringMatching(/Exported \d+ rows/) as string,
   });
-  const [said = ''] = /Exported \d+ rows/.exec(exported.err) ?? [];
+  const [reportedCount = ''] = /Exported \d+ rows/.exec(exported.err) ?? [];
   expect((await runInProcess(['export', '--out', file], env)).code).toBe(1);
 
   const targetFolder = mkdtempSync(join(tmpdir(), 'trueward-'));
@@ -152,15 +152,15 @@ test('an export can be imported elsewhere; a truncated file or a different maste
     'master key does not decrypt',
   );
   copyFileSync(join(folder, 'master.key'), join(targetFolder, 'master.key'));
-  const cut = join(folder, 'cut.jsonl');
-  writeFileSync(cut, readFileSync(file, 'utf8').split('\n').slice(0, -5).join('\n'));
-  expect(await runInProcess(['import', cut], targetEnv)).toMatchObject({
+  const truncatedFile = join(folder, 'cut.jsonl');
+  writeFileSync(truncatedFile, readFileSync(file, 'utf8').split('\n').slice(0, -5).join('\n'));
+  expect(await runInProcess(['import', truncatedFile], targetEnv)).toMatchObject({
     code: 1,
     err: expect.stringContaining('The file is truncated') as string,
   });
   expect(await runInProcess(['import', file], targetEnv)).toMatchObject({
     code: 0,
-    err: expect.stringContaining(said.replace('Exported', 'Imported')) as string,
+    err: expect.stringContaining(reportedCount.replace('Exported', 'Imported')) as string,
   });
   expect((await runInProcess(['import', file], targetEnv)).err).toContain(
     'The database is not empty',
@@ -168,11 +168,16 @@ test('an export can be imported elsewhere; a truncated file or a different maste
 
   copyFileSync(join(folder, 'development.json'), join(targetFolder, 'development.json'));
   const second = await start(targetEnv);
-  const after = createClient(second);
+  const targetClient = createClient(second);
   expect(
-    (await after.call<{ data: Placement[] }>('GET', '/v1/placements', after.secret)).body,
+    (await targetClient.call<{ data: Placement[] }>('GET', '/v1/placements', targetClient.secret))
+      .body,
   ).toEqual(placements.body);
-  const read = await after.call<RewardStatus>('GET', `/v1/decisions/${decision.id}`, after.secret);
+  const read = await targetClient.call<RewardStatus>(
+    'GET',
+    `/v1/decisions/${decision.id}`,
+    targetClient.secret,
+  );
   expect(read.status).toBe(200);
   await second.stop();
   rmSync(targetFolder, { recursive: true, force: true });
@@ -184,12 +189,15 @@ test('listen forwards each event once, signed with the secret that it printed', 
   const receiver = await startReceiver((index) => (index === 0 ? 500 : 204));
   const path = '/v1/kill-switches';
   const lobby = { scope: 'placement', target_id: 'lobby', state: 'on' };
-  const { body: made } = await client.call<KillSwitch>('POST', path, client.secret, lobby);
+  const { body: createdSwitch } = await client.call<KillSwitch>('POST', path, client.secret, lobby);
   const setState = (state: string) =>
-    client.call('PATCH', `${path}/${made.id}`, client.secret, { state });
+    client.call('PATCH', `${path}/${createdSwitch.id}`, client.secret, { state });
   const args = ['listen', '--forward-to', receiver.url, '--service', service.url];
-  const wrong = await runInProcess(args, { ...env, TRUEWARD_SECRET_KEY: service.keys.live.secret });
-  expect([wrong.code, wrong.err]).toEqual([
+  const rejectedListen = await runInProcess(args, {
+    ...env,
+    TRUEWARD_SECRET_KEY: service.keys.live.secret,
+  });
+  expect([rejectedListen.code, rejectedListen.err]).toEqual([
     2,
     expect.stringContaining('expected a secret sandbox'),
   ]);
@@ -203,8 +211,8 @@ test('listen forwards each event once, signed with the secret that it printed', 
     received.map(({ body, headers }) => verifyWebhook(body, headers, secret)),
   );
   expect(events).toMatchObject([
-    { type: 'kill_switch.changed', data: { kill_switch_id: made.id, state: 'off' } },
-    { type: 'kill_switch.changed', data: { kill_switch_id: made.id, state: 'on' } },
+    { type: 'kill_switch.changed', data: { kill_switch_id: createdSwitch.id, state: 'off' } },
+    { type: 'kill_switch.changed', data: { kill_switch_id: createdSwitch.id, state: 'on' } },
   ]);
   await listening.line(/kill_switch\.changed evt_\w+ → 500 in \d+ ms/);
   const ended = await listening.interrupt();
@@ -222,13 +230,13 @@ test('doctor passes a healthy installation and reports the problems of a broken 
     out: expect.stringMatching(/ok .*a service is running/) as string,
   });
   const client = createClient(service);
-  const gone = await startReceiver(() => 410);
+  const goneReceiver = await startReceiver(() => 410);
   const { body: webhook } = await client.call<{ id: string }>(
     'POST',
     '/v1/webhooks',
     client.secret,
     {
-      url: gone.url,
+      url: goneReceiver.url,
       events: ['kill_switch.changed'],
     },
   );
@@ -255,15 +263,15 @@ test('doctor passes a healthy installation and reports the problems of a broken 
     );
     ({ status } = body);
   } while (status === 'enabled');
-  await Promise.all([gone.close(), service.stop()]);
+  await Promise.all([goneReceiver.close(), service.stop()]);
 
-  const stopped = await runInProcess(['doctor'], env);
-  expect(stopped.code).toBe(1);
-  expect(stopped.out).toMatch(/ok .*the master key decrypts the secrets/);
-  expect(stopped.out).toMatch(/WARN .*no service responds/);
-  expect(stopped.out).toContain(`FAIL the webhook ${webhook.id}`);
-  expect(stopped.out).toMatch(/WARN .*Not in Germany.* never applies/);
-  expect(stopped.out).toMatch(/WARN https:\/\/localhost\/ads.txt.*Network.*public internet/);
+  const stoppedReport = await runInProcess(['doctor'], env);
+  expect(stoppedReport.code).toBe(1);
+  expect(stoppedReport.out).toMatch(/ok .*the master key decrypts the secrets/);
+  expect(stoppedReport.out).toMatch(/WARN .*no service responds/);
+  expect(stoppedReport.out).toContain(`FAIL the webhook ${webhook.id}`);
+  expect(stoppedReport.out).toMatch(/WARN .*Not in Germany.* never applies/);
+  expect(stoppedReport.out).toMatch(/WARN https:\/\/localhost\/ads.txt.*Network.*public internet/);
   const other = Buffer.alloc(32).toString('base64');
   const { code, out } = await runInProcess(['doctor'], { ...env, TRUEWARD_MASTER_KEY: other });
   expect([code, out]).toEqual([1, expect.stringContaining('FAIL The master key does not decrypt')]);
@@ -280,16 +288,19 @@ test('config prints the effective settings without secrets', async () => {
   };
   const { code, out } = await runInProcess(['config'], { ...env, ...secrets });
   expect(code).toBe(0);
-  const shown = out
+  const shownSettings = out
     .trim()
     .split('\n')
     .map((line) => JSON.parse(line) as Record<string, unknown>);
-  expect(shown).toContainEqual({ name: 'PORT', value: '0', origin: 'environment' });
-  expect(shown).toContainEqual({ name: 'DATABASE_URL', value: '…', origin: 'environment' });
-  expect(shown).toContainEqual({ name: 'DRAIN_S', value: '0', origin: 'default' });
+  expect(shownSettings).toContainEqual({ name: 'PORT', value: '0', origin: 'environment' });
+  expect(shownSettings).toContainEqual({ name: 'DATABASE_URL', value: '…', origin: 'environment' });
+  expect(shownSettings).toContainEqual({ name: 'DRAIN_S', value: '0', origin: 'default' });
   for (const secret of [...Object.values(secrets), 'hunter2']) expect(out).not.toContain(secret);
-  const wrong = await runInProcess(['config'], { ...env, PORT: 'many' });
-  expect([wrong.code, wrong.err]).toEqual([1, expect.stringContaining('PORT is "many"')]);
+  const invalidConfig = await runInProcess(['config'], { ...env, PORT: 'many' });
+  expect([invalidConfig.code, invalidConfig.err]).toEqual([
+    1,
+    expect.stringContaining('PORT is "many"'),
+  ]);
 });
 
 test('migrate creates the tables once and prints the applied migrations', async () => {
@@ -309,20 +320,20 @@ test('the first start prints a link for the first owner; users invite replaces a
     const ready = JSON.parse(await service.line(/"ready"/)) as { url: string; setup_url?: string };
     return { ...service, ...ready, browser: createPanelClient(ready.url) };
   };
-  const tokenOf = (url = '') => new URL(url).hash.replace('#/setup?token=', '');
+  const parseToken = (url = '') => new URL(url).hash.replace('#/setup?token=', '');
 
   const first = await launchService();
   expect(first.setup_url).toMatch(`${first.url}/panel/#/setup?token=`);
-  const setUp = await first.browser.setUp(tokenOf(first.setup_url), 'ada@example.com');
+  const setUp = await first.browser.setUp(parseToken(first.setup_url), 'ada@example.com');
   expect(setUp.body).toMatchObject({ user: { role: 'owner' }, account: { name: 'Main' } });
   await first.interrupt();
 
   const { out } = await runInProcess(['users', 'invite', 'Ada@example.com'], env);
-  const invited = JSON.parse(out) as { role: string; invite_url: string };
-  expect(invited.role).toBe('owner');
+  const invitation = JSON.parse(out) as { role: string; invite_url: string };
+  expect(invitation.role).toBe('owner');
   const second = await launchService();
   expect(second.setup_url).toBeUndefined();
-  const response = await second.browser.setUp(tokenOf(invited.invite_url), 'ada@example.com');
+  const response = await second.browser.setUp(parseToken(invitation.invite_url), 'ada@example.com');
   expect(response.status).toBe(200);
   await second.interrupt();
 });

@@ -12,7 +12,7 @@ import { type MediaOrigin, startMediaOrigin } from './media-origin.ts';
 const minuteMs = 60_000;
 const dayMs = 86_400_000;
 const clock = createManualClock(Date.now());
-const waiting = { timeout: 20_000 };
+const pollOptions = { timeout: 20_000 };
 let running: InProcessService;
 let client: Client;
 let origin: MediaOrigin;
@@ -66,7 +66,7 @@ interface OfferInput extends Partial<Omit<Offer, 'media'>> {
   mime?: string;
   declaredMs?: number;
 }
-const offerOf = ({ url, mime = 'video/mp4', declaredMs, ...more }: OfferInput): Offer => ({
+const createOffer = ({ url, mime = 'video/mp4', declaredMs, ...more }: OfferInput): Offer => ({
   sourceId: '',
   creativeKey: 'ad-id.org 1',
   advertiserDomain: 'meadow.example',
@@ -86,7 +86,7 @@ const offerOf = ({ url, mime = 'video/mp4', declaredMs, ...more }: OfferInput): 
 });
 
 type SourceRules = { review?: 'manual' | 'automatic'; allowed_domains?: string[] };
-const scopeOf = (environment: 'sandbox' | 'live') => ({
+const createScope = (environment: 'sandbox' | 'live') => ({
   accountId: [...new Set(accounts)][0] ?? '',
   environment,
 });
@@ -99,14 +99,14 @@ beforeAll(async () => {
 });
 const submit = (
   sourceId: string,
-  given: OfferInput,
+  input: OfferInput,
   rules: SourceRules = {},
   environment: 'sandbox' | 'live' = 'sandbox',
 ): void =>
   running.service.intake.submit(
-    scopeOf(environment),
+    createScope(environment),
     { id: sourceId, ...rules },
-    offerOf({ ...given, sourceId }),
+    createOffer({ ...input, sourceId }),
   );
 
 const readCreatives = async (sourceId: string): Promise<Creative[]> =>
@@ -120,7 +120,7 @@ const readRejections = async (sourceId: string): Promise<unknown[]> =>
     .filter(({ action }) => action === 'creative.refused')
     .map(({ after }) => after?.['reason']);
 async function waitForCreatives(sourceId: string, count = 1): Promise<Creative> {
-  await expect.poll(() => readCreatives(sourceId), waiting).toHaveLength(count);
+  await expect.poll(() => readCreatives(sourceId), pollOptions).toHaveLength(count);
   const [creative] = await readCreatives(sourceId);
   if (!creative) throw new Error('Expected a creative.');
   return creative;
@@ -129,10 +129,10 @@ const countFetches = (path: string): number =>
   origin.requests.filter((each) => each === path).length;
 const review = (id: string, status: string) => post(`/v1/creatives/${id}/review`, { status });
 const readCreative = (id: string) => get<Creative>(`/v1/creatives/${id}`);
-const nameOf = (url: string | undefined): string => new URL(url ?? '').pathname;
+const readPath = (url: string | undefined): string => new URL(url ?? '').pathname;
 const download = async (url: string | undefined): Promise<Buffer> =>
-  Buffer.from(await (await fetch(running.url + nameOf(url))).arrayBuffer());
-const videoOf = ({ media }: Creative) => {
+  Buffer.from(await (await fetch(running.url + readPath(url))).arrayBuffer());
+const readVideo = ({ media }: Creative) => {
   if (media.format !== 'video') throw new Error(`The media is ${media.format}.`);
   return media;
 };
@@ -157,7 +157,7 @@ test('an offered ad becomes a creative with our copy of its media, pending revie
     icon: { url: `${origin.url}/choices.png?cb=2`, clickTrackers: [], viewTrackers: [] },
   });
   await expect
-    .poll(async () => (await readCreatives(source)).map(({ icons }) => icons?.length), waiting)
+    .poll(async () => (await readCreatives(source)).map(({ icons }) => icons?.length), pollOptions)
     .toEqual([1]);
   const creative = await waitForCreatives(source);
   expect(creative).toMatchObject({
@@ -181,7 +181,7 @@ test('an offered ad becomes a creative with our copy of its media, pending revie
     },
     icons: [{ origin_url: `${origin.url}/choices.png` }],
   });
-  const { files, captions } = videoOf(creative);
+  const { files, captions } = readVideo(creative);
   expect(files[0]?.url).toMatch(/\/media\/[0-9a-f]{64}\.mp4$/);
   expect((await download(files[0]?.url)).equals(meadow)).toBe(true);
   expect((await download(captions?.[0]?.url)).toString()).toMatch(/^WEBVTT/);
@@ -226,7 +226,7 @@ test('the required watch time comes from the probed duration, not the declared o
   origin.serve('/short.mp4', meadow);
   submit(source, { url: '/short.mp4', declaredMs: 2_000 });
   const creative = await waitForCreatives(source);
-  expect(videoOf(creative).duration_ms).toBe(12_000);
+  expect(readVideo(creative).duration_ms).toBe(12_000);
   await review(creative.id, 'approved');
   const placement = await post<{ name: string }>('/v1/placements', {
     name: 'probed',
@@ -249,7 +249,7 @@ test('a WebM file declared as MP4 is stored as WebM', async () => {
   const source = await makeSource();
   origin.serve('/really.webm', meadowWebm);
   submit(source, { url: '/really.webm', mime: 'video/mp4' });
-  expect(videoOf(await waitForCreatives(source)).files[0]?.mime).toMatch(
+  expect(readVideo(await waitForCreatives(source)).files[0]?.mime).toMatch(
     /^video\/webm; codecs="vp0?9/,
   );
 });
@@ -320,7 +320,7 @@ test.each<[string, RegExp, Parameters<MediaOrigin['serve']>[1], Partial<OfferInp
   const path = name === 'a redirect to itself' ? '/refused-8' : `/refused-${source}`;
   origin.serve(path, response);
   submit(source, { url: path, ...more });
-  await expect.poll(() => readRejections(source), waiting).toHaveLength(1);
+  await expect.poll(() => readRejections(source), pollOptions).toHaveLength(1);
   expect((await readRejections(source))[0]).toMatch(reason);
   expect(await readCreatives(source)).toEqual([]);
 });
@@ -330,7 +330,7 @@ test('a rejected file is not fetched again for an hour, but its replacement is',
   origin.serve('/refused.mp4', '<!doctype html>');
   origin.serve('/fixed.mp4', clip);
   submit(source, { url: '/refused.mp4' });
-  await expect.poll(() => readRejections(source), waiting).toHaveLength(1);
+  await expect.poll(() => readRejections(source), pollOptions).toHaveLength(1);
   submit(source, { url: '/refused.mp4?cb=2' });
   submit(source, { url: '/fixed.mp4' });
   await waitForCreatives(source);
@@ -363,7 +363,7 @@ test('loopback URLs are fetched in development only', async () => {
         WHERE environment = 'live' AND target_id = $1`,
       [source],
     );
-  await expect.poll(reasons, waiting).toHaveLength(1);
+  await expect.poll(reasons, pollOptions).toHaveLength(1);
   expect((await reasons())[0]?.reason).toMatch(/must be an https URL/);
   expect(origin.requests.length).toBe(before);
 });
@@ -392,16 +392,16 @@ test('only advertisers on the source’s list, and their subdomains, are approve
     'not-trusted.example': 'pending_review',
   });
   // A source with manual review ignores the list.
-  const manual = await makeSource();
+  const manualSource = await makeSource();
   submit(
-    manual,
+    manualSource,
     { url: '/trusted.mp4', advertiserDomain: 'trusted.example' },
     {
       ...rules,
       review: 'manual',
     },
   );
-  expect((await waitForCreatives(manual)).review).toEqual({ status: 'pending_review' });
+  expect((await waitForCreatives(manualSource)).review).toEqual({ status: 'pending_review' });
 });
 
 test('a new icon on an approved creative needs review, a previously approved one does not', async () => {
@@ -413,16 +413,16 @@ test('a new icon on an approved creative needs review, a previously approved one
   const icon = (name: string) => ({
     icon: { url: `${origin.url}/${name}`, clickTrackers: [], viewTrackers: [] },
   });
-  const iconsOf = async (id: string) => (await readCreative(id)).icons?.length ?? 0;
+  const countIcons = async (id: string) => (await readCreative(id)).icons?.length ?? 0;
   submit(source, { url: '/icon.mp4', ...icon('icon-a.png') });
   const { id } = await waitForCreatives(source);
-  await expect.poll(() => iconsOf(id), waiting).toBe(1);
+  await expect.poll(() => countIcons(id), pollOptions).toBe(1);
   await review(id, 'approved');
   submit(source, { url: '/icon.mp4', ...icon('icon-a-elsewhere.png') });
-  await expect.poll(() => iconsOf(id), waiting).toBe(2);
+  await expect.poll(() => countIcons(id), pollOptions).toBe(2);
   expect((await readCreative(id)).review.status).toBe('approved');
   submit(source, { url: '/icon.mp4', ...icon('icon-b.png') });
-  await expect.poll(() => iconsOf(id), waiting).toBe(3);
+  await expect.poll(() => countIcons(id), pollOptions).toBe(3);
   expect((await readCreative(id)).review).toEqual({
     status: 'pending_review',
     reason_code: 'new_icon',
@@ -436,7 +436,7 @@ test('an icon that is not an image is omitted', async () => {
     url: '/meadow.mp4',
     icon: { url: `${origin.url}/icon.html`, clickTrackers: [], viewTrackers: [] },
   });
-  await expect.poll(() => readRejections(source), waiting).toHaveLength(1);
+  await expect.poll(() => readRejections(source), pollOptions).toHaveLength(1);
   expect((await readRejections(source))[0]).toMatch(/icon is text\/html/);
   expect((await waitForCreatives(source)).icons).toBeUndefined();
 });
@@ -454,7 +454,7 @@ test('a source with 200 creatives pending review adds no more', async () => {
   );
   const requests = origin.requests.length;
   submit(source, { url: '/flood.mp4', creativeKey: 'one more' });
-  await expect.poll(() => readRejections(source), waiting).toHaveLength(1);
+  await expect.poll(() => readRejections(source), pollOptions).toHaveLength(1);
   expect((await readRejections(source))[0]).toMatch(
     /200 creatives of this source are pending review/,
   );
@@ -499,7 +499,7 @@ test('a creative whose file is the same after a day stays approved', async () =>
   advanceMinute();
   clock.advance(dayMs);
   advanceMinute();
-  await expect.poll(() => readDueMs(id), waiting).toBe(clock.nowMs() + dayMs);
+  await expect.poll(() => readDueMs(id), pollOptions).toBe(clock.nowMs() + dayMs);
   expect(before).toBe(clock.nowMs());
   expect(countFetches('/same.mp4')).toBe(2);
   expect((await readCreative(id)).review.status).toBe('approved');
@@ -511,28 +511,28 @@ test('a file that changed at its origin returns the creative to review, even for
   origin.serve('/swapped.mp4', meadow);
   clock.advance(dayMs);
   advanceMinute();
-  const statusOf = async () => (await readCreative(creative.id)).review.status;
-  await expect.poll(statusOf, waiting).toBe('pending_review');
+  const readReviewStatus = async () => (await readCreative(creative.id)).review.status;
+  await expect.poll(readReviewStatus, pollOptions).toBe('pending_review');
   const after = await readCreative(creative.id);
   expect(after.review).toMatchObject({
     reason_code: 'origin_changed',
     feedback: 'The source replaced the file after it was approved.',
   });
-  expect(videoOf(after).duration_ms).toBe(12_000);
-  expect((await download(videoOf(after).files[0]?.url)).equals(meadow)).toBe(true);
+  expect(readVideo(after).duration_ms).toBe(12_000);
+  expect((await download(readVideo(after).files[0]?.url)).equals(meadow)).toBe(true);
   // The approved version is still available for comparison.
   const [entry] = await readAuditEntries(creative.id);
   expect(entry).toMatchObject({ action: 'creative.origin_changed', actor: 'service' });
   const previous = entry?.before as Creative | undefined;
-  expect(previous && videoOf(previous)).toEqual(videoOf(creative));
-  expect((await download(videoOf(creative).files[0]?.url)).equals(clip)).toBe(true);
+  expect(previous && readVideo(previous)).toEqual(readVideo(creative));
+  expect((await download(readVideo(creative).files[0]?.url)).equals(clip)).toBe(true);
 
   // After another approval, later files are compared with the new one.
   await review(creative.id, 'approved');
   clock.advance(dayMs);
   advanceMinute();
-  await expect.poll(() => readDueMs(creative.id), waiting).toBe(clock.nowMs() + dayMs);
-  expect(await statusOf()).toBe('approved');
+  await expect.poll(() => readDueMs(creative.id), pollOptions).toBe(clock.nowMs() + dayMs);
+  expect(await readReviewStatus()).toBe('approved');
   expect(countFetches('/swapped.mp4')).toBe(3);
 });
 
@@ -541,17 +541,17 @@ test('an unusable replacement file is reported once and not copied', async () =>
   origin.serve('/spoiled.mp4', '<!doctype html><script>1</script>');
   clock.advance(dayMs);
   advanceMinute();
-  const statusOf = async () => (await readCreative(creative.id)).review.status;
-  await expect.poll(statusOf, waiting).toBe('pending_review');
+  const readReviewStatus = async () => (await readCreative(creative.id)).review.status;
+  await expect.poll(readReviewStatus, pollOptions).toBe('pending_review');
   const after = await readCreative(creative.id);
   expect(after.media).toEqual(creative.media);
   expect(after.review.feedback).toMatch(/cannot be shown: The file is text\/html/);
   await review(creative.id, 'approved');
-  await expect.poll(() => readDueMs(creative.id), waiting).toBe(clock.nowMs() + dayMs);
+  await expect.poll(() => readDueMs(creative.id), pollOptions).toBe(clock.nowMs() + dayMs);
   clock.advance(dayMs);
   advanceMinute();
-  await expect.poll(() => readDueMs(creative.id), waiting).toBe(clock.nowMs() + dayMs);
-  expect(await statusOf()).toBe('approved');
+  await expect.poll(() => readDueMs(creative.id), pollOptions).toBe(clock.nowMs() + dayMs);
+  expect(await readReviewStatus()).toBe('approved');
   expect(countFetches('/spoiled.mp4')).toBe(3);
 });
 
@@ -560,7 +560,7 @@ test('our copy stays in use while its origin is unreachable', async () => {
   origin.serve('/gone.mp4', (_request, response) => response.writeHead(503).end());
   clock.advance(dayMs);
   advanceMinute();
-  await expect.poll(() => readDueMs(creative.id), waiting).toBe(clock.nowMs() + dayMs);
+  await expect.poll(() => readDueMs(creative.id), pollOptions).toBe(clock.nowMs() + dayMs);
   expect(countFetches('/gone.mp4')).toBe(2);
   expect((await readCreative(creative.id)).review.status).toBe('approved');
 });
@@ -572,13 +572,13 @@ test('a paused creative’s file is not fetched, and an archived creative’s fi
   await client.call('DELETE', `/v1/creatives/${archived.id}`, client.secret);
   clock.advance(dayMs);
   advanceMinute();
-  await expect.poll(() => readDueMs(rejected.id), waiting).toBe(clock.nowMs() + dayMs);
-  await expect.poll(() => readDueMs(archived.id), waiting).toBeUndefined();
+  await expect.poll(() => readDueMs(rejected.id), pollOptions).toBe(clock.nowMs() + dayMs);
+  await expect.poll(() => readDueMs(archived.id), pollOptions).toBeUndefined();
   expect([countFetches('/rejected.mp4'), countFetches('/archived.mp4')]).toEqual([1, 1]);
 });
 
 test('a creative that its source has not offered for 30 days is archived, unless it was rejected', async () => {
-  const [unoffered, offered, rejected] = [
+  const [unofferedCreative, offeredCreative, rejected] = [
     await approvedCreative('/unoffered.mp4'),
     await approvedCreative('/offered.mp4'),
     await approvedCreative('/unoffered-rejected.mp4'),
@@ -586,29 +586,29 @@ test('a creative that its source has not offered for 30 days is archived, unless
   await review(rejected.id, 'rejected');
   clock.advance(29 * dayMs);
   advanceMinute();
-  for (const { id } of [unoffered, offered, rejected])
-    await expect.poll(() => readDueMs(id), waiting).toBe(clock.nowMs() + dayMs);
-  running.service.intake.noteOffer(scopeOf('sandbox').accountId, offered.id);
+  for (const { id } of [unofferedCreative, offeredCreative, rejected])
+    await expect.poll(() => readDueMs(id), pollOptions).toBe(clock.nowMs() + dayMs);
+  running.service.intake.noteOffer(createScope('sandbox').accountId, offeredCreative.id);
   advanceMinute();
   const offeredAt = async () =>
     (
       await running.service.database.query<{ offered_at: Date }>(
         'SELECT offered_at FROM creative_origins WHERE creative_id = $1',
-        [offered.id],
+        [offeredCreative.id],
       )
     )[0]?.offered_at.getTime();
-  await expect.poll(offeredAt, waiting).toBe(clock.nowMs());
+  await expect.poll(offeredAt, pollOptions).toBe(clock.nowMs());
 
   clock.advance(2 * dayMs);
   advanceMinute();
-  for (const { id } of [offered, rejected])
-    await expect.poll(() => readDueMs(id), waiting).toBe(clock.nowMs() + dayMs);
-  await expect.poll(() => readDueMs(unoffered.id), waiting).toBeUndefined();
-  const statuses = [offered, rejected, unoffered].map(
+  for (const { id } of [offeredCreative, rejected])
+    await expect.poll(() => readDueMs(id), pollOptions).toBe(clock.nowMs() + dayMs);
+  await expect.poll(() => readDueMs(unofferedCreative.id), pollOptions).toBeUndefined();
+  const statuses = [offeredCreative, rejected, unofferedCreative].map(
     async ({ id }) => (await client.call('GET', `/v1/creatives/${id}`, client.secret)).status,
   );
   expect(await Promise.all(statuses)).toEqual([200, 200, 404]);
-  const [entry] = await readAuditEntries(unoffered.id);
+  const [entry] = await readAuditEntries(unofferedCreative.id);
   expect(entry).toMatchObject({ action: 'creative.archived', actor: 'service' });
 });
 

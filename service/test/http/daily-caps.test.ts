@@ -97,19 +97,19 @@ describe.skipIf(process.env['TRUEWARD_TEST_SERVER'])('a daily cap on the embedde
 
   test('is not exhausted by ads that are preloaded and rarely shown', async () => {
     const placement = await cappedPlacement(game, 10);
-    let shown = 0;
-    for (let round = 0; round < 40 && shown < 10; round += 1) {
+    let shownAds = 0;
+    for (let round = 0; round < 40 && shownAds < 10; round += 1) {
       await refresh();
       const ads = await decideConcurrently([game.client], placement, 20);
       // One in five ads is shown, and the others expire.
       for (const ad of ads.filter((_, index) => index % 5 === 0)) {
         await game.watch(ad);
-        shown += 1;
+        shownAds += 1;
       }
       game.advance(601_000);
     }
-    expect(shown).toBeGreaterThanOrEqual(10);
-    expect(shown).toBeLessThanOrEqual(12);
+    expect(shownAds).toBeGreaterThanOrEqual(10);
+    expect(shownAds).toBeLessThanOrEqual(12);
   });
 });
 

@@ -102,12 +102,12 @@ describe.skipIf(postgres === undefined)('on PostgreSQL', () => {
     // A commit keeps waiting after its client has timed out, so the number of waiting commits must not grow.
     const countWaiting = async () =>
       (await admin.query(`SELECT FROM pg_stat_activity WHERE wait_event = 'SyncRep'`)).rowCount;
-    const waiting = await countWaiting();
+    const waitingCommits = await countWaiting();
     const startedMs = performance.now();
     const rejected = await Promise.all(Array.from({ length: 20 }, service.decide));
     expect(new Set(rejected.map(({ status }) => status))).toEqual(new Set([503]));
     expect(performance.now() - startedMs).toBeLessThan(2_000);
-    expect(await countWaiting()).toBe(waiting);
+    expect(await countWaiting()).toBe(waitingCommits);
     await requireStandby('');
     await service.waitForRecovery();
     await admin.end();

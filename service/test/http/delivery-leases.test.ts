@@ -35,36 +35,39 @@ const lanes: LaneDeps = {
   log: pino({ level: 'silent' }),
 };
 
-/** Returns a database and a promise that resolves when due deliveries have been claimed `wanted` times through it. */
-function watchClaims(wanted: number): { watched: Database; done: Promise<void> } {
+/** Returns a database and a promise that resolves when due deliveries have been claimed `targetRounds` times through it. */
+function watchClaims(targetRounds: number): {
+  watchedDatabase: Database;
+  completion: Promise<void>;
+} {
   let rounds = 0;
   let announce: () => void = () => undefined;
-  const done = new Promise<void>((resolve) => (announce = resolve));
+  const completion = new Promise<void>((resolve) => (announce = resolve));
   const query: Database['query'] = async <T>(text: string, params?: readonly unknown[]) => {
     const rows = await database.query<T>(text, params);
-    if (text.includes('SET lease_until = now()') && ++rounds === wanted) announce();
+    if (text.includes('SET lease_until = now()') && ++rounds === targetRounds) announce();
     return rows;
   };
-  return { watched: { ...database, query }, done };
+  return { watchedDatabase: { ...database, query }, completion };
 }
 
 test('a leased delivery is not claimed by another process, whatever its clock says', async () => {
   const sent: string[] = [];
   let respond: () => void = () => undefined;
-  const responded = new Promise<void>((resolve) => (respond = resolve));
-  let begun: () => void = () => undefined;
-  const firstSent = new Promise<void>((resolve) => (begun = resolve));
-  const start = (name: string, aheadMs: number, on: Database) =>
+  const response = new Promise<void>((resolve) => (respond = resolve));
+  let announceSend: () => void = () => undefined;
+  const firstSent = new Promise<void>((resolve) => (announceSend = resolve));
+  const start = (name: string, aheadMs: number, leaseDatabase: Database) =>
     startDispatcher({
-      database: on,
+      database: leaseDatabase,
       lane: createAttemptLanes(database, lanes),
       clock: { ...systemClock, nowMs: () => systemClock.nowMs() + aheadMs },
       log: pino({ level: 'silent' }),
       tracing: noTracing,
       async send() {
         sent.push(name);
-        begun();
-        await responded;
+        announceSend();
+        await response;
         return { startedAtMs: systemClock.nowMs(), latencyMs: 1, status: 200 };
       },
       findWebhook: async () => webhook,
@@ -89,22 +92,25 @@ test('a leased delivery is not claimed by another process, whatever its clock sa
       VALUES ('acc_1', 'dlv_1', 'live', 'evt_1', 'whk_1', 'pending', 0, now(), now())`,
   );
 
-  const right = start('right', 0, database);
+  const accurateProcess = start('right', 0, database);
   await firstSent;
-  const [ahead, behind] = [watchClaims(2), watchClaims(2)];
-  const others = [start('ahead', hourMs, ahead.watched), start('behind', -hourMs, behind.watched)];
-  await Promise.all([ahead.done, behind.done]);
+  const [aheadClaims, behindClaims] = [watchClaims(2), watchClaims(2)];
+  const otherProcesses = [
+    start('ahead', hourMs, aheadClaims.watchedDatabase),
+    start('behind', -hourMs, behindClaims.watchedDatabase),
+  ];
+  await Promise.all([aheadClaims.completion, behindClaims.completion]);
   respond();
-  await Promise.all([right, ...others].map((one) => one.stop()));
+  await Promise.all([accurateProcess, ...otherProcesses].map((process) => process.stop()));
   expect(sent).toEqual(['right']);
 
   // A process whose clock is behind still sends due deliveries.
   await database.query(
     `UPDATE deliveries SET state = 'pending', attempt = 0, next_at = now() WHERE id = 'dlv_1'`,
   );
-  const after = watchClaims(2);
-  const late = start('behind', -hourMs, after.watched);
-  await after.done;
-  await late.stop();
+  const laterClaims = watchClaims(2);
+  const lateProcess = start('behind', -hourMs, laterClaims.watchedDatabase);
+  await laterClaims.completion;
+  await lateProcess.stop();
   expect(sent).toEqual(['right', 'behind']);
 });

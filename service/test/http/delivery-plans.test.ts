@@ -6,7 +6,7 @@ import { claimDue } from '../../src/webhook/delivery-store.ts';
 import { recordAttempts } from '../../src/webhook/record-attempts.ts';
 import { createPostgresDatabase, hasPostgres } from '../postgres-database.ts';
 
-const waiting = 20_000;
+const waitingDeliveries = 20_000;
 const scope = { accountId: 'acc_1', environment: 'live' as const };
 
 describe.runIf(hasPostgres)('with 20,000 deliveries pending for a dead endpoint', () => {
@@ -23,7 +23,7 @@ describe.runIf(hasPostgres)('with 20,000 deliveries pending for a dead endpoint'
       `INSERT INTO deliveries (account_id, id, environment, event_id, webhook_id, state, attempt, next_at, created_at)
         SELECT 'acc_1', webhook_id || '_' || n, 'live', 'evt_' || n, webhook_id, 'pending', 0, now(), now()
         FROM (VALUES ('whk_dead', $1::integer), ('whk_1', 200)) AS of(webhook_id, count), generate_series(1, count) AS n`,
-      [waiting],
+      [waitingDeliveries],
     );
   });
   afterAll(() => database.close());
@@ -48,7 +48,7 @@ describe.runIf(hasPostgres)('with 20,000 deliveries pending for a dead endpoint'
     async ({ when }) => {
       if (when === 'after') await database.query('ANALYZE');
       const capacity = { accountId: 'acc_1', webhookId: 'whk_1', free: 20 };
-      const due = {
+      const claimOptions = {
         endpoints: [capacity],
         perEndpoint: 4,
         accounts: [],
@@ -56,13 +56,13 @@ describe.runIf(hasPostgres)('with 20,000 deliveries pending for a dead endpoint'
         limit: 100,
         leaseMs: 20_000,
       };
-      let claimed: Awaited<ReturnType<typeof claimDue>> = [];
+      let claimedDeliveries: Awaited<ReturnType<typeof claimDue>> = [];
       const claim = async (queries: Queries): Promise<void> => {
-        claimed = await claimDue(queries, due);
+        claimedDeliveries = await claimDue(queries, claimOptions);
       };
       expect(await countPages(claim)).toBeLessThan(400);
-      expect(claimed.filter(({ webhookId }) => webhookId === 'whk_1')).toHaveLength(20);
-      const ended = claimed.map((delivery) => ({
+      expect(claimedDeliveries.filter(({ webhookId }) => webhookId === 'whk_1')).toHaveLength(20);
+      const attempts = claimedDeliveries.map((delivery) => ({
         scope,
         delivery,
         result: { startedAtMs: 0, latencyMs: 1, status: 200 },
@@ -70,7 +70,7 @@ describe.runIf(hasPostgres)('with 20,000 deliveries pending for a dead endpoint'
         wasSent: true,
       }));
       const record = (queries: Queries) =>
-        recordAttempts({ ...database, query: queries.query }, ended.filter(isHealthy));
+        recordAttempts({ ...database, query: queries.query }, attempts.filter(isHealthy));
       expect(await countPages(record)).toBeLessThan(400);
     },
   );
@@ -85,10 +85,10 @@ test.runIf(hasPostgres)('leasing a delivery adds no entries to the indexes', asy
   );
   const hotUpdates = await database.transaction(async (queries) => {
     // In batches, like claims.
-    for (let from = 1; from <= 200; from += 10)
+    for (let firstNumber = 1; firstNumber <= 200; firstNumber += 10)
       await queries.query(
         `UPDATE deliveries SET lease_until = now() WHERE id IN (SELECT 'del_' || n FROM generate_series($1::integer, $1 + 9) AS n)`,
-        [from],
+        [firstNumber],
       );
     const [row] = await queries.query<{ count: number }>(
       `SELECT pg_stat_get_xact_tuples_hot_updated('deliveries'::regclass)::integer AS count`,

@@ -15,7 +15,7 @@ const yamlFiles = files.filter((file) => /\.ya?ml$/.test(file)).map((file) => `d
 type Tree = Record<string, unknown>;
 
 /** Reads the documents of a YAML file, with `<<` resolved. */
-function documentsOf(path: string): Tree[] {
+function readDocuments(path: string): Tree[] {
   return parseAllDocuments(read(path), { merge: true }).map((document) => {
     if ('empty' in document) throw new Error(`${path} is empty.`);
     expect(document.errors).toEqual([]);
@@ -24,7 +24,7 @@ function documentsOf(path: string): Tree[] {
 }
 
 /** Parses the variables that are set in lines such as `NAME=value`. */
-const variablesOf = (text: string): [string, string][] =>
+const parseVariables = (text: string): [string, string][] =>
   [...text.matchAll(/^([A-Z0-9_]+)=(.*)$/gm)].map(([, name = '', value = '']) => [name, value]);
 
 /** Returns all variables that the deployments set for the service. */
@@ -32,7 +32,7 @@ function serviceVariables(): [string, string][] {
   const compose = readCompose(...composeFiles);
   const kubernetes = yamlFiles
     .filter((path) => path.includes('kubernetes'))
-    .flatMap(documentsOf) as { kind?: string; data?: Tree; stringData?: Tree }[];
+    .flatMap(readDocuments) as { kind?: string; data?: Tree; stringData?: Tree }[];
   return [
     ...['service-a', 'migrate'].flatMap((name) =>
       Object.entries(compose.services[name]?.environment ?? {}),
@@ -40,8 +40,8 @@ function serviceVariables(): [string, string][] {
     ...kubernetes.flatMap(({ data = {}, stringData = {} }) =>
       Object.entries({ ...data, ...stringData } as Record<string, string>),
     ),
-    ...variablesOf(read('deploy/systemd/trueward.env')),
-    ...variablesOf(read('deploy/example.env')),
+    ...parseVariables(read('deploy/systemd/trueward.env')),
+    ...parseVariables(read('deploy/example.env')),
     ...[...read('deploy/Containerfile').matchAll(/([A-Z0-9_]+)=(\S+)/g)].map(
       ([, name = '', value = '']): [string, string] => [name, value],
     ),
@@ -53,11 +53,11 @@ function serviceVariables(): [string, string][] {
 
 test('every variable in deploy/ is a setting of the service with a valid value', () => {
   const settings = new Map<string, Setting>(settingList);
-  const foreign = new Set(['POSTGRES_PASSWORD', 'NODE_ENV']);
-  const variables = serviceVariables().filter(([name]) => !foreign.has(name));
+  const foreignVariables = new Set(['POSTGRES_PASSWORD', 'NODE_ENV']);
+  const variables = serviceVariables().filter(([name]) => !foreignVariables.has(name));
   expect(variables.length).toBeGreaterThan(25);
-  const unknown = variables.filter(([name]) => !settings.has(name));
-  expect(unknown).toEqual([]);
+  const unknownVariables = variables.filter(([name]) => !settings.has(name));
+  expect(unknownVariables).toEqual([]);
   // Placeholders are ${…}, empty, or prose.
   const literal = variables.filter(
     ([name, value]) => !/^$|\$|\s/.test(value) && name !== 'TRUEWARD_CONFIG',
@@ -88,29 +88,29 @@ interface Compose {
 
 /** Merges Compose files as Compose does: mappings are merged, and the last file wins for other values. */
 function readCompose(...paths: string[]): Compose {
-  const [first, ...others] = paths.map((path) => documentsOf(path)[0] as unknown as Compose);
-  const merged = first ?? { services: {}, volumes: {} };
+  const [first, ...others] = paths.map((path) => readDocuments(path)[0] as unknown as Compose);
+  const mergedFile = first ?? { services: {}, volumes: {} };
   for (const { services, volumes } of others) {
-    Object.assign(merged.volumes, volumes);
+    Object.assign(mergedFile.volumes, volumes);
     for (const [name, more] of Object.entries(services)) {
-      const { environment, depends_on } = merged.services[name] ?? {};
-      merged.services[name] = {
-        ...merged.services[name],
+      const { environment, depends_on } = mergedFile.services[name] ?? {};
+      mergedFile.services[name] = {
+        ...mergedFile.services[name],
         ...more,
         environment: { ...environment, ...more.environment },
-        depends_on: { ...conditionsOf(depends_on), ...conditionsOf(more.depends_on) },
+        depends_on: { ...readConditions(depends_on), ...readConditions(more.depends_on) },
       };
     }
   }
-  return merged;
+  return mergedFile;
 }
 
-const conditionsOf = (
-  needed: ComposeService['depends_on'] = [],
+const readConditions = (
+  dependencies: ComposeService['depends_on'] = [],
 ): Record<string, { condition: string }> =>
-  Array.isArray(needed)
-    ? Object.fromEntries(needed.map((name) => [name, { condition: 'service_started' }]))
-    : needed;
+  Array.isArray(dependencies)
+    ? Object.fromEntries(dependencies.map((name) => [name, { condition: 'service_started' }]))
+    : dependencies;
 
 const composeFiles = ['deploy/compose.yaml', 'deploy/compose.citus.yaml'];
 
@@ -119,7 +119,7 @@ test.each([[composeFiles.slice(0, 1)], [composeFiles]])(
   (paths) => {
     const { services, volumes } = readCompose(...paths);
     for (const { depends_on, volumes: mounts = [], entrypoint = [] } of Object.values(services)) {
-      for (const [name, { condition }] of Object.entries(conditionsOf(depends_on))) {
+      for (const [name, { condition }] of Object.entries(readConditions(depends_on))) {
         expect(services).toHaveProperty([name]);
         if (condition === 'service_healthy')
           expect(services[name]).toHaveProperty('healthcheck.test');
@@ -162,11 +162,11 @@ test('every node of the Citus cluster has a standby, and the service starts when
 });
 
 test('the Kubernetes manifests are consistent and leave time to drain', () => {
-  const { resources } = documentsOf('deploy/kubernetes/kustomization.yaml')[0] as {
+  const { resources } = readDocuments('deploy/kubernetes/kustomization.yaml')[0] as {
     resources: string[];
   };
   const objects = [...resources, 'secret.example.yaml'].flatMap((file) =>
-    documentsOf(`deploy/kubernetes/${file}`),
+    readDocuments(`deploy/kubernetes/${file}`),
   ) as { kind: string; metadata: { name: string }; spec: Tree; data: Tree }[];
   const find = (kind: string) => objects.find((object) => object.kind === kind);
   const deployment = find('Deployment')?.spec as {
@@ -200,10 +200,12 @@ test('the dashboard and the alerts use existing metrics, and the runbook covers 
   const expressions = dashboard.panels.flatMap(({ targets = [] }) =>
     targets.map(({ expr }) => expr),
   );
-  const named = [alerts, ...expressions]
+  const matches = [alerts, ...expressions]
     .join('\n')
     .matchAll(/\b(?:trueward|process|nodejs)_[a-z0-9_]+\b/g);
-  const names = [...new Set([...named].map(([name]) => name.replace(/_(count|sum|bucket)$/, '')))];
+  const names = [
+    ...new Set([...matches].map(([name]) => name.replace(/_(count|sum|bucket)$/, ''))),
+  ];
   expect(names.length).toBeGreaterThan(10);
   expect(names.filter((name) => !metricNames.has(name))).toEqual([]);
   const runbook = read('docs/runbook.md');
@@ -213,7 +215,7 @@ test('the dashboard and the alerts use existing metrics, and the runbook covers 
 
 test('every YAML file parses, and systemd accepts the unit', ({ skip }) => {
   expect(yamlFiles.length).toBeGreaterThanOrEqual(9);
-  for (const path of yamlFiles) expect(documentsOf(path).length).toBeGreaterThan(0);
+  for (const path of yamlFiles) expect(readDocuments(path).length).toBeGreaterThan(0);
   if (!existsSync('/usr/bin/systemd-analyze')) return skip('There is no systemd-analyze here.');
   execFileSync('systemd-analyze', ['verify', `${root}deploy/systemd/trueward.service`]);
 });
@@ -233,13 +235,13 @@ test('the guides list the audit actions and webhook events that the code uses', 
     'privacy',
   ];
   const nouns = 'key|user|creative|webhook|placement|policy|kill_switch|decision|user_token_secret';
-  const named = guides.flatMap((guide) =>
+  const mentionedNames = guides.flatMap((guide) =>
     [...read(`docs/${guide}.md`).matchAll(new RegExp(`\`((?:${nouns})\\.[a-z_]+)\``, 'g'))].map(
       ([, name = '']) => name,
     ),
   );
-  expect(named.length).toBeGreaterThan(5);
-  const unknown = named.filter((name) => {
+  expect(mentionedNames.length).toBeGreaterThan(5);
+  const unknownNames = mentionedNames.filter((name) => {
     const [noun = '', verb = ''] = name.split('.');
     // The code composes the names of actions on resources from two strings.
     return (
@@ -247,5 +249,5 @@ test('the guides list the audit actions and webhook events that the code uses', 
       !(sources.includes(`'${noun}'`) && sources.includes(`'${verb}'`))
     );
   });
-  expect(unknown).toEqual([]);
+  expect(unknownNames).toEqual([]);
 });

@@ -39,7 +39,7 @@ test('a full disk is logged once and makes the service unready until there is sp
         custom_data: 'x'.repeat(900),
       })
     ).status;
-  const ready = async () => (await fetch(`${service.url}/readyz`)).status;
+  const readStatus = async () => (await fetch(`${service.url}/readyz`)).status;
 
   const filler = join(disk, 'filler');
   try {
@@ -52,12 +52,12 @@ test('a full disk is logged once and makes the service unready until there is sp
   expect(status).toBe(503);
   const statuses = await Promise.all(Array.from({ length: 20 }, (_, player) => decide(player)));
   expect(new Set(statuses)).toEqual(new Set([503]));
-  expect(await ready()).toBe(503);
+  expect(await readStatus()).toBe(503);
   expect((await fetch(`${service.url}/healthz`)).status).toBe(200);
 
   rmSync(filler);
   // Sends no requests, because a load balancer sends none to a process that is not ready.
-  await expect.poll(ready).toBe(200);
+  await expect.poll(readStatus).toBe(200);
   expect(await decide(0)).toBe(200);
   await service.stop();
   const lines = log.trim().split('\n');

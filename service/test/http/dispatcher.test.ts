@@ -29,7 +29,7 @@ const lanes: LaneDeps = {
   log: pino({ level: 'silent' }),
 };
 
-const webhookOf = (id: string): Webhook => ({
+const createWebhook = (id: string): Webhook => ({
   id,
   url: `https://${id}.test/`,
   events: ['decision.rewarded'],
@@ -48,7 +48,7 @@ async function createDeliveries(
   await database.query(
     `INSERT INTO resources (account_id, environment, kind, id, document, revision, created_at, updated_at)
       VALUES ($1, 'live', 'webhook', $2, $3, 1, now(), now()) ON CONFLICT DO NOTHING`,
-    [accountId, webhookId, webhookOf(webhookId)],
+    [accountId, webhookId, createWebhook(webhookId)],
   );
   await database.query(
     `INSERT INTO webhook_events (account_id, id, environment, type, body, created_at)
@@ -84,7 +84,7 @@ function start(more: Partial<Parameters<typeof startDispatcher>[0]> = {}) {
         signal.addEventListener('abort', () => respond({ error: 'aborted' }));
         sent.push({ url, respond });
       }),
-    findWebhook: async (_scope, id) => webhookOf(id),
+    findWebhook: async (_scope, id) => createWebhook(id),
     openBody: (stored) => stored,
     readSecrets: async () => ['whsec_AAAA'],
     onAttempt: () => undefined,
@@ -109,9 +109,9 @@ test('a slot is free for the next delivery once the endpoint has responded', asy
   await createDeliveries('acc_1', 'whk_1', 40);
   const lane = createAttemptLanes(database, lanes);
   let record: () => void = () => undefined;
-  const recordable = new Promise<void>((resolve) => (record = resolve));
+  const recordPermission = new Promise<void>((resolve) => (record = resolve));
   const { dispatcher, sent } = start({
-    lane: { ...lane, push: (item) => recordable.then(() => lane.push(item)) },
+    lane: { ...lane, push: (item) => recordPermission.then(() => lane.push(item)) },
   });
   await expect.poll(() => sent.length).toBe(4);
   for (const { respond } of sent) respond({ status: 200 });
@@ -155,8 +155,8 @@ test('on stop, requests that are about to complete finish, and the other deliver
   sent[0]?.respond({ status: 200 });
   await stopped;
   expect(await states()).toEqual({ delivered: 1, pending: 1 });
-  const leased = await database.query('SELECT FROM deliveries WHERE lease_until IS NOT NULL');
-  expect(leased).toHaveLength(0);
+  const leasedRows = await database.query('SELECT FROM deliveries WHERE lease_until IS NOT NULL');
+  expect(leasedRows).toHaveLength(0);
 });
 
 test.each([
@@ -169,9 +169,9 @@ test.each([
   { what: 'secret', readSecrets: () => Promise.reject(new Error('Encrypted with another key.')) },
 ])(
   'a delivery whose $what cannot be decrypted is a failed attempt that does not count against its endpoint',
-  async ({ what: _what, ...broken }) => {
+  async ({ what: _what, ...brokenDeps }) => {
     await createDeliveries('acc_1', 'whk_1', 1);
-    const { dispatcher, sent } = start(broken);
+    const { dispatcher, sent } = start(brokenDeps);
     const attempts = () => database.query<{ error: string }>('SELECT error FROM delivery_attempts');
     await expect.poll(attempts).toHaveLength(1);
     await dispatcher.stop();
@@ -189,8 +189,12 @@ test('an account with slow endpoints leaves slots for other accounts', () => {
     pausedUntilMs: -Infinity,
     window: { size },
   });
-  const slow = Array.from({ length: 5 }, () => endpoint('acc_slow', 200, 100));
-  const capacities = endpointCapacities([...slow, endpoint('acc_other', 200, 4)], 1_000 - 504, 0);
+  const slowEndpoints = Array.from({ length: 5 }, () => endpoint('acc_slow', 200, 100));
+  const capacities = endpointCapacities(
+    [...slowEndpoints, endpoint('acc_other', 200, 4)],
+    1_000 - 504,
+    0,
+  );
   expect(capacities.map(({ free }) => free)).toEqual([0, 0, 0, 0, 0, 196]);
   expect(
     endpointCapacities([{ ...endpoint('acc_1', 4, 0), pausedUntilMs: 1 }], 1_000, 0)[0]?.free,

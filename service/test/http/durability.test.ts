@@ -17,33 +17,36 @@ afterEach(() => rmSync(dataDir, { recursive: true, force: true }));
 test('acknowledged data survives SIGKILL, and an undelivered webhook is delivered after the restart', async () => {
   const receiver = await startReceiver((index) => (index === 0 ? 503 : 200));
   const first = await startService({ dataDir, testClock: true });
-  const before = createClient(first);
-  await before.call('POST', '/v1/webhooks', before.secret, {
+  const firstClient = createClient(first);
+  await firstClient.call('POST', '/v1/webhooks', firstClient.secret, {
     url: receiver.url,
     events: ['decision.rewarded'],
   });
-  const decision = await before.decideImage('survivor');
-  await before.begin(decision);
+  const decision = await firstClient.decideImage('survivor');
+  await firstClient.begin(decision);
   await first.moveClock({ advanceMs: 5_000 });
-  const pending = Array.from({ length: 40 }, (_, index) => before.decideImage(`burst-${index}`));
-  const { body } = await before.report(
-    before.seen(decision),
-    before.event(decision, 'complete', { watched_ms: 5_000 }),
+  const pendingDecisions = Array.from({ length: 40 }, (_, index) =>
+    firstClient.decideImage(`burst-${index}`),
+  );
+  const { body } = await firstClient.report(
+    firstClient.seen(decision),
+    firstClient.event(decision, 'complete', { watched_ms: 5_000 }),
   );
   expect(body.decisions).toMatchObject([{ state: 'earned' }]);
-  const acknowledged = await Promise.all(pending);
+  const acknowledged = await Promise.all(pendingDecisions);
   await first.kill();
 
   // Uses the same port, because receipts contain the service's URL.
   const second = await startService({ dataDir, env: { PORT: new URL(first.url).port } });
   expect(second.keys).toEqual(first.keys);
-  const after = createClient(second);
-  const read = (id: string) => after.call<RewardStatus>('GET', `/v1/decisions/${id}`, after.secret);
+  const secondClient = createClient(second);
+  const read = (id: string) =>
+    secondClient.call<RewardStatus>('GET', `/v1/decisions/${id}`, secondClient.secret);
   expect((await read(decision.id)).body).toEqual(body.decisions[0]);
   const responses = await Promise.all(acknowledged.map(({ id }) => read(id)));
   expect(responses.map(({ status }) => status)).toEqual(responses.map(() => 200));
-  const [rejected, delivered] = await receiver.count(2);
-  expect(delivered?.body).toBe(rejected?.body);
+  const [rejectedRequest, deliveredRequest] = await receiver.count(2);
+  expect(deliveredRequest?.body).toBe(rejectedRequest?.body);
   expect(await second.stop()).toBe(0);
   await receiver.close();
 });
@@ -69,7 +72,7 @@ test('on SIGTERM, pending requests complete and the process exits within five se
   const service = await startService({ dataDir });
   const client = createClient(service);
   const decision = await client.decideImage('waiting');
-  const waiting = client.call<RewardStatus>(
+  const waitingRequest = client.call<RewardStatus>(
     'GET',
     `/v1/decisions/${decision.id}?wait_s=25`,
     client.secret,
@@ -77,7 +80,7 @@ test('on SIGTERM, pending requests complete and the process exits within five se
   await client.call('GET', '/healthz');
   // If stopping takes longer, the exit code is different.
   expect(await service.stop()).toBe(0);
-  expect((await waiting).body).toMatchObject({ state: 'none' });
+  expect((await waitingRequest).body).toMatchObject({ state: 'none' });
 });
 
 test('a process whose log pipe is closed keeps working, and stops on a signal', async () => {

@@ -32,13 +32,13 @@ test('accepts up to 500 events in a request of 200 kB, with a result for each', 
   const { status, body } = await client.report(...events);
   expect(status).toBe(200);
   expect(body.results).toEqual(events.map(({ id }) => ({ id, status: 'accepted' })));
-  const again = await client.report(...events);
-  expect(again.body.results.every((result) => result.status === 'duplicate')).toBe(true);
-  const tooMany = await client.call<Problem>('POST', '/v1/events', client.publishable, {
+  const repeatedResult = await client.report(...events);
+  expect(repeatedResult.body.results.every((result) => result.status === 'duplicate')).toBe(true);
+  const oversizedBatch = await client.call<Problem>('POST', '/v1/events', client.publishable, {
     sent_at: new Date().toISOString(),
     events: events.concat(await collect(1, 1)),
   });
-  expect([tooMany.status, tooMany.body.code]).toEqual([422, 'invalid_request']);
+  expect([oversizedBatch.status, oversizedBatch.body.code]).toEqual([422, 'invalid_request']);
 });
 
 test('one invalid event among 500 does not block the others', async () => {
@@ -53,7 +53,7 @@ test('only event batches may exceed 64 KiB, up to 256 KiB', async () => {
   const post = (path: string, bytes: number) =>
     client.call<Problem>('POST', path, client.publishable, `"${'x'.repeat(bytes)}"`);
   expect((await post('/v1/events', 200 * 1024)).status).toBe(422);
-  const large = await post('/v1/events', 256 * 1024);
-  expect([large.status, large.body.code]).toEqual([413, 'body_too_large']);
+  const largeBatch = await post('/v1/events', 256 * 1024);
+  expect([largeBatch.status, largeBatch.body.code]).toEqual([413, 'body_too_large']);
   expect((await post('/v1/decisions', 64 * 1024)).status).toBe(413);
 });

@@ -87,8 +87,8 @@ function checkResponse({ offer, verdict, notices, onWin, onLoss }: SourceRespons
 }
 
 /** Serves the documents, with `ads.example` in their URLs replaced by this server. */
-function serve(given: Documents): void {
-  for (const [name, text] of Object.entries(given))
+function serve(newDocuments: Documents): void {
+  for (const [name, text] of Object.entries(newDocuments))
     documents.set(`/${name}`, text.replaceAll('https://ads.example', origin));
 }
 
@@ -196,17 +196,17 @@ test('a healthy source responds in time while other requests hang or parse the l
   };
   serve({ elements, bidders, good: vast(inline()) });
   documents.set('/hanging', undefined);
-  const bad = Array.from({ length: 20 }, () => [
+  const hangingRequests = Array.from({ length: 20 }, () => [
     requestOffer(createTag('/hanging'), offerRequest, 1_500),
     requestOffer(createTag('/elements'), offerRequest, 1_500),
     requestOffer(createBidder('/bidders'), offerRequest, 1_500),
   ]).flat();
-  const good: Promise<SourceResponse>[] = [];
+  const healthyRequests: Promise<SourceResponse>[] = [];
   for (let count = 0; count < 10; count += 1)
-    good.push(requestOffer(createTag('/good'), offerRequest, 1_500));
-  expect(new Set((await Promise.all(good)).map(({ verdict }) => verdict))).toEqual(
+    healthyRequests.push(requestOffer(createTag('/good'), offerRequest, 1_500));
+  expect(new Set((await Promise.all(healthyRequests)).map(({ verdict }) => verdict))).toEqual(
     new Set(['offer']),
   );
-  const verdicts = (await Promise.all(bad)).map(({ verdict }) => verdict);
+  const verdicts = (await Promise.all(hangingRequests)).map(({ verdict }) => verdict);
   expect(verdicts.filter((verdict) => verdict === 'offer')).toEqual([]);
 });

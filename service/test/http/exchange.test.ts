@@ -85,11 +85,11 @@ const xml =
   (_request, response) => {
     response.setHeader('content-type', 'application/xml').end(text);
   };
-const adOf = (path = '/ad.mp4') =>
+const createAd = (path = '/ad.mp4') =>
   inline({ body: tags('Impression', `${origin}/impression`), media: mp4('', `${origin}${path}`) });
 
 test('a tag is requested with device headers and expanded macros, and its ad has the source’s price', async () => {
-  respond = xml(vast(adOf('/ad.mp4?session=1')));
+  respond = xml(vast(createAd('/ad.mp4?session=1')));
   const { offer, verdict, details } = await ask(tag('/tag?w=[PLAYERSIZE]&ip=[DEVICEIP]'));
   expect(verdict).toBe('offer');
   expect(offer).toMatchObject({
@@ -114,10 +114,10 @@ test('a tag is requested with device headers and expanded macros, and its ad has
 });
 
 test('custom headers are sent only to the source’s own host, not to redirect or wrapper targets', async () => {
-  const elsewhere = origin.replace('127.0.0.1', 'localhost');
+  const otherOrigin = origin.replace('127.0.0.1', 'localhost');
   respond = ({ url }, response) => {
-    if (url === '/tag') response.writeHead(302, { location: `${elsewhere}/moved` }).end();
-    else response.end(url === '/moved' ? vast(wrapper(`${elsewhere}/inner`)) : vast(adOf()));
+    if (url === '/tag') response.writeHead(302, { location: `${otherOrigin}/moved` }).end();
+    else response.end(url === '/moved' ? vast(wrapper(`${otherOrigin}/inner`)) : vast(createAd()));
   };
   const source = tag();
   expect((await ask(source)).verdict).toBe('offer');
@@ -195,18 +195,18 @@ test('a source that keeps failing receives no requests for a while; other source
   for (let count = 0; count < 10; count += 1) await ask(failing);
   expect((await ask(failing)).verdict).toBe('circuit_open');
   expect(requests).toHaveLength(10);
-  respond = xml(vast(adOf()));
+  respond = xml(vast(createAd()));
   expect((await ask(tag())).verdict).toBe('offer');
 });
 
-const bidOf = (members: object = {}) => ({
+const createBid = (members: object = {}) => ({
   id: 'b1',
   impid: '1',
   price: 3.5,
   adomain: ['www.shop.example'],
   crid: 'creative-7',
   mtype: 2,
-  adm: vast(adOf()),
+  adm: vast(createAd()),
   nurl: `${origin}/win?p=\${AUCTION_PRICE}`,
   burl: `${origin}/bill?p=\${AUCTION_PRICE}`,
   lurl: `${origin}/loss?r=\${AUCTION_LOSS}`,
@@ -221,11 +221,11 @@ const bids =
 
 test('the best bid with an ad wins, with its notices; loss notices are sent for the other bids', async () => {
   respond = (incoming, response, body) =>
-    bids(bidOf(), bidOf({ id: 'b2', price: 9, adm: '<no vast>' }), bidOf({ id: 'b3', price: 2 }))(
-      incoming,
-      response,
-      body,
-    );
+    bids(
+      createBid(),
+      createBid({ id: 'b2', price: 9, adm: '<no vast>' }),
+      createBid({ id: 'b3', price: 2 }),
+    )(incoming, response, body);
   const response = await ask(bidder());
   expect(response.offer).toMatchObject({
     creativeKey: 'creative-7',
@@ -262,12 +262,12 @@ test.each<[string, Respond, RegExp]>([
   ['no content', (_request, response) => void response.writeHead(204).end(), /^no_bid$/],
   [
     'a bid below the floor',
-    (request, response, body) => bids(bidOf({ price: 0.5 }))(request, response, body),
+    (request, response, body) => bids(createBid({ price: 0.5 }))(request, response, body),
     /^below_floor$/,
   ],
   [
     'a price of 1e9',
-    (request, response, body) => bids(bidOf({ price: 1e9 }))(request, response, body),
+    (request, response, body) => bids(createBid({ price: 1e9 }))(request, response, body),
     /^refused: /,
   ],
   [
@@ -277,7 +277,7 @@ test.each<[string, Respond, RegExp]>([
         JSON.stringify({
           id: (JSON.parse(body) as { id: string }).id,
           cur: 'EUR',
-          seatbid: [{ bid: [bidOf()] }],
+          seatbid: [{ bid: [createBid()] }],
         }),
       ),
     /^refused: /,

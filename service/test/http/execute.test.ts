@@ -52,8 +52,8 @@ async function testArrays(database: Database): Promise<void> {
   await database.query(`CREATE TABLE kinds (name text PRIMARY KEY, i integer, b bigint,
     d double precision, o boolean, t timestamptz)`);
   await database.execute(insert, rows('first'));
-  const stored = await database.query(`SELECT * FROM kinds`);
-  expect(stored).toEqual([
+  const storedRows = await database.query(`SELECT * FROM kinds`);
+  expect(storedRows).toEqual([
     {
       name: 'first',
       i: -5,
@@ -82,17 +82,17 @@ async function testArrays(database: Database): Promise<void> {
     b: Number.MAX_SAFE_INTEGER,
     t: new Date('2026-11-21T00:00:00.000Z'),
   });
-  for (const wrong of [{ i: 1.5 }, { i: 2 ** 31 }, { b: 0.5 }]) {
-    const params = arraysOf(columns, [{ name: 'wrong', ...wrong }]);
+  for (const invalidRow of [{ i: 1.5 }, { i: 2 ** 31 }, { b: 0.5 }]) {
+    const params = arraysOf(columns, [{ name: 'wrong', ...invalidRow }]);
     await expect(database.execute(insert, params)).rejects.toThrow();
   }
-  for (const wrong of [{ i: NaN }, { b: Infinity }, { t: NaN }])
-    expect(() => arraysOf(columns, [{ name: 'wrong', ...wrong }])).toThrow(RangeError);
-  const half = database.transaction(async (queries) => {
+  for (const invalidRow of [{ i: NaN }, { b: Infinity }, { t: NaN }])
+    expect(() => arraysOf(columns, [{ name: 'wrong', ...invalidRow }])).toThrow(RangeError);
+  const failedTransaction = database.transaction(async (queries) => {
     await queries.execute(insert, rows('third'));
     throw new Error('stop');
   });
-  await expect(half).rejects.toThrow('stop');
+  await expect(failedTransaction).rejects.toThrow('stop');
   expect(await database.query('SELECT count(*) AS count FROM kinds')).toEqual([{ count: 6 }]);
 }
 
@@ -120,8 +120,8 @@ describe.skipIf(!hasPostgres).each([false, true])(
 
     test('PostgreSQL accepts the same arrays; statements are named only without a pooler', async () => {
       await testArrays(database);
-      const named = await database.query('SELECT name FROM pg_prepared_statements');
-      expect(named.length > 0).toBe(!pooler);
+      const namedStatements = await database.query('SELECT name FROM pg_prepared_statements');
+      expect(namedStatements.length > 0).toBe(!pooler);
       await database.query('DROP TABLE kinds');
     });
 

@@ -13,7 +13,7 @@ const meadow = readFileSync(
 const picture = readFileSync(
   fileURLToPath(new URL('../../../test/media/picture.png', import.meta.url)),
 );
-const waiting = { timeout: 20_000 };
+const pollOptions = { timeout: 20_000 };
 
 let game: Game;
 let origin: MediaOrigin;
@@ -28,9 +28,9 @@ afterAll(async () => {
   await origin.stop();
 });
 
-const created: string[] = [];
+const createdIds: string[] = [];
 afterEach(async () => {
-  for (const id of created.splice(0))
+  for (const id of createdIds.splice(0))
     await game.client.manage('PATCH', `/v1/sources/${id}`, { status: 'paused' });
 });
 let sources = 0;
@@ -46,10 +46,10 @@ async function addTag(respond: RequestListener, members: Partial<Source> = {}): 
     cpm_micros: 2_000_000,
     ...members,
   });
-  created.push(source.id);
+  createdIds.push(source.id);
   return source;
 }
-const adOf = (name: string, more = '') =>
+const createAd = (name: string, more = '') =>
   vast(
     inline({
       body:
@@ -71,7 +71,7 @@ const ask = async () => {
 };
 const verdicts = (decision: Filled) =>
   Object.fromEntries((decision.explain ?? []).map(({ name, verdict }) => [name, verdict]));
-const requestsOf = (path: string) => origin.requests.filter((each) => each === path).length;
+const countRequests = (path: string) => origin.requests.filter((each) => each === path).length;
 
 /** Requests an ad, so that the service copies the source's creative, and approves the creative. */
 async function approve(source: Source): Promise<Creative> {
@@ -80,7 +80,7 @@ async function approve(source: Source): Promise<Creative> {
     (await game.client.manage<{ data: Creative[] }>('GET', '/v1/creatives?limit=100')).data.find(
       ({ source_id }) => source_id === source.id,
     );
-  await expect.poll(find, waiting).toBeDefined();
+  await expect.poll(find, pollOptions).toBeDefined();
   const creative = await find();
   if (!creative) throw new Error('The creative disappeared.');
   return game.client.manage<Creative>('POST', `/v1/creatives/${creative.id}/review`, {
@@ -89,7 +89,7 @@ async function approve(source: Source): Promise<Creative> {
 }
 
 test('an external ad is shown after review, from our own copy, and its trackers are requested after the verified reward', async () => {
-  const source = await addTag(xml(adOf('brook')));
+  const source = await addTag(xml(createAd('brook')));
   const first = await ask();
   expect(verdicts(first)['Network 1']).toBe('creative_pending');
   expect(first.creative?.advertiser).toBeUndefined();
@@ -108,12 +108,12 @@ test('an external ad is shown after review, from our own copy, and its trackers 
 
   await game.report(game.event(decision, 'start'));
   game.advance(12_500);
-  const seen = game.event(decision, 'impression', { visible: { ratio: 1, ms: 2_000 } });
+  const impression = game.event(decision, 'impression', { visible: { ratio: 1, ms: 2_000 } });
   const complete = game.event(decision, 'complete', { watched_ms: 12_000 });
-  const { decisions } = await game.report(seen, complete);
+  const { decisions } = await game.report(impression, complete);
   expect(decisions[0]?.state).toBe('earned');
-  await expect.poll(() => requestsOf('/brook/complete'), waiting).toBe(1);
-  expect(requestsOf('/brook/impression')).toBe(1);
+  await expect.poll(() => countRequests('/brook/complete'), pollOptions).toBe(1);
+  expect(countRequests('/brook/impression')).toBe(1);
 });
 
 test('an ad is not shown until the service has copied its icon', async () => {
@@ -123,33 +123,36 @@ test('an ad is not shown until the service has copied its icon', async () => {
   const source = await addTag((_request, response) => {
     const icons = `<Icons><Icon program="AdChoices" width="77" height="15">
       <StaticResource creativeType="image/png">${origin.url}${icon}?cb=1</StaticResource></Icon></Icons>`;
-    response.end(adOf('marked').replace('<MediaFiles>', `${icons}<MediaFiles>`));
+    response.end(createAd('marked').replace('<MediaFiles>', `${icons}<MediaFiles>`));
   });
   const first = await approve(source);
   // The icon is copied after the video, and needs another review.
   const read = () => game.client.manage<Creative>('GET', `/v1/creatives/${first.id}`);
-  await expect.poll(async () => (await read()).icons?.length, waiting).toBe(1);
+  await expect.poll(async () => (await read()).icons?.length, pollOptions).toBe(1);
   await game.client.manage('POST', `/v1/creatives/${first.id}/review`, { status: 'approved' });
-  const chosen = async () => {
+  const requestIconUrl = async () => {
     const decision = await ask();
     return verdicts(decision)[source.name] === 'chosen' ? decision.creative?.icon?.url : undefined;
   };
-  await expect.poll(chosen, waiting).toContain('http://service.test/media/');
+  await expect.poll(requestIconUrl, pollOptions).toContain('http://service.test/media/');
   icon = '/other-choices.png';
   expect(verdicts(await ask())[source.name]).toBe('creative_pending');
   // An approved creative of this source has the same icon, so the icon needs no review.
-  await expect.poll(chosen, waiting).toContain('http://service.test/media/');
+  await expect.poll(requestIconUrl, pollOptions).toContain('http://service.test/media/');
 });
 
 test('the highest price within a priority wins, whatever the order of the responses', async () => {
-  const cheap = await addTag(xml(adOf('cheap')), { cpm_micros: 1_000_000 });
-  await approve(cheap);
-  const slow: RequestListener = (_request, response) =>
-    void setTimeout(() => response.end(adOf('dear')), 50);
-  const expensive = await addTag(slow, { cpm_micros: 3_000_000 });
-  await approve(expensive);
+  const cheapSource = await addTag(xml(createAd('cheap')), { cpm_micros: 1_000_000 });
+  await approve(cheapSource);
+  const respondSlowly: RequestListener = (_request, response) =>
+    void setTimeout(() => response.end(createAd('dear')), 50);
+  const expensiveSource = await addTag(respondSlowly, { cpm_micros: 3_000_000 });
+  await approve(expensiveSource);
   const decision = await ask();
-  expect(verdicts(decision)).toMatchObject({ [cheap.name]: 'outbid', [expensive.name]: 'chosen' });
+  expect(verdicts(decision)).toMatchObject({
+    [cheapSource.name]: 'outbid',
+    [expensiveSource.name]: 'chosen',
+  });
   const hour = (offset: number) =>
     new Date((Math.floor(game.clock.nowMs() / 3_600_000) + offset) * 3_600_000).toISOString();
   const { data } = await game.client.manage<Report>(
@@ -157,15 +160,19 @@ test('the highest price within a priority wins, whatever the order of the respon
     `/v1/reports?from=${hour(-1)}&to=${hour(1)}&group_by=source`,
   );
   const row = (source: Source) => data.find((each) => each.source === source.id);
-  expect(row(expensive)).toMatchObject({ source_requests: 2, source_bids: 2, source_wins: 1 });
+  expect(row(expensiveSource)).toMatchObject({
+    source_requests: 2,
+    source_bids: 2,
+    source_wins: 1,
+  });
   // It won while the other source's creative was pending review.
-  expect(row(cheap)).toMatchObject({ source_requests: 3, source_wins: 1, source_errors: 0 });
+  expect(row(cheapSource)).toMatchObject({ source_requests: 3, source_wins: 1, source_errors: 0 });
 });
 
 test('an approved creative is not shown for another advertiser', async () => {
   let advertiser = 'honest';
   const source = await addTag((_request, response) => {
-    response.end(adOf('honest').replace('www.honest.example/<', `www.${advertiser}.example/<`));
+    response.end(createAd('honest').replace('www.honest.example/<', `www.${advertiser}.example/<`));
   });
   await approve(source);
   expect(verdicts(await ask())[source.name]).toBe('chosen');
@@ -176,28 +183,28 @@ test('an approved creative is not shown for another advertiser', async () => {
 });
 
 test('when a source hangs, the house ad is shown after its timeout', async () => {
-  const hanging = await addTag(() => undefined, { timeout_ms: 100 });
+  const hangingSource = await addTag(() => undefined, { timeout_ms: 100 });
   const decision = await ask();
   expect(decision.status).toBe('filled');
-  expect(verdicts(decision)).toMatchObject({ [hanging.name]: 'timeout' });
+  expect(verdicts(decision)).toMatchObject({ [hangingSource.name]: 'timeout' });
   expect(decision.explain?.find(({ house_ad_id: id }) => id !== undefined)).toBeDefined();
 });
 
 test('hanging sources of one placement do not delay another placement', async () => {
-  const hanging = await addTag(() => undefined, { timeout_ms: 1_000 });
-  const ended: string[] = [];
+  const hangingSource = await addTag(() => undefined, { timeout_ms: 1_000 });
+  const endedRequests: string[] = [];
   const waits = Array.from({ length: 8 }, async () => {
     const decision = await ask();
-    ended.push('hanging');
+    endedRequests.push('hanging');
     return decision;
   });
-  await expect.poll(() => requestsOf(`/tag/${sources}`)).toBe(8);
+  await expect.poll(() => countRequests(`/tag/${sources}`)).toBe(8);
   const { body } = await game.ask({ placement: 'double-coins', user_ref: 'not waiting' });
-  ended.push('house ads only');
+  endedRequests.push('house ads only');
   expect(body.status).toBe('filled');
   for (const decision of await Promise.all(waits))
-    expect(verdicts(decision)).toMatchObject({ [hanging.name]: 'timeout' });
-  expect(ended[0]).toBe('house ads only');
+    expect(verdicts(decision)).toMatchObject({ [hangingSource.name]: 'timeout' });
+  expect(endedRequests[0]).toBe('house ads only');
 });
 
 test('a reason that quotes a source is stored for operators but not returned to players', async () => {
@@ -216,23 +223,23 @@ test('a reason that quotes a source is stored for operators but not returned to 
 });
 
 test('a source with a lower priority than an eligible house ad receives no request', async () => {
-  await addTag(xml(adOf('late')), { priority: 10 });
-  const before = requestsOf(`/tag/${sources}`);
+  await addTag(xml(createAd('late')), { priority: 10 });
+  const before = countRequests(`/tag/${sources}`);
   expect((await ask()).status).toBe('filled');
-  expect(requestsOf(`/tag/${sources}`)).toBe(before);
+  expect(countRequests(`/tag/${sources}`)).toBe(before);
 });
 
 test('a source receives no request if a kill switch, a policy or the audience forbids it', async () => {
-  const source = await addTag(xml(adOf('forbidden')));
+  const source = await addTag(xml(createAd('forbidden')));
   const path = `/tag/${sources}`;
-  const off = await game.client.manage<{ id: string }>('POST', '/v1/kill-switches', {
+  const killSwitch = await game.client.manage<{ id: string }>('POST', '/v1/kill-switches', {
     scope: 'source',
     target_id: source.id,
     state: 'on',
     reason: 'test',
   });
   expect(verdicts(await ask())).toMatchObject({ [source.name]: 'killed' });
-  await game.client.manage('PATCH', `/v1/kill-switches/${off.id}`, { state: 'off' });
+  await game.client.manage('PATCH', `/v1/kill-switches/${killSwitch.id}`, { state: 'off' });
   const policy = await game.client.manage<{ id: string }>('POST', '/v1/policies', {
     name: 'No network',
     kind: 'commercial',
@@ -251,7 +258,7 @@ test('a source receives no request if a kill switch, a policy or the audience fo
   expect(verdicts(child.body)).toMatchObject({
     [source.name]: 'refused: not for child-directed requests',
   });
-  expect(requestsOf(path)).toBe(0);
+  expect(countRequests(path)).toBe(0);
 });
 
 test('a request without consent contains no user id and a truncated IP address', async () => {

@@ -26,11 +26,11 @@ afterEach(async () => {
 });
 
 /** Starts a server whose raw responses the test writes. Returns the server's URL. */
-async function respond(answer: (socket: Socket) => void): Promise<string> {
+async function respond(handleSocket: (socket: Socket) => void): Promise<string> {
   server = createServer((socket) => {
     sockets.add(socket);
     socket.on('error', () => undefined); // expected: the server misbehaves
-    socket.once('data', () => answer(socket));
+    socket.once('data', () => handleSocket(socket));
   });
   await new Promise<void>((resolve) => server?.listen(0, '127.0.0.1', resolve));
   return `http://127.0.0.1:${(server.address() as AddressInfo).port}/ad.mp4`;
@@ -60,8 +60,8 @@ test.each<[string, (socket: Socket) => void]>([
       socket.on('close', () => clearInterval(timer));
     },
   ],
-])('a request to a server that %s fails, and may be retried', async (_name, answer) => {
-  const error = await attempt(await respond(answer));
+])('a request to a server that %s fails, and may be retried', async (_name, handleSocket) => {
+  const error = await attempt(await respond(handleSocket));
   expect(error).toBeInstanceOf(RejectedError);
   expect(error).toMatchObject({
     isTransient: true,
@@ -90,9 +90,9 @@ test('a compressed body is not decompressed, and its size is the number of trans
 });
 
 test('stopping aborts the request', async () => {
-  const stopping = new AbortController();
-  const url = await respond(() => stopping.abort());
-  expect(await attempt(url, stopping.signal)).toBeInstanceOf(RejectedError);
+  const stopController = new AbortController();
+  const url = await respond(() => stopController.abort());
+  expect(await attempt(url, stopController.signal)).toBeInstanceOf(RejectedError);
 });
 
 test('a hostname that resolves to this machine is rejected outside development', async () => {
@@ -100,8 +100,8 @@ test('a hostname that resolves to this machine is rejected outside development',
   const url = await respond(() => {
     requests += 1;
   });
-  const named = url.replace('http:', 'https:').replace('127.0.0.1', 'localhost');
-  const request = { url: named, maxBytes: 1_000, loopback: false };
+  const namedUrl = url.replace('http:', 'https:').replace('127.0.0.1', 'localhost');
+  const request = { url: namedUrl, maxBytes: 1_000, loopback: false };
   await expect(fetchMedia(request, new AbortController().signal)).rejects.toThrow(
     /must not be a loopback address/,
   );

@@ -33,11 +33,11 @@ test.each([
   '①②⑦.⓪.⓪.①',
 ])('a webhook does not reach this machine as %s', async (host) => {
   const agent = createGuardedAgent({ loopback: false });
-  const before = requests;
+  const requestsBefore = requests;
   await expect(request(`http://${host}:${port}/`, { dispatcher: agent })).rejects.toThrow(
     /not on the public internet/,
   );
-  expect(requests).toBe(before);
+  expect(requests).toBe(requestsBefore);
   await agent.destroy();
 });
 
@@ -49,7 +49,7 @@ test('the same URL responds without the guard, and in development', async () => 
   }
 });
 
-const named = (responses: string[][]) => {
+const createNamedAgent = (responses: string[][]) => {
   const remaining = responses.values();
   return createGuardedAgent({ loopback: false }, (_host, _options, callback) =>
     callback(
@@ -72,18 +72,18 @@ test.each([
   [['::ffff:0:7f00:1']],
   [['2002:7f00:1::']],
 ])('a hostname that resolves to %j is rejected', async (addresses) => {
-  const agent = named([addresses]);
-  const before = requests;
+  const agent = createNamedAgent([addresses]);
+  const requestsBefore = requests;
   await expect(request(`http://rebound.example:${port}/`, { dispatcher: agent })).rejects.toThrow(
     /not on the public internet/,
   );
-  expect(requests).toBe(before);
+  expect(requests).toBe(requestsBefore);
   await agent.destroy();
 });
 
 test('a hostname is resolved for every connection and never cached', async () => {
   // 192.0.2.1 is not a public IP, because it is reserved for documentation (RFC 5737).
-  const agent = named([['192.0.2.1'], ['127.0.0.1']]);
+  const agent = createNamedAgent([['192.0.2.1'], ['127.0.0.1']]);
   for (const address of ['192.0.2.1', '127.0.0.1']) {
     await expect(request(`http://rebound.example:${port}/`, { dispatcher: agent })).rejects.toThrow(
       `The address ${address} is not on the public internet.`,

@@ -51,14 +51,16 @@ test.skipIf(!hasPostgres)(
       if (table !== undefined) counts[table] = (counts[table] ?? 0) + 1;
     }
     // Webhooks with due deliveries, and due tracker requests, are polled once per second.
-    const { resources = 0, tracker_requests: trackers = 0, ...others } = counts;
+    const { resources = 0, tracker_requests: trackers = 0, ...otherCounts } = counts;
     expect(resources).toBeGreaterThan(0);
     expect(resources).toBeLessThanOrEqual(seconds + 2);
     expect(trackers).toBeGreaterThan(0);
     expect(trackers).toBeLessThanOrEqual(seconds + 2);
     // Counts to fold are polled every 10 s; expiring rewards, files to compare and failed webhooks every minute.
     const infrequentTables = ['creative_origins', 'decisions', 'rollup_deltas'];
-    expect(Object.keys(others).filter((table) => !infrequentTables.includes(table))).toEqual([]);
-    for (const count of Object.values(others)) expect(count).toBeLessThanOrEqual(2);
+    expect(Object.keys(otherCounts).filter((table) => !infrequentTables.includes(table))).toEqual(
+      [],
+    );
+    for (const count of Object.values(otherCounts)) expect(count).toBeLessThanOrEqual(2);
   },
 );

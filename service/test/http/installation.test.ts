@@ -26,7 +26,7 @@ beforeEach(() => {
 });
 afterEach(() => rmSync(folder, { recursive: true, force: true }));
 
-const modeOf = (path: string): number => statSync(path).mode & 0o777;
+const readMode = (path: string): number => statSync(path).mode & 0o777;
 const createKey = (byte: number): string => Buffer.alloc(32, byte).toString('base64');
 
 test('a new data folder and its files are private to the user; doctor reports looser permissions', async () => {
@@ -35,8 +35,8 @@ test('a new data folder and its files are private to the user; doctor reports lo
   expect(await run(['migrate'], at)).toMatchObject({ code: 0 });
   const names = readdirSync(dataDir, { recursive: true, encoding: 'utf8' });
   expect(names.length).toBeGreaterThan(500);
-  expect(modeOf(dataDir)).toBe(0o700);
-  expect(names.filter((name) => (modeOf(join(dataDir, name)) & 0o077) !== 0)).toEqual([]);
+  expect(readMode(dataDir)).toBe(0o700);
+  expect(names.filter((name) => (readMode(join(dataDir, name)) & 0o077) !== 0)).toEqual([]);
 
   const openFiles = () =>
     machineFindings(readConfig(at)).filter(({ text }) => text.includes('chmod -R go= '));
@@ -49,15 +49,15 @@ test('a new data folder and its files are private to the user; doctor reports lo
 });
 
 test('rotating the master key in the data folder keeps secrets readable and removes the old key', async () => {
-  const before = await startService({ dataDir: folder });
-  const client = createClient(before);
+  const serviceBefore = await startService({ dataDir: folder });
+  const client = createClient(serviceBefore);
   const created = await client.call('POST', '/v1/webhooks', client.secret, {
     url: 'http://127.0.0.1:9/hook',
     events: ['decision.served'],
   });
   expect(created.status).toBe(201);
   const decision = await client.decideImage('offline during the rotation');
-  await before.stop();
+  await serviceBefore.stop();
   const oldKey = readFileSync(join(folder, 'master.key'), 'utf8');
 
   const { code, out } = await run(['master-key', 'rotate'], env);
@@ -67,18 +67,21 @@ test('rotating the master key in the data folder keeps secrets readable and remo
   expect(readFileSync(join(folder, 'master.key'), 'utf8')).not.toBe(oldKey);
   expect(existsSync(join(folder, 'master.key.next'))).toBe(false);
 
-  const after = await startService({ dataDir: folder });
-  const reported = await createClient(after).begin(decision);
+  const serviceAfter = await startService({ dataDir: folder });
+  const reported = await createClient(serviceAfter).begin(decision);
   expect(reported.body.results).toMatchObject([{ status: 'accepted' }]);
-  await after.stop();
+  await serviceAfter.stop();
 });
 
 test('after rotating a master key from the environment to a second key, the old key no longer decrypts any secret', async () => {
   const [oldKey, newKey] = [createKey(1), createKey(2)];
   const service = await startService({ dataDir: folder, env: { TRUEWARD_MASTER_KEY: oldKey } });
   await service.stop();
-  const alone = await run(['master-key', 'rotate'], { ...env, TRUEWARD_MASTER_KEY: newKey });
-  expect(alone).toMatchObject({
+  const rejectedRotation = await run(['master-key', 'rotate'], {
+    ...env,
+    TRUEWARD_MASTER_KEY: newKey,
+  });
+  expect(rejectedRotation).toMatchObject({
     code: 1,
     err: expect.stringContaining('TRUEWARD_OTHER_MASTER_KEY is not set') as string,
   });
@@ -104,24 +107,24 @@ test('after rotating a master key from the environment to a second key, the old 
 });
 
 test('a busy port, a wrong database URL and a missing file print one line each, without a stack', async () => {
-  const busy = createServer().listen(0, '127.0.0.1');
-  await new Promise((resolve) => busy.once('listening', resolve));
-  const { port } = busy.address() as AddressInfo;
+  const busyServer = createServer().listen(0, '127.0.0.1');
+  await new Promise((resolve) => busyServer.once('listening', resolve));
+  const { port } = busyServer.address() as AddressInfo;
   await copyEmptyDatabase(join(folder, 'database'));
-  const elsewhere = { ...env, TRUEWARD_DATA_DIR: join(folder, 'never') };
+  const otherEnv = { ...env, TRUEWARD_DATA_DIR: join(folder, 'never') };
   const [busyPort, unreachable, missing, origin] = await Promise.all([
     run(['start'], { ...env, PORT: String(port) }),
     run(['migrate'], {
-      ...elsewhere,
+      ...otherEnv,
       DATABASE_URL: `postgres://ads:hunter2@127.0.0.1:9/ads`,
     }),
-    run(['import', join(folder, 'no-such.jsonl')], elsewhere),
+    run(['import', join(folder, 'no-such.jsonl')], otherEnv),
     run(
       'keys create --environment live --kind publishable --allowed-origin game.example'.split(' '),
-      elsewhere,
+      otherEnv,
     ),
   ]);
-  await new Promise((resolve) => busy.close(resolve));
+  await new Promise((resolve) => busyServer.close(resolve));
   expect(busyPort).toMatchObject({
     code: 1,
     err: expect.stringMatching(
@@ -154,10 +157,10 @@ test('--version prints the version, and a mistyped variable is reported', async 
     code: 0,
     out: expect.stringMatching(/^trueward-service \d+\.\d+\.\d+\n$/) as string,
   });
-  const mistyped = { ...env, TRUEWARD_MASTERKEY: createKey(1) };
-  const config = await run(['config'], mistyped);
+  const mistypedEnv = { ...env, TRUEWARD_MASTERKEY: createKey(1) };
+  const config = await run(['config'], mistypedEnv);
   expect(config.err).toBe('TRUEWARD_MASTERKEY is not a known setting and is ignored.\n');
-  expect((await run(['doctor'], mistyped)).out).toContain(
+  expect((await run(['doctor'], mistypedEnv)).out).toContain(
     'WARN TRUEWARD_MASTERKEY is not a known setting',
   );
 });

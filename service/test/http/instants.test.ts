@@ -1,7 +1,7 @@
 import type { EventBatchResult, HouseAd, KillSwitch, Problem } from '@trueward/protocol/wire';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { startGame, type Filled, type Game } from './reward-game.ts';
-import { accountOf, updatePlacement } from './reward-operator.ts';
+import { readAccountId, updatePlacement } from './reward-operator.ts';
 
 let game: Game;
 beforeAll(async () => {
@@ -69,17 +69,17 @@ describe('an event with an invalid time', () => {
     for (const ad of ads) states.push(await watchAt('2016-12-31T23:59:60Z', ad));
     expect(states.filter((state) => state === 'earned').length).toBeLessThanOrEqual(1);
     await updatePlacement(game, 'double-coins', { frequency_cap: undefined, cooldown_s: 600 });
-    const cooling = [];
+    const cooldownAds = [];
     for (let count = 0; count < 3; count += 1)
-      cooling.push(await game.decide('cooling', { placement: 'double-coins' }));
-    const cooled = [];
-    for (const ad of cooling) cooled.push(await watchAt('2026-06-01T10:00:00+05', ad));
-    expect(cooled.filter((state) => state === 'earned').length).toBeLessThanOrEqual(1);
+      cooldownAds.push(await game.decide('cooling', { placement: 'double-coins' }));
+    const cooldownStates = [];
+    for (const ad of cooldownAds) cooldownStates.push(await watchAt('2026-06-01T10:00:00+05', ad));
+    expect(cooldownStates.filter((state) => state === 'earned').length).toBeLessThanOrEqual(1);
     await updatePlacement(game, 'double-coins', { cooldown_s: 0 });
 
-    const expired = await game.decide('hoarder');
+    const expiredDecision = await game.decide('hoarder');
     game.advance(700_000);
-    expect(await watchAt('2016-12-31T23:59:60Z', expired)).not.toBe('earned');
+    expect(await watchAt('2016-12-31T23:59:60Z', expiredDecision)).not.toBe('earned');
     const [rows] = await game.service.database.query<{ count: number }>(
       `SELECT count(*) AS count FROM rollup_counts WHERE hour < '2001-01-01T00:00:00Z'`,
     );
@@ -120,11 +120,11 @@ describe('an operator', () => {
   test.each(invalidTimes)('cannot start a recovery or a report at %s', async (text) => {
     const webhook = { url: 'https://hooks.example/a', events: ['decision.rewarded'] };
     const { body } = await manage<{ id: string }>('POST', '/v1/webhooks', webhook);
-    const since = encodeURIComponent(text);
-    const recovered = await manage('POST', `/v1/webhooks/${body.id}/recover?since=${since}`);
+    const startTime = encodeURIComponent(text);
+    const recovered = await manage('POST', `/v1/webhooks/${body.id}/recover?since=${startTime}`);
     expect(recovered.status).toBe(422);
     expect(recovered.body.errors?.[0]?.pointer).toBe('/since');
-    const report = await manage('GET', `/v1/reports?from=${since}&to=2026-06-02T00:00:00Z`);
+    const report = await manage('GET', `/v1/reports?from=${startTime}&to=2026-06-02T00:00:00Z`);
     expect(report.status).toBe(422);
     await manage('DELETE', `/v1/webhooks/${body.id}`);
   });
@@ -132,10 +132,10 @@ describe('an operator', () => {
   test('can recover events since a time with any UTC offset', async () => {
     const webhook = { url: 'https://hooks.example/a', events: ['decision.rewarded'] };
     const { body } = await manage<{ id: string }>('POST', '/v1/webhooks', webhook);
-    const since = encodeURIComponent('2026-06-01T00:00:00.5+05:30');
-    expect((await manage('POST', `/v1/webhooks/${body.id}/recover?since=${since}`)).status).toBe(
-      202,
-    );
+    const startTime = encodeURIComponent('2026-06-01T00:00:00.5+05:30');
+    expect(
+      (await manage('POST', `/v1/webhooks/${body.id}/recover?since=${startTime}`)).status,
+    ).toBe(202);
     await manage('DELETE', `/v1/webhooks/${body.id}`);
   });
 });
@@ -143,17 +143,17 @@ describe('an operator', () => {
 test('the database rejects impossible times', async () => {
   const decision = await game.watch(await game.decide('honest'));
   const { database } = game.service;
-  const accountId = await accountOf(game);
-  for (const wrong of [
+  const accountId = await readAccountId(game);
+  for (const invalidTime of [
     `UPDATE decisions SET served_at = issued_at - interval '1 ms'`,
     `UPDATE decisions SET settled_at = '2000-01-01T00:00:00Z'`,
     `UPDATE decisions SET watch_to = watch_from - interval '1 ms'`,
     `UPDATE decisions SET expires_at = issued_at - interval '1 ms'`,
   ])
     await expect(
-      database.query(`${wrong} WHERE account_id = $1 AND id = $2`, [accountId, decision?.id]),
+      database.query(`${invalidTime} WHERE account_id = $1 AND id = $2`, [accountId, decision?.id]),
     ).rejects.toMatchObject({ code: '23514' });
-  for (const wrong of [
+  for (const invalidTime of [
     `timestamptz '2000-01-01T00:00:00Z', now(), 0`,
     `now() + interval '1 ms', now(), 0`,
     `now(), now(), -1`,
@@ -161,7 +161,7 @@ test('the database rejects impossible times', async () => {
     await expect(
       database.query(
         `INSERT INTO ad_events (account_id, decision_id, id, type, clamped, occurred_at, received_at, watched_ms)
-          SELECT $1, $2, 'event-01', 'start', false, ${wrong}`,
+          SELECT $1, $2, 'event-01', 'start', false, ${invalidTime}`,
         [accountId, decision?.id],
       ),
     ).rejects.toMatchObject({ code: '23514' });

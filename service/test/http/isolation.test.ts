@@ -54,7 +54,7 @@ describe.skipIf(!hasPostgres)('on PostgreSQL', () => {
       { placement: 'revive', user_ref: userRef, formats: ['image'] },
     );
   test('a locked row delays only the decisions of its environment, and the log names the session that holds the lock', async () => {
-    const { sandbox: held, live: free } = clients();
+    const { sandbox: heldClient, live: freeClient } = clients();
     const operator = await openSession();
     await operator.query('CREATE TABLE wanted AS SELECT 1 AS id');
     await operator.query(`CREATE FUNCTION want() RETURNS trigger LANGUAGE plpgsql AS $$
@@ -66,31 +66,31 @@ describe.skipIf(!hasPostgres)('on PostgreSQL', () => {
     const { rows } = await operator.query<{ pid: number }>('SELECT pg_backend_pid() AS pid');
 
     let rejected = 0;
-    const waiting = Array.from({ length: 20 }, (_, index) =>
-      decide(held, `held-${index}`).finally(() => {
+    const waitingRequests = Array.from({ length: 20 }, (_, index) =>
+      decide(heldClient, `held-${index}`).finally(() => {
         rejected += 1;
       }),
     );
     await expect.poll(waitingSessions).toBeGreaterThan(0);
     const responses = await Promise.all(
-      Array.from({ length: 5 }, (_, index) => decide(free, `free-${index}`)),
+      Array.from({ length: 5 }, (_, index) => decide(freeClient, `free-${index}`)),
     );
     expect(responses.map(({ status }) => status)).toEqual(Array(5).fill(200));
     expect(rejected).toBe(0);
-    for (const { status, body, headers } of await Promise.all(waiting)) {
+    for (const { status, body, headers } of await Promise.all(waitingRequests)) {
       expect([status, body.code]).toEqual([503, 'unavailable']);
       expect(headers.get('retry-after')).toBe('1');
     }
-    const logged = lines.find(({ lane }) => lane === 'decisions');
-    expect(logged).toMatchObject({ environment: 'sandbox', level: 40 });
-    expect(logged?.['blockers']).toContain(`session ${rows[0]?.pid} (psql, idle in transaction`);
+    const logEntry = lines.find(({ lane }) => lane === 'decisions');
+    expect(logEntry).toMatchObject({ environment: 'sandbox', level: 40 });
+    expect(logEntry?.['blockers']).toContain(`session ${rows[0]?.pid} (psql, idle in transaction`);
     // The database was never considered unreachable.
     expect(lines.map(({ msg }) => msg)).not.toContain(
       'the database is unreachable; rejecting requests',
     );
 
     await operator.query('ROLLBACK');
-    expect((await decide(held, 'again')).status).toBe(200);
+    expect((await decide(heldClient, 'again')).status).toBe(200);
     await operator.query('DROP FUNCTION want CASCADE');
   });
 
@@ -151,8 +151,8 @@ describe.skipIf(!hasPostgres)('on PostgreSQL', () => {
       decisions.map((decision) => (decision === lockedDecision ? 503 : 'accepted')),
     );
     await operator.query('ROLLBACK');
-    const again = await client.report(client.event(lockedDecision, 'start'));
-    expect(again.body.results[0]?.status).toBe('accepted');
+    const repeatedReport = await client.report(client.event(lockedDecision, 'start'));
+    expect(repeatedReport.body.results[0]?.status).toBe('accepted');
   });
 
   test('locked rows of one account do not delay the settling of other accounts’ rewards', async () => {

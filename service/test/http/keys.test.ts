@@ -11,8 +11,8 @@ beforeAll(async () => {
 });
 afterAll(() => running.stop());
 
-const createKey = (body: object, by = client) =>
-  by.call<ApiKey>('POST', '/v1/keys', by.secret, body);
+const createKey = (body: object, creator = client) =>
+  creator.call<ApiKey>('POST', '/v1/keys', creator.secret, body);
 const readStatus = async (key: string | undefined) =>
   (await client.call('GET', '/v1/placements', key)).status;
 
@@ -22,23 +22,25 @@ test('a key is created, shown once, used, rolled with an overlap, and revoked', 
   expect(created.key?.slice(-4)).toBe(created.last_four);
   expect(await readStatus(created.key)).toBe(200);
   const list = await client.call<{ data: ApiKey[] }>('GET', '/v1/keys', client.secret);
-  const { key: _key, ...shown } = created;
-  expect(list.body.data).toContainEqual(shown);
+  const { key: _key, ...shownKey } = created;
+  expect(list.body.data).toContainEqual(shownKey);
   expect(JSON.stringify(list.body)).not.toContain(created.key);
 
   const path = `/v1/keys/${created.id}`;
-  const rolled = await client.call<ApiKey>('POST', `${path}/roll`, client.secret, {
+  const successor = await client.call<ApiKey>('POST', `${path}/roll`, client.secret, {
     overlap_s: 60,
   });
-  expect(rolled.body.id).not.toBe(created.id);
-  expect([await readStatus(created.key), await readStatus(rolled.body.key)]).toEqual([200, 200]);
-  const old = await client.call<ApiKey>('GET', path, client.secret);
-  expect(Date.parse(old.body.revoked_at ?? '')).toBeGreaterThan(Date.now());
+  expect(successor.body.id).not.toBe(created.id);
+  expect([await readStatus(created.key), await readStatus(successor.body.key)]).toEqual([200, 200]);
+  const oldKey = await client.call<ApiKey>('GET', path, client.secret);
+  expect(Date.parse(oldKey.body.revoked_at ?? '')).toBeGreaterThan(Date.now());
 
   expect((await client.call('DELETE', path, client.secret)).status).toBe(204);
-  expect([await readStatus(created.key), await readStatus(rolled.body.key)]).toEqual([401, 200]);
-  const again = await client.call<Problem>('POST', `${path}/roll`, client.secret, { overlap_s: 0 });
-  expect([again.status, again.body.code]).toEqual([409, 'conflict']);
+  expect([await readStatus(created.key), await readStatus(successor.body.key)]).toEqual([401, 200]);
+  const repeatedRoll = await client.call<Problem>('POST', `${path}/roll`, client.secret, {
+    overlap_s: 0,
+  });
+  expect([repeatedRoll.status, repeatedRoll.body.code]).toEqual([409, 'conflict']);
 });
 
 test('rolling without an overlap revokes the old key immediately', async () => {

@@ -53,14 +53,16 @@ test.each([
   ['without a query', '/v1/decisions', '2001:db8:1:1'],
   ['with an empty query', '/v1/decisions?', '2001:db8:1:2'],
 ])('all IPs of one /64 share a limit, for a request %s', async (_how, path, prefix) => {
-  const one = await flood(60, (index) =>
+  const statuses = await flood(60, (index) =>
     decideFrom(live, path, `${prefix}::${index.toString(16)}`),
   );
-  expect(one).toEqual({ 200: 20, 429: 40 });
+  expect(statuses).toEqual({ 200: 20, 429: 40 });
   // The next /64 has its own limit, and each IPv4 address has one too.
   expect((await decideFrom(live, path, `${prefix}1::1`)).status).toBe(200);
-  const mapped = await flood(10, (index) => decideFrom(live, path, `::ffff:192.0.2.${index}`));
-  expect(mapped).toEqual({ 200: 10 });
+  const mappedStatuses = await flood(10, (index) =>
+    decideFrom(live, path, `::ffff:192.0.2.${index}`),
+  );
+  expect(mappedStatuses).toEqual({ 200: 10 });
 });
 
 test('sandbox and live keys have separate limit settings', async () => {
@@ -80,10 +82,10 @@ test('a key can have its own limit, up to the service’s maximum, and keeps it 
   const list = () => live.call('GET', '/v1/keys?limit=1', key);
   expect(await flood(10, list)).toEqual({ 200: 5, 429: 5 });
 
-  const tooHigh = await live.call<Problem>('PATCH', path, live.secret, {
+  const rejection = await live.call<Problem>('PATCH', path, live.secret, {
     rate_limit: { per_s: 501, burst: 1000 },
   });
-  expect([tooHigh.status, tooHigh.body.errors]).toEqual([
+  expect([rejection.status, rejection.body.errors]).toEqual([
     422,
     [
       {
@@ -92,23 +94,28 @@ test('a key can have its own limit, up to the service’s maximum, and keeps it 
       },
     ],
   ]);
-  const raised = { per_s: 500, burst: 1_000 };
-  const change = await live.call<ApiKey>('PATCH', path, live.secret, { rate_limit: raised });
-  expect(change.body.rate_limit).toEqual(raised);
+  const raisedLimit = { per_s: 500, burst: 1_000 };
+  const change = await live.call<ApiKey>('PATCH', path, live.secret, { rate_limit: raisedLimit });
+  expect(change.body.rate_limit).toEqual(raisedLimit);
   // The process applies the change within half a second. Then the bucket refills at 500 requests per second.
-  const refilled = () => {
+  const floodWhenRefilled = () => {
     clock.advance(100);
     return flood(30, list);
   };
-  await expect.poll(refilled).toEqual({ 200: 30 });
+  await expect.poll(floodWhenRefilled).toEqual({ 200: 30 });
 
-  const rolled = await live.call<ApiKey>('POST', `${path}/roll`, live.secret, { overlap_s: 60 });
-  expect(rolled.body.rate_limit).toEqual(raised);
-  const removed = await live.call<ApiKey>('PATCH', `/v1/keys/${rolled.body.id}`, live.secret, {
-    rate_limit: null,
-  });
-  expect(removed.status).toBe(200);
-  expect(removed.body).not.toHaveProperty('rate_limit');
+  const successor = await live.call<ApiKey>('POST', `${path}/roll`, live.secret, { overlap_s: 60 });
+  expect(successor.body.rate_limit).toEqual(raisedLimit);
+  const keyWithoutLimit = await live.call<ApiKey>(
+    'PATCH',
+    `/v1/keys/${successor.body.id}`,
+    live.secret,
+    {
+      rate_limit: null,
+    },
+  );
+  expect(keyWithoutLimit.status).toBe(200);
+  expect(keyWithoutLimit.body).not.toHaveProperty('rate_limit');
 });
 
 test('the number of waiting requests per reward and per IP is limited, and a disconnect frees a slot', async () => {

@@ -79,17 +79,17 @@ test('behind the load balancer in deploy/, no player notices that a process is s
     void change.finally(() => (isPending = false));
     while (isPending) await requestOnce();
   };
-  const stopping = cluster.service(0).stop();
-  await requestUntil(stopping);
-  expect(await stopping).toBe(0);
+  const stopResult = cluster.service(0).stop();
+  await requestUntil(stopResult);
+  expect(await stopResult).toBe(0);
   await cluster.replace(0);
   // Until the load balancer retries this process, it uses only the other one.
   const hasServed = async (): Promise<boolean> =>
     (await (await fetch(`${cluster.urls[0]}/metrics`)).text()).includes('route="/v1/decisions"');
   do await requestOnce();
   while (!(await hasServed()));
-  const killed = cluster.service(1).kill();
-  await requestUntil(killed);
+  const killResult = cluster.service(1).kill();
+  await requestUntil(killResult);
   for (let more = 0; more < 50; more += 1) await requestOnce();
   expect(statuses.length).toBeGreaterThan(52);
   expect(new Set(statuses), log.join('')).toEqual(new Set([200]));

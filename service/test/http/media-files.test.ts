@@ -13,7 +13,7 @@ import { type S3Server, startS3Server } from '../s3-server.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'trueward-media-'));
 const mediaDirectory = join(folder, 'own');
-const uploaded = `${'a'.repeat(64)}.png`;
+const uploadedFile = `${'a'.repeat(64)}.png`;
 const body = Buffer.from('0123456789'.repeat(10));
 let s3: S3Server;
 beforeAll(async () => {
@@ -44,7 +44,7 @@ describe.each([
   let url = '';
   beforeAll(async () => {
     const mediaStore = make();
-    await mediaStore.put(uploaded, body, 'image/png');
+    await mediaStore.put(uploadedFile, body, 'image/png');
     await addMediaRoutes(app, { mediaDirectory, mediaStore });
     url = await app.listen({ host: '127.0.0.1', port: 0 });
   });
@@ -66,11 +66,16 @@ describe.each([
     'the range %s of an uploaded file is served',
     async (range, status, contentRange, start, end) => {
       const headers = range === undefined ? {} : { range };
-      const whole = await get(uploaded, headers);
-      expect([whole.status, whole.headers.get('content-range')]).toEqual([status, contentRange]);
-      expect(whole.headers.get('content-length')).toBe(String(end - start));
-      expect(Buffer.from(await whole.arrayBuffer()).equals(body.subarray(start, end))).toBe(true);
-      const head = await get(uploaded, headers, 'HEAD');
+      const rangeResponse = await get(uploadedFile, headers);
+      expect([rangeResponse.status, rangeResponse.headers.get('content-range')]).toEqual([
+        status,
+        contentRange,
+      ]);
+      expect(rangeResponse.headers.get('content-length')).toBe(String(end - start));
+      expect(Buffer.from(await rangeResponse.arrayBuffer()).equals(body.subarray(start, end))).toBe(
+        true,
+      );
+      const head = await get(uploadedFile, headers, 'HEAD');
       expect([head.status, head.headers.get('content-length'), await head.text()]).toEqual([
         status,
         String(end - start),
@@ -80,20 +85,20 @@ describe.each([
   );
 
   test.each(['bytes=100-', 'bytes=-0'])('the range %s is not satisfiable', async (range) => {
-    const response = await get(uploaded, { range });
+    const response = await get(uploadedFile, { range });
     expect([response.status, await response.text()]).toEqual([416, '']);
     expect(response.headers.get('cache-control')).toBeNull();
     expect(response.headers.get('access-control-allow-origin')).toBe('*');
   });
 
   test('a suffix range longer than the file returns the whole file', async () => {
-    const response = await get(uploaded, { range: 'bytes=-1000' });
+    const response = await get(uploadedFile, { range: 'bytes=-1000' });
     expect([200, 206]).toContain(response.status);
     expect(Buffer.from(await response.arrayBuffer()).equals(body)).toBe(true);
   });
 
   test('an uploaded file is immutable, and runs no scripts', async () => {
-    expect(Object.fromEntries((await get(uploaded)).headers)).toMatchObject({
+    expect(Object.fromEntries((await get(uploadedFile)).headers)).toMatchObject({
       'content-type': 'image/png',
       'accept-ranges': 'bytes',
       'cache-control': 'public, max-age=31536000, immutable',
@@ -142,7 +147,7 @@ describe.each([
     '..%2fsecret.png',
     'folder.png%2f..%2f..%2fsecret.png',
     'own.webm%00.png',
-    `..%2fuploads%2f${uploaded}`,
+    `..%2fuploads%2f${uploadedFile}`,
     '%2fetc%2fpasswd.png',
   ])('%s is not served', async (file) => {
     expect((await get(file)).status).toBe(404);
@@ -153,7 +158,7 @@ test('the response for an unreadable file is not cached', async () => {
   const uploads = join(folder, 'unreadable');
   mkdirSync(uploads);
   // A socket can be read with `stat` but not opened, as if the process had no file descriptors left.
-  const socket = createServer().listen(join(uploads, uploaded));
+  const socket = createServer().listen(join(uploads, uploadedFile));
   await once(socket, 'listening');
   const app = Fastify({ logger: false });
   onTestFinished(async () => {
@@ -161,7 +166,7 @@ test('the response for an unreadable file is not cached', async () => {
     socket.close();
   });
   await addMediaRoutes(app, { mediaDirectory, mediaStore: createFolderStore(uploads) });
-  const response = await app.inject({ url: `/media/${uploaded}` });
+  const response = await app.inject({ url: `/media/${uploadedFile}` });
   expect(response.statusCode).toBe(500);
   for (const name of ['cache-control', 'etag', 'last-modified', 'accept-ranges'])
     expect([name, response.headers[name]]).toEqual([name, undefined]);

@@ -22,8 +22,8 @@ const body = Buffer.from('0123456789');
 
 async function read({ source }: MediaStore, file: string): Promise<string | undefined> {
   if ('fetch' in source) {
-    const fetched = await source.fetch(file, { method: 'GET', range: undefined });
-    return fetched && text(fetched.body);
+    const response = await source.fetch(file, { method: 'GET', range: undefined });
+    return response && text(response.body);
   }
   const path = join(source.folder, file);
   return existsSync(path) ? readFileSync(path, 'utf8') : undefined;
@@ -52,14 +52,14 @@ test('a folder contains only complete files', () => {
 test('requests to a bucket have valid signatures that cover the content', async () => {
   expect(s3.objects.get(name)).toEqual({ body, type: 'image/png' });
   expect(s3.rejections).toEqual([]);
-  const foreign = createS3Store({ ...s3, secret: 'another' });
-  await expect(foreign.put('b.png', body, 'image/png')).rejects.toThrow('returned 403');
-  await expect(read(foreign, name)).rejects.toThrow('returned 403');
+  const foreignStore = createS3Store({ ...s3, secret: 'another' });
+  await expect(foreignStore.put('b.png', body, 'image/png')).rejects.toThrow('returned 403');
+  await expect(read(foreignStore, name)).rejects.toThrow('returned 403');
   expect(s3.rejections).toEqual(['invalid signature', 'invalid signature']);
   expect(s3.objects.has('b.png')).toBe(false);
 });
 
 test('a missing bucket is an error', async () => {
-  const nowhere = createS3Store({ ...s3, url: s3.url.replace('/ads', '/other') });
-  await expect(nowhere.put(name, body, 'image/png')).rejects.toThrow('does not exist');
+  const missingBucketStore = createS3Store({ ...s3, url: s3.url.replace('/ads', '/other') });
+  await expect(missingBucketStore.put(name, body, 'image/png')).rejects.toThrow('does not exist');
 });

@@ -61,13 +61,13 @@ describe.skipIf(!hasPostgres)('on PostgreSQL', () => {
 
     // A file with the keys of another database does not prevent a new account.
     await admin.query('DELETE FROM accounts');
-    const restarted = await startInProcess(
+    const restartedService = await startInProcess(
       { DATABASE_URL: url, TRUEWARD_MASTER_KEY },
       { dataDirectory: dataDir },
     );
-    expect(restarted.keys).not.toEqual(services[0]?.keys);
-    await createClient(restarted).decideImage('another account');
-    await restarted.stop();
+    expect(restartedService.keys).not.toEqual(services[0]?.keys);
+    await createClient(restartedService).decideImage('another account');
+    await restartedService.stop();
   });
 
   test('an older process keeps working after a newer release extended the schema, and can restart on it', async () => {
@@ -80,14 +80,14 @@ describe.skipIf(!hasPostgres)('on PostgreSQL', () => {
     const decision = await client.decideImage('between versions');
     expect((await client.begin(decision)).body.results).toMatchObject([{ status: 'accepted' }]);
     await service.stop();
-    const again = await startInProcess({ DATABASE_URL: url }, { dataDirectory: folder });
-    const read = await createClient(again).call(
+    const olderService = await startInProcess({ DATABASE_URL: url }, { dataDirectory: folder });
+    const read = await createClient(olderService).call(
       'GET',
       `/v1/decisions/${decision.id}`,
-      again.keys.sandbox.secret,
+      olderService.keys.sandbox.secret,
     );
     expect(read.status).toBe(200);
-    await again.stop();
+    await olderService.stop();
     expect((await runInProcess(['migrate'], env())).err).toContain(
       'newer than this build (9000-tomorrow)',
     );
@@ -109,20 +109,22 @@ describe.skipIf(!hasPostgres)('on PostgreSQL', () => {
     await admin.query('BEGIN');
     await admin.query(`INSERT INTO migration_lock VALUES ('service')`);
     const { rows } = await admin.query<{ pid: number }>('SELECT pg_backend_pid() AS pid');
-    const stuck = await runInProcess(['migrate'], { ...env(), MIGRATION_WAIT_S: '2' });
-    expect(stuck.code).toBe(1);
-    expect(stuck.err).toContain('The migration was blocked for 2 s');
-    expect(stuck.err).toContain(`session ${rows[0]?.pid} (a forgotten shell, idle in transaction`);
+    const blockedMigration = await runInProcess(['migrate'], { ...env(), MIGRATION_WAIT_S: '2' });
+    expect(blockedMigration.code).toBe(1);
+    expect(blockedMigration.err).toContain('The migration was blocked for 2 s');
+    expect(blockedMigration.err).toContain(
+      `session ${rows[0]?.pid} (a forgotten shell, idle in transaction`,
+    );
 
     const database = openPostgres(url, () => undefined);
-    const waited: string[] = [];
+    const waitMessages: string[] = [];
     const applied = await migrate(database, {
       onWait(text) {
-        waited.push(text);
+        waitMessages.push(text);
         void admin.query('ROLLBACK');
       },
     });
-    expect(waited).toHaveLength(1);
+    expect(waitMessages).toHaveLength(1);
     expect(applied).toEqual(migrationNames());
     await database.close();
   });

@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import { problemStatus } from '@trueward/protocol';
 import type { Problem } from '@trueward/protocol/wire';
 import { expect, test } from 'vitest';
-import { type OpenApi, operationsOf, readOpenApi } from '../fuzz/operations.ts';
+import { type OpenApi, listOperations, readOpenApi } from '../fuzz/operations.ts';
 import { startInProcess } from '../in-process.ts';
 import { createClient } from './client.ts';
 
@@ -13,7 +13,7 @@ test('the API reference lists every operation and runs no script; the guide cove
   expect(response.headers.get('content-type')).toBe('text/html; charset=utf-8');
   expect(response.headers.get('content-security-policy')).toMatch(/^default-src 'none';/);
   const page = await response.text();
-  for (const { id } of operationsOf(document)) expect(page).toContain(`<section id="${id}">`);
+  for (const { id } of listOperations(document)) expect(page).toContain(`<section id="${id}">`);
   for (const name of Object.keys(document.components.schemas))
     expect(page).toContain(`<section id="schema-${name}">`);
   expect(page).not.toMatch(/<script|\bsrc=|@import|url\(/);
@@ -29,13 +29,13 @@ test('the API reference lists every operation and runs no script; the guide cove
 
 test('metrics count requests by route and are available only to this machine or with the token', async () => {
   const token = 'a-token-of-sixteen';
-  const [open, closed] = await Promise.all([
+  const [openService, protectedService] = await Promise.all([
     startInProcess(),
     startInProcess({ METRICS_TOKEN: token }),
   ]);
-  const client = createClient(open);
+  const client = createClient(openService);
   await client.call('GET', `/v1/placements/plc_unknown`, client.secret);
-  const text = await (await fetch(`${open.url}/metrics`)).text();
+  const text = await (await fetch(`${openService.url}/metrics`)).text();
   // `promtool check metrics` requires the suffix for counters.
   expect(text.match(/^# TYPE \S+_total (?!counter).*$/gm)).toBeNull();
   expect(text).toMatch(
@@ -45,10 +45,10 @@ test('metrics count requests by route and are available only to this machine or 
   expect(text).toContain('trueward_webhook_deliveries_pending 0');
   const status = async (url: string, headers: Record<string, string>) =>
     (await fetch(`${url}/metrics`, { headers })).status;
-  expect(await status(open.url, { 'x-forwarded-for': '203.0.113.9' })).toBe(404);
-  expect(await status(closed.url, {})).toBe(404);
-  expect(await status(closed.url, { authorization: `Bearer ${token}` })).toBe(200);
-  await Promise.all([open.stop(), closed.stop()]);
+  expect(await status(openService.url, { 'x-forwarded-for': '203.0.113.9' })).toBe(404);
+  expect(await status(protectedService.url, {})).toBe(404);
+  expect(await status(protectedService.url, { authorization: `Bearer ${token}` })).toBe(200);
+  await Promise.all([openService.stop(), protectedService.stop()]);
 });
 
 test('a flood is rejected with 429 and Retry-After while other clients are served', async () => {
@@ -76,8 +76,8 @@ test('requests beyond the queue limit are rejected with 503 and Retry-After; acc
   const running = await startInProcess({ RATE_LIMITS: 'off' });
   // Blocks the database, so that nothing is committed in the meantime.
   let blocked: Promise<void> | undefined;
-  const release = await new Promise<() => void>((begun) => {
-    blocked = running.service.database.transaction(() => new Promise<void>(begun));
+  const release = await new Promise<() => void>((resolveBegun) => {
+    blocked = running.service.database.transaction(() => new Promise<void>(resolveBegun));
   });
   // Injected, because over HTTP each request would need its own connection.
   const requests = Array.from({ length: 5_300 }, (_, index) =>
@@ -98,12 +98,12 @@ test('requests beyond the queue limit are rejected with 503 and Retry-After; acc
   const responses = await Promise.all(requests);
   await blocked;
   const rejected = responses.filter(({ statusCode }) => statusCode === 503);
-  const served = responses.filter(({ statusCode }) => statusCode === 200).length;
-  expect(served + rejected.length).toBe(responses.length);
+  const servedRequests = responses.filter(({ statusCode }) => statusCode === 200).length;
+  expect(servedRequests + rejected.length).toBe(responses.length);
   const [row] = await running.service.database.query<{ count: number }>(
     'SELECT count(*)::bigint AS count FROM decisions',
   );
-  expect(row?.count).toBe(served);
+  expect(row?.count).toBe(servedRequests);
   await running.stop();
 });
 

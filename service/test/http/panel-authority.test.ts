@@ -2,7 +2,7 @@ import type { Problem } from '@trueward/protocol/wire';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { insertUser } from '../../src/user/user.ts';
 import { createObjects } from '../fuzz/objects.ts';
-import { type Operation, operationsOf, readOpenApi } from '../fuzz/operations.ts';
+import { type Operation, listOperations, readOpenApi } from '../fuzz/operations.ts';
 import { createSampler, type Sampler } from '../fuzz/sample.ts';
 import { type InProcessService, startInProcess } from '../in-process.ts';
 import { createPanelClient, type PanelClient, signInAs, signInOwner } from './panel-client.ts';
@@ -11,7 +11,7 @@ let running: InProcessService;
 let owner: PanelClient;
 let operator: PanelClient;
 let viewer: PanelClient;
-let foreign: PanelClient;
+let foreignOwner: PanelClient;
 let ids: Record<string, string>;
 let sampler: Sampler;
 /** The operations of secret keys. */
@@ -20,12 +20,12 @@ beforeAll(async () => {
   running = await startInProcess({ RATE_LIMITS: 'off' });
   const document = await readOpenApi(running.url);
   sampler = createSampler(document.components.schemas);
-  operations = operationsOf(document).filter(({ keys }) => keys.includes('secret'));
+  operations = listOperations(document).filter(({ keys }) => keys.includes('secret'));
   ids = await createObjects(running);
   owner = await signInOwner(running);
   viewer = await signInAs(running, owner, 'viewer');
   operator = await signInAs(running, owner, 'operator');
-  foreign = await makeStranger();
+  foreignOwner = await makeStranger();
 });
 afterAll(() => running.stop());
 
@@ -56,11 +56,11 @@ function send(client: PanelClient, { method, path, body, parameters }: Operation
 /** Sends a request for each operation. Returns operation, status and problem code. */
 async function request(
   client: PanelClient,
-  chosen: readonly Operation[],
+  selectedOperations: readonly Operation[],
   headers = {},
 ): Promise<string[]> {
   const responses: string[] = [];
-  for (const operation of chosen) {
+  for (const operation of selectedOperations) {
     const { status, body } = await send(client, operation, headers);
     responses.push(`${operation.id} ${status} ${body?.code ?? ''}`.trim());
   }
@@ -202,16 +202,16 @@ test('no input makes the panel API fail with a server error', async () => {
 });
 
 test('without a session, only the sign-in and setup routes work', async () => {
-  const signedOut = createPanelClient(running.url);
-  const closed: string[] = [];
+  const signedOutClient = createPanelClient(running.url);
+  const closedRoutes: string[] = [];
   for (const { method, path } of panelRoutes()) {
     if (/\/(setup|session)$/.test(path) && method !== 'DELETE') continue;
-    const { status } = await signedOut.send(method, path.replace(':id', 'usr_1'));
-    if (status === 401) closed.push(`${method} ${path}`);
+    const { status } = await signedOutClient.send(method, path.replace(':id', 'usr_1'));
+    if (status === 401) closedRoutes.push(`${method} ${path}`);
   }
-  expect(closed).toHaveLength(panelRoutes().length - 4);
+  expect(closedRoutes).toHaveLength(panelRoutes().length - 4);
   const writes = operations.filter(isWrite);
-  expect(await request(signedOut, writes)).toEqual(
+  expect(await request(signedOutClient, writes)).toEqual(
     writes.map(({ id }) => `${id} 401 authentication_required`),
   );
 });
@@ -237,9 +237,11 @@ test('no object in another environment or account can be found', async () => {
   const withId = operations.filter(({ path }) => path.includes('{id}'));
   const reads = withId.filter(({ method }) => method === 'GET');
   expect(await request(owner, reads)).toEqual(reads.map(({ id }) => `${id} 200`));
-  const missing = withId.map(({ id }) => `${id} 404 not_found`);
-  expect(await request(owner, withId, { 'trueward-environment': 'live' })).toEqual(missing);
-  expect(await request(foreign, withId)).toEqual(missing);
+  const notFoundResponses = withId.map(({ id }) => `${id} 404 not_found`);
+  expect(await request(owner, withId, { 'trueward-environment': 'live' })).toEqual(
+    notFoundResponses,
+  );
+  expect(await request(foreignOwner, withId)).toEqual(notFoundResponses);
 
   const { body } = await owner.send<{ user: { id: string } }>('GET', '/panel/api/session');
   for (const path of [
@@ -247,10 +249,12 @@ test('no object in another environment or account can be found', async () => {
     `/panel/api/users/${body.user.id}`,
   ]) {
     expect((await owner.send('GET', path)).status).toBe(200);
-    expect((await foreign.send('GET', path)).status).toBe(404);
+    expect((await foreignOwner.send('GET', path)).status).toBe(404);
   }
   for (const method of ['PATCH', 'DELETE'])
-    expect((await foreign.send(method, `/panel/api/users/${body.user.id}`, {})).status).toBe(404);
+    expect((await foreignOwner.send(method, `/panel/api/users/${body.user.id}`, {})).status).toBe(
+      404,
+    );
 });
 
 test('no list contains an object from another environment or account', async () => {
@@ -264,7 +268,7 @@ test('no list contains an object from another environment or account', async () 
     return [...ownIds, 'owner@example.com'].filter((id) => text.includes(id));
   };
   expect((await findShownIds(owner)).length).toBeGreaterThan(ownIds.size - 3);
-  expect(await findShownIds(foreign)).toEqual([]);
+  expect(await findShownIds(foreignOwner)).toEqual([]);
   // Users belong to the account, not to an environment.
   expect(await findShownIds(owner, { 'trueward-environment': 'live' })).toEqual([
     'owner@example.com',

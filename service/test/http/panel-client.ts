@@ -31,13 +31,13 @@ export function createPanelClient(url: string, environment: 'sandbox' | 'live' =
       'trueward-environment': environment,
       ...headers,
     };
-    const sent = Object.entries(all).filter(
+    const sentHeaders = Object.entries(all).filter(
       (each): each is [string, string] => each[1] !== undefined,
     );
     const raw = typeof body === 'string' || body instanceof Blob;
     const response = await fetch(url + path, {
       method,
-      headers: sent,
+      headers: sentHeaders,
       ...(body === undefined ? {} : { body: raw ? body : JSON.stringify(body) }),
     });
     const [set] = response.headers.getSetCookie();

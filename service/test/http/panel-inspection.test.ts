@@ -66,8 +66,8 @@ test('in live, an unfilled decision is explained, and the newest decisions are l
   const { body } = await live.decide({ placement: 'lobby', formats: ['video'] });
   const livePanel = createPanelClient(running.url, 'live');
   await livePanel.signIn('owner@example.com');
-  const seen = await livePanel.send<Inspection>('GET', `/panel/api/decisions/${body.id}`);
-  expect(seen.body.explain).toMatchObject([
+  const inspection = await livePanel.send<Inspection>('GET', `/panel/api/decisions/${body.id}`);
+  expect(inspection.body.explain).toMatchObject([
     { name: 'Lobby banner', verdict: 'format_not_accepted' },
   ]);
   const list = await livePanel.send<{ data: { id: string }[] }>(
@@ -87,13 +87,13 @@ test('the kill switch or policy that blocked every ad is named with its author a
     reason: 'A bug.',
   });
   clock.set(clock.nowMs() + 1_000);
-  const killed = await game.decide({ placement: 'revive', user_ref: 'player-9' });
+  const killedDecision = await game.decide({ placement: 'revive', user_ref: 'player-9' });
   clock.set(clock.nowMs() + 1_000);
   await panel.send('PATCH', `/v1/kill-switches/${created.body.id}`, {
     state: 'off',
     reason: 'Fixed.',
   });
-  expect((await inspect(killed.body.id)).body.cause).toMatchObject({
+  expect((await inspect(killedDecision.body.id)).body.cause).toMatchObject({
     type: 'kill_switch',
     id: created.body.id,
     actor: 'owner@example.com',
@@ -106,8 +106,8 @@ test('the kill switch or policy that blocked every ad is named with its author a
     block: { everything: true },
   });
   clock.set(clock.nowMs() + 1_000);
-  const blocked = await game.decide({ placement: 'revive', user_ref: 'player-9' });
-  expect((await inspect(blocked.body.id)).body.cause).toMatchObject({
+  const blockedDecision = await game.decide({ placement: 'revive', user_ref: 'player-9' });
+  expect((await inspect(blockedDecision.body.id)).body.cause).toMatchObject({
     type: 'policy',
     id: policy.body.id,
     actor: 'owner@example.com',
@@ -121,7 +121,7 @@ test('a dry run evaluates a request like a decision but stores nothing', async (
   const attempt = (body: object) => panel.send<TryResult>('POST', '/panel/api/policies/try', body);
   const count = async () =>
     (await running.service.database.query('SELECT id FROM decisions')).length;
-  const before = await count();
+  const countBefore = await count();
   const request = { placement: 'revive', user_ref: 'u', locale: 'de-AT' };
   const withoutPolicy = await attempt({ request });
   expect(withoutPolicy.body.decision).toMatchObject({ status: 'filled', placement: 'revive' });
@@ -133,22 +133,26 @@ test('a dry run evaluates a request like a decision but stores nothing', async (
     when: { languages: ['de'] },
     block: { everything: true },
   };
-  const blocked = await attempt({ request, policy });
-  expect(blocked.body.decision).toMatchObject({ status: 'blocked', reason: 'commercial' });
-  expect(blocked.body.rule).toMatchObject({ name: 'Nothing in German' });
+  const blockedResult = await attempt({ request, policy });
+  expect(blockedResult.body.decision).toMatchObject({ status: 'blocked', reason: 'commercial' });
+  expect(blockedResult.body.rule).toMatchObject({ name: 'Nothing in German' });
   const otherLocale = await attempt({ request: { ...request, locale: 'fr' }, policy });
   expect(otherLocale.body.decision.status).toBe('filled');
 
-  const saved = await panel.send<Policy>('POST', '/v1/policies', policy);
+  const savedPolicy = await panel.send<Policy>('POST', '/v1/policies', policy);
   expect((await attempt({ request })).body.decision.status).toBe('blocked');
   const narrowerPolicy = { ...policy, block: { formats: ['video'] } };
-  const changed = await attempt({ request, policy: narrowerPolicy, policy_id: saved.body.id });
-  expect(changed.body.decision.status).toBe('filled');
-  expect(changed.body.explain).toContainEqual(
+  const changedResult = await attempt({
+    request,
+    policy: narrowerPolicy,
+    policy_id: savedPolicy.body.id,
+  });
+  expect(changedResult.body.decision.status).toBe('filled');
+  expect(changedResult.body.explain).toContainEqual(
     expect.objectContaining({ name: 'Meadow', verdict: 'commercial: Nothing in German' }),
   );
-  await panel.send('DELETE', `/v1/policies/${saved.body.id}`);
-  expect(await count()).toBe(before);
+  await panel.send('DELETE', `/v1/policies/${savedPolicy.body.id}`);
+  expect(await count()).toBe(countBefore);
   expect((await attempt({ request: { placement: 'nowhere' } })).status).toBe(404);
   expect((await attempt({ request, policy: { name: 'x' } })).status).toBe(422);
 });

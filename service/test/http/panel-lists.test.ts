@@ -40,12 +40,12 @@ const list = async (query: Record<string, string>) => {
 };
 
 test('the service searches, filters, sorts and paginates a list', async () => {
-  const even = await list({ q: 'EVEN', sort: 'name', limit: '3', offset: '147' });
-  expect(even).toMatchObject({ total: 150, names: ['Even 0296', 'Even 0298', 'Even 0300'] });
-  const byNumber = await list({ sort: 'weight', order: 'desc', limit: '2' });
-  expect(byNumber.names).toEqual(['Even 0300', 'odd 0299']);
-  const byStatus = await list({ where: 'review.status=s1', limit: '2' });
-  expect(byStatus).toMatchObject({ total: 100, names: ['Even 0004', 'Even 0010'] });
+  const evenPage = await list({ q: 'EVEN', sort: 'name', limit: '3', offset: '147' });
+  expect(evenPage).toMatchObject({ total: 150, names: ['Even 0296', 'Even 0298', 'Even 0300'] });
+  const heaviestPage = await list({ sort: 'weight', order: 'desc', limit: '2' });
+  expect(heaviestPage.names).toEqual(['Even 0300', 'odd 0299']);
+  const filteredPage = await list({ where: 'review.status=s1', limit: '2' });
+  expect(filteredPage).toMatchObject({ total: 100, names: ['Even 0004', 'Even 0010'] });
   await owner.send('POST', '/v1/advertisers', { name: 'aardvark', domain: 'first.example' });
   expect((await list({ limit: '2' })).names).toEqual(['aardvark', 'Even 0002']);
 });
@@ -64,12 +64,15 @@ test('characters with a special meaning in SQL are searched for literally', asyn
 });
 
 test('a list contains only objects in the account and environment, and requires a session', async () => {
-  const live = createPanelClient(running.url, 'live');
-  await live.signIn('owner@example.com');
-  const { body } = await live.send<Listed>('GET', '/panel/api/advertisers?q=even');
+  const liveClient = createPanelClient(running.url, 'live');
+  await liveClient.signIn('owner@example.com');
+  const { body } = await liveClient.send<Listed>('GET', '/panel/api/advertisers?q=even');
   expect(body).toEqual({ data: [], total: 0 });
-  const foreign = await createPanelClient(running.url).send('GET', '/panel/api/advertisers');
-  expect(foreign.status).toBe(401);
+  const anonymousResponse = await createPanelClient(running.url).send(
+    'GET',
+    '/panel/api/advertisers',
+  );
+  expect(anonymousResponse.status).toBe(401);
 });
 
 test('the audit log is filtered by actor and by action', async () => {

@@ -10,43 +10,46 @@ test.skipIf(!hasPostgres)(
   async () => {
     const env = { DATABASE_URL: await createPostgresDatabase(), RATE_LIMITS: 'off' };
     // Like separate processes, the services share only the database, and the folder with the keys.
-    const first = await startInProcess(env);
-    const { dataDirectory } = first.config;
-    const services = [first, await startInProcess(env, { dataDirectory })];
+    const firstService = await startInProcess(env);
+    const { dataDirectory } = firstService.config;
+    const services = [firstService, await startInProcess(env, { dataDirectory })];
     try {
       const urls = services.map(({ url }) => url);
-      const [local, remote] = services.map((each) => createClient(each));
-      if (!local || !remote) throw new Error('Expected two services.');
-      const owner = await signInOwner(first);
+      const [localClient, remoteClient] = services.map((each) => createClient(each));
+      if (!localClient || !remoteClient) throw new Error('Expected two services.');
+      const owner = await signInOwner(firstService);
       // This event is not shown, because nobody was watching when it occurred.
-      await remote.decideImage('before');
+      await remoteClient.decideImage('before');
 
       const tail = await openLiveTail(urls[0] ?? '', owner.cookie());
       await tail.readMore();
-      const elsewhere = await remote.decideImage('player');
-      await remote.begin(elsewhere);
-      await remote.report({ id: 'broken' });
+      const remoteDecision = await remoteClient.decideImage('player');
+      await remoteClient.begin(remoteDecision);
+      await remoteClient.report({ id: 'broken' });
       const lines = await tail.lines(3);
       expect(lines).toMatchObject([
-        { event: 'decision', data: { id: elsewhere.id, status: 'filled', placement: 'revive' } },
+        {
+          event: 'decision',
+          data: { id: remoteDecision.id, status: 'filled', placement: 'revive' },
+        },
         {
           event: 'event',
-          data: { type: 'start', decision_id: elsewhere.id, status: 'accepted' },
+          data: { type: 'start', decision_id: remoteDecision.id, status: 'accepted' },
         },
         { event: 'event', data: { id: 'broken', status: 'rejected', code: 'invalid_event' } },
       ]);
-      const decision = await local.decideImage('player');
+      const decision = await localClient.decideImage('player');
       expect((await tail.lines(4)).at(-1)?.data).toMatchObject({ id: decision.id });
       // A second tail starts with new events, and the first one continues after the second is closed.
-      const second = await openLiveTail(urls[0] ?? '', owner.cookie());
-      await second.readMore();
-      const next = await remote.decideImage('player');
-      expect((await second.lines(1)).map(({ data }) => data['id'])).toEqual([next.id]);
-      await second.close();
-      const last = await remote.decideImage('player');
+      const secondTail = await openLiveTail(urls[0] ?? '', owner.cookie());
+      await secondTail.readMore();
+      const next = await remoteClient.decideImage('player');
+      expect((await secondTail.lines(1)).map(({ data }) => data['id'])).toEqual([next.id]);
+      await secondTail.close();
+      const lastDecision = await remoteClient.decideImage('player');
       expect((await tail.lines(6)).slice(4).map(({ data }) => data['id'])).toEqual([
         next.id,
-        last.id,
+        lastDecision.id,
       ]);
       await tail.close();
     } finally {

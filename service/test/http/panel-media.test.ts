@@ -34,7 +34,7 @@ const upload = (body: Buffer | string, type = 'application/octet-stream', name =
   );
 const serve = (address: string, headers = {}) =>
   fetch(running.url + new URL(address).pathname, { headers });
-const stored = () => readdirSync(join(running.config.dataDirectory, 'media'));
+const listStored = () => readdirSync(join(running.config.dataDirectory, 'media'));
 
 test('a video is stored by content hash, and its metadata is read from the file', async () => {
   const body = demo('meadow.mp4');
@@ -52,7 +52,7 @@ test('a video is stored by content hash, and its metadata is read from the file'
     audio_codec: 'mp4a.40.2',
   });
   await upload(body);
-  expect(stored()).toEqual([`${uploaded.sha256}.mp4`]);
+  expect(listStored()).toEqual([`${uploaded.sha256}.mp4`]);
 
   const fullResponse = await serve(uploaded.url);
   expect(Buffer.from(await fullResponse.arrayBuffer()).equals(body)).toBe(true);
@@ -89,7 +89,7 @@ test.each([
 });
 
 const script = '<script>document.title="ran"</script>';
-const endless = (() => {
+const endlessVideo = (() => {
   const body = Buffer.from(demo('meadow.mp4'));
   // Replaces the duration of the first sample in the time-to-sample table (ISO/IEC 14496-12, 8.6.1.2).
   body.writeUInt32BE(0xffffffff, body.indexOf('stts', 0, 'latin1') + 16);
@@ -126,7 +126,7 @@ test.each([
   ['half of a WebM', demo('meadow.webm').subarray(0, 100_000), '', /truncated/],
   ['half of a PNG', demo('harbour.png').subarray(0, 20_000), '', /truncated/],
   ['a PNG with enormous dimensions', hugePng, 'image/png', /60000 × 60000/],
-  ['a video with a duration of years', endless, 'video/mp4', /must last 1 to 120 s/],
+  ['a video with a duration of years', endlessVideo, 'video/mp4', /must last 1 to 120 s/],
   [
     'a video without tracks',
     Buffer.concat([box('ftyp', 'isom0000isom'), box('moov'), box('mdat')]),
@@ -162,11 +162,11 @@ test.each([
 ] as [string, Buffer | string, string, RegExp][])(
   '%s is rejected',
   async (_name, body, type, reason) => {
-    const before = stored();
+    const storedBefore = listStored();
     const response = await upload(body, type === '' ? undefined : type, 'a.png');
     expect(response.status).toBe(422);
     expect(response.body.detail).toMatch(reason);
-    expect(stored()).toEqual(before);
+    expect(listStored()).toEqual(storedBefore);
   },
 );
 
@@ -184,7 +184,7 @@ test('a file name cannot traverse folders', async () => {
   expect(body.url).toBeUndefined();
   const traversal = await upload(demo('lobby-banner.png'), 'image/png', '../../../etc/x.html');
   expect(traversal.body.url).toMatch(/\/media\/[0-9a-f]{64}\.png$/);
-  expect(stored().filter((name) => !/^[0-9a-f]{64}\.[a-z0-9]+$/.test(name))).toEqual([]);
+  expect(listStored().filter((name) => !/^[0-9a-f]{64}\.[a-z0-9]+$/.test(name))).toEqual([]);
   const other = traversal.body.url.replace(/png$/, 'html');
   for (const path of [
     new URL(other).pathname,

@@ -51,15 +51,15 @@ afterAll(async () => {
   await origin.stop();
 });
 
-const created: string[] = [];
+const createdIds: string[] = [];
 afterEach(async () => {
-  for (const id of created.splice(0))
+  for (const id of createdIds.splice(0))
     await panel.send('PATCH', `/v1/sources/${id}`, { status: 'paused' });
 });
 
 async function addSource(members: object): Promise<Source> {
   const { status, body } = await panel.send<Source & { detail?: string }>('POST', '/v1/sources', {
-    name: `Network ${created.length}`,
+    name: `Network ${createdIds.length}`,
     kind: 'vast',
     placements: ['revive'],
     priority: 1,
@@ -69,7 +69,7 @@ async function addSource(members: object): Promise<Source> {
   });
   expect(body.detail).toBeUndefined();
   expect(status).toBe(201);
-  created.push(body.id);
+  createdIds.push(body.id);
   return body;
 }
 const addTestSource = (outcome: string) =>
@@ -82,7 +82,7 @@ const runTrial = async ({ id }: Pick<Source, 'id'>, body: object = {}): Promise<
   expect(response.body.detail).toBeUndefined();
   return response.body;
 };
-const creativeOf = async ({ id }: Source): Promise<Creative | undefined> => {
+const findCreative = async ({ id }: Source): Promise<Creative | undefined> => {
   const { body } = await panel.send<{ data: Creative[] }>('GET', '/v1/creatives?limit=100');
   return body.data.find(({ source_id: sourceId }) => sourceId === id);
 };
@@ -96,7 +96,7 @@ const countRows = async (table: string): Promise<number> => {
 test('a trial shows the ad of a source without storing, counting or reporting anything', async () => {
   const source = await addTestSource('wrapper');
   const tables = ['decisions', 'rollup_counts', 'tracker_requests', 'decision_demand'];
-  const before = await Promise.all(tables.map(countRows));
+  const countsBefore = await Promise.all(tables.map(countRows));
   const trial = await runTrial(source);
   expect(trial.verdict).toBe('creative_pending');
   expect(trial.exchanges.map(({ method, http_status: status }) => `${method} ${status}`)).toEqual([
@@ -110,8 +110,8 @@ test('a trial shows the ad of a source without storing, counting or reporting an
     expect.arrayContaining(['impression', 'start', 'complete']),
   );
   expect(trial.creative).toBeUndefined();
-  expect(await Promise.all(tables.map(countRows))).toEqual(before);
-  expect(await creativeOf(source)).toBeUndefined();
+  expect(await Promise.all(tables.map(countRows))).toEqual(countsBefore);
+  expect(await findCreative(source)).toBeUndefined();
   const { body: audit } = await panel.send<{ data: { action: string; target_id: string }[] }>(
     'GET',
     '/v1/audit-entries?limit=20',
@@ -122,13 +122,13 @@ test('a trial shows the ad of a source without storing, counting or reporting an
 test('a trial submits an unknown creative for review on request, and then shows its copy', async () => {
   const source = await addTestSource('fill');
   await runTrial(source);
-  expect(await creativeOf(source)).toBeUndefined();
+  expect(await findCreative(source)).toBeUndefined();
   await runTrial(source, { submit: true });
-  await expect.poll(() => creativeOf(source), { timeout: 20_000 }).toBeDefined();
-  const pending = await runTrial(source);
-  expect(pending).toMatchObject({ verdict: 'not_approved', review: 'pending_review' });
-  expect(pending.creative?.media).toMatchObject({ format: 'video' });
-  const creative = await creativeOf(source);
+  await expect.poll(() => findCreative(source), { timeout: 20_000 }).toBeDefined();
+  const pendingTrial = await runTrial(source);
+  expect(pendingTrial).toMatchObject({ verdict: 'not_approved', review: 'pending_review' });
+  expect(pendingTrial.creative?.media).toMatchObject({ format: 'video' });
+  const creative = await findCreative(source);
   await panel.send('POST', `/v1/creatives/${creative?.id}/review`, { status: 'approved' });
   expect(await runTrial(source)).toMatchObject({ verdict: 'chosen', review: 'approved' });
 });

@@ -132,25 +132,25 @@ test.skipIf(!hasPostgres)(
 test('rows are stored in the partition of their week, and dropping old weeks keeps the sums', async () => {
   // Creates the current week's partition twice, as after a restart.
   for (const ms of [nowMs - 21 * dayMs, nowMs, nowMs]) await createPartitions(database, ms);
-  const old = await store(nowMs - 21 * dayMs);
+  const oldDecision = await store(nowMs - 21 * dayMs);
   const now = await store(nowMs);
   const nextWeek = await store(nowMs + 5 * dayMs);
   // Its week has no partition, as after an import.
-  const ancient = await store(nowMs - 200 * dayMs);
+  const ancientDecision = await store(nowMs - 200 * dayMs);
   expect(await read('decisions')).toEqual({
-    [old]: 'decisions_20261026',
+    [oldDecision]: 'decisions_20261026',
     [now]: 'decisions_20261116',
     [nextWeek]: 'decisions_20261123',
-    [ancient]: 'decisions_other',
+    [ancientDecision]: 'decisions_other',
   });
   expect(await read('timelines')).toEqual({
-    [old]: 'timelines_20261026',
+    [oldDecision]: 'timelines_20261026',
     [now]: 'timelines_20261116',
     [nextWeek]: 'timelines_20261123',
-    [ancient]: 'timelines_other',
+    [ancientDecision]: 'timelines_other',
   });
   // A late duplicate is stored in the same partition as the original, and so is recognized.
-  expect(await reportEvent(old, nowMs)).toBe(false);
+  expect(await reportEvent(oldDecision, nowMs)).toBe(false);
 
   const { dropped } = await dropOldWeeks(
     database,
@@ -188,8 +188,8 @@ test.skipIf(!hasPostgres)('several processes create partitions concurrently', as
   const url = await createPostgresDatabase();
   const processes = [1, 2, 3].map(() => openPostgres(url, () => undefined));
   try {
-    await Promise.all(processes.map((one) => migrate(one)));
-    await Promise.all(processes.map((one) => createPartitions(one, nowMs)));
+    await Promise.all(processes.map((database) => migrate(database)));
+    await Promise.all(processes.map((database) => createPartitions(database, nowMs)));
     const rows = await processes[0]?.query(
       `SELECT relname FROM pg_class WHERE relispartition AND relkind = 'r' AND relname LIKE 'decisions%' ORDER BY 1`,
     );
@@ -199,6 +199,6 @@ test.skipIf(!hasPostgres)('several processes create partitions concurrently', as
       'decisions_other',
     ]);
   } finally {
-    await Promise.all(processes.map((one) => one.close()));
+    await Promise.all(processes.map((database) => database.close()));
   }
 });

@@ -9,7 +9,7 @@ async function request(env: Record<string, string>) {
   const { call, publishable, secret } = createClient(running);
   const policy = { name: 'Not in Germany', kind: 'policy', when: { countries: ['DE'] } };
   await call('POST', '/v1/policies', secret, { ...policy, block: { everything: true } });
-  const statusOf = async (key: string, country?: string) => {
+  const readStatus = async (key: string, country?: string) => {
     const response = await fetch(`${running.url}/v1/decisions`, {
       method: 'POST',
       headers: {
@@ -22,16 +22,16 @@ async function request(env: Record<string, string>) {
     return ((await response.json()) as Decision).status;
   };
   const expected = {
-    there: await statusOf(publishable, 'de'),
-    elsewhere: await statusOf(publishable, 'FR'),
-    unknown: await statusOf(publishable, 'XX'),
-    unsaid: await statusOf(publishable),
-    server: await statusOf(secret, 'DE'),
+    there: await readStatus(publishable, 'de'),
+    elsewhere: await readStatus(publishable, 'FR'),
+    unknown: await readStatus(publishable, 'XX'),
+    unsaid: await readStatus(publishable),
+    server: await readStatus(secret, 'DE'),
   };
   await running.stop();
   return expected;
 }
-const unblocked = {
+const unblockedStatuses = {
   there: 'filled',
   elsewhere: 'filled',
   unknown: 'filled',
@@ -41,13 +41,13 @@ const unblocked = {
 
 test('a policy by country blocks players by the header of the trusted load balancer', async () => {
   const env = { COUNTRY_HEADER: 'CF-IPCountry', TRUSTED_PROXIES: 'loopback' };
-  expect(await request(env)).toEqual({ ...unblocked, there: 'blocked' });
+  expect(await request(env)).toEqual({ ...unblockedStatuses, there: 'blocked' });
 });
 
 test('the country header of an untrusted client is ignored', async () => {
   const env = { COUNTRY_HEADER: 'CF-IPCountry', TRUSTED_PROXIES: '10.0.0.0/8' };
-  expect(await request(env)).toEqual(unblocked);
-  expect(await request({})).toEqual(unblocked);
+  expect(await request(env)).toEqual(unblockedStatuses);
+  expect(await request({})).toEqual(unblockedStatuses);
 });
 
 test('COUNTRY_HEADER without TRUSTED_PROXIES is rejected at startup', async () => {

@@ -35,7 +35,7 @@ default_pool_size = 2
     stdio: 'ignore',
     ...(process.getuid?.() === 0 ? { uid } : {}),
   });
-  const ended = new Promise((resolve) => pooler.once('exit', resolve));
+  const poolerExit = new Promise((resolve) => pooler.once('exit', resolve));
   // The service does not start without its database.
   await expect.poll(() => isOpen(port)).toBe(true);
   const cluster = await startCluster({
@@ -46,12 +46,12 @@ default_pool_size = 2
   onTestFinished(async () => {
     await cluster.stop();
     pooler.kill();
-    await ended;
+    await poolerExit;
     await postgres.stop();
     rmSync(folder, { recursive: true, force: true });
   });
   const clients = cluster.urls.map((url) => createClient({ url, keys: cluster.keys }));
-  const started = await Promise.all(
+  const statuses = await Promise.all(
     Array.from({ length: 40 }, async (_, index) => {
       const client = clients[index % 2] ?? clients[0];
       if (!client) throw new Error('Expected a process.');
@@ -59,7 +59,7 @@ default_pool_size = 2
       return (await client.begin(decision)).body.results[0]?.status;
     }),
   );
-  expect(started).toEqual(Array(40).fill('accepted'));
+  expect(statuses).toEqual(Array(40).fill('accepted'));
 });
 
 /** Whether the port accepts connections. */

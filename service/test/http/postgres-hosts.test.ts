@@ -25,9 +25,9 @@ test.skipIf(!hasPostgres)(
   'a standby is skipped in favor of the primary; a single host may be a standby',
   async () => {
     const standby = await startPrivatePostgres({ standby: true });
-    const alone = openPostgres(standby?.url ?? '', () => undefined);
-    expect(await alone.query('SELECT 1 AS one')).toEqual([{ one: 1 }]);
-    await alone.close();
+    const standbyDatabase = openPostgres(standby?.url ?? '', () => undefined);
+    expect(await standbyDatabase.query('SELECT 1 AS one')).toEqual([{ one: 1 }]);
+    await standbyDatabase.close();
     const primary = new URL(await createPostgresDatabase());
     const { host } = new URL(standby?.url ?? '');
     for (let time = 0; time < 10; time += 1) {

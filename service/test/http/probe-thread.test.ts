@@ -45,11 +45,11 @@ test('files are parsed in a worker thread, one at a time', async () => {
 test('a file that keeps the parser busy does not block the process', async () => {
   thread = createProbeThread();
   await thread.probe(meadow);
-  const costly = withSampleTimes(2_000_000);
+  const costlyVideo = withSampleTimes(2_000_000);
   // In this thread, the file is only copied.
-  const before = performance.eventLoopUtilization();
-  await expect(thread.probe(costly)).rejects.toThrow(/lasts .* s; a video must last/);
-  const { active, idle } = performance.eventLoopUtilization(before);
+  const utilizationBefore = performance.eventLoopUtilization();
+  await expect(thread.probe(costlyVideo)).rejects.toThrow(/lasts .* s; a video must last/);
+  const { active, idle } = performance.eventLoopUtilization(utilizationBefore);
   expect(active).toBeLessThan(idle);
 });
 

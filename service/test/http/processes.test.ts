@@ -54,9 +54,12 @@ describe.skipIf(!hasPostgres)('on PostgreSQL', () => {
     const decision = await first.decideImage('both');
     await second.begin(decision);
     await cluster.moveClock({ advanceMs: 5_000 });
-    const claims = [first, second].flatMap((one) =>
+    const claims = [first, second].flatMap((client) =>
       Array.from({ length: 20 }, () =>
-        one.report(one.seen(decision), one.event(decision, 'complete', { watched_ms: 5_000 })),
+        client.report(
+          client.seen(decision),
+          client.event(decision, 'complete', { watched_ms: 5_000 }),
+        ),
       ),
     );
     const responses = await Promise.all(claims);
@@ -106,8 +109,8 @@ describe.skipIf(!hasPostgres)('on PostgreSQL', () => {
       return row?.count;
     };
     await expect.poll(count).toBe(2);
-    const request = async (one: typeof first): Promise<number> =>
-      (await one.decide({ placement: 'revive', user_ref: 'flood' })).status;
+    const request = async (client: typeof first): Promise<number> =>
+      (await client.decide({ placement: 'revive', user_ref: 'flood' })).status;
     const flood = () => Promise.all(Array.from({ length: 65 }, () => request(first)));
     const counts = () =>
       database.query<{ name: string }>(`SELECT name FROM limit_uses WHERE name <> ''`);
@@ -133,12 +136,12 @@ describe.skipIf(!hasPostgres)('on PostgreSQL', () => {
     expect(await counts()).not.toEqual([]);
     // A process shares its counts once it has used more than a quarter of a limit.
     const startedMs = performance.now();
-    let passed = 0;
-    while (passed < 20 && (await request(second)) === 200) passed += 1;
+    let admittedRequests = 0;
+    while (admittedRequests < 20 && (await request(second)) === 200) admittedRequests += 1;
     await exchangeCounts();
-    while ((await request(second)) === 200) passed += 1;
+    while ((await request(second)) === 200) admittedRequests += 1;
     // Without shared counts, this process would admit sixty requests, and two more each second.
-    expect(passed).toBeLessThan(40 + (2 * (performance.now() - startedMs)) / 1_000);
+    expect(admittedRequests).toBeLessThan(40 + (2 * (performance.now() - startedMs)) / 1_000);
     // Users and IPs must not be readable.
     expect((await counts()).every(({ name }) => /^[\w-]{22}$/.test(name))).toBe(true);
 

@@ -32,30 +32,30 @@ test('tokens of the previous release are read the same way, and tokens issued he
 });
 
 /** Clients act on these values. All other values differ each time. */
-const fixed = new Set(['status', 'state', 'placement', 'format', 'reward', 'min_watch_ms']);
+const fixedMembers = new Set(['status', 'state', 'placement', 'format', 'reward', 'min_watch_ms']);
 
 /** Returns the paths in a JSON document with the type of each value, or the value itself if clients act on it. */
 function outline(value: unknown, path = '', name = ''): [string, unknown][] {
-  if (typeof value !== 'object' || value === null || fixed.has(name))
-    return [[path, fixed.has(name) ? JSON.stringify(value) : typeof value]];
+  if (typeof value !== 'object' || value === null || fixedMembers.has(name))
+    return [[path, fixedMembers.has(name) ? JSON.stringify(value) : typeof value]];
   return Object.entries(value).flatMap(([key, member]) => outline(member, `${path}/${key}`, key));
 }
 
 test('clients of the previous release get the same responses, and earn their reward', async () => {
   const { clock, client, url } = game;
-  const played = await play(recorded.steps, {
+  const playedSteps = await play(recorded.steps, {
     url,
     key: client.publishable,
     nowMs: clock.nowMs,
     pass: (ms) => clock.set(clock.nowMs() + ms),
   });
   for (const [index, { status, answer }] of recorded.steps.entries()) {
-    const actual = played[index];
+    const actual = playedSteps[index];
     expect([index, actual?.status]).toEqual([index, status]);
     // A release may add members, but never remove any.
     expect(outline(actual?.answer)).toEqual(expect.arrayContaining(outline(answer)));
   }
-  expect(played.at(-1)?.answer).toMatchObject({ state: 'earned' });
+  expect(playedSteps.at(-1)?.answer).toMatchObject({ state: 'earned' });
 });
 
 test('webhooks signed by the previous release are verified', async () => {
@@ -90,9 +90,11 @@ test('events with a token that only a later release can read are deferred, and a
     const sent_at = new Date(game.clock.nowMs()).toISOString();
     return client.call<Problem>('POST', '/v1/events', client.publishable, { sent_at, events });
   };
-  const later = await send(createMac(await tokenKey())(body));
-  expect([later.status, later.body.code]).toEqual([503, 'unavailable']);
-  expect(later.headers.get('retry-after')).toBe('5');
-  const forged = await send(createMac('another key')(body));
-  expect(forged.body).toMatchObject({ results: [{ status: 'rejected', code: 'token_invalid' }] });
+  const laterResult = await send(createMac(await tokenKey())(body));
+  expect([laterResult.status, laterResult.body.code]).toEqual([503, 'unavailable']);
+  expect(laterResult.headers.get('retry-after')).toBe('5');
+  const forgedResult = await send(createMac('another key')(body));
+  expect(forgedResult.body).toMatchObject({
+    results: [{ status: 'rejected', code: 'token_invalid' }],
+  });
 });

@@ -88,9 +88,9 @@ test('requests without a fill are counted by reason', async () => {
   await client.decide({ placement: 'lobby', simulate: 'killed' });
   const [row] = (await read()).data;
   expect(row?.reasons.no_fill['killed']).toBeGreaterThan(0);
-  const byReason = (await read('&group_by=reason')).data.find(({ reason }) => reason === 'killed');
-  expect(byReason?.no_fill).toBe(row?.reasons.no_fill['killed']);
-  expect(byReason?.requests).toBe(0);
+  const killedRow = (await read('&group_by=reason')).data.find(({ reason }) => reason === 'killed');
+  expect(killedRow?.no_fill).toBe(row?.reasons.no_fill['killed']);
+  expect(killedRow?.requests).toBe(0);
 });
 
 test('days follow the requested time zone', async () => {

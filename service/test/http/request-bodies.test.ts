@@ -53,8 +53,8 @@ test('a body without Content-Length is accepted unless it is too long', async ()
     });
   const text = JSON.stringify(validRequest);
   expect(await post(text, { 'transfer-encoding': 'chunked' })).toBe(200);
-  const long = JSON.stringify({ ...validRequest, locale: 'x'.repeat(70_000) });
-  expect(await post(long, { 'content-length': String(long.length) })).toBe(413);
+  const longBody = JSON.stringify({ ...validRequest, locale: 'x'.repeat(70_000) });
+  expect(await post(longBody, { 'content-length': String(longBody.length) })).toBe(413);
 });
 
 test('a client that disconnects while it sends its body does not affect other clients', async () => {

@@ -36,9 +36,11 @@ test('request headers are never returned, and are encrypted in the database', as
   const headers = { Authorization: apiKey, 'X-Account': 'account-93' };
   const source = await create({ request_headers: headers });
   expect(source.request_header_names).toEqual(['Authorization', 'X-Account']);
-  const changed = await update(source.id, { request_headers: { Authorization: `${apiKey}-2` } });
-  expect(changed.body.request_header_names).toEqual(['Authorization']);
-  const answers = await Promise.all(
+  const changedSource = await update(source.id, {
+    request_headers: { Authorization: `${apiKey}-2` },
+  });
+  expect(changedSource.body.request_header_names).toEqual(['Authorization']);
+  const responses = await Promise.all(
     [`/v1/sources/${source.id}`, '/v1/sources', '/v1/audit-entries?limit=20'].map((path) =>
       client.call<object>('GET', path, client.secret),
     ),
@@ -47,10 +49,10 @@ test('request headers are never returned, and are encrypted in the database', as
   const rows = await Promise.all(
     tables.map((table) => running.service.database.query(`SELECT * FROM ${table}`)),
   );
-  const everything = JSON.stringify([source, changed, answers, rows]);
-  expect(everything).toContain(source.id);
-  expect(everything).not.toContain('very-secret');
-  expect(everything).not.toContain('account-93');
+  const allOutput = JSON.stringify([source, changedSource, responses, rows]);
+  expect(allOutput).toContain(source.id);
+  expect(allOutput).not.toContain('very-secret');
+  expect(allOutput).not.toContain('account-93');
 });
 
 test.each<[object, string]>([
@@ -87,22 +89,22 @@ test('the service uses a source’s current headers', async () => {
     )
   )[0] ?? { account_id: '' };
   const external = (source: Source) => {
-    const found = toExternalSource(source);
-    if (!found) throw new Error('This is not an external source.');
-    return found;
+    const externalSource = toExternalSource(source);
+    if (!externalSource) throw new Error('This is not an external source.');
+    return externalSource;
   };
   const scope = { accountId, environment: 'sandbox' } as const;
   const operation = { queries: running.service.database, scope, actor: 'test' };
   await headers.store(operation, created.id, { 'X-Key': 'a' });
-  const first = external(created);
-  expect(await headers.read(accountId, first)).toEqual({ 'X-Key': 'a' });
+  const firstSource = external(created);
+  expect(await headers.read(accountId, firstSource)).toEqual({ 'X-Key': 'a' });
   await headers.store(operation, created.id, { 'X-Key': 'b' });
-  expect(await headers.read(accountId, first)).toEqual({ 'X-Key': 'a' });
+  expect(await headers.read(accountId, firstSource)).toEqual({ 'X-Key': 'a' });
   expect(await headers.read(accountId, external(created))).toEqual({ 'X-Key': 'b' });
 
   // Without its credentials, the service would call the bidder as an unknown client.
   await headers.store(operation, created.id, {});
   await expect(headers.read(accountId, external(created))).rejects.toThrow('request_headers again');
-  const without = external({ ...created, request_header_names: [] });
-  expect(await headers.read(accountId, without)).toEqual({});
+  const sourceWithoutHeaders = external({ ...created, request_header_names: [] });
+  expect(await headers.read(accountId, sourceWithoutHeaders)).toEqual({});
 });

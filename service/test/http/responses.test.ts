@@ -49,6 +49,6 @@ test.each([
 ])('a live webhook cannot be registered for %s', async (url) => {
   const live = createClient(running, 'live');
   const events = ['decision.rewarded'];
-  const rejected = await live.call<Problem>('POST', '/v1/webhooks', live.secret, { url, events });
-  expect([rejected.status, rejected.body.errors?.[0]?.pointer]).toEqual([422, '/url']);
+  const rejection = await live.call<Problem>('POST', '/v1/webhooks', live.secret, { url, events });
+  expect([rejection.status, rejection.body.errors?.[0]?.pointer]).toEqual([422, '/url']);
 });

@@ -9,7 +9,7 @@ beforeAll(async () => {
 });
 afterAll(() => game.stop());
 
-const denied = (reason: string) => ({ state: 'denied', reason });
+const createDenial = (reason: string) => ({ state: 'denied', reason });
 /** The positions of claims in a token. */
 const claims = { environment: 2, placement: 3, issuedAtMs: 5, expiresAtMs: 6, userRef: 7 };
 const edit = (token: string, claim: keyof typeof claims, value: string): string => {
@@ -22,7 +22,7 @@ test('an honest watch is rewarded, so the attacks below fail for their own reaso
 });
 
 test('an ad watched offline and reported hours later is rewarded, and the reward is delivered', async () => {
-  const decision = await game.decide('traveller');
+  const decision = await game.decide('traveler');
   game.advance(5_000);
   const events = [game.event(decision, 'start'), game.seen(decision), game.complete(decision)];
   const ago = (ms: number) => new Date(game.clock.nowMs() - ms).toISOString();
@@ -69,9 +69,12 @@ describe('tokens', () => {
   });
 
   test('a token cannot be used for another decision', async () => {
-    const [own, other] = [await game.decide('mover'), await game.decide('mover')];
+    const [ownDecision, otherDecision] = [await game.decide('mover'), await game.decide('mover')];
     game.advance(5_000);
-    const { results } = await game.report({ ...game.complete(other), token: own.token });
+    const { results } = await game.report({
+      ...game.complete(otherDecision),
+      token: ownDecision.token,
+    });
     expect(results).toMatchObject([{ status: 'rejected', code: 'decision_mismatch' }]);
   });
 
@@ -126,21 +129,21 @@ describe('time', () => {
     await game.report(game.event(decision, 'start'), game.seen(decision), game.complete(decision));
     game.advance(60_000);
     await game.report(game.complete(decision));
-    expect(await game.status(decision.id)).toMatchObject(denied('impossible_timing'));
+    expect(await game.status(decision.id)).toMatchObject(createDenial('impossible_timing'));
   });
 
   test('setting the device clock ahead does not shorten the watch time', async () => {
     const decision = await game.decide('clock-setter');
-    const ahead = (ms: number) => new Date(game.clock.nowMs() + ms).toISOString();
+    const createTime = (ms: number) => new Date(game.clock.nowMs() + ms).toISOString();
     game.advance(1_000);
     const events = [
-      { ...game.event(decision, 'start'), occurred_at: ahead(3_600_000) },
-      { ...game.seen(decision), occurred_at: ahead(3_602_000) },
-      { ...game.complete(decision), occurred_at: ahead(3_605_000) },
+      { ...game.event(decision, 'start'), occurred_at: createTime(3_600_000) },
+      { ...game.seen(decision), occurred_at: createTime(3_602_000) },
+      { ...game.complete(decision), occurred_at: createTime(3_605_000) },
     ];
-    const body = { sent_at: ahead(3_605_000), events };
+    const body = { sent_at: createTime(3_605_000), events };
     await game.client.call('POST', '/v1/events', game.client.publishable, body);
-    expect(await game.status(decision.id)).toMatchObject(denied('impossible_timing'));
+    expect(await game.status(decision.id)).toMatchObject(createDenial('impossible_timing'));
   });
 
   test('a page at 16 times the speed earns no more than the time since its ads were loaded allows', async () => {
@@ -149,16 +152,16 @@ describe('time', () => {
     const loadedMs = game.clock.nowMs();
     game.advance(10_000);
     // How far ahead the page's clock is.
-    let ahead = 0;
+    let aheadMs = 0;
     const pass = (ms: number) => {
       game.advance(ms / 16);
-      ahead += (ms * 15) / 16;
+      aheadMs += (ms * 15) / 16;
     };
     const post = (event: object) => {
-      const sent = new Date(game.clock.nowMs() + ahead).toISOString();
+      const sentAt = new Date(game.clock.nowMs() + aheadMs).toISOString();
       return game.client.call('POST', '/v1/events', game.client.publishable, {
-        sent_at: sent,
-        events: [{ ...event, occurred_at: sent }],
+        sent_at: sentAt,
+        events: [{ ...event, occurred_at: sentAt }],
       });
     };
     for (const ad of ads) {
@@ -201,7 +204,7 @@ describe('time', () => {
     await game.report(game.event(decision, 'start'));
     game.advance(30_000);
     await game.report(game.seen(decision), game.event(decision, 'complete', { watched_ms: 900 }));
-    expect(await game.status(decision.id)).toMatchObject(denied('watched_too_little'));
+    expect(await game.status(decision.id)).toMatchObject(createDenial('watched_too_little'));
   });
 
   test('an ad that nobody saw is not rewarded', async () => {
@@ -259,9 +262,9 @@ describe('concurrency', () => {
     // Each ad claims to have started as soon after the previous one as the tolerance allows.
     for (const [index, ad] of ads.entries()) {
       game.clock.set(Math.max(game.clock.nowMs(), startedMs + 5_000 + index * 3_000));
-      const begin = new Date(Math.max(startedMs, game.clock.nowMs() - 4_000)).toISOString();
+      const beginAt = new Date(Math.max(startedMs, game.clock.nowMs() - 4_000)).toISOString();
       await game.report(
-        { ...game.event(ad, 'start'), occurred_at: begin },
+        { ...game.event(ad, 'start'), occurred_at: beginAt },
         game.seen(ad),
         game.complete(ad),
       );
@@ -299,7 +302,7 @@ describe('concurrency', () => {
       );
     }
     expect(await game.status(first.id)).toMatchObject({ state: 'earned' });
-    expect(await game.status(second.id)).toMatchObject(denied('frequency_capped'));
+    expect(await game.status(second.id)).toMatchObject(createDenial('frequency_capped'));
     await updatePlacement(game, 'double-coins', { frequency_cap: undefined });
   });
 });
@@ -314,7 +317,7 @@ test('when a player with a cap of one sees two ads in two tabs, only the first t
   game.advance(18_000);
   for (const ad of ads) await game.report(game.complete(ad));
   expect(await game.status(ads[0].id)).toMatchObject({ state: 'earned' });
-  expect(await game.status(ads[1].id)).toMatchObject(denied('frequency_capped'));
+  expect(await game.status(ads[1].id)).toMatchObject(createDenial('frequency_capped'));
   await updatePlacement(game, 'double-coins', { frequency_cap: undefined });
 });
 
@@ -330,7 +333,7 @@ describe('traffic', () => {
       headers,
     );
     await game.watch(decision);
-    expect(await game.status(decision.id)).toMatchObject(denied('invalid_traffic'));
+    expect(await game.status(decision.id)).toMatchObject(createDenial('invalid_traffic'));
     expect(await game.webhookEvents('decision.served', decision.id)).toBe(0);
     expect(await game.count('invalid_traffic', 'bot')).toBeGreaterThan(0);
   });
@@ -344,7 +347,7 @@ describe('traffic', () => {
       { ...game.seen(decision), occurred_at: ago(8_000) },
       { ...game.complete(decision), occurred_at: ago(10_000) },
     );
-    expect(await game.status(decision.id)).toMatchObject(denied('invalid_traffic'));
+    expect(await game.status(decision.id)).toMatchObject(createDenial('invalid_traffic'));
     expect(await game.count('invalid_traffic', 'impossible_order')).toBe(1);
     expect(await game.webhookEvents('decision.served', decision.id)).toBe(0);
   });
@@ -354,12 +357,12 @@ describe('traffic', () => {
     await game.report(game.event(decision, 'start'));
     game.advance(5_000);
     await game.report(game.seen(decision));
-    const off = await turnOnKillSwitch(game, 'double-coins');
+    const turnOff = await turnOnKillSwitch(game, 'double-coins');
     const { results } = await game.report(game.complete(decision));
     expect(results).toMatchObject([{ status: 'rejected', code: 'killed' }]);
-    await off();
+    await turnOff();
     await game.report(game.complete(decision));
-    expect(await game.status(decision.id)).toMatchObject(denied('killed'));
+    expect(await game.status(decision.id)).toMatchObject(createDenial('killed'));
   });
 
   test('a publishable key cannot read rewards without their tokens, or create anything', async () => {

@@ -9,8 +9,8 @@ beforeAll(async () => {
 afterAll(() => game.stop());
 
 /** Records the statements about decisions and events, grouped by transaction. */
-async function statementsOf(work: () => Promise<unknown>): Promise<{
-  alone: string[];
+async function recordStatements(work: () => Promise<unknown>): Promise<{
+  standaloneStatements: string[];
   together: string[][];
 }> {
   const { database } = game.service;
@@ -18,29 +18,29 @@ async function statementsOf(work: () => Promise<unknown>): Promise<{
   const isRelevant = (text: string) =>
     /\b(decisions|ad_events|timelines)\b|INTO (viewers|rollup_deltas)/.test(text) &&
     !text.includes('tracker_requests');
-  const alone: string[] = [];
+  const standaloneStatements: string[] = [];
   const transactions: string[][] = [];
   const { query, execute, transaction } = database;
   vi.spyOn(database, 'query').mockImplementation((text, params) => {
-    if (isRelevant(text)) alone.push(text);
+    if (isRelevant(text)) standaloneStatements.push(text);
     return query(text, params);
   });
   vi.spyOn(database, 'execute').mockImplementation((text, params) => {
-    if (isRelevant(text)) alone.push(text);
+    if (isRelevant(text)) standaloneStatements.push(text);
     return execute(text, params);
   });
-  vi.spyOn(database, 'transaction').mockImplementation((inside) =>
+  vi.spyOn(database, 'transaction').mockImplementation((callback) =>
     transaction((queries) => {
-      const texts: string[] = [];
-      transactions.push(texts);
-      const watched: Queries['query'] = (text, params) => {
-        if (isRelevant(text)) texts.push(text);
+      const statements: string[] = [];
+      transactions.push(statements);
+      const recordQuery: Queries['query'] = (text, params) => {
+        if (isRelevant(text)) statements.push(text);
         return queries.query(text, params);
       };
-      return inside({
-        query: watched,
+      return callback({
+        query: recordQuery,
         execute(text, params) {
-          if (isRelevant(text)) texts.push(text);
+          if (isRelevant(text)) statements.push(text);
           return queries.execute(text, params);
         },
       });
@@ -48,7 +48,10 @@ async function statementsOf(work: () => Promise<unknown>): Promise<{
   );
   await work();
   vi.restoreAllMocks();
-  return { alone, together: transactions.filter((texts) => texts.length > 0) };
+  return {
+    standaloneStatements,
+    together: transactions.filter((statements) => statements.length > 0),
+  };
 }
 
 test('the response to a completion contains the reward: one request from completion to earned', async () => {
@@ -71,12 +74,16 @@ test('a completion is verified in the transaction that claims it, without earlie
   game.advance(2_000);
   await game.report(game.seen(decision));
   game.advance(3_000);
-  const { alone, together } = await statementsOf(() => game.report(game.complete(decision)));
-  expect(alone).toEqual([]);
+  const { standaloneStatements, together } = await recordStatements(() =>
+    game.report(game.complete(decision)),
+  );
+  expect(standaloneStatements).toEqual([]);
   expect(together).toHaveLength(1);
   const [claim = []] = together;
-  const moved = claim.findIndex((text) => text.includes('reward_state = move.reward_state'));
-  expect(claim.slice(0, moved).some((text) => text.includes('INSERT INTO timelines'))).toBe(true);
+  const updateIndex = claim.findIndex((text) => text.includes('reward_state = move.reward_state'));
+  expect(claim.slice(0, updateIndex).some((text) => text.includes('INSERT INTO timelines'))).toBe(
+    true,
+  );
   // The number of statements must not depend on events or rules.
   expect(claim.length).toBeLessThanOrEqual(9);
   expect((await game.status(decision.id)).state).toBe('earned');
@@ -86,22 +93,24 @@ test('the events of many players in one batch are verified in one transaction', 
   const ads = await Promise.all(['a', 'b', 'c', 'd'].map((name) => game.decide(name)));
   await game.report(...ads.map((ad) => game.event(ad, 'start')));
   game.advance(5_000);
-  const { alone, together } = await statementsOf(() =>
+  const { standaloneStatements, together } = await recordStatements(() =>
     game.report(...ads.flatMap((ad) => [game.seen(ad), game.complete(ad)])),
   );
-  expect(alone).toEqual([]);
+  expect(standaloneStatements).toEqual([]);
   expect(together).toHaveLength(1);
 });
 
-const locksUsers = (texts: readonly string[]): boolean =>
-  texts.some((text) => text.includes('INTO viewers'));
+const locksUsers = (statements: readonly string[]): boolean =>
+  statements.some((text) => text.includes('INTO viewers'));
 
 test('a player is locked on completion, not on start', async () => {
   const decision = await game.decide('locked');
-  const start = await statementsOf(() => game.report(game.event(decision, 'start')));
+  const start = await recordStatements(() => game.report(game.event(decision, 'start')));
   expect(start.together.map(locksUsers)).toEqual([false]);
   game.advance(5_000);
-  const end = await statementsOf(() => game.report(game.seen(decision), game.complete(decision)));
+  const end = await recordStatements(() =>
+    game.report(game.seen(decision), game.complete(decision)),
+  );
   expect(end.together.map(locksUsers)).toEqual([true]);
 });
 
@@ -109,12 +118,12 @@ test('an impression after the completion earns the reward with the player locked
   const decision = await game.decide('out-of-order');
   await game.report(game.event(decision, 'start'));
   game.advance(2_000);
-  const seen = game.seen(decision);
+  const impression = game.seen(decision);
   game.advance(3_000);
   await game.report(game.complete(decision));
   expect((await game.status(decision.id)).state).toBe('pending');
-  const { alone, together } = await statementsOf(() => game.report(seen));
-  expect(alone).toEqual([]);
+  const { standaloneStatements, together } = await recordStatements(() => game.report(impression));
+  expect(standaloneStatements).toEqual([]);
   // The first transaction finds the completion and rolls back.
   expect(together.map(locksUsers)).toEqual([false, true]);
   expect(together[0]?.some((text) => text.includes('INSERT'))).toBe(false);

@@ -56,8 +56,8 @@ test('a forged, expired, unsigned, non-expiring or live user token is rejected',
     game.keys.live.secret,
     { overlap_s: 0 },
   );
-  const none = `${Buffer.from('{"alg":"none"}').toString('base64url')}.${Buffer.from(JSON.stringify({ sub: 'me', exp })).toString('base64url')}.`;
-  const rejected = [
+  const unsignedToken = `${Buffer.from('{"alg":"none"}').toString('base64url')}.${Buffer.from(JSON.stringify({ sub: 'me', exp })).toString('base64url')}.`;
+  const rejectedTokens = [
     await sign({ sub: 'me', exp }, `${secret}x`),
     await sign({ sub: 'me', exp: exp - 700 }),
     await sign({ sub: 'me' }),
@@ -65,19 +65,21 @@ test('a forged, expired, unsigned, non-expiring or live user token is rejected',
     await sign({ sub: 'me', exp: exp + 90_000 }),
     await sign({ sub: 'me', exp }, live.secret),
     await sign({ sub: 'me', exp }, secret, 'HS512'),
-    none,
+    unsignedToken,
     'x',
   ];
-  for (const token of rejected) expect(await request(token)).toBe('token_invalid');
+  for (const token of rejectedTokens) expect(await request(token)).toBe('token_invalid');
 });
 
 test('an old secret is valid until its overlap ends', async () => {
-  const old = await signUserToken('patient', secret, { now });
-  const before = secret;
+  const oldToken = await signUserToken('patient', secret, { now });
+  const previousSecret = secret;
   secret = await newSecret(60);
-  expect(await request(old)).toBe('filled');
+  expect(await request(oldToken)).toBe('filled');
   game.advance(61_000);
-  expect(await request(await signUserToken('patient', before, { now }))).toBe('token_invalid');
+  expect(await request(await signUserToken('patient', previousSecret, { now }))).toBe(
+    'token_invalid',
+  );
   expect(await request(await signUserToken('patient', secret, { now }))).toBe('filled');
 });
 

@@ -6,7 +6,7 @@ import type { Game } from './reward-game.ts';
 /** Writes an operator's change directly to the database. It is in effect when the promise resolves. */
 async function change(game: Game, work: (queries: Queries) => Promise<void>): Promise<void> {
   const { database, configuration } = game.service;
-  const accountId = await accountOf(game);
+  const accountId = await readAccountId(game);
   await database.transaction(async (queries) => {
     await work(queries);
     await incrementConfigVersion(queries, accountId);
@@ -14,7 +14,7 @@ async function change(game: Game, work: (queries: Queries) => Promise<void>): Pr
   await configuration.refresh();
 }
 
-export async function accountOf(game: Game): Promise<string> {
+export async function readAccountId(game: Game): Promise<string> {
   const [row] = await game.service.database.query<{ account_id: string }>(
     'SELECT account_id FROM accounts',
   );
@@ -45,17 +45,17 @@ export async function turnOnKillSwitch(
   game: Game,
   placement: string,
 ): Promise<() => Promise<void>> {
-  const scope = { accountId: await accountOf(game), environment: 'sandbox' } as const;
+  const scope = { accountId: await readAccountId(game), environment: 'sandbox' } as const;
   const { resources } = game.service;
   let id = '';
   await change(game, async (queries) => {
-    const created = await resources.create(queries, scope, 'killSwitch', {
+    const killSwitch = await resources.create(queries, scope, 'killSwitch', {
       scope: 'placement',
       target_id: placement,
       state: 'on',
       actor: 'test',
     });
-    id = created.id;
+    id = killSwitch.id;
   });
   return () =>
     change(game, async (queries) => {

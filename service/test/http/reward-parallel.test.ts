@@ -7,11 +7,11 @@ import { startGame, type Game } from './reward-game.ts';
 describe.each([
   ['the embedded database', false],
   ...(hasPostgres ? ([['PostgreSQL', true]] as const) : []),
-] as const)('on %s', (_name, onServer) => {
+] as const)('on %s', (_name, usesServer) => {
   let game: Game;
   let databaseUrl: string | undefined;
   beforeAll(async () => {
-    databaseUrl = onServer ? await createPostgresDatabase() : undefined;
+    databaseUrl = usesServer ? await createPostgresDatabase() : undefined;
     game = await startGame(databaseUrl);
   });
   afterAll(() => game.stop());
@@ -42,11 +42,11 @@ describe.each([
         game.report(...(index % 2 === 0 ? events : events.toReversed())),
       ),
     );
-    const accepted = responses
+    const acceptedEvents = responses
       .flatMap(({ results }) => results)
       .filter(({ status }) => status === 'accepted')
       .map(({ id }) => id);
-    expect(accepted.toSorted()).toEqual(events.map(({ id }) => id).toSorted());
+    expect(acceptedEvents.toSorted()).toEqual(events.map(({ id }) => id).toSorted());
     expect([await game.count('midpoints'), await game.count('closes')]).toEqual([3, 3]);
   });
 
@@ -59,8 +59,8 @@ describe.each([
     await game.report(game.event(decision, 'start'));
     game.advance(5_000);
     const close = game.event(decision, 'close');
-    const before = [await game.count('rewards_earned'), await game.count('closes')];
-    const [found] = await other.query<{ account_id: string }>(
+    const countsBefore = [await game.count('rewards_earned'), await game.count('closes')];
+    const [account] = await other.query<{ account_id: string }>(
       'SELECT account_id FROM decisions WHERE id = $1',
       [decision.id],
     );
@@ -72,13 +72,13 @@ describe.each([
     const responding = await other.transaction(async (queries) => {
       const atMs = game.clock.nowMs();
       await queries.query('SELECT FROM decisions WHERE account_id = $1 AND id = $2 FOR UPDATE', [
-        found?.account_id,
+        account?.account_id,
         decision.id,
       ]);
       await queries.query(
         `INSERT INTO ad_events (account_id, decision_id, id, type, occurred_at, received_at, offset_ms, clamped)
           VALUES ($1, $2, $3, 'close', $4, $4, 0, false)`,
-        [found?.account_id, decision.id, close.id, new Date(atMs)],
+        [account?.account_id, decision.id, close.id, new Date(atMs)],
       );
       const response = game.report(game.seen(decision), game.complete(decision), close);
       await waitForBlockedSession(() => other.query(waits));
@@ -88,7 +88,7 @@ describe.each([
     const { results, decisions } = await responding.response;
     expect(results.map(({ status }) => status)).toEqual(['accepted', 'accepted', 'duplicate']);
     expect(decisions[0]?.state).toBe('earned');
-    const [rewards = 0, closes] = before;
+    const [rewards = 0, closes] = countsBefore;
     expect([await game.count('rewards_earned'), await game.count('closes')]).toEqual([
       rewards + 1,
       closes,

@@ -4,7 +4,7 @@ import { createUsedReceipts, verifyReceipt } from '../../../src/server/index.ts'
 import { openSecretBox } from '../../src/key/secret-box.ts';
 import { rotateReceiptKey } from '../../src/reward/receipt.ts';
 import { startGame, type Game } from './reward-game.ts';
-import { accountOf } from './reward-operator.ts';
+import { readAccountId } from './reward-operator.ts';
 
 let game: Game;
 let jwksUrl: string;
@@ -20,7 +20,7 @@ const earn = async (userRef: string): Promise<string> => {
 };
 const options = async () =>
   ({
-    accountId: await accountOf(game),
+    accountId: await readAccountId(game),
     environment: 'sandbox',
     issuer: 'http://service.test',
     now: game.clock.nowMs,
@@ -31,7 +31,7 @@ test('jose verifies a receipt with the published keys, as documented', async () 
   const keys = createRemoteJWKSet(new URL(jwksUrl));
   const { payload } = await jwtVerify(receipt, keys, {
     issuer: 'http://service.test',
-    audience: await accountOf(game),
+    audience: await readAccountId(game),
     algorithms: ['EdDSA'],
     typ: 'reward-receipt+jwt',
     requiredClaims: ['sub', 'jti', 'iat', 'exp'],
@@ -49,25 +49,26 @@ test('jose verifies a receipt with the published keys, as documented', async () 
 test('verifyReceipt returns the claims, and each receipt can be redeemed once', async () => {
   const receipt = await verifyReceipt(await earn('once'), jwksUrl, await options());
   expect(receipt).toMatchObject({ userRef: 'once', reward: { type: 'coins', amount: 25 } });
-  const used = createUsedReceipts({ now: game.clock.nowMs });
-  expect([used.claim(receipt), used.claim(receipt)]).toEqual([true, false]);
+  const usedReceipts = createUsedReceipts({ now: game.clock.nowMs });
+  expect([usedReceipts.claim(receipt), usedReceipts.claim(receipt)]).toEqual([true, false]);
 });
 
 test('a receipt is not stored and is the same for every reader', async () => {
   const decision = await game.decide('not-stored');
   const receipt = (await game.watch(decision))?.receipt;
   expect(receipt).toBeDefined();
-  const stored = await game.service.database.query('SELECT receipt FROM decisions WHERE id = $1', [
-    decision.id,
-  ]);
-  expect(stored).toEqual([{ receipt: null }]);
+  const storedRows = await game.service.database.query(
+    'SELECT receipt FROM decisions WHERE id = $1',
+    [decision.id],
+  );
+  expect(storedRows).toEqual([{ receipt: null }]);
   expect((await game.status(decision.id)).receipt).toBe(receipt);
   const { decisions } = await game.report(game.event(decision, 'close'));
   expect(decisions[0]?.receipt).toBe(receipt);
 });
 
 test('after a rotation, new receipts use the new key, and previous ones are valid until they expire', async () => {
-  const old = await earn('before');
+  const oldReceipt = await earn('before');
   const { config, service } = game;
   await rotateReceiptKey(service.database, openSecretBox(config), game.clock);
   const kids = async (): Promise<(string | undefined)[]> => {
@@ -79,16 +80,16 @@ test('after a rotation, new receipts use the new key, and previous ones are vali
   };
   // A request for the public keys makes the service reload them, but at most once a second.
   await expect.poll(async () => (await kids()).length).toBe(2);
-  const fresh = await earn('after');
-  expect(decodeProtectedHeader(fresh).kid).not.toBe(decodeProtectedHeader(old).kid);
-  const later = { ...(await options()), now: () => game.clock.nowMs() };
+  const newReceipt = await earn('after');
+  expect(decodeProtectedHeader(newReceipt).kid).not.toBe(decodeProtectedHeader(oldReceipt).kid);
+  const laterOptions = { ...(await options()), now: () => game.clock.nowMs() };
   // A URL that is not cached yet, as in a game server that has just started.
   const keys = `${jwksUrl}?after`;
-  expect(await verifyReceipt(old, keys, later)).toMatchObject({ userRef: 'before' });
-  expect(await verifyReceipt(fresh, keys, later)).toMatchObject({ userRef: 'after' });
+  expect(await verifyReceipt(oldReceipt, keys, laterOptions)).toMatchObject({ userRef: 'before' });
+  expect(await verifyReceipt(newReceipt, keys, laterOptions)).toMatchObject({ userRef: 'after' });
 
   game.advance(31 * 86_400_000 + 3_600_000);
-  await expect.poll(kids).toEqual([decodeProtectedHeader(fresh).kid]);
+  await expect.poll(kids).toEqual([decodeProtectedHeader(newReceipt).kid]);
 });
 
 test('a child’s user_ref is not stored, but is delivered to the game server', async () => {
@@ -99,14 +100,14 @@ test('a child’s user_ref is not stored, but is delivered to the game server', 
   const receipt = await verifyReceipt(status?.receipt ?? '', `${jwksUrl}?child`, await options());
   expect(receipt.userRef).toBe(child);
   // Requests with the token return the same receipt, and requests without it return none.
-  const again = await game.client.call<{ receipt?: string }>(
+  const repeatedResponse = await game.client.call<{ receipt?: string }>(
     'GET',
     `/v1/decisions/${decision.id}`,
     game.client.publishable,
     undefined,
     { 'decision-token': decision.token },
   );
-  expect(again.body.receipt).toBe(status?.receipt);
+  expect(repeatedResponse.body.receipt).toBe(status?.receipt);
   expect((await game.status(decision.id)).receipt).toBeUndefined();
 
   const { database } = game.service;
@@ -116,8 +117,8 @@ test('a child’s user_ref is not stored, but is delivered to the game server', 
   expect(tables.length).toBeGreaterThan(10);
   for (const { name } of tables) {
     const rows = await database.query<{ row: string }>(`SELECT t::text AS row FROM ${name} AS t`);
-    const texts = rows.map(({ row }) => row).join('\n');
-    expect(texts.includes(child), name).toBe(false);
-    expect(texts.includes(status?.receipt ?? '-'), name).toBe(false);
+    const storedText = rows.map(({ row }) => row).join('\n');
+    expect(storedText.includes(child), name).toBe(false);
+    expect(storedText.includes(status?.receipt ?? '-'), name).toBe(false);
   }
 });

@@ -53,8 +53,8 @@ test('the sandbox sends signed webhooks like live', async () => {
     game.client.secret,
     { url: receiver.url, events: ['decision.rewarded', 'decision.served'] },
   );
-  const forced = await game.decide('denied', { simulate: 'reward_denied' });
-  await game.watch(forced);
+  const deniedDecision = await game.decide('denied', { simulate: 'reward_denied' });
+  await game.watch(deniedDecision);
   const decision = await game.decide('signed');
   await game.watch(decision);
   await receiver.count(3);
@@ -63,12 +63,12 @@ test('the sandbox sends signed webhooks like live', async () => {
       verifyWebhook(body, headers, webhook.secret, { now: game.clock.nowMs }),
     ),
   );
-  const of = (id: string) =>
+  const listEvents = (id: string) =>
     events
       .filter(({ data }) => 'decision_id' in data && data.decision_id === id)
       .map(({ type, environment }) => `${environment} ${type}`)
       .toSorted();
-  expect(of(decision.id)).toEqual(['sandbox decision.rewarded', 'sandbox decision.served']);
-  expect(of(forced.id)).toEqual(['sandbox decision.served']);
+  expect(listEvents(decision.id)).toEqual(['sandbox decision.rewarded', 'sandbox decision.served']);
+  expect(listEvents(deniedDecision.id)).toEqual(['sandbox decision.served']);
   await receiver.close();
 });

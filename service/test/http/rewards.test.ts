@@ -161,11 +161,14 @@ test('a completion that arrives too early is denied, and stays denied', async ()
 });
 
 test('two ads watched at the same time by one player earn one reward', async () => {
-  const [a, b] = [await client.decideImage('two-tabs'), await client.decideImage('two-tabs')];
-  await client.report(client.event(a, 'start'), client.event(b, 'start'));
+  const [firstAd, secondAd] = [
+    await client.decideImage('two-tabs'),
+    await client.decideImage('two-tabs'),
+  ];
+  await client.report(client.event(firstAd, 'start'), client.event(secondAd, 'start'));
   watch();
   const states = await Promise.all(
-    [a, b].map((decision) =>
+    [firstAd, secondAd].map((decision) =>
       client.report(
         client.seen(decision),
         client.event(decision, 'complete', { watched_ms: 5_000 }),
@@ -173,7 +176,7 @@ test('two ads watched at the same time by one player earn one reward', async () 
     ),
   );
   const after = await Promise.all(
-    [a, b].map(({ id, token }) =>
+    [firstAd, secondAd].map(({ id, token }) =>
       client.call<RewardStatus>('GET', `/v1/decisions/${id}`, client.publishable, undefined, {
         'decision-token': token,
       }),

@@ -11,7 +11,7 @@ import { createPostgresDatabase, hasPostgres } from '../postgres-database.ts';
 import { createClient } from './client.ts';
 
 const masterKey = Buffer.alloc(32, 1).toString('base64');
-const never = new AbortController().signal;
+const neverAborted = new AbortController().signal;
 const rethrow = (_: string, error: unknown): never => {
   throw error;
 };
@@ -60,13 +60,13 @@ describe.skipIf(!hasPostgres)('three processes that serve one account', () => {
     await database.close();
   });
 
-  const clientOf = (index: number) => {
+  const getClient = (index: number) => {
     const [first, process = first] = [processes[0], processes[index]];
     if (!first || !process) throw new Error('The services are not running.');
     return createClient({ url: process.url, keys: first.keys });
   };
   const play = async (index: number, player: string): Promise<void> => {
-    const client = clientOf(index);
+    const client = getClient(index);
     const decision = await client.decideImage(player);
     const events = [client.event(decision, 'start'), client.event(decision, 'click')];
     const { status, body } = await client.report(...events);
@@ -104,7 +104,7 @@ describe.skipIf(!hasPostgres)('three processes that serve one account', () => {
 
   test('no process waits for another process’s open transaction that adds to the same counts', async () => {
     await play(0, 'first');
-    await foldRollups(database, never, rethrow);
+    await foldRollups(database, neverAborted, rethrow);
     const counts = await readCounts();
     expect(counts.map(({ metric }) => metric)).toEqual(
       expect.arrayContaining(['filled', 'starts', 'clicks']),
@@ -123,32 +123,32 @@ describe.skipIf(!hasPostgres)('three processes that serve one account', () => {
       await queries.query('SELECT FROM rollups FOR UPDATE');
       await Promise.all([0, 1, 2].map((index) => play(index, `beside a fold-${index}`)));
       // The sums are complete both inside and outside the transaction.
-      const [own] = await queries.query<Compared>(compare);
-      expect(own?.reported).toBe(own?.recount);
+      const [ownRow] = await queries.query<Compared>(compare);
+      expect(ownRow?.reported).toBe(ownRow?.recount);
       await expectEqualSums();
       // Another fold claims the remaining deltas without waiting, and then times out on the roll-up row.
       const failed: string[] = [];
-      await foldRollups(database, never, (account) => failed.push(account));
+      await foldRollups(database, neverAborted, (account) => failed.push(account));
       expect(failed).toEqual([accountId]);
     });
     await expectEqualSums();
   });
 
   test('reports equal a recount while all processes write and fold, even if folds are rolled back or killed', async () => {
-    const stopping = new AbortController();
+    const stopController = new AbortController();
     const [completedFolds, rolledBackFolds, killedFolds]: [number[], string[], string[]] = [
       [],
       [],
       [],
     ];
     const folding = async (): Promise<void> => {
-      while (!stopping.signal.aborted) {
-        completedFolds.push(await foldRollups(database, never, () => undefined));
+      while (!stopController.signal.aborted) {
+        completedFolds.push(await foldRollups(database, neverAborted, () => undefined));
         await sleep(5);
       }
     };
     const breaking = async (): Promise<void> => {
-      while (!stopping.signal.aborted) {
+      while (!stopController.signal.aborted) {
         await database
           .transaction(async (queries) => {
             await foldDeltas(queries, accountId, 3);
@@ -159,7 +159,7 @@ describe.skipIf(!hasPostgres)('three processes that serve one account', () => {
       }
     };
     const killing = async (): Promise<void> => {
-      while (!stopping.signal.aborted) {
+      while (!stopController.signal.aborted) {
         const victim = new pg.Client(databaseUrl);
         victim.on('error', () => undefined);
         await victim.connect();
@@ -181,7 +181,7 @@ describe.skipIf(!hasPostgres)('three processes that serve one account', () => {
     };
     let checks = 0;
     const checking = async (): Promise<void> => {
-      while (!stopping.signal.aborted) {
+      while (!stopController.signal.aborted) {
         await expectEqualSums();
         checks += 1;
       }
@@ -197,13 +197,13 @@ describe.skipIf(!hasPostgres)('three processes that serve one account', () => {
         ),
       );
     } finally {
-      stopping.abort();
+      stopController.abort();
       await Promise.all(background);
     }
     expect(Math.min(checks, rolledBackFolds.length, killedFolds.length)).toBeGreaterThan(0);
     expect(completedFolds.reduce((sum, count) => sum + count, 0)).toBeGreaterThan(0);
     const before = await expectEqualSums();
-    await foldRollups(database, never, rethrow);
+    await foldRollups(database, neverAborted, rethrow);
     expect(await expectEqualSums()).toEqual(before);
     expect(await database.query('SELECT FROM rollup_deltas')).toEqual([]);
   });
@@ -222,7 +222,7 @@ describe.skipIf(!hasPostgres)('three processes that serve one account', () => {
     const cleanUp = () => database.query('DROP FUNCTION IF EXISTS refuse CASCADE');
     onTestFinished(async () => void (await cleanUp()));
     const failed: string[] = [];
-    await foldRollups(database, never, (account) => failed.push(account));
+    await foldRollups(database, neverAborted, (account) => failed.push(account));
     expect(failed).toEqual(['acc_broken']);
     const remaining = () =>
       database.query(
@@ -230,7 +230,7 @@ describe.skipIf(!hasPostgres)('three processes that serve one account', () => {
       );
     expect(await remaining()).toEqual([{ account: 'acc_broken', count: 3 }]);
     await cleanUp();
-    await foldRollups(database, never, rethrow);
+    await foldRollups(database, neverAborted, rethrow);
     expect(await remaining()).toEqual([]);
   });
 });

@@ -24,7 +24,7 @@ interface Step {
 }
 
 type Ids = Record<string, string[]>;
-const at = (list: readonly string[] | undefined, index: number): string =>
+const selectId = (list: readonly string[] | undefined, index: number): string =>
   list?.[index % Math.max(1, list.length)] ?? 'none';
 const statuses = ['active', 'paused'];
 
@@ -32,11 +32,11 @@ const statuses = ['active', 'paused'];
 const kinds = {
   placements: {
     create: (value: number) => ({ name: `p-${value % 20}`, format: 'banner' }),
-    update: (value: number) => ({ status: at(statuses, value), cooldown_s: value % 100 }),
+    update: (value: number) => ({ status: selectId(statuses, value), cooldown_s: value % 100 }),
   },
   sources: {
     create: (value: number) => ({ name: `S${value}`, kind: 'house' }),
-    update: (value: number) => ({ status: at(statuses, value) }),
+    update: (value: number) => ({ status: selectId(statuses, value) }),
   },
   advertisers: {
     create: (value: number) => ({ name: `A${value}`, domain: 'a.example' }),
@@ -45,8 +45,8 @@ const kinds = {
   creatives: {
     create: (value: number, ids: Ids) => ({
       name: `C${value}`,
-      advertiser_id: at(ids['advertisers'], value),
-      source_id: at(ids['sources'], value),
+      advertiser_id: selectId(ids['advertisers'], value),
+      source_id: selectId(ids['sources'], value),
       media: { format: 'html', inline: `<p>${value}</p>`, width: 1, height: 1 },
       alt: '',
     }),
@@ -55,31 +55,31 @@ const kinds = {
   'house-ads': {
     create: (value: number, ids: Ids) => ({
       name: `H${value}`,
-      creative_id: at(ids['creatives'], value),
+      creative_id: selectId(ids['creatives'], value),
       placements: ['lobby'],
       priority: 1 + (value % 10),
     }),
-    update: (value: number) => ({ weight: 1 + (value % 9), status: at(statuses, value) }),
+    update: (value: number) => ({ weight: 1 + (value % 9), status: selectId(statuses, value) }),
   },
   policies: {
     create: (value: number) => ({
       name: `P${value}`,
-      kind: at(['policy', 'commercial', 'brand_safety'], value),
+      kind: selectId(['policy', 'commercial', 'brand_safety'], value),
       block: { domains: ['b.example'] },
     }),
-    update: (value: number) => ({ status: at(statuses, value) }),
+    update: (value: number) => ({ status: selectId(statuses, value) }),
   },
   'kill-switches': {
     create: (value: number, ids: Ids) => ({
       scope: 'source',
-      target_id: at(ids['sources'], value),
-      state: at(['on', 'off'], value),
+      target_id: selectId(ids['sources'], value),
+      state: selectId(['on', 'off'], value),
     }),
-    update: (value: number) => ({ state: at(['on', 'off'], value) }),
+    update: (value: number) => ({ state: selectId(['on', 'off'], value) }),
   },
   webhooks: {
     create: () => ({ url: 'https://receiver.example/', events: ['decision.served'] }),
-    update: (value: number) => ({ status: at(['enabled', 'disabled'], value) }),
+    update: (value: number) => ({ status: selectId(['enabled', 'disabled'], value) }),
   },
   keys: {
     create: (value: number) => ({
@@ -121,18 +121,18 @@ async function perform({ environment, action, kind, object, value }: Step): Prom
   const client = clients[environment] as Client;
   const ids = await readIds(client);
   const path = `/v1/${kind}`;
-  const one = (name: string) => `/v1/${name}/${at(ids[name], object)}`;
+  const createPath = (name: string) => `/v1/${name}/${selectId(ids[name], object)}`;
   const [method, address, body] = {
     create: ['POST', path, kinds[kind].create(value, ids)],
-    update: ['PATCH', one(kind), kinds[kind].update(value)],
-    archive: ['DELETE', one(kind), undefined],
+    update: ['PATCH', createPath(kind), kinds[kind].update(value)],
+    archive: ['DELETE', createPath(kind), undefined],
     review: [
       'POST',
-      `${one('creatives')}/review`,
-      { status: at(['approved', 'rejected', 'suspended'], value) },
+      `${createPath('creatives')}/review`,
+      { status: selectId(['approved', 'rejected', 'suspended'], value) },
     ],
-    roll: ['POST', `${one('keys')}/roll`, { overlap_s: value }],
-    rotate_secret: ['POST', `${one('webhooks')}/rotate_secret`, { overlap_s: value }],
+    roll: ['POST', `${createPath('keys')}/roll`, { overlap_s: value }],
+    rotate_secret: ['POST', `${createPath('webhooks')}/rotate_secret`, { overlap_s: value }],
   }[action] as [string, string, object | undefined];
   return (await client.call(method, address, client.secret, body)).status;
 }
@@ -160,32 +160,34 @@ function readContents(
 
 test('after any sequence of operator calls, the snapshot in memory equals the one built from the database', async () => {
   const { database, configuration } = running.service;
-  const seen = new Map<number, number>();
+  const statusCounts = new Map<number, number>();
   await fc.assert(
     fc.asyncProperty(steps, async (sequence) => {
       for (const [index, step] of sequence.entries()) {
         const next = sequence[index + 1];
         // Every third time, two operators act concurrently.
-        const concurrent = index % 3 === 0 && next ? [step, next] : [step];
-        for (const status of await Promise.all(concurrent.map(perform))) {
-          seen.set(status, (seen.get(status) ?? 0) + 1);
+        const concurrentSteps = index % 3 === 0 && next ? [step, next] : [step];
+        for (const status of await Promise.all(concurrentSteps.map(perform))) {
+          statusCounts.set(status, (statusCounts.get(status) ?? 0) + 1);
           expect(status).toBeLessThan(500);
         }
-        const rebuilt = await openConfiguration({
+        const rebuiltConfiguration = await openConfiguration({
           database,
           clock: systemClock,
           log: pino({ level: 'silent' }),
           pollMs: 3_600_000,
         });
-        await rebuilt.stop();
+        await rebuiltConfiguration.stop();
         const keys = await database.query<{ account_id: string; hash: string }>(
           'SELECT account_id, hash FROM keys ORDER BY id',
         );
-        expect(readContents(configuration, keys)).toEqual(readContents(rebuilt, keys));
+        expect(readContents(configuration, keys)).toEqual(readContents(rebuiltConfiguration, keys));
       }
     }),
     { numRuns: Number(process.env['TRUEWARD_SEQUENCES'] ?? (inject('full') ? '40' : '5')) },
   );
   // If all requests were rejected, the test would prove nothing.
-  expect((seen.get(200) ?? 0) + (seen.get(201) ?? 0) + (seen.get(204) ?? 0)).toBeGreaterThan(20);
+  expect(
+    (statusCounts.get(200) ?? 0) + (statusCounts.get(201) ?? 0) + (statusCounts.get(204) ?? 0),
+  ).toBeGreaterThan(20);
 });

@@ -2,7 +2,7 @@ import type { Creative, Explanation, Problem, Source } from '@trueward/protocol/
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
 import { type Filled, type Game, startGame } from './reward-game.ts';
 
-const waiting = { timeout: 20_000 };
+const pollOptions = { timeout: 20_000 };
 
 let game: Game;
 beforeAll(async () => {
@@ -10,14 +10,14 @@ beforeAll(async () => {
 });
 afterAll(() => game.stop());
 
-const created: string[] = [];
+const createdIds: string[] = [];
 afterEach(async () => {
-  for (const id of created.splice(0))
+  for (const id of createdIds.splice(0))
     await game.client.manage('PATCH', `/v1/sources/${id}`, { status: 'paused' });
 });
 
 type Kind = 'vast' | 'openrtb';
-const urlOf = (kind: Kind, outcome: string) => ({
+const createUrl = (kind: Kind, outcome: string) => ({
   [kind === 'vast' ? 'tag_url' : 'endpoint_url']:
     `https://test-source.invalid/${kind}?outcome=${outcome}`,
 });
@@ -25,7 +25,7 @@ async function addSource(kind: Kind, outcome: string, placements = ['revive']): 
   const source = await game.client.manage<Source>('POST', '/v1/sources', {
     name: `${kind} ${outcome}`,
     kind,
-    ...urlOf(kind, outcome),
+    ...createUrl(kind, outcome),
     placements,
     priority: 1,
     timeout_ms: 200,
@@ -33,7 +33,7 @@ async function addSource(kind: Kind, outcome: string, placements = ['revive']): 
     allowed_domains: ['test-advertiser.example'],
     ...(kind === 'vast' ? { cpm_micros: 2_000_000 } : { floor_micros: 1_500_000 }),
   });
-  created.push(source.id);
+  createdIds.push(source.id);
   return source;
 }
 
@@ -42,10 +42,10 @@ async function decide(): Promise<Filled> {
   players += 1;
   return (await game.ask({ user_ref: `player ${players}`, formats: ['video', 'image'] })).body;
 }
-const explanationOf = ({ explain }: Filled, { id }: Source): Explanation | undefined =>
+const findExplanation = ({ explain }: Filled, { id }: Source): Explanation | undefined =>
   explain?.find(({ source_id: sourceId }) => sourceId === id);
 
-async function creativeOf({ id }: Source): Promise<Creative | undefined> {
+async function findCreative({ id }: Source): Promise<Creative | undefined> {
   const { data } = await game.client.manage<{ data: Creative[] }>('GET', '/v1/creatives?limit=100');
   return data.find(({ source_id: sourceId }) => sourceId === id);
 }
@@ -59,25 +59,25 @@ test.each([
   'the ad of a %s source with the outcome %s is copied, reviewed and rewarded',
   async (kind, outcome) => {
     const source = await addSource(kind, outcome);
-    expect(explanationOf(await decide(), source)?.verdict).toBe('creative_pending');
+    expect(findExplanation(await decide(), source)?.verdict).toBe('creative_pending');
     await expect
-      .poll(async () => (await creativeOf(source))?.review.status, waiting)
+      .poll(async () => (await findCreative(source))?.review.status, pollOptions)
       .toBe('approved');
     // The service copies the creative and then refreshes the configuration.
     await game.service.configuration.refresh();
 
     // The list of creatives can show a creative before the configuration contains it.
     await expect
-      .poll(async () => explanationOf(await decide(), source)?.verdict, waiting)
+      .poll(async () => findExplanation(await decide(), source)?.verdict, pollOptions)
       .toBe('chosen');
     const decision = await decide();
     expect(decision.creative?.advertiser).toBe('Test advertiser');
     expect(JSON.stringify(decision.creative?.media)).toContain('http://service.test/media/');
     await game.report(game.event(decision, 'start'));
     game.advance(12_500);
-    const seen = game.event(decision, 'impression', { visible: { ratio: 1, ms: 2_000 } });
+    const impression = game.event(decision, 'impression', { visible: { ratio: 1, ms: 2_000 } });
     const complete = game.event(decision, 'complete', { watched_ms: 12_000 });
-    const { decisions } = await game.report(seen, complete);
+    const { decisions } = await game.report(impression, complete);
     expect(decisions[0]?.state).toBe('earned');
 
     const trackers = ['impression/0', 'start/0', 'complete/0'];
@@ -91,7 +91,7 @@ test.each([
       return rows.filter(({ state }) => state === 'sent').map(({ tracker }) => tracker);
     };
     await expect
-      .poll(async () => (await readSentTrackers()).toSorted(), waiting)
+      .poll(async () => (await readSentTrackers()).toSorted(), pollOptions)
       .toEqual(trackers.toSorted());
   },
 );
@@ -115,7 +115,7 @@ test.each([
       const decision = await decide();
       expect(decision.status).toBe('filled');
       expect(decision.creative?.advertiser).toBeUndefined();
-      expect(explanationOf(decision, source)).toMatchObject(expected);
+      expect(findExplanation(decision, source)).toMatchObject(expected);
     }
   },
 );
@@ -136,7 +136,7 @@ test('a source for a banner placement is rejected', async () => {
     'POST',
     '/v1/sources',
     game.client.secret,
-    { name: 'Test', kind: 'vast', ...urlOf('vast', 'fill'), placements: ['revive', 'lobby'] },
+    { name: 'Test', kind: 'vast', ...createUrl('vast', 'fill'), placements: ['revive', 'lobby'] },
   );
   expect(status).toBe(422);
   expect(body.errors).toEqual([
@@ -159,7 +159,7 @@ test('a source whose placement became a banner is skipped, and the decision says
   await configuration.refresh();
   const { body } = await game.ask({ placement: 'lobby', formats: ['video', 'image'] });
   expect(body.status).toBe('filled');
-  expect(explanationOf(body, source)?.verdict).toBe('refused: not for banner placements');
+  expect(findExplanation(body, source)?.verdict).toBe('refused: not for banner placements');
 });
 
 test('an unknown outcome is rejected with a list of the known ones', async () => {
@@ -167,7 +167,7 @@ test('an unknown outcome is rejected with a list of the known ones', async () =>
     game.client.call<Problem>('POST', '/v1/sources', game.client.secret, {
       name: 'Test',
       kind,
-      ...urlOf(kind, outcome),
+      ...createUrl(kind, outcome),
     });
   const { status, body } = await create('vast', 'below_floor');
   expect(status).toBe(422);
@@ -182,7 +182,7 @@ test('the live environment has no test source', async () => {
     'POST',
     '/v1/sources',
     game.keys.live.secret,
-    { name: 'Test', kind: 'vast', ...urlOf('vast', 'fill') },
+    { name: 'Test', kind: 'vast', ...createUrl('vast', 'fill') },
   );
   expect(status).toBe(422);
   expect(body.errors?.[0]?.message).toBe(
@@ -192,7 +192,7 @@ test('the live environment has no test source', async () => {
 
 test('metrics count requests, creatives and trackers of sources without naming a source', async () => {
   const text = await (await fetch(`${game.url}/metrics`)).text();
-  const valueOf = (series: string): number =>
+  const readValue = (series: string): number =>
     Number(
       text
         .split('\n')
@@ -205,16 +205,16 @@ test('metrics count requests, creatives and trackers of sources without naming a
   }))
     for (const outcome of outcomes)
       expect(
-        valueOf(
+        readValue(
           `trueward_source_request_duration_seconds_count{kind="${kind}",outcome="${outcome}"}`,
         ),
       ).toBeGreaterThan(0);
-  expect(valueOf('trueward_intake_creatives_total{result="copied"}')).toBeGreaterThan(3);
-  expect(valueOf('trueward_intake_jobs{of="waiting"}')).toBe(0);
+  expect(readValue('trueward_intake_creatives_total{result="copied"}')).toBeGreaterThan(3);
+  expect(readValue('trueward_intake_jobs{of="waiting"}')).toBe(0);
   expect(
-    valueOf('trueward_tracker_requests_total{outcome="sent",reason=""}'),
+    readValue('trueward_tracker_requests_total{outcome="sent",reason=""}'),
   ).toBeGreaterThanOrEqual(12);
-  expect(valueOf('trueward_tracker_requests_pending')).toBeGreaterThanOrEqual(0);
-  expect(valueOf('trueward_tracker_overdue_seconds')).toBeGreaterThanOrEqual(0);
+  expect(readValue('trueward_tracker_requests_pending')).toBeGreaterThanOrEqual(0);
+  expect(readValue('trueward_tracker_overdue_seconds')).toBeGreaterThanOrEqual(0);
   expect(text).not.toMatch(/src_|test-source|test-advertiser/);
 });

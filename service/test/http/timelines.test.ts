@@ -10,11 +10,11 @@ import { type Filled, type Game, startGame } from './reward-game.ts';
 describe.each([
   ['the embedded database', false],
   ...(hasPostgres ? ([['PostgreSQL', true]] as const) : []),
-] as const)('on %s', (_name, onServer) => {
+] as const)('on %s', (_name, usesServer) => {
   let game: Game;
   let databaseUrl: string | undefined;
   beforeAll(async () => {
-    databaseUrl = onServer ? await createPostgresDatabase() : undefined;
+    databaseUrl = usesServer ? await createPostgresDatabase() : undefined;
     game = await startGame(databaseUrl);
   });
   afterAll(() => game.stop());
@@ -26,7 +26,7 @@ describe.each([
   /** Reads the events from the view that the inspector uses. */
   const recorded = ({ id }: Filled) =>
     query('SELECT * FROM recorded_events WHERE decision_id = $1 ORDER BY occurred_at, id', [id]);
-  const timelineOf = async ({ id }: Filled) => {
+  const readTimeline = async ({ id }: Filled) => {
     const [row] = await query('SELECT events FROM timelines WHERE decision_id = $1', [id]);
     return parseTimeline(id, String(row?.['events']));
   };
@@ -49,17 +49,17 @@ describe.each([
     const decision = await game.decide('both');
     const start = game.event(decision, 'start', { id: '923741103577103-1' });
     const detail = 'a "b" é';
-    const early = game.event(decision, 'first_quartile', {
+    const earlyEvent = game.event(decision, 'first_quartile', {
       id: '923741103577103-2',
       watched_ms: 1_250,
       detail,
     });
     game.advance(1_250);
-    expect(await statuses(start, early)).toEqual(['accepted', 'accepted']);
+    expect(await statuses(start, earlyEvent)).toEqual(['accepted', 'accepted']);
     await moveToRows(decision);
     game.advance(3_750);
     const end = [game.seen(decision), game.complete(decision)];
-    const { results, decisions } = await game.report(start, ...end, early);
+    const { results, decisions } = await game.report(start, ...end, earlyEvent);
     expect(results.map(({ status }) => status)).toEqual([
       'duplicate',
       'accepted',
@@ -67,14 +67,14 @@ describe.each([
       'duplicate',
     ]);
     expect(decisions).toMatchObject([{ state: 'earned' }]);
-    expect(await statuses(start, ...end, early)).toEqual(Array(4).fill('duplicate'));
-    expect((await timelineOf(decision)).map(({ id }) => id)).toEqual(end.map(({ id }) => id));
+    expect(await statuses(start, ...end, earlyEvent)).toEqual(Array(4).fill('duplicate'));
+    expect((await readTimeline(decision)).map(({ id }) => id)).toEqual(end.map(({ id }) => id));
 
     const before = await recorded(decision);
     expect(before).toHaveLength(4);
     await moveToRows(decision);
     expect(await recorded(decision)).toEqual(before);
-    expect(await statuses(start, ...end, early)).toEqual(Array(4).fill('duplicate'));
+    expect(await statuses(start, ...end, earlyEvent)).toEqual(Array(4).fill('duplicate'));
   });
 
   test('a timeline keeps each event once, in the order of the reports', async () => {
@@ -84,7 +84,7 @@ describe.each([
     ) as [AdEvent, AdEvent, AdEvent];
     expect(await statuses(middle, start, middle)).toEqual(['accepted', 'accepted', 'duplicate']);
     expect(await statuses(start, first)).toEqual(['duplicate', 'accepted']);
-    expect((await timelineOf(decision)).map(({ id }) => id)).toEqual(
+    expect((await readTimeline(decision)).map(({ id }) => id)).toEqual(
       [middle, start, first].map(({ id }) => id),
     );
     expect(await query('SELECT 1 FROM ad_events WHERE decision_id = $1', [decision.id])).toEqual(
@@ -93,10 +93,10 @@ describe.each([
   });
 
   test('a decision with too many events accepts no more, while events of other decisions are stored', async () => {
-    const [full, other] = [await game.decide('full'), await game.decide('next to it')];
-    const clicks = Array.from({ length: maxEvents }, () => game.event(full, 'click'));
+    const [fullDecision, other] = [await game.decide('full'), await game.decide('next to it')];
+    const clicks = Array.from({ length: maxEvents }, () => game.event(fullDecision, 'click'));
     expect(await statuses(...clicks)).toEqual(clicks.map(() => 'accepted'));
-    const [more, start] = [game.event(full, 'click'), game.event(other, 'start')];
+    const [more, start] = [game.event(fullDecision, 'click'), game.event(other, 'start')];
     const { results } = await game.report(more, ...clicks.slice(0, 1), start);
     expect(results).toEqual([
       { id: more.id, status: 'rejected', code: 'invalid_event' },
@@ -123,25 +123,27 @@ describe.each([
     const responses = await Promise.all(
       [client, otherClient].flatMap((each) =>
         Array.from({ length: 10 }, async (_, index) => {
-          const reported = index % 2 === 0 ? events : events.toReversed();
+          const reportedEvents = index % 2 === 0 ? events : events.toReversed();
           const sent_at = new Date(clock.nowMs()).toISOString();
           const { body } = await each.call<Awaited<ReturnType<Game['report']>>>(
             'POST',
             '/v1/events',
             client.publishable,
-            { sent_at, events: reported },
+            { sent_at, events: reportedEvents },
           );
           return body.results;
         }),
       ),
     );
-    const accepted = responses.flat().filter(({ status }) => status === 'accepted');
-    expect(accepted.map(({ id }) => id).toSorted()).toEqual(events.map(({ id }) => id).toSorted());
+    const acceptedEvents = responses.flat().filter(({ status }) => status === 'accepted');
+    expect(acceptedEvents.map(({ id }) => id).toSorted()).toEqual(
+      events.map(({ id }) => id).toSorted(),
+    );
     expect(responses.flat().every(({ status }) => status !== 'rejected')).toBe(true);
     expect([await game.count('starts'), await game.count('midpoints')]).toEqual(
       before.map((count) => count + ads.length),
     );
-    for (const ad of ads) expect(await timelineOf(ad)).toHaveLength(2);
+    for (const ad of ads) expect(await readTimeline(ad)).toHaveLength(2);
     await other.stop();
   });
 
@@ -175,17 +177,24 @@ describe.each([
   });
 
   test('a malformed timeline fails only requests about its own decision', async () => {
-    const [broken, other] = await Promise.all([game.decide('broken'), game.decide('other')]);
-    await game.report(game.event(broken, 'start'));
-    await query(`UPDATE timelines SET events = '[1, 2]' WHERE decision_id = $1`, [broken.id]);
+    const [brokenDecision, other] = await Promise.all([
+      game.decide('broken'),
+      game.decide('other'),
+    ]);
+    await game.report(game.event(brokenDecision, 'start'));
+    await query(`UPDATE timelines SET events = '[1, 2]' WHERE decision_id = $1`, [
+      brokenDecision.id,
+    ]);
     const { client, event } = game;
     const sent_at = new Date(game.clock.nowMs()).toISOString();
     const send = async (decision: Filled) => {
       const body = { sent_at, events: [event(decision, 'midpoint')] };
       return (await client.call('POST', '/v1/events', client.publishable, body)).status;
     };
-    expect(await Promise.all([send(other), send(broken), send(other)])).toEqual([200, 500, 200]);
-    await query('DELETE FROM timelines WHERE decision_id = $1', [broken.id]);
-    expect(await send(broken)).toBe(200);
+    expect(await Promise.all([send(other), send(brokenDecision), send(other)])).toEqual([
+      200, 500, 200,
+    ]);
+    await query('DELETE FROM timelines WHERE decision_id = $1', [brokenDecision.id]);
+    expect(await send(brokenDecision)).toBe(200);
   });
 });

@@ -50,13 +50,13 @@ test('spans of a decision, its events and its webhook reach the collector before
     url: receiver.url,
     events: ['decision.served'],
   });
-  const decided = await client.decide({
+  const decisionResponse = await client.decide({
     placement: 'revive',
     user_ref: 'traced',
     formats: ['image'],
   });
   clock.advance(1_000); // an impression requires one second of visibility
-  await client.report(client.seen(decided.body));
+  await client.report(client.seen(decisionResponse.body));
   const [delivery] = await receiver.count(1);
   const deliveries = `/v1/webhooks/${webhook.id}/deliveries`;
   await expect
@@ -76,7 +76,7 @@ test('spans of a decision, its events and its webhook reach the collector before
       'http.request.method': 'POST',
       'http.route': '/v1/decisions',
       'http.response.status_code': 200,
-      'trueward.request_id': decided.headers.get('request-id'),
+      'trueward.request_id': decisionResponse.headers.get('request-id'),
     },
   });
   expect(decision?.parentSpanId).toBeUndefined();

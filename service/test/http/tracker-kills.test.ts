@@ -80,12 +80,12 @@ describe.each(['PGlite', ...(hasPostgres ? ['PostgreSQL'] : [])])('on %s', (engi
       id,
       JSON.stringify({ chosen, notices: [] }),
     ]);
-    const before = { verified: false, types: new Set<never>(), watchedMs: 0 };
-    const after = { verified: true, types: new Set(['start'] as const), watchedMs: 0 };
+    const previousPlayback = { verified: false, types: new Set<never>(), watchedMs: 0 };
+    const currentPlayback = { verified: true, types: new Set(['start'] as const), watchedMs: 0 };
     await storeRequests(
       database,
       { ...scope, accountId: owner },
-      dueTrackers(chosen, before, after).map((tracker) => ({
+      dueTrackers(chosen, previousPlayback, currentPlayback).map((tracker) => ({
         decisionId: id,
         tracker,
         expiresInMs: 60_000,
@@ -97,14 +97,14 @@ describe.each(['PGlite', ...(hasPostgres ? ['PostgreSQL'] : [])])('on %s', (engi
 
   /** Starts a process's dispatcher. */
   const start = (
-    on: Database = database,
+    processDatabase: Database = database,
     more: Partial<Parameters<typeof startTrackerDispatcher>[0]> = {},
   ) =>
     startTrackerDispatcher({
-      database: on,
+      database: processDatabase,
       clock: systemClock,
       log: pino({ level: 'silent' }),
-      lane: createRequestLanes(on, lanes),
+      lane: createRequestLanes(processDatabase, lanes),
       random: () => 0.5,
       box,
       isKilled: () => false,
@@ -118,25 +118,25 @@ describe.each(['PGlite', ...(hasPostgres ? ['PostgreSQL'] : [])])('on %s', (engi
   /** Simulates a process that dies at its `step`-th statement: before sending it, or after sending it but before its result. */
   function createDyingDatabase(
     step: number,
-    when: 'before' | 'after',
-  ): { dead: Promise<void>; database: Database } {
+    moment: 'before' | 'after',
+  ): { death: Promise<void>; database: Database } {
     let steps = 0;
-    let die: () => void = () => undefined;
-    const dead = new Promise<void>((resolve) => (die = resolve));
-    const never = new Promise<never>(() => undefined);
+    let reportDeath: () => void = () => undefined;
+    const death = new Promise<void>((resolve) => (reportDeath = resolve));
+    const neverSettles = new Promise<never>(() => undefined);
     const run: Database['query'] = async (text, params) => {
       steps += 1;
       const isLast = steps >= step;
-      if (isLast && (when === 'before' || steps > step)) {
-        die();
-        return never;
+      if (isLast && (moment === 'before' || steps > step)) {
+        reportDeath();
+        return neverSettles;
       }
       const rows = await database.query<never>(text, params);
       if (!isLast) return rows;
-      die();
-      return never;
+      reportDeath();
+      return neverSettles;
     };
-    return { dead, database: { ...database, query: run, execute: run } };
+    return { death, database: { ...database, query: run, execute: run } };
   }
 
   const states = async (): Promise<Record<string, number>> =>
@@ -153,12 +153,12 @@ describe.each(['PGlite', ...(hasPostgres ? ['PostgreSQL'] : [])])('on %s', (engi
     const ids: string[] = [];
     const steps = Array.from({ length: 6 }, (_, index) => index + 1);
     for (const step of steps) {
-      for (const when of ['before', 'after'] as const) {
+      for (const moment of ['before', 'after'] as const) {
         ids.push(await storeImpression(server.url), await storeImpression(server.url));
-        const process = createDyingDatabase(step, when);
+        const process = createDyingDatabase(step, moment);
         const dispatcher = start(process.database);
         dispatcher.wake(scope.accountId);
-        await process.dead;
+        await process.death;
         // The dispatcher does nothing more, because its statements never return.
       }
     }
@@ -203,11 +203,11 @@ describe.each(['PGlite', ...(hasPostgres ? ['PostgreSQL'] : [])])('on %s', (engi
   }, 60_000);
 
   test('a hanging host delays neither other hosts nor other accounts', async () => {
-    const hanging = await startTrackerServer(() => undefined);
-    for (let count = 0; count < 30; count += 1) await storeImpression(hanging.url);
+    const hangingServer = await startTrackerServer(() => undefined);
+    for (let count = 0; count < 30; count += 1) await storeImpression(hangingServer.url);
     const dispatcher = start();
     dispatcher.wake('acc_1');
-    await expect.poll(() => hanging.calls.length).toBeGreaterThanOrEqual(4);
+    await expect.poll(() => hangingServer.calls.length).toBeGreaterThanOrEqual(4);
     await storeImpression(server.url);
     await storeImpression(server.url, 'acc_2');
     const startedMs = performance.now();
@@ -216,17 +216,17 @@ describe.each(['PGlite', ...(hasPostgres ? ['PostgreSQL'] : [])])('on %s', (engi
     await expect.poll(server.paths, { timeout: 4_000 }).toHaveLength(8);
     // The hanging host has not responded to any request.
     expect(performance.now() - startedMs).toBeLessThan(5_000);
-    expect(hanging.calls.length).toBeLessThan(30);
+    expect(hangingServer.calls.length).toBeLessThan(30);
     await dispatcher.stop();
-    await hanging.close();
+    await hangingServer.close();
   }, 30_000);
 
   test('on stop, a billing notice in flight is left to the next process, and a pixel in flight is abandoned', async () => {
-    const hanging = await startTrackerServer(() => undefined);
-    const id = await storeImpression(hanging.url);
+    const hangingServer = await startTrackerServer(() => undefined);
+    const id = await storeImpression(hangingServer.url);
     const dispatcher = start();
     dispatcher.wake(scope.accountId);
-    await expect.poll(() => hanging.calls.length).toBe(3);
+    await expect.poll(() => hangingServer.calls.length).toBe(3);
     await dispatcher.stop();
     const rows = await database.query(
       `SELECT tracker, state, reason, lease_until FROM tracker_requests WHERE decision_id = $1 ORDER BY tracker`,
@@ -238,7 +238,7 @@ describe.each(['PGlite', ...(hasPostgres ? ['PostgreSQL'] : [])])('on %s', (engi
       { tracker: 'impression/1', state: 'failed', reason: 'interrupted', lease_until: null },
       { tracker: 'start/0', state: 'pending', reason: null, lease_until: null },
     ]);
-    await hanging.close();
+    await hangingServer.close();
   });
 
   test('a client that cannot be decrypted fails only its own requests', async () => {

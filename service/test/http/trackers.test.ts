@@ -23,7 +23,7 @@ describe.each(['PGlite', ...(hasPostgres ? ['PostgreSQL'] : [])])('on %s', (engi
   afterEach(() => server.close());
 
   /** Returns trackers whose paths are the names of their events. */
-  const trackersOf = (...names: (keyof Chosen['trackers']['byEvent'])[]) =>
+  const createTrackers = (...names: (keyof Chosen['trackers']['byEvent'])[]) =>
     Object.fromEntries(names.map((name) => [name, [`${server.url}/${name}`]]));
 
   /** Changes a decision as if a bidder had offered its ad. */
@@ -51,7 +51,7 @@ describe.each(['PGlite', ...(hasPostgres ? ['PostgreSQL'] : [])])('on %s', (engi
     );
   }
 
-  const requestsOf = async ({ id }: Filled): Promise<Record<string, string>> =>
+  const readRequests = async ({ id }: Filled): Promise<Record<string, string>> =>
     Object.fromEntries(
       (
         await game.service.database.query<{ tracker: string; state: string; client: unknown }>(
@@ -99,13 +99,20 @@ describe.each(['PGlite', ...(hasPostgres ? ['PostgreSQL'] : [])])('on %s', (engi
 
   test('an ad’s trackers are requested in order, once each, after the impression is verified', async () => {
     const decision = await decide('in-order', {
-      byEvent: trackersOf('complete', 'midpoint', 'start', 'impression', 'click', 'creativeView'),
+      byEvent: createTrackers(
+        'complete',
+        'midpoint',
+        'start',
+        'impression',
+        'click',
+        'creativeView',
+      ),
       burl: `${server.url}/burl`,
     });
     await game.report(game.event(decision, 'start'));
     game.advance(2_000);
     await game.report(game.event(decision, 'midpoint'), game.event(decision, 'click'));
-    expect(await requestsOf(decision)).toEqual({});
+    expect(await readRequests(decision)).toEqual({});
     game.advance(3_000);
     const [seen, complete] = [game.seen(decision), game.complete(decision)];
     const { decisions } = await game.report(seen, complete);
@@ -117,7 +124,7 @@ describe.each(['PGlite', ...(hasPostgres ? ['PostgreSQL'] : [])])('on %s', (engi
     expect(new Set(paths.slice(2, 4))).toEqual(new Set(['/creativeView', '/start']));
     expect(paths.slice(4)).toEqual(['/midpoint', '/complete', '/click']);
     await expect
-      .poll(async () => Object.values(await requestsOf(decision)))
+      .poll(async () => Object.values(await readRequests(decision)))
       .toEqual(Array(7).fill('sent'));
   });
 
@@ -137,18 +144,18 @@ describe.each(['PGlite', ...(hasPostgres ? ['PostgreSQL'] : [])])('on %s', (engi
     const atMs = row?.served_at.getTime() ?? 0;
     expect(atMs).toBeGreaterThan(Date.parse(decision.issued_at));
     game.advance(5_000);
-    const late = await startTrackerServer(undefined, port);
-    await pollLater(() => late.paths().toSorted()).toEqual([
+    const lateServer = await startTrackerServer(undefined, port);
+    await pollLater(() => lateServer.paths().toSorted()).toEqual([
       `/burl?at=${atMs}`,
       `/impression?at=${atMs}`,
     ]);
-    await late.close();
+    await lateServer.close();
   });
 
   test('a source that counts rendered ads receives its impression at the start and its billing notice after verification', async () => {
     const decision = await decide(
       'rendered',
-      { byEvent: trackersOf('impression', 'start', 'viewable'), burl: `${server.url}/burl` },
+      { byEvent: createTrackers('impression', 'start', 'viewable'), burl: `${server.url}/burl` },
       { impressionOn: 'rendered' },
     );
     await game.report(game.event(decision, 'start'));
@@ -214,35 +221,39 @@ describe.each(['PGlite', ...(hasPostgres ? ['PostgreSQL'] : [])])('on %s', (engi
     expect(await read()).toMatchObject([
       { state: 'pending', client: expect.stringMatching(/^1\.[\w-]+\./) as string },
     ]);
-    const opened = openSecretBox(game.config).open((await read())[0]?.client ?? '');
-    expect(JSON.parse(opened)).toMatchObject({ ip: '127.0.0.1' });
-    const late = await startTrackerServer(undefined, port);
+    const openedClient = openSecretBox(game.config).open((await read())[0]?.client ?? '');
+    expect(JSON.parse(openedClient)).toMatchObject({ ip: '127.0.0.1' });
+    const lateServer = await startTrackerServer(undefined, port);
     await pollLater(read).toMatchObject([{ state: 'sent', client: null }]);
-    expect(late.paths()).toEqual(['/impression']);
-    await late.close();
+    expect(lateServer.paths()).toEqual(['/impression']);
+    await lateServer.close();
   });
 
   test('requests to an unreachable host are sent in order once it is back; other hosts do not wait', async () => {
     const { url, port } = await findUnreachableHost();
-    const of = (name: 'impression' | 'start' | 'complete') => [
+    const createUrls = (name: 'impression' | 'start' | 'complete') => [
       `${url}/${name}`,
       `${server.url}/${name}`,
     ];
     const decision = await decide('host-back', {
-      byEvent: { impression: of('impression'), start: of('start'), complete: of('complete') },
+      byEvent: {
+        impression: createUrls('impression'),
+        start: createUrls('start'),
+        complete: createUrls('complete'),
+      },
     });
     await watch(decision);
     await expect.poll(server.paths).toEqual(['/impression', '/start', '/complete']);
-    const back = await startTrackerServer(undefined, port);
-    await pollLater(back.paths).toEqual(['/impression', '/start', '/complete']);
-    await back.close();
+    const restoredServer = await startTrackerServer(undefined, port);
+    await pollLater(restoredServer.paths).toEqual(['/impression', '/start', '/complete']);
+    await restoredServer.close();
   });
 
   test('a received pixel is never repeated, whatever the response; a billing notice is repeated until it is confirmed', async () => {
-    const hanging: ServerResponse[] = [];
+    const heldResponses: ServerResponse[] = [];
     let notices = 0;
     const faulty = await startTrackerServer((path, response) => {
-      if (path === '/hang') hanging.push(response);
+      if (path === '/hang') heldResponses.push(response);
       else if (path === '/reset') response.destroy();
       else if (path === '/burl') {
         notices += 1;
@@ -273,42 +284,45 @@ describe.each(['PGlite', ...(hasPostgres ? ['PostgreSQL'] : [])])('on %s', (engi
       { tracker: 'impression/4', state: 'sent', reason: null, status: 204 },
       { tracker: 'impression/5', state: 'failed', reason: 'blocked_address', status: null },
     ]);
-    const times = (path: string) => faulty.paths().filter((each) => each === path).length;
-    expect(['/hang', '/reset', '/error', '/moved', '/target', '/private'].map(times)).toEqual(
-      Array(6).fill(1),
-    );
-    expect(times('/loop')).toBeLessThanOrEqual(4);
-    expect(times('/burl')).toBe(3);
-    for (const response of hanging) response.destroy();
+    const countRequests = (path: string) => faulty.paths().filter((each) => each === path).length;
+    expect(
+      ['/hang', '/reset', '/error', '/moved', '/target', '/private'].map(countRequests),
+    ).toEqual(Array(6).fill(1));
+    expect(countRequests('/loop')).toBeLessThanOrEqual(4);
+    expect(countRequests('/burl')).toBe(3);
+    for (const response of heldResponses) response.destroy();
     await faulty.close();
   }, 60_000);
 
   test('with the kill switch on, no tracker is requested, and the skipped requests are counted', async () => {
     const { url, port } = await findUnreachableHost();
-    const [before, counted] = [
+    const [queuedDecision, reason] = [
       await decide('killed', { byEvent: { start: [`${url}/a`] } }),
       'killed',
     ];
-    await game.report(game.event(before, 'start'));
+    await game.report(game.event(queuedDecision, 'start'));
     game.advance(2_000);
-    await game.report(game.seen(before));
-    const attempted = `SELECT FROM tracker_requests WHERE attempt > 0 AND decision_id = '${before.id}'`;
-    await expect.poll(() => game.service.database.query(attempted)).toHaveLength(1);
-    const after = await decide(
+    await game.report(game.seen(queuedDecision));
+    const attemptedRequests = `SELECT FROM tracker_requests WHERE attempt > 0 AND decision_id = '${queuedDecision.id}'`;
+    await expect.poll(() => game.service.database.query(attemptedRequests)).toHaveLength(1);
+    const laterDecision = await decide(
       'killed-later',
-      { byEvent: trackersOf('impression', 'firstQuartile') },
+      { byEvent: createTrackers('impression', 'firstQuartile') },
       { impressionOn: 'rendered' },
     );
-    const failedBefore = await game.count('trackers_failed', counted);
+    const failedBefore = await game.count('trackers_failed', reason);
 
-    const off = await turnOnKillSwitch(game, 'revive');
-    const restarted = await startTrackerServer(undefined, port);
-    await game.report(game.event(after, 'start'), game.event(after, 'first_quartile'));
-    await pollLater(() => game.count('trackers_failed', counted)).toBe(failedBefore + 3);
-    expect([restarted.paths(), server.paths()]).toEqual([[], []]);
-    expect(await requestsOf(before)).toEqual({ 'start/0': 'failed' });
-    await restarted.close();
-    await off();
+    const turnOff = await turnOnKillSwitch(game, 'revive');
+    const restartedServer = await startTrackerServer(undefined, port);
+    await game.report(
+      game.event(laterDecision, 'start'),
+      game.event(laterDecision, 'first_quartile'),
+    );
+    await pollLater(() => game.count('trackers_failed', reason)).toBe(failedBefore + 3);
+    expect([restartedServer.paths(), server.paths()]).toEqual([[], []]);
+    expect(await readRequests(queuedDecision)).toEqual({ 'start/0': 'failed' });
+    await restartedServer.close();
+    await turnOff();
   });
 
   test('invalid traffic is not tracked, even by requests that were already queued', async () => {
@@ -320,21 +334,21 @@ describe.each(['PGlite', ...(hasPostgres ? ['PostgreSQL'] : [])])('on %s', (engi
     game.advance(2_000);
     await game.report(game.seen(decision));
     await expect
-      .poll(() => requestsOf(decision))
+      .poll(() => readRequests(decision))
       .toEqual({ 'impression/0': 'pending with client' });
     await game.service.database.query(
       `UPDATE decisions SET invalid_reason = 'impossible_order' WHERE id = $1`,
       [decision.id],
     );
-    const restarted = await startTrackerServer(undefined, port);
-    await pollLater(() => requestsOf(decision)).toEqual({ 'impression/0': 'failed' });
+    const restartedServer = await startTrackerServer(undefined, port);
+    await pollLater(() => readRequests(decision)).toEqual({ 'impression/0': 'failed' });
     const counted = await game.count('trackers_failed', 'invalid_traffic');
     game.advance(3_000);
     await game.report(game.event(decision, 'third_quartile'), game.complete(decision));
-    expect(await requestsOf(decision)).toEqual({ 'impression/0': 'failed' });
+    expect(await readRequests(decision)).toEqual({ 'impression/0': 'failed' });
     expect(counted).toBeGreaterThan(0);
-    expect(restarted.paths()).toEqual([]);
-    await restarted.close();
+    expect(restartedServer.paths()).toEqual([]);
+    await restartedServer.close();
   });
 
   test('after a source’s tracking window, no tracker is requested, and the player’s data is erased', async () => {
@@ -342,7 +356,7 @@ describe.each(['PGlite', ...(hasPostgres ? ['PostgreSQL'] : [])])('on %s', (engi
     const decision = await decide(
       'late',
       {
-        byEvent: { ...trackersOf('complete'), impression: [`${url}/impression`] },
+        byEvent: { ...createTrackers('complete'), impression: [`${url}/impression`] },
       },
       { trackUntilMs: game.clock.nowMs() + 4_000 },
     );
@@ -351,13 +365,13 @@ describe.each(['PGlite', ...(hasPostgres ? ['PostgreSQL'] : [])])('on %s', (engi
     game.advance(2_000);
     await game.report(game.seen(decision));
     await expect
-      .poll(() => requestsOf(decision))
+      .poll(() => readRequests(decision))
       .toEqual({ 'impression/0': 'pending with client' });
     game.advance(3_000);
     expect((await game.report(game.complete(decision))).decisions[0]?.state).toBe('earned');
     expect(await game.count('trackers_late')).toBe(lateBefore + 1);
     // The database's clock decides when the tracking window of the pending request ends.
-    await pollLater(() => requestsOf(decision)).toEqual({ 'impression/0': 'late' });
+    await pollLater(() => readRequests(decision)).toEqual({ 'impression/0': 'late' });
     await expect.poll(() => game.count('trackers_late')).toBe(lateBefore + 2);
     expect(server.paths()).toEqual([]);
   });
@@ -365,10 +379,10 @@ describe.each(['PGlite', ...(hasPostgres ? ['PostgreSQL'] : [])])('on %s', (engi
   test('verified impressions earn their price, and reports count revenue and trackers by source', async () => {
     const fromMs = Math.floor(game.clock.nowMs() / 3_600_000) * 3_600_000;
     const read = async () => {
-      const [from, to] = [fromMs, fromMs + 7_200_000].map((ms) => new Date(ms).toISOString());
+      const [start, end] = [fromMs, fromMs + 7_200_000].map((ms) => new Date(ms).toISOString());
       const { body } = await game.client.call<Report>(
         'GET',
-        `/v1/reports?from=${from}&to=${to}&interval=day&group_by=placement`,
+        `/v1/reports?from=${start}&to=${end}&interval=day&group_by=placement`,
         game.client.secret,
       );
       const [row] = body.data.filter(({ placement }) => placement === 'revive');
@@ -380,7 +394,7 @@ describe.each(['PGlite', ...(hasPostgres ? ['PostgreSQL'] : [])])('on %s', (engi
         failed: row?.trackers_failed ?? 0,
       };
     };
-    const before = await read();
+    const reportBefore = await read();
     for (const [user, priceMicros, currency] of [
       ['a', 400, 'EUR'],
       ['b', 1_100, 'EUR'],
@@ -388,54 +402,54 @@ describe.each(['PGlite', ...(hasPostgres ? ['PostgreSQL'] : [])])('on %s', (engi
       ['d', -5, 'EUR'],
       ['e', 1e300, 'EUR'],
     ] as const) {
-      const byEvent = trackersOf('impression');
+      const byEvent = createTrackers('impression');
       await watch(await decide(`revenue-${user}`, { byEvent }, { priceMicros, currency }));
     }
-    const unseen = await decide(
+    const unseenDecision = await decide(
       'unseen',
-      { byEvent: trackersOf('impression') },
+      { byEvent: createTrackers('impression') },
       { priceMicros: 9_000_000, currency: 'EUR' },
     );
-    await game.report(game.event(unseen, 'start'));
+    await game.report(game.event(unseenDecision, 'start'));
     await expect.poll(read).toEqual({
-      ...before,
+      ...reportBefore,
       all: expect.any(Number) as number,
-      eur: before.eur + 2,
-      sent: before.sent + 5,
+      eur: reportBefore.eur + 2,
+      sent: reportBefore.sent + 5,
     });
   });
 
   test('a decision with a house ad runs no statement about external demand', async () => {
     const { database } = game.service;
-    const texts: string[] = [];
+    const statements: string[] = [];
     const { transaction, execute } = database;
     vi.spyOn(database, 'execute').mockImplementation((text, params) => {
-      texts.push(text);
+      statements.push(text);
       return execute(text, params);
     });
     vi.spyOn(database, 'transaction').mockImplementation((work, options) =>
       transaction((queries) => {
-        const watched =
+        const recordQuery =
           (run: typeof queries.query): typeof queries.query =>
           (text, params = []) => {
-            texts.push(text);
+            statements.push(text);
             return run(text, params);
           };
-        return work({ query: watched(queries.query), execute: watched(queries.execute) });
+        return work({ query: recordQuery(queries.query), execute: recordQuery(queries.execute) });
       }, options),
     );
     const decision = await game.decide('house');
     await watch(decision);
     vi.restoreAllMocks();
     expect(
-      texts.filter((text) => /INTO decisions|UPDATE decisions/.test(text)).length,
+      statements.filter((text) => /INTO decisions|UPDATE decisions/.test(text)).length,
     ).toBeGreaterThan(1);
-    expect(texts.filter((text) => /decision_demand|tracker_requests/.test(text))).toEqual([]);
+    expect(statements.filter((text) => /decision_demand|tracker_requests/.test(text))).toEqual([]);
   });
 
   test('events resent after a lost response are tracked once', async () => {
     const decision = await decide('lost-response', {
-      byEvent: trackersOf('impression', 'complete'),
+      byEvent: createTrackers('impression', 'complete'),
       burl: `${server.url}/burl`,
     });
     await game.report(game.event(decision, 'start'));
@@ -452,7 +466,7 @@ describe.each(['PGlite', ...(hasPostgres ? ['PostgreSQL'] : [])])('on %s', (engi
     vi.restoreAllMocks();
     expect(decisions[0]?.state).toBe('earned');
     // Nothing wakes the dispatcher, so its next poll has to find the requests.
-    await pollLater(async () => Object.values(await requestsOf(decision))).toEqual(
+    await pollLater(async () => Object.values(await readRequests(decision))).toEqual(
       Array(3).fill('sent'),
     );
     expect(server.paths().toSorted()).toEqual(['/burl', '/complete', '/impression']);

@@ -27,14 +27,14 @@ test.skipIf(!hasPostgres)(
     const env = { TRUEWARD_DATA_DIR: folder };
     const target = { ...env, DATABASE_URL: url };
     await copyMigratedDatabase(join(folder, 'database'));
-    const embedded = await openPGlite(join(folder, 'database'), () => undefined);
-    for (const statement of manyRows) await embedded.query(statement);
-    await embedded.close();
+    const embeddedDatabase = await openPGlite(join(folder, 'database'), () => undefined);
+    for (const statement of manyRows) await embeddedDatabase.query(statement);
+    await embeddedDatabase.close();
     expect((await run(['export', '--out', file], env)).code).toBe(0);
 
-    const changed = join(folder, 'changed.jsonl');
-    writeFileSync(changed, readFileSync(file, 'utf8').replace('plc_77"', 'plc_78"'));
-    expect((await runInProcess(['import', changed], target)).err).toContain(
+    const changedFile = join(folder, 'changed.jsonl');
+    writeFileSync(changedFile, readFileSync(file, 'utf8').replace('plc_77"', 'plc_78"'));
+    expect((await runInProcess(['import', changedFile], target)).err).toContain(
       'was modified or is truncated (audit_entries)',
     );
 
@@ -45,19 +45,19 @@ test.skipIf(!hasPostgres)(
       /is incomplete/,
     );
     const database = openPostgres(url, () => undefined);
-    const [begun] = await database.query<{ rows: number }>('SELECT rows FROM import_progress');
-    expect([5_000, 10_000, 12_500]).toContain(begun?.rows);
+    const [progress] = await database.query<{ rows: number }>('SELECT rows FROM import_progress');
+    expect([5_000, 10_000, 12_500]).toContain(progress?.rows);
     await database.query(`UPDATE audit_entries SET actor = 'somebody else' WHERE id = 'aud_1'`);
     expect((await runInProcess(['import', file], target)).err).toContain(
       'differs from the file in audit_entries',
     );
     await database.query(`UPDATE audit_entries SET actor = 'key_1' WHERE id = 'aud_1'`);
-    const resumed = await runInProcess(['import', file], target);
-    expect([resumed.code, resumed.err]).toEqual([
+    const resumedImport = await runInProcess(['import', file], target);
+    expect([resumedImport.code, resumedImport.err]).toEqual([
       0,
       expect.stringContaining('Imported 12500 rows'),
     ]);
-    expect(resumed.err).not.toContain('5000 of 12500');
+    expect(resumedImport.err).not.toContain('5000 of 12500');
 
     // An export of the imported data is identical.
     const exportedAgain = join(folder, 'back.jsonl');

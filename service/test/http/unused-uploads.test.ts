@@ -41,7 +41,7 @@ async function upload(file: string): Promise<{ url: string; name: string }> {
   const { url } = response.body;
   return { url, name: url.split('/').at(-1) ?? '' };
 }
-const stored = () => readdirSync(folder).toSorted();
+const listStored = () => readdirSync(folder).toSorted();
 /** Deletes unused uploads as the service does, but from this store. */
 const sweep = (store: MediaStore = createFolderStore(folder)) =>
   createUploads({
@@ -57,7 +57,7 @@ async function advance(ms: number): Promise<void> {
 }
 
 test('a file that no creative uses is deleted after 30 days; a file in use stays', async () => {
-  const [used, unused] = [await upload('harbour.png'), await upload('lobby-banner.png')];
+  const [usedFile, unusedFile] = [await upload('harbour.png'), await upload('lobby-banner.png')];
   const { body: list } = await owner.send<{ data: { id: string }[] }>('GET', '/v1/creatives');
   const change = (url: string) =>
     owner.send('PATCH', `/v1/creatives/${list.data[0]?.id}`, {
@@ -66,47 +66,47 @@ test('a file that no creative uses is deleted after 30 days; a file in use stays
         files: [{ url, mime: 'image/png', width: 1_200, height: 675 }],
       },
     });
-  expect((await change(used.url)).status).toBe(200);
+  expect((await change(usedFile.url)).status).toBe(200);
   expect(await sweep()).toEqual([]);
   await advance(30 * dayMs - 1);
   expect(await sweep()).toEqual([]);
   await advance(1);
   // The service looks for unused uploads every hour.
   vi.advanceTimersByTime(hourMs);
-  await expect.poll(stored).toEqual([used.name]);
-  expect((await fetch(`${running.url}/media/${unused.name}`)).status).toBe(404);
-  expect((await fetch(`${running.url}/media/${used.name}`)).status).toBe(200);
+  await expect.poll(listStored).toEqual([usedFile.name]);
+  expect((await fetch(`${running.url}/media/${unusedFile.name}`)).status).toBe(404);
+  expect((await fetch(`${running.url}/media/${usedFile.name}`)).status).toBe(200);
 
   // The 30 days begin when the creative stops using the file, not with the upload.
   expect((await change('https://cdn.example/other.png')).status).toBe(200);
   expect(await sweep()).toEqual([]);
   await advance(29 * dayMs);
   expect(await sweep()).toEqual([]);
-  expect((await change(used.url)).status).toBe(200);
+  expect((await change(usedFile.url)).status).toBe(200);
   await advance(dayMs);
   expect(await sweep()).toEqual([]);
   expect((await change('https://cdn.example/other.png')).status).toBe(200);
   await sweep();
   await advance(30 * dayMs);
-  expect(await sweep()).toEqual([used.name]);
-  expect(stored()).toEqual([]);
+  expect(await sweep()).toEqual([usedFile.name]);
+  expect(listStored()).toEqual([]);
 });
 
 test('uploading a file again during its deletion keeps it', async () => {
   const { name } = await upload('lobby-banner.png');
   await advance(30 * dayMs);
   const folderStore = createFolderStore(folder);
-  let again: ReturnType<typeof upload> | undefined;
-  const removed = await sweep({
+  let repeatedUpload: ReturnType<typeof upload> | undefined;
+  const removedFiles = await sweep({
     ...folderStore,
     async remove(each) {
-      again = upload('lobby-banner.png');
+      repeatedUpload = upload('lobby-banner.png');
       await folderStore.remove(each);
     },
   });
-  expect(removed).toEqual([name]);
-  await again;
-  expect(stored()).toEqual([name]);
+  expect(removedFiles).toEqual([name]);
+  await repeatedUpload;
+  expect(listStored()).toEqual([name]);
   expect(await sweep()).toEqual([]);
 });
 

@@ -14,7 +14,7 @@ const postgres = await startPrivatePostgres();
 /** The number of players whose devices go offline after the ad has loaded. */
 const offlineAtATime = 10;
 /** The number of rewards that online players must earn before the next process is replaced. */
-const between = 20;
+const rewardsBetweenSteps = 20;
 const watchMs = 5_100;
 
 describe.skipIf(postgres === undefined)(
@@ -33,7 +33,7 @@ describe.skipIf(postgres === undefined)(
         main: previous,
       });
       receiver = await startReceiver();
-      const client = clientOf(0);
+      const client = getClient(0);
       await client.call('POST', '/v1/webhooks', client.secret, {
         url: receiver.url,
         events: ['decision.rewarded'],
@@ -47,7 +47,7 @@ describe.skipIf(postgres === undefined)(
       await postgres?.stop();
     });
 
-    const clientOf = (index: number) =>
+    const getClient = (index: number) =>
       createClient({ url: cluster.urls[index] ?? '', keys: cluster.keys });
 
     let count = 0;
@@ -58,57 +58,62 @@ describe.skipIf(postgres === undefined)(
     async function watch(decider: number, starter?: number) {
       const decide = async () => {
         count += 1;
-        return clientOf(decider).decideImage(`offline-${count}`);
+        return getClient(decider).decideImage(`offline-${count}`);
       };
       const decisions = await Promise.all(Array.from({ length: offlineAtATime }, decide));
-      const client = clientOf(decider);
-      const starts = decisions.map((decision) => client.event(decision, 'start'));
+      const client = getClient(decider);
+      const startEvents = decisions.map((decision) => client.event(decision, 'start'));
       if (starter !== undefined)
-        await Promise.all(starts.map((start) => clientOf(starter).report(start)));
+        await Promise.all(startEvents.map((start) => getClient(starter).report(start)));
       await sleep(watchMs);
       const queuedEvents = decisions.map((decision, index): AdEvent[] => [
-        ...(starter === undefined ? starts.slice(index, index + 1) : []),
+        ...(starter === undefined ? startEvents.slice(index, index + 1) : []),
         client.seen(decision),
         client.event(decision, 'complete', { watched_ms: 5_000 }),
       ]);
       return async (reporter: number): Promise<(string | undefined)[]> => {
-        const responses = queuedEvents.map((events) => clientOf(reporter).report(...events));
+        const responses = queuedEvents.map((events) => getClient(reporter).report(...events));
         return (await Promise.all(responses)).map(({ body }) => body.decisions[0]?.state);
       };
     }
     const allEarned = Array<string>(offlineAtATime).fill('earned');
 
     test('no reward of either release is lost in a rolling upgrade, a rollback and another upgrade', async () => {
-      const [one, two] = [0, 1];
-      await players.progress(between);
-      const keptAcross = [await watch(one), await watch(two, one)];
+      const [firstProcess, secondProcess] = [0, 1];
+      await players.progress(rewardsBetweenSteps);
+      const keptAcross = [await watch(firstProcess), await watch(secondProcess, firstProcess)];
 
-      await cluster.roll(one);
-      // `one` runs this release and `two` the previous one. Covers every combination of the two.
-      const mixed = await Promise.all([watch(one, two), watch(two, one), watch(one), watch(two)]);
-      await players.progress(between);
+      await cluster.roll(firstProcess);
+      // The first process runs this release and the second one the previous release. Covers every combination of both.
+      const mixedReports = await Promise.all([
+        watch(firstProcess, secondProcess),
+        watch(secondProcess, firstProcess),
+        watch(firstProcess),
+        watch(secondProcess),
+      ]);
+      await players.progress(rewardsBetweenSteps);
       const reports = await Promise.all(
-        mixed.map((report, index) => report(index % 2 === 0 ? two : one)),
+        mixedReports.map((report, index) => report(index % 2 === 0 ? secondProcess : firstProcess)),
       );
-      expect(reports).toEqual(mixed.map(() => allEarned));
+      expect(reports).toEqual(mixedReports.map(() => allEarned));
 
-      await cluster.roll(two);
-      for (const report of keptAcross) expect(await report(two)).toEqual(allEarned);
-      const keptByThisTree = [await watch(one), await watch(two, one)];
-      await players.progress(between);
+      await cluster.roll(secondProcess);
+      for (const report of keptAcross) expect(await report(secondProcess)).toEqual(allEarned);
+      const keptByThisTree = [await watch(firstProcess), await watch(secondProcess, firstProcess)];
+      await players.progress(rewardsBetweenSteps);
 
-      await cluster.roll(one, previous);
-      await players.progress(between);
-      expect(await keptByThisTree[0]?.(one)).toEqual(allEarned);
-      await cluster.roll(two, previous);
-      expect(await keptByThisTree[1]?.(two)).toEqual(allEarned);
-      const keptByPrevious = await watch(two);
-      await players.progress(between);
+      await cluster.roll(firstProcess, previous);
+      await players.progress(rewardsBetweenSteps);
+      expect(await keptByThisTree[0]?.(firstProcess)).toEqual(allEarned);
+      await cluster.roll(secondProcess, previous);
+      expect(await keptByThisTree[1]?.(secondProcess)).toEqual(allEarned);
+      const keptByPrevious = await watch(secondProcess);
+      await players.progress(rewardsBetweenSteps);
 
-      await cluster.roll(one);
-      await cluster.roll(two);
-      expect(await keptByPrevious(one)).toEqual(allEarned);
-      await players.progress(between);
+      await cluster.roll(firstProcess);
+      await cluster.roll(secondProcess);
+      expect(await keptByPrevious(firstProcess)).toEqual(allEarned);
+      await players.progress(rewardsBetweenSteps);
 
       await players.stop();
       await waitUntilDelivered(postgres?.url ?? '');

@@ -27,8 +27,10 @@ const nowMs = Date.UTC(2026, 10, 19, 12);
 const days = (count: number): string =>
   `'${new Date(nowMs - count * dayMs).toISOString()}'::timestamptz`;
 /** An SQL expression for ids of this age, which differ in the column `n`. */
-const idsOf = (kind: 'webhookEvent' | 'delivery' | 'auditEntry', age: number): string =>
-  `'${firstIdAt(kind, nowMs - age * dayMs).slice(0, 14)}' || lpad(n::text, 16, '0')`;
+const createIdExpression = (
+  kind: 'webhookEvent' | 'delivery' | 'auditEntry',
+  age: number,
+): string => `'${firstIdAt(kind, nowMs - age * dayMs).slice(0, 14)}' || lpad(n::text, 16, '0')`;
 const count = async (table: string): Promise<number> => {
   const [row] = await database.query<{ count: number }>(
     `SELECT count(*)::bigint AS count FROM ${table}`,
@@ -40,7 +42,10 @@ const counts = async (tables: readonly string[]): Promise<Record<string, number>
 
 async function storeWebhookEvents(age: number, events: number, state: string): Promise<void> {
   const all = `generate_series(1, ${events}) AS n`;
-  const [event, delivery] = [idsOf('webhookEvent', age), idsOf('delivery', age)];
+  const [event, delivery] = [
+    createIdExpression('webhookEvent', age),
+    createIdExpression('delivery', age),
+  ];
   for (const statement of [
     `INSERT INTO webhook_events SELECT 'acc_1', ${event}, 'live', 'decision.rewarded', '{}', ${days(age)} FROM ${all}`,
     `INSERT INTO deliveries (account_id, id, environment, event_id, webhook_id, state, attempt, next_at, created_at)
@@ -82,7 +87,7 @@ test('old rows are deleted in batches, and newer ones are kept', async () => {
       `INSERT INTO live_tails SELECT 'acc_1', ${age} || '-' || n, ${days(age)} FROM ${all}`,
       `INSERT INTO live_lines SELECT 'acc_1', 'process', ${age} * 10000 + n, 'e', 'd', ${days(age)} FROM ${all}`,
       `INSERT INTO audit_entries (account_id, id, environment, actor, action, target_id, created_at)
-        SELECT 'acc_2', ${idsOf('auditEntry', age)}, 'live', 'a', 'placement.updated', 't', ${days(age)} FROM ${all}`,
+        SELECT 'acc_2', ${createIdExpression('auditEntry', age)}, 'live', 'a', 'placement.updated', 't', ${days(age)} FROM ${all}`,
       `INSERT INTO viewers SELECT 'acc_1', 'live', ${age} || '-' || n, ${days(age)} FROM ${all}`,
     ])
       await database.query(statement);
@@ -134,26 +139,32 @@ test('every table has a retention job or grows only with operators’ changes', 
     `SELECT relname AS name FROM pg_class WHERE relnamespace = 'public'::regnamespace
       AND relkind IN ('r', 'p') AND NOT relispartition`,
   );
-  const byWeek = ['decisions', 'ad_events', 'timelines', 'decision_demand', 'tracker_requests'];
+  const weeklyTables = [
+    'decisions',
+    'ad_events',
+    'timelines',
+    'decision_demand',
+    'tracker_requests',
+  ];
   // One row per hour, placement and creative, kept forever.
   const sums = ['rollups'];
   // Folded into the roll-ups every ten seconds.
-  const folded = ['rollup_deltas'];
+  const foldedTables = ['rollup_deltas'];
   // One row per object that an operator created, or per chore.
-  const created =
+  const operatorTables =
     'accounts keys secrets resources config_versions users sign_in_names webhook_failures chores'
       .concat(' archived_weeks migrations migration_lock uploads creative_origins')
       .split(' ');
   expect(rows.map(({ name }) => name).toSorted()).toEqual(
-    [...growingTables, ...byWeek, ...sums, ...folded, ...created].toSorted(),
+    [...growingTables, ...weeklyTables, ...sums, ...foldedTables, ...operatorTables].toSorted(),
   );
 });
 
 test('one of many processes claims a chore; another may claim it the next time', async () => {
-  const claimed = await Promise.all(
+  const claimResults = await Promise.all(
     Array.from({ length: 8 }, () => claimChore(database, 'a chore', 60_000)),
   );
-  expect(claimed.filter(Boolean)).toHaveLength(1);
+  expect(claimResults.filter(Boolean)).toHaveLength(1);
   // Claims expire but are never released, because the process may have died.
   await database.query(
     `UPDATE chores SET begun_at = begun_at - interval '61 seconds' WHERE name = 'a chore'`,

@@ -24,22 +24,22 @@ const testEvent = (id: string) => call<Delivery>('POST', `/v1/webhooks/${id}/tes
 async function startSlowReceiver() {
   const open: ServerResponse[] = [];
   let announce: () => void = () => undefined;
-  let [most, seen] = [0, 0];
+  let [maxInFlight, requestCount] = [0, 0];
   const server: Server = createServer((request, response) => {
     request.resume().on('end', () => {
       open.push(response);
-      seen += 1;
-      most = Math.max(most, open.length);
+      requestCount += 1;
+      maxInFlight = Math.max(maxInFlight, open.length);
       announce();
     });
   });
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
   return {
     url: `http://127.0.0.1:${(server.address() as AddressInfo).port}/`,
-    most: () => most,
+    most: () => maxInFlight,
     /** Resolves when this many requests have arrived in total. */
     async waitForRequests(wanted: number): Promise<void> {
-      while (seen < wanted) await new Promise<void>((resolve) => (announce = resolve));
+      while (requestCount < wanted) await new Promise<void>((resolve) => (announce = resolve));
     },
     respond(status: number): void {
       for (const response of open.splice(0)) response.writeHead(status).end();
@@ -53,21 +53,21 @@ async function startSlowReceiver() {
 }
 
 test('a hanging endpoint receives four requests at first, and does not delay other endpoints', async () => {
-  const slow = await startSlowReceiver();
-  const quick = await startReceiver();
-  const slowHook = await register(slow.url);
-  const quickHook = await register(quick.url);
+  const slowReceiver = await startSlowReceiver();
+  const quickReceiver = await startReceiver();
+  const slowHook = await register(slowReceiver.url);
+  const quickHook = await register(quickReceiver.url);
   for (let count = 0; count < 10; count += 1) await testEvent(slowHook.id);
-  await slow.waitForRequests(4);
+  await slowReceiver.waitForRequests(4);
   for (let count = 0; count < 10; count += 1) await testEvent(quickHook.id);
-  await quick.count(10);
-  expect(slow.most()).toBe(4);
+  await quickReceiver.count(10);
+  expect(slowReceiver.most()).toBe(4);
   for (const wanted of [8, 10]) {
-    slow.respond(200);
-    await slow.waitForRequests(wanted);
+    slowReceiver.respond(200);
+    await slowReceiver.waitForRequests(wanted);
   }
-  slow.respond(200);
-  await Promise.all([slow.close(), quick.close()]);
+  slowReceiver.respond(200);
+  await Promise.all([slowReceiver.close(), quickReceiver.close()]);
 });
 
 test('an endpoint that keeps failing receives one probe, and the other deliveries after the probe succeeds', async () => {
@@ -129,7 +129,7 @@ test('deliveries are claimed and recorded in batches', async () => {
     [first.id],
   );
   await receiver.count(201);
-  const pending = async () =>
+  const countPending = async () =>
     (
       await database.query<{ id: string }>(
         `SELECT id FROM deliveries WHERE webhook_id = $1 AND state = 'pending'`,
@@ -138,7 +138,7 @@ test('deliveries are claimed and recorded in batches', async () => {
     ).length;
   for (const { calls } of [query.mock, execute.mock]) for (const [text] of calls) count(text);
   vi.restoreAllMocks();
-  await expect.poll(pending).toBe(0);
+  await expect.poll(countPending).toBe(0);
   // One by one, 200 deliveries would need a thousand: a claim, a body, two statements and a commit each.
   expect(statements).toBeLessThan(100);
   await receiver.close();
@@ -153,12 +153,12 @@ test('enabling an endpoint after five days of failures starts a new five-day per
     [webhook.id],
   );
   const { body: first } = await testEvent(webhook.id);
-  const attempted = async (id: string): Promise<void> => {
+  const waitForAttempt = async (id: string): Promise<void> => {
     let attempts = 0;
     while (attempts === 0)
       attempts = (await call<Delivery>('GET', `/v1/deliveries/${id}`)).body.attempts.length;
   };
-  await attempted(first.id);
+  await waitForAttempt(first.id);
   let read: Webhook;
   do read = (await call<Webhook>('GET', path)).body;
   while (read.status === 'enabled');
@@ -169,7 +169,7 @@ test('enabling an endpoint after five days of failures starts a new five-day per
 
   await call('PATCH', path, { status: 'enabled' });
   const { body: second } = await testEvent(webhook.id);
-  await attempted(second.id);
+  await waitForAttempt(second.id);
   const [row] = await running.service.database.query<{ attempts: number }>(
     'SELECT attempts FROM webhook_failures WHERE webhook_id = $1',
     [webhook.id],

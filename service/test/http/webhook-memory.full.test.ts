@@ -2,10 +2,10 @@ import { expect, test } from 'vitest';
 import { countSends } from '../memory/count-sends.ts';
 
 test('200,000 webhooks do not grow the heap beyond its size after the first 20,000', async () => {
-  const { failed, heap, left } = await countSends(200_000);
+  const { failed, heap, liveObjects } = await countSends(200_000);
   expect(failed).toBe(0);
-  const grown = (heap.at(-1) ?? 0) - (heap[1] ?? 0);
+  const growth = (heap.at(-1) ?? 0) - (heap[1] ?? 0);
   // In bytes: half the size of a weak reference and its entry in a set.
-  expect(grown / 180_000).toBeLessThan(30);
-  for (const count of Object.values(left)) expect(count).toBeLessThan(1_000);
+  expect(growth / 180_000).toBeLessThan(30);
+  for (const count of Object.values(liveObjects)) expect(count).toBeLessThan(1_000);
 }, 900_000);

@@ -39,10 +39,12 @@ test('a test event arrives signed, and its attempt is listed', async () => {
     webhook.secret ?? '',
   );
   expect(event).toMatchObject({ id: delivery.event_id, type: 'kill_switch.changed' });
-  const done = await waitForState(delivery.id, 'delivered');
-  expect(done.attempts).toMatchObject([{ attempt: 1, status: 200, response: 'received' }]);
+  const finishedDelivery = await waitForState(delivery.id, 'delivered');
+  expect(finishedDelivery.attempts).toMatchObject([
+    { attempt: 1, status: 200, response: 'received' },
+  ]);
   const list = await call<{ data: Delivery[] }>('GET', `/v1/webhooks/${webhook.id}/deliveries`);
-  expect(list.body.data).toEqual([done]);
+  expect(list.body.data).toEqual([finishedDelivery]);
   await receiver.close();
 });
 
@@ -59,11 +61,11 @@ test('all secrets verify while rotations overlap; after a rotation without overl
   for (const secret of secrets)
     await verifyWebhook(first?.body ?? '', first?.headers ?? {}, secret);
 
-  const last = await rotate(0);
+  const lastSecret = await rotate(0);
   await testEvent(webhook.id);
   const second = (await receiver.count(2))[1];
   expect(second?.headers['service-signature']?.split(',').length).toBe(1);
-  await verifyWebhook(second?.body ?? '', second?.headers ?? {}, last);
+  await verifyWebhook(second?.body ?? '', second?.headers ?? {}, lastSecret);
   await expect(
     verifyWebhook(second?.body ?? '', second?.headers ?? {}, secrets[2] ?? ''),
   ).rejects.toMatchObject({ code: 'mismatch' });
@@ -92,13 +94,13 @@ test('a response with status 410 disables a webhook; once enabled, it recovers t
   const receiver = await startReceiver((index) => (index === 0 ? 410 : 200));
   const webhook = await register(receiver.url);
   const path = `/v1/webhooks/${webhook.id}`;
-  const since = new Date(Date.now() - 1_000).toISOString();
+  const startTime = new Date(Date.now() - 1_000).toISOString();
   const { body: rejected } = await testEvent(webhook.id);
   await waitForState(rejected.id, 'failed');
-  let disabled: Webhook;
-  do disabled = (await call<Webhook>('GET', path)).body;
-  while (disabled.status === 'enabled');
-  expect(disabled.disabled_reason).toBe('gone');
+  let disabledWebhook: Webhook;
+  do disabledWebhook = (await call<Webhook>('GET', path)).body;
+  while (disabledWebhook.status === 'enabled');
+  expect(disabledWebhook.disabled_reason).toBe('gone');
   const audit = await call<{ data: AuditEntry[] }>(
     'GET',
     `/v1/audit-entries?target_id=${webhook.id}`,
@@ -108,10 +110,10 @@ test('a response with status 410 disables a webhook; once enabled, it recovers t
 
   // An event that occurs in the meantime creates no delivery.
   await call('POST', '/v1/kill-switches', { scope: 'placement', target_id: 'lobby', state: 'on' });
-  const enabled = await call<Webhook>('PATCH', path, { status: 'enabled' });
-  expect(enabled.body).not.toHaveProperty('disabled_reason');
+  const enabledWebhook = await call<Webhook>('PATCH', path, { status: 'enabled' });
+  expect(enabledWebhook.body).not.toHaveProperty('disabled_reason');
   const recover = () =>
-    call<{ queued: number }>('POST', `${path}/recover?since=${encodeURIComponent(since)}`);
+    call<{ queued: number }>('POST', `${path}/recover?since=${encodeURIComponent(startTime)}`);
   const { body } = await recover();
   expect(body.queued).toBeGreaterThanOrEqual(2);
   const received = await receiver.count(1 + body.queued);
@@ -125,10 +127,10 @@ test('a delivery can be redelivered as a new delivery', async () => {
   const webhook = await register(receiver.url);
   const { body: first } = await testEvent(webhook.id);
   await waitForState(first.id, 'delivered');
-  const again = await call<Delivery>('POST', `/v1/deliveries/${first.id}/redeliver`);
-  expect(again.body).toMatchObject({ event_id: first.event_id, state: 'pending' });
-  const [one, two] = await receiver.count(2);
-  expect(two?.body).toBe(one?.body);
+  const redelivery = await call<Delivery>('POST', `/v1/deliveries/${first.id}/redeliver`);
+  expect(redelivery.body).toMatchObject({ event_id: first.event_id, state: 'pending' });
+  const [firstRequest, secondRequest] = await receiver.count(2);
+  expect(secondRequest?.body).toBe(firstRequest?.body);
   await receiver.close();
 });
 
@@ -152,6 +154,6 @@ test('an update is validated like a new webhook', async () => {
   const path = `/v1/webhooks/${webhook.id}`;
   const rejected = await call<Problem>('PATCH', path, { url: 'https://169.254.169.254/' });
   expect([rejected.status, rejected.body.errors?.[0]?.pointer]).toEqual([422, '/url']);
-  const changed = await call<Webhook>('PATCH', path, { events: ['decision.served'] });
-  expect(changed.body.events).toEqual(['decision.served']);
+  const changedWebhook = await call<Webhook>('PATCH', path, { events: ['decision.served'] });
+  expect(changedWebhook.body.events).toEqual(['decision.served']);
 });

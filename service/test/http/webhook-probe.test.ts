@@ -20,7 +20,7 @@ const call = <T>(method: string, path: string, body?: unknown) =>
   client.call<T>(method, path, client.secret, body);
 const testEvent = async (id: string) =>
   (await call<Delivery>('POST', `/v1/webhooks/${id}/test`, {})).body;
-const deliveriesOf = async (id: string) =>
+const listDeliveries = async (id: string) =>
   (await call<{ data: Delivery[] }>('GET', `/v1/webhooks/${id}/deliveries`)).body.data;
 
 /** Polls until a value meets the condition, because results are recorded after the response. */
@@ -33,7 +33,7 @@ async function pollUntil<T>(read: () => Promise<T>, isMet: (value: T) => boolean
 const readWebhook = async (id: string) => (await call<Webhook>('GET', `/v1/webhooks/${id}`)).body;
 const waitForProbe = (id: string, wanted: number) =>
   pollUntil(
-    () => deliveriesOf(id),
+    () => listDeliveries(id),
     // Deliveries and attempts are read separately, so a new attempt can be listed with the previous state.
     ([newest, ...others]) =>
       others.length === wanted - 1 && newest?.attempts.length === 1 && newest.state !== 'pending',
@@ -48,7 +48,7 @@ async function startDisabled(respond: () => number) {
   });
   await testEvent(body.id);
   await pollUntil(
-    () => deliveriesOf(body.id),
+    () => listDeliveries(body.id),
     ([first]) => first?.attempts.length === 1,
   );
   // Postpones the retry, which would disable the webhook before the next event is queued.
@@ -99,7 +99,7 @@ test('an endpoint that failed for five days is probed once an hour, and enabled 
 
   const next = await testEvent(id);
   await pollUntil(
-    () => deliveriesOf(id),
+    () => listDeliveries(id),
     (all) => all.some((one) => one.id === next.id && one.state === 'delivered'),
   );
   await receiver.close();
@@ -107,7 +107,7 @@ test('an endpoint that failed for five days is probed once an hour, and enabled 
 
 test('an endpoint that responded with 410 or was disabled by an operator is not probed', async () => {
   let status = 500;
-  const gone = await startDisabled(() => status);
+  const goneWebhook = await startDisabled(() => status);
   const disabledByOperator = await startDisabled(() => 500);
   await call('PATCH', `/v1/webhooks/${disabledByOperator.id}`, { status: 'enabled' });
   await call('PATCH', `/v1/webhooks/${disabledByOperator.id}`, { status: 'disabled' });
@@ -115,17 +115,19 @@ test('an endpoint that responded with 410 or was disabled by an operator is not 
   status = 410;
   pass(hourMs);
   await pollUntil(
-    () => readWebhook(gone.id),
+    () => readWebhook(goneWebhook.id),
     ({ disabled_reason }) => disabled_reason === 'gone',
   );
-  const deliveriesBefore = (await deliveriesOf(gone.id)).length;
+  const deliveriesBefore = (await listDeliveries(goneWebhook.id)).length;
 
   // The probe to a third endpoint shows that all due probes have been sent.
-  const third = await startDisabled(() => 500);
+  const thirdWebhook = await startDisabled(() => 500);
   pass(hourMs);
-  await third.receiver.count(third.attemptsBefore + 1);
-  await waitForProbe(third.id, 3);
-  expect((await deliveriesOf(gone.id)).length).toBe(deliveriesBefore);
-  expect((await deliveriesOf(disabledByOperator.id)).length).toBe(2);
-  await Promise.all([gone, disabledByOperator, third].map(({ receiver }) => receiver.close()));
+  await thirdWebhook.receiver.count(thirdWebhook.attemptsBefore + 1);
+  await waitForProbe(thirdWebhook.id, 3);
+  expect((await listDeliveries(goneWebhook.id)).length).toBe(deliveriesBefore);
+  expect((await listDeliveries(disabledByOperator.id)).length).toBe(2);
+  await Promise.all(
+    [goneWebhook, disabledByOperator, thirdWebhook].map(({ receiver }) => receiver.close()),
+  );
 });

@@ -20,7 +20,7 @@ interface Signed {
   signature: string;
 }
 
-const stripe = (secret: string, { body, timestamp, signature }: Signed): boolean => {
+const verifyStripe = (secret: string, { body, timestamp, signature }: Signed): boolean => {
   try {
     Stripe.webhooks.constructEvent(body, `t=${timestamp},${signature}`, secret);
     return true;
@@ -31,7 +31,7 @@ const stripe = (secret: string, { body, timestamp, signature }: Signed): boolean
   }
 };
 
-const octokit = async (secret: string, { body, timestamp, signature }: Signed) => {
+const verifyOctokitSignature = async (secret: string, { body, timestamp, signature }: Signed) => {
   const values = signature.split(',').map((part) => part.replace('v1=', 'sha256='));
   const results = await Promise.all(
     values.map((value) => verifyOctokit(secret, `${timestamp}.${body}`, value)),
@@ -39,7 +39,7 @@ const octokit = async (secret: string, { body, timestamp, signature }: Signed) =
   return results.includes(true);
 };
 
-const ours = (secret: string, { body, timestamp, signature }: Signed): Promise<boolean> =>
+const verifyOurs = (secret: string, { body, timestamp, signature }: Signed): Promise<boolean> =>
   verifyWebhook(
     body,
     { 'service-timestamp': timestamp, 'service-signature': signature },
@@ -83,59 +83,69 @@ beforeAll(async () => {
 afterAll(() => running.stop());
 
 test.each([
-  ['trueward/server', ours],
-  ['stripe', stripe],
-  ['@octokit/webhooks-methods', octokit],
+  ['trueward/server', verifyOurs],
+  ['stripe', verifyStripe],
+  ['@octokit/webhooks-methods', verifyOctokitSignature],
 ])(
   '%s verifies a delivery with the new and the old secret, and with no other',
   async (_name, verify) => {
     expect(delivered.signature.split(',')).toHaveLength(2);
     expect(await verify(newSecret, delivered)).toBe(true);
     expect(await verify(secret, delivered)).toBe(true);
-    expect(await verify(flipped(secret, secret.length - 8), delivered)).toBe(false);
+    expect(await verify(flipBit(secret, secret.length - 8), delivered)).toBe(false);
   },
 );
 
 /** Flips the lowest bit of one character. */
-const flipped = (text: string, index: number): string =>
+const flipBit = (text: string, index: number): string =>
   text.slice(0, index) + String.fromCharCode(text.charCodeAt(index) ^ 1) + text.slice(index + 1);
 
 test.each(['body', 'timestamp', 'signature'] as const)(
   'all three verifiers reject a delivery with any byte of its %s changed',
   async (part) => {
     const headers = await signWebhook(delivered.body, newSecret, Math.floor(Date.now() / 1_000));
-    const single: Signed = {
+    const singleSigned: Signed = {
       body: delivered.body,
       timestamp: headers['service-timestamp'],
       signature: headers['service-signature'],
     };
-    expect(await ours(newSecret, single)).toBe(true);
-    const text = single[part];
+    expect(await verifyOurs(newSecret, singleSigned)).toBe(true);
+    const text = singleSigned[part];
     for (let index = 0; index < text.length; index += 1) {
-      const changed = { ...single, [part]: flipped(text, index) };
+      const changed = { ...singleSigned, [part]: flipBit(text, index) };
       expect([
         index,
-        await ours(newSecret, changed),
-        stripe(newSecret, changed),
+        await verifyOurs(newSecret, changed),
+        verifyStripe(newSecret, changed),
         // The header's prefix is not part of this package's signature: the test adds it.
-        part === 'signature' && index < 3 ? false : await octokit(newSecret, changed),
+        part === 'signature' && index < 3
+          ? false
+          : await verifyOctokitSignature(newSecret, changed),
       ]).toEqual([index, false, false, false]);
     }
   },
 );
 
 /** Verifies a delivery as a receiver that uses only `standardwebhooks` does. */
-function standard(by: string, headers: Record<string, string>, body = delivered.body): boolean {
+function verifyStandard(
+  verificationSecret: string,
+  headers: Record<string, string>,
+  body = delivered.body,
+): boolean {
   try {
-    return Boolean(new StandardWebhook(by).verify(body, headers));
+    return Boolean(new StandardWebhook(verificationSecret).verify(body, headers));
   } catch (error) {
     if (error instanceof WebhookVerificationError) return false;
     throw error;
   }
 }
 
-const standardByUs = (by: string, headers: Record<string, string>, body = delivered.body) =>
-  verifyWebhook(body, headers, by).then(
+const verifyStandardByUs = (
+  verificationSecret: string,
+  headers: Record<string, string>,
+  body = delivered.body,
+) =>
+  verifyWebhook(body, headers, verificationSecret).then(
     () => true,
     () => false,
   );
@@ -147,7 +157,7 @@ test('standardwebhooks verifies a delivery with the new and the old secret, and 
     'webhook-timestamp',
   ]);
   expect(standardHeaders['webhook-id']).toBe((JSON.parse(delivered.body) as { id: string }).id);
-  for (const verify of [standard, standardByUs]) {
+  for (const verify of [verifyStandard, verifyStandardByUs]) {
     expect(await verify(newSecret, standardHeaders)).toBe(true);
     expect(await verify(secret, standardHeaders)).toBe(true);
     const other = `whsec_${Buffer.alloc(32, 1).toString('base64')}`;
@@ -160,21 +170,21 @@ test('a delivery with any byte of its body or Standard Webhooks headers changed 
   const id = standardHeaders['webhook-id'] ?? '';
   const signed = await signWebhook(delivered.body, newSecret, timestampS, id);
   const { 'service-timestamp': _timestamp, 'service-signature': _signature, ...headers } = signed;
-  expect([standard(newSecret, headers), await standardByUs(newSecret, headers)]).toEqual([
-    true,
-    true,
-  ]);
+  expect([
+    verifyStandard(newSecret, headers),
+    await verifyStandardByUs(newSecret, headers),
+  ]).toEqual([true, true]);
   for (const [name, value] of [...Object.entries(headers), ['body', delivered.body] as const]) {
     for (let index = 0; index < value.length; index += 1) {
-      const changed = flipped(value, index);
+      const changed = flipBit(value, index);
       const [given, body] =
         name === 'body' ? [headers, changed] : [{ ...headers, [name]: changed }, delivered.body];
-      expect([name, index, await standardByUs(newSecret, given, body)]).toEqual([
+      expect([name, index, await verifyStandardByUs(newSecret, given, body)]).toEqual([
         name,
         index,
         false,
       ]);
-      expect([name, index, standard(newSecret, given, body)]).toEqual([name, index, false]);
+      expect([name, index, verifyStandard(newSecret, given, body)]).toEqual([name, index, false]);
     }
   }
 });
@@ -186,17 +196,17 @@ test('verifyWebhook accepts what standardwebhooks signs', async () => {
     'webhook-timestamp': String(Math.floor(at.getTime() / 1_000)),
     'webhook-signature': new StandardWebhook(secret).sign('evt_1', at, delivered.body),
   };
-  expect(await standardByUs(secret, headers)).toBe(true);
-  expect(await standardByUs(newSecret, headers)).toBe(false);
+  expect(await verifyStandardByUs(secret, headers)).toBe(true);
+  expect(await verifyStandardByUs(newSecret, headers)).toBe(false);
 });
 
 test('a body with a missing or an additional byte is rejected', async () => {
   for (const body of [delivered.body.slice(1), delivered.body.slice(0, -1), `${delivered.body} `]) {
     const changed = { ...delivered, body };
     expect([
-      await ours(newSecret, changed),
-      stripe(newSecret, changed),
-      await octokit(newSecret, changed),
+      await verifyOurs(newSecret, changed),
+      verifyStripe(newSecret, changed),
+      await verifyOctokitSignature(newSecret, changed),
     ]).toEqual([false, false, false]);
   }
 });

@@ -28,10 +28,10 @@ async function serve(userRef: string, by: Client = client): Promise<void> {
 /** Skips the five seconds before the second attempt. The database's clock measures them, so the row is changed. */
 async function skipWait(webhook: Webhook): Promise<void> {
   clock.advance(5_000);
-  let due: unknown[] = [];
+  let dueRows: unknown[] = [];
   // Polls, because the first attempt is recorded after the receiver's response.
-  while (due.length === 0) {
-    due = await service.service.database.query(
+  while (dueRows.length === 0) {
+    dueRows = await service.service.database.query(
       `UPDATE deliveries SET next_at = now() WHERE webhook_id = $1 AND state = 'pending' AND attempt = 1 RETURNING id`,
       [webhook.id],
     );
@@ -62,26 +62,26 @@ test('a failed delivery is retried with a new signature', async () => {
 });
 
 test('an endpoint that responds with 410 is disabled, and redirects are not followed', async () => {
-  const gone = await startReceiver(() => 410);
-  const moved = await startReceiver(() => 302);
-  const { body: goneHook } = await register(gone.url);
-  const { body: movedHook } = await register(moved.url);
+  const goneReceiver = await startReceiver(() => 410);
+  const redirectingReceiver = await startReceiver(() => 302);
+  const { body: goneHook } = await register(goneReceiver.url);
+  const { body: movedHook } = await register(redirectingReceiver.url);
   await serve('gone');
-  await Promise.all([gone.count(1), moved.count(1)]);
+  await Promise.all([goneReceiver.count(1), redirectingReceiver.count(1)]);
   await skipWait(movedHook);
-  await moved.count(2); // the second is the retry, not the redirect
+  await redirectingReceiver.count(2); // the second is the retry, not the redirect
   const read = (id: string) => client.call<Webhook>('GET', `/v1/webhooks/${id}`, client.secret);
   // Polls, because the endpoint is disabled only when the attempt has been recorded.
   await expect
     .poll(async () => (await read(goneHook.id)).body)
     .toMatchObject({ status: 'disabled', disabled_reason: 'gone' });
   expect((await read(movedHook.id)).body).toMatchObject({ status: 'enabled' });
-  expect(moved.received.map(({ body }) => body)).toEqual([
-    moved.received[0]?.body,
-    moved.received[0]?.body,
+  expect(redirectingReceiver.received.map(({ body }) => body)).toEqual([
+    redirectingReceiver.received[0]?.body,
+    redirectingReceiver.received[0]?.body,
   ]);
   await client.call('DELETE', `/v1/webhooks/${movedHook.id}`, client.secret);
-  await Promise.all([gone.close(), moved.close()]);
+  await Promise.all([goneReceiver.close(), redirectingReceiver.close()]);
 });
 
 test('an endpoint receives only events in its environment, and only the types it subscribes to', async () => {
@@ -129,15 +129,15 @@ test.each([[[]], [['decision.served', 'decision.served']], [['decision.danced']]
 );
 
 test('a webhook is listed and read without its secret, and can be deleted', async () => {
-  const { status, body: made } = await register('https://example.com/hook');
+  const { status, body: created } = await register('https://example.com/hook');
   expect(status).toBe(201);
-  expect(made.secret).toMatch(/^whsec_[A-Za-z0-9+/]{43}=$/);
-  const { secret: _secret, ...shown } = made;
-  const path = `/v1/webhooks/${made.id}`;
-  expect((await client.call('GET', path, client.secret)).body).toEqual(shown);
+  expect(created.secret).toMatch(/^whsec_[A-Za-z0-9+/]{43}=$/);
+  const { secret: _secret, ...shownWebhook } = created;
+  const path = `/v1/webhooks/${created.id}`;
+  expect((await client.call('GET', path, client.secret)).body).toEqual(shownWebhook);
   expect(
     (await client.call<{ data: Webhook[] }>('GET', '/v1/webhooks', client.secret)).body.data,
-  ).toContainEqual(shown);
+  ).toContainEqual(shownWebhook);
   expect((await client.call('DELETE', path, client.secret)).status).toBe(204);
   expect((await client.call('GET', path, client.secret)).status).toBe(404);
   expect((await client.call('DELETE', path, client.secret)).status).toBe(404);

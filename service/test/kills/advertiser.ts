@@ -57,7 +57,7 @@ export async function startAdvertiser(): Promise<Advertiser> {
   const track = (path: string, response: ServerResponse): void => {
     const count = (requests.get(path) ?? 0) + 1;
     requests.set(path, count);
-    const fault = faultOf(path);
+    const fault = chooseFault(path);
     // A failed billing notice succeeds at the second attempt.
     if (fault === undefined || count > 1) confirm(path, response);
     else if (fault === 'reset') response.socket?.destroy();
@@ -107,7 +107,7 @@ export async function startAdvertiser(): Promise<Advertiser> {
 }
 
 /** Of a hundred requests, three are reset, three fail and three are redirected. */
-function faultOf(path: string): 'reset' | 'error' | 'redirect' | undefined {
+function chooseFault(path: string): 'reset' | 'error' | 'redirect' | undefined {
   const [, bid, event] = path.split('/');
   const share = (Number(bid) * 7 + pixels.indexOf(event ?? '') * 13) % 100;
   return share < 0
@@ -122,25 +122,27 @@ function bidOn(
   bid: number,
   { normal, stuck }: { normal: string; stuck: string },
 ): string {
-  const hostOf = (event: string): string => {
+  const chooseOrigin = (event: string): string => {
     const isStuck =
       event === 'midpoint' ? bid % stuckEvery === 7 : event === 'burl' && bid % stuckEvery === 8;
     return isStuck ? stuck : normal;
   };
-  const urlOf = (event: string): string => `${hostOf(event)}/${bid}/${event}`;
+  const createTrackerUrl = (event: string): string => `${chooseOrigin(event)}/${bid}/${event}`;
   const [impression = '', ...events] = pixels;
   const adm = vast(
     inline({
-      body: tags('Impression', urlOf(impression)),
+      body: tags('Impression', createTrackerUrl(impression)),
       duration: '00:00:03',
       media: mp4('', `${normal}/clip.mp4`),
-      clicks: tags('ClickThrough', `https://${domain}/`) + tags('ClickTracking', urlOf('click')),
+      clicks:
+        tags('ClickThrough', `https://${domain}/`) +
+        tags('ClickTracking', createTrackerUrl('click')),
       icons: `<Icon program="AdChoices" width="32" height="18" xPosition="left" yPosition="top"><StaticResource creativeType="image/png"><![CDATA[${normal}/icon.png]]></StaticResource></Icon>`,
-      tracking: events.map((event) => tracking(event, urlOf(event))).join(''),
+      tracking: events.map((event) => tracking(event, createTrackerUrl(event))).join(''),
     }),
   );
-  const burl = urlOf('burl');
-  const one = {
+  const burl = createTrackerUrl('burl');
+  const bidObject = {
     id: `bid-${bid}`,
     impid: '1',
     price,
@@ -150,7 +152,7 @@ function bidOn(
     adm,
     burl,
   };
-  return JSON.stringify({ id, cur: 'USD', seatbid: [{ bid: [one] }] });
+  return JSON.stringify({ id, cur: 'USD', seatbid: [{ bid: [bidObject] }] });
 }
 
 async function listen(listener: RequestListener) {

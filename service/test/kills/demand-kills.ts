@@ -182,7 +182,7 @@ function startWatching(
   const agent = new Agent({ connections: players });
   const earned = new Set<string>();
   const wrong: string[] = [];
-  let begun = 0;
+  let startedAds = 0;
   const key = processes.first.keys.sandbox.publishable;
 
   const post = async <T>(path: string, body: object): Promise<T> => {
@@ -235,8 +235,8 @@ function startWatching(
     else wrong.push(`No reward: ${JSON.stringify(decisions)}`);
   };
   const play = async (): Promise<void> => {
-    while (begun < impressions) {
-      begun += 1;
+    while (startedAds < impressions) {
+      startedAds += 1;
       await watchOne().catch((error: unknown) => wrong.push(String(error)));
     }
   };
@@ -299,10 +299,10 @@ async function findViolations(
       FROM tracker_requests AS request
       JOIN decision_demand USING (account_id, decision_id)`,
   );
-  const byDecision = new Map<string, TrackerRow[]>();
+  const rowsByDecision = new Map<string, TrackerRow[]>();
   for (const row of rows) {
-    const list = byDecision.get(row.decisionId) ?? [];
-    byDecision.set(row.decisionId, [...list, row]);
+    const list = rowsByDecision.get(row.decisionId) ?? [];
+    rowsByDecision.set(row.decisionId, [...list, row]);
   }
   const isEnded = ({ state }: TrackerRow): boolean => state === 'sent' || state === 'failed';
   const [sums] = await database.query<{ ended: number }>(
@@ -318,7 +318,7 @@ async function findViolations(
     ended,
     lostRewards: [...earned].filter((id) => !rewards.has(id) || !rewarded.has(id)),
     unrecorded: [...earned].filter(
-      (id) => (byDecision.get(id) ?? []).filter(isEnded).length !== trackersPerAd,
+      (id) => (rowsByDecision.get(id) ?? []).filter(isEnded).length !== trackersPerAd,
     ),
     repeatedPixels: [...requests].flatMap(([path, count]) =>
       count > 1 && !path.endsWith('/burl') ? [path] : [],

@@ -76,12 +76,12 @@ function startLoad(
   acknowledged: Acknowledged,
 ): { enough: Promise<void>; ended: Promise<unknown> } {
   const agent = new Agent({ connections: playerCount });
-  const before = { decisions: acknowledged.decisions.size, events: acknowledged.events.size };
+  const countsBefore = { decisions: acknowledged.decisions.size, events: acknowledged.events.size };
   let resolveEnough: () => void = () => undefined;
   const enough = new Promise<void>((resolve) => (resolveEnough = resolve));
   const check = (): void => {
-    const decisions = acknowledged.decisions.size - before.decisions;
-    const events = acknowledged.events.size - before.events;
+    const decisions = acknowledged.decisions.size - countsBefore.decisions;
+    const events = acknowledged.events.size - countsBefore.events;
     if (decisions >= acknowledgedBeforeKill && events >= acknowledgedBeforeKill) resolveEnough();
   };
   const post = async <T>(path: string, body: object): Promise<T> => {

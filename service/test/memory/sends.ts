@@ -18,7 +18,7 @@ export interface SendsReport {
   /** Heap in use in bytes, measured after a garbage collection: first after the warm-up, then after each tenth. */
   heap: number[];
   /** How many of the objects that each send creates are still alive at the end. */
-  left: { AbortSignal: number; Timeout: number; WeakRef: number };
+  liveObjects: { AbortSignal: number; Timeout: number; WeakRef: number };
 }
 
 const sends = Number(process.argv[2] ?? 200_000);
@@ -32,7 +32,7 @@ await new Promise<void>((resolve) => receiver.listen(0, '127.0.0.1', resolve));
 const url = `http://127.0.0.1:${(receiver.address() as AddressInfo).port}/`;
 const agent = createGuardedAgent({ loopback: true });
 const send = createSender({ clock: systemClock, agents: { strict: agent, development: agent } });
-const stopping = new AbortController();
+const stopController = new AbortController();
 const secrets = [`whsec_${Buffer.alloc(32).toString('base64')}`];
 
 let failed = 0;
@@ -42,7 +42,7 @@ async function sendMany(count: number): Promise<void> {
     while (remaining > 0) {
       remaining -= 1;
       const request = { url, id: 'evt_1', body: '{}', secrets, loopback: true };
-      const { status } = await send(request, stopping.signal);
+      const { status } = await send(request, stopController.signal);
       if (status !== 204) failed += 1;
     }
   };
@@ -59,7 +59,7 @@ async function readHeap(): Promise<number> {
 }
 
 /** Counts live objects. For a few hundred sends, the heap size is too noisy, but object counts are exact. */
-async function countObjects(): Promise<SendsReport['left']> {
+async function countObjects(): Promise<SendsReport['liveObjects']> {
   const { snapshot, nodes, strings } = JSON.parse(await text(getHeapSnapshot())) as {
     snapshot: { meta: { node_fields: string[]; node_types: [string[]] } };
     nodes: number[];
@@ -67,12 +67,12 @@ async function countObjects(): Promise<SendsReport['left']> {
   };
   const { node_fields: fields, node_types } = snapshot.meta;
   const object = node_types[0].indexOf('object');
-  const leaked = { AbortSignal: 0, Timeout: 0, WeakRef: 0 };
+  const counts = { AbortSignal: 0, Timeout: 0, WeakRef: 0 };
   for (let at = 0; at < nodes.length; at += fields.length) {
     const name = strings[nodes[at + fields.indexOf('name')] ?? 0] ?? '';
-    if (nodes[at] === object && name in leaked) leaked[name as keyof typeof leaked] += 1;
+    if (nodes[at] === object && name in counts) counts[name as keyof typeof counts] += 1;
   }
-  return leaked;
+  return counts;
 }
 
 await sendMany(Math.min(sends / 10, 2_000));
@@ -81,7 +81,12 @@ for (let tenth = 0; tenth < 10; tenth += 1) {
   await sendMany(sends / 10);
   heap.push(await readHeap());
 }
-const report: SendsReport = { node: process.version, failed, heap, left: await countObjects() };
+const report: SendsReport = {
+  node: process.version,
+  failed,
+  heap,
+  liveObjects: await countObjects(),
+};
 console.log(JSON.stringify(report));
 await agent.destroy();
 receiver.close();

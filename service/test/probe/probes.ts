@@ -282,12 +282,20 @@ export const probes: Record<string, (database: Database) => Promise<void>> = {
     );
   },
   'processes share the usage of rate limits and the live tail': async (database) => {
-    const [one, two] = [makeId('webhookEvent'), makeId('webhookEvent')];
-    const [mine, other] = [createUseStore(database, one), createUseStore(database, two)];
-    for (const uses of [3, 5]) await mine.write([{ name: one, uses }]);
-    expectEqual((await other.read([one])).uses, [{ processId: one, name: one, uses: 5 }]);
-    await mine.remove();
-    const [watching, writing] = [createTailStore(database, one), createTailStore(database, two)];
+    const [firstId, secondId] = [makeId('webhookEvent'), makeId('webhookEvent')];
+    const [ownStore, otherStore] = [
+      createUseStore(database, firstId),
+      createUseStore(database, secondId),
+    ];
+    for (const uses of [3, 5]) await ownStore.write([{ name: firstId, uses }]);
+    expectEqual((await otherStore.read([firstId])).uses, [
+      { processId: firstId, name: firstId, uses: 5 },
+    ]);
+    await ownStore.remove();
+    const [watching, writing] = [
+      createTailStore(database, firstId),
+      createTailStore(database, secondId),
+    ];
     await watching.announce(scope.accountId);
     await watching.announce(scope.accountId);
     expectEqual(await writing.isWatched(scope.accountId), true);

@@ -88,7 +88,7 @@ const growth = samples.flatMap((each, index) =>
 mkdirSync(values.out, { recursive: true });
 writeFileSync(join(values.out, 'soak.svg'), plot(samples));
 const wrong = { growth, lost, duplicated, undelivered, inconsistent, wrong: players.wrong };
-for (const [what, list] of Object.entries(wrong)) {
-  console.log(`${what}: ${list.length === 0 ? 'none' : list.slice(0, 10).join(' | ')}`);
+for (const [label, list] of Object.entries(wrong)) {
+  console.log(`${label}: ${list.length === 0 ? 'none' : list.slice(0, 10).join(' | ')}`);
   if (list.length > 0) process.exitCode = 1;
 }

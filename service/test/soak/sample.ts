@@ -50,12 +50,17 @@ const noise: Record<Metric, number> = {
  * 10% and by more than noise. The first third is the warm-up.
  */
 export function findGrowth(samples: readonly Sample[]): string[] {
-  const third = Math.floor(samples.length / 3);
-  const [before, after] = [samples.slice(third, 2 * third), samples.slice(2 * third)];
+  const thirdLength = Math.floor(samples.length / 3);
+  const [middleThird, lastThird] = [
+    samples.slice(thirdLength, 2 * thirdLength),
+    samples.slice(2 * thirdLength),
+  ];
   return (Object.keys(noise) as Metric[]).flatMap((metric) => {
-    const [from, to] = [median(before, metric), median(after, metric)];
-    const grown = to > from * 1.1 && to - from > noise[metric];
-    return grown ? [`${metric} grew from ${from.toFixed(1)} to ${to.toFixed(1)}`] : [];
+    const [middleMedian, lastMedian] = [median(middleThird, metric), median(lastThird, metric)];
+    const hasGrown = lastMedian > middleMedian * 1.1 && lastMedian - middleMedian > noise[metric];
+    return hasGrown
+      ? [`${metric} grew from ${middleMedian.toFixed(1)} to ${lastMedian.toFixed(1)}`]
+      : [];
   });
 }
 

@@ -2,7 +2,7 @@ import { execFileSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { expect, test } from 'vitest';
-import { costOfAd, plan, assumptions } from '../../../scripts/lib/capacity-model.mjs';
+import { calculateAdCost, plan, assumptions } from '../../../scripts/lib/capacity-model.mjs';
 import { createRandom, simulate } from '../../../scripts/lib/capacity-simulation.mjs';
 
 const root = fileURLToPath(new URL('../../../', import.meta.url));
@@ -19,11 +19,11 @@ test('the guide contains the tables calculated from the measured costs', () => {
 test('ten times the ads need ten times the cores, plus one spare process', () => {
   const cost = { serviceUs: 100, databaseUs: 50, storedBytes: 1_000, loggedBytes: 2_000 };
   const costs = { decision: cost, start: cost, quartiles: cost, finish: cost, delivery: cost };
-  const ad = costOfAd(costs, { ...assumptions, shown: 1, finished: 1 });
+  const ad = calculateAdCost(costs, { ...assumptions, shown: 1, finished: 1 });
   expect(ad).toMatchObject({ serviceUs: 500, databaseUs: 250, requests: 4 });
-  const [small, large] = [1_200, 12_000].map((rate) => plan(rate, ad, assumptions));
-  expect([small?.processes, large?.processes]).toEqual([2, 11]);
-  expect([small?.cores, large?.cores]).toEqual([2, 5]);
+  const [smallPlan, largePlan] = [1_200, 12_000].map((rate) => plan(rate, ad, assumptions));
+  expect([smallPlan?.processes, largePlan?.processes]).toEqual([2, 11]);
+  expect([smallPlan?.cores, largePlan?.cores]).toEqual([2, 5]);
 });
 
 test('a simulated server keeps up to the limit of its cores', () => {
@@ -36,11 +36,11 @@ test('a simulated server keeps up to the limit of its cores', () => {
     syncMs: 1,
     seconds: 1,
   };
-  const light = simulate({ ...cell, rate: 4_000 }, createRandom(1));
+  const lightLoad = simulate({ ...cell, rate: 4_000 }, createRandom(1));
   // Two cores handle 20,000 decisions per second.
-  const overloaded = simulate({ ...cell, rate: 24_000 }, createRandom(1));
+  const overload = simulate({ ...cell, rate: 24_000 }, createRandom(1));
   const flooded = simulate({ ...cell, rate: 60_000 }, createRandom(1));
-  expect([light.keepsUp, overloaded.keepsUp, flooded.keepsUp]).toEqual([true, false, false]);
-  expect(flooded.p99).toBeGreaterThan(light.p99);
-  expect(flooded.batch).toBeGreaterThan(light.batch);
+  expect([lightLoad.keepsUp, overload.keepsUp, flooded.keepsUp]).toEqual([true, false, false]);
+  expect(flooded.p99).toBeGreaterThan(lightLoad.p99);
+  expect(flooded.batch).toBeGreaterThan(lightLoad.batch);
 });

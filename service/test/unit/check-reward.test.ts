@@ -132,26 +132,36 @@ describe('a reward', () => {
   });
 
   test('is verified with corrected times when all events arrive together, hours later', () => {
-    const late = (type: RecordedEvent['type'], atMs: number, more = {}) =>
+    const createLateEvent = (type: RecordedEvent['type'], atMs: number, more = {}) =>
       event(type, atMs, { receivedAtMs: 90_000, ...more });
     expect(
-      judge({ events: [late('start', 1_000), late('complete', 11_000, { watchedMs: 10_000 })] }),
+      judge({
+        events: [
+          createLateEvent('start', 1_000),
+          createLateEvent('complete', 11_000, { watchedMs: 10_000 }),
+        ],
+      }),
     ).toMatchObject({ state: 'earned' });
     expect(
-      judge({ events: [late('start', 6_000), late('complete', 11_000, { watchedMs: 10_000 })] }),
+      judge({
+        events: [
+          createLateEvent('start', 6_000),
+          createLateEvent('complete', 11_000, { watchedMs: 10_000 }),
+        ],
+      }),
     ).toEqual({ state: 'pending', reason: 'impossible_timing' });
   });
 
   test('depends on the first completion, not on a later one', () => {
-    const early = event('complete', 4_000, { watchedMs: 10_000 });
-    expect(judge({ events: [event('start', 1_000), complete, early] })).toMatchObject({
+    const earlyComplete = event('complete', 4_000, { watchedMs: 10_000 });
+    expect(judge({ events: [event('start', 1_000), complete, earlyComplete] })).toMatchObject({
       reason: 'impossible_timing',
     });
   });
 });
 
 describe('an impression', () => {
-  const seen = (
+  const createImpression = (
     ratio: number,
     ms: number,
     type: RecordedEvent['type'] = 'impression',
@@ -159,44 +169,54 @@ describe('an impression', () => {
   ) => event(type, atMs, { visible: { ratio, ms } });
 
   test.each<[string, DecisionState['mediaFormat'], RecordedEvent[], number | undefined]>([
-    ['requires half of an image to be visible for one second', 'image', [seen(0.5, 1_000)], 5_000],
-    ['requires more than one second for a video', 'video', [seen(0.5, 1_000)], undefined],
-    ['requires two seconds for a video', 'video', [seen(1, 2_000)], 5_000],
+    [
+      'requires half of an image to be visible for one second',
+      'image',
+      [createImpression(0.5, 1_000)],
+      5_000,
+    ],
+    [
+      'requires more than one second for a video',
+      'video',
+      [createImpression(0.5, 1_000)],
+      undefined,
+    ],
+    ['requires two seconds for a video', 'video', [createImpression(1, 2_000)], 5_000],
     [
       'does not count if less than half of the ad is visible',
       'html',
-      [seen(0.49, 5_000)],
+      [createImpression(0.49, 5_000)],
       undefined,
     ],
     [
       'does not count if the ad is visible for less than a second',
       'html',
-      [seen(1, 999)],
+      [createImpression(1, 999)],
       undefined,
     ],
     [
       'counts with evidence in a `viewable` event',
       'image',
-      [event('impression', 4_000), seen(1, 1_000, 'viewable')],
+      [event('impression', 4_000), createImpression(1, 1_000, 'viewable')],
       5_000,
     ],
     [
       'does not count with evidence in another event',
       'image',
-      [seen(1, 1_000, 'complete')],
+      [createImpression(1, 1_000, 'complete')],
       undefined,
     ],
     ['does not count without evidence', 'image', [event('impression', 4_000)], undefined],
     [
       'does not count with evidence from long after the expiry',
       'image',
-      [seen(1, 1_000, 'viewable', 660_001)],
+      [createImpression(1, 1_000, 'viewable', 660_001)],
       undefined,
     ],
     [
       'does not count with a visible time longer than the time since the decision',
       'image',
-      [seen(1, 1_000, 'impression', 900)],
+      [createImpression(1, 1_000, 'impression', 900)],
       undefined,
     ],
   ])('%s', (_name, mediaFormat, events, expected) => {

@@ -16,13 +16,13 @@ const bidder = {
 } as const;
 type Change = Partial<Source>;
 
-const errorsOf = (source: Change, development = false, sandbox = development) =>
+const findErrors = (source: Change, development = false, sandbox = development) =>
   checkSource({ name: 'S', kind: 'house', status: 'active', ...source }, { development, sandbox });
 
 test('a complete VAST source with every VAST macro is accepted', () => {
   const tag =
     'https://ads.example/v?cb=[CACHEBUSTING]&t=[timestamp]&r=%5BRANDOM%5D&gdpr=[GDPRCONSENT]&items[]=1';
-  expect(errorsOf({ ...vast, tag_url: tag, cpm_micros: 1, placements: ['revive'] })).toEqual([]);
+  expect(findErrors({ ...vast, tag_url: tag, cpm_micros: 1, placements: ['revive'] })).toEqual([]);
 });
 
 test('a complete OpenRTB source is accepted', () => {
@@ -32,7 +32,7 @@ test('a complete OpenRTB source is accepted', () => {
     currency: 'EUR',
     ext: { a: 1 },
   } as const;
-  expect(errorsOf({ ...bidder, ...optional })).toEqual([]);
+  expect(findErrors({ ...bidder, ...optional })).toEqual([]);
 });
 
 test.each<[Change, string, string]>([
@@ -83,32 +83,32 @@ test.each<[Change, string, string]>([
     'without `www.`',
   ],
 ])('the source %j is rejected at %s: %s', (source, pointer, reason) => {
-  expect(errorsOf(source)).toEqual([
+  expect(findErrors(source)).toEqual([
     { pointer, message: expect.stringContaining(reason) as string },
   ]);
 });
 
 test('hosts that merely resemble Google’s are accepted', () => {
-  expect(errorsOf({ ...vast, tag_url: 'https://notdoubleclick.net/v' })).toEqual([]);
-  expect(errorsOf({ ...vast, tag_url: 'https://doubleclick.net.ads.example/v' })).toEqual([]);
+  expect(findErrors({ ...vast, tag_url: 'https://notdoubleclick.net/v' })).toEqual([]);
+  expect(findErrors({ ...vast, tag_url: 'https://doubleclick.net.ads.example/v' })).toEqual([]);
 });
 
 test('a source may use http on a loopback address only in development', () => {
   const tag = 'http://127.0.0.1:9000/v';
-  expect(errorsOf({ ...vast, tag_url: tag }, true)).toEqual([]);
-  expect(errorsOf({ ...vast, tag_url: tag }, false)).toHaveLength(1);
-  expect(errorsOf({ ...vast, tag_url: 'http://192.168.1.5/v' }, true)).toHaveLength(1);
+  expect(findErrors({ ...vast, tag_url: tag }, true)).toEqual([]);
+  expect(findErrors({ ...vast, tag_url: tag }, false)).toHaveLength(1);
+  expect(findErrors({ ...vast, tag_url: 'http://192.168.1.5/v' }, true)).toHaveLength(1);
 });
 
 test('a supply chain has lowercase domains without duplicates', () => {
   const node = { asi: 'ads.example', sid: '1' };
-  const errorsOfChain = (...chain: [typeof node, ...(typeof node)[]]) =>
-    errorsOf({ ...bidder, publisher_id: 'pub-1', supply_chain: chain });
-  expect(errorsOfChain(node, { ...node, sid: '2' })).toEqual([]);
-  expect(errorsOfChain(node, node)).toEqual([
+  const findChainErrors = (...chain: [typeof node, ...(typeof node)[]]) =>
+    findErrors({ ...bidder, publisher_id: 'pub-1', supply_chain: chain });
+  expect(findChainErrors(node, { ...node, sid: '2' })).toEqual([]);
+  expect(findChainErrors(node, node)).toEqual([
     { pointer: '/supply_chain/1', message: 'is in the chain already' },
   ]);
   for (const asi of ['Ads.example', 'ads', '203.0.113.7'])
-    expect(errorsOfChain({ asi, sid: '1' })[0]?.message).toContain('a domain in lower case');
-  expect(errorsOf({ ...vast, publisher_id: 'pub-1' })[0]?.pointer).toBe('/publisher_id');
+    expect(findChainErrors({ asi, sid: '1' })[0]?.message).toContain('a domain in lower case');
+  expect(findErrors({ ...vast, publisher_id: 'pub-1' })[0]?.pointer).toBe('/publisher_id');
 });

@@ -10,16 +10,16 @@ import {
 function saturate(
   ms: number,
   latencyMs: (inFlight: number, nowMs: number) => number,
-  overloaded: (inFlight: number) => boolean = () => false,
+  isOverloaded: (inFlight: number) => boolean = () => false,
 ) {
   const window = createConcurrencyWindow();
   const running: { startedMs: number; endedMs: number; overloaded: boolean }[] = [];
-  let [nowMs, done] = [0, 0];
+  let [nowMs, completedRequests] = [0, 0];
   while (nowMs < ms) {
     while (running.length < window.size) {
       const inFlight = running.length + 1;
       const endedMs = nowMs + latencyMs(inFlight, nowMs);
-      running.push({ startedMs: nowMs, endedMs, overloaded: overloaded(inFlight) });
+      running.push({ startedMs: nowMs, endedMs, overloaded: isOverloaded(inFlight) });
     }
     running.sort((a, b) => a.endedMs - b.endedMs);
     const [sample] = running;
@@ -27,9 +27,9 @@ function saturate(
     nowMs = sample.endedMs;
     window.record(sample, true);
     running.shift();
-    done += 1;
+    completedRequests += 1;
   }
-  return { size: window.size, perSecond: (done * 1_000) / nowMs };
+  return { size: window.size, perSecond: (completedRequests * 1_000) / nowMs };
 }
 
 describe('a concurrency window', () => {

@@ -14,14 +14,15 @@ function configFile(content: string): string {
 
 test('a configuration has defaults, and its errors list every problem without secrets', () => {
   expect(readConfig({})).toMatchObject({ host: '127.0.0.1', port: 8_700, development: false });
-  const wrong = {
+  const invalidSettings = {
     PORT: '-1',
     DATABASE_URL: 'mysql://root:hunter2@db',
     TRUEWARD_DEVELOPMENT: 'yes',
   };
-  expect(() => readConfig(wrong)).toThrow(ConfigError);
-  for (const name of Object.keys(wrong)) expect(() => readConfig(wrong)).toThrow(name);
-  expect(() => readConfig(wrong)).not.toThrow(/hunter2/);
+  expect(() => readConfig(invalidSettings)).toThrow(ConfigError);
+  for (const name of Object.keys(invalidSettings))
+    expect(() => readConfig(invalidSettings)).toThrow(name);
+  expect(() => readConfig(invalidSettings)).not.toThrow(/hunter2/);
 });
 
 test('the file provides settings that are not in the environment, and the source of each value is known', () => {

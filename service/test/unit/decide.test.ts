@@ -39,8 +39,8 @@ function run({ placementChange = {}, resources = ad('a'), request = {}, input = 
   });
 }
 
-const future = '2026-06-01T12:00:01.000Z';
-const past = '2026-06-01T11:59:59.000Z';
+const futureTime = '2026-06-01T12:00:01.000Z';
+const pastTime = '2026-06-01T11:59:59.000Z';
 
 test('an active placement serves an approved ad', () => {
   expect(run({})).toMatchObject({
@@ -84,12 +84,12 @@ test.each<[string, Case, object]>([
   ],
   [
     'a house ad before its start',
-    { resources: ad('a', { houseAd: { starts_at: future } }) },
+    { resources: ad('a', { houseAd: { starts_at: futureTime } }) },
     { reason: 'no_candidates', explain: [{ verdict: 'out_of_schedule' }] },
   ],
   [
     'a house ad after its end',
-    { resources: ad('a', { houseAd: { ends_at: past } }) },
+    { resources: ad('a', { houseAd: { ends_at: pastTime } }) },
     { reason: 'no_candidates' },
   ],
   [
@@ -138,13 +138,13 @@ test.each<[string, Case, object]>([
     { resources: [...ad('a'), policy({ kind: 'commercial', block: { domains: ['a.example'] } })] },
     { status: 'blocked', reason: 'commercial' },
   ],
-])('%s', (_name, given, expected) => {
-  expect(run(given)).toMatchObject(expected);
+])('%s', (_name, testCase, expected) => {
+  expect(run(testCase)).toMatchObject(expected);
 });
 
 describe('a policy', () => {
-  const filled = (when: object) =>
-    run({ resources: [...ad('a'), policy({ when })] }).status === 'filled';
+  const isFilled = (conditions: object) =>
+    run({ resources: [...ad('a'), policy({ when: conditions })] }).status === 'filled';
 
   test.each<[object, boolean]>([
     [{ languages: ['pt'] }, false],
@@ -158,8 +158,8 @@ describe('a policy', () => {
     [{ segments: ['payer', 'new'] }, false],
     [{ segments: ['payer'] }, true],
     [{ devices: ['mobile'], hours: [13] }, true],
-  ])('with the conditions %j allows the ad: %s', (when, expected) => {
-    expect(filled(when)).toBe(expected);
+  ])('with the conditions %j allows the ad: %s', (conditions, expected) => {
+    expect(isFilled(conditions)).toBe(expected);
   });
 
   test('has no effect on other placements, or while paused', () => {
@@ -183,16 +183,18 @@ describe('a policy', () => {
 });
 
 test('a kill switch takes precedence over a policy and ends when it expires', () => {
-  const killed = killSwitch('placement', 'plc_1', future);
-  expect(run({ resources: [...ad('a'), policy(), killed] })).toMatchObject({ reason: 'killed' });
-  expect(run({ resources: [...ad('a'), killed], input: { nowMs: now + 1_000 } }).status).toBe(
+  const activeSwitch = killSwitch('placement', 'plc_1', futureTime);
+  expect(run({ resources: [...ad('a'), policy(), activeSwitch] })).toMatchObject({
+    reason: 'killed',
+  });
+  expect(run({ resources: [...ad('a'), activeSwitch], input: { nowMs: now + 1_000 } }).status).toBe(
     'filled',
   );
 });
 
 test('the reason comes from the candidate that passed the most checks', () => {
   const resources = [
-    ...ad('a', { houseAd: { ends_at: past } }),
+    ...ad('a', { houseAd: { ends_at: pastTime } }),
     ...ad('b', { creative: { review: { status: 'rejected' } } }),
     ...ad('c'),
     killSwitch('source', 'src_c'),
@@ -206,16 +208,16 @@ test('the highest priority is served first, and weights split traffic within it'
     ...ad('one', { houseAd: { weight: 1 } }),
     ...ad('three', { houseAd: { weight: 3 } }),
   ];
-  const chosen = [0, 0.24, 0.25, 0.5, 0.999].map((random) => {
+  const chosenAds = [0, 0.24, 0.25, 0.5, 0.999].map((random) => {
     const verdict = run({ resources, input: { random } });
     return verdict.status === 'filled' ? verdict.candidate.houseAd.name : verdict.reason;
   });
-  expect(chosen).toEqual(['one', 'one', 'three', 'three', 'three']);
+  expect(chosenAds).toEqual(['one', 'one', 'three', 'three', 'three']);
 });
 
 describe('the caps of a player', () => {
-  const capped = { frequency_cap: { max: 2, per_s: 60 }, cooldown_s: 10 };
-  const served = (...secondsAgo: number[]) => ({
+  const limits = { frequency_cap: { max: 2, per_s: 60 }, cooldown_s: 10 };
+  const createImpressions = (...secondsAgo: number[]) => ({
     servedAtMs: secondsAgo.map((ago) => now - ago * 1_000),
   });
 
@@ -235,6 +237,8 @@ describe('the caps of a player', () => {
       { reason: 'frequency_capped', retryAtMs: now + 10_000 },
     ],
   ])('%s', (_name, secondsAgo, expected) => {
-    expect(run({ placementChange: capped, input: served(...secondsAgo) })).toMatchObject(expected);
+    expect(run({ placementChange: limits, input: createImpressions(...secondsAgo) })).toMatchObject(
+      expected,
+    );
   });
 });

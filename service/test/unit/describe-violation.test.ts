@@ -3,7 +3,7 @@ import { expect, test } from 'vitest';
 import { describeViolation } from '../../src/http/problems/describe-violation.ts';
 
 /** Returns the values of all members with this name in a schema. */
-function valuesOf(
+function collectValues(
   name: 'pattern' | 'format',
   schema: unknown,
   found = new Set<string>(),
@@ -11,7 +11,7 @@ function valuesOf(
   if (typeof schema !== 'object' || schema === null) return found;
   for (const [member, value] of Object.entries(schema)) {
     if (member === name && typeof value === 'string') found.add(value);
-    valuesOf(name, value, found);
+    collectValues(name, value, found);
   }
   return found;
 }
@@ -19,12 +19,12 @@ function valuesOf(
 test.each(['pattern', 'format'] as const)(
   'every %s in the contract is described in words, not as a regular expression',
   (name) => {
-    const values = [...valuesOf(name, schemas)];
+    const values = [...collectValues(name, schemas)];
     expect(values.length).toBeGreaterThan(2);
     for (const value of values) {
-      const words = describeViolation(name, { [name]: value });
-      expect(words, value).toMatch(/^must be /);
-      expect(words).not.toContain(value);
+      const description = describeViolation(name, { [name]: value });
+      expect(description, value).toMatch(/^must be /);
+      expect(description).not.toContain(value);
     }
   },
 );

@@ -2,11 +2,11 @@ import { describe, expect, test } from 'vitest';
 import { disclose, truncateIp } from '../../src/demand/disclose.ts';
 
 const player = { ip: '203.0.113.7', userAgent: 'ua', userId: 'u', language: 'de' };
-const granted = { status: 'granted', tcf_string: 'tcf', gpp_string: 'gpp' } as const;
+const grantedConsent = { status: 'granted', tcf_string: 'tcf', gpp_string: 'gpp' } as const;
 
 describe('the player data disclosed to a source', () => {
   test('is complete with consent', () => {
-    expect(disclose({ ...player, consent: granted, childDirected: false })).toEqual({
+    expect(disclose({ ...player, consent: grantedConsent, childDirected: false })).toEqual({
       ...player,
       limitAdTracking: false,
       childDirected: false,
@@ -32,7 +32,7 @@ describe('the player data disclosed to a source', () => {
   });
 
   test('includes the consent strings even if consent was denied', () => {
-    const consent = { ...granted, status: 'denied' } as const;
+    const consent = { ...grantedConsent, status: 'denied' } as const;
     expect(disclose({ consent, childDirected: false })).toMatchObject({ tcfString: 'tcf' });
   });
 });

@@ -4,7 +4,7 @@ import { failFast } from '../../src/store/watch-database.ts';
 import { DatabaseUnreachableError, isUnavailable } from '../../src/store/database-errors.ts';
 
 const fail = (): never => expect.unreachable();
-const failing = (code: string) => Object.assign(new Error('no'), { code });
+const createError = (code: string) => Object.assign(new Error('no'), { code });
 
 function createFlaky() {
   const state: { error: Error | undefined; statements: number } = {
@@ -30,13 +30,13 @@ test('during an outage, calls fail immediately until a probe succeeds', async ()
   vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout', 'performance'] });
   const { state, database } = createFlaky();
   const [onOutage, onRecover] = [vi.fn(), vi.fn()];
-  const guarded = failFast(database, { onOutage, onRecover });
-  state.error = failing('ECONNREFUSED');
-  await expect(guarded.query('SELECT 1')).rejects.toThrow('no');
+  const guardedDatabase = failFast(database, { onOutage, onRecover });
+  state.error = createError('ECONNREFUSED');
+  await expect(guardedDatabase.query('SELECT 1')).rejects.toThrow('no');
   const { statements } = state;
   const rejected = await Promise.allSettled([
-    guarded.query('SELECT 1'),
-    guarded.transaction(async () => undefined),
+    guardedDatabase.query('SELECT 1'),
+    guardedDatabase.transaction(async () => undefined),
   ]);
   for (const result of rejected)
     expect(result).toMatchObject({ reason: expect.any(DatabaseUnreachableError) as unknown });
@@ -46,43 +46,43 @@ test('during an outage, calls fail immediately until a probe succeeds', async ()
   expect([onOutage.mock.calls.length, onRecover.mock.calls.length]).toEqual([1, 0]);
   state.error = undefined;
   await vi.advanceTimersByTimeAsync(500);
-  expect(await guarded.query('SELECT 1')).toEqual([]);
+  expect(await guardedDatabase.query('SELECT 1')).toEqual([]);
   expect(onRecover).toHaveBeenCalledOnce();
-  await guarded.close();
+  await guardedDatabase.close();
   vi.useRealTimers();
 });
 
 test('a rejected statement is not an outage, so the next one is sent', async () => {
   const { state, database } = createFlaky();
-  const guarded = failFast(database, { onOutage: fail, onRecover: fail });
+  const guardedDatabase = failFast(database, { onOutage: fail, onRecover: fail });
   // A full disk, a timeout, a standby, a unique violation.
   for (const code of ['53100', '57014', '25006', '23505']) {
-    state.error = failing(code);
-    await expect(guarded.query('INSERT')).rejects.toBe(state.error);
+    state.error = createError(code);
+    await expect(guardedDatabase.query('INSERT')).rejects.toBe(state.error);
     expect(isUnavailable(state.error)).toBe(code !== '23505');
   }
   state.error = undefined;
-  expect(await guarded.query('SELECT 1')).toEqual([]);
+  expect(await guardedDatabase.query('SELECT 1')).toEqual([]);
 });
 
 test('a rejected statement is not an outage, even with the error class of a broken connection', async () => {
   const { state, database } = createFlaky();
-  const guarded = failFast(database, { onOutage: fail, onRecover: fail });
-  state.error = Object.assign(failing('08P01'), { severity: 'ERROR' });
-  await expect(guarded.query('INSERT')).rejects.toBe(state.error);
+  const guardedDatabase = failFast(database, { onOutage: fail, onRecover: fail });
+  state.error = Object.assign(createError('08P01'), { severity: 'ERROR' });
+  await expect(guardedDatabase.query('INSERT')).rejects.toBe(state.error);
   expect(isUnavailable(state.error)).toBe(false);
   state.error = undefined;
-  expect(await guarded.query('SELECT 1')).toEqual([]);
+  expect(await guardedDatabase.query('SELECT 1')).toEqual([]);
 });
 
 test('an unreachable node behind a reachable server fails only its own statements, which can be retried', async () => {
   const { state, database } = createFlaky();
-  const guarded = failFast(database, { onOutage: fail, onRecover: fail });
+  const guardedDatabase = failFast(database, { onOutage: fail, onRecover: fail });
   for (const code of ['08006', '08001', '57P01']) {
-    state.error = Object.assign(failing(code), { severity: 'ERROR' });
-    await expect(guarded.query('INSERT')).rejects.toBe(state.error);
+    state.error = Object.assign(createError(code), { severity: 'ERROR' });
+    await expect(guardedDatabase.query('INSERT')).rejects.toBe(state.error);
     expect(isUnavailable(state.error)).toBe(true);
   }
   state.error = undefined;
-  expect(await guarded.query('SELECT 1')).toEqual([]);
+  expect(await guardedDatabase.query('SELECT 1')).toEqual([]);
 });

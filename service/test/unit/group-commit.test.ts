@@ -24,7 +24,7 @@ test('the commit after a large one waits while more items arrive, but at most th
   const arrivals: number[][] = [];
   const sleep = vi.fn(async (ms: number) => {
     expect(ms).toBe(60);
-    for (const item of arrivals.shift() ?? []) pushed.push(lane.push(item));
+    for (const item of arrivals.shift() ?? []) pushes.push(lane.push(item));
   });
   const lane = createLane<number, void>({
     commit: async (items) => {
@@ -34,14 +34,14 @@ test('the commit after a large one waits while more items arrive, but at most th
     gatherMs: 60,
     sleep,
   });
-  const pushed: Promise<void>[] = [];
+  const pushes: Promise<void>[] = [];
   const pushAll = async (...items: number[]): Promise<void> => {
-    pushed.push(...items.map((item) => lane.push(item)));
+    pushes.push(...items.map((item) => lane.push(item)));
     await lane.drain();
-    await Promise.all(pushed);
+    await Promise.all(pushes);
   };
-  const many = Array.from({ length: 16 }, (_, index) => index - 15);
-  await pushAll(...many);
+  const manyItems = Array.from({ length: 16 }, (_, index) => index - 15);
+  await pushAll(...manyItems);
   expect(sleep).not.toHaveBeenCalled();
 
   arrivals.push([2], []);
@@ -50,11 +50,11 @@ test('the commit after a large one waits while more items arrive, but at most th
   await pushAll(3);
   expect(sleep).toHaveBeenCalledTimes(2);
 
-  await pushAll(...many);
+  await pushAll(...manyItems);
   arrivals.push([5], [6], [7], [8]);
   await pushAll(4);
   expect(sleep).toHaveBeenCalledTimes(5);
-  expect(batches).toEqual([many, [1, 2], [3], many, [4, 5, 6, 7]]);
+  expect(batches).toEqual([manyItems, [1, 2], [3], manyItems, [4, 5, 6, 7]]);
 });
 
 test('a full commit does not wait for more items', async () => {
@@ -89,10 +89,10 @@ test('a failed commit rejects only its own items, and the next one runs', async 
 });
 
 test('a full lane rejects immediately, and drain waits for the accepted items', async () => {
-  const done: number[] = [];
+  const doneItems: number[] = [];
   const lane = createLane<number, void>({
     commit: async (items) => {
-      done.push(...items);
+      doneItems.push(...items);
       return items.map(() => undefined);
     },
     maxQueue: 2,
@@ -100,43 +100,45 @@ test('a full lane rejects immediately, and drain waits for the accepted items', 
   const accepted = [lane.push(1), lane.push(2)];
   await expect(lane.push(3)).rejects.toBeInstanceOf(OverloadedError);
   await lane.drain();
-  expect(done).toEqual([1, 2]);
+  expect(doneItems).toEqual([1, 2]);
   await Promise.all(accepted);
 });
 
 test('commits run one at a time, and every item settles', async () => {
-  const [done, running]: [number[], number[]] = [[], []];
+  const [doneItems, running]: [number[], number[]] = [[], []];
   let current = 0;
   const lane = createLane<number, void>({
     commit: async (items) => {
       running.push((current += 1));
       await new Promise(setImmediate);
       current -= 1;
-      done.push(...items);
+      doneItems.push(...items);
       return items.map(() => undefined);
     },
     maxBatch: 2,
   });
   // The items arrive at different times, some of them when a commit ends.
-  const pushed = Array.from({ length: 20 }, async (_, item) => {
+  const pushes = Array.from({ length: 20 }, async (_, item) => {
     for (let tick = 0; tick < item; tick += 1) await Promise.resolve();
     if (item % 3 === 0) await new Promise(setImmediate);
     await lane.push(item);
   });
-  await Promise.all(pushed);
-  expect(done.toSorted((a, b) => a - b)).toEqual(Array.from({ length: 20 }, (_, item) => item));
+  await Promise.all(pushes);
+  expect(doneItems.toSorted((a, b) => a - b)).toEqual(
+    Array.from({ length: 20 }, (_, item) => item),
+  );
   expect(Math.max(...running)).toBe(1);
 });
 
 const lockTimeout = () => Object.assign(new Error('locked'), { code: '55P03' });
 
 test('an item that cannot be stored does not fail the other items in its batch', async () => {
-  const stored: number[] = [];
+  const storedItems: number[] = [];
   const lane = createLane<number, number>({
     commit: async (items, { isRetry }) => {
       if (items.includes(13)) throw new Error('poison');
       if (isRetry) expect(items.length).toBeLessThan(200);
-      stored.push(...items);
+      storedItems.push(...items);
       return items.map((item) => -item);
     },
   });
@@ -146,7 +148,7 @@ test('an item that cannot be stored does not fail the other items in its batch',
     expect(response).toMatchObject(
       item === 13 ? { reason: { message: 'poison' } } : { value: -item },
     );
-  expect(stored.toSorted((a, b) => a - b)).toEqual(items.filter((item) => item !== 13));
+  expect(storedItems.toSorted((a, b) => a - b)).toEqual(items.filter((item) => item !== 13));
 });
 
 test('a commit does not exceed the maximum weight, except for a single heavier item', async () => {

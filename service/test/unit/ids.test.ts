@@ -4,8 +4,8 @@ import { createIds } from '../../src/platform/ids.ts';
 test('ids are well-formed and sort by time', () => {
   let nowMs = Date.parse('2026-06-01T12:00:00.000Z');
   const makeId = createIds({ nowMs: () => nowMs }, (size) => new Uint8Array(size).fill(255));
-  const ids = [0, 1, 1_000, 86_400_000, 1e12].map((later) => {
-    nowMs += later;
+  const ids = [0, 1, 1_000, 86_400_000, 1e12].map((offsetMs) => {
+    nowMs += offsetMs;
     return makeId('decision');
   });
   for (const id of ids) expect(id).toMatch(/^dec_[0-7][0-9a-hjkmnp-tv-z]{25}$/);

@@ -8,7 +8,7 @@ afterEach(() => void vi.useRealTimers());
 function createHeldQueue(limits: Parameters<typeof createJobQueue>[0] = {}) {
   const queue: JobQueue = createJobQueue(limits);
   const started: string[] = [];
-  const ends = new Map<string, (succeeded: boolean) => void>();
+  const endJobs = new Map<string, (succeeded: boolean) => void>();
   const nextTurn = () => new Promise(setImmediate);
   return {
     queue,
@@ -21,13 +21,13 @@ function createHeldQueue(limits: Parameters<typeof createJobQueue>[0] = {}) {
         run(signal) {
           started.push(key);
           return new Promise((resolve) => {
-            ends.set(key, resolve);
+            endJobs.set(key, resolve);
             signal.addEventListener('abort', () => resolve(false));
           });
         },
       }),
     async end(key: string, succeeded = true): Promise<void> {
-      ends.get(key)?.(succeeded);
+      endJobs.get(key)?.(succeeded);
       await nextTurn();
     },
   };
@@ -67,9 +67,9 @@ test('a job that is already queued or running is dropped, and can be queued agai
 
 test('the number of queued jobs per source is bounded', () => {
   const { push } = createHeldQueue({ waitingPerSource: 3 });
-  const taken = ['a', 'b', 'c', 'd', 'e', 'f'].map((key) => push('acc_1', 'src_1', key));
+  const pushResults = ['a', 'b', 'c', 'd', 'e', 'f'].map((key) => push('acc_1', 'src_1', key));
   // The first job is running, so it does not count as queued.
-  expect(taken).toEqual([true, true, true, true, false, false]);
+  expect(pushResults).toEqual([true, true, true, true, false, false]);
   expect(push('acc_1', 'src_2', 'other')).toBe(true);
 });
 

@@ -9,7 +9,7 @@ interface Item {
 /** Creates lanes. The test ends their commits. */
 function createHeldLanes(limits: { maxLanes?: number; maxItems?: number } = {}) {
   const started: string[] = [];
-  const held: { owner: string; end(): void }[] = [];
+  const heldCommits: { owner: string; end(): void }[] = [];
   const lanes = createLanes<Item, void>({
     ownerOf: ({ owner }) => owner,
     openLane: (owner) =>
@@ -17,7 +17,7 @@ function createHeldLanes(limits: { maxLanes?: number; maxItems?: number } = {}) 
         maxBatch: 1,
         commit: async (items) => {
           started.push(owner);
-          await new Promise<void>((end) => held.push({ owner, end }));
+          await new Promise<void>((end) => heldCommits.push({ owner, end }));
           return items.map(() => undefined);
         },
       }),
@@ -25,11 +25,11 @@ function createHeldLanes(limits: { maxLanes?: number; maxItems?: number } = {}) 
   });
   const tick = () => new Promise(setImmediate);
   const release = (owner: string): void => {
-    const index = held.findIndex((each) => each.owner === owner);
-    for (const { end } of held.splice(index, 1)) end();
+    const index = heldCommits.findIndex((each) => each.owner === owner);
+    for (const { end } of heldCommits.splice(index, 1)) end();
   };
   const releaseAll = async (): Promise<void> => {
-    for (; !lanes.isIdle(); await tick()) for (const { end } of held.splice(0)) end();
+    for (; !lanes.isIdle(); await tick()) for (const { end } of heldCommits.splice(0)) end();
   };
   return { lanes, started, release, releaseAll, turn: tick };
 }
@@ -78,25 +78,26 @@ test('when too many items wait in total, items of the owners with the most are r
 
 test('owners with locked rows share one slot, so that other owners keep theirs', async () => {
   const gate = createGate({ slots: 3, nowMs: () => 0 });
-  const locked = () => Promise.reject(Object.assign(new Error('locked'), { code: '55P03' }));
-  const slow = ['a', 'b', 'c', 'd'];
-  for (const owner of slow) await expect(gate.run(owner, locked)).rejects.toThrow('locked');
-  let [running, most] = [0, 0];
-  const ends: (() => void)[] = [];
+  const rejectLocked = () => Promise.reject(Object.assign(new Error('locked'), { code: '55P03' }));
+  const slowOwners = ['a', 'b', 'c', 'd'];
+  for (const owner of slowOwners)
+    await expect(gate.run(owner, rejectLocked)).rejects.toThrow('locked');
+  let [running, maxRunning] = [0, 0];
+  const endCommits: (() => void)[] = [];
   const hold = async (): Promise<void> => {
-    most = Math.max(most, (running += 1));
-    await new Promise<void>((resolve) => ends.push(resolve));
+    maxRunning = Math.max(maxRunning, (running += 1));
+    await new Promise<void>((resolve) => endCommits.push(resolve));
     running -= 1;
   };
-  const all = slow.map((owner) => gate.run(owner, hold));
+  const all = slowOwners.map((owner) => gate.run(owner, hold));
   await new Promise(setImmediate);
   expect(running).toBe(1);
   await gate.run('free', async () => undefined);
-  while (ends.length > 0) {
-    ends.shift()?.();
+  while (endCommits.length > 0) {
+    endCommits.shift()?.();
     await new Promise(setImmediate);
   }
   await Promise.all(all);
   // An owner is no longer slow after a successful transaction.
-  expect(most).toBe(1);
+  expect(maxRunning).toBe(1);
 });

@@ -63,9 +63,9 @@ test('the preview page, which runs creatives, has an opaque origin', async () =>
 });
 
 test('an asset with a hash in its name is immutable and sent compressed', async () => {
-  const plain = await get('/panel/assets/index-1a2b.js');
-  expect(plain.body).toBe(script);
-  expect(plain.headers).toMatchObject({
+  const plainResponse = await get('/panel/assets/index-1a2b.js');
+  expect(plainResponse.body).toBe(script);
+  expect(plainResponse.headers).toMatchObject({
     'cache-control': 'public, max-age=31536000, immutable',
     'content-type': 'application/javascript; charset=utf-8',
     'x-content-type-options': 'nosniff',
@@ -76,25 +76,27 @@ test('an asset with a hash in its name is immutable and sent compressed', async 
     ['gzip', 'gzip', gunzipSync],
     ['gzip, deflate, br', 'br', brotliDecompressSync],
   ] as const) {
-    const small = await get('/panel/assets/index-1a2b.js', { 'accept-encoding': accepted });
-    expect(small.headers).toMatchObject({
+    const compressedResponse = await get('/panel/assets/index-1a2b.js', {
+      'accept-encoding': accepted,
+    });
+    expect(compressedResponse.headers).toMatchObject({
       'content-encoding': encoding,
       'content-type': 'application/javascript; charset=utf-8',
       'cache-control': 'public, max-age=31536000, immutable',
       vary: 'accept-encoding',
     });
-    expect(decompress(small.rawPayload).toString()).toBe(script);
+    expect(decompress(compressedResponse.rawPayload).toString()).toBe(script);
   }
 });
 
 test('the build compresses the panel’s assets', () => {
   const assets = fileURLToPath(new URL('../../dist/panel/assets', import.meta.url));
   const names = readdirSync(assets);
-  const large = names.filter(
+  const largeAssets = names.filter(
     (name) => name.endsWith('.js') && statSync(join(assets, name)).size > 1_000,
   );
-  expect(large).not.toEqual([]);
-  for (const name of large) {
+  expect(largeAssets).not.toEqual([]);
+  for (const name of largeAssets) {
     const body = readFileSync(join(assets, name));
     expect(gunzipSync(readFileSync(join(assets, `${name}.gz`))).equals(body)).toBe(true);
     expect(brotliDecompressSync(readFileSync(join(assets, `${name}.br`))).equals(body)).toBe(true);
@@ -116,8 +118,11 @@ test('after an upgrade, the new page is sent, even if its size and modification 
     ...(etag === undefined ? {} : { 'if-none-match': etag }),
     'if-modified-since': String(modified ?? mtime.toUTCString()),
   };
-  const again = await get('/panel/', conditions);
-  expect([again.statusCode, again.body]).toEqual([200, '<title>Later</title>']);
+  const repeatedResponse = await get('/panel/', conditions);
+  expect([repeatedResponse.statusCode, repeatedResponse.body]).toEqual([
+    200,
+    '<title>Later</title>',
+  ]);
 });
 
 test('HEAD returns only the headers', async () => {

@@ -19,13 +19,13 @@ function run(processes: number, seconds: number, send: (process: number, tenth: 
       names = names.add(use.name);
     }
     table.set(index, rows);
-    const others = [...table].filter(([other]) => other !== index);
-    const reported = others.flatMap(([other, uses]) =>
+    const otherEntries = [...table].filter(([other]) => other !== index);
+    const reportedUses = otherEntries.flatMap(([other, uses]) =>
       [...uses.values()].map((use) => ({ ...use, processId: String(other) })),
     );
-    exchanges[index]?.apply(processes, reported);
+    exchanges[index]?.apply(processes, reportedUses);
   };
-  let [admitted, later] = [0, 0];
+  let [admitted, admittedLater] = [0, 0];
   for (let index = 0; index < processes; index += 1) exchange(index);
   for (let tenth = 0; tenth < seconds * 10; tenth += 1) {
     nowMs = tenth * 100;
@@ -33,13 +33,13 @@ function run(processes: number, seconds: number, send: (process: number, tenth: 
       for (let request = 0; request < send(index, tenth); request += 1) {
         if (!each.take('198.51.100.7').allowed) continue;
         admitted += 1;
-        if (tenth >= seconds * 5) later += 1;
+        if (tenth >= seconds * 5) admittedLater += 1;
       }
       // Each process shares its usage at a different time within the second.
       if (tenth % 10 === index % 10) exchange(index);
     }
   }
-  return { admitted, perSLater: later / (seconds / 2), names: [...names] };
+  return { admitted, perSLater: admittedLater / (seconds / 2), names: [...names] };
 }
 
 describe('a limit shared by several processes', () => {
@@ -64,14 +64,16 @@ describe('a limit shared by several processes', () => {
 
   test('admits at most 50% more than the limit in the long run, however a flood is distributed', () => {
     // Three processes admit as many requests as they may without sharing their usage, and the fourth is flooded.
-    const quiet = (tenth: number): number => (tenth % 10 < 1 ? 12 : 0);
-    const { perSLater } = run(4, 240, (process, tenth) => (process === 3 ? flood : quiet(tenth)));
+    const countQuietRequests = (tenth: number): number => (tenth % 10 < 1 ? 12 : 0);
+    const { perSLater } = run(4, 240, (process, tenth) =>
+      process === 3 ? flood : countQuietRequests(tenth),
+    );
     expect(perSLater).toBeGreaterThan(rate.perS * 1.2);
     expect(perSLater).toBeLessThanOrEqual(rate.perS * 1.5);
-    const moving = run(4, 240, (process, tenth) =>
+    const movingFlood = run(4, 240, (process, tenth) =>
       Math.floor(tenth / 30) % 4 === process ? flood : 0,
     );
-    expect(moving.perSLater).toBeLessThanOrEqual(rate.perS * 1.5);
+    expect(movingFlood.perSLater).toBeLessThanOrEqual(rate.perS * 1.5);
   });
 
   test('shares only the usage of frequent clients, under hashed names', () => {

@@ -24,10 +24,10 @@ const corrupted = fc
     ),
     cut: fc.option(fc.nat(3_000)),
   })
-  .map(({ file, changes, cut }) => {
+  .map(({ file, changes, cut: length }) => {
     const body = Buffer.from(file);
     for (const { at, to } of changes) body[at % body.length] = to;
-    return cut === null ? body : body.subarray(0, cut);
+    return length === null ? body : body.subarray(0, length);
   });
 
 test('any file is either read or rejected', async () => {

@@ -40,32 +40,44 @@ const watch = (fromMs: number, toMs = fromMs + 10_000, more: Partial<Watch> = {}
 });
 
 describe('the period of a watch', () => {
-  const of = (start: RecordedEvent | undefined, complete: RecordedEvent) =>
+  const findWatch = (start: RecordedEvent | undefined, complete: RecordedEvent) =>
     watchOf(decision, [...(start ? [start] : []), complete], complete);
 
   test('is not shortened by a slow start event', () => {
     const start = event('start', 9_000, { offsetMs: 8_000 });
-    expect(of(start, event('complete', 11_000))).toMatchObject({ fromMs: 1_000, toMs: 11_000 });
+    expect(findWatch(start, event('complete', 11_000))).toMatchObject({
+      fromMs: 1_000,
+      toMs: 11_000,
+    });
   });
 
   test('is not moved into the next ad by a slow completion event', () => {
     const complete = event('complete', 19_000, { offsetMs: 8_000 });
-    expect(of(event('start', 1_000), complete)).toMatchObject({ fromMs: 1_000, toMs: 11_000 });
+    expect(findWatch(event('start', 1_000), complete)).toMatchObject({
+      fromMs: 1_000,
+      toMs: 11_000,
+    });
   });
 
   test('is derived from the completion if the device clock was set during the watch', () => {
     const complete = event('complete', 11_000);
     for (const offsetMs of [3_600_000, 9_000, -5_000])
-      expect(of(event('start', 1_000, { offsetMs }), complete).fromMs).toBe(1_000);
-    const back = event('complete', 11_000, { offsetMs: 3_600_000 });
-    expect(of(event('start', 1_000), back)).toMatchObject({ fromMs: 1_000, toMs: 11_000 });
+      expect(findWatch(event('start', 1_000, { offsetMs }), complete).fromMs).toBe(1_000);
+    const lateComplete = event('complete', 11_000, { offsetMs: 3_600_000 });
+    expect(findWatch(event('start', 1_000), lateComplete)).toMatchObject({
+      fromMs: 1_000,
+      toMs: 11_000,
+    });
   });
 
   test('is between decision and receipt, whatever the device reports', () => {
     const complete = event('complete', 0, { clamped: true, receivedAtMs: 30_000 });
-    expect(of(undefined, complete)).toMatchObject({ fromMs: 20_000, toMs: 30_000 });
-    const paused = event('complete', 60_000, { receivedAtMs: 60_500 });
-    expect(of(event('start', 2_000), paused)).toMatchObject({ fromMs: 2_000, byMs: 60_500 });
+    expect(findWatch(undefined, complete)).toMatchObject({ fromMs: 20_000, toMs: 30_000 });
+    const pausedComplete = event('complete', 60_000, { receivedAtMs: 60_500 });
+    expect(findWatch(event('start', 2_000), pausedComplete)).toMatchObject({
+      fromMs: 2_000,
+      byMs: 60_500,
+    });
   });
 });
 
@@ -90,12 +102,12 @@ describe('a sequence of events', () => {
   });
 
   test('shorter than the ad is not evidence of a watch, unless the start event was slow', () => {
-    const late = (offsetMs: number) => [
+    const createEvents = (offsetMs: number) => [
       event('start', 9_000, { offsetMs }),
       event('complete', 11_000),
     ];
-    expect(isContradicted(10_000, late(0))).toBe(true);
-    expect(isContradicted(10_000, late(8_000))).toBe(false);
+    expect(isContradicted(10_000, createEvents(0))).toBe(true);
+    expect(isContradicted(10_000, createEvents(8_000))).toBe(false);
     // The device clock was set back by an hour.
     const set = event('complete', 20_000, { offsetMs: 3_600_000 });
     expect(isContradicted(10_000, [event('start', 9_000), set])).toBe(false);
@@ -112,11 +124,11 @@ describe('a sequence of events', () => {
   });
 
   test('is from a script if it goes back in time twice within one request', () => {
-    const together = { receivedAtMs: 30_000 };
+    const sameRequest = { receivedAtMs: 30_000 };
     const events = [
-      event('start', 19_000, together),
-      event('impression', 12_000, together),
-      event('complete', 1_000, together),
+      event('start', 19_000, sameRequest),
+      event('impression', 12_000, sameRequest),
+      event('complete', 1_000, sameRequest),
     ];
     expect(checkTraffic(10_000, events)).toBe('impossible_order');
     expect(checkTraffic(10_000, events.slice(1))).toBeUndefined();
@@ -134,13 +146,17 @@ describe('the watch time of a player', () => {
   });
 
   test('suffices for honest ads whose events arrive late, in any order', () => {
-    const late = [0, 10_000, 20_000].map((fromMs) => watch(fromMs, undefined, { byMs: 3_600_000 }));
-    expect(isOverbooked(watch(30_000), late)).toBe(false);
+    const lateWatches = [0, 10_000, 20_000].map((fromMs) =>
+      watch(fromMs, undefined, { byMs: 3_600_000 }),
+    );
+    expect(isOverbooked(watch(30_000), lateWatches)).toBe(false);
   });
 
   test('does not accumulate the tolerance of each ad', () => {
-    const others = [0, 1, 2, 3].map((index) => watch(index * 9_000, undefined, { issuedAtMs: 0 }));
-    expect(isOverbooked(watch(36_000, 45_000, { issuedAtMs: 0 }), others)).toBe(true);
+    const otherWatches = [0, 1, 2, 3].map((index) =>
+      watch(index * 9_000, undefined, { issuedAtMs: 0 }),
+    );
+    expect(isOverbooked(watch(36_000, 45_000, { issuedAtMs: 0 }), otherWatches)).toBe(true);
   });
 
   test('overlaps when two ads seem to be watched at the same time', () => {
@@ -150,33 +166,33 @@ describe('the watch time of a player', () => {
   });
 
   test('does not overlap when the requests of one ad were slow', () => {
-    const slow = watch(8_000, 18_000, { issuedAtMs: 0, offsetMs: 8_000 });
-    expect(overlaps(watch(10_500), [slow])).toBe(false);
-    expect(overlaps(slow, [watch(10_500)])).toBe(false);
+    const slowWatch = watch(8_000, 18_000, { issuedAtMs: 0, offsetMs: 8_000 });
+    expect(overlaps(watch(10_500), [slowWatch])).toBe(false);
+    expect(overlaps(slowWatch, [watch(10_500)])).toBe(false);
     // An ad cannot start before its decision.
-    expect(overlaps(watch(10_500), [{ ...slow, issuedAtMs: 8_000 }])).toBe(true);
+    expect(overlaps(watch(10_500), [{ ...slowWatch, issuedAtMs: 8_000 }])).toBe(true);
   });
 });
 
 describe('the caps for a completion', () => {
-  const capped = placement({ frequency_cap: { max: 2, per_s: 100 } });
+  const cappedPlacement = placement({ frequency_cap: { max: 2, per_s: 100 } });
 
   test('apply to completions in any order', () => {
-    expect(exceedsCaps(capped, [10_000, 20_000], 30_000)).toBe(true);
-    expect(exceedsCaps(capped, [30_000, 20_000], 10_000)).toBe(true);
-    expect(exceedsCaps(capped, [10_000, 30_000], 20_000)).toBe(true);
+    expect(exceedsCaps(cappedPlacement, [10_000, 20_000], 30_000)).toBe(true);
+    expect(exceedsCaps(cappedPlacement, [30_000, 20_000], 10_000)).toBe(true);
+    expect(exceedsCaps(cappedPlacement, [10_000, 30_000], 20_000)).toBe(true);
   });
 
   test('allow another impression if no window is full', () => {
-    expect(exceedsCaps(capped, [0, 120_000], 60_000)).toBe(false);
-    expect(exceedsCaps(capped, [10_000], 20_000)).toBe(false);
+    expect(exceedsCaps(cappedPlacement, [0, 120_000], 60_000)).toBe(false);
+    expect(exceedsCaps(cappedPlacement, [10_000], 20_000)).toBe(false);
   });
 
   test('apply the cooldown in both directions', () => {
-    const cooling = placement({ cooldown_s: 30 });
-    expect(exceedsCaps(cooling, [10_000], 39_999)).toBe(true);
-    expect(exceedsCaps(cooling, [39_999], 10_000)).toBe(true);
-    expect(exceedsCaps(cooling, [10_000], 40_000)).toBe(false);
+    const cooldownPlacement = placement({ cooldown_s: 30 });
+    expect(exceedsCaps(cooldownPlacement, [10_000], 39_999)).toBe(true);
+    expect(exceedsCaps(cooldownPlacement, [39_999], 10_000)).toBe(true);
+    expect(exceedsCaps(cooldownPlacement, [10_000], 40_000)).toBe(false);
   });
 });
 

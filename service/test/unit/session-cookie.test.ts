@@ -15,16 +15,16 @@ async function exchange(publicUrl: string, cookie: string) {
 }
 
 test('over HTTPS the cookie is Secure, and one planted by a subdomain is ignored', async () => {
-  const planted = 'trueward_session=planted; other=1; __Host-trueward_session=ours';
-  expect(await exchange('https://ads.example', planted)).toEqual({
+  const header = 'trueward_session=planted; other=1; __Host-trueward_session=ours';
+  expect(await exchange('https://ads.example', header)).toEqual({
     set: '__Host-trueward_session=text; Path=/; HttpOnly; SameSite=Strict; Secure; Expires=Tue, 01 Jan 2030 00:00:00 GMT',
     read: 'ours',
   });
 });
 
 test('over HTTP the cookie has no prefix or attribute that requires HTTPS', async () => {
-  const sent = 'nottrueward_session=1; trueward_session=ours';
-  expect(await exchange('http://127.0.0.1:8700', sent)).toEqual({
+  const header = 'nottrueward_session=1; trueward_session=ours';
+  expect(await exchange('http://127.0.0.1:8700', header)).toEqual({
     set: 'trueward_session=text; Path=/; HttpOnly; SameSite=Strict; Expires=Tue, 01 Jan 2030 00:00:00 GMT',
     read: 'ours',
   });

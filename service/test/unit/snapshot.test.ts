@@ -19,7 +19,7 @@ const source = (id: string, more: Partial<Source> = {}): AnyResource => ({
   },
 });
 
-const sourcesOf = (resources: AnyResource[], name = 'revive') =>
+const listSources = (resources: AnyResource[], name = 'revive') =>
   compileSnapshot(resources)
     .placements.get(name)
     ?.sources.map(({ id }) => id);
@@ -35,7 +35,12 @@ test('a placement has its active external sources, sorted by priority and then b
     source('src_elsewhere', { placements: ['shop'] }),
     source('src_nowhere', { placements: [] }),
   ];
-  expect(sourcesOf([revive, ...ad('a'), ...sources])).toEqual(['src_2', 'src_1', 'src_3', 'src_4']);
+  expect(listSources([revive, ...ad('a'), ...sources])).toEqual([
+    'src_2',
+    'src_1',
+    'src_3',
+    'src_4',
+  ]);
 });
 
 test('fields that a source does not set have defaults', () => {
@@ -57,15 +62,20 @@ test('fields that a source does not set have defaults', () => {
 });
 
 test('an external creative is found by source and key, and returned with its advertiser', () => {
-  const [creative, ...others] = ad('a', { creative: { source_key: 'key-1' } }).toSorted((x) =>
-    x.kind === 'creative' ? -1 : 1,
+  const [creative, ...otherResources] = ad('a', { creative: { source_key: 'key-1' } }).toSorted(
+    (x) => (x.kind === 'creative' ? -1 : 1),
   );
   if (creative?.kind !== 'creative') throw new Error('Expected a creative.');
-  const newer: AnyResource = {
+  const newerCreative: AnyResource = {
     kind: 'creative',
     document: { ...creative.document, id: 'crv_b', alt: 'newer' },
   };
-  const { findExternalCreative } = compileSnapshot([creative, newer, ...others, ...ad('c')]);
+  const { findExternalCreative } = compileSnapshot([
+    creative,
+    newerCreative,
+    ...otherResources,
+    ...ad('c'),
+  ]);
   const match = findExternalCreative('src_a', 'key-1');
   expect(match).toMatchObject({
     creative: { id: 'crv_a' },

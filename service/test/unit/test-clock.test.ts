@@ -10,13 +10,13 @@ afterEach(() => vi.useRealTimers());
 test('advancing moves both clocks, and setting the wall clock does not affect the monotonic clock', () => {
   const clock = createTestClock();
   const [wallMs, monotonicMs] = [clock.nowMs(), clock.monotonicMs()];
-  const since = () => [clock.nowMs() - wallMs, clock.monotonicMs() - monotonicMs];
+  const readElapsed = () => [clock.nowMs() - wallMs, clock.monotonicMs() - monotonicMs];
   clock.move({ advanceMs: 5_000 });
-  expect(since()).toEqual([5_000, 5_000]);
+  expect(readElapsed()).toEqual([5_000, 5_000]);
   clock.move({ setWallByMs: -3_600_000 });
-  expect(since()).toEqual([5_000 - 3_600_000, 5_000]);
+  expect(readElapsed()).toEqual([5_000 - 3_600_000, 5_000]);
   vi.advanceTimersByTime(250);
-  expect(since()).toEqual([5_250 - 3_600_000, 5_250]);
+  expect(readElapsed()).toEqual([5_250 - 3_600_000, 5_250]);
   expect(() => clock.move({ advanceMs: -1 })).toThrow('Time cannot go back by 1 ms.');
 });
 

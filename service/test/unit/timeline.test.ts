@@ -36,10 +36,10 @@ const event = fc
     }),
     detail: fc.option(fc.string({ unit: 'grapheme', maxLength: 256 }), { nil: undefined }),
   })
-  .map(({ receivedAfterMs, inFlightMs, watchedMs, visible, detail, ...given }): RecordedEvent => {
+  .map(({ receivedAfterMs, inFlightMs, watchedMs, visible, detail, ...fields }): RecordedEvent => {
     const receivedAtMs = issuedAtMs + receivedAfterMs;
     return {
-      ...given,
+      ...fields,
       decisionId,
       receivedAtMs,
       occurredAtMs: receivedAtMs - inFlightMs,
@@ -67,7 +67,7 @@ test('ids that differ only after their last hyphen are abbreviated', () => {
 
 test('a malformed timeline throws an error that names the decision', () => {
   const start = ['event-01', 's', 0, 12, -3];
-  const malformed = [
+  const malformedTimelines = [
     '',
     '{}',
     'null',
@@ -82,7 +82,7 @@ test('a malformed timeline throws an error that names the decision', () => {
     JSON.stringify([issuedAtMs, [...start, 0, 0, 1.1, 0]]),
     JSON.stringify([0, start]),
   ];
-  for (const text of malformed)
+  for (const text of malformedTimelines)
     expect(() => parseTimeline(decisionId, text), text).toThrow(
       expect.objectContaining({
         name: 'TimelineError',
@@ -92,7 +92,7 @@ test('a malformed timeline throws an error that names the decision', () => {
 });
 
 test('an impossible event is never written', () => {
-  const good: RecordedEvent = {
+  const validEvent: RecordedEvent = {
     id: 'event-01',
     decisionId,
     type: 'start',
@@ -101,7 +101,7 @@ test('an impossible event is never written', () => {
     offsetMs: 0,
     clamped: false,
   };
-  for (const wrong of [
+  for (const invalidFields of [
     { occurredAtMs: issuedAtMs + 1 },
     { occurredAtMs: Date.UTC(2000, 0, 1) },
     { receivedAtMs: NaN },
@@ -109,5 +109,5 @@ test('an impossible event is never written', () => {
     { visible: { ratio: 1.1, ms: 0 } },
     { visible: { ratio: 1, ms: -1 } },
   ])
-    expect(() => formatTimeline([{ ...good, ...wrong }])).toThrow(TimelineError);
+    expect(() => formatTimeline([{ ...validEvent, ...invalidFields }])).toThrow(TimelineError);
 });

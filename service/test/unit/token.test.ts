@@ -22,9 +22,9 @@ test.each(['Zoë’s "user"', 'a~b.c', '~', '.', ' %7E', undefined])(
   'verifying a token for %s returns its claims, and the token is URL-safe',
   (userRef) => {
     const { userRef: _, ...rest } = claims;
-    const signed = userRef === undefined ? rest : { ...rest, userRef };
-    const token = tokens.sign(signed);
-    expect(tokens.verify(token)).toEqual(signed);
+    const signedClaims = userRef === undefined ? rest : { ...rest, userRef };
+    const token = tokens.sign(signedClaims);
+    expect(tokens.verify(token)).toEqual(signedClaims);
     expect(token).toMatch(/^[\w.~%!*'()-]+$/);
   },
 );
@@ -33,12 +33,12 @@ test.each(['Zoë’s "user"', 'a~b.c', '~', '.', ' %7E', 'u=1', undefined])(
   'a token for %s in the next version can be read, including unknown claims',
   (userRef) => {
     const { userRef: _, ...rest } = claims;
-    const signed = userRef === undefined ? rest : { ...rest, userRef };
-    const token = createDecisionTokens('key', 2).sign(signed);
-    expect(tokens.verify(token)).toEqual(signed);
+    const signedClaims = userRef === undefined ? rest : { ...rest, userRef };
+    const token = createDecisionTokens('key', 2).sign(signedClaims);
+    expect(tokens.verify(token)).toEqual(signedClaims);
     expect(token).toMatch(/^2~[\w.~%!*'()=-]+$/);
     const body = `${token.slice(0, token.lastIndexOf('.'))}~later=1`;
-    expect(tokens.verify(`${body}.${createMac('key')(body)}`)).toEqual(signed);
+    expect(tokens.verify(`${body}.${createMac('key')(body)}`)).toEqual(signedClaims);
   },
 );
 

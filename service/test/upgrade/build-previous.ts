@@ -36,17 +36,17 @@ export async function buildPrevious(revision = previousRevision()): Promise<stri
   try {
     const archive = join(draft, 'source.tar');
     await run('git', ['archive', '--output', archive, revision], { cwd: root });
-    const here = { cwd: draft };
-    await run('tar', ['-xf', archive], here);
+    const options = { cwd: draft };
+    await run('tar', ['-xf', archive], options);
     await run(
       'npm',
       ['ci', '--ignore-scripts', '--prefer-offline', '--no-audit', '--no-fund'],
-      here,
+      options,
     );
     await run(
       process.execPath,
       [join('node_modules', 'vite', 'bin', 'vite.js'), 'build', 'service'],
-      here,
+      options,
     );
     // A concurrent run may have created the same build in the meantime.
     if (!existsSync(folder)) renameSync(draft, folder);

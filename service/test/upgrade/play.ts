@@ -28,7 +28,7 @@ export async function play(steps: readonly Step[], stage: Stage): Promise<Step[]
       .replaceAll('$now', new Date(nowMs()).toISOString())
       .replaceAll('$id', id)
       .replaceAll('$token', token);
-  const played: Step[] = [];
+  const playedSteps: Step[] = [];
   for (const step of steps) {
     if (step.afterMs !== undefined) await (pass?.(step.afterMs) ?? sleep(step.afterMs));
     const response = await fetch(url + fill(step.path), {
@@ -43,9 +43,9 @@ export async function play(steps: readonly Step[], stage: Stage): Promise<Step[]
     const body = (await response.json()) as { id?: string; token?: string };
     id = body.id ?? id;
     token = body.token ?? token;
-    played.push({ ...step, status: response.status, answer: body });
+    playedSteps.push({ ...step, status: response.status, answer: body });
   }
-  return played;
+  return playedSteps;
 }
 
 const event = (number: number, type: string, more: object = {}) => ({

@@ -49,19 +49,19 @@ if (postgres === undefined) throw new Error('Recording requires PostgreSQL.');
 const service = await startService({ main, env: { DATABASE_URL: postgres.url } });
 const receiver = await startReceiver();
 const { publishable, secret: secretKey } = service.keys.sandbox;
-const registered = await fetch(`${service.url}/v1/webhooks`, {
+const registration = await fetch(`${service.url}/v1/webhooks`, {
   method: 'POST',
   headers: { authorization: `Bearer ${secretKey}`, 'content-type': 'application/json' },
   body: JSON.stringify({ url: receiver.url, events: ['decision.rewarded'] }),
 });
-const { secret } = (await registered.json()) as { secret: string };
-const played = await play(steps, { url: service.url, key: publishable, nowMs: Date.now });
-const [delivered] = await receiver.count(1);
-const { body = '', headers = {} } = delivered ?? {};
+const { secret } = (await registration.json()) as { secret: string };
+const playedSteps = await play(steps, { url: service.url, key: publishable, nowMs: Date.now });
+const [delivery] = await receiver.count(1);
+const { body = '', headers = {} } = delivery ?? {};
 const recorded: Recorded = {
   revision,
   tokens: { key, signed },
-  steps: played,
+  steps: playedSteps,
   webhook: { secret, headers, body },
 };
 writeFileSync(

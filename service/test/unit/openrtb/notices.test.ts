@@ -9,7 +9,7 @@ import {
 } from '../../../src/demand/openrtb/notices.ts';
 import { formatCpm, microsOf } from '../../../src/demand/openrtb/price.ts';
 import { type Bid, lossReasons } from '../../../src/demand/openrtb/response.ts';
-import { inline, resolve, tags, urlOf, vast, wrapper } from '../vast/fixtures.ts';
+import { inline, resolve, tags, createUrl, vast, wrapper } from '../vast/fixtures.ts';
 
 const auction = { requestId: 'req-1' };
 const bid = (more: Partial<Bid> = {}): Bid => ({
@@ -107,7 +107,7 @@ describe('a bid’s markup', () => {
   test('leads to an ad whose trackers contain the price', async () => {
     const price = (name: string) =>
       tags('Impression', `https://t.example/${name}?p=\${AUCTION_PRICE}`);
-    const markup = vast(wrapper(urlOf('ad'), { body: price('bid') }));
+    const markup = vast(wrapper(createUrl('ad'), { body: price('bid') }));
     const source = markupSource(bid({ markup }), auction);
     if (!source) throw new Error('Expected markup.');
     const { result } = await resolve({ ad: vast(inline({ body: price('ad') })) }, {}, source);
@@ -127,9 +127,11 @@ describe('a bid’s markup', () => {
   });
 
   test('can be the response to the win notice', () => {
-    const won = bid({ nurl: url('p=${AUCTION_PRICE}') });
-    expect(markupSource(won, auction)).toEqual({ tagUrl: url('p=2.5'), isWinNotice: true });
-    expect(expandMarkup('<VAST>${AUCTION_CURRENCY}</VAST>', won, auction)).toBe('<VAST>USD</VAST>');
+    const winningBid = bid({ nurl: url('p=${AUCTION_PRICE}') });
+    expect(markupSource(winningBid, auction)).toEqual({ tagUrl: url('p=2.5'), isWinNotice: true });
+    expect(expandMarkup('<VAST>${AUCTION_CURRENCY}</VAST>', winningBid, auction)).toBe(
+      '<VAST>USD</VAST>',
+    );
   });
 
   test('is missing without markup in the bid and without a win notice', () => {

@@ -26,22 +26,23 @@ const bid = (more: object = {}) => ({
 });
 
 /** Returns objects nested to this depth. */
-const nested = (levels: number): object => (levels === 0 ? {} : { inner: nested(levels - 1) });
-const responseOf = (bids: unknown, more: object = {}) =>
+const nestObjects = (levels: number): object =>
+  levels === 0 ? {} : { inner: nestObjects(levels - 1) };
+const createResponse = (bids: unknown, more: object = {}) =>
   JSON.stringify({ id: 'req-1', bidid: 'r1', seatbid: [{ seat: 's1', bid: bids }], ...more });
 
-const read = (...bids: object[]) => readBidResponse(responseOf(bids), rules);
+const read = (...bids: object[]) => readBidResponse(createResponse(bids), rules);
 
 /** Returns the rejection of a single bid. */
-function rejectionOf(more: object, response: object = {}) {
-  const result = readBidResponse(responseOf([bid(more)], response), rules);
+function readRejection(more: object, response: object = {}) {
+  const result = readBidResponse(createResponse([bid(more)], response), rules);
   if (result.status !== 'bids') throw new Error(result.status);
   return result.rejected[0];
 }
 
 describe('reading a bid response', () => {
   test('yields a complete bid', () => {
-    const full = bid({
+    const fullBid = bid({
       adid: 'a1',
       nurl: 'https://bidder.example/win?p=${AUCTION_PRICE}',
       burl: 'https://bidder.example/bill',
@@ -51,7 +52,7 @@ describe('reading a bid response', () => {
       exp: 300,
       dur: 20,
     });
-    expect(read(full)).toEqual({
+    expect(read(fullBid)).toEqual({
       status: 'bids',
       bids: [
         {
@@ -91,7 +92,7 @@ describe('reading a bid response', () => {
     ['an empty object', '{}'],
     ['an empty list of seats', '{"id":"req-1","seatbid":[]}'],
     ['an object without seats', '{"id":"req-1"}'],
-    ['a seat without bids', responseOf([])],
+    ['a seat without bids', createResponse([])],
   ])('finds no bids in %s', (_what, body) => {
     expect(readBidResponse(body, rules)).toEqual({ status: 'no_bid' });
   });
@@ -105,18 +106,18 @@ describe('reading a bid response', () => {
     ['HTML', '<html></html>'],
     ['an array', '[]'],
     ['null', 'null'],
-    ['a truncated document', responseOf([bid()]).slice(0, -1)],
-    ['the response to another request', responseOf([bid()], { id: 'req-2' })],
-    ['a response without an id', responseOf([bid()], { id: undefined })],
-    ['a response whose seatbid is an object', responseOf([bid()], { seatbid: {} })],
-    ['a response that is nested too deeply', responseOf([bid({ ext: nested(65) })])],
+    ['a truncated document', createResponse([bid()]).slice(0, -1)],
+    ['the response to another request', createResponse([bid()], { id: 'req-2' })],
+    ['a response without an id', createResponse([bid()], { id: undefined })],
+    ['a response whose seatbid is an object', createResponse([bid()], { seatbid: {} })],
+    ['a response that is nested too deeply', createResponse([bid({ ext: nestObjects(65) })])],
   ])('treats %s as malformed rather than empty', (_what, body) => {
     expect(readBidResponse(body, rules)).toMatchObject({ status: 'malformed' });
   });
 
   test('accepts deep nesting in strings and extensions', () => {
     const text = '[{"'.repeat(100);
-    const body = responseOf([bid({ ext: { text, nested: nested(50) } })]);
+    const body = createResponse([bid({ ext: { text, nested: nestObjects(50) } })]);
     expect(readBidResponse(body, rules)).toMatchObject({ status: 'bids' });
   });
 
@@ -147,16 +148,20 @@ describe('reading a bid response', () => {
     ['JSON markup', { adm: '{}' }, 7],
     ['a win notice that is not a web URL', { adm: undefined, nurl: 'javascript:x' }, 7],
   ])('rejects a bid with %s', (_what, more, lossReason) => {
-    expect(rejectionOf(more)).toMatchObject({ lossReason, seat: 's1', reason: expect.any(String) });
+    expect(readRejection(more)).toMatchObject({
+      lossReason,
+      seat: 's1',
+      reason: expect.any(String),
+    });
   });
 
   test('rejects bids from blocked seats', () => {
     const seatbid = [{ seat: 's9', bid: [bid()] }];
-    expect(rejectionOf({}, { seatbid })).toMatchObject({ lossReason: 104 });
+    expect(readRejection({}, { seatbid })).toMatchObject({ lossReason: 104 });
   });
 
   test('rejects bids in another currency', () => {
-    expect(rejectionOf({}, { cur: 'EUR' })).toMatchObject({
+    expect(readRejection({}, { cur: 'EUR' })).toMatchObject({
       lossReason: 3,
       reason: 'The bid is in "EUR"; expected USD.',
     });
@@ -167,7 +172,7 @@ describe('reading a bid response', () => {
       { seat: 's1', bid: [bid(), bid({ price: 9 })] },
       { seat: 's2', bid: [bid()] },
     ];
-    const result = readBidResponse(responseOf([], { seatbid }), rules);
+    const result = readBidResponse(createResponse([], { seatbid }), rules);
     expect(result).toMatchObject({
       bids: [{ seat: 's1', priceMicros: 2_500_000 }, { seat: 's2' }],
       rejected: [{ seat: 's1', lossReason: 3 }],
@@ -197,11 +202,11 @@ describe('reading a bid response', () => {
   });
 
   test('reads at most two hundred seats', () => {
-    const seats = (empty: number) =>
+    const seats = (emptySeats: number) =>
       JSON.stringify({
         id: 'req-1',
         cur: 'USD',
-        seatbid: [...Array.from({ length: empty }, () => ({})), { bid: [bid()] }],
+        seatbid: [...Array.from({ length: emptySeats }, () => ({})), { bid: [bid()] }],
       });
     expect(readBidResponse(seats(199), rules)).toMatchObject({ bids: { length: 1 } });
     expect(readBidResponse(seats(200), rules)).toEqual({ status: 'no_bid' });
@@ -220,10 +225,10 @@ describe('reading a bid response', () => {
     const outer = fc.dictionary(fc.constantFrom('id', 'cur', 'seatbid', 'nbr', 'bidid'), values, {
       maxKeys: 1,
     });
-    const cut = fc.option(fc.nat(400), { nil: undefined, freq: 5 });
+    const length = fc.option(fc.nat(400), { nil: undefined, freq: 5 });
     fc.assert(
-      fc.property(fc.array(mutation, { maxLength: 4 }), outer, cut, (bids, more, end) => {
-        const result = readBidResponse(responseOf(bids.map(bid), more).slice(0, end), rules);
+      fc.property(fc.array(mutation, { maxLength: 4 }), outer, length, (bids, more, end) => {
+        const result = readBidResponse(createResponse(bids.map(bid), more).slice(0, end), rules);
         if (result.status !== 'bids') return;
         for (const { priceMicros } of result.bids) {
           expect(Number.isSafeInteger(priceMicros)).toBe(true);

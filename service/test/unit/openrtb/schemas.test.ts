@@ -19,7 +19,7 @@ if (folder === undefined) {
 
 function testRequests(root: string): void {
   const validate = compile(root, 'BidRequest.json');
-  const errorsOf = (request: unknown) => {
+  const validateRequest = (request: unknown) => {
     validate(request);
     return validate.errors ?? [];
   };
@@ -49,13 +49,13 @@ function testRequests(root: string): void {
       'with extensions',
       { ...fullBidRequestInput, ext: { imp: [{ ext: { bidder: 1 } }], ext: { a: 1 } } },
     ],
-  ] satisfies [string, BidRequestInput][])('a request %s is valid', (_what, each) => {
-    expect(errorsOf(buildBidRequest(each))).toEqual([]);
+  ] satisfies [string, BidRequestInput][])('a request %s is valid', (_what, input) => {
+    expect(validateRequest(buildBidRequest(input))).toEqual([]);
   });
 
   test('a request without a list of media types is invalid', () => {
     const request = { ...buildBidRequest(fullBidRequestInput), imp: [{ id: '1', video: {} }] };
-    expect(errorsOf(request)).toMatchObject([{ instancePath: '/imp/0/video' }]);
+    expect(validateRequest(request)).toMatchObject([{ instancePath: '/imp/0/video' }]);
   });
 }
 

@@ -64,8 +64,8 @@ test('rates are percentages, and undefined when the denominator is zero', () => 
 
 test('a plot has a point for a day without requests, next to the day in the previous period', () => {
   const days = ['2026-11-20T00:00:00.000Z', '2026-11-21T00:00:00.000Z'];
-  const before = ['2026-11-18T00:00:00.000Z', '2026-11-19T00:00:00.000Z'];
-  const points = toPoints(days, [row('2026-11-21T00:00:00.000Z', { requests: 4 })], before, [
+  const previousDays = ['2026-11-18T00:00:00.000Z', '2026-11-19T00:00:00.000Z'];
+  const points = toPoints(days, [row('2026-11-21T00:00:00.000Z', { requests: 4 })], previousDays, [
     row('2026-11-18T00:00:00.000Z', { requests: 7 }),
   ]);
   expect(points.map(({ requests, previous }) => [requests, previous?.requests])).toEqual([
@@ -108,12 +108,12 @@ test('stopped targets come first; an expired switch stops nothing and is reused'
   };
   const killSwitch = (id: string, more: Partial<KillSwitch>) =>
     ({ id, state: 'on', scope: 'placement', target_id: 'revive', ...more }) as KillSwitch;
-  const expired = killSwitch('ksw_1', {
+  const expiredSwitch = killSwitch('ksw_1', {
     scope: 'advertiser',
     target_id: 'adv_1',
     expires_at: '2026-11-21T17:00:00.000Z',
   });
-  const targets = killTargets(targetLists, [killSwitch('ksw_2', {}), expired], nowMs);
+  const targets = killTargets(targetLists, [killSwitch('ksw_2', {}), expiredSwitch], nowMs);
   expect(targets.map(({ name, isStopped }) => [name, isStopped])).toEqual([
     ['revive', true],
     ['Aral', false],

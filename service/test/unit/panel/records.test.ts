@@ -5,7 +5,7 @@ import type { ApiResponse, Call } from '../../../panel/src/api/call.ts';
 import { selectPage } from '../../../panel/src/api/select-page.ts';
 
 test('only changed fields are sent, and null for cleared ones', () => {
-  const before = {
+  const original = {
     id: 'plc_1',
     updated_at: '2026-01-01T00:00:00.000Z',
     name: 'revive',
@@ -13,10 +13,10 @@ test('only changed fields are sent, and null for cleared ones', () => {
     frequency_cap: { max: 3, per_s: 60 },
     categories: ['1', '2'],
   };
-  expect(changesOf(before, { ...before, categories: ['1', '2'] })).toEqual({});
+  expect(changesOf(original, { ...original, categories: ['1', '2'] })).toEqual({});
   expect(
-    changesOf(before, {
-      ...before,
+    changesOf(original, {
+      ...original,
       updated_at: 'later',
       cooldown_s: 5,
       frequency_cap: { max: null, per_s: '' },
@@ -41,40 +41,44 @@ const records = [
   { id: '2', name: 'Harbour', review: { status: 'rejected' }, weight: 9 },
   { id: '3', name: 'Lantern', review: { status: 'approved' }, weight: 100 },
 ];
-const namesOf = (params: Parameters<typeof selectPage>[1]) => {
+const selectNames = (params: Parameters<typeof selectPage>[1]) => {
   const { data, total } = selectPage(records, params);
   return [data.map(({ name }) => name as string), total];
 };
 
 test('a list is searched, filtered by a nested member, sorted numerically, and paginated', () => {
   const sort = { field: 'weight', order: 'DESC' } as const;
-  expect(namesOf({ sort })).toEqual([['Lantern', 'Meadow', 'Harbour'], 3]);
-  expect(namesOf({ sort, filter: { 'review.status': 'approved' } })).toEqual([
+  expect(selectNames({ sort })).toEqual([['Lantern', 'Meadow', 'Harbour'], 3]);
+  expect(selectNames({ sort, filter: { 'review.status': 'approved' } })).toEqual([
     ['Lantern', 'Meadow'],
     2,
   ]);
-  expect(namesOf({ filter: { q: 'HARB' } })).toEqual([['Harbour'], 1]);
-  expect(namesOf({ sort, pagination: { page: 2, perPage: 2 } })).toEqual([['Harbour'], 3]);
+  expect(selectNames({ filter: { q: 'HARB' } })).toEqual([['Harbour'], 1]);
+  expect(selectNames({ sort, pagination: { page: 2, perPage: 2 } })).toEqual([['Harbour'], 3]);
 });
 
 /** Simulates a paginated list of records, newest first. */
-function listOf(count: number): { call: Call; paths: string[] } {
+function createList(count: number): { call: Call; paths: string[] } {
   const paths: string[] = [];
   const call: Call = async <T>(path: string) => {
     paths.push(path);
     const { searchParams } = new URL(path, 'http://service.test');
     const limit = Number(searchParams.get('limit'));
-    const from = Number(searchParams.get('starting_after') ?? 0);
-    const to = Math.min(count, from + limit);
-    const data = Array.from({ length: to - from }, (_value, index) => from + index + 1);
-    const body = { data, has_more: to < count, ...(to < count ? { next_cursor: String(to) } : {}) };
+    const start = Number(searchParams.get('starting_after') ?? 0);
+    const end = Math.min(count, start + limit);
+    const data = Array.from({ length: end - start }, (_value, index) => start + index + 1);
+    const body = {
+      data,
+      has_more: end < count,
+      ...(end < count ? { next_cursor: String(end) } : {}),
+    };
     return { body, etag: undefined } as ApiResponse<T>;
   };
   return { call, paths: paths };
 }
 
 test('returning to a page of a cursor list does not read the pages before it again', async () => {
-  const { call, paths } = listOf(10);
+  const { call, paths } = createList(10);
   const pages = createCursorPages(call);
   expect((await pages.read('/list', 3, 3)).data).toEqual([7, 8, 9]);
   expect(paths).toHaveLength(3);
@@ -84,5 +88,5 @@ test('returning to a page of a cursor list does not read the pages before it aga
 });
 
 test('readAll follows the cursors to the end of a list', async () => {
-  expect(await readAll<number>(listOf(250).call, '/list')).toHaveLength(250);
+  expect(await readAll<number>(createList(250).call, '/list')).toHaveLength(250);
 });

@@ -2,11 +2,11 @@ import { describe, expect, test } from 'vitest';
 import {
   adIn,
   inline,
-  rejectionOf,
+  readRejection,
   resolve,
-  stallOf,
+  measureStall,
   tags,
-  urlOf,
+  createUrl,
   vast,
   wrapper,
 } from './fixtures.ts';
@@ -41,19 +41,24 @@ describe('a document is rejected if it', () => {
     ['is empty', '', 303, 'no ad'],
     ['has no ad', vast(), 303, 'no ad'],
   ])('%s', async (_what, document, code, reason) => {
-    expect(await rejectionOf(document)).toEqual({ code, reason: expect.stringContaining(reason) });
+    expect(await readRejection(document)).toEqual({
+      code,
+      reason: expect.stringContaining(reason),
+    });
   });
 
   test('has too many attributes', async () => {
     const attributes = Array.from({ length: 5_001 }, (_, index) => `a${index}="1"`).join(' ');
-    expect(await rejectionOf(`<VAST ${attributes}/>`)).toMatchObject({
+    expect(await readRejection(`<VAST ${attributes}/>`)).toMatchObject({
       reason: expect.stringContaining('nodes'),
     });
   });
 
   test('is unusable, and the error is reported to the wrapper that refers to it', async () => {
     const { result } = await resolve({
-      start: vast(wrapper(urlOf('b'), { body: tags('Error', 'https://e.example/[ERRORCODE]') })),
+      start: vast(
+        wrapper(createUrl('b'), { body: tags('Error', 'https://e.example/[ERRORCODE]') }),
+      ),
       b: '<html/>',
     });
     expect(result.errors).toEqual([{ code: 101, urls: ['https://e.example/[ERRORCODE]'] }]);
@@ -62,8 +67,8 @@ describe('a document is rejected if it', () => {
   test('makes its chain too long', async () => {
     const padding = `<!-- ${' '.repeat(200_000)} -->`;
     const { result } = await resolve({
-      start: vast(padding, wrapper(urlOf('b'))),
-      b: vast(padding, wrapper(urlOf('c'))),
+      start: vast(padding, wrapper(createUrl('b'))),
+      b: vast(padding, wrapper(createUrl('c'))),
       c: vast(padding, inline()),
     });
     expect(result.noAd).toEqual({ code: 100, reason: expect.stringContaining('together') });
@@ -101,8 +106,8 @@ describe('a document is read although', () => {
   });
 
   test('ampersands in its URLs are escaped', async () => {
-    const escaped = impression.replaceAll('&', '&amp;');
-    const ad = await adIn(inline({ body: `<Impression>${escaped}</Impression>` }));
+    const escapedImpression = impression.replaceAll('&', '&amp;');
+    const ad = await adIn(inline({ body: `<Impression>${escapedImpression}</Impression>` }));
     expect(ad.trackers.impression).toEqual([impression]);
   });
 
@@ -113,12 +118,12 @@ describe('a document is read although', () => {
 
   test('its title has control characters or half a surrogate pair', async () => {
     const titled = (title: string) => vast(inline()).replace('>title<', `>${title}<`);
-    const titleOf = async (document: string) =>
+    const readTitle = async (document: string) =>
       (await resolve({ start: document })).result.ad?.title;
     const xml11 = titled('a&#1;\n b').replace('version="1.0"', 'version="1.1"');
-    expect(await titleOf(xml11)).toBe('a b');
-    expect(await titleOf(titled('a\uD800b'))).toBe('a\uFFFDb');
-    expect(await titleOf(titled(`${'a'.repeat(199)}😀`))).toBe('a'.repeat(199));
+    expect(await readTitle(xml11)).toBe('a b');
+    expect(await readTitle(titled('a\uD800b'))).toBe('a\uFFFDb');
+    expect(await readTitle(titled(`${'a'.repeat(199)}😀`))).toBe('a'.repeat(199));
   });
 
   test('an entity name is uppercase', async () => {
@@ -145,8 +150,10 @@ test('a document longer than one slice is parsed like a short one', async () => 
 
 describe('the longest uninterrupted parsing time', () => {
   const size = 262_144;
-  const fill = (piece: string, before = '', after = '') =>
-    before + piece.repeat(Math.floor((size - before.length - after.length) / piece.length)) + after;
+  const fill = (piece: string, prefix = '', suffix = '') =>
+    prefix +
+    piece.repeat(Math.floor((size - prefix.length - suffix.length) / piece.length)) +
+    suffix;
   const longUrl = `https://t.example/?${'a'.repeat(8_000)}`;
 
   test.each([
@@ -206,21 +213,21 @@ describe('the longest uninterrupted parsing time', () => {
     ],
   ])('is below 10 ms for 256 kB of %s', async (_what, document) => {
     expect(document.length).toBeGreaterThan(150_000);
-    expect(await stallOf({ start: document })).toBeLessThan(10);
+    expect(await measureStall({ start: document })).toBeLessThan(10);
   });
 
   test('is below 10 ms when many ads in a long chain report long errors', async () => {
-    const long = tags(
+    const longErrors = tags(
       'Error',
-      ...Array.from({ length: 5 }, () => `${urlOf('e')}?${'[ERRORCODE]'.repeat(700)}`),
+      ...Array.from({ length: 5 }, () => `${createUrl('e')}?${'[ERRORCODE]'.repeat(700)}`),
     );
-    const options = { body: long, wrapper: 'allowMultipleAds="1"' };
+    const options = { body: longErrors, wrapper: 'allowMultipleAds="1"' };
     const documents = {
-      start: vast(wrapper(urlOf('b'), options)),
-      b: vast(wrapper(urlOf('c'), options)),
+      start: vast(wrapper(createUrl('b'), options)),
+      b: vast(wrapper(createUrl('c'), options)),
       c: vast(...Array.from({ length: 20 }, () => '<Ad/>')),
     };
     expect((await resolve(documents)).result.errors[0]?.urls).toHaveLength(10);
-    expect(await stallOf(documents)).toBeLessThan(10);
+    expect(await measureStall(documents)).toBeLessThan(10);
   });
 });

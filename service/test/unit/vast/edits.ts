@@ -1,5 +1,14 @@
 import fc from 'fast-check';
-import { type Documents, inline, mp4, tags, tracking, urlOf, vast, wrapper } from './fixtures.ts';
+import {
+  type Documents,
+  inline,
+  mp4,
+  tags,
+  tracking,
+  createUrl,
+  vast,
+  wrapper,
+} from './fixtures.ts';
 
 const level = (name: string) => ({
   body:
@@ -19,7 +28,7 @@ const level = (name: string) => ({
 /** A chain of two wrappers and an ad. */
 export const chain: Documents = {
   start: vast(
-    wrapper(urlOf('b'), {
+    wrapper(createUrl('b'), {
       ...level('outer'),
       ad: 'id="w" sequence="1"',
       wrapper: 'allowMultipleAds="1"',
@@ -29,7 +38,7 @@ export const chain: Documents = {
   ),
   b: vast(
     inline({ ...level('vpaid'), media: mp4('apiFramework="VPAID"') }),
-    wrapper(urlOf('c'), { ...level('inner'), wrapper: 'fallbackOnNoAd="true"' }),
+    wrapper(createUrl('c'), { ...level('inner'), wrapper: 'fallbackOnNoAd="true"' }),
   ),
   c: vast(
     inline({
@@ -48,7 +57,7 @@ export const fragments = [
   '&#x110000;', '<', '>', '/>', '"', '</Ad>', '<Ad>', '<InLine>', '</InLine>', '<Wrapper>', '<Linear>', '<a xmlns="x:y">',
   '\u0000', '\uD800', '\uFEFF', '\r', '%', '%5B', '[ERRORCODE]', '[CACHEBUSTING', '-1', '1e309', 'NaN', '99999999999',
   '00:00:00', '99:99:99', '100.1%', '-5%', 'javascript:alert(1)', 'http://', 'https://[', 'https://a@b/', '//t.example',
-  urlOf('start'), urlOf('b'), 'sequence="0"', 'version="9"', '__proto__', 'x'.repeat(9_000), '<a>'.repeat(40), '&'.repeat(3_000),
+  createUrl('start'), createUrl('b'), 'sequence="0"', 'version="9"', '__proto__', 'x'.repeat(9_000), '<a>'.repeat(40), '&'.repeat(3_000),
 ];
 
 interface Edit {
@@ -75,17 +84,17 @@ export function applyEdit(
 ): Documents {
   const text = documents[document] ?? '';
   const index = Math.floor(at * text.length);
-  const [before, cut, after] = [
+  const [prefix, removedText, suffix] = [
     text.slice(0, index),
     text.slice(index, index + length),
     text.slice(index + length),
   ];
-  const edited = {
-    insert: before + fragment + cut + after,
-    remove: before + after,
-    replace: before + fragment + after,
-    repeat: before + cut.repeat(Math.min(30, Math.ceil(60_000 / length))) + after,
-    move: cut + before + after,
+  const editedDocuments = {
+    insert: prefix + fragment + removedText + suffix,
+    remove: prefix + suffix,
+    replace: prefix + fragment + suffix,
+    repeat: prefix + removedText.repeat(Math.min(30, Math.ceil(60_000 / length))) + suffix,
+    move: removedText + prefix + suffix,
   }[kind];
-  return { ...documents, [document]: edited };
+  return { ...documents, [document]: editedDocuments };
 }

@@ -90,7 +90,7 @@ export const vast = (...content: string[]): string =>
 /** Documents by name. `https://ads.example/<name>` returns `documents[name]`, and other requests fail. */
 export type Documents = Record<string, string>;
 
-export const urlOf = (name: string): string => `https://ads.example/${name}`;
+export const createUrl = (name: string): string => `https://ads.example/${name}`;
 
 export interface Resolved {
   result: VastResult;
@@ -102,7 +102,7 @@ export interface Resolved {
 export async function resolve(
   documents: Documents,
   more: Partial<ResolveOptions> = {},
-  start: Parameters<typeof resolveVast>[0] = { tagUrl: urlOf('start') },
+  start: Parameters<typeof resolveVast>[0] = { tagUrl: createUrl('start') },
 ): Promise<Resolved> {
   const requested: string[] = [];
   const fetchDocument = (url: string): Promise<FetchResult> => {
@@ -132,7 +132,7 @@ export async function adIn(ad: string, more: Partial<VastRules> = {}) {
 }
 
 /** Resolves a single document, and returns the reason why there is no ad. */
-export async function rejectionOf(document: string, more: Partial<VastRules> = {}) {
+export async function readRejection(document: string, more: Partial<VastRules> = {}) {
   const { result } = await resolve({ start: document }, { rules: { ...rules, ...more } });
   if (!result.noAd) throw new Error('Expected no ad.');
   return result.noAd;
@@ -142,19 +142,19 @@ export async function rejectionOf(document: string, more: Partial<VastRules> = {
  * Returns the longest time for which resolving documents blocks the event loop, in milliseconds. Measures CPU time, so
  * that other processes have no effect, and returns the best of ten runs, because some include a garbage collection.
  */
-export async function stallOf(documents: Documents): Promise<number> {
+export async function measureStall(documents: Documents): Promise<number> {
   let best = Infinity;
   for (let run = 0; run < 10 && best >= 10; run += 1)
-    best = Math.min(best, await stallOnce(documents));
+    best = Math.min(best, await measureStallOnce(documents));
   return best;
 }
 
-async function stallOnce(documents: Documents): Promise<number> {
-  let [longest, since] = [0, process.cpuUsage()];
+async function measureStallOnce(documents: Documents): Promise<number> {
+  let [longestMs, usageBefore] = [0, process.cpuUsage()];
   const endStretch = () => {
-    const { user, system } = process.cpuUsage(since);
-    longest = Math.max(longest, (user + system) / 1_000);
-    since = process.cpuUsage();
+    const { user, system } = process.cpuUsage(usageBefore);
+    longestMs = Math.max(longestMs, (user + system) / 1_000);
+    usageBefore = process.cpuUsage();
   };
   const pause = () => {
     endStretch();
@@ -162,7 +162,7 @@ async function stallOnce(documents: Documents): Promise<number> {
   };
   await resolve(documents, { pause });
   endStretch();
-  return longest;
+  return longestMs;
 }
 
 const stoppedClock: Clock = { nowMs: () => nowMs, monotonicMs: () => 0 };

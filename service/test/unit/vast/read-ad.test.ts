@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { adIn, inline, mp4, nowMs, rejectionOf, tags, tracking, vast } from './fixtures.ts';
+import { adIn, inline, mp4, nowMs, readRejection, tags, tracking, vast } from './fixtures.ts';
 
 describe('an InLine ad', () => {
   test('has its media, duration and ids', async () => {
@@ -72,11 +72,11 @@ describe('an InLine ad', () => {
   });
 
   test('has viewability trackers', async () => {
-    const viewable = `<ViewableImpression>${tags('Viewable', 'https://t.example/v')}${tags(
+    const viewableImpression = `<ViewableImpression>${tags('Viewable', 'https://t.example/v')}${tags(
       'NotViewable',
       'https://t.example/n',
     )}</ViewableImpression>`;
-    const { trackers } = await adIn(inline({ body: viewable }));
+    const { trackers } = await adIn(inline({ body: viewableImpression }));
     expect(trackers).toEqual({
       viewable: ['https://t.example/v'],
       notViewable: ['https://t.example/n'],
@@ -104,8 +104,9 @@ describe('an InLine ad', () => {
   );
 
   test('joins a URL that is split over several CDATA sections', async () => {
-    const split = '<Impression> <![CDATA[https://t.exa]]><![CDATA[mple/i?a=1&b]]>=2 </Impression>';
-    const { trackers } = await adIn(inline({ body: split }));
+    const splitImpression =
+      '<Impression> <![CDATA[https://t.exa]]><![CDATA[mple/i?a=1&b]]>=2 </Impression>';
+    const { trackers } = await adIn(inline({ body: splitImpression }));
     expect(trackers.impression).toEqual(['https://t.example/i?a=1&b=2']);
   });
 
@@ -151,8 +152,8 @@ describe('an InLine ad', () => {
       <StaticResource creativeType="image/png"><![CDATA[https://cdn.example/choices.png]]></StaticResource>
       <IconClicks>${tags('IconClickThrough', 'https://choices.example')}${tags('IconClickTracking', 'https://t.example/icon')}</IconClicks>
       ${tags('IconViewTracking', 'https://t.example/seen')}</Icon>`;
-    const scripted = `<Icon program="other"><HTMLResource><![CDATA[<b></b>]]></HTMLResource></Icon>`;
-    const { icons } = await adIn(inline({ icons: icon + scripted }));
+    const htmlIcon = `<Icon program="other"><HTMLResource><![CDATA[<b></b>]]></HTMLResource></Icon>`;
+    const { icons } = await adIn(inline({ icons: icon + htmlIcon }));
     expect(icons).toEqual([
       {
         program: 'AdChoices',
@@ -221,7 +222,7 @@ describe('an InLine ad', () => {
   });
 
   test.each(['00:00:04', '00:03:00'])('that lasts %s is rejected with 202', async (duration) => {
-    expect(await rejectionOf(vast(inline({ duration })))).toMatchObject({ code: 202 });
+    expect(await readRejection(vast(inline({ duration })))).toMatchObject({ code: 202 });
   });
 
   test.each([
@@ -237,7 +238,7 @@ describe('an InLine ad', () => {
     'that can be skipped at %s is rejected with 200',
     async (offset) => {
       const document = vast(inline({ linear: `skipoffset="${offset}"` }));
-      expect(await rejectionOf(document)).toMatchObject({ code: 200 });
+      expect(await readRejection(document)).toMatchObject({ code: 200 });
     },
   );
 
@@ -247,24 +248,26 @@ describe('an InLine ad', () => {
   });
 
   test('is rejected with 200 when it is audio', async () => {
-    expect(await rejectionOf(vast(inline({ ad: 'adType="audio"' })))).toMatchObject({ code: 200 });
+    expect(await readRejection(vast(inline({ ad: 'adType="audio"' })))).toMatchObject({
+      code: 200,
+    });
   });
 
   test('is rejected with 201 when it is non-linear', async () => {
     const ad =
       '<Ad><InLine><Creatives><Creative><NonLinearAds/></Creative></Creatives></InLine></Ad>';
-    expect(await rejectionOf(vast(ad))).toMatchObject({ code: 201 });
+    expect(await readRejection(vast(ad))).toMatchObject({ code: 201 });
   });
 
   test('is rejected with 101 without a creative', async () => {
-    expect(await rejectionOf(vast('<Ad><InLine/></Ad>'))).toMatchObject({ code: 101 });
-    expect(await rejectionOf(vast('<Ad/>'))).toMatchObject({ code: 101 });
+    expect(await readRejection(vast('<Ad><InLine/></Ad>'))).toMatchObject({ code: 101 });
+    expect(await readRejection(vast('<Ad/>'))).toMatchObject({ code: 101 });
   });
 
   test('is rejected with 900 when it has hundreds of trackers', async () => {
     const urls = Array.from({ length: 301 }, (_, index) => `https://t.example/${index}`);
     const ad = inline({ body: tags('Impression', ...urls) });
-    expect(await rejectionOf(vast(ad))).toMatchObject({ code: 900 });
+    expect(await readRejection(vast(ad))).toMatchObject({ code: 900 });
   });
 });
 
@@ -284,7 +287,7 @@ describe('the media of an ad', () => {
     ['a file without a type', file(''), 'is of no declared type'],
     ['missing', '', 'is missing'],
   ])('is rejected with 403 when it is only %s', async (_what, media, reason) => {
-    const rejection = await rejectionOf(vast(inline({ media })));
+    const rejection = await readRejection(vast(inline({ media })));
     expect(rejection.code).toBe(403);
     expect(rejection.reason).toContain(reason);
   });
@@ -305,15 +308,27 @@ describe('the media of an ad', () => {
     expect((await adIn(inline({ media }))).media.type).toBe('video/mp4');
   });
 
-  const sized = (width: number, height: number, bitrate: number) =>
+  const createFile = (width: number, height: number, bitrate: number) =>
     `<MediaFile type="video/mp4" width="${width}" height="${height}" bitrate="${bitrate}"><![CDATA[https://cdn.example/${height}-${bitrate}]]></MediaFile>`;
 
   test.each([
-    ['the player’s size', [sized(640, 360, 600), sized(1_280, 720, 1_500)], '720-1500'],
-    ['the better bitrate', [sized(1_280, 720, 800), sized(1_280, 720, 2_500)], '720-2500'],
-    ['a bitrate below the limit', [sized(1_280, 720, 9_000), sized(640, 360, 600)], '360-600'],
-    ['the first of two equal files', [sized(1_280, 720, 0), sized(1_280, 720, 0)], '720-0'],
-    ['a known size', [sized(0, 0, 900), sized(640, 360, 600)], '360-600'],
+    ['the player’s size', [createFile(640, 360, 600), createFile(1_280, 720, 1_500)], '720-1500'],
+    [
+      'the better bitrate',
+      [createFile(1_280, 720, 800), createFile(1_280, 720, 2_500)],
+      '720-2500',
+    ],
+    [
+      'a bitrate below the limit',
+      [createFile(1_280, 720, 9_000), createFile(640, 360, 600)],
+      '360-600',
+    ],
+    [
+      'the first of two equal files',
+      [createFile(1_280, 720, 0), createFile(1_280, 720, 0)],
+      '720-0',
+    ],
+    ['a known size', [createFile(0, 0, 900), createFile(640, 360, 600)], '360-600'],
   ])('has %s', async (_what, media, expected) => {
     const ad = await adIn(inline({ media: media.join('') }));
     expect(ad.media.url).toBe(`https://cdn.example/${expected}`);

@@ -20,10 +20,10 @@ export interface Expected {
 type Trackers = VastAd['trackers'];
 type Scheme = 'http' | 'https';
 
-const none = { trackers: {}, progress: [], errors: [] };
+const noTrackers = { trackers: {}, progress: [], errors: [] };
 /** Expects no ad, and an error that is reported to these URLs. */
-const rejected = (noAd: ErrorReport['code'], ...urls: string[]): Expected => ({
-  ...none,
+const expectRejection = (noAd: ErrorReport['code'], ...urls: string[]): Expected => ({
+  ...noTrackers,
   noAd,
   errors: urls.length > 0 ? [{ code: noAd, urls }] : [],
 });
@@ -68,10 +68,10 @@ const withoutPage = (expected: Expected, ...clicks: string[]): Expected => ({
   trackers: { ...expected.trackers, click: [...clicks, page] },
 });
 
-const wrapped = (outer: Scheme, inner: Scheme) =>
+const expectWrapped = (outer: Scheme, inner: Scheme) =>
   intro(inner, { trackers: { impression: [impression(outer), impression(inner)] } });
 
-const viewable = (outer: Scheme): Expected => {
+const expectViewable = (outer: Scheme): Expected => {
   const url = `${outer}://search.iabtechlab.com/error?errcode=102&imprid=s5-ea2f7f298e28c0c98374491aec3dfeb1&ts=1243`;
   return intro('http', {
     trackers: {
@@ -117,8 +117,8 @@ const inFolder = (folder: string, files: Record<string, Expected>): [string, Exp
 export const iabSamples = new Map<string, Expected>([
   ...inFolder('VAST 1-2.0 Samples', {
     'Inline_LinearRegular_VAST2.0.xml': target,
-    'Inline_LinearVAST2vpaid.xml': rejected(403, 'http://example.com/trackingurl/error'),
-    'Inline_NonLinear_VAST2.0.xml': rejected(201),
+    'Inline_LinearVAST2vpaid.xml': expectRejection(403, 'http://example.com/trackingurl/error'),
+    'Inline_NonLinear_VAST2.0.xml': expectRejection(201),
     'Inline_NonLinear_Verification_VAST2.0.xml': {
       ...target,
       trackers: {
@@ -126,36 +126,40 @@ export const iabSamples = new Map<string, Expected>([
         verificationNotExecuted: ['https://company.com/pixel.jpg?error=[REASON]'],
       },
     },
-    'vast1Nonlinear.xml': rejected(102),
-    'vast1RegularLinear.xml': rejected(102),
-    'vast1VPAIDLinear.xml': rejected(102),
+    'vast1Nonlinear.xml': expectRejection(102),
+    'vast1RegularLinear.xml': expectRejection(102),
+    'vast1VPAIDLinear.xml': expectRejection(102),
   }),
   ...inFolder('VAST 1-2.0 Samples/Tremor-Video-Samples', {
-    'vast1Nonlinear.xml': rejected(102),
-    'vast1RegularLinear.xml': rejected(102),
-    'vast1VPAIDLinear.xml': rejected(102),
-    'vast2Nonlinear.xml': rejected(201),
-    'vast2RegularLinear.xml': rejected(403),
-    'vast2VPAIDLinear.xml': rejected(403),
-    'vast_inline_linear.xml': rejected(403, error('http')),
-    'vast_inline_nonlinear.xml': rejected(201, error('http')),
-    'vast_wrapper_linear_1.xml': rejected(403, 'http://example.com/wrapper/error', error('http')),
-    'vast_wrapper_linear_2.xml': rejected(403, error('http')),
+    'vast1Nonlinear.xml': expectRejection(102),
+    'vast1RegularLinear.xml': expectRejection(102),
+    'vast1VPAIDLinear.xml': expectRejection(102),
+    'vast2Nonlinear.xml': expectRejection(201),
+    'vast2RegularLinear.xml': expectRejection(403),
+    'vast2VPAIDLinear.xml': expectRejection(403),
+    'vast_inline_linear.xml': expectRejection(403, error('http')),
+    'vast_inline_nonlinear.xml': expectRejection(201, error('http')),
+    'vast_wrapper_linear_1.xml': expectRejection(
+      403,
+      'http://example.com/wrapper/error',
+      error('http'),
+    ),
+    'vast_wrapper_linear_2.xml': expectRejection(403, error('http')),
     // These refer to files that are not in the repository.
-    'vast_wrapper_nonlinear_1.xml': rejected(301, 'http://example.com/wrapper/error'),
-    'vast_wrapper_nonlinear_2.xml': rejected(301),
+    'vast_wrapper_nonlinear_1.xml': expectRejection(301, 'http://example.com/wrapper/error'),
+    'vast_wrapper_nonlinear_2.xml': expectRejection(301),
   }),
   ...inFolder('VAST 3.0 Samples', {
     'Event_Tracking-test.xml': intro('http'),
     'Inline_Companion_Tag-test.xml': withoutPage(intro('http')),
     'Inline_Linear_Tag-test.xml': withoutPage(intro('http')),
-    'Inline_Non-Linear_Tag-test.xml': rejected(201, error('http')),
+    'Inline_Non-Linear_Tag-test.xml': expectRejection(201, error('http')),
     'No_Wrapper_Tag-test.xml': intro('http'),
     'Video_Clicks_and_click_tracking-Inline-test.xml': withClick(
       'http',
       'http://example.com/trackingurl/clickTracking',
     ),
-    'Wrapper_Tag-test.xml': withoutPage(wrapped('http', 'http')),
+    'Wrapper_Tag-test.xml': withoutPage(expectWrapped('http', 'http')),
   }),
   ...inFolder('VAST 4.0 Samples', {
     'Ad_Verification-test.xml': intro('http'),
@@ -164,7 +168,7 @@ export const iabSamples = new Map<string, Expected>([
     'Event_Tracking-test.xml': intro('http'),
     'Inline_Companion_Tag-test.xml': intro('http'),
     'Inline_Linear_Tag-test.xml': intro('http'),
-    'Inline_Non-Linear_Tag-test.xml': rejected(201, error('http')),
+    'Inline_Non-Linear_Tag-test.xml': expectRejection(201, error('http')),
     'Inline_Simple.xml': intro('http'),
     'No_Wrapper_Tag-test.xml': intro('http'),
     'Ready_to_serve_Media_Files_check-test.xml': intro('http'),
@@ -175,19 +179,19 @@ export const iabSamples = new Map<string, Expected>([
       'http',
       'http://mytrackingurl/clickTracking',
     ),
-    'Viewable_Impression-test.xml': viewable('http'),
-    'Wrapper_Tag-test.xml': wrapped('http', 'http'),
+    'Viewable_Impression-test.xml': expectViewable('http'),
+    'Wrapper_Tag-test.xml': expectWrapped('http', 'http'),
   }),
   ...inFolder('VAST 4.1 Samples', {
     'Ad_Verification-test.xml': intro('https'),
-    'Audio_DAAST_Sample.xml': rejected(200, error('https')),
+    'Audio_DAAST_Sample.xml': expectRejection(200, error('https')),
     'Category-test.xml': intro('https'),
     'Closed_Caption_Test.xml': withMore({ captions: 1 }),
     'Conditional_Ad-test.xml': intro('https'),
     'Event_Tracking-test.xml': intro('https'),
     'Inline_Companion_Tag-test.xml': intro('https'),
     'Inline_Linear_Tag-test.xml': intro('https'),
-    'Inline_Non-Linear_Tag-test.xml': rejected(201, error('https')),
+    'Inline_Non-Linear_Tag-test.xml': expectRejection(201, error('https')),
     'Inline_Simple.xml': intro('https'),
     'No_Wrapper_Tag-test.xml': intro('https'),
     'Ready_to_serve_Media_Files_check-test.xml': intro('https'),
@@ -199,8 +203,8 @@ export const iabSamples = new Map<string, Expected>([
       'http://mytrackingurl/clickTracking',
     ),
     // These two refer to an ad in the samples for VAST 4.0.
-    'Viewable_Impression-test.xml': viewable('https'),
-    'Wrapper_Tag-test.xml': wrapped('https', 'http'),
+    'Viewable_Impression-test.xml': expectViewable('https'),
+    'Wrapper_Tag-test.xml': expectWrapped('https', 'http'),
   }),
   ...inFolder('VAST 4.2 Samples', {
     'Ad_Verification-test.xml': intro('https'),
@@ -210,7 +214,7 @@ export const iabSamples = new Map<string, Expected>([
     'IconClickFallbacks.xml': withMore({ icons: 1 }),
     'Inline_Companion_Tag-test.xml': intro('https'),
     'Inline_Linear_Tag-test.xml': intro('https'),
-    'Inline_Non-Linear_Tag-test.xml': rejected(201, error('https')),
+    'Inline_Non-Linear_Tag-test.xml': expectRejection(201, error('https')),
     'Inline_Simple.xml': intro('https'),
     'No_Wrapper_Tag-test.xml': intro('https'),
     'Ready_to_serve_Media_Files_check-test.xml': intro('https'),
@@ -219,8 +223,8 @@ export const iabSamples = new Map<string, Expected>([
       'https',
       'http://mytrackingurl/clickTracking',
     ),
-    'Viewable_Impression-test.xml': viewable('https'),
-    'Wrapper_Tag-test.xml': wrapped('https', 'https'),
+    'Viewable_Impression-test.xml': expectViewable('https'),
+    'Wrapper_Tag-test.xml': expectWrapped('https', 'https'),
   }),
 ]);
 
@@ -253,7 +257,7 @@ const sample = (outer: Trackers = {}, outerProgress: string[] = []): Expected =>
       icons: 1,
     },
     trackers: append(outer, trackers),
-    progress: [...outerProgress, ...progressOf('linear')],
+    progress: [...outerProgress, ...createProgress('linear')],
     errors: [],
   };
 };
@@ -265,7 +269,7 @@ const append = (outer: Trackers, own: Trackers): Trackers => {
   );
 };
 
-const progressOf = (name: string): string[] => [
+const createProgress = (name: string): string[] => [
   `30000 http://example.com/${name}-progress-30sec`,
   `60% http://example.com/${name}-progress-60%`,
 ];
@@ -293,26 +297,29 @@ const emptyNoCreative = 'empty-no-creative_inline-error';
 /** All 16 XML files in `spec/samples` of dailymotion/vast-client-js, by name. */
 export const dailymotionSamples = new Map<string, Expected>(
   inFolder('spec/samples', {
-    'empty-no-ad.xml': rejected(303, ...example('empty-no-ad')),
-    'empty-no-creative.xml': rejected(101, ...example(emptyNoCreative)),
+    'empty-no-ad.xml': expectRejection(303, ...example('empty-no-ad')),
+    'empty-no-creative.xml': expectRejection(101, ...example(emptyNoCreative)),
     'inline-linear.xml': dailymotionLinear,
-    'invalid-xmlfile.xml': rejected(100),
-    'outdated-vast.xml': rejected(102),
+    'invalid-xmlfile.xml': expectRejection(100),
+    'outdated-vast.xml': expectRejection(102),
     'sample.xml': sample(),
-    'vpaid.xml': rejected(403),
-    'vpaid2.xml': rejected(403),
+    'vpaid.xml': expectRejection(403),
+    'vpaid2.xml': expectRejection(403),
     'wrapper-a.xml': sample(append(wrapperA, wrapperB), [
-      ...progressOf('wrapperA-linear'),
+      ...createProgress('wrapperA-linear'),
       '90% http://example.com/wrapperA-linear-progress-90%',
-      ...progressOf('wrapperB-linear'),
+      ...createProgress('wrapperB-linear'),
     ]),
     'wrapper-attributes-multiple-ads.xml': sample({ impression: [impression('http')] }),
-    'wrapper-b.xml': sample(wrapperB, progressOf('wrapperB-linear')),
-    'wrapper-empty-no-creative.xml': rejected(
+    'wrapper-b.xml': sample(wrapperB, createProgress('wrapperB-linear')),
+    'wrapper-empty-no-creative.xml': expectRejection(
       101,
       ...example('wrapper-no-creative_wrapper-error', emptyNoCreative),
     ),
-    'wrapper-empty.xml': rejected(303, ...example('wrapper-empty_wrapper-error', 'empty-no-ad')),
+    'wrapper-empty.xml': expectRejection(
+      303,
+      ...example('wrapper-empty_wrapper-error', 'empty-no-ad'),
+    ),
     'wrapper-legacy.xml': {
       ...dailymotionLinear,
       trackers: append(
@@ -326,7 +333,7 @@ export const dailymotionSamples = new Map<string, Expected>(
       ),
     },
     'wrapper-multiple-ads.xml': sample({ impression: [impression('http')] }),
-    'wrapper-unavailable-url.xml': rejected(
+    'wrapper-unavailable-url.xml': expectRejection(
       301,
       ...example('wrapper-invalid-xmlfile_wrapper-error'),
     ),

@@ -42,7 +42,7 @@ function testSamples(root: string): void {
   beforeAll(async () => {
     server = createServer((request, response) => {
       const requestedUrl = new URL(request.url ?? '/', base).searchParams.get('url') ?? '';
-      const file = fileOf(requestedUrl);
+      const file = findFile(requestedUrl);
       if (file === undefined) {
         response.writeHead(404).end();
         return;
@@ -60,13 +60,15 @@ function testSamples(root: string): void {
   });
 
   // The folder may contain only one of the suites, but must contain all of its files.
-  const present = suites.filter(({ samples }) => samples.some(({ file }) => file !== undefined));
+  const presentSuites = suites.filter(({ samples }) =>
+    samples.some(({ file }) => file !== undefined),
+  );
 
   test('are present', () => {
-    expect(present, `${root} has none of them`).not.toEqual([]);
+    expect(presentSuites, `${root} has none of them`).not.toEqual([]);
   });
 
-  for (const { name, samples } of present) {
+  for (const { name, samples } of presentSuites) {
     test.each(samples)(`${name}: $path`, async ({ file, expected }) => {
       expect(file, 'is missing').toBeDefined();
       expect(summarize(await resolveSample(file ?? ''))).toEqual(expected);
@@ -118,12 +120,14 @@ function summarize({ ad, noAd, errors }: VastResult): Expected {
  * Returns the file for a URL: the file with the URL's path; the file whose path is a suffix of it, as in
  * `…/master/VAST 3.0 Samples/Wrapper_Tag-test.xml`; or the only file with the same name.
  */
-function fileOf(url: string): string | undefined {
+function findFile(url: string): string | undefined {
   const path = decodeURIComponent(new URL(url).pathname).slice(1);
   if (files.includes(path)) return path;
-  const bySuffix = files.filter((file) => path.endsWith(`/${file.split('/').slice(-2).join('/')}`));
-  const byName = files.filter((file) => posix.basename(file) === posix.basename(path));
-  return bySuffix[0] ?? (byName.length === 1 ? byName[0] : undefined);
+  const suffixMatches = files.filter((file) =>
+    path.endsWith(`/${file.split('/').slice(-2).join('/')}`),
+  );
+  const nameMatches = files.filter((file) => posix.basename(file) === posix.basename(path));
+  return suffixMatches[0] ?? (nameMatches.length === 1 ? nameMatches[0] : undefined);
 }
 
 function findSuffix(path: string): string | undefined {

@@ -7,13 +7,13 @@ import {
   rules,
   tags,
   tracking,
-  urlOf,
+  createUrl,
   vast,
   wrapper,
 } from './fixtures.ts';
 
 const error = (name: string) => tags('Error', `https://e.example/${name}?c=[ERRORCODE]`);
-const reported = (name: string) => `https://e.example/${name}?c=[ERRORCODE]`;
+const createErrorUrl = (name: string) => `https://e.example/${name}?c=[ERRORCODE]`;
 const unplayable = (name: string, ad = '') =>
   inline({ ad, body: error(name), media: mp4('apiFramework="VPAID"') });
 
@@ -29,26 +29,26 @@ describe('a chain of wrappers', () => {
       clicks: tags('ClickTracking', `https://t.example/${name}/click`),
     });
     const { result, requested } = await resolve({
-      start: vast(wrapper(urlOf('b'), level('outer'))),
-      b: vast(wrapper(urlOf('c'), level('inner'))),
+      start: vast(wrapper(createUrl('b'), level('outer'))),
+      b: vast(wrapper(createUrl('c'), level('inner'))),
       c: vast(inline(level('ad'))),
     });
-    const of = (event: string) =>
+    const createTrackerUrls = (event: string) =>
       ['outer', 'inner', 'ad'].map((name) => `https://t.example/${name}/${event}`);
     expect(result.ad?.trackers).toEqual({
-      impression: of('impression'),
-      viewable: of('viewable'),
-      start: of('start'),
-      click: of('click'),
+      impression: createTrackerUrls('impression'),
+      viewable: createTrackerUrls('viewable'),
+      start: createTrackerUrls('start'),
+      click: createTrackerUrls('click'),
     });
-    expect(result.ad?.progress.map(({ url }) => url)).toEqual(of('5'));
+    expect(result.ad?.progress.map(({ url }) => url)).toEqual(createTrackerUrls('5'));
     expect(result.errors).toEqual([]);
-    expect(requested).toEqual(['start', 'b', 'c'].map(urlOf));
+    expect(requested).toEqual(['start', 'b', 'c'].map(createUrl));
   });
 
   test('collects the trackers of all linear creatives in a wrapper', async () => {
     const second = `<Creative><Linear><TrackingEvents>${tracking('start', 'https://t.example/2')}</TrackingEvents></Linear></Creative>`;
-    const first = wrapper(urlOf('b'), { tracking: tracking('start', 'https://t.example/1') });
+    const first = wrapper(createUrl('b'), { tracking: tracking('start', 'https://t.example/1') });
     const { result } = await resolve({
       start: vast(first.replace('</Creatives>', `${second}</Creatives>`)),
       b: vast(inline()),
@@ -65,8 +65,8 @@ describe('a chain of wrappers', () => {
     const clicks = (name?: string) =>
       name === undefined ? {} : { clicks: tags('ClickThrough', `https://${name}.example/`) };
     const { result } = await resolve({
-      start: vast(wrapper(urlOf('b'), clicks(outer))),
-      b: vast(wrapper(urlOf('c'), clicks(inner))),
+      start: vast(wrapper(createUrl('b'), clicks(outer))),
+      b: vast(wrapper(createUrl('c'), clicks(inner))),
       c: vast(inline(clicks(ad))),
     });
     expect(result.ad?.clickThrough).toBe(`https://${expected}.example/`);
@@ -77,7 +77,7 @@ describe('a chain of wrappers', () => {
       `<Icon program="${program}"><StaticResource><![CDATA[https://cdn.example/${file}]]></StaticResource></Icon>`;
     const { result } = await resolve({
       start: vast(
-        wrapper(urlOf('b'), { icons: icon('AdChoices', 'outer') + icon('Brand', 'brand') }),
+        wrapper(createUrl('b'), { icons: icon('AdChoices', 'outer') + icon('Brand', 'brand') }),
       ),
       b: vast(inline({ icons: icon('AdChoices', 'ad') })),
     });
@@ -89,7 +89,7 @@ describe('a chain of wrappers', () => {
 
   test('expires with its earliest level', async () => {
     const { result } = await resolve({
-      start: vast(wrapper(urlOf('b'), { body: '<Expires>60</Expires>' })),
+      start: vast(wrapper(createUrl('b'), { body: '<Expires>60</Expires>' })),
       b: vast(inline({ body: '<Expires>600</Expires>' })),
     });
     expect(result.ad?.expiresAtMs).toBe(nowMs + 60_000);
@@ -97,45 +97,49 @@ describe('a chain of wrappers', () => {
 
   test('is rejected with 200 when a wrapper allows skipping too early', async () => {
     const { result } = await resolve({
-      start: vast(wrapper(urlOf('b'), { linear: 'skipoffset="00:00:01"', body: error('w') })),
+      start: vast(wrapper(createUrl('b'), { linear: 'skipoffset="00:00:01"', body: error('w') })),
       b: vast(inline()),
     });
     expect(result.noAd).toMatchObject({ code: 200 });
-    expect(result.errors).toEqual([{ code: 200, urls: [reported('w')] }]);
+    expect(result.errors).toEqual([{ code: 200, urls: [createErrorUrl('w')] }]);
   });
 
-  const chainOf = (wrappers: number) => {
+  const createChain = (wrappers: number) => {
     const names = Array.from({ length: wrappers }, (_, index) => `w${index}`);
     const links = names.map((name, index) => [
       index === 0 ? 'start' : name,
       vast(
-        wrapper(urlOf(index + 1 < wrappers ? `w${index + 1}` : 'ad'), { body: error(`w${index}`) }),
+        wrapper(createUrl(index + 1 < wrappers ? `w${index + 1}` : 'ad'), {
+          body: error(`w${index}`),
+        }),
       ),
     ]);
     return { ...Object.fromEntries(links), ad: vast(inline()) } as Record<string, string>;
   };
 
   test('may have five wrappers', async () => {
-    const { result } = await resolve(chainOf(5));
+    const { result } = await resolve(createChain(5));
     expect(result.ad).toBeDefined();
   });
 
   test('is rejected with 302 beyond five, which is reported to every wrapper', async () => {
-    const { result, requested } = await resolve(chainOf(6));
+    const { result, requested } = await resolve(createChain(6));
     expect(result.noAd).toMatchObject({ code: 302 });
     expect(result.errors).toEqual([
-      { code: 302, urls: [0, 1, 2, 3, 4, 5].map((at) => reported(`w${at}`)) },
+      { code: 302, urls: [0, 1, 2, 3, 4, 5].map((at) => createErrorUrl(`w${at}`)) },
     ]);
     expect(requested).toHaveLength(6);
   });
 
   test('is rejected with 302 when a tag wraps itself, without requesting it again', async () => {
     const { result, requested } = await resolve({
-      start: vast(wrapper(urlOf('b'), { body: error('start') })),
-      b: vast(wrapper(urlOf('b'), { body: error('b') })),
+      start: vast(wrapper(createUrl('b'), { body: error('start') })),
+      b: vast(wrapper(createUrl('b'), { body: error('b') })),
     });
     expect(result.noAd).toMatchObject({ code: 302 });
-    expect(result.errors).toEqual([{ code: 302, urls: [reported('start'), reported('b')] }]);
+    expect(result.errors).toEqual([
+      { code: 302, urls: [createErrorUrl('start'), createErrorUrl('b')] },
+    ]);
     expect(requested).toHaveLength(2);
   });
 
@@ -150,17 +154,17 @@ describe('a chain of wrappers', () => {
       start: vast(wrapper(tagUrl, { body: error('w') })),
     });
     expect(result.noAd).toMatchObject({ code: 300 });
-    expect(result.errors).toEqual([{ code: 300, urls: [reported('w')] }]);
+    expect(result.errors).toEqual([{ code: 300, urls: [createErrorUrl('w')] }]);
     expect(requested).toHaveLength(1);
   });
 
   test('is rejected with 300 when expanded macros make a tag too long', async () => {
-    const tagUrl = `${urlOf('b')}?${'[DEVICEUA]'.repeat(200)}`;
+    const tagUrl = `${createUrl('b')}?${'[DEVICEUA]'.repeat(200)}`;
     const documents = { start: vast(wrapper(tagUrl, { body: error('w') })) };
     const { result, requested } = await resolve(documents, {
       macros: { DEVICEUA: 'x'.repeat(200) },
     });
-    expect(result.errors).toEqual([{ code: 300, urls: [reported('w')] }]);
+    expect(result.errors).toEqual([{ code: 300, urls: [createErrorUrl('w')] }]);
     expect(requested).toHaveLength(1);
   });
 
@@ -170,7 +174,7 @@ describe('a chain of wrappers', () => {
       { rules: { ...rules, httpTags: true } },
     );
     expect(result.ad).toBeDefined();
-    expect(requested[1]).toBe(urlOf('ad'));
+    expect(requested[1]).toBe(createUrl('ad'));
   });
 
   test('cannot have a relative tag in markup, which has no base URL', async () => {
@@ -179,11 +183,11 @@ describe('a chain of wrappers', () => {
       { rules: { ...rules, httpTags: true } },
       { markup: vast(wrapper('ad', { body: error('w') })) },
     );
-    expect(result.errors).toEqual([{ code: 300, urls: [reported('w')] }]);
+    expect(result.errors).toEqual([{ code: 300, urls: [createErrorUrl('w')] }]);
   });
 
   test('reads the tag of wrappers older than VAST 2', async () => {
-    const tag = `<VASTAdTagURL><URL>${urlOf('ad')}</URL></VASTAdTagURL>`;
+    const tag = `<VASTAdTagURL><URL>${createUrl('ad')}</URL></VASTAdTagURL>`;
     const { result } = await resolve({
       start: vast(`<Ad><Wrapper>${tag}</Wrapper></Ad>`),
       ad: vast(inline()),
@@ -193,11 +197,13 @@ describe('a chain of wrappers', () => {
 
   test('is rejected with 301 when a document cannot be fetched', async () => {
     const { result } = await resolve({
-      start: vast(wrapper(urlOf('b'), { body: error('outer') })),
-      b: vast(wrapper(urlOf('missing'), { body: error('inner') })),
+      start: vast(wrapper(createUrl('b'), { body: error('outer') })),
+      b: vast(wrapper(createUrl('missing'), { body: error('inner') })),
     });
     expect(result.noAd).toMatchObject({ code: 301 });
-    expect(result.errors).toEqual([{ code: 301, urls: [reported('outer'), reported('inner')] }]);
+    expect(result.errors).toEqual([
+      { code: 301, urls: [createErrorUrl('outer'), createErrorUrl('inner')] },
+    ]);
   });
 
   test('treats a fetch that throws like a failed one', async () => {
@@ -210,43 +216,51 @@ describe('a chain of wrappers', () => {
 
   test('is rejected with 303 when it ends in an empty document, whose error URLs are requested too', async () => {
     const { result } = await resolve({
-      start: vast(wrapper(urlOf('b'), { body: error('w') })),
+      start: vast(wrapper(createUrl('b'), { body: error('w') })),
       b: vast(error('empty')),
     });
     expect(result.noAd).toMatchObject({ code: 303 });
-    expect(result.errors).toEqual([{ code: 303, urls: [reported('w'), reported('empty')] }]);
+    expect(result.errors).toEqual([
+      { code: 303, urls: [createErrorUrl('w'), createErrorUrl('empty')] },
+    ]);
   });
 
   test('treats an empty body like an empty document', async () => {
     const { result } = await resolve({
-      start: vast(wrapper(urlOf('b'), { body: error('w') })),
+      start: vast(wrapper(createUrl('b'), { body: error('w') })),
       b: ' \n',
     });
-    expect(result.errors).toEqual([{ code: 303, urls: [reported('w')] }]);
+    expect(result.errors).toEqual([{ code: 303, urls: [createErrorUrl('w')] }]);
   });
 
   test('reports an unplayable ad to every level', async () => {
     const { result } = await resolve({
-      start: vast(wrapper(urlOf('b'), { body: error('w') })),
+      start: vast(wrapper(createUrl('b'), { body: error('w') })),
       b: vast(unplayable('ad')),
     });
     expect(result.noAd).toMatchObject({ code: 403 });
-    expect(result.errors).toEqual([{ code: 403, urls: [reported('w'), reported('ad')] }]);
+    expect(result.errors).toEqual([
+      { code: 403, urls: [createErrorUrl('w'), createErrorUrl('ad')] },
+    ]);
   });
 
   test('shows the video of an interactive ad, and reports 409 for the unsupported part', async () => {
     const simid =
       '<InteractiveCreativeFile type="text/html" apiFramework="SIMID"><![CDATA[https://cdn.example/i.html]]></InteractiveCreativeFile>';
     const { result } = await resolve({
-      start: vast(wrapper(urlOf('b'), { body: error('w') })),
+      start: vast(wrapper(createUrl('b'), { body: error('w') })),
       b: vast(inline({ body: error('ad'), media: mp4() + simid })),
     });
     expect(result.ad?.media.url).toBe('https://cdn.example/ad.mp4');
-    expect(result.errors).toEqual([{ code: 409, urls: [reported('w'), reported('ad')] }]);
+    expect(result.errors).toEqual([
+      { code: 409, urls: [createErrorUrl('w'), createErrorUrl('ad')] },
+    ]);
   });
 
   const categories = (blocked: string, category: string) => ({
-    start: vast(wrapper(urlOf('b?blocked=[BLOCKEDADCATEGORIES]'), { body: error('w') + blocked })),
+    start: vast(
+      wrapper(createUrl('b?blocked=[BLOCKEDADCATEGORIES]'), { body: error('w') + blocked }),
+    ),
     'b?blocked=IAB7': vast(inline({ body: error('ad') + category })),
     'b?blocked=IAB7,IAB8-5': vast(inline({ body: error('ad') + category })),
   });
@@ -262,7 +276,9 @@ describe('a chain of wrappers', () => {
       ),
     );
     expect(result.noAd).toMatchObject({ code: 205 });
-    expect(result.errors).toEqual([{ code: 205, urls: [reported('w'), reported('ad')] }]);
+    expect(result.errors).toEqual([
+      { code: 205, urls: [createErrorUrl('w'), createErrorUrl('ad')] },
+    ]);
   });
 
   test.each([
@@ -284,46 +300,54 @@ describe('a chain of wrappers', () => {
 });
 
 describe('a document with several ads', () => {
-  const named = (name: string, ad = '') =>
+  const createNamedAd = (name: string, ad = '') =>
     inline({
       ad: `id="${name}" ${ad}`,
       body: tags('Impression', `https://t.example/${name}`) + error(name),
     });
-  const shown = async (documents: Record<string, string>) => {
+  const resolveShownAd = async (documents: Record<string, string>) => {
     const { result } = await resolve(documents);
     return { shown: result.ad?.trackers.impression, errors: result.errors };
   };
 
   test('shows the first playable ad, and reports errors for the ads before it', async () => {
-    expect(await shown({ start: vast(unplayable('a'), named('b'), named('c')) })).toEqual({
+    expect(
+      await resolveShownAd({
+        start: vast(unplayable('a'), createNamedAd('b'), createNamedAd('c')),
+      }),
+    ).toEqual({
       shown: ['https://t.example/b'],
-      errors: [{ code: 403, urls: [reported('a')] }],
+      errors: [{ code: 403, urls: [createErrorUrl('a')] }],
     });
   });
 
   test('prefers a standalone ad to a pod', async () => {
-    const start = vast(named('a', 'sequence="1"'), named('b', 'sequence="2"'), named('c'));
-    expect(await shown({ start })).toEqual({ shown: ['https://t.example/c'], errors: [] });
+    const start = vast(
+      createNamedAd('a', 'sequence="1"'),
+      createNamedAd('b', 'sequence="2"'),
+      createNamedAd('c'),
+    );
+    expect(await resolveShownAd({ start })).toEqual({ shown: ['https://t.example/c'], errors: [] });
   });
 
   test('shows the first ad of a pod, and reports the others with 206', async () => {
     const start = vast(
-      named('b', 'sequence="2"'),
+      createNamedAd('b', 'sequence="2"'),
       unplayable('a', 'sequence="1"'),
-      named('c', 'sequence="3"'),
+      createNamedAd('c', 'sequence="3"'),
     );
-    expect(await shown({ start })).toEqual({
+    expect(await resolveShownAd({ start })).toEqual({
       shown: ['https://t.example/b'],
       errors: [
-        { code: 403, urls: [reported('a')] },
-        { code: 206, urls: [reported('c')] },
+        { code: 403, urls: [createErrorUrl('a')] },
+        { code: 206, urls: [createErrorUrl('c')] },
       ],
     });
   });
 
   test('treats a pod of one as a standalone ad', async () => {
-    const start = vast(named('a', 'sequence="1"'), named('b'));
-    expect(await shown({ start })).toEqual({ shown: ['https://t.example/a'], errors: [] });
+    const start = vast(createNamedAd('a', 'sequence="1"'), createNamedAd('b'));
+    expect(await resolveShownAd({ start })).toEqual({ shown: ['https://t.example/a'], errors: [] });
   });
 
   test.each([
@@ -331,41 +355,41 @@ describe('a document with several ads', () => {
     ['first', 'allowMultipleAds="0"', 'a'],
     ['second', 'allowMultipleAds="1"', 'b'],
     ['second', 'allowMultipleAds="TRUE"', 'b'],
-  ])('offers its %s ad to a wrapper with %j', async (_which, attributes, last) => {
+  ])('offers its %s ad to a wrapper with %j', async (_which, attributes, lastAd) => {
     const { result } = await resolve({
-      start: vast(wrapper(urlOf('b'), { wrapper: attributes })),
+      start: vast(wrapper(createUrl('b'), { wrapper: attributes })),
       b: vast(unplayable('a'), unplayable('b')),
     });
-    expect(result.errors.at(-1)?.urls).toEqual([reported(last)]);
+    expect(result.errors.at(-1)?.urls).toEqual([createErrorUrl(lastAd)]);
   });
 
   test('has no ad if it is a pod and the wrapper allows no pods', async () => {
     const { result } = await resolve({
-      start: vast(wrapper(urlOf('b'))),
-      b: vast(named('a', 'sequence="1"'), named('b', 'sequence="2"')),
+      start: vast(wrapper(createUrl('b'))),
+      b: vast(createNamedAd('a', 'sequence="1"'), createNamedAd('b', 'sequence="2"')),
     });
     expect(result.noAd).toMatchObject({ code: 303 });
   });
 
   test('offers no further wrapper if followAdditionalWrappers is false', async () => {
     const { result, requested } = await resolve({
-      start: vast(wrapper(urlOf('b'), { wrapper: 'followAdditionalWrappers="false"' })),
-      b: vast(wrapper(urlOf('c')), named('a')),
-      c: vast(named('c')),
+      start: vast(wrapper(createUrl('b'), { wrapper: 'followAdditionalWrappers="false"' })),
+      b: vast(wrapper(createUrl('c')), createNamedAd('a')),
+      c: vast(createNamedAd('c')),
     });
     expect(result.ad?.trackers.impression).toEqual(['https://t.example/a']);
-    expect(requested).toEqual([urlOf('start'), urlOf('b')]);
+    expect(requested).toEqual([createUrl('start'), createUrl('b')]);
   });
 
   test('has no ad if followAdditionalWrappers is false and it has only wrappers', async () => {
     const { result } = await resolve({
       start: vast(
-        wrapper(urlOf('b'), { wrapper: 'followAdditionalWrappers="0"', body: error('w') }),
+        wrapper(createUrl('b'), { wrapper: 'followAdditionalWrappers="0"', body: error('w') }),
       ),
-      b: vast(wrapper(urlOf('c'))),
-      c: vast(named('c')),
+      b: vast(wrapper(createUrl('c'))),
+      c: vast(createNamedAd('c')),
     });
-    expect(result.errors).toEqual([{ code: 303, urls: [reported('w')] }]);
+    expect(result.errors).toEqual([{ code: 303, urls: [createErrorUrl('w')] }]);
   });
 
   test.each([
@@ -376,7 +400,7 @@ describe('a document with several ads', () => {
     'has a next ad that %s after an empty wrapper with %j',
     async (_what, attributes, expected) => {
       const { result } = await resolve({
-        start: vast(wrapper(urlOf('b'), { wrapper: attributes }), named('next')),
+        start: vast(wrapper(createUrl('b'), { wrapper: attributes }), createNamedAd('next')),
         b: vast(),
       });
       expect(result.ad?.trackers.impression?.[0]).toBe(expected);
@@ -386,8 +410,8 @@ describe('a document with several ads', () => {
   test('continues within its pod after an empty wrapper without fallback', async () => {
     const { result } = await resolve({
       start: vast(
-        wrapper(urlOf('b'), { ad: 'sequence="1"', wrapper: 'fallbackOnNoAd="false"' }),
-        named('next', 'sequence="2"'),
+        wrapper(createUrl('b'), { ad: 'sequence="1"', wrapper: 'fallbackOnNoAd="false"' }),
+        createNamedAd('next', 'sequence="2"'),
       ),
       b: vast(),
     });
@@ -395,15 +419,15 @@ describe('a document with several ads', () => {
   });
 
   test('causes at most ten requests', async () => {
-    const many = Array.from({ length: 15 }, (_, index) => wrapper(urlOf(`empty${index}`)));
-    const { result, requested } = await resolve({ start: vast(...many) });
+    const manyAds = Array.from({ length: 15 }, (_, index) => wrapper(createUrl(`empty${index}`)));
+    const { result, requested } = await resolve({ start: vast(...manyAds) });
     expect(requested).toHaveLength(10);
     expect(result.noAd).toMatchObject({ code: 302 });
   });
 
   test('causes at most ten attempts to read an ad', async () => {
-    const many = Array.from({ length: 100 }, (_, index) => unplayable(`a${index}`));
-    const { result } = await resolve({ start: vast(...many) });
+    const manyAds = Array.from({ length: 100 }, (_, index) => unplayable(`a${index}`));
+    const { result } = await resolve({ start: vast(...manyAds) });
     expect(result.errors).toHaveLength(10);
   });
 });
@@ -412,16 +436,16 @@ describe('the trace', () => {
   test('shows every request, wrapper, ad and error', async () => {
     const { result } = await resolve({
       start: vast(
-        wrapper(urlOf('b'), { ad: 'id="w"', body: tags('Impression', 'http://t.example/i') }),
+        wrapper(createUrl('b'), { ad: 'id="w"', body: tags('Impression', 'http://t.example/i') }),
       ),
       b: vast(unplayable('a', 'id="a"'), inline({ ad: 'id="b"' })).replace('4.2', '3.0'),
     });
     expect(result.trace).toEqual([
-      { step: 'request', depth: 0, url: urlOf('start'), ms: 0 },
+      { step: 'request', depth: 0, url: createUrl('start'), ms: 0 },
       { step: 'document', depth: 0, version: '4.2', ads: 1, repairs: 0 },
-      { step: 'wrapper', depth: 0, adId: 'w', adSystem: 'wrapping server', tagUrl: urlOf('b') },
+      { step: 'wrapper', depth: 0, adId: 'w', adSystem: 'wrapping server', tagUrl: createUrl('b') },
       { step: 'dropped', depth: 0, what: 'tracker "http://t.example/i" is not https' },
-      { step: 'request', depth: 1, url: urlOf('b'), ms: 0 },
+      { step: 'request', depth: 1, url: createUrl('b'), ms: 0 },
       { step: 'document', depth: 1, version: '3.0', ads: 2, repairs: 0 },
       { step: 'error', depth: 1, adId: 'a', code: 403, reason: expect.stringContaining('VPAID') },
     ]);
