@@ -14,10 +14,10 @@ if (process.argv.includes('--check')) {
   const builtReports = reportsIn(builtReportsDir);
   const committedReports = reportsIn(committedReportsDir);
   const names = new Set([...Object.keys(builtReports), ...Object.keys(committedReports)]);
-  const changed = [...names].filter((name) => builtReports[name] !== committedReports[name]);
-  if (changed.length > 0) {
+  const changedReports = [...names].filter((name) => builtReports[name] !== committedReports[name]);
+  if (changedReports.length > 0) {
     console.error(
-      `The public API differs from test/types/api: ${changed.join(', ')}. If this is intended, run ` +
+      `The public API differs from test/types/api: ${changedReports.join(', ')}. If this is intended, run ` +
         '`npm run build && npm run api-report`, commit the files, and add a changeset.',
     );
     process.exitCode = 1;

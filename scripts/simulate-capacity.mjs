@@ -25,10 +25,10 @@ ${Object.entries(assumptions)
   .map(([name, value]) => `  --${name} (${value})`)
   .join('\n')}`);
 } else {
-  const changed = Object.entries(values).filter(([name]) => name in assumptions);
+  const changedOptions = Object.entries(values).filter(([name]) => name in assumptions);
   const assumed = {
     ...assumptions,
-    ...Object.fromEntries(changed.map(([name, value]) => [name, Number(value)])),
+    ...Object.fromEntries(changedOptions.map(([name, value]) => [name, Number(value)])),
   };
   const tables = calculate(assumed);
   if (values.write === true) writeGuide(tables);

@@ -47,14 +47,14 @@ function print({ startedAt, ms, files: all }) {
   printTable([
     header,
     ...shown.map(({ totalMs, cpuMs, importMs, hooksMs, testsMs, file, project, slowest }) => [
-      number(totalMs),
-      number(cpuMs),
-      number(cpuMs === undefined ? undefined : Math.max(0, totalMs - cpuMs)),
-      number(importMs),
-      number(hooksMs),
-      number(testsMs),
+      formatSeconds(totalMs),
+      formatSeconds(cpuMs),
+      formatSeconds(cpuMs === undefined ? undefined : Math.max(0, totalMs - cpuMs)),
+      formatSeconds(importMs),
+      formatSeconds(hooksMs),
+      formatSeconds(testsMs),
       `${project}: ${file}`,
-      slowest === undefined ? '' : `${number(slowest.ms)} ${slowest.name}`,
+      slowest === undefined ? '' : `${formatSeconds(slowest.ms)} ${slowest.name}`,
     ]),
   ]);
   const sum = files.reduce((total, { totalMs }) => total + totalMs, 0);
@@ -64,7 +64,7 @@ function print({ startedAt, ms, files: all }) {
 }
 
 /** @param {number | undefined} ms */
-function number(ms) {
+function formatSeconds(ms) {
   return ms === undefined ? '-' : (ms / 1000).toFixed(1);
 }
 

@@ -57,11 +57,11 @@ export function simulate(cell, random) {
   }
   const overrunMs = Math.max(...busyUntil) - endMs;
   waits.sort((a, b) => a - b);
-  const at = (/** @type {number} */ share) => waits[Math.floor(waits.length * share)] ?? 0;
+  const percentile = (/** @type {number} */ share) => waits[Math.floor(waits.length * share)] ?? 0;
   // If work remains long after the last request, the queue grows.
   return {
-    p50: at(0.5),
-    p99: at(0.99),
+    p50: percentile(0.5),
+    p99: percentile(0.99),
     batch: waits.length / batches,
     keepsUp: overrunMs < endMs / 20,
   };

@@ -19,18 +19,18 @@ export function startEverything(dataDirectory, onChild, onExit) {
   const devFile = join(dataDirectory, 'dev.json');
   /** @type {(() => Promise<void>)[]} */
   const stops = [];
-  let stopped = false;
+  let isStopped = false;
 
   /** @type {(name: string, command: string[], env: Record<string, string>) => Promise<Record<string, any>>} */
   const startChild = (name, command, env) => {
-    if (stopped) return new Promise(() => {});
+    if (isStopped) return new Promise(() => {});
     const logFile = join(dataDirectory, 'logs', `${name.replaceAll(' ', '-')}.log`);
     const child = startProcess(name, command, env, logFile);
     onChild(child.pid);
     stops.push(child.stop);
     // If it exits before it is ready, `ready` rejects.
     void child.ready
-      .then(() => child.exited.then((reason) => stopped || onExit(reason)))
+      .then(() => child.exited.then((reason) => isStopped || onExit(reason)))
       .catch(() => {});
     return child.ready;
   };
@@ -60,7 +60,7 @@ export function startEverything(dataDirectory, onChild, onExit) {
     });
     const urls = { serviceUrl, panelUrl, demoUrl: gameServerUrl, gameServerUrl };
     await Promise.all(Object.values(urls).map(checkResponse));
-    if (stopped) return;
+    if (isStopped) return;
     // Written atomically and readable only by its owner, because it contains the secret keys.
     const text = JSON.stringify({ ...urls, keys }, null, 2);
     writeFileSync(`${devFile}.new`, text, { mode: 0o600 });
@@ -72,7 +72,7 @@ export function startEverything(dataDirectory, onChild, onExit) {
   return {
     ready: start(),
     async stop() {
-      stopped = true;
+      isStopped = true;
       rmSync(devFile, { force: true });
       await Promise.all(stops.map((stop) => stop()));
     },

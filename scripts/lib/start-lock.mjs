@@ -48,12 +48,12 @@ const identify = (pid) => ({ pid, start: processStart(pid) });
 const isAlive = ({ pid, start }) => start !== undefined && processStart(pid) === start;
 
 /**
- * @param {string} from
- * @param {string} to
+ * @param {string} existingPath
+ * @param {string} newPath
  */
-function tryLink(from, to) {
+function tryLink(existingPath, newPath) {
   try {
-    linkSync(from, to);
+    linkSync(existingPath, newPath);
     return true;
   } catch (error) {
     if (error instanceof Error && 'code' in error && error.code === 'EEXIST') return false;
@@ -75,15 +75,15 @@ function removeAbandoned(file) {
   for (const child of owner?.children ?? []) {
     if (isAlive(child)) process.kill(child.pid, 'SIGKILL');
   }
-  const aside = `${file}.abandoned.${process.pid}`;
+  const movedLock = `${file}.abandoned.${process.pid}`;
   try {
-    renameSync(file, aside);
+    renameSync(file, movedLock);
   } catch {
     return; // another start has removed the lock; the next attempt finds the current holder
   }
   // If another start has acquired the lock since it was read, puts its lock back.
-  if (readText(aside) !== text) tryLink(aside, file);
-  rmSync(aside, { force: true });
+  if (readText(movedLock) !== text) tryLink(movedLock, file);
+  rmSync(movedLock, { force: true });
 }
 
 /** @param {string} file */

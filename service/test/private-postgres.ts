@@ -76,14 +76,14 @@ export async function startPrivatePostgres({
     // An interrupted test run must not leave a server running.
     const end = () => server.kill('SIGINT');
     process.once('exit', end);
-    const ended = new Promise<void>((resolve) =>
+    const exit = new Promise<void>((resolve) =>
       server.once('exit', () => {
         process.off('exit', end);
         resolve();
       }),
     );
     await waitUntilReady(server.stderr);
-    return { server, ended };
+    return { server, ended: exit };
   };
   let running = await launch();
   return {

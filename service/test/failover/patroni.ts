@@ -205,18 +205,18 @@ export async function startPatroni(): Promise<PatroniCluster> {
     },
     async stopEtcd() {
       const child = running.get('etcd');
-      const ended = new Promise((resolve) => child?.once('exit', resolve));
+      const exit = new Promise((resolve) => child?.once('exit', resolve));
       child?.kill('SIGKILL');
-      await ended;
+      await exit;
     },
     startEtcd,
     async stop() {
       process.off('exit', end);
-      const ended = [...running.values()]
+      const exits = [...running.values()]
         .filter((child) => child.exitCode === null && child.signalCode === null)
         .map((child) => new Promise((resolve) => child.once('exit', resolve)));
       end();
-      await Promise.all(ended);
+      await Promise.all(exits);
       rmSync(folder, { recursive: true, force: true, maxRetries: 5 });
     },
   };

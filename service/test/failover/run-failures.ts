@@ -44,14 +44,14 @@ export async function runFailures({
   onFailure,
 }: Options): Promise<FailoverReport> {
   const disposers: (() => Promise<unknown>)[] = [];
-  const own = <T>(resource: T, dispose: (resource: T) => Promise<unknown>): T => {
+  const trackResource = <T>(resource: T, dispose: (resource: T) => Promise<unknown>): T => {
     disposers.unshift(() => dispose(resource));
     return resource;
   };
   try {
-    const patroni = own(await startPatroni(), (each) => each.stop());
+    const patroni = trackResource(await startPatroni(), (each) => each.stop());
     await patroni.waitUntilHealthy();
-    const cluster = own(
+    const cluster = trackResource(
       await startCluster({
         databaseUrl: [patroni.proxyUrl, patroni.hostsUrl],
         processes: 2,
@@ -60,18 +60,18 @@ export async function runFailures({
       }),
       (each) => each.stop(),
     );
-    const receiver = own(await startReceiver(), (each) => each.close());
+    const receiver = trackResource(await startReceiver(), (each) => each.close());
     const client = createClient({ url: cluster.urls[0] ?? '', keys: cluster.keys });
     await client.call('POST', '/v1/webhooks', client.secret, {
       url: receiver.url,
       events: ['decision.rewarded'],
     });
-    const players = own(
+    const players = trackResource(
       startPlayers({ urls: cluster.urls, key: client.publishable, count, retryForMs }),
       (each) => each.stop(),
     );
     const [proxy, hosts] = cluster.urls.map((url) =>
-      own(startCanary(url, client.publishable), (each) => each.stop()),
+      trackResource(startCanary(url, client.publishable), (each) => each.stop()),
     );
     if (!proxy || !hosts) throw new Error('Expected two processes.');
     await players.progress(recoveryRewards);

@@ -42,30 +42,32 @@ export async function runFaults({
   onFault,
 }: Options): Promise<FaultReport | undefined> {
   const disposers: (() => Promise<unknown>)[] = [];
-  const own = <T>(resource: T, dispose: (resource: T) => Promise<unknown>): T => {
+  const trackResource = <T>(resource: T, dispose: (resource: T) => Promise<unknown>): T => {
     disposers.unshift(() => dispose(resource));
     return resource;
   };
-  const disk = own(mountSmallDisk(), async (folder) => unmount(folder));
+  const disk = trackResource(mountSmallDisk(), async (folder) => unmount(folder));
   try {
     const postgres = await startPrivatePostgres({
       ...(disk === undefined ? {} : { folder: disk }),
       settings: ['max_wal_size=64MB', 'min_wal_size=32MB'],
     });
     if (!postgres) return undefined;
-    own(postgres, (server) => server.stop());
-    const proxy = own(await startTcpProxy(Number(new URL(postgres.url).port)), (each) =>
+    trackResource(postgres, (server) => server.stop());
+    const proxy = trackResource(await startTcpProxy(Number(new URL(postgres.url).port)), (each) =>
       each.close(),
     );
     const databaseUrl = postgres.url.replace(/:\d+\//, `:${proxy.port}/`);
-    const cluster = own(await startCluster({ databaseUrl, processes: 2 }), (each) => each.stop());
-    const receiver = own(await startReceiver(), (each) => each.close());
+    const cluster = trackResource(await startCluster({ databaseUrl, processes: 2 }), (each) =>
+      each.stop(),
+    );
+    const receiver = trackResource(await startReceiver(), (each) => each.close());
     const client = createClient({ url: cluster.urls[0] ?? '', keys: cluster.keys });
     await client.call('POST', '/v1/webhooks', client.secret, {
       url: receiver.url,
       events: ['decision.rewarded'],
     });
-    const players = own(
+    const players = trackResource(
       startPlayers({ urls: cluster.urls, key: client.publishable, count }),
       (each) => each.stop(),
     );

@@ -39,11 +39,11 @@ export async function fuzz(
   const random = mulberry32(options.seed);
   const findings: Finding[] = [];
   const statuses = new Map<number, number>();
-  let sent = 0;
+  let sentRequests = 0;
   const worker = async (): Promise<void> => {
-    while (sent < options.requests) {
-      sent += 1;
-      if (sent % 1_000 === 0) options.onProgress?.(sent);
+    while (sentRequests < options.requests) {
+      sentRequests += 1;
+      if (sentRequests % 1_000 === 0) options.onProgress?.(sentRequests);
       const operation = operations[Math.floor(random() * operations.length)];
       if (!operation) throw new Error('The OpenAPI document is empty.');
       const request = buildRequest(operation, sampler, ids, running, random);

@@ -32,7 +32,9 @@ export function mutate(value: unknown, random: () => number): unknown {
   if (Array.isArray(value)) {
     if (value.length === 0) return [pick(hostileValues)];
     const index = Math.floor(random() * value.length);
-    return (value as unknown[]).map((item, at) => (at === index ? mutate(item, random) : item));
+    return (value as unknown[]).map((item, position) =>
+      position === index ? mutate(item, random) : item,
+    );
   }
   const names = Object.keys(value);
   const action = random();

@@ -59,8 +59,8 @@ export function createSampler(components: Record<string, Schema>): Sampler {
     if (example === undefined) throw new Error(`No example matches the pattern ${pattern}.`);
     return example;
   };
-  const sample = (given: Schema, random?: () => number): unknown => {
-    const schema = resolve(given);
+  const sample = (input: Schema, random?: () => number): unknown => {
+    const schema = resolve(input);
     const pick = <T>(list: T[]): T => list[Math.floor((random?.() ?? 0) * list.length)] as T;
     if (schema.const !== undefined) return schema.const;
     if (schema.enum) return pick(schema.enum);

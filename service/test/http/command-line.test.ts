@@ -20,8 +20,8 @@ beforeEach(() => {
 afterEach(() => rmSync(folder, { recursive: true, force: true }));
 
 /** Starts a service with the same data folder as the commands. */
-const start = (at: Record<string, string> = env) =>
-  startInProcess(at, { dataDirectory: at['TRUEWARD_DATA_DIR'] ?? '' });
+const start = (serviceEnv: Record<string, string> = env) =>
+  startInProcess(serviceEnv, { dataDirectory: serviceEnv['TRUEWARD_DATA_DIR'] ?? '' });
 
 const commands = [
   'start',
@@ -215,8 +215,8 @@ test('listen forwards each event once, signed with the secret that it printed', 
     { type: 'kill_switch.changed', data: { kill_switch_id: createdSwitch.id, state: 'on' } },
   ]);
   await listening.line(/kill_switch\.changed evt_\w+ → 500 in \d+ ms/);
-  const ended = await listening.interrupt();
-  expect(ended.code).toBe(0);
+  const result = await listening.interrupt();
+  expect(result.code).toBe(0);
   expect(received.length).toBe(2);
   await Promise.all([receiver.close(), service.stop()]);
 });

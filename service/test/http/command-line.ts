@@ -18,7 +18,7 @@ export interface RunningCommand {
   line(pattern: RegExp): Promise<string>;
   /** Interrupts the command, as Ctrl-C does. */
   interrupt(): Promise<CommandResult>;
-  ended: Promise<CommandResult>;
+  result: Promise<CommandResult>;
   /** Closes the pipe that reads the command's standard output. */
   stopReading(): void;
 }
@@ -53,13 +53,13 @@ export function launch(args: string[], env: Record<string, string>): RunningComm
       child.kill('SIGINT');
       return ended;
     },
-    ended,
+    result: ended,
     stopReading: () => void child.stdout.destroy(),
   };
 }
 
 export const run = (args: string[], env: Record<string, string>): Promise<CommandResult> =>
-  launch(args, env).ended;
+  launch(args, env).result;
 
 /** Like {@link run}, but runs the command in this process, because starting a process takes half a second. */
 export async function runInProcess(

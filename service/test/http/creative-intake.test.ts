@@ -355,7 +355,7 @@ test('an offer with text that the database cannot store is rejected', async () =
 test('loopback URLs are fetched in development only', async () => {
   const source = await makeSource();
   const { service } = running;
-  const before = origin.requests.length;
+  const requestsBefore = origin.requests.length;
   submit(source, { url: '/meadow.mp4' }, {}, 'live');
   const reasons = () =>
     service.database.query<{ reason: string }>(
@@ -365,7 +365,7 @@ test('loopback URLs are fetched in development only', async () => {
     );
   await expect.poll(reasons, pollOptions).toHaveLength(1);
   expect((await reasons())[0]?.reason).toMatch(/must be an https URL/);
-  expect(origin.requests.length).toBe(before);
+  expect(origin.requests.length).toBe(requestsBefore);
 });
 
 test('only advertisers on the source’s list, and their subdomains, are approved automatically', async () => {
@@ -495,12 +495,12 @@ async function approvedCreative(path: string, rules: SourceRules = {}): Promise<
 
 test('a creative whose file is the same after a day stays approved', async () => {
   const { id } = await approvedCreative('/same.mp4');
-  const before = await readDueMs(id);
+  const dueBefore = await readDueMs(id);
   advanceMinute();
   clock.advance(dayMs);
   advanceMinute();
   await expect.poll(() => readDueMs(id), pollOptions).toBe(clock.nowMs() + dayMs);
-  expect(before).toBe(clock.nowMs());
+  expect(dueBefore).toBe(clock.nowMs());
   expect(countFetches('/same.mp4')).toBe(2);
   expect((await readCreative(id)).review.status).toBe('approved');
 });
@@ -513,13 +513,13 @@ test('a file that changed at its origin returns the creative to review, even for
   advanceMinute();
   const readReviewStatus = async () => (await readCreative(creative.id)).review.status;
   await expect.poll(readReviewStatus, pollOptions).toBe('pending_review');
-  const after = await readCreative(creative.id);
-  expect(after.review).toMatchObject({
+  const updatedCreative = await readCreative(creative.id);
+  expect(updatedCreative.review).toMatchObject({
     reason_code: 'origin_changed',
     feedback: 'The source replaced the file after it was approved.',
   });
-  expect(readVideo(after).duration_ms).toBe(12_000);
-  expect((await download(readVideo(after).files[0]?.url)).equals(meadow)).toBe(true);
+  expect(readVideo(updatedCreative).duration_ms).toBe(12_000);
+  expect((await download(readVideo(updatedCreative).files[0]?.url)).equals(meadow)).toBe(true);
   // The approved version is still available for comparison.
   const [entry] = await readAuditEntries(creative.id);
   expect(entry).toMatchObject({ action: 'creative.origin_changed', actor: 'service' });
@@ -543,9 +543,9 @@ test('an unusable replacement file is reported once and not copied', async () =>
   advanceMinute();
   const readReviewStatus = async () => (await readCreative(creative.id)).review.status;
   await expect.poll(readReviewStatus, pollOptions).toBe('pending_review');
-  const after = await readCreative(creative.id);
-  expect(after.media).toEqual(creative.media);
-  expect(after.review.feedback).toMatch(/cannot be shown: The file is text\/html/);
+  const updatedCreative = await readCreative(creative.id);
+  expect(updatedCreative.media).toEqual(creative.media);
+  expect(updatedCreative.review.feedback).toMatch(/cannot be shown: The file is text\/html/);
   await review(creative.id, 'approved');
   await expect.poll(() => readDueMs(creative.id), pollOptions).toBe(clock.nowMs() + dayMs);
   clock.advance(dayMs);

@@ -37,9 +37,9 @@ describe.runIf(hasPostgres)('with 20,000 deliveries pending for a dead endpoint'
         );
         return row?.pages ?? NaN;
       };
-      const before = await read();
+      const pagesBefore = await read();
       await work(queries);
-      return (await read()) - before;
+      return (await read()) - pagesBefore;
     });
 
   // Before the first ANALYZE, the planner assumes that the table is empty.

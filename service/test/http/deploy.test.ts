@@ -88,9 +88,9 @@ interface Compose {
 
 /** Merges Compose files as Compose does: mappings are merged, and the last file wins for other values. */
 function readCompose(...paths: string[]): Compose {
-  const [first, ...others] = paths.map((path) => readDocuments(path)[0] as unknown as Compose);
+  const [first, ...otherFiles] = paths.map((path) => readDocuments(path)[0] as unknown as Compose);
   const mergedFile = first ?? { services: {}, volumes: {} };
-  for (const { services, volumes } of others) {
+  for (const { services, volumes } of otherFiles) {
     Object.assign(mergedFile.volumes, volumes);
     for (const [name, more] of Object.entries(services)) {
       const { environment, depends_on } = mergedFile.services[name] ?? {};

@@ -64,7 +64,7 @@ async function createDeliveries(
 
 interface Sent {
   url: string;
-  respond(rest: Partial<AttemptResult>): void;
+  respond(result: Partial<AttemptResult>): void;
 }
 
 /** Starts a dispatcher. The test completes its requests. */
@@ -79,8 +79,8 @@ function start(more: Partial<Parameters<typeof startDispatcher>[0]> = {}) {
     tracing: noTracing,
     send: ({ url }, signal) =>
       new Promise((resolve) => {
-        const respond = (rest: Partial<AttemptResult>): void =>
-          resolve({ startedAtMs: systemClock.nowMs(), latencyMs: 1, ...rest });
+        const respond = (result: Partial<AttemptResult>): void =>
+          resolve({ startedAtMs: systemClock.nowMs(), latencyMs: 1, ...result });
         signal.addEventListener('abort', () => respond({ error: 'aborted' }));
         sent.push({ url, respond });
       }),
@@ -151,9 +151,9 @@ test('on stop, requests that are about to complete finish, and the other deliver
   await createDeliveries('acc_1', 'whk_1', 2);
   const { dispatcher, sent } = start();
   await expect.poll(() => sent.length).toBe(2);
-  const stopped = dispatcher.stop();
+  const stopResult = dispatcher.stop();
   sent[0]?.respond({ status: 200 });
-  await stopped;
+  await stopResult;
   expect(await states()).toEqual({ delivered: 1, pending: 1 });
   const leasedRows = await database.query('SELECT FROM deliveries WHERE lease_until IS NOT NULL');
   expect(leasedRows).toHaveLength(0);

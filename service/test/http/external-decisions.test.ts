@@ -215,18 +215,18 @@ test('a reason that quotes a source is stored for operators but not returned to 
   const decision = await ask();
   expect(verdicts(decision)).toMatchObject({ [source.name]: 'source_error' });
   expect(JSON.stringify(decision)).not.toContain('10.9.8.7');
-  const [stored] = await game.service.database.query<{ explain: unknown }>(
+  const [storedDecision] = await game.service.database.query<{ explain: unknown }>(
     'SELECT explain FROM decisions WHERE id = $1',
     [decision.id],
   );
-  expect(JSON.stringify(stored?.explain)).toContain(location);
+  expect(JSON.stringify(storedDecision?.explain)).toContain(location);
 });
 
 test('a source with a lower priority than an eligible house ad receives no request', async () => {
   await addTag(xml(createAd('late')), { priority: 10 });
-  const before = countRequests(`/tag/${sources}`);
+  const requestsBefore = countRequests(`/tag/${sources}`);
   expect((await ask()).status).toBe('filled');
-  expect(countRequests(`/tag/${sources}`)).toBe(before);
+  expect(countRequests(`/tag/${sources}`)).toBe(requestsBefore);
 });
 
 test('a source receives no request if a kill switch, a policy or the audience forbids it', async () => {

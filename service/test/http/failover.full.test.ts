@@ -7,8 +7,8 @@ test(
   'no acknowledged data is lost when the primary of a PostgreSQL cluster is switched over, then lost with its machine',
   { timeout: 300_000 },
   async ({ skip }) => {
-    const missing = findMissing();
-    if (missing.length > 0) return skip(`not installed: ${missing.join(', ')}`);
+    const missingPrograms = findMissing();
+    if (missingPrograms.length > 0) return skip(`not installed: ${missingPrograms.join(', ')}`);
     const queue = [failures.switchover, failures.loss];
     const report = await runFailures({ players: 16, next: () => queue.shift() });
     expect(report).toMatchObject({

@@ -31,15 +31,15 @@ const createKey = (byte: number): string => Buffer.alloc(32, byte).toString('bas
 
 test('a new data folder and its files are private to the user; doctor reports looser permissions', async () => {
   const dataDir = join(folder, 'data');
-  const at = { ...env, TRUEWARD_DATA_DIR: dataDir };
-  expect(await run(['migrate'], at)).toMatchObject({ code: 0 });
+  const commandEnv = { ...env, TRUEWARD_DATA_DIR: dataDir };
+  expect(await run(['migrate'], commandEnv)).toMatchObject({ code: 0 });
   const names = readdirSync(dataDir, { recursive: true, encoding: 'utf8' });
   expect(names.length).toBeGreaterThan(500);
   expect(readMode(dataDir)).toBe(0o700);
   expect(names.filter((name) => (readMode(join(dataDir, name)) & 0o077) !== 0)).toEqual([]);
 
   const openFiles = () =>
-    machineFindings(readConfig(at)).filter(({ text }) => text.includes('chmod -R go= '));
+    machineFindings(readConfig(commandEnv)).filter(({ text }) => text.includes('chmod -R go= '));
   expect(openFiles()).toEqual([]);
   chmodSync(dataDir, 0o755);
   expect(openFiles()).toMatchObject([{ state: 'fail' }]);
@@ -112,7 +112,7 @@ test('a busy port, a wrong database URL and a missing file print one line each, 
   const { port } = busyServer.address() as AddressInfo;
   await copyEmptyDatabase(join(folder, 'database'));
   const otherEnv = { ...env, TRUEWARD_DATA_DIR: join(folder, 'never') };
-  const [busyPort, unreachable, missing, origin] = await Promise.all([
+  const [busyPort, unreachableDatabase, missingFile, invalidOrigin] = await Promise.all([
     run(['start'], { ...env, PORT: String(port) }),
     run(['migrate'], {
       ...otherEnv,
@@ -131,15 +131,15 @@ test('a busy port, a wrong database URL and a missing file print one line each, 
       new RegExp(`^Cannot listen on HOST=127.0.0.1 PORT=${port}: another process .*\\n$`, 'm'),
     ) as string,
   });
-  expect(unreachable.err).toMatch(
+  expect(unreachableDatabase.err).toMatch(
     /^DATABASE_URL: cannot connect to PostgreSQL at 127\.0\.0\.1:9\/ads as ads: .*ECONNREFUSED.*\n$/,
   );
-  expect(missing.err).toMatch(/^Cannot read .*no-such\.jsonl: the file does not exist\. .*\n$/);
-  expect(origin).toMatchObject({
+  expect(missingFile.err).toMatch(/^Cannot read .*no-such\.jsonl: the file does not exist\. .*\n$/);
+  expect(invalidOrigin).toMatchObject({
     code: 2,
     err: expect.stringContaining('an origin such as') as string,
   });
-  for (const { err } of [busyPort, unreachable, missing, origin]) {
+  for (const { err } of [busyPort, unreachableDatabase, missingFile, invalidOrigin]) {
     expect(err).not.toContain('    at ');
     expect(err).not.toContain('hunter2');
   }
@@ -149,7 +149,7 @@ test('a busy port, a wrong database URL and a missing file print one line each, 
 test('a reader that closes the pipe early, such as head, causes no error', async () => {
   const config = launch(['config'], env);
   config.stopReading();
-  expect(await config.ended).toMatchObject({ code: 0, err: '' });
+  expect(await config.result).toMatchObject({ code: 0, err: '' });
 });
 
 test('--version prints the version, and a mistyped variable is reported', async () => {

@@ -90,14 +90,14 @@ describe('an event with an invalid time', () => {
 test('an event time with a complete UTC offset is accepted', async () => {
   const decision = await game.decide('traveler');
   game.advance(5_000);
-  const at = (ms: number) =>
+  const formatTime = (ms: number) =>
     new Date(game.clock.nowMs() - ms + 19_800_000).toISOString().replace('Z', '+05:30');
   const events = [game.event(decision, 'start'), game.seen(decision), game.complete(decision)];
   await send(
-    at(0),
+    formatTime(0),
     ...events.map((event, index) => ({
       ...event,
-      occurred_at: at([5_000, 3_000, 0][index] ?? 0),
+      occurred_at: formatTime([5_000, 3_000, 0][index] ?? 0),
     })),
   );
   expect(await game.status(decision.id)).toMatchObject({ state: 'earned' });

@@ -116,14 +116,14 @@ describe.skipIf(!hasPostgres)('on PostgreSQL', () => {
     try {
       const users = Array.from({ length: 40 }, (_, index) => `player-${index}`);
       users[17] = 'poison';
-      const [responses, others] = await Promise.all([
+      const [responses, otherResponses] = await Promise.all([
         Promise.all(users.map((user) => decide(client, user))),
         Promise.all(users.map((_, index) => decide(other, `other-${index}`))),
       ]);
       expect(responses.map(({ status }) => status)).toEqual(
         users.map((user) => (user === 'poison' ? 500 : 200)),
       );
-      expect(new Set(others.map(({ status }) => status))).toEqual(new Set([200]));
+      expect(new Set(otherResponses.map(({ status }) => status))).toEqual(new Set([200]));
       const { rows } = await operator.query<{ id: string }>(
         `SELECT id FROM decisions WHERE id = ANY($1)`,
         [responses.flatMap(({ body }) => body.id ?? [])],
@@ -211,14 +211,14 @@ describe.skipIf(!hasPostgres)('on PostgreSQL', () => {
       return rows[0] ?? { scans: 0, rows: 0 };
     };
     await operator.query('ANALYZE deliveries');
-    const before = await readSums();
+    const sumsBefore = await readSums();
     for (let scrape = 0; scrape < 20; scrape += 1) await readMetrics();
     expect(await readMetrics()).toMatch(/^trueward_webhook_deliveries_pending \d+$/m);
     // Each scrape reads the oldest due delivery. The server updates its statistics when the session is idle.
     await expect
-      .poll(async () => (await readSums()).scans - before.scans, { timeout: 20_000 })
+      .poll(async () => (await readSums()).scans - sumsBefore.scans, { timeout: 20_000 })
       .toBeGreaterThan(20);
-    expect((await readSums()).rows - before.rows).toBeLessThan(15_000);
+    expect((await readSums()).rows - sumsBefore.rows).toBeLessThan(15_000);
     await operator.query(`DELETE FROM deliveries WHERE account_id = 'acc_busy'`);
   });
 
@@ -240,9 +240,10 @@ describe.skipIf(!hasPostgres)('on PostgreSQL', () => {
     );
     // Each request has read its reward once.
     await expect.poll(countWaitingRequests).toBe(200);
-    const [before, startedMs] = [await countStatements(), performance.now()];
+    const [statementsBefore, startedMs] = [await countStatements(), performance.now()];
     await sleep(3_000);
-    const perS = ((await countStatements()) - before) / ((performance.now() - startedMs) / 1_000);
+    const perS =
+      ((await countStatements()) - statementsBefore) / ((performance.now() - startedMs) / 1_000);
     // An idle process executes some statements too; the waiting requests add one poll of the rewards.
     expect(perS).toBeLessThan(40);
 

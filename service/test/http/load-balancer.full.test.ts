@@ -107,17 +107,17 @@ test('the player’s IP comes from the trusted proxy, not from the player’s ow
   skip,
 }) => {
   if (!existsSync(binary)) return skip('nginx is not installed.');
-  const seen: unknown[] = [];
+  const seenAddresses: unknown[] = [];
   const service = createServer((request, response) => {
-    seen.push(request.headers['x-forwarded-for']);
+    seenAddresses.push(request.headers['x-forwarded-for']);
     response.end();
   }).listen(0, '127.0.0.1');
   await once(service, 'listening');
   onTestFinished(() => void service.close());
   const { port } = service.address() as AddressInfo;
   const { url } = await startBalancer([`http://127.0.0.1:${port}`]);
-  seen.length = 0;
+  seenAddresses.length = 0;
   for (const forwarded of ['203.0.113.9', '198.51.100.7, 203.0.113.9'])
     await fetch(`${url}/v1/placements`, { headers: { 'x-forwarded-for': forwarded } });
-  expect(seen).toEqual(['203.0.113.9', '203.0.113.9']);
+  expect(seenAddresses).toEqual(['203.0.113.9', '203.0.113.9']);
 });

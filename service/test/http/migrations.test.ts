@@ -38,7 +38,9 @@ describe.skipIf(!hasPostgres)('on PostgreSQL', () => {
     const { rows } = await admin.query<{ name: string }>('SELECT name FROM migrations');
     expect(rows.map(({ name }) => name).toSorted()).toEqual(migrationNames());
     const keySets = await Promise.all(
-      services.map(async ({ url: at }) => (await fetch(`${at}/.well-known/jwks.json`)).json()),
+      services.map(async ({ url: serviceUrl }) =>
+        (await fetch(`${serviceUrl}/.well-known/jwks.json`)).json(),
+      ),
     );
     expect(new Set(keySets.map((set) => JSON.stringify(set))).size).toBe(1);
     await Promise.all(services.map((service) => service.stop()));

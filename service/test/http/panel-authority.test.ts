@@ -114,7 +114,7 @@ const unrestrictedRoutes = [
 ];
 
 test('a viewer cannot change anything', async () => {
-  const before = await readState();
+  const stateBefore = await readState();
   // No session can request ads, whatever its role.
   const writes = operations.filter(isWrite).filter(({ id }) => id !== 'requestDecision');
   expect(writes.length).toBeGreaterThan(30);
@@ -139,7 +139,7 @@ test('a viewer cannot change anything', async () => {
     ].map((route) => `${route} 403 role_not_permitted`),
   );
   expect(panel).toHaveLength(rejected.length + unrestrictedRoutes.length);
-  expect(await readState()).toEqual(before);
+  expect(await readState()).toEqual(stateBefore);
 });
 
 test('a viewer can read everything except users', async () => {

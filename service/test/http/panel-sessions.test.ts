@@ -251,8 +251,8 @@ test('an IP that guesses passwords for many e-mails is throttled', async () => {
   await browser().signIn('none@example.com', { password: 'guess' });
   await database.query('UPDATE sign_in_attempts SET failures = 19');
   await browser().signIn('one@example.com', { password: 'guess' });
-  const next = await browser().signIn('two@example.com', { password: 'guess' });
-  expect(summarize(next)).toEqual([429, 'rate_limited']);
+  const throttledResponse = await browser().signIn('two@example.com', { password: 'guess' });
+  expect(summarize(throttledResponse)).toEqual([429, 'rate_limited']);
   await database.query('DELETE FROM sign_in_attempts');
 });
 
@@ -298,16 +298,16 @@ test.each([
     name: 'N',
     password: weakPassword,
   });
-  const changed = await owner.send('POST', '/panel/api/account/password', {
+  const changeResponse = await owner.send('POST', '/panel/api/account/password', {
     current: password,
     next: weakPassword.replace('weak@', 'owner@'),
   });
-  expect([setUp.status, changed.status]).toEqual([422, 422]);
+  expect([setUp.status, changeResponse.status]).toEqual([422, 422]);
   expect(setUp.body.errors?.[0]).toMatchObject({
     pointer: '/password',
     message: expect.stringContaining(reason.replace('is similar', 'similar')) as string,
   });
-  expect(changed.body.errors?.[0]?.pointer).toBe('/next');
+  expect(changeResponse.body.errors?.[0]?.pointer).toBe('/next');
 });
 
 const signInWithBrowser = async (email: string) => {
@@ -419,8 +419,11 @@ test('changing the password requires the old one and ends every other session', 
   const client = await signInAs(running, owner, 'operator');
   const { body } = await client.send<{ user: { email: string } }>('GET', '/panel/api/session');
   const otherSession = await signInWithBrowser(body.user.email);
-  const change = (current: string, next: string) =>
-    client.send('POST', '/panel/api/account/password', { current, next });
+  const change = (currentPassword: string, newPassword: string) =>
+    client.send('POST', '/panel/api/account/password', {
+      current: currentPassword,
+      next: newPassword,
+    });
   expect(summarize(await change('a guess', 'another long password'))).toEqual([
     422,
     'invalid_request',

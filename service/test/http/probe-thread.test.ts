@@ -10,8 +10,8 @@ const meadow = readFileSync(
 
 /** Returns the meadow video with `entries` entries in its first time-to-sample table (ISO/IEC 14496-12, 8.6.1.2). */
 function withSampleTimes(entries: number): Buffer {
-  const at = meadow.indexOf('stts') - 4;
-  const oldSize = meadow.readUInt32BE(at);
+  const tableStart = meadow.indexOf('stts') - 4;
+  const oldSize = meadow.readUInt32BE(tableStart);
   const table = Buffer.alloc(16 + entries * 8);
   table.writeUInt32BE(table.length);
   table.write('stts', 4, 'latin1');
@@ -20,12 +20,12 @@ function withSampleTimes(entries: number): Buffer {
     table.writeUInt32BE(1, entry);
     table.writeUInt32BE(1 + ((entry / 8) % 2), entry + 4);
   }
-  const head = Buffer.from(meadow.subarray(0, at));
+  const head = Buffer.from(meadow.subarray(0, tableStart));
   for (const box of ['moov', 'trak', 'mdia', 'minf', 'stbl']) {
     const size = head.lastIndexOf(box) - 4;
     head.writeUInt32BE(head.readUInt32BE(size) + table.length - oldSize, size);
   }
-  return Buffer.concat([head, table, meadow.subarray(at + oldSize)]);
+  return Buffer.concat([head, table, meadow.subarray(tableStart + oldSize)]);
 }
 
 let thread: ProbeThread;

@@ -123,9 +123,9 @@ describe.skipIf(!hasPostgres)('on PostgreSQL', () => {
     /** Resolves when both processes have written twice. As each reads after it writes, both have the current counts. */
     const exchangeCounts = async (): Promise<void> => {
       for (let round = 0; round < 2; round += 1) {
-        const before = await seenAt();
+        const timesBefore = await seenAt();
         await expect
-          .poll(async () => (await seenAt()).filter((at) => !before.includes(at)).length)
+          .poll(async () => (await seenAt()).filter((at) => !timesBefore.includes(at)).length)
           .toBe(2);
       }
     };

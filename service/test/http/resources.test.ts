@@ -124,17 +124,17 @@ test('a paginated list contains each object once', async () => {
     const { body } = await post('/v1/placements', { name: newName(), format: 'banner' });
     names.add(body['name']);
   }
-  const seen: unknown[] = [];
+  const listedNames: unknown[] = [];
   let cursor: string | undefined;
   do {
     const query = `limit=2${cursor === undefined ? '' : `&starting_after=${cursor}`}`;
     const { body } = await get<List>(`/v1/placements?${query}`);
-    seen.push(...body.data.map(({ name }) => name));
+    listedNames.push(...body.data.map(({ name }) => name));
     cursor = body.next_cursor;
     expect(body.has_more).toBe(cursor !== undefined);
   } while (cursor !== undefined);
-  expect(new Set(seen).size).toBe(seen.length);
-  expect([...names].filter((name) => !seen.includes(name))).toEqual([]);
+  expect(new Set(listedNames).size).toBe(listedNames.length);
+  expect([...names].filter((name) => !listedNames.includes(name))).toEqual([]);
 });
 
 test.each([

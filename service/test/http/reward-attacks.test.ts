@@ -26,17 +26,17 @@ test('an ad watched offline and reported hours later is rewarded, and the reward
   game.advance(5_000);
   const events = [game.event(decision, 'start'), game.seen(decision), game.complete(decision)];
   const ago = (ms: number) => new Date(game.clock.nowMs() - ms).toISOString();
-  const [start, seen, complete] = events.map((event, index) => ({
+  const [start, impression, complete] = events.map((event, index) => ({
     ...event,
     occurred_at: ago([5_000, 3_000, 0][index] ?? 0),
   }));
-  if (!start || !seen || !complete) throw new Error('Expected three events.');
+  if (!start || !impression || !complete) throw new Error('Expected three events.');
   // The completion can arrive first. Its reward is pending until the impression arrives.
   game.advance(6 * 3_600_000);
   const { decisions } = await game.report(start, complete);
   expect(decisions).toMatchObject([{ state: 'pending', reason: 'no_impression' }]);
   game.advance(3_600_000);
-  expect((await game.report(seen)).decisions).toMatchObject([{ state: 'earned' }]);
+  expect((await game.report(impression)).decisions).toMatchObject([{ state: 'earned' }]);
   expect(await game.webhookEvents('decision.rewarded', decision.id)).toBe(1);
 });
 

@@ -12,15 +12,15 @@ afterAll(() => game.stop());
 /** Returns the events of a watched ad, each with its time since the start in milliseconds. */
 function watchEvents(decision: Filled): [number, AdEvent][] {
   const fullMs = decision.min_watch_ms ?? 0;
-  const at = (type: AdEvent['type'], share: number, more: Partial<AdEvent> = {}) =>
+  const createTimedEvent = (type: AdEvent['type'], share: number, more: Partial<AdEvent> = {}) =>
     [fullMs * share, game.event(decision, type, more)] as [number, AdEvent];
   return [
-    at('start', 0),
-    at('first_quartile', 0.25),
-    at('impression', 0.45, { visible: { ratio: 1, ms: 2_000 } }),
-    at('midpoint', 0.5),
-    at('third_quartile', 0.75),
-    at('complete', 1, { watched_ms: fullMs }),
+    createTimedEvent('start', 0),
+    createTimedEvent('first_quartile', 0.25),
+    createTimedEvent('impression', 0.45, { visible: { ratio: 1, ms: 2_000 } }),
+    createTimedEvent('midpoint', 0.5),
+    createTimedEvent('third_quartile', 0.75),
+    createTimedEvent('complete', 1, { watched_ms: fullMs }),
   ];
 }
 

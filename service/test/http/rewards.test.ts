@@ -128,8 +128,8 @@ test('the receipt of an earned reward verifies with the published keys', async (
 
 test('the status and the webhook event contain evidence only for an earned reward', async () => {
   const decision = await client.decideImage('evidence');
-  const begun = await client.begin(decision);
-  expect(JSON.stringify(begun.body)).not.toContain('evidence');
+  const startReport = await client.begin(decision);
+  expect(JSON.stringify(startReport.body)).not.toContain('evidence');
   watch();
   const { body } = await client.report(
     client.seen(decision),
@@ -175,7 +175,7 @@ test('two ads watched at the same time by one player earn one reward', async () 
       ),
     ),
   );
-  const after = await Promise.all(
+  const statuses = await Promise.all(
     [firstAd, secondAd].map(({ id, token }) =>
       client.call<RewardStatus>('GET', `/v1/decisions/${id}`, client.publishable, undefined, {
         'decision-token': token,
@@ -183,16 +183,20 @@ test('two ads watched at the same time by one player earn one reward', async () 
     ),
   );
   expect(states.every(({ status }) => status === 200)).toBe(true);
-  expect(after.map(({ body }) => body.state).toSorted()).toEqual(['denied', 'earned']);
-  expect(after.find(({ body }) => body.state === 'denied')?.body.reason).toBe('overlapping_watch');
+  expect(statuses.map(({ body }) => body.state).toSorted()).toEqual(['denied', 'earned']);
+  expect(statuses.find(({ body }) => body.state === 'denied')?.body.reason).toBe(
+    'overlapping_watch',
+  );
 });
 
 test('a completion that overtakes its impression is pending until the impression arrives', async () => {
   const decision = await client.decideImage('overtaken');
   await client.begin(decision);
   watch();
-  const before = await client.report(client.event(decision, 'complete', { watched_ms: 5_000 }));
-  expect(before.body.decisions).toMatchObject([{ state: 'pending', reason: 'no_impression' }]);
+  const earlyReport = await client.report(
+    client.event(decision, 'complete', { watched_ms: 5_000 }),
+  );
+  expect(earlyReport.body.decisions).toMatchObject([{ state: 'pending', reason: 'no_impression' }]);
   const status = client.call<RewardStatus>(
     'GET',
     `/v1/decisions/${decision.id}?wait_s=20`,
@@ -200,8 +204,8 @@ test('a completion that overtakes its impression is pending until the impression
     undefined,
     { 'decision-token': decision.token },
   );
-  const after = await client.report(client.seen(decision));
-  expect(after.body.decisions).toMatchObject([{ state: 'earned' }]);
+  const finalReport = await client.report(client.seen(decision));
+  expect(finalReport.body.decisions).toMatchObject([{ state: 'earned' }]);
   expect((await status).body).toMatchObject({ state: 'earned', id: decision.id });
 });
 

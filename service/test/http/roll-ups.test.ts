@@ -202,9 +202,9 @@ describe.skipIf(!hasPostgres)('three processes that serve one account', () => {
     }
     expect(Math.min(checks, rolledBackFolds.length, killedFolds.length)).toBeGreaterThan(0);
     expect(completedFolds.reduce((sum, count) => sum + count, 0)).toBeGreaterThan(0);
-    const before = await expectEqualSums();
+    const sumsBefore = await expectEqualSums();
     await foldRollups(database, neverAborted, rethrow);
-    expect(await expectEqualSums()).toEqual(before);
+    expect(await expectEqualSums()).toEqual(sumsBefore);
     expect(await database.query('SELECT FROM rollup_deltas')).toEqual([]);
   });
 

@@ -70,10 +70,10 @@ describe.each([
     expect(await statuses(start, ...end, earlyEvent)).toEqual(Array(4).fill('duplicate'));
     expect((await readTimeline(decision)).map(({ id }) => id)).toEqual(end.map(({ id }) => id));
 
-    const before = await recorded(decision);
-    expect(before).toHaveLength(4);
+    const eventsBefore = await recorded(decision);
+    expect(eventsBefore).toHaveLength(4);
     await moveToRows(decision);
-    expect(await recorded(decision)).toEqual(before);
+    expect(await recorded(decision)).toEqual(eventsBefore);
     expect(await statuses(start, ...end, earlyEvent)).toEqual(Array(4).fill('duplicate'));
   });
 
@@ -118,7 +118,7 @@ describe.each([
     const ads = await Promise.all(
       Array.from({ length: 20 }, (_, index) => game.decide(`told-twice-${index}`)),
     );
-    const before = [await game.count('starts'), await game.count('midpoints')];
+    const countsBefore = [await game.count('starts'), await game.count('midpoints')];
     const events = ads.flatMap((ad) => [game.event(ad, 'midpoint'), game.event(ad, 'start')]);
     const responses = await Promise.all(
       [client, otherClient].flatMap((each) =>
@@ -141,7 +141,7 @@ describe.each([
     );
     expect(responses.flat().every(({ status }) => status !== 'rejected')).toBe(true);
     expect([await game.count('starts'), await game.count('midpoints')]).toEqual(
-      before.map((count) => count + ads.length),
+      countsBefore.map((count) => count + ads.length),
     );
     for (const ad of ads) expect(await readTimeline(ad)).toHaveLength(2);
     await other.stop();

@@ -114,10 +114,14 @@ describe.each(['PGlite', ...(hasPostgres ? ['PostgreSQL'] : [])])('on %s', (engi
     await game.report(game.event(decision, 'midpoint'), game.event(decision, 'click'));
     expect(await readRequests(decision)).toEqual({});
     game.advance(3_000);
-    const [seen, complete] = [game.seen(decision), game.complete(decision)];
-    const { decisions } = await game.report(seen, complete);
+    const [impression, complete] = [game.seen(decision), game.complete(decision)];
+    const { decisions } = await game.report(impression, complete);
     expect(decisions[0]?.state).toBe('earned');
-    await game.report(seen, complete, game.event(decision, 'complete', { watched_ms: 5_000 }));
+    await game.report(
+      impression,
+      complete,
+      game.event(decision, 'complete', { watched_ms: 5_000 }),
+    );
     await expect.poll(server.paths).toHaveLength(7);
     const paths = server.paths();
     expect(new Set(paths.slice(0, 2))).toEqual(new Set(['/impression', '/burl']));

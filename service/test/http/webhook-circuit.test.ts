@@ -62,9 +62,9 @@ test('a hanging endpoint receives four requests at first, and does not delay oth
   for (let count = 0; count < 10; count += 1) await testEvent(quickHook.id);
   await quickReceiver.count(10);
   expect(slowReceiver.most()).toBe(4);
-  for (const wanted of [8, 10]) {
+  for (const expectedCount of [8, 10]) {
     slowReceiver.respond(200);
-    await slowReceiver.waitForRequests(wanted);
+    await slowReceiver.waitForRequests(expectedCount);
   }
   slowReceiver.respond(200);
   await Promise.all([slowReceiver.close(), quickReceiver.close()]);

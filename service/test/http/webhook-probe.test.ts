@@ -35,8 +35,10 @@ const waitForProbe = (id: string, wanted: number) =>
   pollUntil(
     () => listDeliveries(id),
     // Deliveries and attempts are read separately, so a new attempt can be listed with the previous state.
-    ([newest, ...others]) =>
-      others.length === wanted - 1 && newest?.attempts.length === 1 && newest.state !== 'pending',
+    ([newest, ...otherDeliveries]) =>
+      otherDeliveries.length === wanted - 1 &&
+      newest?.attempts.length === 1 &&
+      newest.state !== 'pending',
   );
 
 /** Starts a receiver, and disables its webhook by five days of failures. */

@@ -177,24 +177,28 @@ test('a delivery with any byte of its body or Standard Webhooks headers changed 
   for (const [name, value] of [...Object.entries(headers), ['body', delivered.body] as const]) {
     for (let index = 0; index < value.length; index += 1) {
       const changed = flipBit(value, index);
-      const [given, body] =
+      const [sentHeaders, body] =
         name === 'body' ? [headers, changed] : [{ ...headers, [name]: changed }, delivered.body];
-      expect([name, index, await verifyStandardByUs(newSecret, given, body)]).toEqual([
+      expect([name, index, await verifyStandardByUs(newSecret, sentHeaders, body)]).toEqual([
         name,
         index,
         false,
       ]);
-      expect([name, index, verifyStandard(newSecret, given, body)]).toEqual([name, index, false]);
+      expect([name, index, verifyStandard(newSecret, sentHeaders, body)]).toEqual([
+        name,
+        index,
+        false,
+      ]);
     }
   }
 });
 
 test('verifyWebhook accepts what standardwebhooks signs', async () => {
-  const at = new Date();
+  const signedAt = new Date();
   const headers = {
     'webhook-id': 'evt_1',
-    'webhook-timestamp': String(Math.floor(at.getTime() / 1_000)),
-    'webhook-signature': new StandardWebhook(secret).sign('evt_1', at, delivered.body),
+    'webhook-timestamp': String(Math.floor(signedAt.getTime() / 1_000)),
+    'webhook-signature': new StandardWebhook(secret).sign('evt_1', signedAt, delivered.body),
   };
   expect(await verifyStandardByUs(secret, headers)).toBe(true);
   expect(await verifyStandardByUs(newSecret, headers)).toBe(false);

@@ -19,10 +19,10 @@ const register = (url: string, events = ['decision.served']) =>
   client.call<Webhook>('POST', '/v1/webhooks', client.secret, { url, events });
 
 /** Causes one `decision.served` event. */
-async function serve(userRef: string, by: Client = client): Promise<void> {
-  const decision = await by.decideImage(userRef);
+async function serve(userRef: string, sender: Client = client): Promise<void> {
+  const decision = await sender.decideImage(userRef);
   clock.advance(1_000);
-  await by.report(by.seen(decision));
+  await sender.report(sender.seen(decision));
 }
 
 /** Skips the five seconds before the second attempt. The database's clock measures them, so the row is changed. */

@@ -123,7 +123,7 @@ async function startProcesses(
   for (const port of ports) services.push(await start(port));
   const [{ keys }] = services as [RunningService];
   const urls = ports.map((port) => `http://127.0.0.1:${port}`);
-  let stopped = false;
+  let isStopped = false;
   return {
     urls,
     first: { url: urls[0] ?? '', keys },
@@ -133,8 +133,8 @@ async function startProcesses(
       services[index] = await start(ports[index] ?? 0);
     },
     async stop() {
-      if (stopped) return;
-      stopped = true;
+      if (isStopped) return;
+      isStopped = true;
       await Promise.all(services.map((service) => service.stop()));
     },
   };

@@ -127,8 +127,8 @@ function startLoad(
       if (error instanceof Error && error.message.startsWith('/v1/')) throw error;
     }),
   );
-  const ended = Promise.all(players).then(() => agent.destroy());
-  return { enough: Promise.race([enough, ended.then(() => undefined)]), ended };
+  const allEnded = Promise.all(players).then(() => agent.destroy());
+  return { enough: Promise.race([enough, allEnded.then(() => undefined)]), ended: allEnded };
 }
 
 /** Opens the database as the next start of the service would, and compares it with the acknowledged ids. */
@@ -142,11 +142,11 @@ async function compareWithDatabase(
       ? await openPGlite(join(dataDir, 'database'), () => undefined)
       : openPostgres(databaseUrl, () => undefined);
   try {
-    const stored = await database.query<{ id: string }>('SELECT id FROM decisions');
+    const storedDecisions = await database.query<{ id: string }>('SELECT id FROM decisions');
     const storedEvents = await database.query<{ id: string }>(
       `SELECT decision_id || '/' || id AS id FROM recorded_events`,
     );
-    const storedIds = new Set([...stored, ...storedEvents].map(({ id }) => id));
+    const storedIds = new Set([...storedDecisions, ...storedEvents].map(({ id }) => id));
     const [sums] = await database.query<{ requests: number }>(
       `SELECT coalesce(sum(count), 0)::bigint AS requests FROM rollup_counts
         WHERE metric IN ('filled', 'no_fill', 'blocked')`,
@@ -154,9 +154,11 @@ async function compareWithDatabase(
     return {
       lost: [...decisions, ...events].filter((id) => !storedIds.has(id)),
       inconsistent:
-        sums?.requests === stored.length
+        sums?.requests === storedDecisions.length
           ? []
-          : [`${stored.length} decisions, but the report counts ${sums?.requests} requests`],
+          : [
+              `${storedDecisions.length} decisions, but the report counts ${sums?.requests} requests`,
+            ],
     };
   } finally {
     await database.close();

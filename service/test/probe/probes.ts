@@ -111,20 +111,21 @@ export const probes: Record<string, (database: Database) => Promise<void>> = {
       }
     }),
   'of two concurrent reward changes, one fails': async (database) => {
-    const [before] = await readDecisions(database, scope, [decisionId], { lock: false });
-    if (!before) throw new Error('the decision is missing');
-    const after = { ...before, rewardState: 'pending' as const };
-    const write = () => writeTransitions(database, scope.accountId, [{ before, after }]);
+    const [decision] = await readDecisions(database, scope, [decisionId], { lock: false });
+    if (!decision) throw new Error('the decision is missing');
+    const changedDecision = { ...decision, rewardState: 'pending' as const };
+    const write = () =>
+      writeTransitions(database, scope.accountId, [{ before: decision, after: changedDecision }]);
     await write();
-    const [again] = await Promise.allSettled([write()]);
-    expectEqual(again?.status, 'rejected');
+    const [repeatedWrite] = await Promise.allSettled([write()]);
+    expectEqual(repeatedWrite?.status, 'rejected');
   },
   'rewards expire across accounts without locking all of them': async (database) => {
     expectEqual(await expireRewards(database, systemClock), [decisionId]);
     expectEqual(await expireRewards(database, systemClock), []);
   },
   'due deliveries of all accounts are claimed once': async (database) => {
-    const at = new Date(nowMs - 1_000).toISOString();
+    const eventTime = new Date(nowMs - 1_000).toISOString();
     await database.query(
       `INSERT INTO resources (account_id, environment, kind, id, document, revision, created_at, updated_at)
         VALUES ($1, 'live', 'webhook', 'whk_probe', '{}', 1, now(), now())`,
@@ -133,7 +134,7 @@ export const probes: Record<string, (database: Database) => Promise<void>> = {
     await database.query(
       `INSERT INTO deliveries (account_id, id, environment, event_id, webhook_id, state, attempt, next_at, created_at)
         VALUES ($1, $2, 'live', 'evt_probe', 'whk_probe', 'pending', 0, $3, $3)`,
-      [scope.accountId, makeId('delivery'), at],
+      [scope.accountId, makeId('delivery'), eventTime],
     );
     const claimOurs = async (): Promise<number> => {
       const all = await claimDue(database, {

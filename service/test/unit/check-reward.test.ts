@@ -246,8 +246,8 @@ describe('an event', () => {
     ['after the late window is rejected', event('complete', 100_001), false, 'late'],
     ['of a killed ad is rejected', event('impression', 1_000), true, 'killed'],
     ['that closes a killed ad is accepted', event('close', 1_000), true, undefined],
-  ])('%s', (_name, given, killed, expected) => {
-    expect(checkArrival(given, state, killed)).toBe(expected);
+  ])('%s', (_name, input, killed, expected) => {
+    expect(checkArrival(input, state, killed)).toBe(expected);
   });
 
   test('from invalid traffic is rejected if it would be billed or rewarded', () => {

@@ -6,14 +6,14 @@ import { describeViolation } from '../../src/http/problems/describe-violation.ts
 function collectValues(
   name: 'pattern' | 'format',
   schema: unknown,
-  found = new Set<string>(),
+  foundValues = new Set<string>(),
 ): Set<string> {
-  if (typeof schema !== 'object' || schema === null) return found;
+  if (typeof schema !== 'object' || schema === null) return foundValues;
   for (const [member, value] of Object.entries(schema)) {
-    if (member === name && typeof value === 'string') found.add(value);
-    collectValues(name, value, found);
+    if (member === name && typeof value === 'string') foundValues.add(value);
+    collectValues(name, value, foundValues);
   }
-  return found;
+  return foundValues;
 }
 
 test.each(['pattern', 'format'] as const)(

@@ -106,12 +106,12 @@ test('a full lane rejects immediately, and drain waits for the accepted items', 
 
 test('commits run one at a time, and every item settles', async () => {
   const [doneItems, running]: [number[], number[]] = [[], []];
-  let current = 0;
+  let runningCommits = 0;
   const lane = createLane<number, void>({
     commit: async (items) => {
-      running.push((current += 1));
+      running.push((runningCommits += 1));
       await new Promise(setImmediate);
-      current -= 1;
+      runningCommits -= 1;
       doneItems.push(...items);
       return items.map(() => undefined);
     },

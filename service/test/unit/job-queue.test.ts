@@ -7,19 +7,19 @@ afterEach(() => void vi.useRealTimers());
 /** Creates a queue. The test ends its jobs. */
 function createHeldQueue(limits: Parameters<typeof createJobQueue>[0] = {}) {
   const queue: JobQueue = createJobQueue(limits);
-  const started: string[] = [];
+  const startedJobs: string[] = [];
   const endJobs = new Map<string, (succeeded: boolean) => void>();
   const nextTurn = () => new Promise(setImmediate);
   return {
     queue,
-    started,
+    started: startedJobs,
     push: (accountId: string, sourceId: string, key: string): boolean =>
       queue.push({
         accountId,
         sourceId,
         key,
         run(signal) {
-          started.push(key);
+          startedJobs.push(key);
           return new Promise((resolve) => {
             endJobs.set(key, resolve);
             signal.addEventListener('abort', () => resolve(false));

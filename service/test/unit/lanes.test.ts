@@ -8,7 +8,7 @@ interface Item {
 
 /** Creates lanes. The test ends their commits. */
 function createHeldLanes(limits: { maxLanes?: number; maxItems?: number } = {}) {
-  const started: string[] = [];
+  const startedOwners: string[] = [];
   const heldCommits: { owner: string; end(): void }[] = [];
   const lanes = createLanes<Item, void>({
     ownerOf: ({ owner }) => owner,
@@ -16,7 +16,7 @@ function createHeldLanes(limits: { maxLanes?: number; maxItems?: number } = {}) 
       createLane<Item, void>({
         maxBatch: 1,
         commit: async (items) => {
-          started.push(owner);
+          startedOwners.push(owner);
           await new Promise<void>((end) => heldCommits.push({ owner, end }));
           return items.map(() => undefined);
         },
@@ -31,7 +31,7 @@ function createHeldLanes(limits: { maxLanes?: number; maxItems?: number } = {}) 
   const releaseAll = async (): Promise<void> => {
     for (; !lanes.isIdle(); await tick()) for (const { end } of heldCommits.splice(0)) end();
   };
-  return { lanes, started, release, releaseAll, turn: tick };
+  return { lanes, started: startedOwners, release, releaseAll, turn: tick };
 }
 
 test('no owner waits for the commit of another', async () => {

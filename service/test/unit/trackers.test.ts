@@ -22,7 +22,7 @@ const createPlayback = (types: AdEvent['type'][], verified = true, watchedMs = 0
   types: new Set(types),
   watchedMs,
 });
-const names = (due: ReturnType<typeof dueTrackers>) => due.map(({ name }) => name);
+const names = (trackers: ReturnType<typeof dueTrackers>) => trackers.map(({ name }) => name);
 const initialPlayback = createPlayback([], false);
 
 describe('the due trackers are', () => {
@@ -126,8 +126,8 @@ describe('the due trackers are', () => {
   });
 
   test('delivered at least once only if they are billing notices', () => {
-    const due = dueTrackers(verifiedAd, initialPlayback, createPlayback(['start']));
-    expect(due.filter(({ atLeastOnce }) => atLeastOnce).map(({ name }) => name)).toEqual([
+    const startTrackers = dueTrackers(verifiedAd, initialPlayback, createPlayback(['start']));
+    expect(startTrackers.filter(({ atLeastOnce }) => atLeastOnce).map(({ name }) => name)).toEqual([
       'burl/0',
     ]);
   });

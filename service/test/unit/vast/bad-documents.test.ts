@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import {
-  adIn,
+  readAd,
   inline,
   readRejection,
   resolve,
@@ -107,12 +107,12 @@ describe('a document is read although', () => {
 
   test('ampersands in its URLs are escaped', async () => {
     const escapedImpression = impression.replaceAll('&', '&amp;');
-    const ad = await adIn(inline({ body: `<Impression>${escapedImpression}</Impression>` }));
+    const ad = await readAd(inline({ body: `<Impression>${escapedImpression}</Impression>` }));
     expect(ad.trackers.impression).toEqual([impression]);
   });
 
   test('ampersands in its CDATA sections are not escaped', async () => {
-    const ad = await adIn(inline({ body: tags('Impression', impression) }));
+    const ad = await readAd(inline({ body: tags('Impression', impression) }));
     expect(ad.trackers.impression).toEqual([impression]);
   });
 
@@ -143,7 +143,7 @@ test('a document longer than one slice is parsed like a short one', async () => 
   for (let shift = 0; shift < 40; shift += 1) {
     const padding = `<!--${'x'.repeat(16_300 + shift)}-->`;
     const body = `<Description>${'😀\r\n&amp;'.repeat(20)}</Description>${tags('Impression', 'https://t.example/?a=1&b=😀')}`;
-    const ad = await adIn(`${padding}${inline({ body })}`);
+    const ad = await readAd(`${padding}${inline({ body })}`);
     expect(ad.trackers.impression).toEqual(['https://t.example/?a=1&b=%F0%9F%98%80']);
   }
 });

@@ -125,7 +125,7 @@ export async function resolve(
 }
 
 /** Resolves a single document, and returns its ad. */
-export async function adIn(ad: string, more: Partial<VastRules> = {}) {
+export async function readAd(ad: string, more: Partial<VastRules> = {}) {
   const { result } = await resolve({ start: vast(ad) }, { rules: { ...rules, ...more } });
   if (!result.ad) throw new Error(`No ad: ${result.noAd.code} ${result.noAd.reason}`);
   return result.ad;

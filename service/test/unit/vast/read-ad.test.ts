@@ -1,9 +1,9 @@
 import { describe, expect, test } from 'vitest';
-import { adIn, inline, mp4, nowMs, readRejection, tags, tracking, vast } from './fixtures.ts';
+import { readAd, inline, mp4, nowMs, readRejection, tags, tracking, vast } from './fixtures.ts';
 
 describe('an InLine ad', () => {
   test('has its media, duration and ids', async () => {
-    const ad = await adIn(
+    const ad = await readAd(
       inline({
         body: '<Advertiser>shop.example</Advertiser><AdServingId>s-1</AdServingId>',
         creative: '<UniversalAdId idRegistry="ad-id.org">CNPA0484000H</UniversalAdId>',
@@ -23,14 +23,14 @@ describe('an InLine ad', () => {
   });
 
   test('omits fields that the document lacks', async () => {
-    const ad = await adIn(inline());
+    const ad = await readAd(inline());
     for (const member of ['advertiser', 'clickThrough', 'skip', 'expiresAtMs', 'adServingId']) {
       expect(ad).not.toHaveProperty(member);
     }
   });
 
   test('has its trackers by event, in document order', async () => {
-    const { trackers } = await adIn(
+    const { trackers } = await readAd(
       inline({
         body: tags('Impression', 'https://t.example/i1', 'https://t.example/i2'),
         tracking: [
@@ -48,7 +48,7 @@ describe('an InLine ad', () => {
   });
 
   test('has progress trackers by time and by percentage', async () => {
-    const { progress } = await adIn(
+    const { progress } = await readAd(
       inline({
         tracking: [
           tracking('progress', 'https://t.example/5s', '00:00:05.500'),
@@ -65,7 +65,7 @@ describe('an InLine ad', () => {
   });
 
   test('ignores events of other player types', async () => {
-    const ad = await adIn(
+    const ad = await readAd(
       inline({ tracking: tracking('acceptInvitation', 'https://t.example/a') }),
     );
     expect(ad.trackers).toEqual({});
@@ -76,7 +76,7 @@ describe('an InLine ad', () => {
       'NotViewable',
       'https://t.example/n',
     )}</ViewableImpression>`;
-    const { trackers } = await adIn(inline({ body: viewableImpression }));
+    const { trackers } = await readAd(inline({ body: viewableImpression }));
     expect(trackers).toEqual({
       viewable: ['https://t.example/v'],
       notViewable: ['https://t.example/n'],
@@ -84,7 +84,7 @@ describe('an InLine ad', () => {
   });
 
   test('has a click-through URL and click trackers', async () => {
-    const { clickThrough, trackers } = await adIn(
+    const { clickThrough, trackers } = await readAd(
       inline({
         clicks:
           tags('ClickThrough', 'http://shop.example/landing') +
@@ -98,7 +98,7 @@ describe('an InLine ad', () => {
   test.each(['javascript:alert(1)', 'data:text/html,x', 'about:blank', 'shop', '//', 'blob:x'])(
     'drops %s as a click-through URL',
     async (url) => {
-      const ad = await adIn(inline({ clicks: tags('ClickThrough', url) }));
+      const ad = await readAd(inline({ clicks: tags('ClickThrough', url) }));
       expect(ad).not.toHaveProperty('clickThrough');
     },
   );
@@ -106,31 +106,31 @@ describe('an InLine ad', () => {
   test('joins a URL that is split over several CDATA sections', async () => {
     const splitImpression =
       '<Impression> <![CDATA[https://t.exa]]><![CDATA[mple/i?a=1&b]]>=2 </Impression>';
-    const { trackers } = await adIn(inline({ body: splitImpression }));
+    const { trackers } = await readAd(inline({ body: splitImpression }));
     expect(trackers.impression).toEqual(['https://t.example/i?a=1&b=2']);
   });
 
   test('keeps the macros of its trackers', async () => {
     const url = 'https://t.example/i?t=[TIMESTAMP]&r=[CACHEBUSTING]';
-    const { trackers } = await adIn(inline({ body: tags('Impression', url) }));
+    const { trackers } = await readAd(inline({ body: tags('Impression', url) }));
     expect(trackers.impression).toEqual([url]);
   });
 
   test('drops http trackers unless they are allowed', async () => {
     const ad = inline({ body: tags('Impression', 'http://t.example/i') });
-    expect((await adIn(ad)).trackers).toEqual({});
-    expect((await adIn(ad, { httpTrackers: true })).trackers).toEqual({
+    expect((await readAd(ad)).trackers).toEqual({});
+    expect((await readAd(ad, { httpTrackers: true })).trackers).toEqual({
       impression: ['http://t.example/i'],
     });
   });
 
   test('drops trackers whose host is a macro, or that carry credentials', async () => {
     const body = tags('Impression', 'https://[DOMAIN]/i', 'https://user:secret@t.example/i');
-    expect((await adIn(inline({ body }))).trackers).toEqual({});
+    expect((await readAd(inline({ body }))).trackers).toEqual({});
   });
 
   test('has an expiry in seconds', async () => {
-    const ad = await adIn(inline({ body: '<Expires>300</Expires>' }));
+    const ad = await readAd(inline({ body: '<Expires>300</Expires>' }));
     expect(ad.expiresAtMs).toBe(nowMs + 300_000);
   });
 
@@ -142,9 +142,9 @@ describe('an InLine ad', () => {
     const expected = {
       verificationNotExecuted: ['https://v.example/no?why=[REASON]&t=[TIMESTAMP]'],
     };
-    expect((await adIn(inline({ body: vendor }))).trackers).toEqual(expected);
+    expect((await readAd(inline({ body: vendor }))).trackers).toEqual(expected);
     const extension = `<Extensions><Extension type="AdVerifications">${vendor}</Extension></Extensions>`;
-    expect((await adIn(inline({ body: extension }))).trackers).toEqual(expected);
+    expect((await readAd(inline({ body: extension }))).trackers).toEqual(expected);
   });
 
   test('has its required icons', async () => {
@@ -153,7 +153,7 @@ describe('an InLine ad', () => {
       <IconClicks>${tags('IconClickThrough', 'https://choices.example')}${tags('IconClickTracking', 'https://t.example/icon')}</IconClicks>
       ${tags('IconViewTracking', 'https://t.example/seen')}</Icon>`;
     const htmlIcon = `<Icon program="other"><HTMLResource><![CDATA[<b></b>]]></HTMLResource></Icon>`;
-    const { icons } = await adIn(inline({ icons: icon + htmlIcon }));
+    const { icons } = await readAd(inline({ icons: icon + htmlIcon }));
     expect(icons).toEqual([
       {
         program: 'AdChoices',
@@ -177,7 +177,7 @@ describe('an InLine ad', () => {
     const file = (type: string, language: string) =>
       `<ClosedCaptionFile type="${type}" language="${language}"><![CDATA[https://cdn.example/${language}]]></ClosedCaptionFile>`;
     const captions = `<ClosedCaptionFiles>${file('text/srt', 'en')}${file('text/vtt', 'zh-TW')}</ClosedCaptionFiles>`;
-    const ad = await adIn(inline({ media: captions + mp4() }));
+    const ad = await readAd(inline({ media: captions + mp4() }));
     expect(ad.captions).toEqual([
       { url: 'https://cdn.example/zh-TW', type: 'text/vtt', language: 'zh-TW' },
     ]);
@@ -188,13 +188,15 @@ describe('an InLine ad', () => {
     ['4.0 without text content', '<UniversalAdId idRegistry="r" idValue="x"/>'],
     ['4.1', '<UniversalAdId idRegistry="r">x</UniversalAdId>'],
   ])('has the universal ad id of VAST %s', async (_version, creative) => {
-    expect((await adIn(inline({ creative }))).universalAdIds).toEqual([{ registry: 'r', id: 'x' }]);
+    expect((await readAd(inline({ creative }))).universalAdIds).toEqual([
+      { registry: 'r', id: 'x' },
+    ]);
   });
 
   test('has its category codes', async () => {
     const body =
       '<Category authority="https://c.example">IAB1, IAB2-3</Category><Category>A b</Category>';
-    expect((await adIn(inline({ body }))).categories).toEqual([
+    expect((await readAd(inline({ body }))).categories).toEqual([
       { authority: 'https://c.example', code: 'IAB1' },
       { authority: 'https://c.example', code: 'IAB2-3' },
       { code: 'A b' },
@@ -203,7 +205,7 @@ describe('an InLine ad', () => {
 
   test('has no universal ad id when it is unknown', async () => {
     const creative = '<UniversalAdId idRegistry="unknown">unknown</UniversalAdId>';
-    expect((await adIn(inline({ creative }))).universalAdIds).toEqual([]);
+    expect((await readAd(inline({ creative }))).universalAdIds).toEqual([]);
   });
 
   test.each([
@@ -218,7 +220,7 @@ describe('an InLine ad', () => {
     ['', undefined],
     [undefined, undefined],
   ])('that lasts %s has the duration %s', async (duration, expected) => {
-    expect((await adIn(inline({ duration }))).durationMs).toBe(expected);
+    expect((await readAd(inline({ duration }))).durationMs).toBe(expected);
   });
 
   test.each(['00:00:04', '00:03:00'])('that lasts %s is rejected with 202', async (duration) => {
@@ -230,7 +232,7 @@ describe('an InLine ad', () => {
     ['25%', { percent: 25 }],
     ['sometime', undefined],
   ])('that can be skipped at %s has that offset', async (offset, expected) => {
-    const ad = await adIn(inline({ linear: `skipoffset="${offset}"` }));
+    const ad = await readAd(inline({ linear: `skipoffset="${offset}"` }));
     expect(ad.skip).toEqual(expected);
   });
 
@@ -243,7 +245,7 @@ describe('an InLine ad', () => {
   );
 
   test('is playable when its skip offset is a percentage of an unknown duration', async () => {
-    const ad = await adIn(inline({ linear: 'skipoffset="20%"', duration: '00:00:00' }));
+    const ad = await readAd(inline({ linear: 'skipoffset="20%"', duration: '00:00:00' }));
     expect(ad.skip).toEqual({ percent: 20 });
   });
 
@@ -294,18 +296,18 @@ describe('the media of an ad', () => {
 
   test('may use http where that is allowed', async () => {
     const media = mp4('', 'http://cdn.example/x.mp4');
-    const ad = await adIn(inline({ media }), { httpMedia: true });
+    const ad = await readAd(inline({ media }), { httpMedia: true });
     expect(ad.media.url).toBe('http://cdn.example/x.mp4');
   });
 
   test('may declare codecs in its type', async () => {
     const media = file('type="video/MP4; codecs=avc1.42E01E"');
-    expect((await adIn(inline({ media }))).media.type).toBe('video/mp4');
+    expect((await readAd(inline({ media }))).media.type).toBe('video/mp4');
   });
 
   test('is the MP4 among unplayable files', async () => {
     const media = file('type="application/x-mpegURL"') + file('type="video/webm"') + mp4();
-    expect((await adIn(inline({ media }))).media.type).toBe('video/mp4');
+    expect((await readAd(inline({ media }))).media.type).toBe('video/mp4');
   });
 
   const createFile = (width: number, height: number, bitrate: number) =>
@@ -330,13 +332,13 @@ describe('the media of an ad', () => {
     ],
     ['a known size', [createFile(0, 0, 900), createFile(640, 360, 600)], '360-600'],
   ])('has %s', async (_what, media, expected) => {
-    const ad = await adIn(inline({ media: media.join('') }));
+    const ad = await readAd(inline({ media: media.join('') }));
     expect(ad.media.url).toBe(`https://cdn.example/${expected}`);
   });
 
   test('comes from the first playable linear creative', async () => {
     const flash = `<Creative><Linear><MediaFiles>${file('type="video/x-flv"')}</MediaFiles><TrackingEvents>${tracking('start', 'https://t.example/flash')}</TrackingEvents></Linear></Creative>`;
-    const ad = await adIn(
+    const ad = await readAd(
       inline({ tracking: tracking('start', 'https://t.example/mp4') }).replace(
         '<Creatives>',
         `<Creatives>${flash}`,

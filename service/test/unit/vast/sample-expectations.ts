@@ -29,15 +29,16 @@ const expectRejection = (noAd: ErrorReport['code'], ...urls: string[]): Expected
 });
 
 const impression = (scheme: Scheme) => `${scheme}://example.com/track/impression`;
-const at = (scheme: Scheme, event: string) => `${scheme}://example.com/tracking/${event}`;
+const createTrackingUrl = (scheme: Scheme, event: string) =>
+  `${scheme}://example.com/tracking/${event}`;
 const error = (scheme: Scheme) => `${scheme}://example.com/error`;
 const tenSeconds = '10000 http://example.com/tracking/progress-10';
 const page = 'https://iabtechlab.com/';
 
 const quartiles = (scheme: Scheme): Trackers => ({
-  firstQuartile: [at(scheme, 'firstQuartile')],
-  midpoint: [at(scheme, 'midpoint')],
-  thirdQuartile: [at(scheme, 'thirdQuartile')],
+  firstQuartile: [createTrackingUrl(scheme, 'firstQuartile')],
+  midpoint: [createTrackingUrl(scheme, 'midpoint')],
+  thirdQuartile: [createTrackingUrl(scheme, 'thirdQuartile')],
 });
 
 /** The ad in most of the IAB's samples. */
@@ -50,9 +51,9 @@ const intro = (
     ad: { media: 'VAST-4.0-Short-Intro.mp4', durationMs: 16_000, clickThrough },
     trackers: {
       impression: [impression(scheme)],
-      start: [at(scheme, 'start')],
+      start: [createTrackingUrl(scheme, 'start')],
       ...quartiles(scheme),
-      complete: [at(scheme, 'complete')],
+      complete: [createTrackingUrl(scheme, 'complete')],
       ...trackers,
     },
     progress: [tenSeconds],
@@ -76,7 +77,7 @@ const expectViewable = (outer: Scheme): Expected => {
   return intro('http', {
     trackers: {
       impression: [impression(outer), impression('http')],
-      start: [at('http', 'start'), at('http', 'start')],
+      start: [createTrackingUrl('http', 'start'), createTrackingUrl('http', 'start')],
       viewable: [url],
       notViewable: [url],
       viewUndetermined: [url],
@@ -262,10 +263,10 @@ const sample = (outer: Trackers = {}, outerProgress: string[] = []): Expected =>
   };
 };
 
-const append = (outer: Trackers, own: Trackers): Trackers => {
-  const events = new Set([...Object.keys(outer), ...Object.keys(own)]) as Set<keyof Trackers>;
+const append = (outer: Trackers, added: Trackers): Trackers => {
+  const events = new Set([...Object.keys(outer), ...Object.keys(added)]) as Set<keyof Trackers>;
   return Object.fromEntries(
-    Array.from(events, (event) => [event, [...(outer[event] ?? []), ...(own[event] ?? [])]]),
+    Array.from(events, (event) => [event, [...(outer[event] ?? []), ...(added[event] ?? [])]]),
   );
 };
 

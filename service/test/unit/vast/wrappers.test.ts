@@ -60,8 +60,8 @@ describe('a chain of wrappers', () => {
     ['the ad', { outer: 'o', inner: 'i', ad: 'a' }, 'a'],
     ['the inner wrapper', { outer: 'o', inner: 'i' }, 'i'],
     ['the outer wrapper', { outer: 'o' }, 'o'],
-  ])('has the nearest click-through URL, from %s', async (_who, by, expected) => {
-    const { outer, inner, ad }: { outer?: string; inner?: string; ad?: string } = by;
+  ])('has the nearest click-through URL, from %s', async (_who, linkedLevels, expected) => {
+    const { outer, inner, ad }: { outer?: string; inner?: string; ad?: string } = linkedLevels;
     const clicks = (name?: string) =>
       name === undefined ? {} : { clicks: tags('ClickThrough', `https://${name}.example/`) };
     const { result } = await resolve({
