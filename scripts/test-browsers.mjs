@@ -7,7 +7,7 @@ import { ensureInstall } from './lib/ensure-install.mjs';
 import { buildStale, root, run, tool } from './lib/run.mjs';
 import { startSilentSound } from './lib/silent-sound.mjs';
 
-const help = `npm run test:browsers [-- firefox|webkit] [-- arguments of vitest]
+const help = `npm run test:browsers [-- firefox|webkit] [-- <Vitest arguments>]
 npm run test:browsers -- pages
 
 Runs test/browser in Firefox and in WebKit (WebKitGTK, the engine of Safari), or in one of

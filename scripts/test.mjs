@@ -4,8 +4,8 @@
  */
 import { ensureInstall } from './lib/ensure-install.mjs';
 
-const help = `npm test [-- arguments of vitest]
-npm run test:full [-- arguments of vitest]
+const help = `npm test [-- <Vitest arguments>]
+npm run test:full [-- <Vitest arguments>]
 
 Installs missing packages, builds outdated parts, and runs all checks and all tests.
 

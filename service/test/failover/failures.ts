@@ -18,7 +18,7 @@ const crash: Failure = {
 };
 
 const loss: Failure = {
-  name: 'the machine of the primary is lost (SIGKILL of PostgreSQL and Patroni)',
+  name: 'the primary’s machine is lost (SIGKILL of PostgreSQL and Patroni)',
   async run(cluster, { primary }) {
     cluster.signal(primary, 'SIGKILL', 'machine');
     await sleep(absentMs);
@@ -32,7 +32,7 @@ const switchover: Failure = {
 };
 
 const pause: Failure = {
-  name: 'the machine of the primary stops responding for 30 s (SIGSTOP), and resumes after it has been replaced',
+  name: 'the primary’s machine stops responding for 30 s (SIGSTOP), and resumes after it has been replaced',
   async run(cluster, { primary }) {
     cluster.signal(primary, 'SIGSTOP', 'machine');
     await sleep(absentMs);
@@ -41,7 +41,7 @@ const pause: Failure = {
 };
 
 const pauseStandby: Failure = {
-  name: 'the machine of the synchronous standby stops responding for 30 s (SIGSTOP)',
+  name: 'the synchronous standby’s machine stops responding for 30 s (SIGSTOP)',
   async run(cluster, { synchronousStandby }) {
     cluster.signal(synchronousStandby, 'SIGSTOP', 'machine');
     await sleep(absentMs);

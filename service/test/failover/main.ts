@@ -17,12 +17,12 @@ const { values, positionals } = parseArgs({
 if (values.help) {
   console.log(`npm run failover:service [-- <failure>… --minutes <n> --players 32]
 
-Three PostgreSQL servers with synchronous replication under Patroni, configured as in deploy/high-availability, and two
-processes of the service under the load of complete ads: one connects through HAProxy, the other to a list of all three
-servers. Causes each failure, or only the named ones, and compares the database and the received webhooks with what the
+Runs three PostgreSQL servers with synchronous replication under Patroni, configured as in deploy/high-availability, and
+two service processes that serve complete ads: one connects through HAProxy, the other to a list of all three servers.
+Causes each failure, or only the named ones, and compares the database and the received webhooks with what the
 service acknowledged.
-Failures: ${names.join(', ')}. All of them take about six minutes.
-  --minutes <n>  then repeats failures in random order, for at least this long in total
+Failures: ${names.join(', ')}. Running all of them takes about six minutes.
+  --minutes <n>  afterward, repeats failures in random order until at least this much time has passed
   --players <n>  concurrent players (default 32)
 FAILOVER_LOG=1 also shows the logs of Patroni, PostgreSQL, etcd and HAProxy.`);
   process.exit();

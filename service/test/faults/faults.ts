@@ -24,7 +24,7 @@ export interface Fault {
 const fakeTime = '/usr/lib/x86_64-linux-gnu/faketime/libfaketime.so.1';
 
 const killService: Fault = {
-  name: 'a process of the service is killed (SIGKILL) and replaced',
+  name: 'a service process is killed (SIGKILL) and replaced',
   async run({ cluster }) {
     await cluster.replace(1);
     return undefined;
@@ -64,7 +64,7 @@ const blackhole: Fault = {
 };
 
 const fillDisk: Fault = {
-  name: 'the disk of PostgreSQL is full for four seconds',
+  name: 'PostgreSQL’s disk is full for four seconds',
   async run({ postgres, smallDisk }) {
     if (!smallDisk) return 'no small file system could be mounted';
     const ballast = join(postgres.folder, 'ballast');
@@ -91,7 +91,7 @@ function writeUntilFull(path: string, round: number, megabytes: number): void {
 }
 
 const slowDisk: Fault = {
-  name: 'PostgreSQL is paused for 400 of every 500 ms during six seconds, as on a stalling disk',
+  name: 'PostgreSQL is paused for 400 of every 500 ms over six seconds, as on a stalling disk',
   async run({ postgres }) {
     const signal = (name: 'SIGSTOP' | 'SIGCONT'): void => {
       for (const pid of childrenOf(postgres.pid())) {

@@ -1,4 +1,4 @@
-/** `npm run faults:service [-- <fault>…]`: injects faults one after the other under load. */
+/** `npm run faults:service [-- <fault>…]`: injects faults one after another under load. */
 import { parseArgs } from 'node:util';
 import { faults } from './faults.ts';
 import { runFaults } from './run-faults.ts';
@@ -11,8 +11,8 @@ const { values, positionals: requestedNames } = parseArgs({
 if (values.help) {
   console.log(`npm run faults:service [-- <fault>…]
 
-Injects each fault, or those named, under load on a private PostgreSQL; compares the database and the webhooks
-with what was acknowledged. Faults: ${names.join(', ')}.`);
+Injects each fault, or only the named ones, under load on a private PostgreSQL server, and compares the database and
+the received webhooks with what the service acknowledged. Faults: ${names.join(', ')}.`);
   process.exit();
 }
 const unknown = requestedNames.find((name) => !names.some((knownName) => knownName === name));

@@ -33,7 +33,7 @@ export function launch(args: string[], env: Record<string, string>): RunningComm
   let announce: () => void = () => undefined;
   child.stdout.on('data', (chunk: Buffer) => ((out += chunk.toString()), announce()));
   child.stderr.on('data', (chunk: Buffer) => ((err += chunk.toString()), announce()));
-  const ended = new Promise<CommandResult>((resolve) =>
+  const result = new Promise<CommandResult>((resolve) =>
     child.once('close', (code) => {
       resolve({ code, out, err });
       announce();
@@ -51,9 +51,9 @@ export function launch(args: string[], env: Record<string, string>): RunningComm
     },
     interrupt() {
       child.kill('SIGINT');
-      return ended;
+      return result;
     },
-    result: ended,
+    result,
     stopReading: () => void child.stdout.destroy(),
   };
 }

@@ -7,7 +7,7 @@ const help = `npm run kills:demand [-- --impressions 10000 --store postgresql]
 
 Kills processes of the service with SIGKILL while players watch external ads, and compares the database with the requests
 to trackers, the notices to the bidder and the acknowledged rewards. Takes about 15 minutes.
-  --impressions <n>  ads to watch on PostgreSQL; the embedded database has a tenth of that (default 10000)
+  --impressions <n>  ads to watch on PostgreSQL, and a tenth of that on the embedded database (default 10000)
   --store <name>     postgresql or embedded (default: both)`;
 const { values } = parseArgs({
   options: {

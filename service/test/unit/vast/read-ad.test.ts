@@ -1,8 +1,8 @@
 import { describe, expect, test } from 'vitest';
 import { readAd, inline, mp4, nowMs, readRejection, tags, tracking, vast } from './fixtures.ts';
 
-describe('an InLine ad', () => {
-  test('has its media, duration and ids', async () => {
+describe('reading an InLine ad', () => {
+  test('returns its media, duration and ids', async () => {
     const ad = await readAd(
       inline({
         body: '<Advertiser>shop.example</Advertiser><AdServingId>s-1</AdServingId>',
@@ -29,7 +29,7 @@ describe('an InLine ad', () => {
     }
   });
 
-  test('has its trackers by event, in document order', async () => {
+  test('returns its trackers by event, in document order', async () => {
     const { trackers } = await readAd(
       inline({
         body: tags('Impression', 'https://t.example/i1', 'https://t.example/i2'),
@@ -47,7 +47,7 @@ describe('an InLine ad', () => {
     });
   });
 
-  test('has progress trackers by time and by percentage', async () => {
+  test('returns progress trackers by time and by percentage', async () => {
     const { progress } = await readAd(
       inline({
         tracking: [
@@ -64,14 +64,14 @@ describe('an InLine ad', () => {
     ]);
   });
 
-  test('ignores events of other player types', async () => {
+  test('ignores events for other player types', async () => {
     const ad = await readAd(
       inline({ tracking: tracking('acceptInvitation', 'https://t.example/a') }),
     );
     expect(ad.trackers).toEqual({});
   });
 
-  test('has viewability trackers', async () => {
+  test('returns viewability trackers', async () => {
     const viewableImpression = `<ViewableImpression>${tags('Viewable', 'https://t.example/v')}${tags(
       'NotViewable',
       'https://t.example/n',
@@ -83,7 +83,7 @@ describe('an InLine ad', () => {
     });
   });
 
-  test('has a click-through URL and click trackers', async () => {
+  test('returns its click-through URL and click trackers', async () => {
     const { clickThrough, trackers } = await readAd(
       inline({
         clicks:
@@ -129,7 +129,7 @@ describe('an InLine ad', () => {
     expect((await readAd(inline({ body }))).trackers).toEqual({});
   });
 
-  test('has an expiry in seconds', async () => {
+  test('returns its expiry in seconds', async () => {
     const ad = await readAd(inline({ body: '<Expires>300</Expires>' }));
     expect(ad.expiresAtMs).toBe(nowMs + 300_000);
   });
@@ -147,7 +147,7 @@ describe('an InLine ad', () => {
     expect((await readAd(inline({ body: extension }))).trackers).toEqual(expected);
   });
 
-  test('has its required icons', async () => {
+  test('returns its required icons', async () => {
     const icon = `<Icon program="AdChoices" width="77" height="15" xPosition="right" yPosition="top" duration="00:00:10" offset="00:00:02" altText="Why this ad?">
       <StaticResource creativeType="image/png"><![CDATA[https://cdn.example/choices.png]]></StaticResource>
       <IconClicks>${tags('IconClickThrough', 'https://choices.example')}${tags('IconClickTracking', 'https://t.example/icon')}</IconClicks>
@@ -173,7 +173,7 @@ describe('an InLine ad', () => {
     ]);
   });
 
-  test('has its WebVTT captions', async () => {
+  test('returns its WebVTT captions', async () => {
     const file = (type: string, language: string) =>
       `<ClosedCaptionFile type="${type}" language="${language}"><![CDATA[https://cdn.example/${language}]]></ClosedCaptionFile>`;
     const captions = `<ClosedCaptionFiles>${file('text/srt', 'en')}${file('text/vtt', 'zh-TW')}</ClosedCaptionFiles>`;
@@ -187,13 +187,13 @@ describe('an InLine ad', () => {
     ['4.0', '<UniversalAdId idRegistry="r" idValue="x">x</UniversalAdId>'],
     ['4.0 without text content', '<UniversalAdId idRegistry="r" idValue="x"/>'],
     ['4.1', '<UniversalAdId idRegistry="r">x</UniversalAdId>'],
-  ])('has the universal ad id of VAST %s', async (_version, creative) => {
+  ])('returns the universal ad id of VAST %s', async (_version, creative) => {
     expect((await readAd(inline({ creative }))).universalAdIds).toEqual([
       { registry: 'r', id: 'x' },
     ]);
   });
 
-  test('has its category codes', async () => {
+  test('returns its category codes', async () => {
     const body =
       '<Category authority="https://c.example">IAB1, IAB2-3</Category><Category>A b</Category>';
     expect((await readAd(inline({ body }))).categories).toEqual([
@@ -203,7 +203,7 @@ describe('an InLine ad', () => {
     ]);
   });
 
-  test('has no universal ad id when it is unknown', async () => {
+  test('omits an unknown universal ad id', async () => {
     const creative = '<UniversalAdId idRegistry="unknown">unknown</UniversalAdId>';
     expect((await readAd(inline({ creative }))).universalAdIds).toEqual([]);
   });
@@ -219,11 +219,11 @@ describe('an InLine ad', () => {
     ['1e9', undefined],
     ['', undefined],
     [undefined, undefined],
-  ])('that lasts %s has the duration %s', async (duration, expected) => {
+  ])('reads the duration %s as %s', async (duration, expected) => {
     expect((await readAd(inline({ duration }))).durationMs).toBe(expected);
   });
 
-  test.each(['00:00:04', '00:03:00'])('that lasts %s is rejected with 202', async (duration) => {
+  test.each(['00:00:04', '00:03:00'])('rejects a duration of %s with 202', async (duration) => {
     expect(await readRejection(vast(inline({ duration })))).toMatchObject({ code: 202 });
   });
 
@@ -231,42 +231,39 @@ describe('an InLine ad', () => {
     ['00:00:05', { ms: 5_000 }],
     ['25%', { percent: 25 }],
     ['sometime', undefined],
-  ])('that can be skipped at %s has that offset', async (offset, expected) => {
+  ])('reads the skip offset %s', async (offset, expected) => {
     const ad = await readAd(inline({ linear: `skipoffset="${offset}"` }));
     expect(ad.skip).toEqual(expected);
   });
 
-  test.each(['00:00:04', '20%'])(
-    'that can be skipped at %s is rejected with 200',
-    async (offset) => {
-      const document = vast(inline({ linear: `skipoffset="${offset}"` }));
-      expect(await readRejection(document)).toMatchObject({ code: 200 });
-    },
-  );
+  test.each(['00:00:04', '20%'])('rejects the skip offset %s with 200', async (offset) => {
+    const document = vast(inline({ linear: `skipoffset="${offset}"` }));
+    expect(await readRejection(document)).toMatchObject({ code: 200 });
+  });
 
-  test('is playable when its skip offset is a percentage of an unknown duration', async () => {
+  test('accepts a skip offset that is a percentage of an unknown duration', async () => {
     const ad = await readAd(inline({ linear: 'skipoffset="20%"', duration: '00:00:00' }));
     expect(ad.skip).toEqual({ percent: 20 });
   });
 
-  test('is rejected with 200 when it is audio', async () => {
+  test('rejects an audio ad with 200', async () => {
     expect(await readRejection(vast(inline({ ad: 'adType="audio"' })))).toMatchObject({
       code: 200,
     });
   });
 
-  test('is rejected with 201 when it is non-linear', async () => {
+  test('rejects a non-linear ad with 201', async () => {
     const ad =
       '<Ad><InLine><Creatives><Creative><NonLinearAds/></Creative></Creatives></InLine></Ad>';
     expect(await readRejection(vast(ad))).toMatchObject({ code: 201 });
   });
 
-  test('is rejected with 101 without a creative', async () => {
+  test('rejects an ad without a creative with 101', async () => {
     expect(await readRejection(vast('<Ad><InLine/></Ad>'))).toMatchObject({ code: 101 });
     expect(await readRejection(vast('<Ad/>'))).toMatchObject({ code: 101 });
   });
 
-  test('is rejected with 900 when it has hundreds of trackers', async () => {
+  test('rejects an ad that has hundreds of trackers with 900', async () => {
     const urls = Array.from({ length: 301 }, (_, index) => `https://t.example/${index}`);
     const ad = inline({ body: tags('Impression', ...urls) });
     expect(await readRejection(vast(ad))).toMatchObject({ code: 900 });
@@ -305,7 +302,7 @@ describe('the media of an ad', () => {
     expect((await readAd(inline({ media }))).media.type).toBe('video/mp4');
   });
 
-  test('is the MP4 among unplayable files', async () => {
+  test('is the MP4 if the other files are unplayable', async () => {
     const media = file('type="application/x-mpegURL"') + file('type="video/webm"') + mp4();
     expect((await readAd(inline({ media }))).media.type).toBe('video/mp4');
   });
@@ -314,24 +311,28 @@ describe('the media of an ad', () => {
     `<MediaFile type="video/mp4" width="${width}" height="${height}" bitrate="${bitrate}"><![CDATA[https://cdn.example/${height}-${bitrate}]]></MediaFile>`;
 
   test.each([
-    ['the player’s size', [createFile(640, 360, 600), createFile(1_280, 720, 1_500)], '720-1500'],
     [
-      'the better bitrate',
+      'that fits the player’s size',
+      [createFile(640, 360, 600), createFile(1_280, 720, 1_500)],
+      '720-1500',
+    ],
+    [
+      'with the better bitrate',
       [createFile(1_280, 720, 800), createFile(1_280, 720, 2_500)],
       '720-2500',
     ],
     [
-      'a bitrate below the limit',
+      'with a bitrate below the limit',
       [createFile(1_280, 720, 9_000), createFile(640, 360, 600)],
       '360-600',
     ],
     [
-      'the first of two equal files',
+      'that comes first among equal files',
       [createFile(1_280, 720, 0), createFile(1_280, 720, 0)],
       '720-0',
     ],
-    ['a known size', [createFile(0, 0, 900), createFile(640, 360, 600)], '360-600'],
-  ])('has %s', async (_what, media, expected) => {
+    ['with a known size', [createFile(0, 0, 900), createFile(640, 360, 600)], '360-600'],
+  ])('is the file %s', async (_what, media, expected) => {
     const ad = await readAd(inline({ media: media.join('') }));
     expect(ad.media.url).toBe(`https://cdn.example/${expected}`);
   });

@@ -60,17 +60,20 @@ describe('a chain of wrappers', () => {
     ['the ad', { outer: 'o', inner: 'i', ad: 'a' }, 'a'],
     ['the inner wrapper', { outer: 'o', inner: 'i' }, 'i'],
     ['the outer wrapper', { outer: 'o' }, 'o'],
-  ])('has the nearest click-through URL, from %s', async (_who, linkedLevels, expected) => {
-    const { outer, inner, ad }: { outer?: string; inner?: string; ad?: string } = linkedLevels;
-    const clicks = (name?: string) =>
-      name === undefined ? {} : { clicks: tags('ClickThrough', `https://${name}.example/`) };
-    const { result } = await resolve({
-      start: vast(wrapper(createUrl('b'), clicks(outer))),
-      b: vast(wrapper(createUrl('c'), clicks(inner))),
-      c: vast(inline(clicks(ad))),
-    });
-    expect(result.ad?.clickThrough).toBe(`https://${expected}.example/`);
-  });
+  ])(
+    'uses the nearest click-through URL, which is that of %s',
+    async (_who, linkedLevels, expected) => {
+      const { outer, inner, ad }: { outer?: string; inner?: string; ad?: string } = linkedLevels;
+      const clicks = (name?: string) =>
+        name === undefined ? {} : { clicks: tags('ClickThrough', `https://${name}.example/`) };
+      const { result } = await resolve({
+        start: vast(wrapper(createUrl('b'), clicks(outer))),
+        b: vast(wrapper(createUrl('c'), clicks(inner))),
+        c: vast(inline(clicks(ad))),
+      });
+      expect(result.ad?.clickThrough).toBe(`https://${expected}.example/`);
+    },
+  );
 
   test('shows the icons of all levels, but only the innermost one per program', async () => {
     const icon = (program: string, file: string) =>
@@ -393,19 +396,16 @@ describe('a document with several ads', () => {
   });
 
   test.each([
-    ['is tried', '', 'https://t.example/next'],
-    ['is tried', 'fallbackOnNoAd="true"', 'https://t.example/next'],
-    ['is not tried', 'fallbackOnNoAd="false"', undefined],
-  ])(
-    'has a next ad that %s after an empty wrapper with %j',
-    async (_what, attributes, expected) => {
-      const { result } = await resolve({
-        start: vast(wrapper(createUrl('b'), { wrapper: attributes }), createNamedAd('next')),
-        b: vast(),
-      });
-      expect(result.ad?.trackers.impression?.[0]).toBe(expected);
-    },
-  );
+    ['tries', '', 'https://t.example/next'],
+    ['tries', 'fallbackOnNoAd="true"', 'https://t.example/next'],
+    ['does not try', 'fallbackOnNoAd="false"', undefined],
+  ])('%s the next ad after an empty wrapper with %j', async (_what, attributes, expected) => {
+    const { result } = await resolve({
+      start: vast(wrapper(createUrl('b'), { wrapper: attributes }), createNamedAd('next')),
+      b: vast(),
+    });
+    expect(result.ad?.trackers.impression?.[0]).toBe(expected);
+  });
 
   test('continues within its pod after an empty wrapper without fallback', async () => {
     const { result } = await resolve({
