@@ -62,7 +62,7 @@ export default [
   ...parts.map(({ name, code, chunk, limit }, index) => {
     const path = join(folder, `part-${index}.js`);
     const chunks = findChunks(bundles.get(code) ?? [], chunk);
-    // One file, because the game's bundler decides how the code is split into chunks.
+    // Writes one file, because the game's bundler decides how the code is split into chunks.
     writeFileSync(path, chunks.map((each) => each.code).join(''));
     return { name, path, gzip: true, limit: `${limit} B` };
   }),

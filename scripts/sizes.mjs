@@ -44,7 +44,7 @@ async function measure() {
     const result = JSON.parse(output);
     if (Array.isArray(result)) return result;
   } catch {
-    // Reported below, like an error that size-limit reports as JSON.
+    // The error is reported below, like one that size-limit reports as JSON.
   }
   throw new Error(`size-limit failed; is everything built (\`npm run build\`)?\n${output}`);
 }

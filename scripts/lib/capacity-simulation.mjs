@@ -8,7 +8,7 @@
  * }} Cell
  */
 
-/** Equal to the service's limit in `service/src/store/group-commit.ts`. */
+/** The maximum number of requests in a transaction, as in `service/src/store/group-commit.ts`. */
 const maxBatch = 200;
 
 /**

@@ -61,7 +61,7 @@ export function startEverything(dataDirectory, onChild, onExit) {
     const urls = { serviceUrl, panelUrl, demoUrl: gameServerUrl, gameServerUrl };
     await Promise.all(Object.values(urls).map(checkResponse));
     if (isStopped) return;
-    // Written atomically and readable only by its owner, because it contains the secret keys.
+    // The file is written atomically and is readable only by its owner, because it contains the secret keys.
     const text = JSON.stringify({ ...urls, keys }, null, 2);
     writeFileSync(`${devFile}.new`, text, { mode: 0o600 });
     renameSync(`${devFile}.new`, devFile);

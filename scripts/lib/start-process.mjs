@@ -31,7 +31,7 @@ export function startProcess(name, command, env, logFile) {
     cwd: root,
     env: { ...process.env, ...env },
     stdio: ['ignore', 'pipe', log],
-    // In its own process group, so that Ctrl-C reaches only the parent, which stops its children in order.
+    // Runs in its own process group, so that Ctrl-C reaches only the parent, which stops its children in order.
     detached: process.platform !== 'win32',
   });
   closeSync(log);

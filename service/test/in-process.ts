@@ -14,7 +14,7 @@ import { copyMigratedDatabase, openEmptyDatabase } from './empty-database.ts';
 /** Creates a database for a service on the server that `npm run test:database` tests; undefined in other runs. */
 async function createOnGivenServer(): Promise<string | undefined> {
   if (process.env['TRUEWARD_TEST_SERVER'] === undefined) return undefined;
-  // Imported dynamically, because that module works only in Vitest, and this one is also used outside of it.
+  // Imported dynamically, because the module works only in Vitest, but this function is also called outside of Vitest.
   const { createPostgresDatabase } = await import('./postgres-database.ts');
   return createPostgresDatabase();
 }

@@ -93,7 +93,7 @@ export async function startPrivatePostgres({
     isAlive: () => running.server.exitCode === null && running.server.signalCode === null,
     async kill() {
       const children = childrenOf(running.server.pid ?? 0);
-      // The postmaster first, because it would restart its child processes.
+      // Kills the postmaster first, because it would restart its child processes.
       running.server.kill('SIGKILL');
       for (const pid of children) killIfRunning(pid);
       await running.ended;

@@ -7,7 +7,7 @@ export interface Failure {
   run(cluster: PatroniCluster, members: Members): Promise<void>;
 }
 
-/** Longer than Patroni's `ttl`, after which a standby replaces the primary. */
+/** How long a machine is absent. Exceeds Patroni's `ttl`, after which a standby replaces the primary. */
 const absentMs = 30_000;
 
 const crash: Failure = {

@@ -148,7 +148,7 @@ export async function startPatroni(): Promise<PatroniCluster> {
     const postmaster = readPostmasterPid(node);
     const patroni = running.get(node.name)?.pid;
     const patroniTree = patroni === undefined ? [] : [patroni, ...listDescendants(patroni)];
-    // Signaled in this order, because Patroni restarts PostgreSQL, and the postmaster restarts its child processes.
+    // The order matters: Patroni restarts PostgreSQL, and the postmaster restarts its child processes.
     const pids = [
       ...(scope === 'machine' ? patroniTree.filter((pid) => pid !== postmaster) : []),
       ...(postmaster === undefined ? [] : [postmaster, ...listDescendants(postmaster)]),

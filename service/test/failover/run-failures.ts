@@ -17,9 +17,9 @@ interface Options {
 /** The effect of a failure on the clients of each process. */
 export interface FailureResult {
   name: string;
-  /** For the process that connects through HAProxy. */
+  /** The effect on the process that connects through HAProxy. */
   proxy: Interruption;
-  /** For the process whose URL lists all three servers. */
+  /** The effect on the process whose URL lists all three servers. */
   hosts: Interruption;
 }
 
@@ -34,7 +34,7 @@ export interface FailoverReport extends Verdict {
 
 /** How many new decisions must earn their reward before the service counts as recovered. */
 const recoveryRewards = 10;
-/** Longer than it takes to replace the primary. */
+/** How long a player retries a request. Exceeds the time that it takes to replace the primary. */
 const retryForMs = 120_000;
 
 /** Causes failures in a PostgreSQL cluster, one at a time, while two processes serve complete ads. */
@@ -55,7 +55,7 @@ export async function runFailures({
       await startCluster({
         databaseUrl: [patroni.proxyUrl, patroni.hostsUrl],
         processes: 2,
-        // The service's default, because the published recovery times depend on it.
+        // This is the service's default. The published recovery times depend on it.
         env: { DATABASE_TIMEOUT_S: '10' },
       }),
       (each) => each.stop(),

@@ -64,7 +64,7 @@ export async function startCluster({
       },
     });
   const services: RunningService[] = [];
-  // One at a time, because the first process creates the demo account.
+  // Starts one process at a time, because the first one creates the demo account.
   for (const index of ports.keys()) services.push(await start(index, {}, main));
   const service = (index: number): RunningService => {
     const service = services[index];

@@ -33,7 +33,7 @@ interface Options {
   retryForMs?: number;
 }
 
-/** Slightly more than the shortest watch time of the demo account's image ads. */
+/** How long a player watches. Slightly more than the shortest watch time of the demo account's image ads. */
 const watchMs = 5_100;
 
 /** Starts players that request ads from random processes, watch them, and retry every request until it succeeds. */
@@ -95,7 +95,7 @@ export function startPlayers({ urls, key, count, retryForMs = 60_000 }: Options)
     for (const listener of listeners) listener();
   };
   const play = async (index: number): Promise<void> => {
-    // Staggered, so that at any time there are players at every stage of an ad.
+    // The starts are staggered, so that at any time there are players at every stage of an ad.
     await sleep((index / count) * watchMs);
     while (!isStopping) await watchOne().catch((error: unknown) => wrong.push(String(error)));
   };

@@ -3,7 +3,7 @@ import type { Schema } from './sample.ts';
 /** One operation of the OpenAPI document. */
 export interface Operation {
   method: string;
-  /** For example `/v1/placements/{id}`. */
+  /** The path template, such as `/v1/placements/{id}`. */
   path: string;
   id: string;
   /** The kinds of key that may call it. */

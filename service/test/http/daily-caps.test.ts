@@ -49,7 +49,7 @@ async function decideConcurrently(
   return responses.flatMap((response) => (response?.status === 'filled' ? response : []));
 }
 
-// Not on a shared server, where a process leaves part of the budget to other processes.
+// Skipped on a shared server, because a process there leaves part of the budget to other processes.
 describe.skipIf(process.env['TRUEWARD_TEST_SERVER'])('a daily cap on the embedded database', () => {
   let game: Game;
   beforeAll(async () => {

@@ -84,7 +84,7 @@ test.runIf(hasPostgres)('leasing a delivery adds no entries to the indexes', asy
       SELECT 'acc_1', 'del_' || n, 'live', 'evt_' || n, 'whk_1', 'pending', 0, now(), now() FROM generate_series(1, 1000) AS n`,
   );
   const hotUpdates = await database.transaction(async (queries) => {
-    // In batches, like claims.
+    // Leases the deliveries in batches, as a claim does.
     for (let firstNumber = 1; firstNumber <= 200; firstNumber += 10)
       await queries.query(
         `UPDATE deliveries SET lease_until = now() WHERE id IN (SELECT 'del_' || n FROM generate_series($1::integer, $1 + 9) AS n)`,

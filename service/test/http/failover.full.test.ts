@@ -20,7 +20,7 @@ test(
     });
     for (const { proxy, hosts } of report.failures)
       for (const { recoveredMs, rejected } of [proxy, hosts]) {
-        // Without an interruption, the test would prove nothing.
+        // Without any rejected requests, the test would prove nothing.
         expect(rejected).toBeGreaterThan(0);
         expect(recoveredMs).toBeLessThan(60_000);
       }

@@ -59,7 +59,7 @@ test('behind the load balancer in deploy/, no player notices that a process is s
     env: {
       DRAIN_S: '1',
       TRUSTED_PROXIES: 'loopback',
-      // High, so that a slow database on a busy machine does not count as unreachable.
+      // A long timeout, so that a slow database on a busy machine does not count as unreachable.
       DATABASE_TIMEOUT_S: '30',
     },
   });

@@ -122,7 +122,7 @@ describe.each([
   });
 
   test('a file that the browser has cached is not sent again', async () => {
-    // Not with `fetch`, which adds `cache-control: no-cache` to conditional requests.
+    // Uses no `fetch`, because it adds `cache-control: no-cache` to conditional requests.
     const inject = (headers = {}) => app.inject({ url: '/media/own.webm', headers });
     const { headers } = await inject();
     const [tag, modified] = [headers.etag ?? '', headers['last-modified']];

@@ -79,7 +79,7 @@ test('requests beyond the queue limit are rejected with 503 and Retry-After; acc
   const release = await new Promise<() => void>((resolveBegun) => {
     blocked = running.service.database.transaction(() => new Promise<void>(resolveBegun));
   });
-  // Injected, because over HTTP each request would need its own connection.
+  // The requests are injected, because over HTTP each one would need its own connection.
   const requests = Array.from({ length: 5_300 }, (_, index) =>
     running.service.app.inject({
       method: 'POST',

@@ -86,7 +86,7 @@ test('the audit log is filtered by actor and by action', async () => {
     const { body: page } = await owner.send<{ data: { action: string }[] }>('GET', path);
     return page.data.map(({ action }) => action);
   };
-  // Sorted, because both entries can have the same millisecond.
+  // Sorted, because both entries can have the same timestamp.
   expect((await actions({ action: 'source.' })).toSorted()).toEqual([
     'source.created',
     'source.updated',

@@ -20,7 +20,7 @@ import { createPostgresDatabase, hasPostgres } from '../postgres-database.ts';
 const folder = mkdtempSync(join(tmpdir(), 'trueward-'));
 let database: Database;
 beforeAll(async () => {
-  // Not a database from the pool, which may have statistics and cached plans.
+  // Uses no database from the pool, because those may have statistics and cached plans.
   await copyEmptyDatabase(join(folder, 'database'));
   database = await openPGlite(join(folder, 'database'), () => undefined);
   await migrate(database);

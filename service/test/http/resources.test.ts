@@ -78,7 +78,7 @@ test('every kind is created with its defaults, read, listed, updated, archived, 
   expect(policy).toMatchObject({ when: {}, status: 'active' });
   expect(creative).toMatchObject({ categories: [], review: { status: 'pending_review' } });
 
-  // In this order, no object is in use when it is archived.
+  // The order ensures that no object is in use when it is archived.
   const cases: [string, Document, object][] = [
     ['/v1/kill-switches', killSwitch, { reason: 'why' }],
     ['/v1/policies', policy, { status: 'paused' }],

@@ -83,7 +83,7 @@ test('after a rotation, new receipts use the new key, and previous ones are vali
   const newReceipt = await earn('after');
   expect(decodeProtectedHeader(newReceipt).kid).not.toBe(decodeProtectedHeader(oldReceipt).kid);
   const laterOptions = { ...(await options()), now: () => game.clock.nowMs() };
-  // A URL that is not cached yet, as in a game server that has just started.
+  // The URL is not cached yet, as on a game server that has just started.
   const keys = `${jwksUrl}?after`;
   expect(await verifyReceipt(oldReceipt, keys, laterOptions)).toMatchObject({ userRef: 'before' });
   expect(await verifyReceipt(newReceipt, keys, laterOptions)).toMatchObject({ userRef: 'after' });

@@ -40,7 +40,7 @@ describe.skipIf(!hasPostgres)('three processes that serve one account', () => {
     const env = {
       DATABASE_URL: databaseUrl,
       TRUEWARD_MASTER_KEY: masterKey,
-      // Short, so that a process that waits for a lock fails.
+      // A short timeout, so that a process that waits for a lock fails.
       DATABASE_LOCK_TIMEOUT_MS: '500',
       RATE_LIMITS: 'off',
     };

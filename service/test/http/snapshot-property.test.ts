@@ -147,7 +147,7 @@ function readContents(
     keys: keys.map(({ hash }) => configuration.findKey(hash)),
     snapshots: accounts.flatMap((accountId) =>
       (['sandbox', 'live'] as const).map((environment) => {
-        // Not compared, because operators cannot create external creatives.
+        // This member is not compared, because operators cannot create external creatives.
         const { findExternalCreative: _find, ...snapshot } = configuration.snapshot({
           accountId,
           environment,

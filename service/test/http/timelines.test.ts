@@ -151,7 +151,7 @@ describe.each([
     if (databaseUrl === undefined) return skip('The embedded database has no statistics.');
     // Uses a different week from the other tests, because the server updates their statistics with a delay.
     game.advance(7 * 86_400_000);
-    // Few enough that all row versions fit into one page, because other sessions can prevent the removal of old ones.
+    // So few ads that all row versions fit into one page, because other sessions can prevent the removal of old versions.
     const ads = await Promise.all(
       Array.from({ length: 6 }, (_, index) => game.decide(`hot-${index}`)),
     );

@@ -72,7 +72,7 @@ const growingTables = [
 
 test('old rows are deleted in batches, and newer ones are kept', async () => {
   const batches = [
-    // More than one batch of old rows, and five newer ones.
+    // Stores more than one batch of old rows, and five newer ones.
     [1_500, 100],
     [5, 0],
   ] as const;

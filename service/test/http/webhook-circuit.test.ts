@@ -163,7 +163,7 @@ test('enabling an endpoint after five days of failures starts a new five-day per
   do read = (await call<Webhook>('GET', path)).body;
   while (read.status === 'enabled');
   expect(read.disabled_reason).toBe('failing');
-  // Polls, because a process's configuration can be half a second old.
+  // Polls, because a process's configuration can be up to half a second old.
   const readMetrics = async () => (await fetch(`${running.url}/metrics`)).text();
   await expect.poll(readMetrics).toContain('trueward_webhooks_disabled 1');
 

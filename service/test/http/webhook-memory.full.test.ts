@@ -5,7 +5,7 @@ test('200,000 webhooks do not grow the heap beyond its size after the first 20,0
   const { failed, heap, liveObjects } = await countSends(200_000);
   expect(failed).toBe(0);
   const growth = (heap.at(-1) ?? 0) - (heap[1] ?? 0);
-  // In bytes: half the size of a weak reference and its entry in a set.
+  // The limit in bytes is half the size of a weak reference and its entry in a set.
   expect(growth / 180_000).toBeLessThan(30);
   for (const count of Object.values(liveObjects)) expect(count).toBeLessThan(1_000);
 }, 900_000);

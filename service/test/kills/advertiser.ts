@@ -22,7 +22,7 @@ export interface Advertiser {
 }
 
 export const domain = 'shop.example';
-/** In US dollars per thousand impressions. */
+/** The bid price in US dollars per thousand impressions. */
 export const price = 7.654321;
 /** The duration of the media file. */
 export const mediaMs = 3_000;

@@ -114,7 +114,7 @@ async function startProcesses(
         RATE_LIMITS: 'off',
         // Otherwise each process would use its own URL for media.
         PUBLIC_URL: 'http://service.test',
-        // High, because this test is not about slow responses, and the machine is busy.
+        // A high limit, because this test is not about slow responses, and the machine is busy.
         DEMAND_BUDGET_MS: '5000',
         ...(databaseUrl === undefined ? {} : { DATABASE_URL: databaseUrl }),
       },

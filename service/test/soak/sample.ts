@@ -34,7 +34,7 @@ export async function readSample(url: string, minutes: number): Promise<Sample> 
 
 type Metric = Exclude<keyof Sample, 'minutes'>;
 
-/** Smaller growth is noise, for example from pending garbage collection or a wave of players. */
+/** Growth up to this amount is noise, for example from pending garbage collection or a wave of players. */
 const noise: Record<Metric, number> = {
   memoryMb: 32,
   heapMb: 16,
