@@ -104,7 +104,7 @@ describe('a reward', () => {
       { decision: { ...decision, simulate: 'reward_denied' } },
       'simulated',
     ],
-  ])('is decided when %s', (_name, input, reason) => {
+  ])('is earned or denied when %s', (_name, input, reason) => {
     expect(judge(input)).toMatchObject(
       reason === undefined ? { state: 'earned' } : { state: 'denied', reason },
     );
