@@ -32,9 +32,9 @@ export interface AdoptionDeps {
 
 /** How long a database of a different account is left alone before it is checked again, in milliseconds. */
 const recheckMs = 7 * 86_400_000;
-/** Maximum records moved per transaction; that many block the main thread for about a millisecond. */
+/** Maximum number of records moved per transaction; moving that many blocks the main thread for about a millisecond. */
 const batchSize = 200;
-/** Maximum tokens to check; more than one, because a record may be damaged. */
+/** Maximum number of tokens to check; more than one, because a record may be damaged. */
 const maxSamples = 3;
 
 /** `trueward:live_0123456789ab@ads.example.com`; names from older releases have no environment. */
@@ -135,7 +135,7 @@ async function moveRewards(from: UseStore, to: UseStore, clock: Clock): Promise<
   });
 }
 
-/** The message that informs other tabs how much the queue grew. */
+/** Builds the message that tells other tabs how much the queue has grown. */
 const growthMessage = (records: StoredRecord[]) => {
   const events = records.flatMap(({ value }) => (isEventRecord(value) ? value.events : []));
   const bytes = events.reduce((sum, json) => sum + json.length, 0);
@@ -143,7 +143,8 @@ const growthMessage = (records: StoredRecord[]) => {
 };
 
 /**
- * Moves events. If the page is killed midway, some events are in both queues: they are sent twice and counted once.
+ * Moves events. If the page is killed midway, some events are in both queues: they are sent twice but counted only
+ * once.
  */
 async function moveEvents(from: Storage, to: Storage, deps: AdoptionDeps): Promise<void> {
   const tabs = deps.openTabChannel<ReturnType<typeof growthMessage>>(`${deps.name}:outbox`);
@@ -167,7 +168,7 @@ interface Sample {
   token: string;
 }
 
-/** Tokens from the records to move; empty if there is nothing to move. */
+/** Reads tokens from the records to move; returns an empty list if there is nothing to move. */
 async function samplesOf(from: Storage, to: Storage, now: number): Promise<Sample[]> {
   // If the page was killed during a move, an entry may be `gone` from the old ledger and still `arriving` in this one.
   const interrupted = (await entriesIn(to.rewards)).some(({ moved }) => moved === 'arriving');
@@ -206,7 +207,7 @@ async function isSameAccount(
   return false;
 }
 
-/** Runs `work` while holding the queue's lock, which only one tab at a time can hold to send. */
+/** Runs `work` while holding the queue's lock, which a tab must hold while it sends events. */
 const withLock = (
   { locks = browserLocks() }: AdoptionDeps,
   name: string,
@@ -268,7 +269,7 @@ async function adopt(deps: AdoptionDeps, name: string, signal: AbortSignal): Pro
 
 /**
  * Adopts events and rewards that this game stored under an earlier publishable key, once the service has confirmed that
- * they belong to the same account. The data of other accounts stays untouched. Returns a function that stops the
+ * they belong to the same account. The data of other accounts is left untouched. Returns a function that stops the
  * adoption.
  */
 export function adoptStorage(deps: AdoptionDeps): () => void {

@@ -50,7 +50,7 @@ export function startAds(options: AdsOptions, events: Emitter<AdsListeners>): Ad
   // Server-side rendering.
   if (typeof document === 'undefined') return adsWithoutPage(checked.environment, events);
   const { publishableKey, serviceUrl, locale } = checked;
-  // One name per key and service: tabs of the same game share it, and other games don't.
+  // One name per key and service: shared by all tabs of the same game, but not by other games.
   const name = `trueward:${checked.environment}_${publishableKey.slice(-12)}@${new URL(serviceUrl).host}`;
   const engine = checked.engine ?? noEngine();
   const player = createPlayerContext(checked, systemClock);
@@ -181,7 +181,8 @@ export function startAds(options: AdsOptions, events: Emitter<AdsListeners>): Ad
       frames.destroy();
     },
   });
-  // Prefetches the rest of the code for a first ad: as early as if it were bundled, but without delaying the game.
+  // Prefetches the rest of the code that the first ad needs, as early as if it were bundled, but without delaying the
+  // game.
   requests.prefetch();
   outbox.prefetch();
   rewards.prefetch();

@@ -55,13 +55,15 @@ export interface AdsOptions extends RequestOptions {
   childDirected?: boolean;
   /** Language of the overlay and the ad request, as a BCP 47 tag. Default: the browser’s language. */
   locale?: string;
-  /** Replaces overlay texts: `{ learnMore: 'Play now' }`. */
+  /** Replaces strings of the overlay: `{ learnMore: 'Play now' }`. */
   strings?: Partial<OverlayStrings>;
   /** Whether ads start muted; the player can unmute them with a button. Default: `false`. */
   muted?: boolean;
-  /** Pauses and resumes your game, and runs callbacks on its frames. Default: a page without an engine. */
+  /**
+   * Pauses and resumes your game, and runs callbacks on its frames. Default: the driver for pages without an engine.
+   */
   engine?: EngineDriver;
-  /** Timeout for requesting and loading an ad, combined, in milliseconds. Default: 8,000. */
+  /** Combined timeout for requesting and loading an ad, in milliseconds. Default: 8,000. */
   loadTimeoutMs?: number;
   /**
    * How long `showRewarded()` waits for the confirmation before it returns `pending`, in milliseconds. Default:
@@ -76,7 +78,7 @@ export interface AdsOptions extends RequestOptions {
   fetch?: typeof globalThis.fetch;
 }
 
-/** The options about the player, for `createAds()` and `ads.setUser()`. */
+/** The options that describe the player, for `createAds()` and `ads.setUser()`. */
 export type UserOptions = Pick<AdsOptions, 'userRef' | 'userToken' | 'customData' | 'segments'>;
 
 /** {@link AdsOptions} with its defaults filled in. */

@@ -109,7 +109,7 @@ export type OptionErrorCode =
  * A stable code that explains an outcome: a reason or problem code from the service, or one of these SDK codes.
  *
  * - `consent_unknown`: the player has not chosen yet.
- * - `chunk_not_loaded`: a part of the SDK could not be fetched.
+ * - `chunk_not_loaded`: part of the SDK could not be fetched.
  * - `network`, `blocked`, `timeout`, `foreign_answer`, `incomplete_answer`: the service could not be reached.
  * - `load_failed`, `load_timeout`: the ad's media did not load, or not in time.
  * - `expired`: the ad expired before it was seen.

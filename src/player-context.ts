@@ -50,13 +50,13 @@ export interface PlayerContext {
   destroy(): void;
 }
 
-/** The game's player id; `''` if there is none, undefined if only the `userToken` function knows it. */
+/** Returns the game's id for the player; `''` if there is none, undefined if only the `userToken` function knows it. */
 function refOf({ userRef, userToken }: UserOptions): string | undefined {
   if (userRef !== undefined || userToken === undefined) return userRef ?? '';
   return typeof userToken === 'string' ? subjectOf(userToken) : undefined;
 }
 
-/** The `sub` of a user token. Only the service can check the signature. */
+/** Returns the `sub` claim of a user token. Only the service can check the signature. */
 function subjectOf(token: string): string | undefined {
   try {
     const [, payload = ''] = token.split('.');
@@ -207,7 +207,7 @@ export function fetchWhenKnown(
     isKnown() ? fetch(...request) : Promise.reject(new Error('consent_unknown'));
 }
 
-/** Newly known consent triggers a retry, just like a restored network connection. */
+/** Extends connectivity so that newly known consent triggers a retry, just like a restored network connection. */
 export function connectivityWhenKnown(
   { onChange }: Pick<PlayerContext, 'onChange'>,
   connectivity: Connectivity,

@@ -24,7 +24,7 @@ export function adsWithoutPage(
 }
 
 /**
- * Creates ads whose every call returns the same `error` and does nothing else, so that invalid options disable the
+ * Creates ads for which every call returns the same `error` and does nothing else, so that invalid options disable the
  * ads but not the game. No events are emitted.
  */
 export function unavailableAds(

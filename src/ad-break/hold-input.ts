@@ -7,8 +7,8 @@ const pressEvents = ['click', 'dblclick', 'contextmenu', 'wheel'].concat(
 
 /**
  * Withholds all input from the game while an ad is open: a paused engine still listens on `window`, which also receives
- * the events of a modal dialog. Controls of the ad, default actions and listeners on `body` (Phaser unlocks audio
- * there) work as usual.
+ * the events of a modal dialog. The ad's own controls, default actions, and listeners on `body` (where Phaser unlocks
+ * audio) work as usual.
  *
  * Keys and pointers that were down when the ad opened belong to the game. If one is released during the ad, the game
  * receives the release after the ad (pointers: `release-presses.ts`); if it is still down then, the game receives the
@@ -103,8 +103,8 @@ export function holdInput(ad: HTMLElement, canvas: HTMLElement | null): () => vo
 const loadReleasePresses = () => import('./release-presses.ts');
 
 /**
- * Withholds from the game the repeat and release events of keys that are still down. Not loaded lazily, because the key
- * that closed the ad may be released immediately.
+ * Withholds from the game the repeat and release events of keys that are still down. This code is not loaded on demand,
+ * because the key that closed the ad may be released immediately.
  */
 function keepUntilReleased(pressed: Set<string>): void {
   const keeping = new AbortController();

@@ -40,7 +40,7 @@ export type BreakEvent =
   | { type: 'viewed'; ratio: number; ms: number }
   | { type: 'clicked' }
   | { type: 'closeAllowed' }
-  /** Through the close control, the Escape key, or the creative itself. */
+  /** The player used the close button or the Escape key, or the creative itself requested to be closed. */
   | { type: 'closeRequested' }
   | { type: 'closeConfirmed' }
   | { type: 'closeCancelled' }
@@ -84,7 +84,7 @@ type OnScreen = Extract<BreakState, { phase: 'showing' | 'endCard' }>;
 
 const quartileEvents = ['first_quartile', 'midpoint', 'third_quartile'] as const;
 
-/** The first transition of an ad break. */
+/** Returns the first transition of an ad break. */
 export function begin(ad: Pick<Showing, 'kind' | 'minWatchMs' | 'endCard' | 'hidden'>): Transition {
   const state: Showing = {
     ...ad,
@@ -101,7 +101,7 @@ export function begin(ad: Pick<Showing, 'kind' | 'minWatchMs' | 'endCard' | 'hid
   return stay(state, { type: 'open' }, ...(ad.hidden ? [{ type: 'pause' } as const] : []));
 }
 
-/** A transition of an ad break. Pure: side effects are returned as data. */
+/** Computes the transition for an event. Pure: side effects are returned as data. */
 export function transition(state: BreakState, event: BreakEvent): Transition {
   switch (state.phase) {
     case 'showing':
@@ -198,7 +198,7 @@ function whilePlaying(
   return stay(completed.state, ...effects);
 }
 
-/** Reports the completion before any other effect, in particular before the close. */
+/** Reports the completion before any other effect, and in particular before the ad closes. */
 function complete<State extends OnScreen>(state: State): { state: State; effects: BreakEffect[] } {
   if (state.completed) return { state, effects: [] };
   const effects: BreakEffect[] = [

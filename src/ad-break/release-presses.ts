@@ -28,7 +28,7 @@ function endPress(event: Event, game: HTMLElement): void {
       identifier: touch.identifier,
       target: touch.target,
     }));
-    // Safari has no constructors for touches.
+    // In Safari, scripts cannot construct touch events.
     const cancel = new Event('touchcancel', { bubbles: true, cancelable: true });
     Object.assign(cancel, { changedTouches: cancelled, targetTouches, touches });
     target?.dispatchEvent(cancel);

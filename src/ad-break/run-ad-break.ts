@@ -44,7 +44,7 @@ export interface BreakDeps extends AdSource, ShowDeps {
 
 /** Shows one ad, from the request to its single result. Never rejects. */
 export async function runAdBreak(deps: BreakDeps, request: BreakRequest): Promise<ShowResult> {
-  // Loaded in parallel with the request and not earlier, because most page views show no ad.
+  // Loaded in parallel with the request and no earlier, because most page views show no ad.
   const loading = deps.loadShowAd();
   const result = await obtain(deps, { ...request, format: request.kind }, loading);
   return 'creative' in result ? (await loading)(deps, request, result) : result;
@@ -54,13 +54,13 @@ export async function runAdBreak(deps: BreakDeps, request: BreakRequest): Promis
 export interface AdSource {
   take(placement: string, signal: AbortSignal, options?: RequestOptions): Promise<ReadyAd | NoAd>;
   clock: Clock;
-  /** Timeout for requesting and loading an ad, combined, in milliseconds. */
+  /** Combined timeout for requesting and loading an ad, in milliseconds. */
   loadTimeoutMs: number;
 }
 
 /**
  * Returns an ad of the requested format once it and the code that shows it (`code`) have loaded. Never rejects, and
- * destroys every ad that it does not return.
+ * destroys any ad that it does not return.
  */
 export async function obtain(
   { clock, loadTimeoutMs, take }: AdSource,

@@ -14,7 +14,7 @@ import type { BreakRequest, ShowAd, ShowDeps } from './run-ad-break.ts';
 import { openStage, type Stage } from './stage.ts';
 
 /**
- * Creates the function that shows ads, with the overlay texts of the player's language and the game's replacements.
+ * Creates the function that shows ads, with the overlay's strings in the player's language and the game's replacements.
  */
 export async function createShowAd(
   locale: string,

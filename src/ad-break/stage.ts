@@ -12,7 +12,7 @@ const stallMs = 8_000;
 const defaultCloseAfterMs = 5_000;
 /** Time after which an end card closes by itself, in milliseconds, so that every ad break ends. */
 const endCardMs = 10_000;
-/** How long an opened page has to take the focus before it counts as opened in the background, in milliseconds. */
+/** How long a newly opened page has to take focus before it counts as opened in the background, in milliseconds. */
 const focusLossMs = 1_000;
 /** How long after expiry the service still accepts the impression of an ad that started in time, in milliseconds. */
 const impressionGraceMs = 60_000;
@@ -23,7 +23,10 @@ const promptTimeoutMs = 20_000;
 export interface Stage {
   /** The root element of the ad. */
   readonly element: HTMLElement;
-  /** Starts playback and events; separate from opening, so that a failure leaves a stage to close. */
+  /**
+   * Starts playback and event reporting. Separate from `openStage()`, so that a stage that fails to start can be
+   * closed.
+   */
   start(): void;
   pause(): void;
   resume(): void;
@@ -59,8 +62,8 @@ export function openStage(
   let cancelFocusCheck: (() => void) | undefined;
 
   /**
-   * An ad that expires before it was viewable, because the device slept or the page was hidden for a long time,
-   * can no longer earn a reward. It ends here, so that the player does not watch it for nothing.
+   * Ends an ad that has expired before it became viewable, because the device slept or the page was hidden for a long
+   * time. Such an ad can no longer earn a reward, so the player would watch it for nothing.
    */
   function dispatchUnlessExpired(event: BreakEvent): void {
     dispatch(expiry.leftMs() > -graceMs ? event : { type: 'failed', reason: 'expired' });

@@ -47,10 +47,9 @@ export function installAdsbygoogle(placement: AdPlacement): void {
 }
 
 /**
- * Makes assignments to the global ineffective: Google’s script, or the stub that an ad blocker substitutes, may
- * load later and overwrite it, and the game’s ad breaks would never end. An assignment is ignored rather than
- * throwing, because the usual `window.adsbygoogle = window.adsbygoogle || []` also runs in modules, which are
- * strict.
+ * Makes assignments to the global ineffective: Google’s script, or the stub that an ad blocker substitutes, may load
+ * later and overwrite it, and the game’s ad breaks would never end. An assignment is ignored instead of throwing an
+ * error, because the usual `window.adsbygoogle = window.adsbygoogle || []` also runs in modules, which are strict.
  */
 function protect(page: GooglePage, installed: Adsbygoogle): void {
   try {

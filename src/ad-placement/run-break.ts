@@ -136,7 +136,7 @@ export function runBreak(run: BreakRun): Promise<BreakStatus> {
 
 async function offerAndShow(run: BreakRun): Promise<BreakStatus> {
   const { ads, placement, next } = run;
-  // Some games offer a reward every second, so a placement known to have no ad is not requested again.
+  // Some games offer a reward every second, so no ad is requested for a placement that is known to have none.
   const current = ads.availability(placement);
   if (!current.available) return breakStatusOf(current.reason ?? 'no_fill', 'reward');
   const preloaded = await ads.preload(placement, { signal: next });
@@ -179,7 +179,7 @@ async function showInterstitial(run: BreakRun): Promise<BreakStatus> {
   return breakStatusOf(outcome, 'interstitial');
 }
 
-/** The options of a show that calls `beforeAd`; no ad is shown if the game fails to prepare for it. */
+/** Returns options that call `beforeAd` when the ad opens; no ad is shown if the game fails to prepare for it. */
 function openWith(options: AdBreakOptions, { guard, muted }: BreakRun) {
   const stop = new AbortController();
   let opened = false;

@@ -36,7 +36,7 @@ function hasPage(): boolean {
  * cannot have protected methods such as those of `cc.Component`.
  */
 export declare abstract class TruewardComponent {
-  /** Ads; created on first access, at the latest in `onLoad()`. */
+  /** The ads, created on first access or, at the latest, in `onLoad()`. */
   get ads(): GameAds;
   /** Override this method to return the options, usually from properties of your component. */
   adsOptions(): CocosAdsOptions;
@@ -57,7 +57,8 @@ export declare abstract class TruewardComponent {
  * first scene. Invalid options are reported once, to the console and `window.onerror`, and disable the ads but not the
  * game.
  *
- * The class has no `@ccclass`, because Cocos Creator allows only one component per script, which is yours.
+ * The class has no `@ccclass`, because Cocos Creator allows only one component with that decorator per script, and that
+ * one is yours.
  *
  * @example
  * import * as cc from 'cc';

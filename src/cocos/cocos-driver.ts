@@ -75,7 +75,7 @@ function resume(cc: CocosModule, restoreSound: () => void): void {
  */
 function skipHeldTime({ director, Director, Game }: CocosModule): void {
   const threshold = Game.DEBUG_DT_THRESHOLD;
-  // Zero means that the frame after an earlier release is still pending.
+  // Zero means that the frame that follows an earlier release has not run yet.
   if (threshold === 0) return;
   Game.DEBUG_DT_THRESHOLD = 0;
   director.once(Director.EVENT_BEGIN_FRAME, () => {

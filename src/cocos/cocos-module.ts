@@ -6,7 +6,7 @@ interface CocosEvents {
 
 /**
  * The part of the `cc` module that the adapter uses; games import it with `import * as cc from 'cc'`. Declared here
- * instead of imported, because only Cocos Creator can resolve that module. It also keeps this package independent of
+ * instead of imported, because only Cocos Creator can resolve that module. This also keeps the package independent of
  * the editor’s version.
  */
 export interface CocosModule {
@@ -29,7 +29,7 @@ export interface CocosModule {
     readonly EVENT_AFTER_UPDATE: string;
     readonly EVENT_BEGIN_FRAME: string;
   };
-  /** Absent if the project’s engine is built without audio. */
+  /** Undefined if the project’s engine is built without audio. */
   readonly AudioSource?: {
     readonly AudioState: { readonly PAUSED: unknown };
     readonly EventType: { readonly STARTED: string };

@@ -6,7 +6,7 @@ import { watchViewability, type Visibility } from './viewability.ts';
 export interface BannerHooks {
   painted(): void;
   viewed(visibility: Visibility): void;
-  /** Called once, however often the player clicks. */
+  /** Called only once, no matter how often the player clicks. */
   clicked(): void;
   failed(reason: Reason): void;
 }

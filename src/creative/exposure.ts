@@ -8,7 +8,7 @@ const maxTickMs = 1_000;
 /** A longer gap between two ticks, in milliseconds, means that the device or the page slept. */
 const sleptMs = 10_000;
 
-/** Shows a creative without an inherent duration for a given visible time. */
+/** Shows a creative that has no duration of its own for a given amount of visible time. */
 export interface Exposure {
   pause(): void;
   resume(): void;

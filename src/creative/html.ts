@@ -14,7 +14,7 @@ declare global {
   }
 }
 
-/** Maximum messages from one creative; a creative that sends more is disconnected. */
+/** Maximum number of messages from one creative; a creative that sends more is disconnected. */
 const maxMessages = 200;
 /** Minimum time between two accepted clicks, in milliseconds. */
 const minClickIntervalMs = 1_000;
@@ -33,10 +33,10 @@ function trusted(markup: string): string {
 }
 
 /**
- * An HTML creative in an iframe that can run scripts and nothing else: no access to this page, no top navigation, no
- * pop-ups. It receives one `message` event, `{trueward: 1, type: 'init', locale, reducedMotion}`, with a
- * `MessagePort`, and posts `{type}` to it: `ready` (until then it is not shown), `click`, `close`. It is shown for
- * `minWatchMs` of visible time.
+ * Renders an HTML creative in an iframe that can run scripts and nothing else: no access to this page, no top
+ * navigation, no pop-ups. The creative receives one `message` event, `{trueward: 1, type: 'init', locale,
+ * reducedMotion}`, with a `MessagePort`, and posts `{type}` to that port: `ready` (the creative is not shown before
+ * that), `click`, `close`. It is shown for `minWatchMs` of visible time.
  */
 export const renderHtml: Renderer = async (creative, { clock, locale, minWatchMs, signal }) => {
   const { media } = creative;

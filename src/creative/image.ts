@@ -2,7 +2,7 @@ import { chooseFile, screenWidth } from './screen.ts';
 import { startExposure, type Exposure } from './exposure.ts';
 import type { Renderer } from './renderer.ts';
 
-/** An image: decoded before it is shown, and shown for `minWatchMs` of visible time. */
+/** Renders an image, which is decoded in advance and shown for `minWatchMs` of visible time. */
 export const renderImage: Renderer = async (creative, { clock, minWatchMs, signal }) => {
   if (creative.media.format !== 'image') throw new Error('format_unknown');
   const file = chooseFile(creative.media.files, screenWidth(), () => true);

@@ -4,8 +4,8 @@ import type { Clock } from '../platform/clock.ts';
 import type * as externalAd from './external-ad.ts';
 
 /**
- * A renderer's report about its creative, always caused by an event from the media or the page, never by our own
- * call.
+ * A renderer's report about its creative, always caused by an event from the media or the page, never by one of our own
+ * calls.
  */
 export type RendererEvent =
   /** The first frame is on the screen. */
@@ -29,7 +29,7 @@ export type RendererEvent =
 /** A creative that is loaded and can be shown immediately. */
 export interface LoadedCreative {
   /**
-   * The element for the overlay. If it already has a parent, that parent becomes the overlay's host, because an
+   * The element to show in the overlay. If it already has a parent, that parent becomes the overlay's host, because an
    * iframe reloads when it is moved.
    */
   readonly element: HTMLElement;

@@ -1,14 +1,14 @@
 import en from './languages/en.json';
 
-/** The overlay’s texts in one language. */
+/** The overlay’s strings in one language. */
 export interface OverlayStrings {
   /** BCP 47. */
   language: string;
   direction: 'ltr' | 'rtl';
   advertisement: string;
-  /** Contains `{reward}`, for example `50 coins`. */
+  /** Contains `{reward}`, which becomes, for example, `50 coins`. */
   watchFor: string;
-  /** With `{seconds}`. */
+  /** Contains `{seconds}`. */
   secondsLeft: string;
   rewardOnItsWay: string;
   close: string;
@@ -18,7 +18,7 @@ export interface OverlayStrings {
   play: string;
   learnMore: string;
   askTitle: string;
-  /** With `{seconds}`. */
+  /** Contains `{seconds}`. */
   askText: string;
   keepWatching: string;
   closeAnyway: string;
@@ -30,7 +30,7 @@ export type Translation = Omit<OverlayStrings, 'direction'> & { direction: strin
 
 const english = en satisfies Translation as OverlayStrings;
 
-/** The texts for a locale (`de-AT`, `de_AT`), or English if there is no translation or it can't be loaded. */
+/** Loads the strings for a locale (`de-AT`, `de_AT`); English if there is no translation or it can't be loaded. */
 export async function stringsFor(locale: string): Promise<OverlayStrings> {
   // Java and old browsers use outdated codes for Hebrew and Indonesian.
   const tag =
@@ -48,7 +48,7 @@ export async function stringsFor(locale: string): Promise<OverlayStrings> {
   }
 }
 
-/** Replaces the `{…}` placeholders of a text. */
+/** Replaces the `{…}` placeholders in a string. */
 export function fill(template: string, values: Record<string, string | number>): string {
   return template.replace(/\{(\w+)\}/g, (placeholder, name: string) =>
     String(values[name] ?? placeholder),

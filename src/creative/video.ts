@@ -15,8 +15,8 @@ export interface WatchedTime {
 }
 
 /**
- * Credits the smaller of media time and real time: seeking or a higher speed advances only the media, and a pause or
- * stall only real time.
+ * Credits whichever is less, media time or real time: seeking and faster playback advance the media by more than real
+ * time, and a pause or stall advances only real time.
  */
 export function createWatchedTime(clock: Pick<Clock, 'monotonic'>): WatchedTime {
   let mediaSum = 0;
@@ -46,7 +46,7 @@ const bufferGraceMs = 1_500;
 /** Minimum time between two `progress` events, in milliseconds; browsers fire `timeupdate` 4 to 66 times a second. */
 const minProgressIntervalMs = 240;
 
-/** A video that plays once, with sound if the browser allows it. */
+/** Renders a video that plays once, with sound if the browser allows it. */
 export const renderVideo: Renderer = async (creative, { clock, locale, signal }) => {
   const { media } = creative;
   if (media.format !== 'video') throw new Error('format_unknown');

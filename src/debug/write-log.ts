@@ -36,7 +36,7 @@ function write(...texts: string[]): void {
   console.info(['[trueward]', ...texts.filter(Boolean)].join(' '));
 }
 
-/** Logs request and response separately, so that a request that never completes is logged too. */
+/** Logs request and response separately, so that even a request that never completes is logged. */
 async function writeRequest({
   input,
   init,

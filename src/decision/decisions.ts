@@ -72,11 +72,11 @@ interface Slot {
   inFlight: Map<string, InFlightRequest>;
 }
 
-/** The key of request options; equal for all options that result in the same request. */
+/** Returns the key of request options, which is the same for all options that result in the same request. */
 const keyOf = ({ customData, segments }: RequestOptions): string =>
   JSON.stringify([customData, segments]);
 
-/** The preloaded ad, unless it has expired. */
+/** Returns the preloaded ad unless it has expired. */
 const unexpired = ({ ready }: Slot): Slot['ready'] => (ready?.expiry.passed() ? undefined : ready);
 
 /**
@@ -147,7 +147,7 @@ export function createDecisions(deps: DecisionsDeps): Decisions {
     cancelCheck?.();
   };
 
-  /** The last no-fill, if it has not expired and the service specified how long it lasts. */
+  /** Returns the last no-fill if it has not expired and the service specified how long it lasts. */
   const cachedNoAd = (slot: Slot, { segments }: RequestOptions): NoAd | undefined => {
     const { noFill } = slot;
     if (!noFill || noFill.end.passed()) return undefined;

@@ -13,7 +13,7 @@ export interface NoAd {
   decisionId?: string;
 }
 
-/** The time between two timestamps from the service; independent of the device's clock. */
+/** Returns the time between two timestamps from the service, which does not depend on the device's clock. */
 export const durationMs = (from: string, to: string): number => Date.parse(to) - Date.parse(from);
 
 /** Outcome for each reason; all other reasons mean no fill. */
@@ -40,7 +40,7 @@ const unreachable: Record<
   aborted: 'aborted',
 };
 
-/** The `NoAd` for a decision without an ad. */
+/** Creates the `NoAd` for a decision without an ad. */
 export function noAdFromDecision(decision: Decision, nowMs: number): NoAd {
   const { reason, retry_at: retryAt } = decision;
   const byStatus = decision.status === 'blocked' ? 'blocked' : 'no_fill';
@@ -53,7 +53,7 @@ export function noAdFromDecision(decision: Decision, nowMs: number): NoAd {
   };
 }
 
-/** The `NoAd` for a response without a decision. */
+/** Creates the `NoAd` for a response without a decision. */
 export function noAdFromResponse(
   response: Exclude<ServiceResult<unknown>, { kind: 'ok' }>,
   nowMs: number,

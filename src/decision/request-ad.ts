@@ -24,13 +24,13 @@ export interface ReadyAd {
   player?: Player | undefined;
   decision: FilledDecision;
   creative: LoadedCreative;
-  /** The service does not count an ad that starts after this. */
+  /** The service does not count an ad that starts after this time. */
   expiry: Deadline;
 }
 
 /**
- * Builds the body of an ad request. Options of the `call` override the user's, except in child-directed mode, in
- * which neither leaves the device.
+ * Builds the body of an ad request. Options of the `call` override the user's, except in child-directed mode, when
+ * neither set of options leaves the device.
  */
 export function describeRequest(
   placement: string,
@@ -107,7 +107,7 @@ export interface RequestAdDeps extends RequestDecisionDeps {
 const isFilled = (decision: Decision): decision is FilledDecision =>
   decision.status === 'filled' && decision.creative !== undefined && decision.token !== undefined;
 
-/** Whether both decisions have the same media, so that it need not be loaded again. */
+/** Whether both decisions have the same media, so that the media need not be loaded again. */
 const sameMedia = (a: FilledDecision, b: FilledDecision): boolean =>
   JSON.stringify(a.creative) === JSON.stringify(b.creative) && a.min_watch_ms === b.min_watch_ms;
 

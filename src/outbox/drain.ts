@@ -50,7 +50,7 @@ export interface DrainDeps {
   onRemoved(source: EventStore, batch: Batch): void;
   /** Called when a store is empty. */
   onEmpty(source: EventStore): void;
-  /** Called when a store fails. It is retried with the next event, or when the player returns. */
+  /** Called when a store fails. The store is retried with the next event, or when the player returns. */
   onError(error: unknown): void;
   /** Called when sending fails, so that the other tabs back off too. */
   onPause(pause: Pause): void;
@@ -84,9 +84,9 @@ export interface Batch {
   unreadable: SetAside[];
 }
 
-/** Maximum batch that this release of the service accepts: 500 events and 256 KiB. */
+/** Maximum batch size that this release of the service accepts: 500 events and 256 KiB. */
 const largeBatch: Size = { events: 500, bytes: 250_000 };
-/** Maximum records per read; 250 block the main thread for a few milliseconds. */
+/** Maximum number of records per read; reading 250 blocks the main thread for a few milliseconds. */
 const maxRecords = 250;
 /** Number of events in the first request after a failure, so that a lost response causes few duplicates. */
 const eventsAfterFailure = 25;

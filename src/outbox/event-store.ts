@@ -5,7 +5,7 @@ import { completed, createDatabase, pagesOf, type StoredValue } from '../platfor
 export interface EventRecord {
   /** Version of this format. */
   v: 1;
-  /** Wall time when it was stored, in milliseconds. */
+  /** Wall time at which the record was stored, in milliseconds. */
   at: number;
   events: string[];
 }
@@ -22,7 +22,7 @@ export interface SetAside {
 /** A queue of records. Keys increase, so that records are read in the order in which they were stored. */
 export interface EventStore {
   append(records: EventRecord[]): Promise<void>;
-  /** Reads the oldest records after `afterKey`, at most `limit`. */
+  /** Reads up to `limit` of the oldest records after `afterKey`. */
   read(afterKey: number, limit: number): Promise<StoredRecord[]>;
   /** Removes every record from `first` to `last`. */
   remove(first: number, last: number): Promise<void>;
@@ -64,7 +64,7 @@ export const smallBatch: Size = { events: 100, bytes: 60_000 };
  */
 export const keepaliveBytes = 15_000;
 
-/** Length of stored events, in UTF-16 units. */
+/** Returns the total length of stored events, in UTF-16 units. */
 export const lengthOf = (events: string[]): number =>
   events.reduce((sum, json) => sum + json.length, 0);
 

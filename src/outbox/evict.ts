@@ -11,7 +11,7 @@ import {
 
 /** Priority by event type; the lowest is evicted first. Completions earn money and are evicted last. */
 const priorities: Record<string, number> = { complete: 3, impression: 2, start: 1, click: 1 };
-/** Quartiles and unknown types, such as those of other releases, are evicted first. */
+/** Returns an event's priority. Quartiles and unknown types, such as those of other releases, are evicted first. */
 const priorityOf = (json: string): number =>
   priorities[/"type":"(\w+)"/.exec(json)?.[1] ?? ''] ?? 0;
 

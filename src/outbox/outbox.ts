@@ -38,7 +38,8 @@ export interface Outbox {
   prefetch(): void;
   /**
    * Resolves when the event is stored; from then on it survives the page and the browser. Also resolves when the event
-   * is dropped, which `diagnostics()` counts. The event has the time of this call, even if the write waits for `after`.
+   * is dropped, which `diagnostics()` counts. The event is recorded with the time of this call, even if the write waits
+   * for `after`.
    */
   enqueue(event: NewAdEvent, after?: Promise<unknown>): Promise<void>;
   /** Sends stored events; resolves when the queue is empty or sending has failed. */
@@ -54,7 +55,7 @@ export interface Outbox {
 }
 
 export interface OutboxDeps {
-  /** Name prefix of the lock and the channel that the tabs share. One per publishable key. */
+  /** Prefix of the names of the lock and the channel that the tabs share; different for each publishable key. */
   name: string;
   client: ServiceClient;
   clock: Clock;

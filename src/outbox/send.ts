@@ -30,13 +30,16 @@ export interface Failure {
 const isEventBatchResult: Guard<EventBatchResult> = (body): body is EventBatchResult =>
   hasShape(body, { results: [], decisions: [] });
 
-/** Codes of rejections that concern the request body; others, such as a revoked key, do not concern the events. */
+/**
+ * Codes of rejections caused by the request body; other rejections, such as a revoked key, are not caused by the
+ * events.
+ */
 const bodyProblems = new Set<string>(['malformed_json', 'invalid_request', 'body_too_large']);
 
 /**
- * Sends events to the service. A request that is rejected because of its body is split in half until the invalid
- * event is isolated and no longer blocks the others. Stops at the first failure; events sent before it are settled,
- * and the service counts each id once if it is sent again.
+ * Sends events to the service. A request that is rejected because of its body is split in half until the invalid event
+ * is isolated and no longer blocks the others. Stops at the first failure; events sent before it are settled, and the
+ * service counts each id only once, even if it is resent.
  */
 export async function sendEvents(
   { client, clock }: { client: ServiceClient; clock: Clock },

@@ -1,6 +1,6 @@
 import type { ButtonStrings } from './button-view.ts';
 
-/** Translated texts; English is part of the button's own code. */
+/** The translated labels; English is part of the button's own code. */
 const languages: Record<string, ButtonStrings> = {
   ar: {
     ready: 'شاهد إعلانًا',
@@ -116,10 +116,10 @@ const languages: Record<string, ButtonStrings> = {
   },
 };
 
-/** A right-to-left isolate, without which a canvas lays the text out from left to right. */
+/** Wraps text in a right-to-left isolate, without which a canvas would lay it out from left to right. */
 const isolated = (text: string): string => `\u2067${text}\u2069`;
 
-/** The texts for a locale and how to draw them; `undefined` if there is no translation. */
+/** Returns the labels for a locale and how to draw them; `undefined` if there is no translation. */
 export function buttonStringsFor(
   locale: string,
 ): { language: string; strings: ButtonStrings; draw(text: string): string } | undefined {

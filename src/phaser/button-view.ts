@@ -20,7 +20,7 @@ export interface ButtonView {
 /** How long to wait after a no-fill before requesting an ad again, in milliseconds; equal to the SDK's `noFillMs`. */
 const retryDelayMs = 30_000;
 
-/** The state of a button that neither loads nor shows an ad. */
+/** Returns the view of a button that is neither loading nor showing an ad. */
 export function restingView(availability: Availability, now: number): ButtonView {
   if (availability.available) return { state: 'ready', secondsLeft: 0 };
   const secondsLeft = Math.ceil(((availability.retryAt?.getTime() ?? 0) - now) / 1000);
@@ -30,8 +30,8 @@ export function restingView(availability: Availability, now: number): ButtonView
 }
 
 /**
- * How long until an idle button must update, in milliseconds: until the next whole second of a cooldown, or
- * `undefined` if it is ready or its placement does not exist.
+ * Returns how long to wait before an idle button must update, in milliseconds: until the next whole second of a
+ * cooldown, or `undefined` if the button is ready or its placement does not exist.
  */
 export function nextUpdateMs(availability: Availability, now: number): number | undefined {
   if (availability.available || availability.reason === 'invalid_placement') return undefined;
@@ -39,10 +39,10 @@ export function nextUpdateMs(availability: Availability, now: number): number | 
   return remainingMs > 0 ? remainingMs % 1000 || 1000 : retryDelayMs;
 }
 
-/** The texts of a rewarded-ad button, by state; `{time}` is in minutes and seconds. */
+/** The labels of a rewarded-ad button, by state; `{time}` is in minutes and seconds. */
 export type ButtonStrings = Record<ButtonState, string>;
 
-/** English texts, used until the texts in the button’s language have loaded. */
+/** The English labels, used until those in the button’s language have loaded. */
 export const english: ButtonStrings = {
   ready: 'Watch an ad',
   loading: 'Loading …',
@@ -51,7 +51,7 @@ export const english: ButtonStrings = {
   unavailable: 'No ad now',
 };
 
-/** The default text of a button; during a cooldown, it includes the remaining time, such as `1:05`. */
+/** Returns a button's default label, which includes the remaining time during a cooldown, such as `1:05`. */
 export function labelOf({ state, secondsLeft }: ButtonView, strings: ButtonStrings): string {
   const seconds = String(secondsLeft % 60).padStart(2, '0');
   return strings[state].replace('{time}', `${Math.floor(secondsLeft / 60)}:${seconds}`);

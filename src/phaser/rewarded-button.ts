@@ -9,7 +9,7 @@ export interface RewardedButtonOptions {
   /** The center of the button, in scene coordinates. */
   x: number;
   y: number;
-  /** The label, which screen readers announce too. Default: short texts in the ads’ language. */
+  /** The label, which screen readers announce too. Default: short labels in the language of the ads. */
   label?: (view: ButtonView) => string;
   /** Text style; `backgroundColor` is ignored. */
   style?: Phaser.Types.GameObjects.Text.TextStyle;
@@ -169,7 +169,7 @@ export function addRewardedButton(
 
   const stop = ads.on('change', () => {
     if (busy) return;
-    // Only adopts a no-fill, so that two buttons do not endlessly trigger each other's requests.
+    // Reacts only if there is no ad, so that two buttons do not endlessly trigger each other's requests.
     const now = ads.availability(placement);
     if (now.available || now.reason === 'already_showing') return;
     availability = now;

@@ -74,7 +74,7 @@ export class TruewardPlugin implements GameAds {
 
   static #add(manager: Phaser.Plugins.PluginManager): TruewardPlugin {
     const plugin = new TruewardPlugin(manager);
-    // Phaser injects the plugins in this list into every new scene, and destroys them with the game. Its types
+    // Phaser injects the plugins in this list into every new scene, and destroys them with the game. Phaser's types
     // wrongly declare the instances as functions.
     const installed: { key: string; plugin: object; active?: boolean; mapping?: string }[] =
       manager.plugins;

@@ -20,14 +20,16 @@ export interface Deadline {
 
 type Times = Pick<Clock, 'now' | 'monotonic'>;
 
-/** Starts a stopwatch. The returned function returns the elapsed time in milliseconds, by the clock that shows more. */
+/**
+ * Starts a stopwatch. The returned function returns the elapsed time in milliseconds, by whichever clock shows more.
+ */
 export function stopwatch(clock: Times): () => number {
   const monotonic = clock.monotonic();
   const wall = clock.now();
   return () => Math.max(clock.monotonic() - monotonic, clock.now() - wall);
 }
 
-/** A deadline `ms` milliseconds from now, or from when the stopwatch `elapsedMs` was started. */
+/** Creates a deadline `ms` milliseconds from now, or from when the stopwatch `elapsedMs` was started. */
 export function deadlineIn(clock: Times, ms: number, elapsedMs = stopwatch(clock)): Deadline {
   const remainingMs = (): number => ms - elapsedMs();
   return { leftMs: remainingMs, passed: () => remainingMs() <= 0 };
@@ -78,8 +80,9 @@ export const bounded = <T extends object | boolean>(
   });
 
 /**
- * Creates a controller that aborts when any of these signals does; aborting it also removes its listeners from them.
- * Replaces `AbortSignal.any()`, which Safari supports only since 17.4, because games run on older phones.
+ * Creates a controller that aborts when any of these signals does; aborting the controller also removes its listeners
+ * from the signals. Replaces `AbortSignal.any()`, which Safari supports only since 17.4, because games run on older
+ * phones.
  */
 export function linkSignals(...signals: (AbortSignal | undefined)[]): AbortController {
   const linked = new AbortController();

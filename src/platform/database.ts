@@ -49,7 +49,10 @@ export interface StoredValue<Key> {
 /** Reads up to `limit` values after a key, in key order. */
 export type ReadPage<Key> = (afterKey: Key | number, limit: number) => Promise<StoredValue<Key>[]>;
 
-/** Reads a store page by page; idb-keyval supports no ranges, and its `entries()` reads everything in one step. */
+/**
+ * Creates a function that reads a store page by page: idb-keyval has no ranges, and its `entries()` reads everything at
+ * once.
+ */
 export const pagesOf =
   <Key extends IDBValidKey>(use: UseStore): ReadPage<Key> =>
   (afterKey, limit) =>
@@ -62,7 +65,7 @@ export const pagesOf =
       return keys.map((key, index) => ({ key: key as Key, value: values[index] }));
     });
 
-/** Maximum values per page; reading a thousand blocks the main thread for 7 ms. */
+/** Maximum number of values per page; reading a thousand blocks the main thread for 7 ms. */
 const pageSize = 250;
 
 /** Reads a whole store in pages that do not block the main thread. */

@@ -126,11 +126,11 @@ interface Reply {
   text: string | undefined;
 }
 
-/** The service rejects longer strings. */
+/** Returns the consent string, unless it is so long that the service would reject it. */
 const textOf = (value: unknown): string | undefined =>
   typeof value === 'string' && value.length <= 4_096 ? value : undefined;
 
-/** Undefined while the player has not chosen. */
+/** Reads the player's choice; returns undefined until the player has made one. */
 function readTcf({ eventStatus, gdprApplies, purpose, tcString }: TcfData): Reply | undefined {
   if (eventStatus !== 'tcloaded' && eventStatus !== 'useractioncomplete') return undefined;
   const decides = gdprApplies !== false;
@@ -142,7 +142,7 @@ function readTcf({ eventStatus, gdprApplies, purpose, tcString }: TcfData): Repl
 /** Fields of the US state sections; 1 means that the player opted out. */
 const optOuts = ['SaleOptOut', 'SharingOptOut', 'TargetedAdvertisingOptOut'];
 
-/** Undefined while the framework is not ready. */
+/** Reads the player's choice; returns undefined until the framework is ready. */
 function readGpp({ pingData }: GppData): Reply | undefined {
   if (pingData?.signalStatus !== 'ready') return undefined;
   // A section is an object, or a list of its subsections.
@@ -244,12 +244,12 @@ function findAncestorCall(name: keyof typeof versions, signal: AbortSignal): Cal
     const callId = `trueward-${command}-${Math.random()}`;
     callbacks.set(callId, callback);
     const message = { command, version: versions[name], callId, parameter };
-    // Sent to any origin, because the ancestor's is unknown and the message has no personal data.
+    // Sent to any origin, because the ancestor's origin is unknown and the message contains no personal data.
     target.postMessage({ [`${name}Call`]: message }, '*');
   };
 }
 
-/** Finds the nearest ancestor window with a frame of that name; frame names are visible across origins. */
+/** Finds the nearest ancestor window that has a frame with this name; frame names are visible across origins. */
 function locate(locator: string): Window | undefined {
   let frame: Window = window;
   while (frame !== frame.parent) {

@@ -47,7 +47,7 @@ export const browserPageLifecycle: PageLifecycle = {
   },
 };
 
-/** The network state that the browser reports: a hint to retry now, never a reason not to try. */
+/** The network state that the browser reports: a hint that a retry may succeed now, never a reason not to try. */
 export interface Connectivity {
   /** False only if the browser is certain that there is no network. */
   isOnline(): boolean;

@@ -21,8 +21,8 @@ export interface Fulfillment {
 }
 
 /**
- * Returns the entry, now held for `to` if it was held for `from` and can still be delivered. That includes the state
- * `none`, because its ad may be on the screen.
+ * Returns the entry, transferred to `newRef` if it was held for `oldRef` and can still be delivered. This includes an
+ * entry in the state `none`, because its ad may be on the screen.
  */
 export const transferred = (entry: LedgerEntry, from: string, to: string): LedgerEntry =>
   entry.heldFor === from && (entry.state === 'none' || isOpen(entry))
@@ -94,7 +94,7 @@ export interface Confirmation {
   poll(reward: PendingReward): Promise<void>;
   /** Resolves when the service has decided, or with the latest state after `withinMs`. */
   outcome(decisionId: string, withinMs: number): Promise<RewardReport>;
-  /** Called after a change of the ledger: resolves every {@link outcome} that has become final. */
+  /** Called after the ledger has changed: resolves every {@link outcome} that has become final. */
   changed(): void;
   /** Aborts a request for a reward that is no longer pending. */
   settled(): void;
@@ -102,8 +102,8 @@ export interface Confirmation {
 }
 
 /**
- * Delay of the first poll, in milliseconds; the response to the completion event usually has the confirmation before
- * that.
+ * Delay of the first poll, in milliseconds; the response to the completion event usually brings the confirmation before
+ * then.
  */
 const firstPollDelayMs = 1_500;
 /** Maximum time for which the service may hold the response to a poll, in seconds. */

@@ -9,16 +9,16 @@ export interface LedgerEntry extends RewardReport {
   placement: string;
   reward: Reward;
   /**
-   * The game's own id for the player who earned the reward, or `''` if there is none. Absent in entries of older
-   * releases.
+   * The game's own id for the player who earned the reward, or `''` if there is none. Undefined in entries written by
+   * older releases.
    */
   earnedBy?: string | undefined;
   /** The player to deliver the reward to: the one who earned it, unless it was transferred. */
   heldFor?: string | undefined;
-  /** Wall time, in milliseconds, when the reward was tracked and when it was earned. */
+  /** Wall times at which the reward was tracked and earned, in milliseconds. */
   trackedAt: number;
   earnedAt?: number;
-  /** Wall time, in milliseconds, when a tab claimed the reward for delivery; the claim lasts for {@link claimMs}. */
+  /** Wall time at which a tab claimed the reward for delivery, in milliseconds; the claim lasts for {@link claimMs}. */
   claimedAt?: number;
   /** Whether every handler has finished. */
   delivered: boolean;
@@ -103,7 +103,7 @@ export const isEntry = (value: unknown): value is LedgerEntry =>
 export const isFor = ({ heldFor }: LedgerEntry, player: string | undefined): boolean =>
   player !== undefined && (heldFor ?? player) === player;
 
-/** The part of an entry that is reported to the game. */
+/** Returns the part of an entry that is reported to the game. */
 export const reportOf = ({
   decisionId,
   state,

@@ -34,13 +34,16 @@ export interface Rewards {
   /** Resolves when the service has decided, or with the latest state after `withinMs`. */
   confirmation(decisionId: string, withinMs: number): Promise<RewardReport>;
   /**
-   * The status from the service, or from this device if the service can't be reached. `none` for another player’s
-   * reward.
+   * Returns the status from the service, or from this device if the service can't be reached. The state is `none` for
+   * another player’s reward.
    */
   status(decisionId: string): Promise<RewardReport>;
-  /** The player’s pending rewards, and earned ones that have not been delivered. */
+  /** Returns the player’s pending rewards, and the earned ones that have not been delivered. */
   list(): Promise<RewardReport[]>;
-  /** Adds a handler; a reward is delivered when every handler has finished. Returns a function that removes it. */
+  /**
+   * Adds a handler; a reward counts as delivered when every handler has finished. Returns a function that removes the
+   * handler.
+   */
   onReward(handler: RewardHandler): () => void;
   /**
    * Switches to another player. Deliveries in progress finish; all other rewards wait for their own player. Rewards

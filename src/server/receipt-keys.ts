@@ -32,8 +32,8 @@ export interface JwkSet {
 export type FindKey = (kid: string) => Promise<CryptoKey | undefined>;
 
 /**
- * Minimum age of a key set before an unknown key id fetches it again, in milliseconds, so that receipts with made-up
- * ids don't each cause a request.
+ * Minimum age of a key set before an unknown key id causes it to be fetched again, in milliseconds, so that receipts
+ * with made-up ids don't each cause a request.
  */
 const minRefetchAgeMs = 30_000;
 /** How long a key set is used without being fetched again, in milliseconds. */
@@ -51,7 +51,7 @@ const importKey = async (jwk: JsonWebKey): Promise<CryptoKey> =>
     ['verify'],
   );
 
-/** Finds keys in a key set. */
+/** Returns a function that finds keys in a key set. */
 export const keysOf =
   ({ keys }: JwkSet): FindKey =>
   async (kid) => {
@@ -66,7 +66,10 @@ interface FetchedKeys {
 
 const keySets = new Map<string, Promise<FetchedKeys>>();
 
-/** Finds keys in the set at a URL. Sets are cached for an hour; an unknown key id fetches the set again. */
+/**
+ * Returns a function that finds keys in the key set at a URL. Sets are cached for an hour; an unknown key id causes the
+ * set to be fetched again.
+ */
 export const keysAt =
   (url: string, now: () => number): FindKey =>
   async (kid) => {

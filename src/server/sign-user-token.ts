@@ -45,6 +45,6 @@ export async function signUserToken(
   return `${body}.${toBase64Url(String.fromCharCode(...mac))}`;
 }
 
-/** @param binary - one character per byte. */
+/** @param binary - a string with one character per byte. */
 const toBase64Url = (binary: string): string =>
   btoa(binary).replaceAll('+', '-').replaceAll('/', '_').replace(/=+$/, '');

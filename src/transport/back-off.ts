@@ -17,9 +17,11 @@ export interface BackOff {
   failures(): number;
   /** Whether a retry is scheduled; false if the device has slept past the delay. */
   waiting(): boolean;
-  /** Schedules a retry after a failure, see {@link backOffMs}. Returns the delay in milliseconds. */
+  /** Schedules a retry after a failure; see {@link backOffMs}. Returns the delay in milliseconds. */
   failed(retryAfterMs?: number): number;
-  /** Schedules a retry after exactly `ms`; `failures` is the number of failures that another tab counted. */
+  /**
+   * Schedules a retry after exactly `ms` milliseconds; `failures` is the number of failures that another tab counted.
+   */
   pause(ms: number, failures?: number): void;
   succeeded(): void;
   /** Cancels the scheduled retry. */

@@ -147,7 +147,7 @@ export function classify<T>(
   return { kind: 'unreachable', cause: 'foreign_answer' };
 }
 
-/** A short code for the failure, for diagnostics. */
+/** Returns a short code for the failure, for diagnostics. */
 export const reasonOf = (response: Exclude<ServiceResult<unknown>, { kind: 'ok' }>): string =>
   response.kind === 'refused'
     ? response.problem.code
