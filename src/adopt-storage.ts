@@ -7,7 +7,7 @@ import {
 } from './outbox/event-store.ts';
 import type { Outbox } from './outbox/outbox.ts';
 import type { Clock } from './platform/clock.ts';
-import { completed, createDatabase } from './platform/database.ts';
+import { waitForCommit, createDatabase } from './platform/database.ts';
 import { browserLocks, type Locks } from './platform/locks.ts';
 import type { Connectivity, OpenTabChannel } from './platform/page.ts';
 import { claimMs, isOpen, isEntry, type LedgerEntry } from './reward/reward-machine.ts';
@@ -104,7 +104,7 @@ const changeEach = (
       store.put(after, after.decisionId);
       changed.push(after);
     }
-    await completed(store.transaction);
+    await waitForCommit(store.transaction);
     return changed;
   });
 
@@ -113,23 +113,27 @@ const changeEach = (
  * delivered, so no reward is delivered from both ledgers. If the move is interrupted at any point, the next run
  * completes it.
  */
-async function moveRewards(from: UseStore, to: UseStore, clock: Clock): Promise<LedgerEntry[]> {
+async function moveRewards(
+  source: UseStore,
+  target: UseStore,
+  clock: Clock,
+): Promise<LedgerEntry[]> {
   const now = clock.now();
-  const entries = await entriesIn(from);
-  const arriving = await changeEach(to, entries, (stored, entry) =>
+  const entries = await entriesIn(source);
+  const arriving = await changeEach(target, entries, (stored, entry) =>
     stored?.moved === 'gone' && entry.moved === 'arriving'
       ? { ...entry, moved: 'arriving' }
       : (!stored || stored.moved) && isMovable(entry, now)
         ? { ...entry, moved: 'arriving' }
         : undefined,
   );
-  await changeEach(from, arriving, (stored) =>
+  await changeEach(source, arriving, (stored) =>
     stored && (stored.moved === 'arriving' || isMovable(stored, now))
       ? { ...stored, moved: 'gone' }
       : undefined,
   );
-  const movedAway = (await entriesIn(from)).filter(({ moved }) => moved === 'gone');
-  return changeEach(to, movedAway, (stored, entry) => {
+  const movedAway = (await entriesIn(source)).filter(({ moved }) => moved === 'gone');
+  return changeEach(target, movedAway, (stored, entry) => {
     const { moved: _, ...arrived } = entry;
     return stored?.moved === 'arriving' ? arrived : undefined;
   });
@@ -146,16 +150,16 @@ const growthMessage = (records: StoredRecord[]) => {
  * Moves events. If the page is killed midway, some events are in both queues: they are sent twice but counted only
  * once.
  */
-async function moveEvents(from: Storage, to: Storage, deps: AdoptionDeps): Promise<void> {
+async function moveEvents(source: Storage, target: Storage, deps: AdoptionDeps): Promise<void> {
   const tabs = deps.openTabChannel<ReturnType<typeof growthMessage>>(`${deps.name}:outbox`);
   for (;;) {
-    const records = await from.events.read(-1, batchSize);
+    const records = await source.events.read(-1, batchSize);
     const [first] = records;
     const last = records.at(-1);
     if (!first || !last) break;
     // The queue sets aside records that this release cannot read.
-    await to.events.append(records.map(({ value }) => value as EventRecord));
-    await from.events.remove(first.key, last.key);
+    await target.events.append(records.map(({ value }) => value as EventRecord));
+    await source.events.remove(first.key, last.key);
     tabs.send(growthMessage(records));
   }
   tabs.close();
@@ -169,13 +173,13 @@ interface Sample {
 }
 
 /** Reads tokens from the records to move; returns an empty list if there is nothing to move. */
-async function samplesOf(from: Storage, to: Storage, now: number): Promise<Sample[]> {
+async function readSamples(source: Storage, target: Storage, now: number): Promise<Sample[]> {
   // If the page was killed during a move, an entry may be `gone` from the old ledger and still `arriving` in this one.
-  const interrupted = (await entriesIn(to.rewards)).some(({ moved }) => moved === 'arriving');
-  const rewards = (await entriesIn(from.rewards)).filter((entry) =>
+  const interrupted = (await entriesIn(target.rewards)).some(({ moved }) => moved === 'arriving');
+  const rewards = (await entriesIn(source.rewards)).filter((entry) =>
     entry.moved ? interrupted || entry.moved === 'arriving' : isMovable(entry, now),
   );
-  const events = (await from.events.read(-1, maxSamples)).flatMap(({ value }) => {
+  const events = (await source.events.read(-1, maxSamples)).flatMap(({ value }) => {
     if (!isEventRecord(value)) return [];
     try {
       const event = JSON.parse(value.events[0] ?? '') as { decision_id: string; token: string };
@@ -229,31 +233,31 @@ const withLock = (
 /** Adopts the databases with one prefix; false if the service could not confirm the account. */
 async function adopt(deps: AdoptionDeps, name: string, signal: AbortSignal): Promise<boolean> {
   const { client, clock } = deps;
-  const from = openStorage(name, clock);
-  const to = openStorage(deps.name, clock);
+  const source = openStorage(name, clock);
+  const target = openStorage(deps.name, clock);
   const verdictKey = `foreign:${name}`;
   try {
-    const tokens = await samplesOf(from, to, clock.now());
+    const tokens = await readSamples(source, target, clock.now());
     if (tokens.length === 0) return true;
     // Avoids idb-keyval's `get()` and `set()`: bundlers would move them into the core and enlarge it by 44 bytes.
-    const verdict = await to.rewards('readonly', (store) =>
+    const verdict = await target.rewards('readonly', (store) =>
       promisifyRequest<{ at?: number } | undefined>(store.get(verdictKey)),
     );
     if (Math.abs(clock.now() - (verdict?.at ?? -Infinity)) < recheckMs) return true;
     const isSame = await isSameAccount(client, tokens);
     if (isSame === undefined) return false;
     if (!isSame) {
-      await to.rewards('readwrite', (store) => {
+      await target.rewards('readwrite', (store) => {
         store.put({ at: clock.now() }, verdictKey);
-        return completed(store.transaction);
+        return waitForCommit(store.transaction);
       });
       return true;
     }
     await withLock(deps, `${name}:outbox`, signal, async () => {
-      const adopted = await moveRewards(from.rewards, to.rewards, clock);
+      const adopted = await moveRewards(source.rewards, target.rewards, clock);
       await deps.rewards.refresh();
       deps.changed();
-      await moveEvents(from, to, deps);
+      await moveEvents(source, target, deps);
       // There may be no event left that says whether the ads of these entries were watched, so ask the service.
       for (const { decisionId, token } of adopted.filter(({ state }) => state === 'none')) {
         const response = await readReward(client, decisionId, token);
@@ -262,8 +266,8 @@ async function adopt(deps: AdoptionDeps, name: string, signal: AbortSignal): Pro
     });
     return true;
   } finally {
-    from.close();
-    to.close();
+    source.close();
+    target.close();
   }
 }
 

@@ -158,9 +158,9 @@ export function startAds(options: AdsOptions, events: Emitter<AdsListeners>): Ad
     record: recorder,
     setUser(user, options) {
       checkUser(user);
-      const before = player.player().ref;
+      const previousRef = player.player().ref;
       player.setUser(user);
-      void rewards.playerChanged(options?.transferRewards ? before : undefined).then(changed);
+      void rewards.playerChanged(options?.transferRewards ? previousRef : undefined).then(changed);
     },
     setConsent(consent) {
       checkConsent(consent);

@@ -1,5 +1,5 @@
 import type { NoAd } from './decision/no-ad.ts';
-import { bounded, type NoResult } from './platform/clock.ts';
+import { runWithTimeout, type NoResult } from './platform/clock.ts';
 import type { Requests, RequestsDeps } from './requests.ts';
 
 const notLoaded: Record<NoResult, NoAd> = {
@@ -29,7 +29,7 @@ export function lazyRequests(deps: RequestsDeps): LazyRequests {
   }
 
   const ensureLoaded = async (signal: AbortSignal | undefined): Promise<Requests | NoAd> => {
-    const result = requests ?? (await bounded(clock, loadTimeoutMs, signal, load));
+    const result = requests ?? (await runWithTimeout(clock, loadTimeoutMs, signal, load));
     return typeof result === 'string' ? notLoaded[result] : result;
   };
 

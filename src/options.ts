@@ -2,7 +2,7 @@ import type { DecisionRequest } from '../protocol/wire.ts';
 import type { OverlayStrings } from './creative/strings.ts';
 import type { EngineDriver } from './engine/engine-driver.ts';
 import type { OptionErrorCode } from './outcome.ts';
-import { environmentOf } from './platform/key-format.ts';
+import { parseEnvironment } from './platform/key-format.ts';
 
 /** An outcome that the sandbox can simulate. */
 export type Simulation = NonNullable<DecisionRequest['simulate']>;
@@ -213,7 +213,7 @@ function checkKey(key: string): 'sandbox' | 'live' {
     );
   }
   return (
-    environmentOf(key) ??
+    parseEnvironment(key) ??
     fail(
       'key_malformed',
       `not a valid publishable key: expected \`pk_sandbox_…\` or \`pk_live_…\`, got ${key.length} characters ` +

@@ -51,13 +51,13 @@ export interface PlayerContext {
 }
 
 /** Returns the game's id for the player; `''` if there is none, undefined if only the `userToken` function knows it. */
-function refOf({ userRef, userToken }: UserOptions): string | undefined {
+function findRef({ userRef, userToken }: UserOptions): string | undefined {
   if (userRef !== undefined || userToken === undefined) return userRef ?? '';
-  return typeof userToken === 'string' ? subjectOf(userToken) : undefined;
+  return typeof userToken === 'string' ? readSubject(userToken) : undefined;
 }
 
 /** Returns the `sub` claim of a user token. Only the service can check the signature. */
-function subjectOf(token: string): string | undefined {
+function readSubject(token: string): string | undefined {
   try {
     const [, payload = ''] = token.split('.');
     const { sub } = JSON.parse(atob(payload.replace(/-/g, '+').replace(/_/g, '/'))) as {
@@ -108,7 +108,7 @@ export function createPlayerContext(options: CheckedOptions, clock: Clock): Play
     return async () => {
       const call = (calls += 1);
       const token = await getToken();
-      const ref = subjectOf(token);
+      const ref = readSubject(token);
       if (ref === undefined) return token;
       const isLatest = call > latest;
       if (isLatest) latest = call;
@@ -129,7 +129,7 @@ export function createPlayerContext(options: CheckedOptions, clock: Clock): Play
 
   function setUser(next: UserOptions): void {
     const { userToken } = next;
-    player = { ref: refOf(next) };
+    player = { ref: findRef(next) };
     childRef = `child-${newRandomId()}`;
     user =
       typeof userToken === 'function' && next.userRef === undefined

@@ -27,7 +27,7 @@ export function holdInput(ad: HTMLElement, canvas: HTMLElement | null): () => vo
   const hold = new AbortController();
   const { signal } = hold;
 
-  function keep(event: Event): void {
+  function holdBack(event: Event): void {
     event.stopImmediatePropagation();
   }
 
@@ -36,12 +36,12 @@ export function holdInput(ad: HTMLElement, canvas: HTMLElement | null): () => vo
     // A key that was already down when the ad opened keeps repeating.
     if (type === 'keydown' && !repeat) keysInAd.add(code);
     if (type === 'keyup' && !keysInAd.delete(code)) missedKeys.push(event);
-    keep(event);
+    holdBack(event);
   }
 
   function onPress(event: Event): void {
     const { type } = event;
-    const press = pressOf(event);
+    const press = identifyPress(event);
     if (/down$|start$/.test(type)) {
       pressesInAd.add(press);
     } else if (pressesInAd.has(press)) {
@@ -53,10 +53,10 @@ export function holdInput(ad: HTMLElement, canvas: HTMLElement | null): () => vo
       loadReleasePresses().catch(() => undefined);
       // Otherwise the browser would click the part of the ad under the finger.
       if (type === 'touchend' && event.cancelable) event.preventDefault();
-      keep(event);
+      holdBack(event);
     } else if ((event as MouseEvent).buttons !== 0) {
       // Otherwise the engine would continue the drag.
-      keep(event);
+      holdBack(event);
     }
   }
 
@@ -107,22 +107,22 @@ const loadReleasePresses = () => import('./release-presses.ts');
  * because the key that closed the ad may be released immediately.
  */
 function keepUntilReleased(pressed: Set<string>): void {
-  const keeping = new AbortController();
-  const { signal } = keeping;
-  const keep = (event: KeyboardEvent) => {
+  const holdController = new AbortController();
+  const { signal } = holdController;
+  const holdBack = (event: KeyboardEvent) => {
     if (!pressed.has(event.code)) return;
     const pressedAgain = event.type === 'keydown' && !event.repeat;
     if (pressedAgain || event.type === 'keyup') pressed.delete(event.code);
     if (!pressedAgain) event.stopImmediatePropagation();
-    if (pressed.size === 0) keeping.abort();
+    if (pressed.size === 0) holdController.abort();
   };
-  for (const type of keyEvents) window.addEventListener(type, keep, { capture: true, signal });
+  for (const type of keyEvents) window.addEventListener(type, holdBack, { capture: true, signal });
   // A release in another window sends no event here.
-  window.addEventListener('blur', () => keeping.abort(), { signal });
+  window.addEventListener('blur', () => holdController.abort(), { signal });
 }
 
 /** Identifies a press by its pointer, its mouse button, or the element under the finger. */
-function pressOf(event: Event): unknown {
+function identifyPress(event: Event): unknown {
   if (event instanceof PointerEvent) return event.pointerId;
   if (event instanceof MouseEvent) return `button ${event.button}`;
   return event.target;

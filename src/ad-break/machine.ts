@@ -106,9 +106,9 @@ export function transition(state: BreakState, event: BreakEvent): Transition {
   switch (state.phase) {
     case 'showing':
     case 'endCard':
-      return whileOnScreen(state, event);
+      return transitionOnScreen(state, event);
     case 'confirming':
-      return whileConfirming(state, event);
+      return transitionConfirming(state, event);
     case 'done':
       return stay(state);
   }
@@ -116,17 +116,17 @@ export function transition(state: BreakState, event: BreakEvent): Transition {
 
 const stay = (state: BreakState, ...effects: BreakEffect[]): Transition => ({ state, effects });
 
-function settle(result: ShowResult, ...before: BreakEffect[]): Transition {
-  return { state: { phase: 'done' }, effects: before.concat({ type: 'settle', result }) };
+function settle(result: ShowResult, ...precedingEffects: BreakEffect[]): Transition {
+  return { state: { phase: 'done' }, effects: precedingEffects.concat({ type: 'settle', result }) };
 }
 
-function whileOnScreen(state: OnScreen, event: BreakEvent): Transition {
+function transitionOnScreen(state: OnScreen, event: BreakEvent): Transition {
   switch (event.type) {
     case 'painted':
       if (state.started) return stay(state);
       return stay({ ...state, started: true }, { type: 'report', event: 'start' });
     case 'progress':
-      return state.phase === 'showing' ? whilePlaying(state, event) : stay(state);
+      return state.phase === 'showing' ? transitionPlaying(state, event) : stay(state);
     case 'ended':
       return state.phase === 'showing' ? end(state) : stay(state);
     case 'viewed': {
@@ -139,19 +139,19 @@ function whileOnScreen(state: OnScreen, event: BreakEvent): Transition {
       return stay({ ...state, clicked: true }, { type: 'report', event: 'click' });
     case 'hidden':
     case 'visible':
-      return turnVisibility(state, event.type === 'hidden');
+      return changeVisibility(state, event.type === 'hidden');
     case 'stalled':
       return fail(state, { outcome: 'stalled' }, 'stalled');
     case 'failed':
-      return fail(state, withReason(event), event.detail ?? event.reason);
+      return fail(state, failureResult(event), event.detail ?? event.reason);
     case 'aborted':
       return closeAd(state, { outcome: 'aborted' }, 'now');
     default:
-      return whileClosing(state, event);
+      return transitionClosing(state, event);
   }
 }
 
-function whileClosing(state: OnScreen, event: BreakEvent): Transition {
+function transitionClosing(state: OnScreen, event: BreakEvent): Transition {
   switch (event.type) {
     case 'closeAllowed':
       if (state.closable) return stay(state);
@@ -181,7 +181,7 @@ function whileClosing(state: OnScreen, event: BreakEvent): Transition {
   }
 }
 
-function whilePlaying(
+function transitionPlaying(
   state: Showing,
   { watchedMs, durationMs }: { watchedMs: number; durationMs: number },
 ): Transition {
@@ -221,7 +221,7 @@ function end(state: Showing): Transition {
   return stay(closed.state, ...completed.effects, ...closed.effects);
 }
 
-function turnVisibility(state: OnScreen, hidden: boolean): Transition {
+function changeVisibility(state: OnScreen, hidden: boolean): Transition {
   if (state.hidden === hidden) return stay(state);
   const next = { ...state, hidden };
   if (hidden) return stay(next, { type: 'pause' });
@@ -252,9 +252,9 @@ function closeAd(
   state: OnScreen,
   incompleteResult: ShowResult = { outcome: 'completed' },
   when?: 'now',
-  ...before: BreakEffect[]
+  ...precedingEffects: BreakEffect[]
 ): Transition {
-  const effects = before.concat(
+  const effects = precedingEffects.concat(
     { type: 'report', event: 'close', watchedMs: state.watchedMs },
     { type: 'release' },
   );
@@ -264,7 +264,7 @@ function closeAd(
   return stay({ phase: 'confirming' }, ...effects, { type: 'confirm' });
 }
 
-function whileConfirming(state: BreakState, event: BreakEvent): Transition {
+function transitionConfirming(state: BreakState, event: BreakEvent): Transition {
   if (event.type === 'aborted') return settle({ outcome: 'pending' });
   if (event.type !== 'confirmed') return stay(state);
   const { report } = event;
@@ -277,6 +277,6 @@ function whileConfirming(state: BreakState, event: BreakEvent): Transition {
   return settle({ outcome: 'pending', ...reward });
 }
 
-function withReason({ reason, detail }: Extract<BreakEvent, { type: 'failed' }>): ShowResult {
+function failureResult({ reason, detail }: Extract<BreakEvent, { type: 'failed' }>): ShowResult {
   return { outcome: 'error', reason, ...(detail !== undefined && { detail }) };
 }

@@ -4,7 +4,7 @@ import type { EngineDriver } from '../engine/engine-driver.ts';
 import type { RequestOptions } from '../options.ts';
 import type { NewAdEvent } from '../outbox/outbox.ts';
 import type { ShowResult } from '../outcome.ts';
-import { bounded, type Clock } from '../platform/clock.ts';
+import { runWithTimeout, type Clock } from '../platform/clock.ts';
 import type { Rewards } from '../reward/rewards.ts';
 import type { BreakKind } from './machine.ts';
 
@@ -73,10 +73,10 @@ export async function obtain(
     () => false,
   );
   let takenAd: ReadyAd | NoAd | undefined;
-  const result = await bounded(clock, loadTimeoutMs, signal, async (inner) => {
-    const ad = (takenAd = await take(placement, inner, request));
+  const result = await runWithTimeout(clock, loadTimeoutMs, signal, async (loadSignal) => {
+    const ad = (takenAd = await take(placement, loadSignal, request));
     // The ad arrived after the timeout or the abort.
-    if (inner.aborted) destroy(ad);
+    if (loadSignal.aborted) destroy(ad);
     if (!('creative' in ad)) return ad;
     const { format: actual, id: decisionId } = ad.decision;
     if ((await hasCode) && actual === format) return ad;

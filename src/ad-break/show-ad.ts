@@ -1,4 +1,4 @@
-import { type OverlayStrings, stringsFor } from '../creative/strings.ts';
+import { type OverlayStrings, loadStrings } from '../creative/strings.ts';
 import type { ReadyAd } from '../decision/request-ad.ts';
 import type { ShowResult } from '../outcome.ts';
 import { guarded, surface } from '../platform/guard.ts';
@@ -20,7 +20,7 @@ export async function createShowAd(
   locale: string,
   overrides: Partial<OverlayStrings> = {},
 ): Promise<ShowAd> {
-  const strings = { ...(await stringsFor(locale)), ...overrides };
+  const strings = { ...(await loadStrings(locale)), ...overrides };
   return (deps, request, ad) => {
     if (!request.signal?.aborted)
       return new Promise((resolve) => showAd({ ...deps, strings }, request, ad, resolve));

@@ -245,10 +245,10 @@ export function createStallWatchdog(
 
   function reset(): void {
     cancel?.();
-    const since = clock.monotonic();
+    const startMs = clock.monotonic();
     cancel = clock.after(limitMs, () => {
       // A timer that fires far too late means that the device or the page slept, not that the ad stalled.
-      if (clock.monotonic() - since > limitMs * 2) reset();
+      if (clock.monotonic() - startMs > limitMs * 2) reset();
       else onStall();
     });
   }

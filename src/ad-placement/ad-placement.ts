@@ -58,14 +58,14 @@ export function createAdPlacement(ads: BreakAds, { placements }: AdPlacementOpti
   let preloadDecided = false;
   let preloaded: Promise<unknown> = Promise.resolve();
 
-  function placementOf({ name = '', type }: AdBreakOptions): string | undefined {
+  function findPlacement({ name = '', type }: AdBreakOptions): string | undefined {
     const keys = [name, type, ...(type === 'reward' ? [] : ['interstitial'])];
     const key = keys.find((candidate) => Object.hasOwn(placements, candidate));
     return key === undefined ? undefined : placements[key];
   }
 
   function run(options: AdBreakOptions, guard: Guard): Promise<BreakStatus> {
-    const placement = placementOf(options);
+    const placement = findPlacement(options);
     const error = findError(options);
     // Reported only for the developer: the game continues without the ad.
     if (error !== undefined) reportError(new TypeError(`trueward: ${error}`));

@@ -108,7 +108,7 @@ const statuses: Readonly<Record<Outcome, BreakStatus>> = {
 };
 
 /** Google’s result for each outcome. */
-export function breakStatusOf(outcome: Outcome, format: 'interstitial' | 'reward'): BreakStatus {
+export function toBreakStatus(outcome: Outcome, format: 'interstitial' | 'reward'): BreakStatus {
   // Closing an interstitial early loses nothing, so Google makes this distinction only for rewards.
   if (outcome === 'dismissed' && format === 'interstitial') return 'viewed';
   return statuses[outcome];
@@ -138,12 +138,12 @@ async function offerAndShow(run: BreakRun): Promise<BreakStatus> {
   const { ads, placement, next } = run;
   // Some games offer a reward every second, so no ad is requested for a placement that is known to have none.
   const current = ads.availability(placement);
-  if (!current.available) return breakStatusOf(current.reason ?? 'no_fill', 'reward');
+  if (!current.available) return toBreakStatus(current.reason ?? 'no_fill', 'reward');
   const preloaded = await ads.preload(placement, { signal: next });
   if (next.aborted) return 'other';
   // Preloading does not check whether another ad is on the screen.
   const { available, reason } = preloaded.available ? ads.availability(placement) : preloaded;
-  if (!available) return breakStatusOf(reason ?? 'no_fill', 'reward');
+  if (!available) return toBreakStatus(reason ?? 'no_fill', 'reward');
   if (!(await isAccepted(run))) return 'ignored';
   return showRewarded(run);
 }
@@ -158,9 +158,9 @@ function isAccepted({ options, guard, next }: BreakRun): Promise<boolean> {
 
 async function showRewarded(run: BreakRun): Promise<BreakStatus> {
   const { ads, placement, options, guard } = run;
-  const opening = openWith(options, run);
+  const opening = buildShowOptions(options, run);
   const { outcome } = await ads.showRewarded(placement, opening);
-  const status = breakStatusOf(outcome, 'reward');
+  const status = toBreakStatus(outcome, 'reward');
   if (opening.opened()) {
     guard.run(() => (status === 'viewed' ? options.adViewed?.() : options.adDismissed?.()));
     guard.run(() => options.afterAd?.());
@@ -173,14 +173,14 @@ async function showInterstitial(run: BreakRun): Promise<BreakStatus> {
   // Google calls nothing but `adBreakDone` for a preroll: there is no game yet to pause.
   const options: AdBreakOptions =
     run.options.type === 'preroll' ? { type: 'preroll' } : run.options;
-  const opening = openWith(options, run);
+  const opening = buildShowOptions(options, run);
   const { outcome } = await ads.showInterstitial(placement, opening);
   if (opening.opened()) guard.run(() => options.afterAd?.());
-  return breakStatusOf(outcome, 'interstitial');
+  return toBreakStatus(outcome, 'interstitial');
 }
 
 /** Returns options that call `beforeAd` when the ad opens; no ad is shown if the game fails to prepare for it. */
-function openWith(options: AdBreakOptions, { guard, muted }: BreakRun) {
+function buildShowOptions(options: AdBreakOptions, { guard, muted }: BreakRun) {
   const stop = new AbortController();
   let opened = false;
   return {

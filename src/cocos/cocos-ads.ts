@@ -111,14 +111,14 @@ export function createTruewardComponent<Node, Component extends { node: Node }>(
       this.#ads?.destroy();
     }
   }
-  return callable(Trueward) as unknown as new () => Component & TruewardComponent;
+  return makeCallable(Trueward) as unknown as new () => Component & TruewardComponent;
 }
 
 /**
  * Allows constructors compiled to ES5 to extend a class: with Creator’s option _Loose_, they call their base class as
  * a function, which classes don't allow.
  */
-function callable<Class extends new () => object>(Class: Class): Class {
+function makeCallable<Class extends new () => object>(Class: Class): Class {
   return new Proxy(Class, {
     apply: (_, instance: object) => Reflect.construct(Class, [], instance.constructor),
   });

@@ -21,14 +21,14 @@ export function cocosDriver(cc: CocosModule): EngineDriver {
 function listenToFrames({ director, Director }: CocosModule, callback: () => void): () => void {
   const afterUpdate = () => callback();
   // A game that paused its director for an ad has no updates, but must still receive the result of the ad.
-  const whilePaused = () => {
+  const callWhilePaused = () => {
     if (director.isPaused()) callback();
   };
   director.on(Director.EVENT_AFTER_UPDATE, afterUpdate);
-  director.on(Director.EVENT_BEGIN_FRAME, whilePaused);
+  director.on(Director.EVENT_BEGIN_FRAME, callWhilePaused);
   return () => {
     director.off(Director.EVENT_AFTER_UPDATE, afterUpdate);
-    director.off(Director.EVENT_BEGIN_FRAME, whilePaused);
+    director.off(Director.EVENT_BEGIN_FRAME, callWhilePaused);
   };
 }
 

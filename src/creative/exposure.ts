@@ -23,22 +23,22 @@ export function startExposure(
 ): Exposure {
   let watchedMs = 0;
   let running = true;
-  let last = 0;
+  let lastTickMs = 0;
   let cancelTick: (() => void) | undefined;
   const cancelPaint = afterPaint(() => {
-    last = clock.monotonic();
+    lastTickMs = clock.monotonic();
     cancelTick = clock.after(tickMs, tick);
     listener({ type: 'painted' });
   });
 
   function tick(): void {
     const now = clock.monotonic();
-    const elapsedMs = now - last;
+    const elapsedMs = now - lastTickMs;
     // The ad may have been visible for up to one tick before the sleep.
     if (running && !document.hidden) {
       watchedMs += elapsedMs > sleptMs ? tickMs : Math.min(elapsedMs, maxTickMs);
     }
-    last = now;
+    lastTickMs = now;
     const ended = watchedMs >= durationMs;
     if (!ended) cancelTick = clock.after(tickMs, tick);
     listener({ type: 'progress', watchedMs: Math.round(watchedMs), durationMs });
@@ -51,7 +51,7 @@ export function startExposure(
     },
     resume() {
       running = true;
-      last = clock.monotonic();
+      lastTickMs = clock.monotonic();
     },
     destroy() {
       cancelPaint();

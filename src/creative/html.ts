@@ -25,7 +25,7 @@ let policy: { createHTML(markup: string): string } | undefined;
  * Wraps the markup of a sandboxed frame with the policy `trueward`, for pages with Trusted Types. Such a frame inherits
  * the page's `script-src`, so pages with a strict policy need a creative with its own URL.
  */
-function trusted(markup: string): string {
+function trustMarkup(markup: string): string {
   const rules = { createHTML: (text: string) => text };
   // In browsers without Trusted Types, an element with this id would appear as `window.trustedTypes`.
   policy ??= window.trustedTypes?.createPolicy?.('trueward', rules) ?? rules;
@@ -119,7 +119,7 @@ export const renderHtml: Renderer = async (creative, { clock, locale, minWatchMs
   if (signal.aborted) abort();
   try {
     if (media.url !== undefined) frame.src = media.url;
-    else frame.srcdoc = trusted(media.inline ?? '');
+    else frame.srcdoc = trustMarkup(media.inline ?? '');
     host.append(frame);
     document.body.append(host);
     await loaded;

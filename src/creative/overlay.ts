@@ -74,7 +74,7 @@ export function openOverlay(content: OverlayContent, hooks: OverlayHooks): Overl
 
   return {
     element: host,
-    ...controls(parts, strings, onProgress),
+    ...createControls(parts, strings, onProgress),
     openPage: () => parts.links[0]?.click(),
     close() {
       if (!open) return;
@@ -89,7 +89,7 @@ export function openOverlay(content: OverlayContent, hooks: OverlayHooks): Overl
   };
 }
 
-function controls(
+function createControls(
   parts: OverlayParts,
   strings: OverlayStrings,
   onProgress?: (watchedMs: number) => void,
@@ -154,9 +154,11 @@ export function trapFocus(root: ShadowRoot): () => void {
     if (event.code !== 'Tab' || event.ctrlKey || event.metaKey) return;
     const stops = tabStops(root);
     // The creative is in the document, not in the shadow root.
-    const at = stops.findIndex((stop) => stop === (root.activeElement ?? document.activeElement));
-    const movesToEnd = event.shiftKey && at < 1;
-    const next = movesToEnd ? stops.at(-1) : (stops[at + (event.shiftKey ? -1 : 1)] ?? stops[0]);
+    const index = stops.findIndex(
+      (stop) => stop === (root.activeElement ?? document.activeElement),
+    );
+    const movesToEnd = event.shiftKey && index < 1;
+    const next = movesToEnd ? stops.at(-1) : (stops[index + (event.shiftKey ? -1 : 1)] ?? stops[0]);
     // Firefox doesn't allow scripts to move focus into a frame on a key press, but its default action does.
     if (next instanceof HTMLIFrameElement && !movesToEnd) return;
     event.preventDefault();

@@ -31,7 +31,7 @@ export type Translation = Omit<OverlayStrings, 'direction'> & { direction: strin
 const english = en satisfies Translation as OverlayStrings;
 
 /** Loads the strings for a locale (`de-AT`, `de_AT`); English if there is no translation or it can't be loaded. */
-export async function stringsFor(locale: string): Promise<OverlayStrings> {
+export async function loadStrings(locale: string): Promise<OverlayStrings> {
   // Java and old browsers use outdated codes for Hebrew and Indonesian.
   const tag =
     locale.split(/\W|_/)[0]?.toLowerCase().replace('iw', 'he').replace(/^in$/, 'id') ?? '';

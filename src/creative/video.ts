@@ -62,12 +62,12 @@ export const renderVideo: Renderer = async (creative, { clock, locale, signal })
   addCaptions(video, media, locale);
   video.src = file.url;
   try {
-    await buffered(video, clock, signal);
+    await waitUntilBuffered(video, clock, signal);
   } catch (error) {
     unload(video);
     throw error;
   }
-  return playable(video, media, clock);
+  return createLoadedVideo(video, media, clock);
 };
 
 /** Shows captions in the player's language, otherwise the first track. */
@@ -98,7 +98,11 @@ function unload(video: HTMLVideoElement): void {
   video.remove();
 }
 
-function buffered(video: HTMLVideoElement, clock: Clock, signal: AbortSignal): Promise<void> {
+function waitUntilBuffered(
+  video: HTMLVideoElement,
+  clock: Clock,
+  signal: AbortSignal,
+): Promise<void> {
   const settled = new AbortController();
   const once = { signal: settled.signal };
   let cancelGrace: (() => void) | undefined;
@@ -111,7 +115,7 @@ function buffered(video: HTMLVideoElement, clock: Clock, signal: AbortSignal): P
       },
       once,
     );
-    video.addEventListener('error', () => reject(new Error(errorCodeOf(video))), once);
+    video.addEventListener('error', () => reject(new Error(findErrorCode(video))), once);
     signal.addEventListener('abort', () => reject(signal.reason), once);
     if (signal.aborted) reject(signal.reason);
   }).finally(() => {
@@ -129,11 +133,15 @@ const errorCodes = [
   'media_not_supported',
 ] as const;
 
-function errorCodeOf(video: HTMLVideoElement): Reason {
+function findErrorCode(video: HTMLVideoElement): Reason {
   return errorCodes[video.error?.code ?? 0] ?? 'media_failed';
 }
 
-function playable(video: HTMLVideoElement, media: VideoMedia, clock: Clock): LoadedCreative {
+function createLoadedVideo(
+  video: HTMLVideoElement,
+  media: VideoMedia,
+  clock: Clock,
+): LoadedCreative {
   const destroyed = new AbortController();
   const durationMs = Number.isFinite(video.duration)
     ? Math.round(video.duration * 1000)
@@ -169,20 +177,20 @@ function playable(video: HTMLVideoElement, media: VideoMedia, clock: Clock): Loa
   }
 
   function listen(): void {
-    const watched = createWatchedTime(clock);
+    const watchedTime = createWatchedTime(clock);
     let reportedAt = -Infinity;
     const on = (type: string, handler: () => void) =>
       video.addEventListener(type, handler, { signal: destroyed.signal });
     const progress = (always: boolean) => {
-      watched.moveTo(video.currentTime * 1000, !document.hidden);
+      watchedTime.moveTo(video.currentTime * 1000, !document.hidden);
       const now = clock.monotonic();
       if (!always && now - reportedAt < minProgressIntervalMs) return;
       reportedAt = now;
-      emit({ type: 'progress', watchedMs: watched.ms, durationMs });
+      emit({ type: 'progress', watchedMs: watchedTime.ms, durationMs });
     };
     on('timeupdate', () => progress(false));
     on('waiting', () => emit({ type: 'waiting' }));
-    on('error', () => emit({ type: 'failed', reason: errorCodeOf(video) }));
+    on('error', () => emit({ type: 'failed', reason: findErrorCode(video) }));
     on('ended', () => {
       progress(true);
       emit({ type: 'ended' });

@@ -32,8 +32,8 @@ export function watchViewability(
   const { clock, requiredMs, onViewable } = options;
   let observed: number | undefined;
   let playing = true;
-  let done = false;
-  let since: number | undefined;
+  let isDone = false;
+  let startMs: number | undefined;
   let checkedAt = -Infinity;
   let cancel: (() => void) | undefined;
   const observer = attempt(() => {
@@ -49,7 +49,7 @@ export function watchViewability(
   });
 
   function destroy(): void {
-    done = true;
+    isDone = true;
     observer?.disconnect();
     document.removeEventListener('visibilitychange', check);
     cancel?.();
@@ -57,14 +57,14 @@ export function watchViewability(
 
   function check(): void {
     cancel?.();
-    if (done) return;
+    if (isDone) return;
     const onScreen = playing && !document.hidden && (observed ?? 1) >= minRatio;
     const visible = onScreen ? visibleShare(element, observed) : 0;
     const now = clock.monotonic();
-    if (visible < minRatio) since = undefined;
-    else if (since === undefined || now - checkedAt > sleptMs) since = now;
+    if (visible < minRatio) startMs = undefined;
+    else if (startMs === undefined || now - checkedAt > sleptMs) startMs = now;
     checkedAt = now;
-    const ms = since === undefined ? 0 : Math.round(now - since);
+    const ms = startMs === undefined ? 0 : Math.round(now - startMs);
     if (ms >= requiredMs) {
       destroy();
       onViewable({ ratio: visible, ms });

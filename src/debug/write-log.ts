@@ -31,9 +31,9 @@ export function writeLog(entry: LogEntry): void {
   }
 }
 
-function write(...texts: string[]): void {
+function write(...parts: string[]): void {
   // oxlint-disable-next-line no-console -- The `debug` option enables it.
-  console.info(['[trueward]', ...texts.filter(Boolean)].join(' '));
+  console.info(['[trueward]', ...parts.filter(Boolean)].join(' '));
 }
 
 /** Logs request and response separately, so that even a request that never completes is logged. */
@@ -62,19 +62,25 @@ function describeResponse(response: ServiceResult<Decision>): string {
   switch (response.kind) {
     case 'ok': {
       const { creative, id, reason, retry_at: retryAt, status } = response.body;
-      return list(status, reason, creative?.media.format, retryAt && `not before ${retryAt}`, id);
+      return joinParts(
+        status,
+        reason,
+        creative?.media.format,
+        retryAt && `not before ${retryAt}`,
+        id,
+      );
     }
     case 'refused':
-      return list('refused', response.problem.code, response.problem.detail);
+      return joinParts('refused', response.problem.code, response.problem.detail);
     case 'retry':
-      return list(`HTTP ${response.status}`);
+      return joinParts(`HTTP ${response.status}`);
     case 'unreachable':
-      return list(response.cause);
+      return joinParts(response.cause);
   }
 }
 
 const describeResult = ({ decisionId, detail, outcome, reason, retryAt }: ShowResult): string =>
-  list(outcome, reason, detail, retryAt && `not before ${retryAt.toISOString()}`, decisionId);
+  joinParts(outcome, reason, detail, retryAt && `not before ${retryAt.toISOString()}`, decisionId);
 
 const describeReward = ({
   delivered,
@@ -82,12 +88,12 @@ const describeReward = ({
   reward,
   state,
 }: RewardReport & { delivered: boolean }): string =>
-  list(
+  joinParts(
     state,
     reason,
     reward && `${reward.amount} ${reward.type}`,
     state === 'earned' && (delivered ? 'delivered to the game' : 'waiting for delivery'),
   );
 
-const list = (...parts: (string | false | undefined)[]): string =>
+const joinParts = (...parts: (string | false | undefined)[]): string =>
   parts.filter((part) => part !== undefined && part !== false && part !== '').join(', ');

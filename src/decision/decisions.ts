@@ -68,16 +68,17 @@ interface Slot {
   ready?: ReadyAd & { key: string; freshness: Deadline };
   /** The last no-fill: its reason, the segments it applies to (as JSON), and when it expires. */
   noFill?: { noAd: NoAd; segments: string | undefined; end: Deadline };
-  /** Keyed by {@link keyOf} of their options. */
+  /** Keyed by {@link createKey} of their options. */
   inFlight: Map<string, InFlightRequest>;
 }
 
 /** Returns the key of request options, which is the same for all options that result in the same request. */
-const keyOf = ({ customData, segments }: RequestOptions): string =>
+const createKey = ({ customData, segments }: RequestOptions): string =>
   JSON.stringify([customData, segments]);
 
 /** Returns the preloaded ad unless it has expired. */
-const unexpired = ({ ready }: Slot): Slot['ready'] => (ready?.expiry.passed() ? undefined : ready);
+const findUnexpired = ({ ready }: Slot): Slot['ready'] =>
+  ready?.expiry.passed() ? undefined : ready;
 
 /**
  * How long a preloaded ad counts as fresh, in milliseconds; after that it is revalidated, so that a kill switch takes
@@ -107,12 +108,12 @@ export function createDecisions(deps: DecisionsDeps): Decisions {
   let nextExpiry: Deadline | undefined;
   let cancelCheck: (() => void) | undefined;
 
-  const slotOf = (placement: string): Slot => {
+  const openSlot = (placement: string): Slot => {
     const slot = slots.get(placement) ?? { inFlight: new Map() };
     slots.set(placement, slot);
     return slot;
   };
-  const isFresh = (slot: Slot): boolean => unexpired(slot)?.freshness.passed() === false;
+  const isFresh = (slot: Slot): boolean => findUnexpired(slot)?.freshness.passed() === false;
 
   const forget = (placement: string): void => {
     slots.get(placement)?.ready?.creative.destroy();
@@ -159,7 +160,7 @@ export function createDecisions(deps: DecisionsDeps): Decisions {
 
   const startRequest = ({ placement, options, provided }: Call, slot: Slot): InFlightRequest => {
     const abort = new AbortController();
-    const key = keyOf(options);
+    const key = createKey(options);
     const filled = fillSlot(deps, {
       placement,
       slot,
@@ -181,7 +182,7 @@ export function createDecisions(deps: DecisionsDeps): Decisions {
   const join = (call: Call, slot: Slot): Promise<NoAd | undefined> =>
     new Promise((resolve) => {
       const { options, signal } = call;
-      const key = keyOf(options);
+      const key = createKey(options);
       const request = slot.inFlight.get(key) ?? startRequest(call, slot);
       request.waiters += 1;
       const onAbort = (): void => {
@@ -206,24 +207,24 @@ export function createDecisions(deps: DecisionsDeps): Decisions {
     if (!deps.isKnown()) return deps.retryConsent() ? notLoaded : notReady;
     // A decision from the game's server replaces the ad that is loaded or in flight.
     if (provided) forget(placement);
-    const slot = slotOf(placement);
-    if (isFresh(slot) && slot.ready?.key === keyOf(options)) return undefined;
+    const slot = openSlot(placement);
+    if (isFresh(slot) && slot.ready?.key === createKey(options)) return undefined;
     return cachedNoAd(slot, options) ?? join(call, slot);
   };
 
   const take: Decisions['take'] = async (placement, signal, options = {}) => {
     const noAd = await ensureReady({ placement, signal, options });
     if (noAd) return noAd;
-    const slot = slotOf(placement);
+    const slot = openSlot(placement);
     // Another caller may have taken or replaced the ad that both awaited, or the device may have slept in the meantime.
-    const ready = unexpired(slot);
-    if (ready?.key !== keyOf(options)) return take(placement, signal, options);
+    const ready = findUnexpired(slot);
+    if (ready?.key !== createKey(options)) return take(placement, signal, options);
     delete slot.ready;
     return ready;
   };
 
   const availability = (placement: string): Availability => {
-    const slot = slotOf(placement);
+    const slot = openSlot(placement);
     if (destroyed) return { available: false, reason: 'aborted' };
     if (!deps.isKnown()) return unavailable(notReady);
     if (isFresh(slot)) return { available: true };
@@ -277,7 +278,7 @@ async function fillSlot(
   { placement, slot, options, signal, isCurrent, provided }: SlotRequest,
 ): Promise<NoAd | undefined> {
   const { clock } = deps;
-  const previous = unexpired(slot);
+  const previous = findUnexpired(slot);
   let result = await (provided
     ? loadProvided(deps, placement, signal, provided)
     : requestAd(deps, { placement, options, signal, previous }));
@@ -289,7 +290,7 @@ async function fillSlot(
     if (isCurrent()) recordNoAd(slot, result, clock, options);
     return result;
   }
-  const key = keyOf(options);
+  const key = createKey(options);
   // A decision from the game's server can't be requested again.
   const { player } = deps.profile();
   if (isCurrent()) storeAd(slot, { ...result, key, player }, clock, provided ? Infinity : freshMs);

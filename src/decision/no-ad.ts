@@ -14,7 +14,8 @@ export interface NoAd {
 }
 
 /** Returns the time between two timestamps from the service, which does not depend on the device's clock. */
-export const durationMs = (from: string, to: string): number => Date.parse(to) - Date.parse(from);
+export const durationMs = (start: string, end: string): number =>
+  Date.parse(end) - Date.parse(start);
 
 /** Outcome for each reason; all other reasons mean no fill. */
 const outcomeByReason: Partial<Record<UnfilledReason, Outcome>> = {

@@ -2,7 +2,13 @@ import type { Decision, DecisionCreative, DecisionRequest } from '../../protocol
 import type { Profile, Player } from '../player-context.ts';
 import type { LoadedCreative } from '../creative/renderer.ts';
 import type { RequestOptions, UserToken } from '../options.ts';
-import { bounded, type Clock, type Deadline, deadlineIn, stopwatch } from '../platform/clock.ts';
+import {
+  runWithTimeout,
+  type Clock,
+  type Deadline,
+  deadlineIn,
+  stopwatch,
+} from '../platform/clock.ts';
 import {
   type ServiceResult,
   type Guard,
@@ -77,7 +83,7 @@ export async function getUserToken(
   signal: AbortSignal,
 ): Promise<{ userToken: string | undefined } | NoAd> {
   if (typeof source !== 'function') return { userToken: source };
-  const result = await bounded(clock, loadTimeoutMs, signal, async () => {
+  const result = await runWithTimeout(clock, loadTimeoutMs, signal, async () => {
     try {
       const userToken: unknown = await source();
       if (typeof userToken === 'string' || userToken === undefined) return { userToken };
@@ -180,7 +186,7 @@ export async function loadMedia(
   deps: RequestAdDeps,
   decision: FilledDecision,
   expiry: Deadline,
-  outer: AbortSignal,
+  callerSignal: AbortSignal,
 ): Promise<ReadyAd | NoAd> {
   const decisionId = decision.id;
   let creative: LoadedCreative | undefined;
@@ -189,17 +195,22 @@ export async function loadMedia(
     creative?.destroy();
     creative = undefined;
   };
-  const loaded = await bounded(deps.clock, deps.loadTimeoutMs, outer, async (signal) => {
-    try {
-      creative = await deps.loadCreative(decision, signal);
-    } catch (error) {
-      detail = error instanceof Error ? error.message : String(error);
-      throw error;
-    }
-    // A renderer may finish even after an abort.
-    if (signal.aborted) drop();
-    return { decision, creative, expiry };
-  });
+  const loaded = await runWithTimeout(
+    deps.clock,
+    deps.loadTimeoutMs,
+    callerSignal,
+    async (signal) => {
+      try {
+        creative = await deps.loadCreative(decision, signal);
+      } catch (error) {
+        detail = error instanceof Error ? error.message : String(error);
+        throw error;
+      }
+      // A renderer may finish even after an abort.
+      if (signal.aborted) drop();
+      return { decision, creative, expiry };
+    },
+  );
   // The abort or timeout may coincide with the end of loading.
   if (typeof loaded === 'string') drop();
   switch (loaded) {
@@ -248,8 +259,8 @@ export async function requestDecision(
   const failed = response.kind === 'unreachable' && response.cause === 'network';
   if (!failed || !isOnline() || clock.monotonic() - startedAt >= immediateFailureMs)
     return response;
-  const reached = await bounded(clock, reachTimeoutMs, signal, async (inner) => {
-    await reach(inner);
+  const reached = await runWithTimeout(clock, reachTimeoutMs, signal, async (reachSignal) => {
+    await reach(reachSignal);
     return { reached: true };
   });
   return typeof reached === 'object' ? { kind: 'unreachable', cause: 'blocked' } : response;

@@ -8,7 +8,7 @@ import {
   exceeds,
   isEventRecord,
   keepaliveBytes,
-  lengthOf,
+  measureLength,
   type QueuedEvent,
   type RecentEvents,
   type SetAside,
@@ -171,13 +171,13 @@ export function createDrain(deps: DrainDeps): Drain {
     /** Events per record: 1 in a calm game, up to 64 in a burst. */
     let density = 8;
     /** Adds records to `buffered` until there are enough for the next requests. */
-    const read = async (after: number, buffered: StoredRecord[]): Promise<StoredRecord[]> => {
+    const read = async (afterKey: number, buffered: StoredRecord[]): Promise<StoredRecord[]> => {
       const records = Array.from(buffered);
       for (;;) {
         const missing = Math.min(maxEvents, batchEvents * 2) - eventsIn(records);
         if (missing <= 0) return records;
         const limit = Math.min(maxRecords, Math.ceil(missing / density));
-        const page = await source.read(records.at(-1)?.key ?? after, limit);
+        const page = await source.read(records.at(-1)?.key ?? afterKey, limit);
         records.push(...page);
         if (page.length < limit) return records;
       }
@@ -259,7 +259,7 @@ function nextBatch(records: StoredRecord[], limits: Size): Batch {
   for (const { value } of records) {
     const events = parseRecord(value);
     if (events) {
-      const bytes = batch.bytes + lengthOf(events.map(({ json }) => json));
+      const bytes = batch.bytes + measureLength(events.map(({ json }) => json));
       const size = { events: batch.events.length + events.length, bytes };
       if (batch.events.length > 0 && exceeds(size, limits)) break;
       batch.events.push(...events);

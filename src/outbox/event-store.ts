@@ -1,5 +1,10 @@
 import type { Clock } from '../platform/clock.ts';
-import { completed, createDatabase, pagesOf, type StoredValue } from '../platform/database.ts';
+import {
+  waitForCommit,
+  createDatabase,
+  createPageReader,
+  type StoredValue,
+} from '../platform/database.ts';
 
 /** A stored record: the events of one task, each as the JSON that is sent to the service. */
 export interface EventRecord {
@@ -65,7 +70,7 @@ export const smallBatch: Size = { events: 100, bytes: 60_000 };
 export const keepaliveBytes = 15_000;
 
 /** Returns the total length of stored events, in UTF-16 units. */
-export const lengthOf = (events: string[]): number =>
+export const measureLength = (events: string[]): number =>
   events.reduce((sum, json) => sum + json.length, 0);
 
 /** The latest unacknowledged events, as many as fit into the one request that an unloading page can send. */
@@ -153,7 +158,7 @@ export function createIndexedDbStore(options: IndexedDbStoreOptions): EventStore
       // Commits explicitly, because an automatic commit needs another turn of the event loop, which may never come in a
       // closing tab.
       store.transaction.commit();
-      return completed(store.transaction);
+      return waitForCommit(store.transaction);
     });
 
   return {
@@ -164,7 +169,7 @@ export function createIndexedDbStore(options: IndexedDbStoreOptions): EventStore
       write((store) => {
         for (const record of records) store.add(record);
       }),
-    read: pagesOf(events),
+    read: createPageReader(events),
     remove: (first, last) => write((store) => store.delete(IDBKeyRange.bound(first, last))),
     rewrite: (changes) =>
       events('readwrite', (store) => {
@@ -176,7 +181,7 @@ export function createIndexedDbStore(options: IndexedDbStoreOptions): EventStore
               if ((target as IDBRequest<number>).result === 1) store.put(record, key);
             };
         }
-        return completed(store.transaction);
+        return waitForCommit(store.transaction);
       }),
     setAside: (entries) =>
       aside('readwrite', (store) => {
@@ -185,7 +190,7 @@ export function createIndexedDbStore(options: IndexedDbStoreOptions): EventStore
             const newest = Number((target as IDBRequest<IDBValidKey>).result);
             store.delete(IDBKeyRange.upperBound(newest - maxAside));
           };
-        return completed(store.transaction);
+        return waitForCommit(store.transaction);
       }),
     close: database.close,
   };

@@ -4,7 +4,7 @@ import {
   type EventStore,
   exceeds,
   isEventRecord,
-  lengthOf,
+  measureLength,
   type Size,
   type StoredRecord,
 } from './event-store.ts';
@@ -12,7 +12,7 @@ import {
 /** Priority by event type; the lowest is evicted first. Completions earn money and are evicted last. */
 const priorities: Record<string, number> = { complete: 3, impression: 2, start: 1, click: 1 };
 /** Returns an event's priority. Quartiles and unknown types, such as those of other releases, are evicted first. */
-const priorityOf = (json: string): number =>
+const getPriority = (json: string): number =>
   priorities[/"type":"(\w+)"/.exec(json)?.[1] ?? ''] ?? 0;
 
 /** Share of the bounds that an eviction leaves filled, so that a full queue does not evict on every event. */
@@ -30,12 +30,12 @@ function plan(stored: StoredRecord[], bounds: Size): Change[] {
   const records = stored.flatMap(({ key, value }) =>
     isEventRecord(value) ? [{ key, record: value }] : [],
   );
-  const all = records.flatMap(({ record }) => record.events);
-  const remaining = { events: all.length, bytes: lengthOf(all) };
+  const events = records.flatMap(({ record }) => record.events);
+  const remaining = { events: events.length, bytes: measureLength(events) };
   if (!exceeds(remaining, bounds)) return [];
   const target = { events: bounds.events * targetShare, bytes: bounds.bytes * targetShare };
   const evicted = new Set<string>();
-  for (const json of all.sort((a, b) => priorityOf(a) - priorityOf(b))) {
+  for (const json of events.sort((a, b) => getPriority(a) - getPriority(b))) {
     if (!exceeds(remaining, target)) break;
     evicted.add(json);
     remaining.events -= 1;
@@ -58,8 +58,8 @@ export async function evict(
   await readInPages(store.read, (records) => stored.push(...records));
   const changes = plan(stored, bounds);
   // Evicts whole records first, because a full disk permits deletes, but not always writes.
-  for (const whole of [true, false]) {
-    const batch = changes.filter(({ record }) => (record.events.length === 0) === whole);
+  for (const wholeRecords of [true, false]) {
+    const batch = changes.filter(({ record }) => (record.events.length === 0) === wholeRecords);
     if (batch.length === 0) continue;
     await store.rewrite(batch);
     onEvicted(batch.flatMap(({ evicted }) => evicted));

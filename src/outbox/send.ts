@@ -3,7 +3,7 @@ import type { Clock } from '../platform/clock.ts';
 import {
   type Guard,
   hasShape,
-  reasonOf,
+  toReasonCode,
   type ServiceClient,
   toJson,
 } from '../transport/service-client.ts';
@@ -79,7 +79,7 @@ export async function sendEvents(
       }
       continue;
     }
-    const reason = reasonOf(response);
+    const reason = toReasonCode(response);
     const [first] = part;
     if (response.kind !== 'refused' || !bodyProblems.has(reason)) {
       const retryAfterMs = response.kind === 'retry' ? response.retryAfterMs : undefined;

@@ -5,7 +5,7 @@ import {
   type EventStore,
   exceeds,
   isEventRecord,
-  lengthOf,
+  measureLength,
   type QueuedEvent,
   type Size,
   smallBatch,
@@ -125,7 +125,7 @@ async function measure(store: EventStore): Promise<Size> {
     for (const { value } of records) {
       if (!isEventRecord(value)) continue;
       size.events += value.events.length;
-      size.bytes += lengthOf(value.events);
+      size.bytes += measureLength(value.events);
     }
   });
   return size;
@@ -139,7 +139,7 @@ export function createStorage(deps: StorageDeps): Storage {
   /** Whether the quota stayed exceeded after an eviction. */
   let quotaExhausted = false;
 
-  const sizeOf = (source: EventStore): Size => (source === store ? shared : counts.local);
+  const getSize = (source: EventStore): Size => (source === store ? shared : counts.local);
   const loadEvict = (): Promise<typeof evict> => {
     loadingEvict ??= import('./evict.ts').then(
       (code) => code.evict,
@@ -155,11 +155,11 @@ export function createStorage(deps: StorageDeps): Storage {
     const run = await loadEvict();
     await run(source, target, (events) => {
       counts.drop('too_many', events.length);
-      deps.onResize(source, -events.length, -lengthOf(events));
+      deps.onResize(source, -events.length, -measureLength(events));
     });
   };
   const keepWithinBounds = async (source: EventStore): Promise<void> => {
-    const size = sizeOf(source);
+    const size = getSize(source);
     if (exceeds(size, bounds)) await makeRoom(source, bounds).catch(onError);
     else if (
       exceeds(size, { events: bounds.events * prefetchShare, bytes: bounds.bytes * prefetchShare })
@@ -199,7 +199,7 @@ export function createStorage(deps: StorageDeps): Storage {
         source = memory;
         await memory.append(records);
       }
-      deps.onResize(source, events.length, lengthOf(events.map(({ json }) => json)));
+      deps.onResize(source, events.length, measureLength(events.map(({ json }) => json)));
       await keepWithinBounds(source);
     },
     async recount() {

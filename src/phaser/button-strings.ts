@@ -117,16 +117,16 @@ const languages: Record<string, ButtonStrings> = {
 };
 
 /** Wraps text in a right-to-left isolate, without which a canvas would lay it out from left to right. */
-const isolated = (text: string): string => `\u2067${text}\u2069`;
+const isolate = (text: string): string => `\u2067${text}\u2069`;
 
 /** Returns the labels for a locale and how to draw them; `undefined` if there is no translation. */
-export function buttonStringsFor(
+export function getButtonStrings(
   locale: string,
 ): { language: string; strings: ButtonStrings; draw(text: string): string } | undefined {
   // Also accepts the outdated codes that Java and old browsers use for Hebrew and Indonesian.
   const { language } = new Intl.Locale(locale);
   const strings = Object.hasOwn(languages, language) ? languages[language] : undefined;
   if (!strings) return undefined;
-  const draw = language === 'ar' || language === 'he' ? isolated : (text: string) => text;
+  const draw = language === 'ar' || language === 'he' ? isolate : (text: string) => text;
   return { language, strings, draw };
 }

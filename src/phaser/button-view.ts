@@ -52,7 +52,7 @@ export const english: ButtonStrings = {
 };
 
 /** Returns a button's default label, which includes the remaining time during a cooldown, such as `1:05`. */
-export function labelOf({ state, secondsLeft }: ButtonView, strings: ButtonStrings): string {
+export function formatLabel({ state, secondsLeft }: ButtonView, strings: ButtonStrings): string {
   const seconds = String(secondsLeft % 60).padStart(2, '0');
   return strings[state].replace('{time}', `${Math.floor(secondsLeft / 60)}:${seconds}`);
 }

@@ -1,7 +1,7 @@
 import type * as Phaser from 'phaser';
 import type { Ads } from '../ads.ts';
 import type { Availability, ShowResult } from '../outcome.ts';
-import { type ButtonView, english, labelOf, nextUpdateMs, restingView } from './button-view.ts';
+import { type ButtonView, english, formatLabel, nextUpdateMs, restingView } from './button-view.ts';
 
 /** Options of `addRewardedButton()`. */
 export interface RewardedButtonOptions {
@@ -130,14 +130,14 @@ export function addRewardedButton(
     if (signal.aborted) return;
     timer?.remove();
     timer = undefined;
-    const now = Date.now();
+    const latest = Date.now();
     const view: ButtonView = busy
       ? { state: busy, secondsLeft: 0 }
-      : restingView(availability, now);
-    const text = label ? label(view) : labelOf(view, strings);
+      : restingView(availability, latest);
+    const text = label ? label(view) : formatLabel(view, strings);
     buttonView.write(draw(text), view.state === 'ready');
     fallback.write(text, view.state === 'ready');
-    const waitMs = busy ? undefined : nextUpdateMs(availability, now);
+    const waitMs = busy ? undefined : nextUpdateMs(availability, latest);
     if (waitMs === undefined) return;
     timer = scene.time.delayedCall(waitMs, () => {
       // In a scene that was asleep or slow, the cooldown may have ended long ago.
@@ -170,9 +170,9 @@ export function addRewardedButton(
   const stop = ads.on('change', () => {
     if (busy) return;
     // Reacts only if there is no ad, so that two buttons do not endlessly trigger each other's requests.
-    const now = ads.availability(placement);
-    if (now.available || now.reason === 'already_showing') return;
-    availability = now;
+    const latest = ads.availability(placement);
+    if (latest.available || latest.reason === 'already_showing') return;
+    availability = latest;
     refresh();
   });
   buttonView.container.on('pointerup', press);
@@ -185,7 +185,7 @@ export function addRewardedButton(
   void load();
   if (!label) {
     void import('./button-strings.ts')
-      .then(({ buttonStringsFor }) => {
+      .then(({ getButtonStrings: buttonStringsFor }) => {
         const translated = buttonStringsFor(locale);
         if (!translated) return;
         ({ draw, strings } = translated);

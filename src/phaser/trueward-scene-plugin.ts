@@ -12,7 +12,7 @@ import { TruewardPlugin } from './trueward-plugin.ts';
  * Registered per call instead of in the plugin's `boot`, because `boot` runs only once per scene and a restarted scene
  * shuts down many times.
  */
-export function untilSceneEnds({ sys }: Phaser.Scene, end: () => void): () => void {
+export function callAtSceneEnd({ sys }: Phaser.Scene, end: () => void): () => void {
   // Saved here, because a destroyed scene no longer has an emitter.
   const { events } = sys;
   let ended = false;
@@ -58,7 +58,7 @@ export class TruewardScenePlugin {
     handler: AdsListeners[Name],
     context: unknown = this.#scene,
   ): () => void {
-    return untilSceneEnds(this.#scene, this.#ads().on(event, handler, context));
+    return callAtSceneEnd(this.#scene, this.#ads().on(event, handler, context));
   }
 
   /** See {@link TruewardPlugin.once}; ends with the scene. */
@@ -67,7 +67,7 @@ export class TruewardScenePlugin {
     handler: AdsListeners[Name],
     context: unknown = this.#scene,
   ): () => void {
-    return untilSceneEnds(this.#scene, this.#ads().once(event, handler, context));
+    return callAtSceneEnd(this.#scene, this.#ads().once(event, handler, context));
   }
 
   /** See {@link TruewardPlugin.showRewarded}; the end of the scene ends the ad with `aborted`. */
@@ -83,7 +83,7 @@ export class TruewardScenePlugin {
   /** See {@link TruewardPlugin.mountBanner}; removed with the scene. */
   mountBanner(placement: string, element: HTMLElement): Banner {
     const banner = this.#ads().mountBanner(placement, element);
-    return { ...banner, remove: untilSceneEnds(this.#scene, () => banner.remove()) };
+    return { ...banner, remove: callAtSceneEnd(this.#scene, () => banner.remove()) };
   }
 
   /** See {@link TruewardPlugin.addRewardedButton}. */
@@ -105,7 +105,7 @@ export class TruewardScenePlugin {
     show: (options: ShowOptions) => Promise<ShowResult>,
   ): Promise<ShowResult> {
     const call = linkSignals(options.signal);
-    const stopWatching = untilSceneEnds(this.#scene, () => call.abort());
+    const stopWatching = callAtSceneEnd(this.#scene, () => call.abort());
     const result = await show({ ...options, signal: call.signal });
     call.abort();
     stopWatching();

@@ -48,35 +48,35 @@ export const systemClock: Clock = {
   },
 };
 
-/** Why {@link bounded} returned no result; `failed` if the work rejected. */
+/** Why {@link runWithTimeout} returned no result; `failed` if the work rejected. */
 export type NoResult = 'timeout' | 'aborted' | 'failed';
 
 /**
- * Runs `work` with a timeout of `ms` milliseconds. On timeout, or when `outer` aborts, the signal passed to
+ * Runs `work` with a timeout of `ms` milliseconds. On timeout, or when `callerSignal` aborts, the signal passed to
  * `work` aborts and the promise resolves immediately, even if the work ignores the signal. Never rejects.
  */
-export const bounded = <T extends object | boolean>(
+export const runWithTimeout = <T extends object | boolean>(
   clock: Clock,
   ms: number,
-  outer: AbortSignal | undefined,
+  callerSignal: AbortSignal | undefined,
   work: (signal: AbortSignal) => Promise<T>,
 ): Promise<T | NoResult> =>
   new Promise((resolve) => {
-    const inner = new AbortController();
+    const controller = new AbortController();
     const settle = (result: T | NoResult): void => {
       cancelTimer();
-      outer?.removeEventListener('abort', abort);
+      callerSignal?.removeEventListener('abort', abort);
       resolve(result);
     };
     const stop = (reason: NoResult): void => {
       settle(reason);
-      inner.abort();
+      controller.abort();
     };
     const abort = (): void => stop('aborted');
     const cancelTimer = clock.after(ms, () => stop('timeout'));
-    outer?.addEventListener('abort', abort);
-    if (outer?.aborted) abort();
-    else work(inner.signal).then(settle, () => settle('failed'));
+    callerSignal?.addEventListener('abort', abort);
+    if (callerSignal?.aborted) abort();
+    else work(controller.signal).then(settle, () => settle('failed'));
   });
 
 /**

@@ -33,7 +33,7 @@ const checkIntervalMs = 500;
 const checksUntilSlow = 2;
 
 /** Resolves when the transaction is committed; rejects with the cause if it is aborted. */
-export const completed = (transaction: IDBTransaction): Promise<void> =>
+export const waitForCommit = (transaction: IDBTransaction): Promise<void> =>
   new Promise((resolve, reject) => {
     transaction.oncomplete = () => resolve();
     transaction.onabort = () => reject(transaction.error ?? new Error('The database aborted.'));
@@ -53,7 +53,7 @@ export type ReadPage<Key> = (afterKey: Key | number, limit: number) => Promise<S
  * Creates a function that reads a store page by page: idb-keyval has no ranges, and its `entries()` reads everything at
  * once.
  */
-export const pagesOf =
+export const createPageReader =
   <Key extends IDBValidKey>(use: UseStore): ReadPage<Key> =>
   (afterKey, limit) =>
     use('readonly', async (store) => {
@@ -74,10 +74,10 @@ export async function readInPages<Key extends IDBValidKey>(
   onPage: (page: StoredValue<Key>[]) => void,
 ): Promise<void> {
   // Starts below every key in use: numbers sort before strings.
-  for (let last: Key | number | undefined = -1; last !== undefined;) {
-    const page: StoredValue<Key>[] = await read(last, pageSize);
+  for (let lastKey: Key | number | undefined = -1; lastKey !== undefined;) {
+    const page: StoredValue<Key>[] = await read(lastKey, pageSize);
     onPage(page);
-    last = page[pageSize - 1]?.key;
+    lastKey = page[pageSize - 1]?.key;
   }
 }
 
@@ -92,7 +92,7 @@ export function createDatabase(options: DatabaseOptions): Database {
   let closed = false;
   const pending = new Set<{ checks: number; fail(error: Error): void }>();
   /** Number of slow operations. */
-  let slow = 0;
+  let slowCount = 0;
   let cancelCheck: (() => void) | undefined;
 
   const discard = (database: IDBDatabase): void => {
@@ -114,7 +114,7 @@ export function createDatabase(options: DatabaseOptions): Database {
       cancelCheck = undefined;
       for (const operation of pending) {
         operation.checks += 1;
-        if (operation.checks === checksUntilSlow) setSlow(slow + 1);
+        if (operation.checks === checksUntilSlow) setSlow(slowCount + 1);
         if (operation.checks > operationTimeoutMs / checkIntervalMs)
           operation.fail(new Error('The database does not respond.'));
       }
@@ -122,14 +122,15 @@ export function createDatabase(options: DatabaseOptions): Database {
     });
   };
   const setSlow = (count: number): void => {
-    slow = count;
-    options.onSlow?.(slow > 0);
+    slowCount = count;
+    options.onSlow?.(slowCount > 0);
   };
 
   const withTimeout = <T>(result: Promise<T>): Promise<T> =>
     new Promise((resolve, reject) => {
       const settled = (): void => {
-        if (pending.delete(operation) && operation.checks >= checksUntilSlow) setSlow(slow - 1);
+        if (pending.delete(operation) && operation.checks >= checksUntilSlow)
+          setSlow(slowCount - 1);
       };
       const operation = {
         checks: 0,
@@ -184,7 +185,7 @@ export function createDatabase(options: DatabaseOptions): Database {
           return await withTimeout(
             // idb-keyval rejects with null when a request fails; the transaction has the cause once it is aborted.
             Promise.resolve(callback(store)).catch(async (error: unknown) => {
-              if (error === null) await completed(store.transaction);
+              if (error === null) await waitForCommit(store.transaction);
               throw error;
             }),
           );

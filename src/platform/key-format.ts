@@ -11,7 +11,7 @@ const crc32 = (text: string): number => {
 };
 
 /** Encodes 0 to 61 as one base62 digit: 0–9, A–Z, a–z. */
-const digitOf = (value: number): string =>
+const toDigit = (value: number): string =>
   String.fromCharCode(value + (value < 10 ? 48 : value < 36 ? 55 : 61));
 
 /** Returns a key's checksum, six base62 digits, computed from its other characters. */
@@ -19,7 +19,7 @@ export const keyChecksum = (text: string): string => {
   let remaining = crc32(text);
   let digits = '';
   for (let index = 0; index < 6; index++) {
-    digits = digitOf(remaining % 62) + digits;
+    digits = toDigit(remaining % 62) + digits;
     remaining = Math.floor(remaining / 62);
   }
   return digits;
@@ -29,7 +29,7 @@ export const keyChecksum = (text: string): string => {
  * Returns the environment of a publishable key; undefined if the key is malformed. A key is `pk_<environment>_`, 30
  * random base62 characters and a checksum, so that typos are caught before any request is sent.
  */
-export const environmentOf = (key: string): 'sandbox' | 'live' | undefined => {
+export const parseEnvironment = (key: string): 'sandbox' | 'live' | undefined => {
   const [, unchecked = '', environment, checksum] = format.exec(key) ?? [];
   return keyChecksum(unchecked) === checksum ? (environment as 'sandbox' | 'live') : undefined;
 };

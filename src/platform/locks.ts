@@ -1,5 +1,5 @@
 import { attempt } from './guard.ts';
-import { bounded, type Clock, systemClock } from './clock.ts';
+import { runWithTimeout, type Clock, systemClock } from './clock.ts';
 
 export interface LockOptions {
   /** Steals the lock from its holder instead of waiting. */
@@ -45,7 +45,7 @@ export const browserLocks = (
     // A working browser answers queries even while another tab holds the lock. If this browser does not answer,
     // continue without the lock.
     const cancelProbe = clock.after(probeDelayMs, () => {
-      const response = bounded(
+      const response = runWithTimeout(
         clock,
         probeDelayMs,
         signal,

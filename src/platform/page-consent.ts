@@ -67,7 +67,7 @@ export function followPageConsent(
   });
 
   function conclude(isLate = false): void {
-    const status = statusOf(isLate);
+    const status = decideStatus(isLate);
     if (status === undefined) return;
     const consent = {
       status,
@@ -80,7 +80,7 @@ export function followPageConsent(
     report(consent);
   }
 
-  function statusOf(isLate: boolean): PageConsent['status'] | undefined {
+  function decideStatus(isLate: boolean): PageConsent['status'] | undefined {
     // Consent given on this site is more specific than a browser-wide setting, and the GDPR requires it.
     if (tcf?.decides) return tcf.status;
     if (gpp?.decides) return gpp.status;
@@ -127,7 +127,7 @@ interface Reply {
 }
 
 /** Returns the consent string, unless it is so long that the service would reject it. */
-const textOf = (value: unknown): string | undefined =>
+const checkText = (value: unknown): string | undefined =>
   typeof value === 'string' && value.length <= 4_096 ? value : undefined;
 
 /** Reads the player's choice; returns undefined until the player has made one. */
@@ -136,7 +136,11 @@ function readTcf({ eventStatus, gdprApplies, purpose, tcString }: TcfData): Repl
   const decides = gdprApplies !== false;
   // TCF purposes: 1 is storing information on the device, 2 selecting ads with limited data, 7 measuring ads.
   const hasAgreed = [1, 2, 7].every((number) => purpose?.consents?.[number] === true);
-  return { status: hasAgreed || !decides ? 'granted' : 'denied', decides, text: textOf(tcString) };
+  return {
+    status: hasAgreed || !decides ? 'granted' : 'denied',
+    decides,
+    text: checkText(tcString),
+  };
 }
 
 /** Fields of the US state sections; 1 means that the player opted out. */
@@ -151,7 +155,7 @@ function readGpp({ pingData }: GppData): Reply | undefined {
     (section) => section?.['Gpc'] === true || optOuts.some((field) => section?.[field] === 1),
   );
   // The absence of an opt-out is not consent: the service evaluates the string.
-  return { status: decides ? 'denied' : 'unknown', decides, text: textOf(pingData.gppString) };
+  return { status: decides ? 'denied' : 'unknown', decides, text: checkText(pingData.gppString) };
 }
 
 type Section = Record<string, unknown>;

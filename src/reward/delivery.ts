@@ -1,5 +1,5 @@
 import type { EarnedReward } from '../outcome.ts';
-import { bounded, type Clock, deadlineIn } from '../platform/clock.ts';
+import { runWithTimeout, type Clock, deadlineIn } from '../platform/clock.ts';
 import type { PageLifecycle } from '../platform/page.ts';
 import { createBackOff } from '../transport/back-off.ts';
 import type { Ledger } from './ledger.ts';
@@ -134,7 +134,7 @@ export function createDelivery(deps: DeliveryDeps): Delivery {
         const at = clock.now();
         // A handler that takes longer than the claim lasts runs in parallel with the next one.
         if (await change(decisionId, { type: 'claimed', at }))
-          await bounded(clock, claimMs, stopped.signal, () => deliverClaimed(entry, at));
+          await runWithTimeout(clock, claimMs, stopped.signal, () => deliverClaimed(entry, at));
         // Claimed by another tab, which may die before it delivers the reward.
         else scheduleRetry(decisionId);
       }

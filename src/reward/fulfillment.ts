@@ -17,16 +17,16 @@ export interface Fulfillment {
    */
   assign(unassigned: Map<string, Player>): Promise<void>;
   /** Transfers one player’s undelivered rewards to another; resolves to true. */
-  transfer(from: string, to: string): Promise<boolean>;
+  transfer(oldRef: string, newRef: string): Promise<boolean>;
 }
 
 /**
  * Returns the entry, transferred to `newRef` if it was held for `oldRef` and can still be delivered. This includes an
  * entry in the state `none`, because its ad may be on the screen.
  */
-export const transferred = (entry: LedgerEntry, from: string, to: string): LedgerEntry =>
-  entry.heldFor === from && (entry.state === 'none' || isOpen(entry))
-    ? { ...entry, heldFor: to }
+export const transferEntry = (entry: LedgerEntry, oldRef: string, newRef: string): LedgerEntry =>
+  entry.heldFor === oldRef && (entry.state === 'none' || isOpen(entry))
+    ? { ...entry, heldFor: newRef }
     : entry;
 
 /** How long entries are kept, in milliseconds: longer than any late window (7 days), for support requests. */
@@ -51,11 +51,13 @@ export function fulfillRewards(deps: ConfirmationDeps & DeliveryDeps): Fulfillme
         if (await ledger.change(decisionId, assignOwner)) unassigned.delete(decisionId);
       }
     },
-    async transfer(from, to) {
+    async transfer(oldRef, newRef) {
       for (const entry of ledger.cached()) {
         // Other tabs may change the same entries in the meantime.
-        if (transferred(entry, from, to) !== entry)
-          await ledger.change(entry.decisionId, (now) => transferred(now, from, to));
+        if (transferEntry(entry, oldRef, newRef) !== entry)
+          await ledger.change(entry.decisionId, (current) =>
+            transferEntry(current, oldRef, newRef),
+          );
       }
       return true;
     },

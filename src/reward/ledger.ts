@@ -1,6 +1,6 @@
 import { delMany, update } from 'idb-keyval';
 import type { Clock } from '../platform/clock.ts';
-import { createDatabase, pagesOf, readInPages } from '../platform/database.ts';
+import { createDatabase, createPageReader, readInPages } from '../platform/database.ts';
 import { isEntry, type LedgerEntry, progress } from './reward-machine.ts';
 
 /** Stores rewards on the device, or in memory while the browser's database fails. */
@@ -75,7 +75,7 @@ export function createLedger(options: {
 
   const cached = (): LedgerEntry[] => Array.from(cache.values());
   const readAll = async (): Promise<LedgerEntry[]> => {
-    const reading = readInPages(pagesOf<string>(rewards), (page) => {
+    const reading = readInPages(createPageReader<string>(rewards), (page) => {
       for (const { key, value } of page)
         if (isEntry(value) && !unsaved.has(key)) cache.set(key, value);
     });

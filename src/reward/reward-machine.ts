@@ -100,11 +100,11 @@ export const isEntry = (value: unknown): value is LedgerEntry =>
   (value as Partial<LedgerEntry> | undefined)?.v === 1;
 
 /** Whether the reward may be delivered to this player. An entry without a player goes to the current one. */
-export const isFor = ({ heldFor }: LedgerEntry, player: string | undefined): boolean =>
+export const isHeldFor = ({ heldFor }: LedgerEntry, player: string | undefined): boolean =>
   player !== undefined && (heldFor ?? player) === player;
 
 /** Returns the part of an entry that is reported to the game. */
-export const reportOf = ({
+export const toReport = ({
   decisionId,
   state,
   reason,

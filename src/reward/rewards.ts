@@ -12,10 +12,10 @@ import {
   isOpen,
   isDue,
   isFinal,
-  isFor,
+  isHeldFor,
   isPending,
   type LedgerEntry,
-  reportOf,
+  toReport,
   type RewardEvent,
   type Verdict,
 } from './reward-machine.ts';
@@ -97,11 +97,11 @@ export function createRewards(deps: RewardsDeps): Rewards {
     ledger.cached().find((entry) => entry.decisionId === decisionId);
   const report = (decisionId: string): RewardReport => {
     const entry = find(decisionId);
-    return entry ? reportOf(entry) : { decisionId, state: 'none' };
+    return entry ? toReport(entry) : { decisionId, state: 'none' };
   };
   /** Whether the entry may be delivered to the current player. Other players' entries are kept up to date too. */
   const isForCurrentPlayer = (entry: LedgerEntry): boolean =>
-    !unassigned.has(entry.decisionId) && isFor(entry, player.player().ref);
+    !unassigned.has(entry.decisionId) && isHeldFor(entry, player.player().ref);
   const entriesOfPlayer = () => ledger.cached().filter(isForCurrentPlayer);
   const pending = () => entriesOfPlayer().filter(isPending);
 
@@ -230,7 +230,7 @@ export function createRewards(deps: RewardsDeps): Rewards {
     },
     async list() {
       await ledger.readAll();
-      return entriesOfPlayer().filter(isOpen).map(reportOf);
+      return entriesOfPlayer().filter(isOpen).map(toReport);
     },
     playerChanged(from) {
       transferFrom = from;

@@ -13,7 +13,7 @@ declare global {
 const prefix = 'data-placement-';
 
 /** `data-placement-reward="revive"` maps ad breaks of the type or name `reward` to the placement `revive`. */
-const placementsOf = (script: Element): Record<string, string> =>
+const readPlacements = (script: Element): Record<string, string> =>
   Object.fromEntries(
     Array.from(script.attributes)
       .filter(({ name }) => name.startsWith(prefix))
@@ -21,7 +21,7 @@ const placementsOf = (script: Element): Record<string, string> =>
   );
 
 function start(script: Element | null): void {
-  const placements = script ? placementsOf(script) : {};
+  const placements = script ? readPlacements(script) : {};
   const install = (ads: GameAds): void => {
     if (Object.keys(placements).length === 0) {
       reportError(

@@ -20,9 +20,9 @@ declare global {
  * class that games already use.
  */
 export function define(exported: Partial<TruewardGlobal>): TruewardGlobal {
-  const existing = globalThis.Trueward as TruewardGlobal | undefined;
+  const existingGlobal = globalThis.Trueward as TruewardGlobal | undefined;
   // An element with the id `Trueward` would also be a global of that name.
-  const target: Partial<TruewardGlobal> = existing?.queue ? existing : { queue: [] };
+  const target: Partial<TruewardGlobal> = existingGlobal?.queue ? existingGlobal : { queue: [] };
   const all = Object.assign(target, { ...exported, ...target });
   return (globalThis.Trueward = all as TruewardGlobal);
 }
@@ -32,7 +32,7 @@ const verbatimOptions = ['serviceUrl', 'userRef', 'userToken', 'customData', 'lo
 /** Options that are true if the attribute is present and not `false`. */
 const flags = ['childDirected', 'debug', 'muted'] as const;
 
-function optionsOf({ dataset }: HTMLScriptElement): AdsOptions {
+function readOptions({ dataset }: HTMLScriptElement): AdsOptions {
   const { key, consent } = dataset;
   return {
     publishableKey: key,
@@ -73,7 +73,7 @@ export function startTag(script: Element | null): void {
   // The queue is an array only until the SDK has started, so a page with two tags starts it once.
   if (!Array.isArray(queue)) return;
   if (!(script instanceof HTMLScriptElement) || script.dataset['key'] === undefined) return;
-  const ads = createAds(optionsOf(script));
+  const ads = createAds(readOptions(script));
   trueward.queue = { push: (...commands) => run(ads, commands) };
   run(ads, queue);
 }

@@ -83,7 +83,7 @@ export function signedBytes(prefix: string, rawBody: RawBody): Uint8Array<ArrayB
   if (!(body instanceof Uint8Array)) {
     throw new WebhookError(
       'body_not_raw',
-      `Expected the raw request body as a string or Uint8Array, got ${kindOf(rawBody)}. ` +
+      `Expected the raw request body as a string or Uint8Array, got ${describeKind(rawBody)}. ` +
         'The body was probably already parsed: verify first (Express: `express.raw({ type: "application/json" })`, ' +
         'fetch handlers: `await request.text()`), then use the event that `verifyWebhook` returns.',
     );
@@ -116,7 +116,7 @@ async function signingKey(secret: string, { keyOf }: SignatureScheme): Promise<C
   return crypto.subtle.importKey('raw', bytes, algorithm, false, ['sign', 'verify']);
 }
 
-function kindOf(value: unknown): string {
+function describeKind(value: unknown): string {
   if (value === null || value === undefined) return String(value);
   return typeof value === 'object'
     ? `an object (${value.constructor?.name ?? 'no class'})`
@@ -124,7 +124,7 @@ function kindOf(value: unknown): string {
 }
 
 function secretKind(secret: unknown): string {
-  if (typeof secret !== 'string') return kindOf(secret);
+  if (typeof secret !== 'string') return describeKind(secret);
   if (secret === '') return 'an empty string';
   if (secret.startsWith('sk_')) return 'a secret API key (sk_…)';
   if (secret.startsWith('pk_')) return 'a publishable API key (pk_…)';

@@ -1,5 +1,5 @@
 import type { Problem } from '../../protocol/wire.ts';
-import { bounded, type Clock } from '../platform/clock.ts';
+import { runWithTimeout, type Clock } from '../platform/clock.ts';
 
 /**
  * The result of a request, classified by what the caller can do about it. A request never rejects.
@@ -54,7 +54,7 @@ export function createServiceClient(options: ServiceClientOptions): ServiceClien
 
   return {
     async call(path, guard, { body, headers, keepalive = false, signal: outer, waitMs = 0 }) {
-      const result = await bounded(clock, timeoutMs + waitMs, outer, async (signal) => {
+      const result = await runWithTimeout(clock, timeoutMs + waitMs, outer, async (signal) => {
         const response = await fetch(serviceUrl + path, {
           method: body ? 'POST' : 'GET',
           headers: {
@@ -148,7 +148,7 @@ export function classify<T>(
 }
 
 /** Returns a short code for the failure, for diagnostics. */
-export const reasonOf = (response: Exclude<ServiceResult<unknown>, { kind: 'ok' }>): string =>
+export const toReasonCode = (response: Exclude<ServiceResult<unknown>, { kind: 'ok' }>): string =>
   response.kind === 'refused'
     ? response.problem.code
     : response.kind === 'retry'

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { hashKey, makeKeyText, parseKeyText } from '../../src/key/key-text.ts';
-import { environmentOf } from '../../../src/platform/key-format.ts';
+import { parseEnvironment } from '../../../src/platform/key-format.ts';
 
 test.each([
   ['sk', 'sandbox'],
@@ -13,7 +13,7 @@ test.each([
     for (let round = 0; round < 50; round += 1) {
       const text = makeKeyText(kind, environment);
       expect(parseKeyText(text)).toEqual({ kind, environment });
-      expect(environmentOf(text)).toBe(kind === 'pk' ? environment : undefined);
+      expect(parseEnvironment(text)).toBe(kind === 'pk' ? environment : undefined);
     }
   },
 );

@@ -1,7 +1,7 @@
 import { loadCreative } from '../../../src/creative/renderer.ts';
 import { openOverlay } from '../../../src/creative/overlay.ts';
 import type { OverlayContent } from '../../../src/creative/overlay-parts.ts';
-import { stringsFor } from '../../../src/creative/strings.ts';
+import { loadStrings } from '../../../src/creative/strings.ts';
 import { systemClock } from '../../../src/platform/clock.ts';
 import type { DecisionCreative } from '../../../protocol/wire.ts';
 import { adChoices, decide, html, image, overlay, video } from '../ad-break/stage-set.ts';
@@ -77,7 +77,7 @@ export async function openWith(
       element: loaded.element,
       externalAd: loaded.externalAd,
       creative,
-      strings: await stringsFor(locale),
+      strings: await loadStrings(locale),
       reward: reward ?? decision.reward,
     },
     {

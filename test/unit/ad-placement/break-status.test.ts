@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { breakStatusOf } from '../../../src/ad-placement/run-break.ts';
+import { toBreakStatus } from '../../../src/ad-placement/run-break.ts';
 import type { Outcome } from '../../../src/outcome.ts';
 
 const table: Record<Outcome, [interstitial: string, reward: string]> = {
@@ -27,7 +27,7 @@ const table: Record<Outcome, [interstitial: string, reward: string]> = {
 test.each(Object.entries(table) as [Outcome, [string, string]][])(
   'the outcome %s maps to Google’s breakStatus',
   (outcome, [interstitial, reward]) => {
-    expect(breakStatusOf(outcome, 'interstitial')).toBe(interstitial);
-    expect(breakStatusOf(outcome, 'reward')).toBe(reward);
+    expect(toBreakStatus(outcome, 'interstitial')).toBe(interstitial);
+    expect(toBreakStatus(outcome, 'reward')).toBe(reward);
   },
 );

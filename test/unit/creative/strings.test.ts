@@ -1,7 +1,7 @@
 import { readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { fill, type OverlayStrings, stringsFor } from '../../../src/creative/strings.ts';
+import { fill, type OverlayStrings, loadStrings } from '../../../src/creative/strings.ts';
 
 const folder = join(import.meta.dirname, '../../../src/creative/languages');
 const languages = readdirSync(folder).map((name) => name.replace('.json', ''));
@@ -10,30 +10,30 @@ const placeholdersIn = (text: string) => text.match(/\{\w+\}/g) ?? [];
 describe('the overlay strings', () => {
   it('fall back to English when there is no translation', async () => {
     for (const locale of ['xx-YY', '', 'EN-gb', 'constructor'])
-      expect((await stringsFor(locale)).language).toBe('en');
+      expect((await loadStrings(locale)).language).toBe('en');
   });
 
   it('accept the old codes for Hebrew and Indonesian', async () => {
-    expect((await stringsFor('iw-IL')).language).toBe('he');
-    expect((await stringsFor('in')).language).toBe('id');
+    expect((await loadStrings('iw-IL')).language).toBe('he');
+    expect((await loadStrings('in')).language).toBe('id');
   });
 
   it('accept locales in operating system notation', async () => {
-    expect((await stringsFor('de_AT')).language).toBe('de');
-    expect((await stringsFor('fr@euro')).language).toBe('fr');
+    expect((await loadStrings('de_AT')).language).toBe('de');
+    expect((await loadStrings('fr@euro')).language).toBe('fr');
   });
 
   it('exist in at least ten languages, two of them right-to-left', async () => {
     expect(languages.length).toBeGreaterThanOrEqual(10);
-    const all = await Promise.all(languages.map(stringsFor));
+    const all = await Promise.all(languages.map(loadStrings));
     expect(all.filter(({ direction }) => direction === 'rtl')).toHaveLength(2);
   });
 
   it.each(languages)(
     'are complete in %s, with the same placeholders as in English',
     async (language) => {
-      const english = await stringsFor('en');
-      const texts = await stringsFor(`${language}-XX`);
+      const english = await loadStrings('en');
+      const texts = await loadStrings(`${language}-XX`);
       expect(texts.language).toBe(language);
       for (const name of Object.keys(english) as (keyof OverlayStrings)[]) {
         expect(texts[name], name).not.toBe('');

@@ -1,8 +1,13 @@
 import { readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { buttonStringsFor } from '../../../src/phaser/button-strings.ts';
-import { english, labelOf, nextUpdateMs, restingView } from '../../../src/phaser/button-view.ts';
+import { getButtonStrings } from '../../../src/phaser/button-strings.ts';
+import {
+  english,
+  formatLabel,
+  nextUpdateMs,
+  restingView,
+} from '../../../src/phaser/button-view.ts';
 
 const now = 1_000_000;
 const until = (ms: number) => ({ available: false, retryAt: new Date(now + ms) });
@@ -37,7 +42,7 @@ describe('an idle button', () => {
   });
 
   it('shows minutes and seconds', () => {
-    expect(labelOf({ state: 'cooldown', secondsLeft: 65 }, english)).toBe('Next ad in 1:05');
+    expect(formatLabel({ state: 'cooldown', secondsLeft: 65 }, english)).toBe('Next ad in 1:05');
   });
 });
 
@@ -48,7 +53,7 @@ describe('the button strings', () => {
     .filter((language) => language !== 'en');
 
   it.each(overlay)('exist in %s, like those of the overlay', (language) => {
-    const translated = buttonStringsFor(`${language}-XX`);
+    const translated = getButtonStrings(`${language}-XX`);
     expect(translated?.language).toBe(language);
     const texts = Object.entries(translated?.strings ?? {});
     expect(texts.map(([state]) => state)).toEqual(Object.keys(english));
@@ -59,16 +64,16 @@ describe('the button strings', () => {
   });
 
   it('stay English for other languages, and accept the old codes for Hebrew and Indonesian', () => {
-    expect(['en-GB', 'sv', 'eo'].map(buttonStringsFor)).toEqual([undefined, undefined, undefined]);
-    expect(['iw', 'in-ID'].map((locale) => buttonStringsFor(locale)?.language)).toEqual([
+    expect(['en-GB', 'sv', 'eo'].map(getButtonStrings)).toEqual([undefined, undefined, undefined]);
+    expect(['iw', 'in-ID'].map((locale) => getButtonStrings(locale)?.language)).toEqual([
       'he',
       'id',
     ]);
   });
 
   it('are drawn right to left in right-to-left languages', () => {
-    expect(buttonStringsFor('ar')?.draw('إعلان')).toBe('\u2067إعلان\u2069');
-    expect(buttonStringsFor('he')?.draw('פרסומת')).toBe('\u2067פרסומת\u2069');
-    expect(buttonStringsFor('de')?.draw('Werbung')).toBe('Werbung');
+    expect(getButtonStrings('ar')?.draw('إعلان')).toBe('\u2067إعلان\u2069');
+    expect(getButtonStrings('he')?.draw('פרסומת')).toBe('\u2067פרסומת\u2069');
+    expect(getButtonStrings('de')?.draw('Werbung')).toBe('Werbung');
   });
 });

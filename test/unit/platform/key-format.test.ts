@@ -1,6 +1,6 @@
 import { crc32 } from 'node:zlib';
 import { describe, expect, test } from 'vitest';
-import { environmentOf, keyChecksum } from '../../../src/platform/key-format.ts';
+import { parseEnvironment, keyChecksum } from '../../../src/platform/key-format.ts';
 
 const body = 'pk_sandbox_0123456789ABCDEFGHIJabcdefghij';
 const key = body + keyChecksum(body);
@@ -8,25 +8,25 @@ const key = body + keyChecksum(body);
 describe('environmentOf', () => {
   test.each(['sandbox', 'live'])('returns %s for a key with a valid checksum', (environment) => {
     const text = `pk_${environment}_0123456789ABCDEFGHIJabcdefghij`;
-    expect(environmentOf(text + keyChecksum(text))).toBe(environment);
+    expect(parseEnvironment(text + keyChecksum(text))).toBe(environment);
   });
 
   test('accepts publishable keys only', () => {
     const secret = 'sk_live_0123456789ABCDEFGHIJabcdefghij';
-    expect(environmentOf(secret + keyChecksum(secret))).toBeUndefined();
+    expect(parseEnvironment(secret + keyChecksum(secret))).toBeUndefined();
   });
 
   test('detects every single wrong character', () => {
     for (let index = body.length - 30; index < key.length; index++) {
       const wrong = key[index] === 'x' ? 'y' : 'x';
       const typed = key.slice(0, index) + wrong + key.slice(index + 1);
-      expect(environmentOf(typed)).toBeUndefined();
+      expect(parseEnvironment(typed)).toBeUndefined();
     }
   });
 
   test.each(['', 'pk_sandbox_short', `${key}0`, key.replace('sandbox', 'test'), ` ${key}`])(
     'rejects %j as malformed',
-    (text) => expect(environmentOf(text)).toBeUndefined(),
+    (text) => expect(parseEnvironment(text)).toBeUndefined(),
   );
 
   test('encodes CRC-32 as six base62 digits, most significant first', () => {

@@ -7,7 +7,7 @@ import {
   type LedgerEntry,
   type RewardEvent,
 } from '../../../src/reward/reward-machine.ts';
-import { transferred } from '../../../src/reward/fulfillment.ts';
+import { transferEntry } from '../../../src/reward/fulfillment.ts';
 
 const entry = (state: RewardState, delivered = false): LedgerEntry => ({
   v: 1,
@@ -82,11 +82,11 @@ test.each(states)(
   'a reward in state %s is transferred only if it is open, and only from its player',
   (state) => {
     const held = { ...entry(state), earnedBy: 'guest', heldFor: 'guest' };
-    expect(transferred(held, 'bob', 'ann')).toBe(held);
+    expect(transferEntry(held, 'bob', 'ann')).toBe(held);
     const isOpen = state !== 'denied' && state !== 'expired';
-    const after = transferred(held, 'guest', 'ann');
+    const after = transferEntry(held, 'guest', 'ann');
     expect(after).toEqual({ ...held, heldFor: isOpen ? 'ann' : 'guest' });
     const delivered = { ...held, delivered: true };
-    if (state === 'earned') expect(transferred(delivered, 'guest', 'ann')).toBe(delivered);
+    if (state === 'earned') expect(transferEntry(delivered, 'guest', 'ann')).toBe(delivered);
   },
 );

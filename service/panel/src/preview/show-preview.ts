@@ -1,7 +1,7 @@
 import { mountBanner } from '../../../../src/creative/banner.ts';
 import { openOverlay } from '../../../../src/creative/overlay.ts';
 import { type LoadedCreative, loadCreative } from '../../../../src/creative/renderer.ts';
-import { stringsFor } from '../../../../src/creative/strings.ts';
+import { loadStrings } from '../../../../src/creative/strings.ts';
 import { systemClock } from '../../../../src/platform/clock.ts';
 import type { PreviewReply, PreviewMessage } from './preview-message.ts';
 
@@ -50,7 +50,7 @@ async function showOverlay(
   creative: PreviewMessage['creative'],
   reward: PreviewMessage['reward'],
 ): Promise<() => void> {
-  const strings = await stringsFor('en');
+  const strings = await loadStrings('en');
   const overlay = openOverlay(
     { element: loaded.element, externalAd: loaded.externalAd, creative, strings, reward },
     {
