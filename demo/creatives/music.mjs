@@ -33,7 +33,7 @@ const pad = (pitch, length) => (t) =>
   Math.min(1, t / 0.5, (length - t) / 0.6) *
   (Math.sin(2 * Math.PI * pitch * t) + 0.4 * Math.sin(2 * Math.PI * pitch * 1.003 * t));
 
-/** The tune as a mono 16-bit WAV file. */
+/** Returns the tune as a mono 16-bit WAV file. */
 export function meadowWaltz(seconds) {
   const samples = new Float64Array(seconds * rate);
   for (const [beat, note] of melody) {

@@ -53,7 +53,7 @@ export function createFlow(run: LanternRun, ads: TruewardPlugin, strip: Strip): 
     else double.open();
   });
 
-  // Filled by an ad network: the built-in test source of the sandbox.
+  // Filled by an ad network, which is the sandbox's built-in test source.
   const treasure = createOffer('treasure', 'treasure', ads, (result) => {
     report('treasure', result);
     if (wasWatched(result)) treasure.close('Coins are on their way');

@@ -31,7 +31,7 @@ function startGame(config: GameConfig): void {
   );
   const stage = element('canvas', HTMLElement);
   const game = new Game({
-    // The game has few, small images, so the canvas renderer reaches the full frame rate even without a GPU.
+    // The game has only a few small images, so the canvas renderer reaches the full frame rate even without a GPU.
     type: CANVAS,
     parent: stage,
     backgroundColor: '#141233',

@@ -18,13 +18,13 @@ const texts: Partial<Record<ShowResult['outcome'], string>> = {
   already_showing: 'An ad is already open.',
 };
 
-/** The message to show after an ad or when no ad is available; empty if no message is needed. */
+/** Returns the message to show after an ad or when no ad is available; empty if no message is needed. */
 export function outcomeText({ outcome, retryAt }: ShowResult, now: number): string {
   const text = texts[outcome] ?? 'There is no ad right now.';
   return retryAt ? `${text} ${waitText(retryAt, now)}` : text;
 }
 
-/** The text below an offer. */
+/** Returns the text below an offer. */
 export function offerText({ available, reason, retryAt }: Availability, now: number): string {
   if (available) return 'Watch a short ad';
   return outcomeText({ outcome: reason ?? 'no_fill', ...(retryAt ? { retryAt } : {}) }, now);

@@ -1,6 +1,6 @@
 import { readSetting, writeSetting } from './settings.ts';
 
-/** A random user reference, stored in this browser, for the service and the game server. */
+/** Returns a random user reference for the service and the game server, which is stored in this browser. */
 export function playerId(): string {
   const storedId = readSetting('player');
   if (storedId) return storedId;

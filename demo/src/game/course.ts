@@ -21,7 +21,7 @@ export interface Stretch {
 
 const firstObstacleAt = 620;
 
-/** An endless course: obstacles get closer and larger, but always leave a passage. */
+/** Creates an endless course: obstacles get closer and larger, but always leave a passage. */
 export function createCourse(random: () => number): () => Stretch {
   let x = firstObstacleAt;
   let count = 0;
@@ -41,7 +41,7 @@ export function createCourse(random: () => number): () => Stretch {
   };
 }
 
-/** An arc of sparks that leads through the passage next to the obstacle. */
+/** Creates an arc of sparks that leads through the passage next to the obstacle. */
 function sparkArc(obstacle: Obstacle, gap: number, random: () => number): Spark[] {
   const free = 1 - obstacle.length;
   const passage = obstacle.kind === 'reed' ? free * 0.55 : obstacle.length + free * 0.45;

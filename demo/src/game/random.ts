@@ -1,4 +1,4 @@
-/** Pseudorandom numbers from 0 to 1 (mulberry32), so that the same seed repeats a run. */
+/** Creates a generator of pseudorandom numbers in [0, 1) (mulberry32); the same seed repeats a run. */
 export function seededRandom(seed: number): () => number {
   let state = seed >>> 0;
   return () => {

@@ -145,7 +145,7 @@ const drawWater: Draw = (pen, width, height) => {
   }
 };
 
-/** Hills whose right edge continues at the left one. */
+/** Returns a function that draws hills whose right edge continues at the left edge. */
 function drawHills(color: string, waves: number, height: number, phase: number): Draw {
   return (pen, width, bottom) => {
     const turn = (Math.PI * 2) / width;
@@ -161,7 +161,7 @@ function drawHills(color: string, waves: number, height: number, phase: number):
   };
 }
 
-/** The sky for a stage of this size, in real pixels. */
+/** Draws the sky for a stage of this size, in physical pixels. */
 export const drawSky: Draw = (pen, width, height) => {
   const sky = pen.createLinearGradient(0, 0, 0, height);
   sky.addColorStop(0, palette.skyTop);

@@ -8,7 +8,7 @@ export interface AccountRow {
   account: 'on the killed worker' | 'on another worker';
   requests: number;
   succeeded: number;
-  /** 50th and 99th percentile of the successful requests, or of the failed ones if none succeeded. */
+  /** 50th and 99th percentiles of the successful requests, or of the failed ones if none succeeded. */
   ms: [number, number];
   /** Number of decisions that were acknowledged before and after the kill. */
   acknowledged: number;
@@ -25,9 +25,9 @@ interface Account {
 const concurrency = 8;
 const accounts = 12;
 
-/** Kills the worker of one of two accounts that the same process serves, and restarts it afterwards. */
+/** Kills the worker of one of two accounts that the same process serves, and restarts the worker afterwards. */
 export async function killWorker(side: Side, windowMs: number): Promise<AccountRow[]> {
-  const [killedAccount, other] = await twoAccounts(side);
+  const [killedAccount, otherAccount] = await createTwoAccounts(side);
   const server = side.servers.find(({ port }) => port === killedAccount.port);
   if (!server)
     throw new Error(`The worker on port ${killedAccount.port} is not among the servers.`);
@@ -36,19 +36,23 @@ export async function killWorker(side: Side, windowMs: number): Promise<AccountR
   const service = await side.start(url ?? (side.urls[0] as string), 'first');
   try {
     const before = await Promise.all(
-      [killedAccount, other].map((account) => requestDecisions(service.url, account, windowMs)),
+      [killedAccount, otherAccount].map((account) =>
+        requestDecisions(service.url, account, windowMs),
+      ),
     );
     let after: Requests[];
     try {
       server.kill();
       after = await Promise.all(
-        [killedAccount, other].map((account) => requestDecisions(service.url, account, windowMs)),
+        [killedAccount, otherAccount].map((account) =>
+          requestDecisions(service.url, account, windowMs),
+        ),
       );
     } finally {
       server.restart();
     }
     const rows: AccountRow[] = [];
-    for (const [index, account] of [killedAccount, other].entries()) {
+    for (const [index, account] of [killedAccount, otherAccount].entries()) {
       const { okMs, failedMs, ids } = after[index] as Requests;
       const all = [...(before[index]?.ids ?? []), ...ids];
       const measured = okMs.length > 0 ? okMs : failedMs;
@@ -67,8 +71,8 @@ export async function killWorker(side: Side, windowMs: number): Promise<AccountR
   }
 }
 
-/** Two demo accounts whose shards are on different workers. */
-async function twoAccounts(side: Side): Promise<[Account, Account]> {
+/** Creates two demo accounts whose shards are on different workers. */
+async function createTwoAccounts(side: Side): Promise<[Account, Account]> {
   const startedAccounts: Account[] = [];
   const ids = async (): Promise<string[]> =>
     (await side.admin.query<{ id: string }>('SELECT account_id AS id FROM accounts')).map(
@@ -91,8 +95,8 @@ async function twoAccounts(side: Side): Promise<[Account, Account]> {
     if (!shard) throw new Error(`Account ${id} has no shard.`);
     const added = { id, key: publishable, port: shard.port };
     startedAccounts.push(added);
-    const other = startedAccounts.find(({ port }) => port !== added.port);
-    if (other) return [added, other];
+    const otherAccount = startedAccounts.find(({ port }) => port !== added.port);
+    if (otherAccount) return [added, otherAccount];
   }
   throw new Error(`${accounts} accounts are all on one worker; expected two workers with shards.`);
 }

@@ -21,13 +21,13 @@ const { values } = parseArgs({
 if (values.help === true || values.url.length === 0) {
   console.log(`npm run bench:database -- --url name=postgres://… [--url …] [options]
 
-Latency and CPU of decisions and of whole ads with their webhooks on each database, alternating. Creates
-a new database there, which stays. Of a Citus cluster, name the coordinator first; with several hosts
-in a URL, one process of the service is started for each. All servers must run on this machine.
+Measures latency and CPU of decisions and of whole ads with their webhooks on each database, alternating. Creates
+a new database on each, which is not deleted. For a Citus cluster, name the coordinator first; if a URL has
+several hosts, one process of the service is started for each. All servers must run on this machine.
 
   --rounds <n>   default 5; about 40 seconds for each database and round
   --ads <n>      per database and round, 48 at a time; default 1000
-  --kill-worker  kills (SIGKILL) a worker of the last cluster under load, and starts it again
+  --kill-worker  kills (SIGKILL) a worker of the last cluster under load, and restarts it
   --quick        a few ads, to see that it works; publishes nothing`);
   process.exit();
 }

@@ -13,7 +13,7 @@ export interface SideRow {
   processes: number;
   servers: number;
   atOnce: number;
-  /** 50th and 99th percentile of all rounds. */
+  /** 50th and 99th percentiles of all rounds. */
   decisionMs: [number, number];
   adMs: [number, number];
   /** Medians of the rounds. */
@@ -64,9 +64,9 @@ export async function publish(results: Databases, quick: boolean): Promise<void>
   await writeFile(join(folder, 'database.json'), json);
   const page = join(docs, 'scale.md');
   const old = await readFile(page, 'utf8');
-  const [from, to] = [old.indexOf(begin), old.indexOf(end)];
-  if (from < 0 || to < from) throw new Error(`${page} lacks ${begin} or ${end}.`);
-  const updated = `${old.slice(0, from)}${begin}\n\n${text}\n\n${old.slice(to)}`;
+  const [start, finish] = [old.indexOf(begin), old.indexOf(end)];
+  if (start < 0 || finish < start) throw new Error(`${page} lacks ${begin} or ${end}.`);
+  const updated = `${old.slice(0, start)}${begin}\n\n${text}\n\n${old.slice(finish)}`;
   await writeFile(page, await format(updated, { parser: 'markdown', printWidth: 100 }));
   console.log('Written: docs/scale.md and docs/benchmarks/database');
 }
@@ -76,7 +76,7 @@ const table = (head: readonly string[], rows: readonly (string | number)[][]): s
 const formatInteger = (value: number): string => Math.round(value).toLocaleString('en');
 const pair = (values: readonly [number, number]): string =>
   values.map((value) => value.toFixed(1)).join(' / ');
-const both = ({ service, database }: CpuUse): string =>
+const formatCpu = ({ service, database }: CpuUse): string =>
   `${formatInteger(service)} + ${formatInteger(database)}`;
 
 const describe = ({ measured, rounds, rows, deadWorker }: Databases): string =>
@@ -100,8 +100,8 @@ const describe = ({ measured, rounds, rows, deadWorker }: Databases): string =>
         row.servers,
         pair(row.decisionMs),
         pair(row.adMs),
-        both(row.decisionUs),
-        both(row.adUs),
+        formatCpu(row.decisionUs),
+        formatCpu(row.adUs),
       ]),
     ),
     describeRatios(rows),
@@ -112,12 +112,12 @@ const describe = ({ measured, rounds, rows, deadWorker }: Databases): string =>
 
 /** Server CPU per whole ad relative to the first database, and the cluster size that this implies. */
 const describeRatios = (rows: readonly SideRow[]): string => {
-  const [first, ...others] = rows.filter(({ atOnce }) => atOnce > 1);
+  const [first, ...otherRows] = rows.filter(({ atOnce }) => atOnce > 1);
   if (!first) return '';
-  return others
+  return otherRows
     .map((row) => {
       const ratio = row.adUs.database / first.adUs.database;
-      return `- **${row.name}** takes ${ratio.toFixed(1)} times the server CPU of ${first.name} for a whole ad: ${Math.floor(ratio) + 1} servers of one size carry more than one of them without a cluster.`;
+      return `- **${row.name}** needs ${ratio.toFixed(1)} times as much server CPU for a whole ad as ${first.name}, so it takes ${Math.floor(ratio) + 1} servers of the same size to carry more than one server without a cluster.`;
     })
     .join('\n');
 };

@@ -9,7 +9,7 @@ export interface LocalServer {
   port: number;
   /** CPU time of all its processes so far, in microseconds. */
   timeUs(): number;
-  /** Kills all its processes, like a crash of the machine (SIGKILL). */
+  /** Kills all its processes (SIGKILL), as a crash of the machine would. */
   kill(): void;
   /**
    * Restarts it with the same program, arguments, environment and user. It keeps running after this process has exited.

@@ -15,7 +15,7 @@ import { findServer, type LocalServer } from './servers.ts';
 /** A database under test: a new one on the servers of a `--url`. */
 export interface Side {
   name: string;
-  /** Every host that the service may connect to, the coordinator of a cluster first. */
+  /** Every host that the service may connect to, starting with the coordinator if there is a cluster. */
   urls: string[];
   /** All servers that do its work, including workers that the URL does not name. */
   servers: LocalServer[];
@@ -30,17 +30,17 @@ export interface Side {
 /**
  * Creates a database on the servers. The caller may delete it later.
  *
- * @param given `name=postgres://…`, with several hosts separated by commas
+ * @param argument `name=postgres://…`, with several hosts separated by commas
  * @throws Error if `given` has a different format, or a server does not run on this machine
  */
-export async function openSide(given: string): Promise<Side> {
-  const [, name, url = ''] = /^([^=]+)=(postgres(?:ql)?:\/\/.*)$/.exec(given) ?? [];
-  const [first, ...others] = urlsOfHosts(url);
+export async function openSide(argument: string): Promise<Side> {
+  const [, name, url = ''] = /^([^=]+)=(postgres(?:ql)?:\/\/.*)$/.exec(argument) ?? [];
+  const [first, ...otherHosts] = urlsOfHosts(url);
   if (name === undefined || first === undefined)
-    throw new Error(`--url is ${given}; expected name=postgres://user@host:port/database.`);
+    throw new Error(`--url is ${argument}; expected name=postgres://user@host:port/database.`);
   const database = `bench_${randomBytes(4).toString('hex')}`;
   const created = await createDatabaseOn(first, database);
-  const urls = [created, ...others.map((other) => other.replace(/[^/]*$/, database))];
+  const urls = [created, ...otherHosts.map((other) => other.replace(/[^/]*$/, database))];
   const limits = { poolSize: 1, timeoutMs: 60_000, lockTimeoutMs: 60_000, pooler: false };
   // A killed worker may also end sessions of the coordinator; the affected statement reports the error.
   const admin = openPostgres(created, () => undefined, limits);

@@ -75,7 +75,7 @@ export async function playAds(
     }
     for (const [id, ms] of finishedMs)
       spent.set(id, (spent.get(id) ?? 0) + Math.max(0, (arrivedMs.get(id) ?? NaN) - ms));
-    await allDelivered(side);
+    await waitForDeliveries(side);
   });
   const [decisionUs = { service: NaN, database: NaN }] = used;
   const adUs = used.reduce((a, b) => ({
@@ -86,7 +86,7 @@ export async function playAds(
 }
 
 /** Resolves when the results of all deliveries are stored. */
-async function allDelivered({ admin }: Side): Promise<void> {
+async function waitForDeliveries({ admin }: Side): Promise<void> {
   for (;;) {
     // Citus rejects EXISTS at the top level of a statement that reads all shards.
     const [row] = await admin.query<{ pending: number }>(

@@ -6,7 +6,7 @@ export interface Child {
   pid: number;
   /** Rejects with the method's error, or when the process exits first. */
   call<T = void>(method: string, ...args: unknown[]): Promise<T>;
-  /** Kills it like a crash (SIGKILL). */
+  /** Kills the process (SIGKILL), as a crash would. */
   kill(): Promise<void>;
 }
 
@@ -17,7 +17,7 @@ export async function startChild(file: string, name: string, options: object): P
   const child = fork(
     join(import.meta.dirname, 'program.mjs'),
     [join(import.meta.dirname, file), name, JSON.stringify(options)],
-    // tsx only for TypeScript modules: measured code runs unmodified.
+    // tsx is used only for TypeScript modules, so that the measured code runs unmodified.
     { execArgv: file.endsWith('.ts') ? ['--import', 'tsx'] : [] },
   );
   // Pending calls by id; 0 is the start.

@@ -26,11 +26,11 @@ const quickPlan: Plan = { count: 2_000, warmUp: 500, tuning: 1_000, rounds: 1, c
 export const help = `npm run bench:dispatch [-- options]
 
 Compares webhook delivery by the service with the alternatives that a team would build: pg-boss and
-graphile-worker on the same PostgreSQL, BullMQ on Redis. On this machine only. Timings are never a failure:
-the exit code is 0 unless it broke. Needs Linux, PostgreSQL and, for BullMQ, redis-server.
+graphile-worker on the same PostgreSQL, BullMQ on Redis. Runs on this machine only. Timings never cause a failure:
+the exit code is 0 unless the benchmark itself fails. Needs Linux, PostgreSQL and, for BullMQ, redis-server.
 
   --only <names>   only these, separated by commas: ${contestants.map(({ name }) => name).join(', ')}
-  --quick          fewer deliveries and rounds: some 2 minutes instead of 9
+  --quick          fewer deliveries and rounds: about 2 minutes instead of 9
   --count <n>      deliveries of a run (default ${fullPlan.count}, quick ${quickPlan.count})
   --rounds <n>     measured runs of each (default ${fullPlan.rounds}, quick ${quickPlan.rounds})
   --help           this text
@@ -52,24 +52,24 @@ export function readCommandLine(args: string[]): CommandLine | 'help' {
   });
   if (values.help) return 'help';
   const plan = { ...(values.quick ? quickPlan : fullPlan) };
-  if (values.count !== undefined) plan.count = wholeNumber('--count', values.count);
-  if (values.rounds !== undefined) plan.rounds = wholeNumber('--rounds', values.rounds);
+  if (values.count !== undefined) plan.count = parseWholeNumber('--count', values.count);
+  if (values.rounds !== undefined) plan.rounds = parseWholeNumber('--rounds', values.rounds);
   return {
     plan,
-    chosen: values.only === undefined ? contestants : values.only.split(',').map(named),
+    chosen: values.only === undefined ? contestants : values.only.split(',').map(findContestant),
     isComplete:
       [values.only, values.count, values.rounds].every((it) => it === undefined) && !values.quick,
   };
 }
 
-function named(name: string): Contestant {
+function findContestant(name: string): Contestant {
   const contestant = contestants.find((contestant) => contestant.name === name);
   if (contestant) return contestant;
   const names = contestants.map((contestant) => contestant.name).join(', ');
   throw new Error(`--only: got ${JSON.stringify(name)}, expected one of ${names}.`);
 }
 
-function wholeNumber(option: string, text: string): number {
+function parseWholeNumber(option: string, text: string): number {
   const number = Number(text);
   if (Number.isInteger(number) && number > 0) return number;
   throw new Error(`${option}: got ${JSON.stringify(text)}, expected a whole number above 0.`);

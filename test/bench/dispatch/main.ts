@@ -78,9 +78,9 @@ async function measureAll(bench: Bench, { chosen, plan }: CommandLine): Promise<
     for (const { measured, setting } of running) {
       const run = await crash(bench, measured.contestant, setting, plan.count);
       measured.crashes.push(run);
-      const { doubled, lost } = run.tally;
+      const { duplicated, lost } = run.tally;
       log(
-        `killed at ${run.arrived}, ${measured.contestant.name}: done after ${(run.recoveryMs / 1_000).toFixed(1)} s, ${lost} lost, ${doubled} doubled`,
+        `killed at ${run.arrived}, ${measured.contestant.name}: done after ${(run.recoveryMs / 1_000).toFixed(1)} s, ${lost} lost, ${duplicated} duplicated`,
       );
     }
   }

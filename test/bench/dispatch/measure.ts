@@ -43,14 +43,14 @@ export interface Crashed {
 /** Timeout, in milliseconds; deliveries that are not done by then count as lost. */
 const limitMs = 180_000;
 
-/** Delivers a backlog of this size. */
+/** Delivers a backlog of `count` webhooks. */
 export const deliver = (
   bench: Bench,
   contestant: Contestant,
   setting: Setting,
   count: number,
 ): Promise<Delivered> =>
-  withWarm(bench, contestant, setting, async (opened, worker) => {
+  useWarmContestant(bench, contestant, setting, async (opened, worker) => {
     const readCurrentUsage = () => readUsage(listProcesses(bench, opened, worker));
     await bench.receiver.call('begin', opened.secret, 'main');
     const [before, startedMs] = [readCurrentUsage(), performance.now()];
@@ -63,8 +63,8 @@ export const deliver = (
     await checkpoint(bench.postgres);
     const [beforeStart, allowedMs] = [readCurrentUsage(), performance.now()];
     await worker.start();
-    await within(bench.receiver.call('arrived', count));
-    const failed = await untilDone(opened, 20);
+    await limitTime(bench.receiver.call('arrived', count));
+    const failed = await waitUntilDone(opened, 20);
     const ms = performance.now() - allowedMs;
     const usage = subtract(readCurrentUsage(), beforeStart);
     return { count, ms, usage, enqueue, failed, tally: await readTally(bench, count) };
@@ -77,11 +77,11 @@ export const crash = (
   setting: Setting,
   count: number,
 ): Promise<Crashed> =>
-  withWarm(bench, contestant, setting, async (opened, worker) => {
+  useWarmContestant(bench, contestant, setting, async (opened, worker) => {
     await bench.receiver.call('begin', opened.secret, 'main');
     await opened.producer.call('enqueue', 'main', count);
     await worker.start();
-    const { open } = await within(
+    const { open } = await limitTime(
       bench.receiver.call<{ open: number }>('arrived', Math.round(0.4 * count)),
     );
     await worker.kill();
@@ -91,14 +91,14 @@ export const crash = (
     const next = await opened.startWorker(true);
     await next.start();
     const restartMs = performance.now() - killedMs;
-    const failed = await untilDone(opened, 100);
+    const failed = await waitUntilDone(opened, 100);
     const recoveryMs = performance.now() - killedMs;
     const end = await readTally(bench, count);
     return { count, arrived, open, restartMs, recoveryMs, failed, tally: end };
   });
 
 /** Runs `work` on a new contestant that has been warmed up with some deliveries. */
-async function withWarm<T>(
+async function useWarmContestant<T>(
   bench: Bench,
   contestant: Contestant,
   setting: Setting,
@@ -110,8 +110,8 @@ async function withWarm<T>(
     await bench.receiver.call('begin', opened.secret, 'warm');
     await opened.producer.call('enqueue', 'warm', bench.warmUp);
     await worker.start();
-    await within(bench.receiver.call('arrived', bench.warmUp));
-    await untilDone(opened, 20);
+    await limitTime(bench.receiver.call('arrived', bench.warmUp));
+    await waitUntilDone(opened, 20);
     await worker.pause();
     return await work(opened, worker);
   } finally {
@@ -128,7 +128,7 @@ const listProcesses = ({ postgres, receiver }: Bench, opened: Opened, worker: Wo
 });
 
 /** Resolves with the number of permanent failures when nothing is pending or after the timeout. */
-async function untilDone({ producer }: Opened, everyMs: number): Promise<number> {
+async function waitUntilDone({ producer }: Opened, everyMs: number): Promise<number> {
   const startedMs = performance.now();
   for (;;) {
     const { pending, failed } = await producer.call<{ pending: number; failed: number }>('count');
@@ -137,7 +137,7 @@ async function untilDone({ producer }: Opened, everyMs: number): Promise<number>
   }
 }
 
-async function within<T>(work: Promise<T>): Promise<T> {
+async function limitTime<T>(work: Promise<T>): Promise<T> {
   const limit = new AbortController();
   const late = sleep(limitMs, undefined, { signal: limit.signal }).then(() => {
     throw new Error(`Not everything was delivered within ${limitMs / 1_000} s.`);

@@ -15,9 +15,9 @@ export interface Worker {
   pid: number;
   /** Starts delivering. */
   start(): Promise<void>;
-  /** Stops delivering after the requests in flight. */
+  /** Stops delivering once the requests in flight have finished. */
   pause(): Promise<void>;
-  /** Kills it like a crash (SIGKILL). */
+  /** Kills the process (SIGKILL), as a crash would. */
   kill(): Promise<void>;
 }
 
@@ -80,7 +80,7 @@ async function openPeer(
   };
 }
 
-/** The built service in a separate process. Enqueued deliveries wait in an open transaction. */
+/** Starts the built service in a separate process. Enqueued deliveries wait in an open transaction. */
 async function openOurs({ postgres, url }: Environment): Promise<Opened> {
   const databaseUrl = await createDatabase(postgres);
   const folder = mkdtempSync(join(tmpdir(), 'trueward-bench-'));

@@ -10,7 +10,7 @@ export interface Measured {
   setting: string;
   rounds: Delivered[];
   crashes: Crashed[];
-  /** The reason that it was skipped. */
+  /** Why the contestant was skipped. */
   gap?: string;
 }
 
@@ -36,7 +36,7 @@ export interface Summary {
   enqueueCpuUs?: number;
   /** Totals of all rounds without faults. */
   lost: number;
-  doubled: number;
+  duplicated: number;
   crashes: Crashed[];
 }
 
@@ -51,7 +51,7 @@ export function summarize(measured: Measured): Summary {
     setting,
     tuning,
     lost: sum(rounds.map(({ failed, tally }) => tally.lost + failed)),
-    doubled: sum(rounds.map(({ tally }) => tally.doubled)),
+    duplicated: sum(rounds.map(({ tally }) => tally.duplicated)),
     crashes,
     ...(gap === undefined ? {} : { gap }),
   };

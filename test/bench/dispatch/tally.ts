@@ -3,7 +3,7 @@ export interface Tally {
   /** Causes without a delivery. */
   lost: number;
   /** Causes with more than one delivery. */
-  doubled: number;
+  duplicated: number;
   /** Deliveries beyond the first of each cause. */
   repeats: number;
 }
@@ -13,7 +13,7 @@ export function tally(causes: readonly string[], counts: Readonly<Record<string,
   const times = causes.map((cause) => counts[cause] ?? 0);
   return {
     lost: times.filter((count) => count === 0).length,
-    doubled: times.filter((count) => count > 1).length,
+    duplicated: times.filter((count) => count > 1).length,
     repeats: times.reduce((sum, count) => sum + Math.max(0, count - 1), 0),
   };
 }

@@ -23,7 +23,7 @@ export interface Processes {
   redis: number | undefined;
 }
 
-/** The total usage of the processes so far. */
+/** Returns the total usage of the processes so far. */
 export function readUsage({ worker, producer, receiver, postgres, redis }: Processes): Usage {
   const sessions = childrenOf(postgres);
   return {

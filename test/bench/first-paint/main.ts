@@ -17,7 +17,7 @@ const results = join(import.meta.dirname, '../../../docs/benchmarks/first-paint.
 interface Series {
   name: string;
   milliseconds: number[];
-  /** Requests to the service, without media, between the call and the first frame. */
+  /** Number of requests to the service, excluding media, between the call and the first frame. */
   requests: number[];
 }
 
@@ -125,7 +125,7 @@ async function report(series: Series[], version: string): Promise<void> {
 
 \`npm run bench:first-paint\`, ${rounds} rounds on ${new Date().toISOString().slice(0, 10)}, Chromium ${version},
 service on the same machine. A first frame is reported two animation frames after the video starts,
-including for the bare video. The goal is 100 ms with a preloaded ad, and only one prior request otherwise.
+including for the bare video. The goal is 100 ms with a preloaded ad, and only one request before the media otherwise.
 
 ${table}
 `;

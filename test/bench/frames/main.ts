@@ -55,8 +55,8 @@ try {
   await site.close();
 }
 
-async function drain(within: Browser): Promise<Pick<Results, 'drains' | 'alone'>> {
-  const page = await openPage(within, site.url, versions[0] ?? '');
+async function drain(browserInUse: Browser): Promise<Pick<Results, 'drains' | 'alone'>> {
+  const page = await openPage(browserInUse, site.url, versions[0] ?? '');
   const drainResults: Results['drains'] = [];
   for (let run = 1; run <= drains; run += 1) {
     console.log(`${events} events and ${rewards} rewards, ${run} of ${drains}`);
@@ -64,7 +64,7 @@ async function drain(within: Browser): Promise<Pick<Results, 'drains' | 'alone'>
     await page.reload();
     // The game boots before the trace starts, outside the budget.
     await page.evaluate(() => window.bench.boot());
-    const { result, tasks } = await traceTasks(within, page, () =>
+    const { result, tasks } = await traceTasks(browserInUse, page, () =>
       page.evaluate(() => window.bench.drain()),
     );
     if (result.rewards !== rewards)
@@ -73,10 +73,10 @@ async function drain(within: Browser): Promise<Pick<Results, 'drains' | 'alone'>
     await page.reload();
   }
   await page.evaluate(() => window.bench.boot());
-  // As long as all drains together, so that the machine interrupts it equally often.
+  // Runs for as long as all drains together, so that the machine interrupts it equally often.
   const drainedMs = drainResults.reduce((sum, { ms }) => sum + ms, 0);
   console.log(`the game alone, ${Math.round(drainedMs / 1000)} s`);
-  const { tasks: alone } = await traceTasks(within, page, () =>
+  const { tasks: alone } = await traceTasks(browserInUse, page, () =>
     page.evaluate((ms) => window.bench.playAlone(ms), drainedMs),
   );
   await page.close();

@@ -23,13 +23,13 @@ export interface Tasks {
 
 const steps = 1000;
 /** Functions of the other contestants; ours are recognized by their file. */
-const named = new Set(['deliverWaiting', 'watchScenes', 'nameOf']);
+const namedFunctions = new Set(['deliverWaiting', 'watchScenes', 'nameOf']);
 
 type Frame = { url: string; functionName: string };
 const isMeasured = ({ functionName, url }: Frame): boolean =>
   url.endsWith('/sdk.js') ||
   url.endsWith('/peer.js') ||
-  (url.endsWith('/bench.js') && named.has(functionName));
+  (url.endsWith('/bench.js') && namedFunctions.has(functionName));
 
 /** Opens a page with one version of Phaser. */
 export async function openPage(browser: Browser, url: string, version: string): Promise<Page> {
@@ -46,7 +46,7 @@ export async function openPage(browser: Browser, url: string, version: string): 
   return page;
 }
 
-/** Exact counts over a thousand manually stepped frames. */
+/** Counts exactly, over a thousand manually stepped frames. */
 export async function measureIdle(page: Page, contestant: Contestant): Promise<Idle> {
   await page.evaluate((name) => window.bench.prepare(name), contestant);
   const session = await page.context().newCDPSession(page);
@@ -142,7 +142,7 @@ function summarize(events: TraceEvent[]): Tasks {
       .map((task) => ({
         ms: cpuMs(task),
         collectingMs: collections
-          .filter(({ pid, tid, ts }) => pid === task.pid && tid === task.tid && within(ts, task))
+          .filter(({ pid, tid, ts }) => pid === task.pid && tid === task.tid && isWithin(ts, task))
           .reduce((sum, collection) => sum + cpuMs(collection), 0),
       })),
     longestMs: Math.max(0, ...tasks.map(cpuMs)),
@@ -152,4 +152,4 @@ function summarize(events: TraceEvent[]): Tasks {
 
 /** The smaller of CPU time and wall time, because the two clocks differ. */
 const cpuMs = ({ dur = 0, tdur = dur }: TraceEvent): number => Math.min(dur, tdur) / 1000;
-const within = (at: number, { dur = 0, ts }: TraceEvent): boolean => at >= ts && at < ts + dur;
+const isWithin = (at: number, { dur = 0, ts }: TraceEvent): boolean => at >= ts && at < ts + dur;

@@ -87,8 +87,11 @@ const short: Record<Contestant, string> = {
   peer: 'poki plugin',
 };
 
-/** The minimum of each frame over all runs: the work is the same in every run, and other load can only add to it. */
-const cheapest = (runs: number[][]): number[] => {
+/**
+ * Returns the minimum of each frame over all runs: the work is the same in every run, and other load can only add to
+ * it.
+ */
+const findCheapest = (runs: number[][]): number[] => {
   const length = Math.min(...runs.map((run) => run.length));
   return Array.from({ length }, (_, index) => Math.min(...runs.map((run) => run[index] ?? 0)));
 };
@@ -101,8 +104,8 @@ function describe(results: Results): string {
   const longestWallMs = Math.max(...drains.map(({ tasks }) => tasks.longestWallMs));
   const twoFrames = 2000 / 60;
   const worst = Math.max(...deltas.flatMap(({ first }) => first));
-  const frames = cheapest(drains.map((one) => one.frames));
-  const control = cheapest(drains.map((one) => one.control));
+  const frames = findCheapest(drains.map((one) => one.frames));
+  const control = findCheapest(drains.map((one) => one.control));
   const p99 = percentile(frames, 0.99) ?? 0;
   const p99OfOne = drains.map((one) => number(percentile(one.frames, 0.99), 3)).join(' and ');
   const peer = results.idle.some(({ contestant }) => contestant === 'peer');

@@ -52,7 +52,7 @@ function outboxVersion(): string {
     const changed = git('status', '--porcelain', ...sources) === '' ? '' : ', with changes';
     return git('log', '-1', '--format=%h of %cs', ...sources) + changed;
   } catch {
-    // Without a checkout or git, uses the date.
+    // There is no checkout, or git is not installed.
     return 'unknown';
   }
 }

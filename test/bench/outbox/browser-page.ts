@@ -74,7 +74,7 @@ async function withTimeout<T>(work: Promise<T>, ms: number, what: string): Promi
     return await Promise.race([work, late]);
   } finally {
     clearTimeout(timer);
-    // The browser may be killed before it responds; then the result is ignored.
+    // The browser may be killed before it responds; the result is ignored in that case.
     work.catch(() => undefined);
   }
 }

@@ -10,7 +10,7 @@ import { chromium, type BrowserContext } from 'playwright';
 export interface Browser {
   context: BrowserContext;
   version: string;
-  /** Kills all its processes simultaneously, like a crash or a phone that runs out of memory. */
+  /** Kills all its processes simultaneously, as in a crash or when a phone runs out of memory. */
   kill(): Promise<void>;
 }
 
@@ -36,7 +36,7 @@ const children = new Set<ChildProcess>();
 const folders = new Set<string>();
 let ended = false;
 
-/** Creates a profile folder; `removeProfiles` removes it. */
+/** Creates a profile folder; `removeProfile()` removes it. */
 export async function newProfile(): Promise<string> {
   if (ended) throw new Error('The run was ended.');
   const folder = await mkdtemp(join(tmpdir(), 'bench-outbox-'));
@@ -49,7 +49,7 @@ export async function removeProfile(folder: string): Promise<void> {
   await rm(folder, { recursive: true, force: true, maxRetries: 5 });
 }
 
-/** Called at the end of the program, however it ends. */
+/** Called at the end of the program, no matter how it ends. */
 export async function cleanUp(): Promise<void> {
   ended = true;
   for (const child of children) await killGroup(child);
@@ -63,7 +63,7 @@ export async function launch(profile: string): Promise<Browser> {
     throw new Error('CHROMIUM_PATH is not set; start this with `npm run bench:outbox`.');
   const portFile = join(profile, 'DevToolsActivePort');
   await rm(portFile, { force: true });
-  // With the locks of a killed browser in place, the next one would assume that it is still running.
+  // If the locks of a killed browser remained, the next browser would assume that it is still running.
   for (const name of ['SingletonLock', 'SingletonSocket', 'SingletonCookie'])
     await rm(join(profile, name), { force: true });
   const child = spawn(executable, [...flags, `--user-data-dir=${profile}`, 'about:blank'], {
@@ -72,7 +72,7 @@ export async function launch(profile: string): Promise<Browser> {
     stdio: 'ignore',
   });
   children.add(child);
-  const browser = await chromium.connectOverCDP(await endpointIn(portFile, child));
+  const browser = await chromium.connectOverCDP(await waitForEndpoint(portFile, child));
   const [context] = browser.contexts();
   if (context === undefined) throw new Error('Chromium started without a browser context.');
   return {
@@ -86,7 +86,7 @@ export async function launch(profile: string): Promise<Browser> {
 }
 
 /** Waits until the browser has written its debugging port. */
-async function endpointIn(file: string, child: ChildProcess): Promise<string> {
+async function waitForEndpoint(file: string, child: ChildProcess): Promise<string> {
   for (const endAt = Date.now() + startTimeoutMs; Date.now() < endAt; await sleep(20)) {
     if (child.exitCode !== null) throw new Error(`Chromium exited with code ${child.exitCode}.`);
     const text = await readFile(file, 'utf8').catch(() => '');

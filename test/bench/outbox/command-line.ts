@@ -13,7 +13,7 @@ export interface CommandLine {
 export const help = `npm run bench:outbox [-- options]
 
 Compares the outbox with other event queues in one Chromium, on this machine only, and writes
-a table, plots and all figures as JSON. Timings are never a failure: the exit code is 0 unless it broke.
+a table, plots and all figures as JSON. Timings never cause a failure: the exit code is 0 unless the benchmark itself fails.
 
   --only <names>   only these, separated by commas: ${contestants.map(({ name }) => name).join(', ')}
                    ("raw" stands for raw-group)
@@ -37,12 +37,12 @@ export function readCommandLine(args: string[]): CommandLine | 'help' {
   const names = values.only?.split(',') ?? (values.quick ? quickContestants : undefined);
   return {
     plan: values.quick ? quickPlan : fullPlan,
-    chosen: names === undefined ? contestants : names.map(named),
+    chosen: names === undefined ? contestants : names.map(findContestants),
     isComplete: names === undefined && !values.quick,
   };
 }
 
-function named(name: string): ContestantInfo {
+function findContestants(name: string): ContestantInfo {
   const fullName = name === 'raw' ? 'raw-group' : name;
   const contestant = contestants.find((contestant) => contestant.name === fullName);
   if (contestant) return contestant;

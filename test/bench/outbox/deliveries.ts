@@ -28,7 +28,7 @@ export function createDeliveries(run: string, messageId: string | undefined): De
   return {
     addRequest: () => ++requests,
     add(body) {
-      for (const [sampleId, message] of eventsIn(body, messageId)) {
+      for (const [sampleId, message] of findEvents(body, messageId)) {
         if (!isOfRun(sampleId)) continue;
         sends.set(sampleId, (sends.get(sampleId) ?? 0) + 1);
         counted.set(sampleId, (counted.get(sampleId) ?? new Set()).add(message));
@@ -49,7 +49,7 @@ export function createDeliveries(run: string, messageId: string | undefined): De
 }
 
 /** Each sample event in a body, with the message id of the innermost object around it. */
-function eventsIn(body: string, messageId: string | undefined): Map<string, string> {
+function findEvents(body: string, messageId: string | undefined): Map<string, string> {
   const found = new Map<string, string>();
   const walk = (value: unknown, outerMessage: string): void => {
     if (typeof value === 'string') for (const id of sampleIds(value)) found.set(id, outerMessage);

@@ -16,7 +16,7 @@ export interface Behavior {
 /** The service of every contestant, and the server of the page. */
 export interface Receiver {
   origin: string;
-  /** Clears the arrivals, and counts the events of another run. */
+  /** Clears the arrivals, and starts to count the events of another run. */
   begin(run: string, messageId: string | undefined, behavior?: Partial<Behavior>): Deliveries;
   close(): Promise<void>;
 }
@@ -24,7 +24,7 @@ export interface Receiver {
 /** Served files, by path. */
 export type Files = Map<string, string>;
 
-// Cross-origin isolated pages have a clock resolution of 5 instead of 100 microseconds.
+// In cross-origin isolated pages, the clock has a resolution of 5 microseconds instead of 100.
 const isolation = {
   'cross-origin-opener-policy': 'same-origin',
   'cross-origin-embedder-policy': 'require-corp',
@@ -65,7 +65,7 @@ export async function startReceiver(scripts: Files): Promise<Receiver> {
       return;
     }
     await sleep(latencyMs);
-    response.writeHead(200, { 'content-type': 'application/json' }).end(responseTo(body));
+    response.writeHead(200, { 'content-type': 'application/json' }).end(createResponse(body));
   };
 
   const server = createServer((request, response) => {
@@ -108,7 +108,7 @@ async function readBody(request: IncomingMessage): Promise<string> {
 }
 
 /** Our outbox needs a result for each event; the other contestants check the status or these members. */
-function responseTo(body: string): string {
+function createResponse(body: string): string {
   const isOurs = body.startsWith('{"sent_at"');
   if (!isOurs) return JSON.stringify({ code: 200, status: 1, success: true });
   const { events } = JSON.parse(body) as EventBatch;

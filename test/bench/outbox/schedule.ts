@@ -12,7 +12,7 @@ export interface Job {
 
 const sends = ({ facts }: Measured): boolean => facts.kind === 'ours' || facts.kind === 'peer';
 
-/** All jobs. Contestants alternate, so that other load on the machine affects all of them. */
+/** Plans all jobs. Contestants alternate, so that other load on the machine affects all of them. */
 export function planJobs(setting: Setting, measured: Measured[]): Job[] {
   const lives = measured.map((entry) => ({
     title: `${entry.facts.name}: cost, frames and drain`,

@@ -18,7 +18,7 @@ export interface LengthSummary {
   acknowledgedP50: number | undefined;
   acknowledgedP99: number | undefined;
   cpu: number | undefined;
-  /** The ratio to raw IndexedDB in the frames between. */
+  /** The ratio to raw IndexedDB in the frames in between. */
   p50ToRaw: number | undefined;
   /** The ratio to the raw IndexedDB contestant at the same length. */
   cpuToRaw: number | undefined;
@@ -48,9 +48,9 @@ export interface Report {
 /** Summarizes the measurements as percentiles instead of single events. */
 export function summarize({ about, minutes, gaps, measured }: Results): Report {
   const raw = measured.find(({ facts }) => facts.name === 'raw-group');
-  const summaries = measured.map((one) => ({
-    ...summarizeOne(one, raw?.life?.lengths ?? []),
-    version: about.versions[one.facts.name],
+  const summaries = measured.map((lengthResult) => ({
+    ...summarizeOne(lengthResult, raw?.life?.lengths ?? []),
+    version: about.versions[lengthResult.facts.name],
   }));
   return { about, minutes, gaps, summaries };
 }
@@ -60,10 +60,10 @@ function summarizeOne(measured: Measured, raw: LengthResult[]): Omit<Summary, 'v
   return {
     ...rest,
     idle: life?.idle,
-    lengths: (life?.lengths ?? []).map((one) =>
+    lengths: (life?.lengths ?? []).map((lengthResult) =>
       summarizeLength(
-        one,
-        raw.find(({ length }) => length === one.length),
+        lengthResult,
+        raw.find(({ length }) => length === lengthResult.length),
       ),
     ),
     framesWhileEnqueuing: life?.framesWhileEnqueuing,
@@ -72,8 +72,8 @@ function summarizeOne(measured: Measured, raw: LengthResult[]): Omit<Summary, 'v
   };
 }
 
-function summarizeLength(one: LengthResult, raw: LengthResult | undefined): LengthSummary {
-  const { length, made, cost, acknowledgement, yardstickCost, cpuPerEvent } = one;
+function summarizeLength(lengthResult: LengthResult, raw: LengthResult | undefined): LengthSummary {
+  const { length, made, cost, acknowledgement, yardstickCost, cpuPerEvent } = lengthResult;
   const p50 = median(cost);
   return {
     length,

@@ -36,14 +36,14 @@ export const deadEndpoint: Part = async (options) => {
   } finally {
     for (const { stop } of sides) await stop();
   }
-  const [healthy, spoilt] = sides.map(
+  const [healthyMs, withDeadMs] = sides.map(
     ({ rounds }) => median(rounds.map((round) => median(round) ?? NaN)) ?? NaN,
   ) as [number, number];
   const pairs = sides[0].rounds.flatMap((round, index) => {
     const [without, withDead] = [median(round), median(sides[1].rounds[index] ?? [])];
     return without === undefined || withDead === undefined ? [] : [withDead / without];
   });
-  const ratio = spoilt / healthy;
+  const ratio = withDeadMs / healthyMs;
   return {
     title: 'Webhooks with one dead endpoint in a hundred',
     verdicts: [
@@ -63,14 +63,14 @@ export const deadEndpoint: Part = async (options) => {
     plot: {
       axis: 'p50, ms',
       rows: [
-        { label: 'all answer', value: healthy },
-        { label: 'one dead', value: spoilt },
+        { label: 'all answer', value: healthyMs },
+        { label: 'one dead', value: withDeadMs },
       ],
     },
   };
 };
 
-/** A service with a hundred endpoints; with a backlog, the first one never responds. */
+/** Starts a service with a hundred endpoints; if there is a backlog, the first one never responds. */
 async function startSide({ postgres, receiver }: Options, backlog: number) {
   const databaseUrl = await createDatabase(postgres);
   const service = await startService({ env: { RATE_LIMITS: 'off', DATABASE_URL: databaseUrl } });

@@ -13,7 +13,7 @@ const budget = 20_000;
 const eventsOfAd = 7;
 /** Enough ads for a window at more than the required rate; an even faster build ends its window early. */
 const adsPerSecond = (1.5 * budget) / eventsOfAd;
-/** Warm-up windows: the JIT compiler needs some thousand requests. */
+/** Number of warm-up windows: the JIT compiler needs a few thousand requests. */
 const warmUp = 2;
 /** The service accepts 500 events and 256 KiB per request. */
 const mixes = [
@@ -75,7 +75,7 @@ async function measureMix(
   try {
     const adCount = Math.ceil((adsPerSecond * (warmUp + 1) * ms) / 1_000);
     const ads = await decide(cluster, adCount);
-    // The warm-up has separate ads, because a fast build must not use up those of the window.
+    // The warm-up has separate ads, because a fast build must not use up the ads of the window.
     const first = ads.splice(0, Math.floor((ads.length * warmUp) / (warmUp + 1)));
     const createBatches = (some: Ad[]) => (): AdEvent[] =>
       some.splice(0, adsPerRequest).flatMap(createEvents);
@@ -124,7 +124,7 @@ async function measure(cluster: Cluster, meter: Meter, batch: () => AdEvent[], m
 
 const quarters = ['first_quartile', 'midpoint', 'third_quartile'] as const;
 
-/** The events of a five-second image ad watched to the end. */
+/** Creates the events of a five-second image ad watched to the end. */
 function createEvents({ id, token, beganMs }: Ad): AdEvent[] {
   const watchMs = 5_000;
   const event = (type: AdEvent['type'], afterMs: number, more: Partial<AdEvent> = {}): AdEvent => ({

@@ -67,7 +67,7 @@ async function decide({ url, keys }: RunningService, ms: number): Promise<number
   return (await load(target, ms)).latencies;
 }
 
-/** Adds decisions of other players up to this number, and completes PostgreSQL's background work. */
+/** Adds decisions of other players until `wanted` are stored, and completes PostgreSQL's background work. */
 async function fill({ query }: Meter, wanted: number): Promise<void> {
   for (;;) {
     const [row] = await query<{ count: number }>('SELECT count(*)::bigint AS count FROM decisions');

@@ -31,8 +31,8 @@ const { values } = parseArgs({
 if (values.help === true) {
   console.log(`npm run bench:scale [-- --only <part>… --against <checkout> --seconds <n> --quick]
 
-Parts: ${Object.keys(parts).join(', ')}. --against: the deliveries of another checkout (npm ci, npm run build), too.
---seconds: of a window. --quick: tiny, to see that it works; publishes nothing. Needs Linux and PostgreSQL;
+Parts: ${Object.keys(parts).join(', ')}. --against: also measures the deliveries of another, built checkout.
+--seconds: the length of a window. --quick: tiny numbers, to see that it works; publishes nothing. Needs Linux and PostgreSQL;
 about 9 minutes.`);
   process.exit();
 }

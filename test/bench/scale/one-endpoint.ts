@@ -115,21 +115,21 @@ export async function multiply(
   { id }: Pick<Webhook, 'id'>,
   copies: number,
 ): Promise<void> {
-  // Copies the whole row as JSON, so that columns may change.
-  const copy = (known: string): string =>
-    `left(${known}, 14) || lpad(n::text, length(${known}) - 14, '0')`;
+  // Copies the whole row as JSON, so that this statement does not depend on the columns.
+  const copy = (column: string): string =>
+    `left(${column}, 14) || lpad(n::text, length(${column}) - 14, '0')`;
   await query(
-    `WITH told AS (SELECT * FROM deliveries WHERE webhook_id = $1 LIMIT 1),
+    `WITH original AS (SELECT * FROM deliveries WHERE webhook_id = $1 LIMIT 1),
     numbers AS (SELECT n FROM generate_series(1, $2::integer) AS n),
     events AS (
-      INSERT INTO webhook_events SELECT made.* FROM told
-        JOIN webhook_events e ON e.account_id = told.account_id AND e.id = told.event_id
+      INSERT INTO webhook_events SELECT made.* FROM original
+        JOIN webhook_events e ON e.account_id = original.account_id AND e.id = original.event_id
         CROSS JOIN numbers
         CROSS JOIN LATERAL jsonb_populate_record(NULL::webhook_events,
           to_jsonb(e) || jsonb_build_object('id', ${copy('e.id')})) AS made)
-    INSERT INTO deliveries SELECT made.* FROM told CROSS JOIN numbers
-      CROSS JOIN LATERAL jsonb_populate_record(NULL::deliveries, to_jsonb(told) || jsonb_build_object(
-        'id', ${copy('told.id')}, 'event_id', ${copy('told.event_id')},
+    INSERT INTO deliveries SELECT made.* FROM original CROSS JOIN numbers
+      CROSS JOIN LATERAL jsonb_populate_record(NULL::deliveries, to_jsonb(original) || jsonb_build_object(
+        'id', ${copy('original.id')}, 'event_id', ${copy('original.event_id')},
         'state', 'pending', 'attempt', 0, 'next_at', now(), 'lease_until', NULL)) AS made`,
     [id, copies],
   );

@@ -5,8 +5,8 @@ import { tally } from '../../bench/dispatch/tally.ts';
 
 test('counts an event without a delivery as lost, and each delivery after the first as a repeat', () => {
   const counts = { b: 1, c: 3, d: 2, ofAnotherRun: 5 };
-  expect(tally(['a', 'b', 'c', 'd'], counts)).toEqual({ lost: 1, doubled: 2, repeats: 3 });
-  expect(tally(['b'], { b: 1 })).toEqual({ lost: 0, doubled: 0, repeats: 0 });
+  expect(tally(['a', 'b', 'c', 'd'], counts)).toEqual({ lost: 1, duplicated: 2, repeats: 3 });
+  expect(tally(['b'], { b: 1 })).toEqual({ lost: 0, duplicated: 0, repeats: 0 });
 });
 
 test('the median is the middle round, or the mean of the middle two', () => {
@@ -15,7 +15,7 @@ test('the median is the middle round, or the mean of the middle two', () => {
 });
 
 test('reports where a peer is ahead or behind, and leaves out peers that were not run', () => {
-  const common = { setting: '', tuning: [], lost: 0, doubled: 0, crashes: [] };
+  const common = { setting: '', tuning: [], lost: 0, duplicated: 0, crashes: [] };
   const lines = compare([
     { ...common, name: 'ours', perSecond: 1_000, totalUs: 200 },
     { ...common, name: 'pg-boss', perSecond: 2_000, totalUs: 400 },

@@ -4,7 +4,7 @@ import { causeId, createCauseTable, createEvent, inTransaction, writeCauses } fr
 import { createDeliver } from './deliver.mjs';
 
 const name = 'deliver';
-/** Jobs added by one call. */
+/** Number of jobs added by one call. */
 const bulk = 1_000;
 const options = {
   attempts: 8,

@@ -58,7 +58,7 @@ export async function openWorker({ databaseUrl, url, secret, setting, isRestart 
   };
 }
 
-/** Recommended by its documentation after a crash: otherwise, a job stays locked for four hours. */
+/** Recommended by graphile-worker's documentation after a crash; otherwise, a job would stay locked for four hours. */
 async function unlock(connectionString) {
   const utils = await makeWorkerUtils({ connectionString, logger });
   const { rows } = await utils.withPgClient((client) =>

@@ -1,7 +1,7 @@
 import type * as Phaser from 'phaser';
 import { adsOptions, contestants, type Contestant } from './contestants.ts';
 import { resetTimers, timers } from './count-timers.ts';
-import { deliveries, fillStorage, untilEmpty } from './drain.ts';
+import { measureDeliveries, fillStorage, waitUntilEmpty } from './drain.ts';
 import type * as SdkScript from './sdk.ts';
 
 declare global {
@@ -21,7 +21,7 @@ class Play extends window.Phaser.Scene {
   }
 }
 
-/** A small game after its first step. */
+/** Starts a small game, and resolves after its first step. */
 function startGame(): Promise<Phaser.Game> {
   return new Promise((resolve) => {
     const game = new window.Phaser.Game({
@@ -40,7 +40,7 @@ let now = performance.now();
 /** Time for a contestant to finish its startup work, in milliseconds. */
 const settleMs = 800;
 
-/** Steps manually: any number of frames, without waiting between them. */
+/** Steps the game manually by any number of frames, without waiting between them. */
 function step(game: Phaser.Game, count: number): void {
   for (let index = 0; index < count; index += 1) game.step((now += 1000 / 60), 1000 / 60);
 }
@@ -52,12 +52,12 @@ async function boot(): Promise<void> {
   current = await startGame();
 }
 
-function booted(): Phaser.Game {
+function requireGame(): Phaser.Game {
   if (!current) throw new Error('Call boot() first.');
   return current;
 }
 
-/** A warmed-up game with the contestant installed and its loop stopped. */
+/** Prepares a warmed-up game with the contestant installed and the game's loop stopped. */
 async function prepare(contestant: Contestant): Promise<void> {
   current = await startGame();
   current.loop.sleep();
@@ -67,7 +67,7 @@ async function prepare(contestant: Contestant): Promise<void> {
   resetTimers();
 }
 
-/** Alternating blocks of steps without and with the contestant; microseconds per step of each block. */
+/** Alternates blocks of steps without and with the contestant; returns the microseconds per step in each block. */
 async function compare(
   contestant: Contestant,
   pairs: number,
@@ -77,8 +77,8 @@ async function compare(
   game.loop.sleep();
   const enable = contestants[contestant](game);
   await new Promise((resolve) => setTimeout(resolve, settleMs));
-  const block = (on: boolean): number => {
-    enable(on);
+  const block = (isEnabled: boolean): number => {
+    enable(isEnabled);
     const from = performance.now();
     step(game, steps);
     return ((performance.now() - from) * 1000) / steps;
@@ -86,14 +86,15 @@ async function compare(
   step(game, 1000);
   const samples = { without: [] as number[], with: [] as number[] };
   for (let pair = 0; pair < pairs; pair += 1) {
-    for (const on of pair % 2 === 0 ? [false, true] : [true, false])
-      samples[on ? 'with' : 'without'].push(block(on));
+    for (const isEnabled of pair % 2 === 0 ? [false, true] : [true, false])
+      samples[isEnabled ? 'with' : 'without'].push(block(isEnabled));
   }
   return samples;
 }
 
 /**
- * The first frame deltas after the game was held and released, in milliseconds, and the same number of ordinary deltas.
+ * Measures the first frame deltas after the game was held and released, in milliseconds, and the same number of
+ * ordinary deltas.
  */
 async function firstDeltas(count: number): Promise<{ first: number[]; ordinary: number[] }> {
   const game = await startGame();
@@ -123,15 +124,15 @@ async function drain(): Promise<{
   control: number[];
   rewards: number;
 }> {
-  const game = booted();
-  const measured = deliveries(game);
+  const game = requireGame();
+  const measured = measureDeliveries(game);
   const from = performance.now();
   let rewards = 0;
   const ads = Sdk.TruewardPlugin.install(game, adsOptions());
   ads.on('reward', () => {
     rewards += 1;
   });
-  await untilEmpty(ads);
+  await waitUntilEmpty(ads);
   return {
     ms: performance.now() - from,
     frames: measured.costs,
@@ -142,7 +143,7 @@ async function drain(): Promise<{
 
 /** Runs the same game without the SDK for the same time, to measure the cost of the machine and the game. */
 async function playAlone(ms: number): Promise<void> {
-  booted();
+  requireGame();
   await new Promise((resolve) => setTimeout(resolve, ms));
 }
 

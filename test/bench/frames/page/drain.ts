@@ -62,7 +62,7 @@ function decide(run: string, index: number): Decision {
   };
 }
 
-/** A fixed amount of work, about 45 microseconds like a delivery, as a measure of the machine. */
+/** Does a fixed amount of work, which takes about 45 microseconds, like a delivery, as a measure of the machine. */
 function spin(): number {
   let sum = 0;
   for (let index = 0; index < 12_000; index += 1) sum += Math.sqrt(index ^ sum);
@@ -70,10 +70,10 @@ function spin(): number {
 }
 
 /**
- * The cost of the `step` listener in each frame with a delivery, in milliseconds: the listener is wrapped when it is
- * added. `control` is the cost of a fixed amount of work in the same frames.
+ * Measures the cost of the `step` listener in each frame with a delivery, in milliseconds: the listener is wrapped when
+ * it is added. `control` is the cost of a fixed amount of work in the same frames.
  */
-export function deliveries(game: Phaser.Game): { costs: number[]; control: number[] } {
+export function measureDeliveries(game: Phaser.Game): { costs: number[]; control: number[] } {
   const costs: number[] = [];
   const control: number[] = [];
   const { events } = game;
@@ -97,7 +97,7 @@ export function deliveries(game: Phaser.Game): { costs: number[]; control: numbe
 }
 
 /** Resolves when no event and no reward is pending. */
-export async function untilEmpty(ads: TruewardPlugin): Promise<void> {
+export async function waitUntilEmpty(ads: TruewardPlugin): Promise<void> {
   for (;;) {
     await new Promise((resolve) => setTimeout(resolve, 250));
     const state = ads.diagnostics();

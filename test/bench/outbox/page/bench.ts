@@ -1,4 +1,4 @@
-/** The part of the benchmark inside the page, called by `callPage`. */
+/** The part of the benchmark that runs in the page; `BenchPage.call()` calls its functions. */
 import '../contestants/contestant.ts';
 import { meterFrames, type FrameTimes } from './frame-meter.ts';
 import { createSampleEvents, type SampleEvent } from './sample-event.ts';
@@ -24,7 +24,7 @@ export type Report = { acknowledged: string[] } | { made: number };
 
 declare global {
   interface Window {
-    /** Exposed by the benchmark; absent unless a kill is measured. */
+    /** Exposed by the benchmark; undefined unless a kill is being measured. */
     report?: (report: string) => void;
   }
 }
@@ -123,14 +123,14 @@ const bench = {
     return made;
   },
 
-  /** One event per frame, in frames with `busyMs` of game work. */
+  /** Enqueues one event per frame, in frames with `busyMs` of game work. */
   async paced(count: number, busyMs: number): Promise<Paced> {
     const end = meterFrames(busyMs);
     const { cost, acknowledgement } = await storeEach(count);
     return { cost, acknowledgement, frames: end() };
   },
 
-  /** An event every second frame, and one of the baseline in the frames between. */
+  /** Enqueues an event in every second frame, and stores one with the baseline in each frame in between. */
   async compared(count: number): Promise<Compared> {
     const yardstickCost: number[] = [];
     const measured = await storeEach(count, async () => {
@@ -159,7 +159,7 @@ const bench = {
     return { cost, stored: waiting.length > 0 ? performance.now() - startedAt : undefined };
   },
 
-  /** Many events per frame until `count` or `budgetMs`, reporting acknowledgments and the end. */
+  /** Enqueues many events per frame until `count` or `budgetMs` is reached, and reports acknowledgments and the end. */
   async storm(count: number, perFrame: number, budgetMs: number): Promise<void> {
     const endAt = performance.now() + budgetMs;
     const report = (said: Report): void => window.report?.(JSON.stringify(said));
@@ -187,7 +187,7 @@ const bench = {
     report({ made });
   },
 
-  /** The activity of an idle page during `ms`. */
+  /** Measures the activity of an idle page for `ms` milliseconds. */
   async idle(ms: number): Promise<WakeUps> {
     const before = wakeUpsSoFar();
     await sleep(ms);

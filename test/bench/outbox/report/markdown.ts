@@ -8,13 +8,13 @@ export function format(value: number | undefined, unit = ''): string {
   return unit === '' ? text : `${text} ${unit}`;
 }
 
-/** Several numbers in one cell. */
+/** Formats several numbers for one cell. */
 export const formatAll = (values: (number | undefined)[], separator = ' / '): string =>
   values.every((value) => value === undefined)
     ? none
     : values.map((value) => format(value)).join(separator);
 
-/** A Markdown table; the first column is text, the others are numbers. */
+/** Builds a Markdown table; the first column is text, the others are numbers. */
 export function table(header: string[], rows: string[][]): string {
   const line = (cells: string[]): string => `| ${cells.join(' | ')} |`;
   const alignment = header.map((_, index) => (index === 0 ? '---' : '--:'));

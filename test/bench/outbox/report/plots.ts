@@ -34,9 +34,9 @@ function survivors(report: Report): [string, string][] {
       series: delays.map((delay) => `${delay} ms after the last`),
       style: 'bars',
       includes: isQueue,
-      valuesOf: ({ kills: own }) =>
+      valuesOf: ({ kills: ownSummary }) =>
         delays.map((delay) => {
-          const kill = own.find((one) => one.events === events && one.delayMs === delay);
+          const kill = ownSummary.find((one) => one.events === events && one.delayMs === delay);
           return kill && (100 * kill.survived) / kill.made;
         }),
     });
@@ -44,7 +44,7 @@ function survivors(report: Report): [string, string][] {
   });
 }
 
-/** All plots as SVG, by name. */
+/** Draws all plots; returns them as SVG, by name. */
 export function drawPlots(report: Report): Map<string, string> {
   const lengths =
     report.summaries

@@ -36,8 +36,8 @@ function cost(report: Report): Section {
     ),
     method:
       'The time of the call and of all microtasks that it queues, for one event every second frame, without network. ' +
-      '“× raw” is the median’s ratio to raw IndexedDB (one put in a transaction), measured in the frames between. ' +
-      '“At” is the number of queued events; if the contestant was too slow to reach it, the number of events that it had received.',
+      '“× raw” is the median’s ratio to raw IndexedDB (one put in a transaction), measured in the frames in between. ' +
+      '“At” is the number of queued events; if the contestant was too slow to reach that number, the number of events that it had received.',
   };
 }
 
@@ -89,7 +89,7 @@ function frames(report: Report): Section {
     ),
     method:
       'Measured while one event per frame is enqueued at the greatest length, and while the queue drains. ' +
-      '“nothing” shows the machine without a queue. A long task takes over 50 ms. ' +
+      '“nothing” shows the machine without a queue. A long task takes more than 50 ms. ' +
       'A dash for draining means that the contestant sends nothing, or that the page did not respond for 5 s.',
   };
 }
@@ -164,7 +164,7 @@ function duplicates(report: Report): Section {
       }),
     ),
     method:
-      'The response to the second request is lost, and the browser is killed when half of the events have arrived, and restarted. ' +
+      'The response to the second request is lost; when half of the events have arrived, the browser is killed and restarted. ' +
       'The receiver deduplicates events by the id that the queue assigned. A queue in memory loses events instead of repeating them.',
   };
 }

@@ -29,7 +29,7 @@ const findBest = (
   return order === 'least' ? sorted[0] : sorted.at(-1);
 };
 
-function flat({ ours }: Field): Verdict {
+function judgeGrowth({ ours }: Field): Verdict {
   const [first, last] = [ours.lengths[0], ours.lengths.at(-1)];
   // Based on the ratios to raw IndexedDB in the same frames, since the speed of the machine varies.
   const grows = ratio(last?.p50ToRaw, first?.p50ToRaw);
@@ -46,15 +46,15 @@ function flat({ ours }: Field): Verdict {
  */
 const isDurable = ({ kills }: Summary): boolean => kills.some(({ survived }) => survived > 0);
 
-function belowDurablePeers({ ours, peers, control }: Field): Verdict {
-  const durable = belowPeers({ ours, peers: peers.filter(isDurable), control });
+function compareWithDurablePeers({ ours, peers, control }: Field): Verdict {
+  const durable = compareWithPeers({ ours, peers: peers.filter(isDurable), control });
   return {
     ...durable,
     claim: 'Main-thread cost below that of every peer with events that survive a kill',
   };
 }
 
-function belowPeers({ ours, peers }: Field): Verdict {
+function compareWithPeers({ ours, peers }: Field): Verdict {
   const rows = ours.lengths.map(({ length, p50 }) => {
     const best = findBest(
       peers,
@@ -79,7 +79,7 @@ function belowPeers({ ours, peers }: Field): Verdict {
   };
 }
 
-function nearRaw({ ours }: Field): Verdict {
+function compareWithRaw({ ours }: Field): Verdict {
   const ratios = ours.lengths.flatMap(({ p50ToRaw }) => p50ToRaw ?? []);
   const cpu = ours.lengths.map(({ cpuToRaw }) => format(cpuToRaw)).join(', ');
   return {
@@ -89,7 +89,7 @@ function nearRaw({ ours }: Field): Verdict {
   };
 }
 
-function promisesKept({ ours }: Field): Verdict {
+function judgePromises({ ours }: Field): Verdict {
   const promised = ours.kills.reduce((sum, { acknowledged }) => sum + acknowledged, 0);
   const lost = ours.kills.reduce((sum, { acknowledgedLost }) => sum + acknowledgedLost, 0);
   return {
@@ -127,7 +127,7 @@ function compareSurvivors({ ours, peers }: Field): Verdict {
   };
 }
 
-function countedOnce({ ours }: Field): Verdict {
+function judgeCounts({ ours }: Field): Verdict {
   const counts = [ours.drain, ours.faultyDrain].flatMap((one) =>
     one === undefined ? [] : [one.duplicatesAfterDeduplication],
   );
@@ -139,23 +139,25 @@ function countedOnce({ ours }: Field): Verdict {
   };
 }
 
-function fewestDuplicates({ ours, peers }: Field): Verdict {
-  const lossless = peers.filter(({ faultyDrain }) => faultyDrain?.arrived === faultyDrain?.made);
+function judgeDuplicates({ ours, peers }: Field): Verdict {
+  const losslessPeers = peers.filter(
+    ({ faultyDrain }) => faultyDrain?.arrived === faultyDrain?.made,
+  );
   const count = ({ faultyDrain }: Summary): number | undefined => faultyDrain?.duplicateSends;
   const ourCount = count(ours);
   const best = findBest(peers, count, 'least');
-  const fair = findBest(lossless, count, 'least');
-  const among = fair
-    ? `, fewest among those that lost nothing ${fair.name} ${format(fair.value)}`
+  const bestLossless = findBest(losslessPeers, count, 'least');
+  const losslessNote = bestLossless
+    ? `, fewest among those that lost nothing ${bestLossless.name} ${format(bestLossless.value)}`
     : ', and every peer lost events';
   return {
     claim: 'Fewer duplicate sends than any peer',
-    value: `healthy: ${format(ours.drain?.duplicateSends)}; under faults: ${format(ourCount)}, fewest of all ${best?.name ?? 'none'} ${format(best?.value)}${among}`,
+    value: `healthy: ${format(ours.drain?.duplicateSends)}; under faults: ${format(ourCount)}, fewest of all ${best?.name ?? 'none'} ${format(best?.value)}${losslessNote}`,
     met: ourCount === undefined || best === undefined ? undefined : ourCount < best.value,
   };
 }
 
-function noLongTask({ ours, control }: Field): Verdict {
+function judgeLongTasks({ ours, control }: Field): Verdict {
   const longTasks = ours.drain?.frames?.longTasks;
   return {
     claim: `Draining ${format(ours.drain?.made)} events causes no long task`,
@@ -164,7 +166,7 @@ function noLongTask({ ours, control }: Field): Verdict {
   };
 }
 
-function nothingWhenIdle({ ours }: Field): Verdict {
+function judgeIdle({ ours }: Field): Verdict {
   const { idle } = ours;
   const wakeUps = idle && idle.timers + idle.transactions + idle.storageAccesses + idle.requests;
   return {
@@ -175,16 +177,16 @@ function nothingWhenIdle({ ours }: Field): Verdict {
 }
 
 const judges = [
-  flat,
-  belowPeers,
-  belowDurablePeers,
-  nearRaw,
-  promisesKept,
+  judgeGrowth,
+  compareWithPeers,
+  compareWithDurablePeers,
+  compareWithRaw,
+  judgePromises,
   compareSurvivors,
-  countedOnce,
-  fewestDuplicates,
-  noLongTask,
-  nothingWhenIdle,
+  judgeCounts,
+  judgeDuplicates,
+  judgeLongTasks,
+  judgeIdle,
 ];
 
 /** Checks each claim against this run; empty if our outbox was not measured. */
