@@ -7,7 +7,7 @@ declare module 'vitest' {
   }
 }
 
-// A setup file of all projects. In a browser, without Node, nothing is measured.
+// A setup file for all projects. In a browser, there is no Node, and nothing is measured.
 const fs = globalThis.process?.getBuiltinModule?.('node:fs');
 const before = cpuMs();
 

@@ -4,7 +4,10 @@ export interface Press {
   key: string;
 }
 
-/** The key presses of Vitest's `userEvent.keyboard()` for this text: `a{Enter}{ArrowLeft>}{/ArrowLeft}`. */
+/**
+ * Returns the key presses that Vitest's `userEvent.keyboard()` produces for this text:
+ * `a{Enter}{ArrowLeft>}{/ArrowLeft}`.
+ */
 export function parsePresses(text: string): Press[] {
   return [...text.matchAll(/\{(\/?)(\w+)(>?)\}|([^])/g)].flatMap(
     ([, up, name = '', held, character]) => {

@@ -15,7 +15,7 @@ export interface WebDriverBrowser {
 }
 
 export interface WebDriverOptions {
-  /** The driver and its arguments, except the port. */
+  /** The driver and its arguments, excluding the port. */
   command: [string, ...string[]];
   /** Size of the window including browser chrome, in CSS pixels. */
   window: { width: number; height: number };
@@ -34,7 +34,7 @@ const keyCharacters: Record<string, string> = {
   ArrowDown: '\uE015',
 };
 
-/** Timeout until a driver listens, in milliseconds. */
+/** How long to wait for a driver to start listening, in milliseconds. */
 const timeoutMs = 20_000;
 
 /** Starts a driver, and a browser through it. */

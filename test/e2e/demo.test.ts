@@ -23,7 +23,7 @@ describe('the demo game', () => {
   const button = (name: string | RegExp) => page.getByRole('button', { name });
   const readText = (testId: string): Promise<string | null> =>
     page.getByTestId(testId).textContent();
-  /** A run without input ends in the water. */
+  /** Waits for the run to end, because without input, the lantern falls into the water. */
   const waitForGameOver = () => button('Revive').waitFor();
   /** Closes the ad, or returns if it closes by itself. */
   const closeAd = async (): Promise<void> => {
@@ -106,7 +106,7 @@ describe('the demo game', () => {
     await expect.poll(() => readText('device-delivered'), untilWatched).toBe('3');
   });
 
-  it('shows the text for a simulated outcome', async () => {
+  it('shows the message for a simulated outcome', async () => {
     await page.getByLabel('Outcome').selectOption('no_fill');
     await button('Play again').click();
     await waitForGameOver();
@@ -117,7 +117,7 @@ describe('the demo game', () => {
     expect(await button('Revive').isEnabled()).toBe(true);
   });
 
-  it('logged no errors during the tests above', () => {
+  it('has logged no errors during the tests above', () => {
     expect(errors).toEqual([]);
   });
 });

@@ -6,9 +6,9 @@ import type { CocosAudioSource, CocosModule } from '../../src/cocos/cocos-module
  * `test/unit/cocos/cocos-engine.test.ts` verifies them. Time passes only through `tick()` and `wait()`.
  */
 export interface CocosEngine extends CocosModule {
-  /** One animation frame, after `ms` have passed; nothing happens while the engine is paused or hidden. */
+  /** Runs one animation frame after `ms` milliseconds; does nothing while the engine is paused or hidden. */
   tick(ms?: number): void;
-  /** Time without an animation frame. */
+  /** Lets time pass without an animation frame. */
   wait(ms: number): void;
   /** The last delta time passed to `director.tick`, in seconds. */
   readonly dt: number;
@@ -19,9 +19,9 @@ export interface CocosEngine extends CocosModule {
   /** Hides the page, or shows it again. */
   hide(): void;
   show(): void;
-  /** A playing sound of the scene; the engine’s players pause with the game. */
+  /** Adds a playing sound to the scene; the engine’s players pause with the game. */
   playSound(): CocosSound;
-  /** A sound of the scene that is not playing yet. */
+  /** Adds a sound to the scene that is not playing yet. */
   addSound(): CocosSound;
   /** Number of listeners on game and director, excluding the engine's own. */
   listenerCount(): number;

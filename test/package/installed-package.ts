@@ -82,7 +82,7 @@ interface Packed {
   files: { path: string }[];
 }
 
-/** npm prints a list; newer versions print an object by package name. */
+/** Returns the packed file from npm's output, which is a list or, in newer versions, an object by package name. */
 function packedFile(output: Packed[] | Record<string, Packed>): Packed {
   const [packed] = Object.values(output);
   if (packed === undefined) throw new Error('npm pack created no package.');

@@ -101,11 +101,11 @@ test('the package verifies a webhook that it signed', () => {
 test.each([
   { module: 'esnext', moduleResolution: 'bundler' },
   { module: 'node16', moduleResolution: 'node16' },
-])('its types resolve with moduleResolution $moduleResolution', (resolution) => {
+])('the package’s types resolve with moduleResolution $moduleResolution', (resolution) => {
   expect(compile(game, resolution)).toBe('');
 });
 
-test('its types for Phaser add the ads to each scene', () => {
+test('the package’s types for Phaser add the ads to each scene', () => {
   const resolution = { module: 'esnext', moduleResolution: 'bundler' };
   // Phaser’s own types have errors.
   expect(compile(scene, { ...resolution, skipLibCheck: true })).toBe('');

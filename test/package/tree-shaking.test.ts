@@ -47,7 +47,7 @@ it('an unused import adds nothing to the bundle', async () => {
   expect(await measureBytes(code)).toBe(20);
 });
 
-/** Size of the initial chunks in bytes, minified and compressed. */
+/** Measures the size of the initial chunks in bytes, minified and compressed. */
 async function measureBytes(contents: string): Promise<number> {
   const { metafile, outputFiles } = await build({
     stdin: { contents, resolveDir: installed.project },

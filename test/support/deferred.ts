@@ -1,4 +1,4 @@
-/** A promise that the test settles. */
+/** Creates a promise that the test settles. */
 export function deferred<T = void>() {
   let resolve!: (value: T) => void;
   let reject!: (reason: unknown) => void;

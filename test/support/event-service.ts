@@ -12,7 +12,7 @@ export interface EventService extends ServiceClient {
     body: string,
     options: { keepalive: boolean },
   ): Promise<ServiceResult<EventBatchResult>>;
-  /** How the service handles a batch without faults. */
+  /** Handles a batch without faults. */
   accept(batch: EventBatch): ServiceResult<EventBatchResult>;
   requests: { batch: EventBatch; keepalive: boolean }[];
   /** Ids of the counted events, in order, each once. */
@@ -23,7 +23,7 @@ export interface EventService extends ServiceClient {
   reject(event: AdEvent): EventBatchResult['results'][number]['code'] | undefined;
 }
 
-/** A service client that counts each event id once, like the real service. */
+/** Creates a service client that counts each event id only once, like the real service. */
 export function eventService(): EventService {
   const service: EventService = {
     requests: [],
@@ -58,7 +58,7 @@ export function eventService(): EventService {
   return service;
 }
 
-/** An event of a decision. */
+/** Creates an event of a decision. */
 export const adEvent = (type: AdEvent['type'] = 'impression', detail?: string): NewAdEvent => ({
   type,
   decision_id: 'dec_1',

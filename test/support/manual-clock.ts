@@ -6,20 +6,20 @@ export interface ManualClock extends Clock {
   advance(ms: number): Promise<void>;
   /** Advances to the next timer and runs it; `false` if there is none. */
   runNextTimer(): Promise<boolean>;
-  /** The device sleeps: wall time advances, monotonic time and timers stop. */
+  /** Makes the device sleep: wall time advances, but monotonic time and timers stop. */
   sleep(ms: number): void;
   /**
-   * The page is frozen, or monotonic time includes sleep, as on Windows: both times advance, and timers that
-   * become due meanwhile run late, with the next `advance()`.
+   * Freezes the page, or sleeps where monotonic time includes sleep, as on Windows: both times advance, and timers that
+   * become due in the meantime run late, with the next `advance()`.
    */
   freeze(ms: number): void;
-  /** The user sets the device's clock, in milliseconds since 1970; monotonic time is unaffected. */
+  /** Sets the device's clock as a user would, in milliseconds since 1970; monotonic time is unaffected. */
   setWallTime(ms: number): void;
   /** Number of timers that are set. */
   timers(): number;
 }
 
-/** Runs everything that does not wait for a timer of this clock. */
+/** Runs all pending work that does not wait for a timer of the manual clock. */
 export const settled = async (): Promise<void> => {
   for (let tick = 0; tick < 5; tick++)
     await new Promise<void>((resolve) => {

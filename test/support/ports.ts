@@ -8,7 +8,7 @@ import type {
 } from '../../src/platform/page.ts';
 import type { Locks } from '../../src/platform/locks.ts';
 
-/** Locks shared by the simulated tabs of a test. */
+/** Creates locks that the simulated tabs of a test share. */
 export function sharedLocks(): Locks {
   const queues = new Map<string, { start(): void; onLost?: (() => void) | undefined }[]>();
   return {
@@ -31,7 +31,7 @@ export function sharedLocks(): Locks {
   };
 }
 
-/** A page whose lifecycle the test controls. */
+/** Creates a page whose lifecycle the test controls. */
 export function testPage(): PageLifecycle & { emit(transition: PageTransition): void } {
   const listeners = new Set<(transition: PageTransition) => void>();
   let visible = true;
@@ -50,8 +50,8 @@ export function testPage(): PageLifecycle & { emit(transition: PageTransition): 
 }
 
 /**
- * The other dependencies of decisions, besides a service and media: an online page in English, with known consent
- * and no player.
+ * Returns the other dependencies of decisions, besides a service and media: an online page in English, with known
+ * consent and no player.
  */
 export const decisionPorts = (clock: Clock) => ({
   clock,
@@ -65,7 +65,7 @@ export const decisionPorts = (clock: Clock) => ({
   profile: (): Profile => ({ user: {}, consent: undefined, simulate: undefined }),
 });
 
-/** A network whose state the test controls. */
+/** Creates a network whose state the test controls. */
 export function testNetwork(): Connectivity & { reconnect(): void } {
   const listeners = new Set<() => void>();
   return {
@@ -78,7 +78,7 @@ export function testNetwork(): Connectivity & { reconnect(): void } {
   };
 }
 
-/** A channel between the simulated tabs of a test. */
+/** Creates a channel between the simulated tabs of a test. */
 export function sharedTabChannel(): OpenTabChannel {
   type Listener = (message: never) => void;
   const tabs = new Set<Set<Listener>>();

@@ -4,7 +4,7 @@ import { keyChecksum } from '../../src/platform/key-format.ts';
 /** A `fetch` that stubs the service: responds immediately, as configured. */
 export interface StubService {
   fetch: typeof fetch;
-  /** Members that override those of every decision, or a `Response` to return as it is. */
+  /** Returns members that override those of every decision, or a `Response` to return unchanged. */
   respond: (request: DecisionRequest) => Partial<Decision> | Response;
   /** Every received event. */
   events: AdEvent[];
@@ -14,7 +14,7 @@ export interface StubService {
 
 const reward = { type: 'coins', amount: 50 };
 
-/** A filled decision with an image whose watch time is `minWatchMs`. */
+/** Creates a filled decision with an image whose watch time is `minWatchMs`. */
 export const picture = (minWatchMs: number, file = 'picture.png'): Partial<Decision> => ({
   creative: {
     id: 'crv_01jabcdefghjkmnpqrstvwxyz0',
@@ -73,7 +73,7 @@ function decide(service: StubService, request: DecisionRequest): Response {
   } satisfies Decision);
 }
 
-/** Earns the reward of each completed ad. */
+/** Records the events, and grants the reward of each completed ad. */
 function takeEvents(service: StubService, { events }: EventBatch): Response {
   service.events.push(...events);
   const ids = new Set(events.map(({ decision_id: id }) => id));

@@ -80,7 +80,7 @@ it('counts only the played part of a video as watched', async () => {
   expect(complete?.watched_ms).toBeLessThan(1500);
 });
 
-it('confirms before a reward is lost, continues if the player stays, and reports a dismissal', async () => {
+it('asks for confirmation before a reward is lost, continues if the player stays, and reports a dismissal', async () => {
   const stage = setStage();
   const running = stage.run(decide(video, { min_watch_ms: 2900 }));
   await userEvent.click(await shows('button.close'));
@@ -232,7 +232,7 @@ it('shows no ad when aborted while opening', async () => {
   expect(stage.isRestored()).toEqual(restored);
 });
 
-it('has no effect if the signal has already aborted', async () => {
+it('requests no ad if the signal has already aborted', async () => {
   const stage = setStage();
   const result = await stage.run(decide(video), { signal: AbortSignal.abort() });
   expect(result).toEqual({ outcome: 'aborted' });
@@ -246,7 +246,7 @@ it('returns invalid_placement for an ad of another format', async () => {
   expect(stage.log).toEqual([]);
 });
 
-it('hides keys pressed during the ad from the game, and delivers the release of a key that was already down', async () => {
+it('hides from the game the keys pressed during the ad, and delivers the release of a key that was already down', async () => {
   const stage = setStage();
   const received: string[] = [];
   const listener = (event: KeyboardEvent) => received.push(`${event.type} ${event.code}`);

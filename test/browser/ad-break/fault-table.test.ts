@@ -13,9 +13,9 @@ import { watchTraces } from './traces.ts';
 
 const full = inject('full');
 
-// Every fault in every phase of an ad break, with a player who does nothing: the ad break ends by itself, with
-// the outcome in the table, and leaves nothing behind. Faults that do not depend on the media are
-// tested with an image; `npm run test:full` tests them with every kind.
+// Tests every fault in every phase of an ad break, with a player who does nothing: the ad break ends by itself, with
+// the outcome in the table, and leaves nothing behind. Faults that do not depend on the media are tested with an image;
+// `npm run test:full` tests them with every kind.
 
 const kinds: Record<string, DecisionCreative['media']> = {
   video,
@@ -131,7 +131,7 @@ const faults: Record<string, Fault> = {
     outcome: () => 'rewarded',
     of: full ? ['image', 'html'] : ['image'],
   },
-  'has its media fail': {
+  'loses its media': {
     inject: () => document.querySelector('video')?.dispatchEvent(new Event('error')),
     outcome: (phase) => (early.includes(phase) ? 'error' : 'rewarded'),
     in: withAd,
@@ -178,13 +178,13 @@ const faults: Record<string, Fault> = {
     in: ['opening'],
     of: ['video'],
   },
-  'has the device sleep for five minutes': {
+  'is interrupted by five minutes of device sleep': {
     inject: ({ clock }) => clock.sleep(5 * minuteMs),
     outcome: () => 'rewarded',
     in: [...onceOpen, 'seen'],
     of: Object.keys(kinds),
   },
-  'has the device sleep for nine hours, and its ad expire': {
+  'is interrupted by nine hours of device sleep, and its ad expires': {
     inject: ({ clock }) => clock.sleep(9 * hourMs),
     outcome: (phase) => (unseen.includes(phase) ? 'error' : 'rewarded'),
     in: [...onceOpen, 'seen'],
@@ -200,12 +200,12 @@ const faults: Record<string, Fault> = {
     outcome: (phase) => (unseen.includes(phase) ? 'error' : 'rewarded'),
     in: [...onceOpen, 'seen'],
   },
-  'has its clock changed by a day': {
+  'sees its clock change by a day': {
     inject: ({ clock }) => clock.setWallTime(clock.now() - 24 * hourMs),
     outcome: () => 'rewarded',
     in: onceOpen,
   },
-  'is never decided': {
+  'never receives a decision': {
     deps: () => ({ take: never, loadTimeoutMs: 300 }),
     inject: ({ clock }) => clock.advance(300),
     outcome: () => 'timeout',
@@ -251,7 +251,7 @@ const faults: Record<string, Fault> = {
     in: withAd,
     of: ['html'],
   },
-  'is closed by Escape keys': {
+  'is closed with the Escape key': {
     inject: () => userEvent.keyboard('{Escape}{Escape}{Escape}'),
     outcome: () => 'rewarded',
     in: ['opening'],

@@ -23,7 +23,7 @@ function openAd() {
   };
 }
 
-it('hides the release of the key that closed the ad from the game, even if it is immediate', () => {
+it('hides from the game the release of the key that closed the ad, even if the release is immediate', () => {
   const { ad, canvas, heard: received, key, release, end } = openAd();
   key('keydown', 'Enter', ad);
   release();

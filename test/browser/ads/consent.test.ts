@@ -68,7 +68,7 @@ function openTcfDialog() {
 const knownPlayers = () =>
   eventually(() => expect(ads?.availability('revive').reason).not.toBe('not_ready'));
 
-describe('page consent', () => {
+describe('an SDK that reads the page’s consent', () => {
   it('sends nothing and does not pause the game before the player has chosen', async () => {
     const dialog = openTcfDialog();
     const { availability, mountBanner, preload, showRewarded } = start({ consent: 'page' });
@@ -145,7 +145,7 @@ describe('page consent', () => {
     expect(requests.map(({ consent }) => consent?.status)).toEqual(['granted', 'denied']);
   });
 
-  it('is no longer read once the game sets consent or the SDK is destroyed', async () => {
+  it('no longer reads the page’s consent once the game sets it or the SDK is destroyed', async () => {
     const dialog = openTcfDialog();
     start({ consent: 'page' });
     await eventually(() => expect(dialog.listeners.size).toBe(1));

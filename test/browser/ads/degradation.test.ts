@@ -4,8 +4,8 @@ import { eventually } from '../../support/eventually.ts';
 import { freshKey, picture, stubService } from '../../support/stub-service.ts';
 import { html, overlay, video } from '../ad-break/stage-set.ts';
 
-// Every browser API used by the SDK that a browser, a policy or another script may disable: absent, throwing and,
-// if asynchronous, never responding. Uncaught errors fail a test too.
+// Tests every browser API that the SDK uses and that a browser, a policy or another script may disable: with the API
+// missing, throwing and, if it is asynchronous, never responding. Uncaught errors fail a test too.
 
 const undo: (() => void)[] = [];
 afterEach(() => {
@@ -93,7 +93,10 @@ describe.each<[name: string, ruin: () => void]>([
   ['without IndexedDB', absent(globalThis, 'indexedDB')],
   ['where IndexedDB is forbidden', forbidden(globalThis, 'indexedDB')],
   ['where IndexedDB does not open', put(globalThis, 'indexedDB', { open: throwError })],
-  ['where IndexedDB is silent', put(globalThis, 'indexedDB', { open: () => new EventTarget() })],
+  [
+    'where IndexedDB never responds',
+    put(globalThis, 'indexedDB', { open: () => new EventTarget() }),
+  ],
   ['without navigator.onLine', absent(navigator, 'onLine')],
   ['without structuredClone', absent(globalThis, 'structuredClone')],
   ['where structuredClone throws', throwing(globalThis, 'structuredClone')],
@@ -104,7 +107,10 @@ describe.each<[name: string, ruin: () => void]>([
   ['without ResizeObserver', absent(globalThis, 'ResizeObserver')],
   ['without IntersectionObserver', absent(globalThis, 'IntersectionObserver')],
   ['where IntersectionObserver throws', throwing(globalThis, 'IntersectionObserver')],
-  ['where IntersectionObserver is silent', put(globalThis, 'IntersectionObserver', unresponsive)],
+  [
+    'where IntersectionObserver never responds',
+    put(globalThis, 'IntersectionObserver', unresponsive),
+  ],
   ['where storage is forbidden', forbidden(globalThis, 'localStorage')],
 ])('a page %s', (name, ruin) => {
   it('earns and delivers a reward, and no call throws', async () => {

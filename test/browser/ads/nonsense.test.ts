@@ -30,7 +30,7 @@ it.each([
   ['a string', 'x', 'options must be an object.'],
   ['a callback', () => undefined, 'options must be an object.'],
   ['a controller', { signal: new AbortController() }, '`signal` must be an AbortSignal.'],
-])('returns an error that names the problem for %s as options', async (_, options, detail) => {
+])('returns an error that names the problem if the options are %s', async (_, options, detail) => {
   const { ads } = start();
   const result = await ads.showRewarded('revive', options as never);
   expect(result).toEqual({ outcome: 'error', reason: 'option_invalid', detail });

@@ -67,7 +67,7 @@ function openGpp(): { callback: Callback } {
 }
 
 describe('detecting a framework', () => {
-  it('polls with growing intervals and detects one that loads late', async () => {
+  it('polls at growing intervals and detects a framework that loads late', async () => {
     const searches = vi.fn();
     Object.defineProperty(window, '__gpp', { get: searches, configurable: true });
     follow();
@@ -84,7 +84,7 @@ describe('detecting a framework', () => {
     expect(searches).not.toHaveBeenCalled();
   });
 
-  it('detects one that loaded while the page was hidden as soon as the player returns', async () => {
+  it('detects a framework that loaded while the page was hidden as soon as the player returns', async () => {
     follow();
     await clock.advance(3_600_000);
     const tcf = openTcf();
@@ -143,7 +143,7 @@ describe('a framework that misbehaves', () => {
     expect(statuses()).toEqual([status]);
   });
 
-  it('has its string dropped if the service would reject it', () => {
+  it('loses its consent string if the service would reject it', () => {
     const tcf = openTcf();
     follow();
     tcf.callback({ ...tcData([1, 2, 7]), tcString: 'C'.repeat(4_097) }, true);

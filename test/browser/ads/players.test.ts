@@ -108,7 +108,7 @@ it('switches players when a user token names another one', async () => {
   await eventually(() => expect(received).toMatchObject([{ decisionId, userRef: 'bob' }]));
 });
 
-it('requests ads for the new player immediately and drops those preloaded for the old one', async () => {
+it('requests ads for the new player immediately and drops ads preloaded for the old player', async () => {
   const { requests, start } = game();
   const { ads } = start({ userRef: 'guest', customData: 'level 1', segments: ['newcomer'] });
   await ads.preload('revive');
@@ -182,7 +182,7 @@ it('adopts rewards stored under an earlier publishable key and delivers them onc
   expect(service.events.map(({ type }) => type)).toContain('complete');
 });
 
-it('fails a request whose token was superseded by another player’s', async () => {
+it('fails a request whose token was superseded by another player’s token', async () => {
   const { requests, start } = game();
   const slow = deferred<string>();
   const bob = await tokenFor('bob');
@@ -199,7 +199,7 @@ it('fails a request whose token was superseded by another player’s', async () 
   expect(requests).toHaveLength(1);
 });
 
-it('accepts a token that was superseded by another of the same player', async () => {
+it('accepts a token that was superseded by another token for the same player', async () => {
   const { requests, start } = game();
   const slow = deferred<string>();
   const ann = await tokenFor('ann');
@@ -239,7 +239,7 @@ it('keeps the reward of a server-side decision for the player whom the later tok
   await eventually(() => expect(second.received).toMatchObject([{ decisionId, userRef: 'ann' }]));
 });
 
-it('keeps that reward for the named player even if another player signs in before the token arrives', async () => {
+it('keeps the reward of a server-side decision for the named player even if another player signs in before the token arrives', async () => {
   const { ads, decisionId, received, listen, session } = await showBeforeIdentified(game());
   ads.setUser({ userRef: 'bob' });
   listen();

@@ -6,7 +6,7 @@ import { eventually } from '../../support/eventually.ts';
 const open: Ads[] = [];
 afterEach(() => open.splice(0).forEach((ads) => ads.destroy()));
 
-it('aborts a preload by its own signal after the request options have changed', async () => {
+it('aborts a preload with its own signal even after the request options have changed', async () => {
   const onRequest = vi.fn<(signal: AbortSignal) => void>();
   const ads = createAds({
     publishableKey: freshKey(),
@@ -47,7 +47,7 @@ it('keeps a completion if the game destroys the SDK as the ad closes', async () 
   expect(rewarded.mock.calls[0]?.[0]).toMatchObject({ decisionId });
 });
 
-it('is not blocked by an invalid signal', async () => {
+it('returns an error for an invalid signal and does not block later ads', async () => {
   const ads = createAds({
     publishableKey: freshKey(),
     serviceUrl: 'https://ads.test',

@@ -54,7 +54,7 @@ describe('hold()', () => {
     expect(alarm.state).toBe('playing');
   });
 
-  test('starts such a sound when the game resumes if the page is hidden on release', async () => {
+  test('starts a silenced sound when the game resumes if the page is hidden on release', async () => {
     const alarm = engine.addSound();
     hold();
     alarm.play();
@@ -84,7 +84,7 @@ describe('hold()', () => {
     expect([music.state, silenced.state]).toEqual(['playing', 'paused']);
   });
 
-  test('keeps a game paused that was already paused', () => {
+  test('leaves an already paused game paused', () => {
     engine.game.pause();
     hold();
     release();
@@ -208,7 +208,7 @@ describe('onFrame()', () => {
     expect(log).toEqual(['frame', 'draw']);
   });
 
-  test('calls a callback once for each registration', () => {
+  test('calls a callback as many times as it is registered', () => {
     let frames = 0;
     const callback = () => (frames += 1);
     const stop = driver.onFrame(callback);

@@ -56,14 +56,14 @@ test('the component outlives its scene', () => {
   expect(engine.persistent).toEqual([component.node]);
 });
 
-test('its ads exist before it has loaded and stay the same', () => {
+test('the component’s ads exist before it has loaded and stay the same', () => {
   const component = gameAds(options);
   const { ads } = component;
   call(component, 'onLoad');
   expect(component.ads).toBe(ads);
 });
 
-test('it receives rewards only while it is enabled', () => {
+test('the component receives rewards only while it is enabled', () => {
   const component = gameAds(options);
   const stop = vi.fn();
   const listen = vi.spyOn(component.ads, 'on').mockReturnValue(stop);
@@ -81,7 +81,7 @@ test('it receives rewards only while it is enabled', () => {
   expect(stop).toHaveBeenCalledOnce();
 });
 
-test('without onReward it leaves rewards to other handlers', () => {
+test('a component without onReward leaves rewards to other handlers', () => {
   const plainComponent = new (createTruewardComponent(engine))();
   plainComponent.adsOptions = () => options;
   component = plainComponent;
@@ -91,7 +91,7 @@ test('without onReward it leaves rewards to other handlers', () => {
   expect(listen).not.toHaveBeenCalled();
 });
 
-test('destroying it destroys its ads', async () => {
+test('destroying the component destroys its ads', async () => {
   const component = gameAds(options);
   call(component, 'onLoad');
   call(component, 'onDestroy');

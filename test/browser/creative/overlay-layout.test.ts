@@ -8,7 +8,7 @@ let shown: Awaited<ReturnType<typeof openWith>>;
 
 afterEach(() => shown.end());
 
-/** Lists texts and controls that a player could not read or reach. */
+/** Lists labels and controls that a player could not read or reach. */
 function findFlaws(): string[] {
   const problems: string[] = [];
   const visible = [...(shown.dialog?.querySelectorAll<HTMLElement>('*') ?? [])].filter((element) =>

@@ -8,8 +8,8 @@ import { frames } from '../phaser/phaser-games.ts';
 import { games, type GameWithAds } from './games.ts';
 import { finger, keyboard, keys, mouse } from './real-input.ts';
 
-// Input held while an ad opens, in every driver: the game receives its release once, after the ad.
-// Uses real input, which only Chromium can emulate from a page.
+// Tests input that is held while an ad opens, with every driver: the game receives its release once, after the ad. Uses
+// real input, which only Chromium can emulate from a page.
 
 describe.runIf(server.browser === 'chromium').each(games)('With $name', ({ start }) => {
   let service: StubService;

@@ -64,7 +64,7 @@ describe.each(phaserVersions)('the driver for Phaser $version', ({ load }) => {
     expect(game.isPaused).toBe(false);
   });
 
-  it('keeps a game paused that was already paused', async () => {
+  it('leaves an already paused game paused', async () => {
     await boot();
     game.pause();
     phaserDriver(game).hold()();

@@ -128,7 +128,7 @@ describe.each(phaserVersions)('In Phaser $version', ({ load }) => {
       expect((await ads.showRewarded('revive')).outcome).toBe('rewarded');
     });
 
-    it('can be installed into a headless game and shows ads there', async () => {
+    it('can be installed into a headless game and shows ads in it', async () => {
       const { ads, scene } = await boot({ type: library.HEADLESS }).then((running) => ({
         ...running,
         ads: TruewardPlugin.install(running.game, data),

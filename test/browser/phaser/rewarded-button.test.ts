@@ -59,7 +59,7 @@ describe.each(phaserVersions)('the button in Phaser $version', ({ load }) => {
     expect(service.requested).toEqual(['revive']);
   });
 
-  it('shows the ad when clicked, emits the result, and preloads the next', async () => {
+  it('shows the ad when clicked, passes on the result, and preloads the next ad', async () => {
     add();
     await expectLabel('Watch an ad');
     await nextStep(running.game);
@@ -155,7 +155,7 @@ describe.each(phaserVersions)('the button in Phaser $version', ({ load }) => {
   it.each([
     ['de-AT', 'Gerade keine Werbung', 'ltr', 'Gerade keine Werbung'],
     ['ar', 'لا يوجد إعلان الآن', 'rtl', '\u2067لا يوجد إعلان الآن\u2069'],
-  ])('shows its texts in %s once they have loaded', async (locale, text, direction, drawn) => {
+  ])('shows its labels in %s once they have loaded', async (locale, text, direction, drawn) => {
     service.respond = () => ({ status: 'no_fill', reason: 'no_candidates' });
     await running.end();
     running = await bootGame(library);
@@ -171,7 +171,7 @@ describe.each(phaserVersions)('the button in Phaser $version', ({ load }) => {
     ]);
   });
 
-  it('shows the game’s own texts', async () => {
+  it('shows the game’s own labels', async () => {
     running.scene.ads.addRewardedButton(running.scene, {
       placement: 'revive',
       x: 100,
@@ -193,7 +193,7 @@ describe.each(phaserVersions)('the button in Phaser $version', ({ load }) => {
     expect(listeners()).toBe(1);
   });
 
-  it('aborts its ad when destroyed during it', async () => {
+  it('aborts its ad when it is destroyed during the ad', async () => {
     service.respond = () => picture(60_000);
     const button = add();
     const closed = new Promise<ShowResult>((resolve) => {

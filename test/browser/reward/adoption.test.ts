@@ -124,7 +124,7 @@ test('events and rewards of an earlier key are adopted', async () => {
 });
 
 test.each([rejected('token_invalid'), rejected('environment_mismatch')])(
-  'data of another account stays untouched, and is not checked again for a week ($problem.code)',
+  'data of another account is left untouched, and is not checked again for a week ($problem.code)',
   async (response) => {
     const clock = manualClock(Date.now());
     const old = openTabWithKey('old');

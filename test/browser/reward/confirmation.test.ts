@@ -7,7 +7,7 @@ import { eventually } from '../../support/eventually.ts';
 import { manualClock } from '../../support/manual-clock.ts';
 import { withoutDatabaseTimeouts, earned, openTab, watch } from './open-tab.ts';
 
-test('confirmation resolves when the reward is final, or as pending after its timeout', async () => {
+test('confirmation() resolves when the reward is final, or as pending after a timeout', async () => {
   const clock = manualClock();
   const { rewards } = openTab(clock, undefined, withoutDatabaseTimeouts(clock));
   await watch(rewards, 'dec_1');
@@ -109,9 +109,12 @@ test('destroy settles all promises and leaves no timer', async () => {
 });
 
 test.each([
-  ['confirmation', (rewards: Rewards) => rewards.confirmation('dec_1', 10_000)],
-  ['status', (rewards: Rewards) => rewards.status('dec_1')],
-])('a pending reward that the service has deleted expires, by %s', async (_, ask) => {
+  [
+    'while waiting for its confirmation',
+    (rewards: Rewards) => rewards.confirmation('dec_1', 10_000),
+  ],
+  ['when its status is requested', (rewards: Rewards) => rewards.status('dec_1')],
+])('a pending reward that the service has deleted expires %s', async (_, ask) => {
   const clock = manualClock();
   const { rewards, responses } = openTab(clock, undefined, withoutDatabaseTimeouts(clock));
   await watch(rewards, 'dec_1');

@@ -5,7 +5,7 @@ import { eventually } from '../../support/eventually.ts';
 import { manualClock } from '../../support/manual-clock.ts';
 import { withoutDatabaseTimeouts, earn, earned, openTab, watch } from './open-tab.ts';
 
-test('calls a handler that threw again, after a back-off', async () => {
+test('after a back-off, calls a handler again that threw an error', async () => {
   const clock = manualClock();
   const { rewards } = openTab(clock, undefined, withoutDatabaseTimeouts(clock));
   let calls = 0;
@@ -29,7 +29,7 @@ test('calls a handler that threw again, after a back-off', async () => {
   expect(clock.timers()).toBe(0);
 });
 
-test('waits for the promise of a handler, and keeps the order', async () => {
+test('waits for a handler’s promise, and delivers rewards in order', async () => {
   const { rewards } = openTab();
   const log: string[] = [];
   rewards.onReward(async ({ decisionId }) => {

@@ -29,7 +29,7 @@ export const earned = (id: string): RewardStatus => ({
 });
 const offline: ServiceResult<RewardStatus> = { kind: 'unreachable', cause: 'network' };
 
-/** A tab, with its own connection to the same ledger. */
+/** Opens a tab, with its own connection to the same ledger. */
 export const openTab = (
   clock?: Clock,
   indexedDB?: IDBFactory,
@@ -41,7 +41,7 @@ export const openTab = (
   return tab;
 };
 
-/** A tab that uses the ledger with this name; the test closes it. */
+/** Opens a tab that uses the ledger with this name; the test closes the tab. */
 export function openTabWithLedger(
   ledgerName: string,
   clock: Clock = systemClock,
@@ -99,7 +99,7 @@ export function openTabWithLedger(
     identifyCalls: () => identified,
   };
 }
-/** The clock without the timeouts of the database, for tests that wait for a timer of the rewards. */
+/** Returns a clock without the timeouts of the database, for tests that wait for a timer of the rewards. */
 export const withoutDatabaseTimeouts = (clock: Clock): Clock => ({
   ...clock,
   after: systemClock.after,

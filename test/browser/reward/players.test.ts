@@ -7,7 +7,7 @@ import { eventually } from '../../support/eventually.ts';
 import { manualClock } from '../../support/manual-clock.ts';
 import { withoutDatabaseTimeouts, earn, earned, ledgerStore, openTab, watch } from './open-tab.ts';
 
-/** A tab of this player, with the rewards that its game received. */
+/** Opens a tab of this player, and collects the rewards that its game receives. */
 function openTabFor(playerRef: string | null) {
   const tab = openTab(undefined, undefined, undefined, playerRef);
   const received: EarnedReward[] = [];

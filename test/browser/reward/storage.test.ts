@@ -45,7 +45,7 @@ test('a tab whose write failed does not deliver a reward that another tab has de
   expect(received).toEqual(['second', 'dec_2']);
 });
 
-test('works without a database, and reports it', async () => {
+test('works without a database, and reports that rewards are in memory', async () => {
   const denied = {
     open: () => {
       throw new DOMException('denied', 'SecurityError');

@@ -62,7 +62,7 @@ test.each(steps)('a browser that is killed %s loses no stored event', async (ste
   const next = await start();
   await lab.expectAllArrived(next);
   expect(receiver.resolved.size).toBeGreaterThanOrEqual(20);
-  // Events that were not written may be lost; written ones exist, even if their promise did not resolve.
+  // Events that were not written may be lost; written events must exist, even if their promise did not resolve.
   if (step === 'after the write') await waitFor(() => expect(receiver.arrivals.size).toBe(25));
   // At most once before the kill and once after it.
   expect(Math.max(...receiver.arrivals.values())).toBeLessThanOrEqual(2);

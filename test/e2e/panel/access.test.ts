@@ -44,7 +44,7 @@ test.beforeAll(async ({ browser }) => {
 });
 test.afterAll(() => site.stop());
 
-/** Every page, and a text that is visible once it has loaded. */
+/** Every page, with text that is visible once the page has loaded. */
 const screens = (): [path: string, text: string | RegExp][] => [
   ['/', 'No failed deliveries.'],
   ['/placements', 'double-coins'],
@@ -88,7 +88,7 @@ test('axe finds no accessibility violation on any page, in light and dark mode',
   expect(violations).toEqual([]);
 });
 
-/** @param rules Absent: all rules. In dark mode, only colors differ. */
+/** @param rules The rules to check; by default, all of them. In dark mode, only colors differ. */
 async function findViolations(page: Page, rules?: string[]): Promise<object[]> {
   // Advertisers' creatives are not ours to check: previews are in frames.
   const options = { iframes: false, ...(rules ? { runOnly: rules } : {}) };
@@ -139,7 +139,7 @@ test('a viewer sees every page without actions; an operator sees no key actions'
   expect(await second.getByRole('button', { name: 'Roll' }).count()).toBe(0);
 });
 
-test('script in any text is displayed literally and never runs', async () => {
+test('script in any field is displayed literally and never runs', async () => {
   const { owner } = site;
   const hostile = `<img src=x onerror="window.ran=1"><script>window.ran=1</script>`;
   const send = async (path: string, body: object, method = 'POST') => {

@@ -73,7 +73,7 @@ test('an outage is announced, data stays visible, and everything is refetched af
   await page.getByText('The service is not responding').waitFor({ state: 'detached' });
 });
 
-test('leaving an unsaved form asks for confirmation, also when switching the environment', async () => {
+test('leaving an unsaved form asks for confirmation, even when switching to another environment', async () => {
   const page = await site.open('/advertisers/create');
   await fillAdvertiser(page, 'Unsaved');
   const requests: string[] = [];

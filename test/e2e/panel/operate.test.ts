@@ -42,7 +42,7 @@ async function findByName<T extends { name: string }>(path: string, name: string
   return match;
 }
 
-test('a new ad goes from file to player: upload, review, and a house ad with preview', async () => {
+test('a new ad gets from a file to the player through an upload, a review, and a house ad with a preview', async () => {
   const page = await site.open('/placements/create');
   await page.getByRole('textbox', { name: 'Name' }).fill('bonus-round');
   await choose(page, 'Format', 'rewarded');
@@ -160,7 +160,7 @@ test('the preview shows the icon and the skip control of an external ad', async 
   expect(await preview.locator('dialog').getAttribute('aria-label')).toContain('Meadow: ');
 });
 
-test('a changed creative is shown next to its previous version and rejected with a reason', async () => {
+test('a changed creative is shown next to its previous version and can be rejected with a reason', async () => {
   const { id } = await findByName<Creative>('/v1/creatives', 'Harbour');
   const page = await site.open(`/creatives/${id}`);
   await page.locator('input[type=file]').setInputFiles(creativeFile('lobby-banner.png'));
@@ -191,7 +191,7 @@ test('a changed creative is shown next to its previous version and rejected with
   });
 });
 
-test('a file whose content contradicts its type is rejected with the reason, and the form stays', async () => {
+test('a file whose content contradicts its type is rejected with the reason, and the form stays open', async () => {
   const page = await site.open('/creatives/create');
   await page.getByRole('textbox', { name: 'Name' }).fill('Kept');
   await page.locator('input[type=file]').setInputFiles({

@@ -7,11 +7,11 @@ import { startInProcess } from '../../../service/test/in-process.ts';
 type Role = 'owner' | 'operator' | 'viewer';
 
 interface PageOptions {
-  /** Absent: the first owner; `nobody`: not signed in. */
+  /** Who is signed in: the first owner by default, or `nobody`. */
   as?: PanelClient | 'nobody';
   viewport?: { width: number; height: number };
   colorScheme?: 'light' | 'dark';
-  /** The browser's time zone, such as `Asia/Tokyo`; absent: this machine's. */
+  /** The browser's time zone, such as `Asia/Tokyo`; by default, this machine's. */
   timezoneId?: string;
 }
 

@@ -20,7 +20,7 @@ const signIn = async (page: Page, email: string, secret: string) => {
 const openLink = (link: string) => site.open(new URL(link).hash.slice(1), { as: 'nobody' });
 const overview = (page: Page) => page.getByRole('heading', { name: 'Overview', level: 1 });
 
-test('the setup page keeps its input however long it takes', async () => {
+test('the setup page keeps its input, no matter how long the setup takes', async () => {
   const page = await site.open('/setup?token=none', { as: 'nobody' });
   await page.clock.install();
   const requests: string[] = [];
@@ -63,7 +63,7 @@ test('the first owner sets up an account with the one-time link, enables one-tim
   await signIn(page, 'ada@example.com', 'not my password');
   await page.getByText('is wrong').waitFor();
   await signIn(page, 'ada@example.com', password);
-  // A code works once. The next one is valid 30 s early, because phone clocks differ.
+  // A code can be used only once. The next code is accepted 30 s early, because phone clocks differ.
   await page.getByLabel('One-time code').fill(codeAt(secret, Date.now() + 30_000));
   await page.getByRole('button', { name: 'Sign in' }).click();
   await overview(page).waitFor();
@@ -83,7 +83,7 @@ test('after too many failures, the form shows how many seconds to wait', async (
   await page.getByText(/Too many failed attempts\. Try again in \d+ s\./).waitFor();
 });
 
-/** An invited user sets a password with the shown link and has the chosen role. */
+/** Checks that an invited user sets a password with the shown link and has the chosen role. */
 async function invite(page: Page): Promise<void> {
   await page.goto(`${site.url}/panel/#/users/create`);
   await page.getByRole('textbox', { name: 'E-mail' }).fill('grace@example.com');
@@ -104,7 +104,7 @@ async function invite(page: Page): Promise<void> {
   await invited.getByText('viewer', { exact: true }).waitFor();
 }
 
-/** Switching to live asks for confirmation, and every page shows the environment. */
+/** Checks that switching to live asks for confirmation, and that every page shows the environment. */
 async function toLiveAndBack(page: Page): Promise<void> {
   const band = page.getByRole('note', { name: 'Environment' });
   expect(await band.textContent()).toContain('Sandbox');

@@ -62,7 +62,7 @@ test.for([
   },
 );
 
-test('the page of a source shows its health, also to viewers, who cannot try it', async () => {
+test('the page of a source shows its health, even to viewers, who cannot try the source', async () => {
   const source = await addSource('no_bid');
   for (let player = 0; player < 3; player += 1)
     await site.game.decide({ placement: 'revive', user_ref: `health-${player}` });

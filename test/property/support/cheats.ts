@@ -37,7 +37,7 @@ const request = (
   };
 };
 
-/** A page that runs faster: timers and clock (`clockToo`), or timers only. */
+/** Creates a cheat whose page runs faster: its timers and its clock (`clockToo`), or only its timers. */
 const spedUp =
   (speed: number, clockToo: boolean, gapMs: number): Cheat =>
   (_, ads, startMs) => {
@@ -70,7 +70,7 @@ const watchInTabs =
 
 /** Scripts, pages with manipulated clocks, and players with many tabs, by name. */
 export const cheats: Record<string, Cheat> = {
-  'completes at once': (_, ads, startMs) =>
+  'completes immediately': (_, ads, startMs) =>
     ads.map((ad) =>
       request(ad, ['start', 'impression', 'complete'], { receivedAtMs: startMs + 200 }),
     ),
@@ -124,7 +124,7 @@ export const cheats: Record<string, Cheat> = {
         occurredAtMs: startMs + index * 3_000,
       }),
     ),
-  'tells nonsense': (random, ads, startMs) =>
+  'reports nonsense': (random, ads, startMs) =>
     ads.map((ad) => {
       const receivedAtMs = startMs + random.integer(0, 60_000);
       const types = ['start', 'impression', 'first_quartile', 'midpoint', 'complete'] as const;

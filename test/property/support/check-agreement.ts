@@ -59,7 +59,7 @@ async function checkDevices(finals: Final[]): Promise<void> {
       expect(entry.state, about).toBe(status.state);
       expect(entry.receipt, about).toBe(status.receipt);
     }
-    // A device that was killed before it stored the decision shows no ad, but this one still sends events.
+    // A device that was killed before it stored the decision shows no ad, but its events are still sent.
     if (!entry) expect(device.kills(), about).toBeGreaterThan(0);
     if (status.state === 'earned' && entry) {
       expect(entry.delivered, about).toBe(true);

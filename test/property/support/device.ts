@@ -11,7 +11,7 @@ export interface Device {
   page(): Rewards;
   /** Kills the browser at any point, and opens the game again. */
   kill(): void;
-  /** The player returns and polls everything; resolves when every reward is delivered. */
+  /** Lets the player return, and polls everything; resolves when every reward is delivered. */
   returnToGame(): Promise<void>;
   /** How often each reward was delivered to the game. */
   deliveryCount: ReadonlyMap<string, number>;

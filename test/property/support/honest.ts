@@ -10,7 +10,7 @@ interface Device {
   flight(): number;
   /** Share of requests, and of responses, that are lost. */
   loss: number;
-  /** Delay of an event because of slow storage. */
+  /** Delay of an event that is caused by slow storage. */
   storage(): number;
   /** No request is sent before this time. */
   onlineAtMs: number;

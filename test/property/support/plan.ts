@@ -6,7 +6,7 @@ export type Behavior =
   | 'offline' // everything is delivered hours later
   | 'too-late' // everything is delivered after the late window
   | 'early' // completes before the ad can have ended
-  | 'sped-up' // a page at 16 times its speed
+  | 'sped-up' // a page that runs at 16 times normal speed
   | 'backdated' // claims an earlier start
   | 'unseen' // reports no impression
   | 'hidden' // reports an impression of too few pixels

@@ -1,8 +1,8 @@
-/** Random numbers from a seed. */
+/** Generates random numbers from a seed. */
 export interface Random {
-  /** From 0 (inclusive) to 1 (exclusive). */
+  /** In [0, 1). */
   real(): number;
-  /** Both bounds inclusive. */
+  /** Both bounds are inclusive. */
   integer(min: number, max: number): number;
   chance(share: number): boolean;
   pick<T>(values: readonly T[]): T;

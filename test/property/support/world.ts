@@ -23,9 +23,9 @@ export interface World {
     bot: boolean,
   ): Promise<(Decision & { token: string }) | undefined>;
   report(event: AdEvent, sentAt: string, bot: boolean): Promise<RewardStatus[]>;
-  /** The status as read by the customer's server. */
+  /** Returns the status as read by the customer's server. */
   status(id: string): Promise<RewardStatus>;
-  /** The status as read by the device with the decision token. */
+  /** Returns the status as read by the device with the decision token. */
   statusFor(id: string, token: string): Promise<RewardStatus>;
   /** Breaks every connection, even during a request or a transaction. */
   cut(): Promise<void>;
@@ -34,7 +34,7 @@ export interface World {
   settle(): Promise<void>;
   /** The webhook events that the game server received and verified, once each. */
   events: ReadonlyMap<string, WebhookEvent>;
-  /** Sums of a metric, by reason. */
+  /** Returns the sums of a metric, by reason. */
   count(metric: string): Promise<Map<string, number>>;
   accountId: string;
   keysUrl: string;

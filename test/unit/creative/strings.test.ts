@@ -42,7 +42,7 @@ describe('the overlay strings', () => {
     },
   );
 
-  it('have their placeholders filled, except those without a value', () => {
+  it('keep only the placeholders that have no value', () => {
     expect(fill('{seconds} s of {reward}', { seconds: 0, reward: '5 coins' })).toBe(
       '0 s of 5 coins',
     );

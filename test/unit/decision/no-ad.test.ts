@@ -64,7 +64,7 @@ test.each([
   [{ kind: 'unreachable', cause: 'blocked' }, 'ad_blocked'],
   [{ kind: 'unreachable', cause: 'foreign_answer' }, 'offline'],
   [{ kind: 'unreachable', cause: 'aborted' }, 'aborted'],
-] as const)('the answer %j has the outcome %s', (response, outcome) =>
+] as const)('the response %j has the outcome %s', (response, outcome) =>
   expect(noAdFromResponse(response, now).outcome).toBe(outcome),
 );
 

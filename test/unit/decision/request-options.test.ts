@@ -18,7 +18,7 @@ const red = { customData: 'red' };
 beforeEach(() => void vi.stubGlobal('innerWidth', 800).stubGlobal('innerHeight', 600));
 afterEach(() => void vi.unstubAllGlobals());
 
-/** Decisions on a fake service that puts the custom data into the decision id; all use one creative. */
+/** Creates decisions on a fake service that puts the custom data into the decision id; they all use one creative. */
 function setUp(user: Profile['user'] = {}) {
   const clock = manualClock();
   const requests: DecisionRequest[] = [];
@@ -91,7 +91,7 @@ describe('custom data and segments of one call', () => {
   });
 
   test.each<[RequestOptions]>([[{}], [red], [{ ...blue, segments: ['newcomer'] }]])(
-    'cause a new request that reuses the media if the preloaded ad has others: %j',
+    'cause a new request that reuses the media if the preloaded ad has different ones: %j',
     async (options) => {
       const { decisions, log, requests } = setUp();
       await decisions.preload('revive', never, blue);

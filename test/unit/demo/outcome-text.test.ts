@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest';
 import { offerText, outcomeText } from '../../../demo/src/outcome-text.ts';
 
-it('shows in how many seconds, minutes or hours the next ad is available', () => {
+it('shows how many seconds, minutes or hours remain until the next ad', () => {
   const text = (ms: number) => outcomeText({ outcome: 'cooldown', retryAt: new Date(ms) }, 0);
   expect(text(29_001)).toBe('The next ad is not ready yet. Try again in 30 s.');
   expect(text(-5)).toContain('Try again in 1 s.');
@@ -9,7 +9,7 @@ it('shows in how many seconds, minutes or hours the next ad is available', () =>
   expect(text(3 * 3_600_000)).toContain('Try again in 3 h.');
 });
 
-it('offers an available ad, and otherwise shows the reason why there is none', () => {
+it('offers an available ad, and otherwise shows why there is none', () => {
   expect(offerText({ available: true }, 0)).toBe('Watch a short ad');
   expect(offerText({ available: false, reason: 'offline' }, 0)).toBe('You are offline.');
   expect(offerText({ available: false }, 0)).toBe('There is no ad right now.');

@@ -14,7 +14,7 @@ export interface CodeBlock {
   code: string;
 }
 
-/** All fenced code blocks of a page, in order. */
+/** Reads all fenced code blocks of a page, in order. */
 export function codeBlocks(page: string): CodeBlock[] {
   const text = readFileSync(join(root, page), 'utf8');
   return [...text.matchAll(/(?:<!-- ([^\n]*) -->\n\n)?^```(\w+)\n(.*?)^```$/gms)].map((match) => {
@@ -24,7 +24,7 @@ export function codeBlocks(page: string): CodeBlock[] {
   });
 }
 
-/** The block that is marked `runs: <name>`. */
+/** Finds the block that is marked `runs: <name>`. */
 export function blockThatRuns(page: string, name: string): string {
   const block = codeBlocks(page).find(({ mark }) => mark === `runs: ${name}`);
   if (!block) throw new Error(`${page} has no block with the mark “runs: ${name}”.`);

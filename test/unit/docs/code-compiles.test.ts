@@ -26,7 +26,7 @@ const blocks = pages
     return [...joined.slice(0, -1), { ...last, code: `${last.code}\n${block.code}` }];
   }, []);
 
-/** The inline scripts of an HTML block. */
+/** Extracts the inline scripts of an HTML block. */
 function inlineScripts(block: CodeBlock): CodeBlock[] {
   return [...block.code.matchAll(/<script>\n(.*?)<\/script>/gs)].map((match) => ({
     ...block,

@@ -45,9 +45,9 @@ const attempts: (Attempt & { name: string; accept: boolean })[] = [
   },
   { name: 'a changed body', ...genuine, body: body.replace('zoë', 'bob'), accept: false },
   { name: 'another secret', ...foreign, accept: false },
-  { name: 'an old one', ...(await signed(now - 400)), accept: false },
-  { name: 'one from the future', ...(await signed(now + 400)), accept: false },
-  { name: 'no time', ...genuine, timestamp: 'soon', accept: false },
+  { name: 'an old webhook', ...(await signed(now - 400)), accept: false },
+  { name: 'a webhook from the future', ...(await signed(now + 400)), accept: false },
+  { name: 'an invalid timestamp', ...genuine, timestamp: 'soon', accept: false },
   { name: 'no signature', ...genuine, signatures: '', accept: false },
 ];
 const expected = attempts.map(({ accept }) => accept);

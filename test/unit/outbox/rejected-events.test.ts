@@ -58,7 +58,7 @@ test('keeps every event when the key is rejected', async () => {
   expect(service.counted).toHaveLength(1);
 });
 
-test('sends one request to a rate-limited service until its Retry-After has passed', async () => {
+test('sends no further request to a rate-limited service until its Retry-After has passed', async () => {
   const { clock, service, openTab } = openBrowser();
   const { outbox, connectivity, lifecycle } = openTab();
   service.faults.push(async () => ({ kind: 'retry', status: 429, retryAfterMs: 60_000 }));

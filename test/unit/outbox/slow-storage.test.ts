@@ -4,7 +4,7 @@ import { adEvent } from '../../support/event-service.ts';
 import { settled } from '../../support/manual-clock.ts';
 import { openBrowser, recordsIn } from './open-browser.ts';
 
-/** A browser whose database opens when `opened` resolves. */
+/** Creates a browser whose database opens when `opened` resolves. */
 function slowBrowser() {
   const browser = openBrowser();
   const opened = deferred();
@@ -46,7 +46,7 @@ test('while the database opens, events are sent from memory with the time at whi
   expect(clock.timers()).toBe(0);
 });
 
-test('events that could not be sent while the database opened are sent from it, once', async () => {
+test('events that could not be sent while the database opened are sent once it is open, and only once', async () => {
   const { clock, opened, service, openTab } = slowBrowser();
   const { outbox } = openTab();
   service.faults.push(async () => ({ kind: 'retry', status: 503, retryAfterMs: 10_000 }));

@@ -57,7 +57,7 @@ describe('The emitter', () => {
     expect(log).toEqual(['heard 1']);
   });
 
-  it('off() removes a handler, one context of it, or all handlers of the event', () => {
+  it('off() removes a handler, a handler with one context, or all handlers for the event', () => {
     const events = createEmitter<Events>();
     const log: string[] = [];
     const handler = callsIn(log, 'heard');

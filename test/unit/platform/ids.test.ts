@@ -5,7 +5,7 @@ beforeEach(() => vi.resetModules());
 const rejected = { getRandomValues: () => expect.unreachable() };
 
 test.each([
-  ['as they are', crypto],
+  ['available', crypto],
   ['missing', undefined],
   ['refused', rejected],
 ])('ids are unique with cryptographic random numbers %s', async (_, numbers) => {

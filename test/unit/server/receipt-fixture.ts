@@ -15,7 +15,7 @@ export const claims = {
   exp: issuedAtS + 2_592_000,
 };
 
-/** A service's key for receipts. */
+/** Creates a service's key for receipts. */
 export async function makeSigner(kid: string) {
   const pair = (await crypto.subtle.generateKey('Ed25519', true, [
     'sign',

@@ -58,7 +58,7 @@ describe('verifyReceipt', () => {
     );
   });
 
-  test('rejects a receipt if any of its characters is changed', async () => {
+  test('rejects a receipt if any character is changed', async () => {
     const receipt = await signer.sign();
     for (let at = 0; at < receipt.length; at += 1) {
       // The last character of base64url has unused bits; characters two apart always differ.
@@ -85,7 +85,7 @@ describe('verifyReceipt', () => {
     for (const [receipt, code] of attempts) expect(await verifyAndGetCode(receipt)).toBe(code);
   });
 
-  test('rejects a sandbox receipt in live', async () => {
+  test('rejects a sandbox receipt in the live environment', async () => {
     const sandbox = await signer.sign({ env: 'sandbox' });
     expect(await verifyAndGetCode(sandbox)).toBe('wrong_environment');
     expect(await verifyAndGetCode(sandbox, { environment: 'sandbox' })).toBe('accepted');
@@ -96,9 +96,9 @@ describe('verifyReceipt', () => {
     ['of another service', {}, { issuer: 'https://other.example' }, 'wrong_issuer'],
     ['that has expired', { exp: issuedAtS - 60 }, {}, 'expired'],
     ['from the future', { iat: issuedAtS + 61 }, {}, 'not_yet_valid'],
-    ['without an end', { exp: undefined }, {}, 'malformed'],
+    ['without an expiry time', { exp: undefined }, {}, 'malformed'],
     ['without a user', { sub: undefined }, {}, 'malformed'],
-    ['of no amount', { reward: { type: 'coins' } }, {}, 'malformed'],
+    ['without an amount', { reward: { type: 'coins' } }, {}, 'malformed'],
   ])('rejects a receipt %s', async (_which, changed, more, code) => {
     expect(await verifyAndGetCode(await signer.sign(changed), more)).toBe(code);
   });
@@ -165,7 +165,7 @@ describe('createUsedReceipts', () => {
     expiresAt: new Date(issuedAtS * 1_000),
   });
 
-  test('accepts each claim once', () => {
+  test('accepts each receipt only once', () => {
     const used = createUsedReceipts();
     expect(used.seen('dec_1')).toBe(false);
     expect([used.claim(receipt('dec_1')), used.claim(receipt('dec_1'))]).toEqual([true, false]);

@@ -228,7 +228,7 @@ describe('verifyWebhook', () => {
     );
   });
 
-  test('reports a body that was parsed before', async () => {
+  test('reports a body that has already been parsed', async () => {
     const headers = await signWebhook(body, secret, signedAtS);
     for (const parsed of [JSON.parse(body), null, undefined, Object.create(null)]) {
       expect(await getErrorCode(verifyWebhook(parsed as never, headers, secret, at(0)))).toBe(

@@ -3,7 +3,7 @@ import { manualClock } from '../../support/manual-clock.ts';
 
 const noon = Date.UTC(2026, 10, 22, 12);
 
-/** A clock with a timer every second for an hour, and a log of when each ran. */
+/** Creates a clock with a timer every second for an hour, and a log of when each ran. */
 function tickingClock() {
   const clock = manualClock(noon);
   const ran: number[] = [];

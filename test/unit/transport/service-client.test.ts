@@ -60,7 +60,7 @@ const decision = {
   expires_at: '2026-01-01T00:01:00.000Z',
 };
 
-test('sends the key and the JSON, and returns the body', async () => {
+test('sends the key and the request’s JSON, and returns the response’s body', async () => {
   const seen: unknown[] = [];
   const client = await serve((request, response) => {
     let body = '';
@@ -112,7 +112,7 @@ test('a 413 from a proxy is a rejection of the body', async () => {
 
 test.each([
   ['a page', respond(200, '<html>Log in to the Wi-Fi</html>')],
-  ['JSON of someone else', respond(200, '{"hello":"world"}')],
+  ['JSON from another server', respond(200, '{"hello":"world"}')],
   ['a 404 page', respond(404, 'Not found')],
 ])('%s is not a response from the service', async (_name, listener) => {
   const client = await serve(listener);
