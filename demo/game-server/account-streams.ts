@@ -8,10 +8,10 @@ export interface AccountStreams {
   closeAll(): void;
 }
 
-export function createAccountStreams(account: (player: string) => Account): AccountStreams {
+export function createAccountStreams(readAccount: (player: string) => Account): AccountStreams {
   const streams = new Map<ServerResponse, string>();
   const send = (response: ServerResponse, player: string) =>
-    response.write(`data: ${JSON.stringify(account(player))}\n\n`);
+    response.write(`data: ${JSON.stringify(readAccount(player))}\n\n`);
   return {
     open(player, response) {
       response.writeHead(200, {

@@ -4,7 +4,7 @@ import { fitStage } from './fit-stage.ts';
 import { createFlow, type Flow } from './flow.ts';
 import { LanternRun, type RunListener } from './game/lantern-run.ts';
 import { type GameConfig, loadConfig, watchAccount } from './game-server.ts';
-import { playerId } from './player.ts';
+import { getPlayerId } from './player.ts';
 import { createSwitchableNetwork } from './switchable-network.ts';
 import { element, write } from './ui/element.ts';
 import { createStrip } from './ui/strip.ts';
@@ -13,7 +13,7 @@ import { createStrip } from './ui/strip.ts';
 const refreshMs = 500;
 
 function startGame(config: GameConfig): void {
-  const player = playerId();
+  const player = getPlayerId();
   const network = createSwitchableNetwork();
   const parameters = new URLSearchParams(location.search);
   let flow: Flow | undefined;

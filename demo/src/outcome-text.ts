@@ -1,6 +1,6 @@
 import type { Availability, ShowResult } from 'trueward';
 
-const texts: Partial<Record<ShowResult['outcome'], string>> = {
+const messages: Partial<Record<ShowResult['outcome'], string>> = {
   rewarded: 'Confirmed. Thank you for watching!',
   pending: 'Watched. The coins will arrive once they are confirmed.',
   completed: '',
@@ -20,7 +20,7 @@ const texts: Partial<Record<ShowResult['outcome'], string>> = {
 
 /** Returns the message to show after an ad or when no ad is available; empty if no message is needed. */
 export function outcomeText({ outcome, retryAt }: ShowResult, now: number): string {
-  const text = texts[outcome] ?? 'There is no ad right now.';
+  const text = messages[outcome] ?? 'There is no ad right now.';
   return retryAt ? `${text} ${waitText(retryAt, now)}` : text;
 }
 

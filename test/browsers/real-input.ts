@@ -21,12 +21,12 @@ interface Where {
 /** The window coordinates of an element: the test runs in a frame. */
 async function click(target: Element | { element(): Element }, where: Where = {}): Promise<void> {
   const element = 'element' in target ? target.element() : target;
-  await settled(element);
+  await waitUntilStill(element);
   element.scrollIntoView({ block: 'nearest' });
-  const box = element.getBoundingClientRect();
-  const { x, y } = where.position ?? { x: box.width / 2, y: box.height / 2 };
+  const bounds = element.getBoundingClientRect();
+  const { x, y } = where.position ?? { x: bounds.width / 2, y: bounds.height / 2 };
   const { left, scale, top } = frame();
-  await commands.clickAt(left + (box.left + x) * scale, top + (box.top + y) * scale);
+  await commands.clickAt(left + (bounds.left + x) * scale, top + (bounds.top + y) * scale);
 }
 
 /** Vitest scales down a test frame that is larger than the window. */
@@ -38,7 +38,7 @@ function frame(): { left: number; top: number; scale: number } {
 }
 
 /** Waits for animations, because a click would miss a moving element. */
-async function settled(element: Element): Promise<void> {
+async function waitUntilStill(element: Element): Promise<void> {
   const moving = (element.getRootNode() as Document | ShadowRoot)
     .getAnimations()
     .filter(({ effect }) => effect?.getComputedTiming().endTime !== Infinity);

@@ -34,7 +34,7 @@ describe('the demo game', () => {
     if (await close.isVisible()) await close.click();
     await expect.poll(adIsOpen).toBe(false);
   };
-  const noteOfRevive = (): Promise<string | null> => page.locator('#revive-note').textContent();
+  const readReviveNote = (): Promise<string | null> => page.locator('#revive-note').textContent();
   const adIsOpen = (): Promise<boolean> =>
     page.getByText('Advertisement', { exact: true }).isVisible();
 
@@ -110,10 +110,10 @@ describe('the demo game', () => {
     await page.getByLabel('Outcome').selectOption('no_fill');
     await button('Play again').click();
     await waitForGameOver();
-    await expect.poll(noteOfRevive).toBe('There is no ad right now.');
+    await expect.poll(readReviveNote).toBe('There is no ad right now.');
     expect(await button('Revive').isDisabled()).toBe(true);
     await page.getByLabel('Outcome').selectOption('');
-    await expect.poll(noteOfRevive).toBe('Watch a short ad');
+    await expect.poll(readReviveNote).toBe('Watch a short ad');
     expect(await button('Revive').isEnabled()).toBe(true);
   });
 

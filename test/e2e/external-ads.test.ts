@@ -65,7 +65,7 @@ async function connectSources(): Promise<void> {
 }
 
 /** Returns the text together with the content of its tokens, which are signed but not encrypted. */
-const decoded = (text: string): string =>
+const decodeTokens = (text: string): string =>
   text +
   text
     .split(/[^\w-]/)
@@ -97,7 +97,7 @@ it('showing an external ad causes no request to another origin, and no client le
     ...(await Promise.all(bodies)),
     ...advertiser.webhooks,
     await status.text(),
-  ].map(decoded);
+  ].map(decodeTokens);
   await context.close();
 
   // Without an ad, its icon, losing sources and due trackers, the test would prove nothing.

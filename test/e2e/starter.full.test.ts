@@ -57,7 +57,7 @@ it('generates a game in which a player earns coins that its server confirms', as
   });
   try {
     const url = `http://127.0.0.1:${port}`;
-    await lineWith(started, url);
+    await waitForLine(started, url);
     const page = await browser.newPage();
     await page.goto(url);
     // Without input, no star is caught and the run ends.
@@ -76,7 +76,7 @@ it('generates a game in which a player earns coins that its server confirms', as
   }
 });
 
-async function lineWith({ stdout }: ChildProcess, text: string): Promise<void> {
+async function waitForLine({ stdout }: ChildProcess, text: string): Promise<void> {
   if (!stdout) throw new Error('The process has no output stream.');
   const lines: string[] = [];
   for await (const line of createInterface({ input: stdout })) {

@@ -140,7 +140,7 @@ it.runIf(full)('Phaser’s own Vite template shows an ad on the development serv
     },
   );
   try {
-    await page.goto(`${await urlIn(server)}?${site.query}`);
+    await page.goto(`${await waitForUrl(server)}?${site.query}`);
     await playPhaserAd();
   } finally {
     const ended = once(server, 'exit');
@@ -155,7 +155,7 @@ async function playPhaserAd(): Promise<void> {
 }
 
 /** The first URL in a server's output. */
-async function urlIn({ stdout }: ChildProcess): Promise<string> {
+async function waitForUrl({ stdout }: ChildProcess): Promise<string> {
   if (!stdout) throw new Error('The server has no output stream.');
   for await (const line of createInterface({ input: stdout })) {
     const address = /http:\/\/127\.0\.0\.1:\d+\//.exec(line)?.[0];

@@ -20,7 +20,7 @@ export interface ManualClock extends Clock {
 }
 
 /** Runs all pending work that does not wait for a timer of the manual clock. */
-export const settled = async (): Promise<void> => {
+export const runPendingWork = async (): Promise<void> => {
   for (let tick = 0; tick < 5; tick++)
     await new Promise<void>((resolve) => {
       const channel = new MessageChannel();
@@ -43,7 +43,7 @@ export function manualClock(start = Date.UTC(2026, 0, 1)): ManualClock {
 
   async function advanceTo(end: number): Promise<void> {
     for (;;) {
-      await settled();
+      await runPendingWork();
       const due = next();
       if (due === undefined || due.at > end) break;
       timers.delete(due);
@@ -51,7 +51,7 @@ export function manualClock(start = Date.UTC(2026, 0, 1)): ManualClock {
       due.callback();
     }
     elapsed = Math.max(elapsed, end);
-    await settled();
+    await runPendingWork();
   }
 
   return {
@@ -64,7 +64,7 @@ export function manualClock(start = Date.UTC(2026, 0, 1)): ManualClock {
     },
     advance: (ms) => advanceTo(elapsed + ms),
     async runNextTimer() {
-      await settled();
+      await runPendingWork();
       const due = next();
       if (due !== undefined) await advanceTo(due.at);
       return due !== undefined;

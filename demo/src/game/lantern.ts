@@ -75,10 +75,10 @@ export function createLantern(scene: Scene): Lantern {
   };
 }
 
-function shed(embers: GameObjects.Image[], next: number, from: GameObjects.Image): number {
+function shed(embers: GameObjects.Image[], next: number, source: GameObjects.Image): number {
   const ember = embers[next];
   ember
-    ?.setPosition(from.x - 4 + (next % 5) * 2, from.y + 20)
+    ?.setPosition(source.x - 4 + (next % 5) * 2, source.y + 20)
     .setAlpha(0.9)
     .setScale(0.45);
   return (next + 1) % embers.length;

@@ -19,7 +19,7 @@ import {
 import { eventually } from '../../support/eventually.ts';
 import { manualClock } from '../../support/manual-clock.ts';
 
-const shows = (selector: string) =>
+const waitForElement = (selector: string) =>
   eventually(() => {
     const element = overlay().shown(selector);
     if (element === undefined) throw new Error(`${selector} is not shown`);
@@ -71,7 +71,7 @@ for (const [name, media] of [
 it('counts only the played part of a video as watched', async () => {
   const stage = setStage();
   const running = stage.run(decide(video, { min_watch_ms: 2700 }));
-  await shows('dialog');
+  await waitForElement('dialog');
   await eventually(() => expect(stage.count('start')).toBe(1));
   const element = document.querySelector('video');
   if (element) element.currentTime = 2.5;
@@ -83,14 +83,14 @@ it('counts only the played part of a video as watched', async () => {
 it('asks for confirmation before a reward is lost, continues if the player stays, and reports a dismissal', async () => {
   const stage = setStage();
   const running = stage.run(decide(video, { min_watch_ms: 2900 }));
-  await userEvent.click(await shows('button.close'));
-  await shows('.ask');
+  await userEvent.click(await waitForElement('button.close'));
+  await waitForElement('.ask');
   expect(document.querySelector('video')?.paused).toBe(true);
-  await userEvent.click(await shows('.ask .main'));
+  await userEvent.click(await waitForElement('.ask .main'));
   expect(overlay().shown('.ask')).toBeUndefined();
   await eventually(() => expect(document.querySelector('video')?.paused).toBe(false));
   await userEvent.keyboard('{Escape}');
-  await userEvent.click(await shows('.ask button:last-child'));
+  await userEvent.click(await waitForElement('.ask button:last-child'));
   expect((await running).outcome).toBe('dismissed');
   expect(stage.count('complete')).toBe(0);
   expect(stage.log.slice(-4)).toEqual(['skip', 'close', 'release', 'onClose']);
@@ -101,7 +101,7 @@ it('completes an interstitial that is closed as soon as closing is allowed', asy
   const stage = setStage();
   const decision = decide(image, { format: 'interstitial', min_watch_ms: 60_000 });
   const running = stage.run(decision, { kind: 'interstitial' });
-  await userEvent.click(await shows('button.close'));
+  await userEvent.click(await waitForElement('button.close'));
   expect((await running).outcome).toBe('completed');
   expect(stage.count('confirmation')).toBe(0);
   expect(stage.isRestored()).toEqual(restored);
@@ -110,13 +110,13 @@ it('completes an interstitial that is closed as soon as closing is allowed', asy
 it('shows an end card with a link, counts its click once, and ends when closed', async () => {
   const stage = setStage();
   const running = stage.run(decide(image, {}, 'https://advertiser.test/'));
-  const link = (await shows('.end a')) as HTMLAnchorElement;
+  const link = (await waitForElement('.end a')) as HTMLAnchorElement;
   expect([link.target, link.rel]).toEqual(['_blank', 'noopener']);
   // The test stays on its own page.
   link.addEventListener('click', (event) => event.preventDefault());
   link.click();
   link.click();
-  await userEvent.click(await shows('.end button'));
+  await userEvent.click(await waitForElement('.end button'));
   expect((await running).outcome).toBe('rewarded');
   expect(stage.count('click')).toBe(1);
   expect(stage.isRestored()).toEqual(restored);
@@ -125,9 +125,9 @@ it('shows an end card with a link, counts its click once, and ends when closed',
 it('renders no link for a URL that would run script', async () => {
   const stage = setStage();
   const running = stage.run(decide(image, {}, 'javascript:alert(1)'));
-  await shows('dialog');
+  await waitForElement('dialog');
   expect(overlay().root?.querySelector('a')).toBeNull();
-  await userEvent.click(await shows('.end button'));
+  await userEvent.click(await waitForElement('.end button'));
   await running;
 });
 
@@ -203,10 +203,10 @@ it('lets an HTML creative request to be closed', async () => {
       { min_watch_ms: 60_000 },
     ),
   );
-  await shows('button.close');
+  await waitForElement('button.close');
   document.querySelector('iframe')?.contentWindow?.postMessage('close', '*');
-  await shows('.ask');
-  await userEvent.click(await shows('.ask button:last-child'));
+  await waitForElement('.ask');
+  await userEvent.click(await waitForElement('.ask button:last-child'));
   expect((await running).outcome).toBe('dismissed');
 });
 
@@ -254,11 +254,11 @@ it('hides from the game the keys pressed during the ad, and delivers the release
   window.addEventListener('keyup', listener);
   await userEvent.keyboard('{ArrowLeft>}');
   const running = stage.run(decide(image, { close_after_ms: 0, min_watch_ms: 60_000 }));
-  (await shows('button.close')).focus();
+  (await waitForElement('button.close')).focus();
   await userEvent.keyboard('{/ArrowLeft}');
   await userEvent.keyboard('a');
   await userEvent.keyboard(' ');
-  (await shows('.ask button:last-child')).focus();
+  (await waitForElement('.ask button:last-child')).focus();
   await userEvent.keyboard('{Enter}');
   expect((await running).outcome).toBe('dismissed');
   expect(received).toEqual(['keydown ArrowLeft', 'keyup ArrowLeft']);

@@ -15,7 +15,7 @@ function decideExternal(
   return { ...decision, creative: { ...decision.creative, advertiser: 'Meadow Games', ...more } };
 }
 
-const shows = (selector: string) =>
+const waitForElement = (selector: string) =>
   eventually(() => {
     const element = overlay().shown(selector);
     if (element === undefined) throw new Error(`${selector} is not shown`);
@@ -27,12 +27,12 @@ const playing = () => eventually(() => expect(document.querySelector('video')?.p
 it('rewards nothing for an ad that the player skips', async () => {
   const stage = setStage();
   const running = stage.run(decideExternal({ skip_after_ms: 500 }));
-  await userEvent.click(await shows('.skip'));
+  await userEvent.click(await waitForElement('.skip'));
   // The prompt says that the reward would be lost; the player keeps watching.
-  await userEvent.click(await shows('.ask .main'));
+  await userEvent.click(await waitForElement('.ask .main'));
   await playing();
-  await userEvent.click(await shows('.skip'));
-  await userEvent.click(await shows('.ask button:last-child'));
+  await userEvent.click(await waitForElement('.skip'));
+  await userEvent.click(await waitForElement('.ask button:last-child'));
   expect((await running).outcome).toBe('dismissed');
   expect(stage.log.slice(-4)).toEqual(['skip', 'close', 'release', 'onClose']);
   for (const never of ['complete', 'watched', 'confirmation']) expect(stage.count(never)).toBe(0);
@@ -46,7 +46,7 @@ it('can be skipped with the control or the Escape key once it has played as long
   await eventually(() => expect(stage.count('start')).toBe(1));
   expect(overlay().shown('.skip')).toBeUndefined();
   await userEvent.keyboard('{Escape}');
-  await shows('.skip');
+  await waitForElement('.skip');
   await userEvent.keyboard('{Escape}');
   expect((await running).outcome).toBe('completed');
   const skip = stage.events.find(({ type }) => type === 'skip');
@@ -59,7 +59,7 @@ it('keeps a reward that is already due when the player skips the rest', async ()
   const decision = { ...decideExternal({ skip_after_ms: 500 }), min_watch_ms: 500 };
   const running = stage.run(decision);
   await eventually(() => expect(stage.count('complete')).toBe(1));
-  await userEvent.click(await shows('.skip'));
+  await userEvent.click(await waitForElement('.skip'));
   expect((await running).outcome).toBe('rewarded');
   expect(stage.count('skip')).toBe(0);
 });
@@ -68,14 +68,14 @@ it('has a skip control only if the ad requires one, and house ads have none', as
   const stage = setStage();
   const abort = new AbortController();
   const external = stage.run(decideExternal({ icon }), { signal: abort.signal });
-  await shows('.icon');
+  await waitForElement('.icon');
   await eventually(() => expect(stage.count('first_quartile')).toBe(1));
   expect(overlay().shown('.skip')).toBeUndefined();
   abort.abort();
   await external;
   const again = new AbortController();
   const house = stage.run(decide(video), { signal: again.signal });
-  await shows('dialog');
+  await waitForElement('dialog');
   expect(overlay().root?.querySelector('.icon, .skip')).toBeNull();
   again.abort();
   await house;
@@ -85,7 +85,7 @@ it('pauses the ad while the player reads about ad choices, without counting a cl
   const stage = setStage();
   const abort = new AbortController();
   const running = stage.run(decideExternal({ icon }), { signal: abort.signal });
-  const link = (await shows('.icon a')) as HTMLAnchorElement;
+  const link = (await waitForElement('.icon a')) as HTMLAnchorElement;
   expect([link.href, link.target, link.rel]).toEqual([
     'https://choices.test/',
     '_blank',
@@ -108,7 +108,7 @@ it('shows the text of an icon whose image does not load, and no link for a URL t
   const abort = new AbortController();
   const broken = { ...icon, url: 'data:image/png,', click_url: 'javascript:alert(1)' };
   const running = stage.run(decideExternal({ icon: broken }), { signal: abort.signal });
-  await shows('.icon');
+  await waitForElement('.icon');
   await eventually(() => expect(overlay().shown('.icon')?.textContent).toBe('AdChoices'));
   expect(overlay().root?.querySelector('.icon a')).toBeNull();
   abort.abort();

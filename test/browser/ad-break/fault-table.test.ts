@@ -4,7 +4,7 @@ import type { DecisionCreative } from '../../../protocol/wire.ts';
 import type { RewardReport } from '../../../src/outcome.ts';
 import { deferred } from '../../support/deferred.ts';
 import { eventually } from '../../support/eventually.ts';
-import { manualClock, settled } from '../../support/manual-clock.ts';
+import { manualClock, runPendingWork } from '../../support/manual-clock.ts';
 import type { BreakDeps } from '../../../src/ad-break/run-ad-break.ts';
 import type { NewAdEvent } from '../../../src/outbox/outbox.ts';
 import { passTime } from './pass-time.ts';
@@ -86,7 +86,7 @@ async function postAndWait(command: string): Promise<void> {
   });
   post(command);
   await done;
-  await settled();
+  await runPendingWork();
 }
 
 const htmlRemoved = () => eventually(() => expect(document.querySelector('iframe')).toBeNull());

@@ -31,14 +31,15 @@ const unresponsive = function (): object {
   return { observe() {}, disconnect() {} };
 };
 
-const absent = (owner: object, name: string) => () =>
+const makeMissing = (owner: object, name: string) => () =>
   replace(owner, name, { value: undefined, writable: true });
 /** Throws when used. */
-const throwing = (owner: object, name: string) => () =>
+const makeThrowing = (owner: object, name: string) => () =>
   replace(owner, name, { value: throwError, writable: true });
 /** Throws even when read. */
-const forbidden = (owner: object, name: string) => () => replace(owner, name, { get: throwError });
-const put = (owner: object, name: string, value: unknown) => () =>
+const makeForbidden = (owner: object, name: string) => () =>
+  replace(owner, name, { get: throwError });
+const makeReplacement = (owner: object, name: string, value: unknown) => () =>
   replace(owner, name, { value, writable: true });
 
 function start(options: { confirmationTimeoutMs?: number } = {}) {
@@ -77,44 +78,53 @@ async function callEverything(ads: Ads): Promise<void> {
 }
 
 describe.each<[name: string, ruin: () => void]>([
-  ['without BroadcastChannel', absent(globalThis, 'BroadcastChannel')],
+  ['without BroadcastChannel', makeMissing(globalThis, 'BroadcastChannel')],
   [
     'with cookies blocked in Firefox: no BroadcastChannel',
-    throwing(globalThis, 'BroadcastChannel'),
+    makeThrowing(globalThis, 'BroadcastChannel'),
   ],
-  ['where BroadcastChannel rejects messages', throwing(BroadcastChannel.prototype, 'postMessage')],
-  ['without Web Locks', absent(navigator, 'locks')],
-  ['where Web Locks are forbidden', forbidden(navigator, 'locks')],
-  ['where Web Locks throw', put(navigator, 'locks', { request: throwError, query: throwError })],
+  [
+    'where BroadcastChannel rejects messages',
+    makeThrowing(BroadcastChannel.prototype, 'postMessage'),
+  ],
+  ['without Web Locks', makeMissing(navigator, 'locks')],
+  ['where Web Locks are forbidden', makeForbidden(navigator, 'locks')],
+  [
+    'where Web Locks throw',
+    makeReplacement(navigator, 'locks', { request: throwError, query: throwError }),
+  ],
   [
     'where Web Locks reject',
-    put(navigator, 'locks', { request: async () => throwError(), query: async () => throwError() }),
+    makeReplacement(navigator, 'locks', {
+      request: async () => throwError(),
+      query: async () => throwError(),
+    }),
   ],
-  ['without IndexedDB', absent(globalThis, 'indexedDB')],
-  ['where IndexedDB is forbidden', forbidden(globalThis, 'indexedDB')],
-  ['where IndexedDB does not open', put(globalThis, 'indexedDB', { open: throwError })],
+  ['without IndexedDB', makeMissing(globalThis, 'indexedDB')],
+  ['where IndexedDB is forbidden', makeForbidden(globalThis, 'indexedDB')],
+  ['where IndexedDB does not open', makeReplacement(globalThis, 'indexedDB', { open: throwError })],
   [
     'where IndexedDB never responds',
-    put(globalThis, 'indexedDB', { open: () => new EventTarget() }),
+    makeReplacement(globalThis, 'indexedDB', { open: () => new EventTarget() }),
   ],
-  ['without navigator.onLine', absent(navigator, 'onLine')],
-  ['without structuredClone', absent(globalThis, 'structuredClone')],
-  ['where structuredClone throws', throwing(globalThis, 'structuredClone')],
-  ['without matchMedia', absent(globalThis, 'matchMedia')],
-  ['where matchMedia throws', throwing(globalThis, 'matchMedia')],
-  ['without random numbers', absent(crypto, 'getRandomValues')],
-  ['where random numbers are refused', throwing(crypto, 'getRandomValues')],
-  ['without ResizeObserver', absent(globalThis, 'ResizeObserver')],
-  ['without IntersectionObserver', absent(globalThis, 'IntersectionObserver')],
-  ['where IntersectionObserver throws', throwing(globalThis, 'IntersectionObserver')],
+  ['without navigator.onLine', makeMissing(navigator, 'onLine')],
+  ['without structuredClone', makeMissing(globalThis, 'structuredClone')],
+  ['where structuredClone throws', makeThrowing(globalThis, 'structuredClone')],
+  ['without matchMedia', makeMissing(globalThis, 'matchMedia')],
+  ['where matchMedia throws', makeThrowing(globalThis, 'matchMedia')],
+  ['without random numbers', makeMissing(crypto, 'getRandomValues')],
+  ['where random numbers are refused', makeThrowing(crypto, 'getRandomValues')],
+  ['without ResizeObserver', makeMissing(globalThis, 'ResizeObserver')],
+  ['without IntersectionObserver', makeMissing(globalThis, 'IntersectionObserver')],
+  ['where IntersectionObserver throws', makeThrowing(globalThis, 'IntersectionObserver')],
   [
     'where IntersectionObserver never responds',
-    put(globalThis, 'IntersectionObserver', unresponsive),
+    makeReplacement(globalThis, 'IntersectionObserver', unresponsive),
   ],
-  ['where storage is forbidden', forbidden(globalThis, 'localStorage')],
-])('a page %s', (name, ruin) => {
+  ['where storage is forbidden', makeForbidden(globalThis, 'localStorage')],
+])('a page %s', (name, disable) => {
   it('earns and delivers a reward, and no call throws', async () => {
-    ruin();
+    disable();
     const { ads, rewarded } = start();
     await callEverything(ads);
     const { decisionId, outcome } = await ads.showRewarded('revive');
@@ -128,11 +138,11 @@ describe.each<[name: string, ruin: () => void]>([
 });
 
 it.each<[name: string, ruin: () => void]>([
-  ['absent', absent(globalThis, 'IntersectionObserver')],
-  ['throwing', throwing(globalThis, 'IntersectionObserver')],
-  ['silent', put(globalThis, 'IntersectionObserver', unresponsive)],
-])('reports an impression with IntersectionObserver %s', async (_, ruin) => {
-  ruin();
+  ['absent', makeMissing(globalThis, 'IntersectionObserver')],
+  ['throwing', makeThrowing(globalThis, 'IntersectionObserver')],
+  ['silent', makeReplacement(globalThis, 'IntersectionObserver', unresponsive)],
+])('reports an impression with IntersectionObserver %s', async (_, disable) => {
+  disable();
   const { ads, service } = start();
   service.respond = () => picture(1_500);
   await ads.showRewarded('revive');
@@ -141,11 +151,11 @@ it.each<[name: string, ruin: () => void]>([
 });
 
 it.each<[name: string, ruin: () => void]>([
-  ['absent', absent(globalThis, 'matchMedia')],
-  ['throwing', throwing(globalThis, 'matchMedia')],
-  ['available but no user activation', absent(navigator, 'userActivation')],
-])('shows an HTML creative with matchMedia %s', async (_, ruin) => {
-  ruin();
+  ['absent', makeMissing(globalThis, 'matchMedia')],
+  ['throwing', makeThrowing(globalThis, 'matchMedia')],
+  ['available but no user activation', makeMissing(navigator, 'userActivation')],
+])('shows an HTML creative with matchMedia %s', async (_, disable) => {
+  disable();
   const { ads, service } = start();
   const media = html("port.postMessage({ type: 'ready' });");
   service.respond = () => {
@@ -156,12 +166,12 @@ it.each<[name: string, ruin: () => void]>([
 });
 
 describe.each<[name: string, ruin: () => void]>([
-  ['absent', absent(globalThis, 'requestAnimationFrame')],
-  ['throwing', throwing(globalThis, 'requestAnimationFrame')],
-  ['silent', put(globalThis, 'requestAnimationFrame', () => 0)],
-])('with requestAnimationFrame %s', (_, ruin) => {
+  ['absent', makeMissing(globalThis, 'requestAnimationFrame')],
+  ['throwing', makeThrowing(globalThis, 'requestAnimationFrame')],
+  ['silent', makeReplacement(globalThis, 'requestAnimationFrame', () => 0)],
+])('with requestAnimationFrame %s', (_, disable) => {
   it('a video earns its reward, which a timer delivers', async () => {
-    ruin();
+    disable();
     const { ads, rewarded, service } = start();
     service.respond = () => {
       const { creative, ...rest } = picture(200);
@@ -177,7 +187,7 @@ describe.each<[name: string, ruin: () => void]>([
 });
 
 it('returns pending if Web Locks never respond, because nothing can be sent yet', async () => {
-  put(navigator, 'locks', { request: never, query: never })();
+  makeReplacement(navigator, 'locks', { request: never, query: never })();
   const { ads } = start({ confirmationTimeoutMs: 100 });
   await callEverything(ads);
   expect((await ads.showRewarded('revive')).outcome).toBe('pending');
@@ -198,7 +208,7 @@ it('works on a page whose element ids shadow globals that the SDK uses', async (
 });
 
 it('resumes the game immediately without <dialog> and reports that there is no ad', async () => {
-  absent(HTMLDialogElement.prototype, 'showModal')();
+  makeMissing(HTMLDialogElement.prototype, 'showModal')();
   const { ads, service } = start();
   const before = document.body.children.length;
   const result = await ads.showRewarded('revive');

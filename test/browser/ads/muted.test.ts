@@ -8,7 +8,7 @@ import { decide, html, overlay, video } from '../ad-break/stage-set.ts';
 let service: StubService;
 let open: Ads[];
 /** Whether the sound was off at each attempt to play. */
-let plays: boolean[];
+let mutedPlays: boolean[];
 const { play } = HTMLMediaElement.prototype;
 
 beforeEach(() => {
@@ -16,11 +16,11 @@ beforeEach(() => {
   service = stubService();
   service.respond = () => ({ creative: decide(video).creative, min_watch_ms: 2_000 });
   open = [];
-  plays = [];
+  mutedPlays = [];
   vi.spyOn(HTMLMediaElement.prototype, 'play').mockImplementation(function (
     this: HTMLMediaElement,
   ) {
-    plays.push(this.muted);
+    mutedPlays.push(this.muted);
     return play.call(this);
   });
 });
@@ -52,13 +52,13 @@ it.each<[string, Partial<AdsOptions>, ShowOptions, boolean]>([
   ['with sound by the option of the call', { muted: true }, { muted: false }, false],
 ])('starts %s', async (_how, options, call, muted) => {
   show(options, call);
-  await eventually(() => expect(plays[0]).toBe(muted));
+  await eventually(() => expect(mutedPlays[0]).toBe(muted));
 });
 
 it('lets the player unmute an ad that started muted', async () => {
   // On a busy machine, the one-second clip would end before it can be clicked.
   vi.mocked(HTMLMediaElement.prototype.play).mockImplementation(function (this: HTMLMediaElement) {
-    plays.push(this.muted);
+    mutedPlays.push(this.muted);
     this.playbackRate = 0.1;
     return play.call(this);
   });
@@ -67,17 +67,17 @@ it('lets the player unmute an ad that started muted', async () => {
   await soundButton('Turn sound off');
   const shown = document.querySelector('video');
   expect(shown).toMatchObject({ muted: false, paused: false });
-  expect(plays).toEqual([true]);
+  expect(mutedPlays).toEqual([true]);
 });
 
 it('requires a tap if the browser blocks even muted playback', async () => {
   vi.mocked(HTMLMediaElement.prototype.play).mockImplementation(function (this: HTMLMediaElement) {
-    plays.push(this.muted);
+    mutedPlays.push(this.muted);
     return Promise.reject(new DOMException('no gesture', 'NotAllowedError'));
   });
   show({ muted: true });
   await eventually(() => expect(overlay().root?.textContent).toContain('Tap to play'));
-  expect(plays).toEqual([true]);
+  expect(mutedPlays).toEqual([true]);
 });
 
 it('mutes an HTML creative before it is shown', async () => {

@@ -220,9 +220,9 @@ describe('Global Privacy Control', () => {
       'denied',
     ],
     ['GPP without an opt-out', () => openGppAndReply(gppData(2)), 'denied'],
-  ])('is replaced by %s', (_, say, status) => {
+  ])('is replaced by %s', (_, reply, status) => {
     setGpc(true);
-    say();
+    reply();
     follow();
     expect(statuses()).toEqual([status]);
   });

@@ -29,17 +29,17 @@ afterEach(() => {
 
 /** Calls protected methods, as the engine does. */
 function call(
-  made: TruewardComponent,
+  instance: TruewardComponent,
   method: 'onLoad' | 'onEnable' | 'onDisable' | 'onDestroy',
 ): void {
-  (made as unknown as Record<typeof method, () => void>)[method]();
+  (instance as unknown as Record<typeof method, () => void>)[method]();
 }
 
-function gameAds(given: CocosAdsOptions) {
+function gameAds(initialOptions: CocosAdsOptions) {
   class GameAds extends createTruewardComponent(engine) {
     received: EarnedReward[] = [];
     override adsOptions(): CocosAdsOptions {
-      return given;
+      return initialOptions;
     }
     override onReward(reward: EarnedReward): void {
       this.received.push(reward);

@@ -1,9 +1,9 @@
 import axe from 'axe-core';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { page, userEvent } from 'vitest/browser';
-import { demands, kinds, states, openWith } from './overlay-set.ts';
+import { requirements, kinds, states, openInState } from './overlay-set.ts';
 
-let shown: Awaited<ReturnType<typeof openWith>>;
+let shown: Awaited<ReturnType<typeof openInState>>;
 
 afterEach(() => shown.end());
 
@@ -16,7 +16,7 @@ describe.each(['en', 'he'])('In %s', (locale) => {
       Object.entries(states).map(([look, make]) => ({ kind, media, look, make })),
     ),
   )('axe finds no violation in the overlay with $kind $look', async ({ make, media }) => {
-    shown = await openWith(media, locale);
+    shown = await openInState(media, locale);
     make(shown.opened);
     // Animations end immediately, so that no contrast is measured during one.
     shown.root?.getAnimations().forEach((animation) => animation.finish());
@@ -31,7 +31,7 @@ it.each(['en', 'he'])(
   'axe finds no violation in the overlay of an external ad in “%s”',
   async (locale) => {
     await page.viewport(640, 480);
-    shown = await openWith(kinds['video'] as never, locale, { creative: demands });
+    shown = await openInState(kinds['video'] as never, locale, { creative: requirements });
     shown.opened.allowClose();
     shown.opened.progress(5_000, 12_000);
     expect(shown.shown('.skip')).toBeDefined();
@@ -42,7 +42,7 @@ it.each(['en', 'he'])(
 );
 
 it('detects a violation, so that the tests above can fail', async () => {
-  shown = await openWith(kinds['image'] as never, 'en');
+  shown = await openInState(kinds['image'] as never, 'en');
   shown.dialog?.querySelector('button.close')?.removeAttribute('aria-label');
   shown.opened.allowClose();
   shown.dialog?.querySelector('button.close')?.removeAttribute('title');
@@ -69,14 +69,14 @@ it.each([
   ['on the end card', ['Close ad', 'Learn more']],
 ])('keyboard focus stays in the overlay %s and reaches every control', async (look, stops) => {
   const outside = Object.assign(document.createElement('button'), { textContent: 'outside' });
-  shown = await openWith(kinds['image'] as never, 'en');
+  shown = await openInState(kinds['image'] as never, 'en');
   document.body.append(outside);
   states[look]?.(shown.opened);
   expect((await tabStops()).filter((name) => name !== '').sort()).toEqual(stops.sort());
 });
 
 it('keyboard focus reaches the controls of an external ad', async () => {
-  shown = await openWith(kinds['image'] as never, 'en', { creative: demands });
+  shown = await openInState(kinds['image'] as never, 'en', { creative: requirements });
   shown.opened.allowClose();
   shown.opened.progress(5_000, 12_000);
   const stops = await tabStops();
@@ -89,7 +89,7 @@ it('keyboard focus reaches the controls of an external ad', async () => {
 });
 
 it('the Tab key wraps around in both directions', async () => {
-  shown = await openWith(kinds['image'] as never, 'en');
+  shown = await openInState(kinds['image'] as never, 'en');
   shown.opened.promptClose(true);
   const at = () => shown.root?.activeElement?.textContent;
   expect(at()).toBe('Keep watching');
@@ -102,7 +102,7 @@ it('the Tab key wraps around in both directions', async () => {
 });
 
 it('the Tab key moves from the controls into an HTML creative', async () => {
-  shown = await openWith(kinds['html'] as never, 'en', { creative: { click_url: '' } });
+  shown = await openInState(kinds['html'] as never, 'en', { creative: { click_url: '' } });
   shown.opened.allowClose();
   await userEvent.tab();
   expect(shown.root?.activeElement?.ariaLabel).toBe('Close ad');
@@ -111,14 +111,14 @@ it('the Tab key moves from the controls into an HTML creative', async () => {
 });
 
 it('names the advertiser of an external ad for screen readers', async () => {
-  shown = await openWith(kinds['image'] as never, 'en', { creative: demands });
+  shown = await openInState(kinds['image'] as never, 'en', { creative: requirements });
   expect(shown.dialog?.ariaLabel).toBe(
     'Advertisement: Meadow Games: Watch to get \u206850\u00a0coins\u2069',
   );
 });
 
 it('announces prompts and the earned reward to screen readers', async () => {
-  shown = await openWith(kinds['image'] as never, 'en');
+  shown = await openInState(kinds['image'] as never, 'en');
   const { dialog, opened, root } = shown;
   expect(dialog?.ariaLabel).toBe('Advertisement: Watch to get \u206850\u00a0coins\u2069');
   opened.promptTap(true);

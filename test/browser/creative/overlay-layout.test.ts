@@ -1,10 +1,10 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { cdp, page, server } from 'vitest/browser';
 import { eventually } from '../../support/eventually.ts';
-import { demands, kinds, languages, states, openWith } from './overlay-set.ts';
+import { requirements, kinds, languages, states, openInState } from './overlay-set.ts';
 
 const image = kinds['image'] as never;
-let shown: Awaited<ReturnType<typeof openWith>>;
+let shown: Awaited<ReturnType<typeof openInState>>;
 
 afterEach(() => shown.end());
 
@@ -49,7 +49,7 @@ describe.each([
     'every text in “%s” fits and every control can be clicked',
     async (language) => {
       for (const [look, make] of Object.entries(states)) {
-        shown = await openWith(image, language, {
+        shown = await openInState(image, language, {
           creative: { alt: 'Meadow, a quiet game about sheep and the wind' },
           reward: { type: 'legendary dragon scales', amount: 12_500 },
         });
@@ -79,8 +79,8 @@ describe.each([
     for (const x of ['left', 'right'] as const)
       for (const y of ['top', 'bottom'] as const) {
         const at = `the icon at the ${y} ${x}`;
-        shown = await openWith(image, language, {
-          creative: { ...demands, icon: { ...demands.icon, x, y } },
+        shown = await openInState(image, language, {
+          creative: { ...requirements, icon: { ...requirements.icon, x, y } },
         });
         const { opened, root } = shown;
         await root?.querySelector<HTMLImageElement>('.icon img')?.decode();
@@ -108,8 +108,8 @@ it.each([
   [undefined, undefined],
 ] as const)('shows the icon of an external ad at the %s %s', async (x, y) => {
   await page.viewport(640, 360);
-  shown = await openWith(image, 'en', {
-    creative: { ...demands, icon: { ...demands.icon, ...(x && { x }), ...(y && { y }) } },
+  shown = await openInState(image, 'en', {
+    creative: { ...requirements, icon: { ...requirements.icon, ...(x && { x }), ...(y && { y }) } },
   });
   const icon = shown.shown('.icon img') as HTMLImageElement;
   await icon.decode();
@@ -122,8 +122,8 @@ it.each([
 
 it('never lets a large icon cover the ad', async () => {
   await page.viewport(640, 360);
-  const huge = { ...demands.icon, width: 5_000, height: 5_000 };
-  shown = await openWith(image, 'en', { creative: { ...demands, icon: huge } });
+  const huge = { ...requirements.icon, width: 5_000, height: 5_000 };
+  shown = await openInState(image, 'en', { creative: { ...requirements, icon: huge } });
   await (shown.shown('.icon img') as HTMLImageElement).decode();
   const icon = shown.shown('.icon')?.getBoundingClientRect() ?? new DOMRect();
   const stage = shown.shown('.stage')?.getBoundingClientRect() ?? new DOMRect();
@@ -132,7 +132,7 @@ it('never lets a large icon cover the ad', async () => {
 
 it('leaves most of a tiny frame to the ad', async () => {
   await page.viewport(240, 160);
-  shown = await openWith(image, 'en');
+  shown = await openInState(image, 'en');
   shown.opened.allowClose();
   shown.opened.setMuted(true);
   const { height } = document.querySelector('img')?.getBoundingClientRect() ?? new DOMRect();
@@ -147,7 +147,7 @@ it.each([
   'every control %s is reachable at 320 px with text at twice its size',
   async (look, all) => {
     await page.viewport(320, 568);
-    shown = await openWith(image, 'de');
+    shown = await openInState(image, 'de');
     shown.dialog?.style.setProperty('--unit', '28px');
     states[look]?.(shown.opened);
     shown.root?.getAnimations().forEach((animation) => animation.finish());
@@ -166,7 +166,7 @@ it.runIf(server.browser === 'chromium')(
     const force = (value: string) =>
       cdp().send('Emulation.setEmulatedMedia', { features: [{ name: 'forced-colors', value }] });
     await force('active');
-    shown = await openWith(image, 'en');
+    shown = await openInState(image, 'en');
     shown.opened.allowClose();
     shown.opened.promptClose(true);
     for (const control of shown.dialog?.querySelectorAll('button, a') ?? [])
@@ -180,7 +180,7 @@ it.each([
   [3840, 2160],
 ])('on a %i × %i screen, text scales up and the ad fills the screen', async (width, height) => {
   await page.viewport(width, height);
-  shown = await openWith(image, 'en');
+  shown = await openInState(image, 'en');
   shown.opened.allowClose();
   expect(findFlaws()).toEqual([]);
   const { height: control } = shown.shown('button.close')?.getBoundingClientRect() ?? new DOMRect();
@@ -197,7 +197,7 @@ it('updates the layout when the screen is rotated, during an ad and between two'
     return parseFloat(getComputedStyle(card).paddingTop);
   };
   const open = async () => {
-    shown = await openWith(image, 'de');
+    shown = await openInState(image, 'de');
     shown.opened.showEndCard();
   };
   await page.viewport(568, 320);
@@ -218,7 +218,7 @@ it('updates the layout when the screen is rotated, during an ad and between two'
 
 it('stays inside the safe area of a screen with a notch and rounded corners', async () => {
   await page.viewport(640, 360);
-  shown = await openWith(image, 'en');
+  shown = await openInState(image, 'en');
   const sheet = shown.root?.adoptedStyleSheets[0];
   const rule = [...(sheet?.cssRules ?? [])].find((each) => each.cssText.startsWith('dialog {'));
   for (const side of ['top', 'right', 'bottom', 'left'])
@@ -233,7 +233,7 @@ it('uses the colors and font of the game', async () => {
   style.setProperty('--trueward-background', 'rgb(4, 5, 6)');
   style.setProperty('--trueward-text', 'rgb(7, 8, 9)');
   style.setProperty('--trueward-font', 'monospace');
-  shown = await openWith(image, 'en');
+  shown = await openInState(image, 'en');
   shown.opened.promptClose(true);
   const { backgroundColor, color, fontFamily } = getComputedStyle(shown.dialog as Element);
   expect([backgroundColor, color, fontFamily]).toEqual([
@@ -254,11 +254,11 @@ it.runIf(server.browser === 'chromium')(
       cdp().send('Emulation.setEmulatedMedia', {
         features: [{ name: 'prefers-reduced-motion', value }],
       });
-    shown = await openWith(image, 'en');
+    shown = await openInState(image, 'en');
     expect(shown.root?.getAnimations().length).toBeGreaterThan(0);
     shown.end();
     await still('reduce');
-    shown = await openWith(image, 'en');
+    shown = await openInState(image, 'en');
     shown.opened.promptClose(true);
     expect(shown.root?.getAnimations()).toEqual([]);
     expect(getComputedStyle(shown.dialog?.querySelector('progress') as Element).animationName).toBe(

@@ -43,7 +43,7 @@ export const states: Record<string, (opened: ReturnType<typeof openOverlay>) => 
 };
 
 /** Requirements of ads from external sources. */
-export const demands = {
+export const requirements = {
   advertiser: 'Meadow Games',
   icon: { url: adChoices, width: 77, height: 15, click_url: 'https://choices.test/' },
   skip_after_ms: 5_000,
@@ -55,7 +55,7 @@ export const languages = 'ar de en es fr he id it ja ko nl pl pt ru tr uk zh'.sp
 const ignored = () => {};
 
 /** Opens an overlay like an ad break, with a creative that is loaded but does not play. */
-export async function openWith(
+export async function openInState(
   media: DecisionCreative['media'],
   locale: string,
   {

@@ -89,7 +89,7 @@ const withoutEngine: Start = async (options) => {
   };
 };
 
-const inputOfCocos: Record<string, string[]> = {
+const cocosInput: Record<string, string[]> = {
   MOUSE_DOWN: ['press'],
   MOUSE_UP: ['release', 'click'],
   'MOUSE_UP outside': ['release away'],
@@ -114,7 +114,7 @@ const withCocos: Start = async (options) => {
         .splice(0)
         .flatMap(
           (event) =>
-            inputOfCocos[event] ??
+            cocosInput[event] ??
             event.replace('KEY_', 'key').replace(/^key[A-Z]+/, (name) => name.toLowerCase()),
         ),
     async end() {

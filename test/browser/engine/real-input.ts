@@ -6,10 +6,10 @@ type Point = { x: number; y: number };
 /** The center of an element in window coordinates: the test runs in a frame, which may be scaled. */
 function findCenter(element: Element): Point {
   const { left, top, width, height } = element.getBoundingClientRect();
-  return inWindow({ x: left + width / 2, y: top + height / 2 });
+  return toWindowPoint({ x: left + width / 2, y: top + height / 2 });
 }
 
-function inWindow({ x, y }: Point): Point {
+function toWindowPoint({ x, y }: Point): Point {
   const frame = window.frameElement as HTMLElement | null;
   if (frame === null) return { x, y };
   const { left, top, width } = frame.getBoundingClientRect();

@@ -108,8 +108,8 @@ describe.each(phaserVersions)('the button in Phaser $version', ({ load }) => {
     const retryAt = new Date(Date.now() + 2500).toISOString();
     service.respond = () => ({ status: 'blocked', reason: 'cooldown', retry_at: retryAt });
     add();
-    const texts: (string | null)[] = [];
-    const observer = new MutationObserver(() => texts.push(element()?.textContent ?? null));
+    const labels: (string | null)[] = [];
+    const observer = new MutationObserver(() => labels.push(element()?.textContent ?? null));
     observer.observe(element() as Element, { childList: true });
     await expectLabel(/^Next ad in 0:0[23]$/);
     service.respond = () => picture(200);
@@ -117,7 +117,7 @@ describe.each(phaserVersions)('the button in Phaser $version', ({ load }) => {
     expect(results).toEqual([]);
     await expectLabel('Watch an ad');
     observer.disconnect();
-    expect(texts).toContain('Next ad in 0:01');
+    expect(labels).toContain('Next ad in 0:01');
     expect(results).toEqual([]);
     expect(service.requested).toEqual(['revive', 'revive']);
   });

@@ -107,8 +107,8 @@ test('a failed write is reported with its cause', async () => {
 });
 
 test('a settled reward is removed after 30 days, and a pending one is kept', async () => {
-  const longAgo = { ...systemClock, now: () => Date.now() - 31 * 86_400_000 };
-  const before = openTab(longAgo);
+  const oldTime = { ...systemClock, now: () => Date.now() - 31 * 86_400_000 };
+  const before = openTab(oldTime);
   await watch(before.rewards, 'dec_1');
   await watch(before.rewards, 'dec_2');
   await before.rewards.settle([{ id: 'dec_1', state: 'denied' }]);

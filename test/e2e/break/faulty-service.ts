@@ -97,12 +97,16 @@ export async function respondAsService(
     );
   }
   response.setHeader('content-type', 'application/json');
-  response.end(JSON.stringify(await responseTo(pathname, request, at)));
+  response.end(JSON.stringify(await createResponse(pathname, request, at)));
 }
 
 let count = 0;
 
-async function responseTo(pathname: string, request: IncomingMessage, at: string): Promise<object> {
+async function createResponse(
+  pathname: string,
+  request: IncomingMessage,
+  at: string,
+): Promise<object> {
   if (pathname === '/v1/decisions')
     return decide(JSON.parse(await text(request)) as DecisionRequest, at);
   if (pathname === '/v1/events') {

@@ -38,7 +38,7 @@ const requests = (count: number) =>
 const arrivals = () => [...lab.receiver.arrivals.values()].sort((a, b) => b - a);
 
 /** Applies a fault to the first `times` requests. */
-const faulty = (times: number, fault: (exchange: Exchange) => void) => {
+const injectFault = (times: number, fault: (exchange: Exchange) => void) => {
   lab.receiver.fault = (exchange) => {
     if (lab.receiver.requests.length >= times) lab.receiver.fault = undefined;
     fault(exchange);
@@ -67,7 +67,7 @@ test('an empty outbox has no timer, no request and no transaction', async () => 
 });
 
 test('after a lost response the same ids are sent again, and each is counted once', async () => {
-  faulty(1, ({ accept, request }) => {
+  injectFault(1, ({ accept, request }) => {
     accept();
     request.socket.destroy();
   });
@@ -78,14 +78,14 @@ test('after a lost response the same ids are sent again, and each is counted onc
 });
 
 test('a half-closed connection is retried', async () => {
-  faulty(2, ({ request }) => request.socket.end());
+  injectFault(2, ({ request }) => request.socket.end());
   await make(30);
   await lab.expectAllArrived(page);
   expect(arrivals()).toEqual(Array.from({ length: 30 }, () => 1));
 });
 
 test('a truncated response is retried', async () => {
-  faulty(1, ({ accept, response }) => {
+  injectFault(1, ({ accept, response }) => {
     response.writeHead(200, { 'content-type': 'application/json', 'content-length': '9999' });
     response.write(JSON.stringify(accept()).slice(0, 50), () => response.destroy());
   });
@@ -95,14 +95,14 @@ test('a truncated response is retried', async () => {
 });
 
 test('a request to a server that never responds times out', async () => {
-  faulty(1, () => undefined);
+  injectFault(1, () => undefined);
   await make(10);
   await lab.expectAllArrived(page);
   expect(await diagnostics()).toMatchObject({ sent: 10, lastError: 'timeout' });
 });
 
 test.each([429, 503])('the Retry-After of a %d response is always respected', async (status) => {
-  faulty(1, ({ response }) => response.writeHead(status, { 'retry-after': '10' }).end());
+  injectFault(1, ({ response }) => response.writeHead(status, { 'retry-after': '10' }).end());
   await make(10);
   await requests(1);
   await make(10);
@@ -116,7 +116,7 @@ test.each([429, 503])('the Retry-After of a %d response is always respected', as
 });
 
 test.each([429, 500, 503])('a %d without Retry-After is retried with back-off', async (status) => {
-  faulty(4, ({ response }) => response.writeHead(status).end());
+  injectFault(4, ({ response }) => response.writeHead(status).end());
   await make(10);
   await lab.expectAllArrived(page);
   expect(lab.receiver.requests).toHaveLength(5);
@@ -147,7 +147,7 @@ test('one event that causes a batch of a hundred to be rejected does not block t
 });
 
 test('the page of a captive portal, with status 200, is not an acknowledgment', async () => {
-  faulty(3, ({ response }) =>
+  injectFault(3, ({ response }) =>
     response.writeHead(200, { 'content-type': 'text/html' }).end('<h1>Please sign in</h1>'),
   );
   await make(10);
@@ -173,7 +173,7 @@ test('a week offline loses nothing, across reloads', async () => {
 });
 
 test('setting the clock back by a day neither loses nor delays an event', async () => {
-  faulty(2, ({ response }) => response.writeHead(503).end());
+  injectFault(2, ({ response }) => response.writeHead(503).end());
   await make(10);
   await page.evaluate(() => window.game.moveClock(-86_400_000));
   await make(10);

@@ -70,7 +70,7 @@ const clock: Clock = {
 };
 
 /** Runs `work`, unless the URL names this step: then it notifies the server and stops. */
-const through = async <T>(before: Step, after: Step, work: () => Promise<T>): Promise<T> => {
+const passStep = async <T>(before: Step, after: Step, work: () => Promise<T>): Promise<T> => {
   await reach(before);
   const result = await work();
   await reach(after);
@@ -87,9 +87,9 @@ const indexedDbStore = createIndexedDbStore({ name: 'outbox-test', clock: system
 const store: typeof indexedDbStore = {
   ...indexedDbStore,
   append: (records) =>
-    through('before the write', 'after the write', () => indexedDbStore.append(records)),
+    passStep('before the write', 'after the write', () => indexedDbStore.append(records)),
   remove: (first, last) =>
-    through('before the removal', 'after the removal', () => indexedDbStore.remove(first, last)),
+    passStep('before the removal', 'after the removal', () => indexedDbStore.remove(first, last)),
 };
 const serviceClient = createServiceClient({
   serviceUrl: location.origin,
@@ -104,7 +104,7 @@ const outbox = createOutbox({
   name: 'outbox-test',
   client: {
     call: (...request) =>
-      through('before the request', 'after the response', () => serviceClient.call(...request)),
+      passStep('before the request', 'after the response', () => serviceClient.call(...request)),
   },
   clock,
   random: Math.random,

@@ -15,7 +15,7 @@ const heading = (page: Page, name: string) => page.getByRole('heading', { name, 
 const go = (page: Page, path: string) => page.goto(`${site.url}/panel/#${path}`);
 
 /** Opens a one-time link in a separate browser and sets a password. */
-async function setUpBy(link: string, secret: string): Promise<Page> {
+async function setUpAccount(link: string, secret: string): Promise<Page> {
   const page = await site.open(new URL(link).hash.slice(1), { as: 'nobody' });
   await page.getByRole('textbox', { name: 'New password' }).fill(secret);
   await page.getByRole('button', { name: 'Set up and sign in' }).click();
@@ -53,7 +53,7 @@ test('invitations, role changes, new links and removals take effect immediately'
   const invitation = await takeLink(owner, 'Invitation link');
   const row = owner.getByRole('row').filter({ hasText: 'grace@example.com' });
   await row.getByText('invited').waitFor();
-  const grace = await setUpBy(invitation, password);
+  const grace = await setUpAccount(invitation, password);
   await go(grace, '/advertisers');
   await grace.getByRole('link', { name: 'Harbour' }).waitFor();
   expect(await grace.getByRole('link', { name: 'Create' }).count()).toBe(0);
@@ -68,7 +68,10 @@ test('invitations, role changes, new links and removals take effect immediately'
 
   await row.getByRole('link', { name: 'Grace' }).click();
   await owner.getByRole('button', { name: 'Create password link' }).click();
-  const another = await setUpBy(await takeLink(owner, 'Password link'), 'another password of hers');
+  const another = await setUpAccount(
+    await takeLink(owner, 'Password link'),
+    'another password of hers',
+  );
   await expectSignedOut(grace);
   await fillSignIn(grace, 'grace@example.com', password);
   await grace.getByText('is wrong').waitFor();

@@ -2,7 +2,7 @@ import { mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node
 import { join } from 'node:path';
 import { build, type InlineConfig, type Plugin, preview } from 'vite';
 import { compileForCreator } from '../../support/compile-for-creator.ts';
-import { codeBlocks, root } from '../../unit/docs/code-blocks.ts';
+import { readCodeBlocks, root } from '../../unit/docs/code-blocks.ts';
 import type { Stack } from '../stack.ts';
 
 const page = 'docs/quick-start.md';
@@ -32,10 +32,10 @@ export function createReader(stack: Stack): Reader {
   mkdirSync(join(folder, 'node_modules'));
   symlinkSync(root, join(folder, 'node_modules', 'trueward'), 'junction');
   const write = (name: string, code: string): void =>
-    writeFileSync(join(folder, name), pasted(code, stack));
-  write('index.html', blockWith('html', 'main.ts'));
-  write('main.ts', blockWith('ts', 'createAds'));
-  write('server.mjs', blockWith('js', 'createServer'));
+    writeFileSync(join(folder, name), fillIn(code, stack));
+  write('index.html', findBlock('html', 'main.ts'));
+  write('main.ts', findBlock('ts', 'createAds'));
+  write('server.mjs', findBlock('js', 'createServer'));
   const closes: (() => Promise<void>)[] = [];
   const serve = async (options: InlineConfig): Promise<string> => {
     const all: InlineConfig = { ...options, configFile: false, logLevel: 'error' };
@@ -69,8 +69,8 @@ export function createReader(stack: Stack): Reader {
 }
 
 /** The first block of the quick start in this language that contains `words`. */
-function blockWith(language: string, words: string): string {
-  const block = codeBlocks(page).find(
+function findBlock(language: string, words: string): string {
+  const block = readCodeBlocks(page).find(
     (each) => each.language === language && each.code.includes(words),
   );
   if (!block) throw new Error(`${page} has no ${language} with ${words}.`);
@@ -78,7 +78,7 @@ function blockWith(language: string, words: string): string {
 }
 
 /** Replaces the key and the URL with those of the running service, as a reader would. */
-const pasted = (code: string, { keys, serviceUrl }: Stack): string =>
+const fillIn = (code: string, { keys, serviceUrl }: Stack): string =>
   code
     .replace('pk_sandbox_…', keys.sandbox.publishable)
     .replace('http://127.0.0.1:8787', serviceUrl);

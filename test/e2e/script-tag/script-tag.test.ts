@@ -50,9 +50,9 @@ async function readReadme(): Promise<typeof readme> {
   return { tag: here(html), policy: here(policy).replaceAll('\n', ' ') };
 }
 
-const withAttributes = (attributes: string): string =>
+const addAttributes = (attributes: string): string =>
   readme.tag.replace('async', `async ${attributes}`);
-const pageWith = (tags: string): string => `<!doctype html><html lang="en">
+const createPage = (tags: string): string => `<!doctype html><html lang="en">
   <head><link rel="icon" href="data:,"><title>Game</title>
   <script src="${host.url}/game.js"></script>${tags}</head>
   <body><canvas></canvas><button id="play">Play</button><output id="outcome"></output></body></html>`;
@@ -73,7 +73,7 @@ it('the README’s tag shows an ad on a page whose policy allows only what the R
     .replace('script-src', "script-src 'self'")
     .replace('img-src', 'img-src data:');
   host.set('/strict', {
-    body: pageWith(withAttributes('data-user-ref="player-1"')),
+    body: createPage(addAttributes('data-user-ref="player-1"')),
     policy: `${pagePolicy.split(';')[0]}; ${policy}`,
   });
   await page.goto(`${host.url}/strict`);
@@ -83,7 +83,7 @@ it('the README’s tag shows an ad on a page whose policy allows only what the R
 
 it('a script that does not match the README’s integrity hash is not run', async () => {
   host.set('/altered', {
-    body: pageWith(readme.tag.replace('/dist/trueward.js', '/dist/trueward-phaser.js')),
+    body: createPage(readme.tag.replace('/dist/trueward.js', '/dist/trueward-phaser.js')),
   });
   await page.goto(`${host.url}/altered`, { waitUntil: 'load' });
   expect(errors.join()).toContain('integrity');
@@ -91,9 +91,9 @@ it('a script that does not match the README’s integrity hash is not run', asyn
 });
 
 it('queued commands run once, before and after loading, however often the tag is on the page', async () => {
-  const tag = withAttributes('data-user-ref="player-2"');
+  const tag = addAttributes('data-user-ref="player-2"');
   const phaser = `<script src="${host.url}/dist/trueward-phaser.js"></script>`;
-  host.set('/twice', { body: pageWith(tag + tag + phaser + phaser) });
+  host.set('/twice', { body: createPage(tag + tag + phaser + phaser) });
   await page.goto(`${host.url}/twice`, { waitUntil: 'load' });
   expect(await page.evaluate(() => window.runs)).toBe(1);
   const again = await page.evaluate(
@@ -123,9 +123,9 @@ it.each([
   async (order, tags) => {
     const phaser = `<script src="${host.url}/dist/trueward-phaser.js"></script>`;
     const elements = '<div id="trueward"></div><div id="Trueward"></div>';
-    const tag = withAttributes('data-user-ref="player-7"');
+    const tag = addAttributes('data-user-ref="player-7"');
     host.set(`/${order}`, {
-      body: pageWith('').replace('<canvas>', `${elements}${tags(tag, phaser)}<canvas>`),
+      body: createPage('').replace('<canvas>', `${elements}${tags(tag, phaser)}<canvas>`),
     });
     await page.goto(`${host.url}/${order}`, { waitUntil: 'load' });
     const names = await page.evaluate(() => [
@@ -161,7 +161,7 @@ it('the tag’s attributes set options', async () => {
     'data-user-ref="player-3" data-child-directed data-consent="denied" data-locale="fr" data-debug data-muted="false"';
   const logged: string[] = [];
   page.on('console', (message) => logged.push(message.text()));
-  host.set('/attributes', { body: pageWith(withAttributes(attributes)) });
+  host.set('/attributes', { body: createPage(addAttributes(attributes)) });
   await page.goto(`${host.url}/attributes`);
   await page.locator('html[data-ready]').waitFor();
   const requested = page.waitForRequest(`${stack.serviceUrl}/v1/decisions`);
@@ -177,21 +177,21 @@ it('the tag’s attributes set options', async () => {
 });
 
 it('an invalid attribute is reported once, and the page continues', async () => {
-  host.set('/mistake', { body: pageWith(withAttributes('data-consent="maybe"')) });
+  host.set('/mistake', { body: createPage(addAttributes('data-consent="maybe"')) });
   await page.goto(`${host.url}/mistake`, { waitUntil: 'load' });
   expect(errors).toEqual([expect.stringContaining('the option `consent` must be')]);
 });
 
 /** The iframe that docs/script-tag.md recommends for portals. */
-async function frameOfGuide(src: string): Promise<string> {
+async function readGuideFrame(src: string): Promise<string> {
   const guide = await readFile(join(root, 'docs', 'script-tag.md'), 'utf8');
   const [, html = ''] = /<!-- tested -->\n\n```html\n(<iframe[^]*?)```/.exec(guide) ?? [];
   return html.replace('https://games.example.com/your-game/', src);
 }
 
 it('works in a portal’s cross-site frame, and opens the advertiser’s page', async () => {
-  host.set('/game', { body: pageWith(withAttributes('data-user-ref="player-4"')) });
-  host.set('/portal', { body: `<!doctype html>${await frameOfGuide(`${host.url}/game`)}` });
+  host.set('/game', { body: createPage(addAttributes('data-user-ref="player-4"')) });
+  host.set('/portal', { body: `<!doctype html>${await readGuideFrame(`${host.url}/game`)}` });
   await page.goto(`${host.otherSiteUrl}/portal`);
   const game = page.frameLocator('iframe');
   await game.locator('html[data-ready]').waitFor();
@@ -244,7 +244,7 @@ it.for(['same', 'other'] as const)(
   'waits in a frame for the consent dialog of a portal on the %s site',
   async (site) => {
     const attributes = `data-user-ref="player-${site}" data-consent="page"`;
-    host.set('/consent-game', { body: pageWith(withAttributes(attributes)) });
+    host.set('/consent-game', { body: createPage(addAttributes(attributes)) });
     host.set('/consent-portal', { body: portalWithDialog(`${host.url}/consent-game`) });
     const requests: string[] = [];
     page.on('request', (request) => {
@@ -268,7 +268,7 @@ it.for(['same', 'other'] as const)(
 );
 
 it('works in a sandboxed frame with an opaque origin, where storage is unavailable', async () => {
-  host.set('/opaque-game', { body: pageWith(withAttributes('data-user-ref="player-5"')) });
+  host.set('/opaque-game', { body: createPage(addAttributes('data-user-ref="player-5"')) });
   host.set('/opaque', {
     body: `<!doctype html><iframe sandbox="allow-scripts" width="640" height="480" src="/opaque-game"></iframe>`,
   });
@@ -284,7 +284,7 @@ it('works on a page opened from a file', async () => {
   const folder = await mkdtemp(join(tmpdir(), 'trueward-file-'));
   try {
     const file = join(folder, 'index.html');
-    await writeFile(file, pageWith(withAttributes('data-user-ref="player-6"')));
+    await writeFile(file, createPage(addAttributes('data-user-ref="player-6"')));
     await page.goto(pathToFileURL(file).href);
     await earn(page);
     expect(errors).toEqual(expectedErrors);

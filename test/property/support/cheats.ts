@@ -24,12 +24,8 @@ const createEvent = (ad: ServedAd, type: AdEvent['type'], occurredAtMs: number):
   ...(type === 'impression' ? { visible } : {}),
   ...(type === 'complete' ? { watched_ms: requiredMs } : {}),
 });
-const request = (
-  ad: ServedAd,
-  types: readonly AdEvent['type'][],
-  stated: ClaimedEvent,
-): Arrival => {
-  const { receivedAtMs, sentAtMs = receivedAtMs, occurredAtMs = sentAtMs } = stated;
+const request = (ad: ServedAd, types: readonly AdEvent['type'][], claim: ClaimedEvent): Arrival => {
+  const { receivedAtMs, sentAtMs = receivedAtMs, occurredAtMs = sentAtMs } = claim;
   return {
     receivedAtMs,
     sentAtMs,
@@ -38,7 +34,7 @@ const request = (
 };
 
 /** Creates a cheat whose page runs faster: its timers and its clock (`clockToo`), or only its timers. */
-const spedUp =
+const speedUpPage =
   (speed: number, clockToo: boolean, gapMs: number): Cheat =>
   (_, ads, startMs) => {
     let nowMs = startMs;
@@ -111,10 +107,10 @@ export const cheats: Record<string, Cheat> = {
         sentAtMs: startMs - 3_600_000,
       }),
     ]),
-  'runs its page 16 times as fast': spedUp(16, true, 100),
-  'runs its page 4 times as fast': spedUp(4, true, 100),
-  'runs its timers 16 times as fast': spedUp(16, false, 100),
-  'runs its timers 16 times as fast, and pauses': spedUp(16, false, 2_000),
+  'runs its page 16 times as fast': speedUpPage(16, true, 100),
+  'runs its page 4 times as fast': speedUpPage(4, true, 100),
+  'runs its timers 16 times as fast': speedUpPage(16, false, 100),
+  'runs its timers 16 times as fast, and pauses': speedUpPage(16, false, 2_000),
   'opens ten tabs': watchInTabs(10),
   'has two devices': watchInTabs(2),
   'claims as closely as is tolerated': (_, ads, startMs) =>

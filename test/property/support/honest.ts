@@ -7,7 +7,7 @@ interface Device {
   /** Converts a time of the service to one of the device. */
   clock(ms: number): number;
   /** Latency of a request. */
-  flight(): number;
+  latency(): number;
   /** Share of requests, and of responses, that are lost. */
   loss: number;
   /** Delay of an event that is caused by slow storage. */
@@ -76,7 +76,7 @@ function makeDevice(random: Random, startMs: number): Device {
   return {
     clock: (ms) => ms + skewMs + (ms >= setAtMs ? setByMs : 0),
     // A sleeping device finishes the request when it wakes up.
-    flight: () =>
+    latency: () =>
       freezes && random.chance(0.2)
         ? random.integer(minuteMs, 3 * hourMs)
         : random.integer(fastMs, slowMs),
@@ -146,7 +146,7 @@ function send(
     for (let attempt = 0; attempt < 8; attempt += 1) {
       const arrived = attempt === 7 || !random.chance(device.loss);
       // The clocks of two service processes differ slightly.
-      const receivedAtMs = sentMs + device.flight() + random.integer(0, 100);
+      const receivedAtMs = sentMs + device.latency() + random.integer(0, 100);
       if (arrived) arrivals.push({ receivedAtMs, sentAtMs: device.clock(sentMs), events: waiting });
       if (arrived && !random.chance(device.loss)) break;
       sentMs += random.integer(1_000, 10_000) * (attempt + 1);

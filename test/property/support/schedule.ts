@@ -111,8 +111,8 @@ function schedulePlayer(
     track.expected = expectation(plan, occurrences, decideMs, kill, parallel);
     // The clock was changed after the event, so the correction of an offline event is wrong, and the duration of a
     // cheat's watch is unknown.
-    const longEnough = isCheat(plan) && passedAtComplete(occurrences, decideMs) >= minWatchMs;
-    if (player.jumpMs !== 0 && (plan.behavior === 'offline' || longEnough))
+    const isLongEnough = isCheat(plan) && passedAtComplete(occurrences, decideMs) >= minWatchMs;
+    if (player.jumpMs !== 0 && (plan.behavior === 'offline' || isLongEnough))
       track.expected = 'either';
     if (parallel && before.expected === 'earned') before.expected = 'either';
     freeMs = Math.max(freeMs, track.toMs);

@@ -46,12 +46,12 @@ function adBreak(type: BreakType, changes: Partial<AdBreakOptions> = {}): Promis
 
 const offerOnly = { beforeReward: () => log.push('beforeReward') };
 
-function throwing(): void {
+function throwError(): void {
   throw new Error('an error in the game');
 }
 
 /** Runs all pending microtasks. */
-const settled = () => new Promise((resolve) => setTimeout(resolve, 0));
+const runMicrotasks = () => new Promise((resolve) => setTimeout(resolve, 0));
 
 describe('interstitials', () => {
   test('an interstitial calls beforeAd, shows the ad, then calls afterAd and adBreakDone', async () => {
@@ -172,7 +172,7 @@ describe('rewarded ads', () => {
 
   test('the next break ends an offer that was not accepted, with status ignored', async () => {
     const offered = adBreak('reward', offerOnly);
-    await settled();
+    await runMicrotasks();
     expect(log).toEqual(['preload revive', 'beforeReward']);
     placement.adBreak({ type: 'browse' });
     await offered;
@@ -182,11 +182,11 @@ describe('rewarded ads', () => {
   test('accepting an offer that was already ignored has no effect', async () => {
     let accept!: () => void;
     const first = adBreak('reward', { beforeReward: (showAdFn) => (accept = showAdFn) });
-    await settled();
+    await runMicrotasks();
     await adBreak('browse');
     await first;
     accept();
-    await settled();
+    await runMicrotasks();
     expect(log).not.toContain('show revive');
   });
 
@@ -212,7 +212,7 @@ describe('rewarded ads', () => {
     let close!: () => void;
     ads.onScreen = new Promise((resolve) => (close = resolve));
     const first = adBreak('reward');
-    await settled();
+    await runMicrotasks();
     await adBreak('browse');
     close();
     await first;
@@ -228,24 +228,24 @@ describe('rewarded ads', () => {
 describe('errors in the game', () => {
   test('if a callback throws, the break ends with status error and later callbacks are still called in order', async () => {
     ads.next.outcome = 'rewarded';
-    await adBreak('reward', { adViewed: throwing });
+    await adBreak('reward', { adViewed: throwError });
     expect(log.slice(-2)).toEqual(['afterAd', 'adBreakDone error']);
     expect(reported).toEqual([new Error('an error in the game')]);
   });
 
   test('shows no ad if the game fails to prepare for it, and lets the game resume', async () => {
-    await adBreak('next', { beforeAd: throwing });
+    await adBreak('next', { beforeAd: throwError });
     expect(log).toEqual(['show level-end', 'afterAd', 'adBreakDone error']);
   });
 
   test('no ad is shown if beforeReward throws', async () => {
-    await adBreak('reward', { beforeReward: throwing });
+    await adBreak('reward', { beforeReward: throwError });
     expect(log).toEqual(['preload revive', 'adBreakDone error']);
   });
 
   test('an error in adBreakDone is reported', async () => {
-    placement.adBreak({ type: 'browse', adBreakDone: throwing });
-    await settled();
+    placement.adBreak({ type: 'browse', adBreakDone: throwError });
+    await runMicrotasks();
     expect(reported).toEqual([new Error('an error in the game')]);
   });
 
@@ -268,7 +268,7 @@ describe('errors in the game', () => {
 
   test('a rewarded break without its callbacks is invalid, and the reported error lists the missing ones', async () => {
     const info = await new Promise((resolve) => {
-      placement.adBreak({ type: 'reward', adViewed: throwing, adBreakDone: resolve });
+      placement.adBreak({ type: 'reward', adViewed: throwError, adBreakDone: resolve });
     });
     expect(info).toEqual({
       breakType: 'reward',

@@ -33,11 +33,11 @@ describe('the overlay strings', () => {
     'are complete in %s, with the same placeholders as in English',
     async (language) => {
       const english = await loadStrings('en');
-      const texts = await loadStrings(`${language}-XX`);
-      expect(texts.language).toBe(language);
+      const strings = await loadStrings(`${language}-XX`);
+      expect(strings.language).toBe(language);
       for (const name of Object.keys(english) as (keyof OverlayStrings)[]) {
-        expect(texts[name], name).not.toBe('');
-        expect(placeholdersIn(texts[name]), name).toEqual(placeholdersIn(english[name]));
+        expect(strings[name], name).not.toBe('');
+        expect(placeholdersIn(strings[name]), name).toEqual(placeholdersIn(english[name]));
       }
     },
   );

@@ -6,7 +6,7 @@ import type { ReadyAd } from '../../../src/decision/request-ad.ts';
 import type { NoAd } from '../../../src/decision/no-ad.ts';
 import type { ServiceResult, Call, Guard } from '../../../src/transport/service-client.ts';
 import { deferred } from '../../support/deferred.ts';
-import { manualClock, settled } from '../../support/manual-clock.ts';
+import { manualClock, runPendingWork } from '../../support/manual-clock.ts';
 import { decisionPorts, testPage } from '../../support/ports.ts';
 
 const filled = (id: string, creativeId = 'crv_1', livesS = 600): Decision => ({
@@ -262,7 +262,7 @@ test('a creative that loads after its timeout is destroyed', async () => {
   await clock.advance(5_000);
   await result;
   slow.resolve();
-  await settled();
+  await runPendingWork();
   expect(log.destroyed).toBe(1);
 });
 
@@ -322,7 +322,7 @@ test('a loaded creative is either kept or destroyed, whenever a caller aborts', 
     for (let tick = 0; tick < ticks; tick += 1) await Promise.resolve();
     caller.abort();
     if ('creative' in (await result)) continue;
-    await settled();
+    await runPendingWork();
     decisions.destroy();
     expect(log.destroyed, `after ${ticks} turns`).toBe(1);
   }

@@ -8,7 +8,7 @@ import type { RequestOptions } from '../../../src/options.ts';
 import type { Profile } from '../../../src/player-context.ts';
 import type { ServiceResult, Call, Guard } from '../../../src/transport/service-client.ts';
 import { deferred } from '../../support/deferred.ts';
-import { manualClock, settled } from '../../support/manual-clock.ts';
+import { manualClock, runPendingWork } from '../../support/manual-clock.ts';
 import { decisionPorts } from '../../support/ports.ts';
 
 const never = new AbortController().signal;
@@ -107,7 +107,7 @@ describe('custom data and segments of one call', () => {
     const first = deferred<Partial<Decision>>();
     responses.push(first.promise);
     const preloaded = decisions.preload('revive', never, blue);
-    await settled();
+    await runPendingWork();
     expect(getDecisionId(await decisions.take('revive', never, red))).toBe('dec_red');
     first.resolve({});
     expect(await preloaded).toEqual({ available: true });
@@ -120,7 +120,7 @@ describe('custom data and segments of one call', () => {
     const second = deferred<Partial<Decision>>();
     responses.push(second.promise);
     const preloaded = decisions.preload('revive', never, red);
-    await settled();
+    await runPendingWork();
     const shown = await decisions.take('revive', never, blue);
     second.resolve({});
     await preloaded;
@@ -146,7 +146,7 @@ describe('custom data and segments of one call', () => {
     const { responses, decisions, log } = setUp();
     responses.push(new Promise(() => undefined), new Promise(() => undefined));
     const both = [blue, red].map((options) => decisions.preload('revive', never, options));
-    await settled();
+    await runPendingWork();
     decisions.destroy();
     expect(log.aborted).toBe(2);
     responses.length = 0;
@@ -202,7 +202,7 @@ describe('a user token function', () => {
     const { clock, decisions } = setUp({ userToken: () => new Promise(() => undefined) });
     const abort = new AbortController();
     const request = decisions.take('revive', abort.signal);
-    await settled();
+    await runPendingWork();
     abort.abort();
     expect(await request).toEqual({ outcome: 'aborted' });
     expect(clock.timers()).toBe(0);

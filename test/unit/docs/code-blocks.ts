@@ -15,7 +15,7 @@ export interface CodeBlock {
 }
 
 /** Reads all fenced code blocks of a page, in order. */
-export function codeBlocks(page: string): CodeBlock[] {
+export function readCodeBlocks(page: string): CodeBlock[] {
   const text = readFileSync(join(root, page), 'utf8');
   return [...text.matchAll(/(?:<!-- ([^\n]*) -->\n\n)?^```(\w+)\n(.*?)^```$/gms)].map((match) => {
     const [whole, mark = '', language = '', code = ''] = match;
@@ -25,8 +25,8 @@ export function codeBlocks(page: string): CodeBlock[] {
 }
 
 /** Finds the block that is marked `runs: <name>`. */
-export function blockThatRuns(page: string, name: string): string {
-  const block = codeBlocks(page).find(({ mark }) => mark === `runs: ${name}`);
+export function findRunnableBlock(page: string, name: string): string {
+  const block = readCodeBlocks(page).find(({ mark }) => mark === `runs: ${name}`);
   if (!block) throw new Error(`${page} has no block with the mark “runs: ${name}”.`);
   return block.code;
 }

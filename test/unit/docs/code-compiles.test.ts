@@ -2,7 +2,7 @@ import { spawnSync } from 'node:child_process';
 import { mkdirSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, expect, test } from 'vitest';
-import { type CodeBlock, codeBlocks, root } from './code-blocks.ts';
+import { type CodeBlock, readCodeBlocks, root } from './code-blocks.ts';
 
 const pages = [
   'README.md',
@@ -13,7 +13,7 @@ const pages = [
 // Blocks marked `tested` are excerpts of files that are compiled and run elsewhere. The quick start's
 // page and script are built and run by an e2e test.
 const blocks = pages
-  .flatMap(codeBlocks)
+  .flatMap(readCodeBlocks)
   .filter(({ mark }) => mark !== 'tested')
   .flatMap((block) =>
     block.language === 'html' && !/quick-start/.test(block.page) ? inlineScripts(block) : [block],

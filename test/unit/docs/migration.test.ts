@@ -1,11 +1,11 @@
 import { expect, test, vi } from 'vitest';
 import { fakeAds } from '../ad-placement/fake-ads.ts';
-import { blockThatRuns } from './code-blocks.ts';
+import { findRunnableBlock } from './code-blocks.ts';
 
 const page = 'docs/migration.md';
 /** Runs a block as a reader would paste it, and returns the function that it declares. */
-async function declared(block: string, name: string): Promise<unknown> {
-  const code = `${blockThatRuns(page, block)}\nexport { ${name} as it };`;
+async function evaluateBlock(block: string, name: string): Promise<unknown> {
+  const code = `${findRunnableBlock(page, block)}\nexport { ${name} as it };`;
   const url = `data:text/javascript,${encodeURIComponent(code)}`;
   return ((await import(/* @vite-ignore */ url)) as { it: unknown }).it;
 }
@@ -22,7 +22,7 @@ type RequestAd = (
 
 test('the Poki replacements resolve as the Poki SDK does', async () => {
   const ads = fakeAds([]);
-  const breaks = ((await declared('poki', 'pokiBreaks')) as PokiBreaks)(ads);
+  const breaks = ((await evaluateBlock('poki', 'pokiBreaks')) as PokiBreaks)(ads);
   const onStart = vi.fn();
   for (const [outcome, watched] of [
     ['rewarded', true],
@@ -41,7 +41,7 @@ test('the Poki replacements resolve as the Poki SDK does', async () => {
 
 test('the CrazyGames requestAd() calls its callbacks once, with CrazyGames error codes', async () => {
   const ads = fakeAds([]);
-  const requestAd = (await declared('crazygames', 'requestAd')) as RequestAd;
+  const requestAd = (await evaluateBlock('crazygames', 'requestAd')) as RequestAd;
   const calls: unknown[] = [];
   const callbacks = {
     adStarted: () => calls.push('started'),

@@ -8,7 +8,7 @@ import { pathToFileURL } from 'node:url';
 import { signWebhook } from 'trueward/server';
 import { afterAll, describe, expect, test } from 'vitest';
 import { transformWithOxc } from 'vite';
-import { blockThatRuns, root } from './code-blocks.ts';
+import { findRunnableBlock, root } from './code-blocks.ts';
 
 const page = 'docs/webhooks-by-hand.md';
 const secret = 'whsec_0123456789abcdefghijklmnopqrstuv';
@@ -23,8 +23,8 @@ interface Attempt {
   body: string;
 }
 
-async function signed(atS = now, by = secret): Promise<Attempt> {
-  const headers = await signWebhook(body, by, atS);
+async function signAttempt(atS = now, signingSecret = secret): Promise<Attempt> {
+  const headers = await signWebhook(body, signingSecret, atS);
   return {
     timestamp: headers['service-timestamp'],
     signatures: headers['service-signature'],
@@ -33,8 +33,8 @@ async function signed(atS = now, by = secret): Promise<Attempt> {
 }
 
 /** Webhooks that verification has to accept, and ones that it has to reject. */
-const genuine = await signed();
-const foreign = await signed(now, 'whsec_vutsrqponmlkjihgfedcba9876543210');
+const genuine = await signAttempt();
+const foreign = await signAttempt(now, 'whsec_vutsrqponmlkjihgfedcba9876543210');
 const attempts: (Attempt & { name: string; accept: boolean })[] = [
   { name: 'a genuine webhook', ...genuine, accept: true },
   {
@@ -45,8 +45,8 @@ const attempts: (Attempt & { name: string; accept: boolean })[] = [
   },
   { name: 'a changed body', ...genuine, body: body.replace('zoë', 'bob'), accept: false },
   { name: 'another secret', ...foreign, accept: false },
-  { name: 'an old webhook', ...(await signed(now - 400)), accept: false },
-  { name: 'a webhook from the future', ...(await signed(now + 400)), accept: false },
+  { name: 'an old webhook', ...(await signAttempt(now - 400)), accept: false },
+  { name: 'a webhook from the future', ...(await signAttempt(now + 400)), accept: false },
   { name: 'an invalid timestamp', ...genuine, timestamp: 'soon', accept: false },
   { name: 'no signature', ...genuine, signatures: '', accept: false },
 ];
@@ -55,7 +55,7 @@ const acceptedBy = (check: (attempt: Attempt) => boolean): boolean[] => attempts
 
 test('the Node function accepts only genuine webhooks', async () => {
   const file = join(folder, 'by-hand.mjs');
-  writeFileSync(file, blockThatRuns(page, 'node'));
+  writeFileSync(file, findRunnableBlock(page, 'node'));
   const { isGenuine } = (await import(/* @vite-ignore */ pathToFileURL(file).href)) as {
     isGenuine(timestamp: string, signatures: string, body: string, secret: string): boolean;
   };
@@ -64,7 +64,7 @@ test('the Node function accepts only genuine webhooks', async () => {
 });
 
 test('the worker returns 204 for genuine webhooks and 400 for others', async () => {
-  const code = blockThatRuns(page, 'worker').replace(
+  const code = findRunnableBlock(page, 'worker').replace(
     "'trueward/server'",
     JSON.stringify(pathToFileURL(join(root, 'dist/server.js')).href),
   );
@@ -94,7 +94,7 @@ test('the worker returns 204 for genuine webhooks and 400 for others', async () 
 test('the server with the library returns 204 for genuine webhooks and 400 for others', async () => {
   // The file is in this folder, so that the import of the library resolves.
   const file = join(import.meta.dirname, `with-library-${process.pid}.mjs`);
-  const code = blockThatRuns(page, 'standardwebhooks').replace(
+  const code = findRunnableBlock(page, 'standardwebhooks').replace(
     'process.env.WEBHOOK_SECRET',
     JSON.stringify(secret),
   );
@@ -106,7 +106,8 @@ test('the server with the library returns 204 for genuine webhooks and 400 for o
   const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}/`;
   const post = async (headers: Record<string, string>, text = body): Promise<number> =>
     (await fetch(url, { method: 'POST', headers, body: text })).status;
-  const sign = (atS: number, by = secret) => signWebhook(body, by, atS, 'evt_1');
+  const sign = (atS: number, signingSecret = secret) =>
+    signWebhook(body, signingSecret, atS, 'evt_1');
   const headers = await sign(now);
   expect([
     await post(headers),
@@ -199,7 +200,7 @@ const isInstalled = ([program = '', ...args]: string[]): boolean =>
 describe.each(languages)('$name', ({ name, version, file, wrap, command }) => {
   test.skipIf(!isInstalled(version))('accepts only genuine webhooks', () => {
     const path = join(folder, file);
-    writeFileSync(path, wrap(blockThatRuns(page, name)));
+    writeFileSync(path, wrap(findRunnableBlock(page, name)));
     const [program = '', ...args] = command(path);
     // Go’s `println` writes to standard error.
     const { stdout, stderr } = spawnSync(program, args, { encoding: 'utf8', cwd: folder });

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import type { EngineDriver } from '../../../src/engine/engine-driver.ts';
 import { createFrameQueue } from '../../../src/engine/frame-queue.ts';
 
-function stage() {
+function setUp() {
   const listeners = new Set<() => void>();
   let nowMs = 0;
   const driver: EngineDriver = {
@@ -24,7 +24,7 @@ function stage() {
 
 describe('the frame queue', () => {
   it('listens for frames only while callbacks are queued', () => {
-    const { clock, driver, frame, listeners } = stage();
+    const { clock, driver, frame, listeners } = setUp();
     const queue = createFrameQueue(driver, clock);
     expect(listeners.size).toBe(0);
     queue.push(() => {});
@@ -35,7 +35,7 @@ describe('the frame queue', () => {
   });
 
   it('runs callbacks in order, up to the limit per frame', () => {
-    const { clock, driver, frame } = stage();
+    const { clock, driver, frame } = setUp();
     const queue = createFrameQueue(driver, clock);
     const called: number[] = [];
     for (let number = 1; number <= 9; number += 1) queue.push(() => called.push(number));
@@ -47,7 +47,7 @@ describe('the frame queue', () => {
   });
 
   it('starts no further callback once the frame’s time budget is used up', () => {
-    const { clock, driver, frame, spend } = stage();
+    const { clock, driver, frame, spend } = setUp();
     const queue = createFrameQueue(driver, clock);
     let calls = 0;
     for (let count = 0; count < 3; count += 1) {
@@ -63,7 +63,7 @@ describe('the frame queue', () => {
   });
 
   it('still runs the next callback after one throws, and surfaces the error', async () => {
-    const { clock, driver, frame } = stage();
+    const { clock, driver, frame } = setUp();
     const queue = createFrameQueue(driver, clock);
     const surfaced = new Promise((resolve) => {
       const previousListeners = process.listeners('uncaughtException');
@@ -85,7 +85,7 @@ describe('the frame queue', () => {
   });
 
   it('runs a callback that was pushed beyond the limit on the next frame', () => {
-    const { clock, driver, frame, listeners } = stage();
+    const { clock, driver, frame, listeners } = setUp();
     const queue = createFrameQueue(driver, clock);
     let calls = 0;
     for (let count = 0; count < 3; count += 1) queue.push(() => {});
@@ -97,7 +97,7 @@ describe('the frame queue', () => {
   });
 
   it('drops queued callbacks and its listener when destroyed', () => {
-    const { clock, driver, frame, listeners } = stage();
+    const { clock, driver, frame, listeners } = setUp();
     const queue = createFrameQueue(driver, clock);
     let calls = 0;
     queue.push(() => (calls += 1));

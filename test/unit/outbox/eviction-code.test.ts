@@ -1,6 +1,6 @@
 import { expect, test, vi } from 'vitest';
 import { adEvent } from '../../support/event-service.ts';
-import { settled } from '../../support/manual-clock.ts';
+import { runPendingWork } from '../../support/manual-clock.ts';
 import { openBrowser } from './open-browser.ts';
 
 const evictionCode = vi.hoisted(() => ({ isReachable: false, loads: 0 }));
@@ -20,10 +20,10 @@ test('the eviction chunk is loaded long before a limit is reached, and never for
   const { outbox } = openTab({ bounds: { events: 100, bytes: 1e9 } });
   evictionCode.loads = 0;
   for (let index = 0; index < 5; index++) await outbox.enqueue(adEvent());
-  await settled();
+  await runPendingWork();
   expect(evictionCode.loads).toBe(0);
   await outbox.enqueue(adEvent());
-  await settled();
+  await runPendingWork();
   expect(evictionCode.loads).toBeGreaterThan(0);
 });
 

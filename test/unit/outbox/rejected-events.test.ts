@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 import type { Problem } from '../../../protocol/wire.ts';
 import { deferred } from '../../support/deferred.ts';
 import { adEvent } from '../../support/event-service.ts';
-import { settled } from '../../support/manual-clock.ts';
+import { runPendingWork } from '../../support/manual-clock.ts';
 import { openBrowser, recordsIn } from './open-browser.ts';
 
 const problem = (status: number, code: Problem['code']): { kind: 'refused'; problem: Problem } => ({
@@ -15,7 +15,7 @@ test('a rejected event is set aside and counted, and does not block the others',
   const { outbox } = openTab();
   service.reject = ({ type }) => (type === 'click' ? 'token_invalid' : undefined);
   await Promise.all([outbox.enqueue(adEvent('click')), outbox.enqueue(adEvent('complete'))]);
-  await settled();
+  await runPendingWork();
   expect(service.counted).toEqual(['event-0002']);
   expect(outbox.diagnostics()).toMatchObject({ sent: 1, rejected: { token_invalid: 1 } });
   expect(await recordsIn(store)).toBe(0);
@@ -39,7 +39,7 @@ test.each([
       outbox.enqueue(adEvent('start', index === 17 ? 'bad' : 'good')),
     );
     await Promise.all(events);
-    await settled();
+    await runPendingWork();
     expect(service.counted).toHaveLength(29);
     expect(service.requests.every(({ batch }) => batch.events.length > 0)).toBe(true);
     expect(outbox.diagnostics()).toMatchObject({ sent: 29, rejected: { [code]: 1 }, dropped: {} });
@@ -52,7 +52,7 @@ test('keeps every event when the key is rejected', async () => {
   const { outbox } = openTab();
   service.faults.push(async () => problem(401, 'key_revoked'));
   await outbox.enqueue(adEvent());
-  await settled();
+  await runPendingWork();
   expect(outbox.diagnostics()).toMatchObject({ stored: 1, lastError: 'key_revoked' });
   await clock.advance(1_000);
   expect(service.counted).toHaveLength(1);
@@ -80,12 +80,12 @@ test('retries immediately if Retry-After elapsed while the device slept', async 
   const { outbox, lifecycle } = openTab();
   service.faults.push(async () => ({ kind: 'retry', status: 503, retryAfterMs: 3_600_000 }));
   await outbox.enqueue(adEvent());
-  await settled();
+  await runPendingWork();
   lifecycle.emit('hidden');
   // The back-off adds up to a second of jitter.
   clock.sleep(3_601_000);
   lifecycle.emit('visible');
-  await settled();
+  await runPendingWork();
   expect(service.counted).toHaveLength(1);
 });
 
@@ -101,7 +101,7 @@ test.each(['foreign_answer', 'network', 'timeout'] as const)(
     expect(service.requests).toHaveLength(3);
     expect(clock.timers()).toBe(1);
     connectivity.reconnect();
-    await settled();
+    await runPendingWork();
     expect(service.counted).toHaveLength(1);
     expect(clock.timers()).toBe(0);
   },
@@ -116,11 +116,11 @@ test('retries when a back-off ends while the store is still being read', async (
   };
   const { outbox } = openTab({ store: { ...store, read, close: () => undefined } });
   service.faults.push(async () => ({ kind: 'retry', status: 429 }));
-  await settled();
+  await runPendingWork();
   await outbox.enqueue(adEvent());
   await clock.advance(1_000);
   slow.resolve();
-  await settled();
+  await runPendingWork();
   expect(service.counted).toHaveLength(1);
 });
 
@@ -152,7 +152,7 @@ test('reports dropped events to the service once, with reasons', async () => {
   await outbox.enqueue(adEvent());
   await clock.advance(1_000);
   await outbox.enqueue(adEvent());
-  await settled();
+  await runPendingWork();
   expect(service.requests.map(({ batch }) => batch.dropped)).toEqual([
     { too_large: 2 },
     { too_large: 2 },

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { deferred } from '../../support/deferred.ts';
 import { adEvent, type EventService } from '../../support/event-service.ts';
-import { settled } from '../../support/manual-clock.ts';
+import { runPendingWork } from '../../support/manual-clock.ts';
 import { openBrowser, recordsIn } from './open-browser.ts';
 
 test('sends the events of one task in one request, empties the store and stops', async () => {
@@ -9,7 +9,7 @@ test('sends the events of one task in one request, empties the store and stops',
   const { outbox } = openTab();
   await Promise.all([1, 2, 3].map(() => outbox.enqueue(adEvent())));
   await outbox.flush();
-  await settled();
+  await runPendingWork();
   expect(service.requests).toHaveLength(1);
   expect(service.counted).toEqual(['event-0001', 'event-0002', 'event-0003']);
   expect(await recordsIn(store)).toBe(0);
@@ -23,10 +23,10 @@ test('emits the rewards in a response until the listener is removed', async () =
   const received: unknown[] = [];
   const unsubscribe = outbox.onRewards((rewards) => received.push(rewards));
   await outbox.enqueue(adEvent());
-  await settled();
+  await runPendingWork();
   unsubscribe();
   await outbox.enqueue(adEvent());
-  await settled();
+  await runPendingWork();
   expect(received).toEqual([[{ id: 'dec_1', state: 'pending' }]]);
 });
 
@@ -44,7 +44,7 @@ test('a large backlog is sent in growing requests, and a single event alone', as
   const { outbox } = openTab();
   await outbox.flush();
   await outbox.enqueue(adEvent());
-  await settled();
+  await runPendingWork();
   expect(batchSizes(service)).toEqual([100, 200, 400, 500, 500, 300, 1]);
   expect(new Set(service.counted).size).toBe(2_001);
 });
@@ -55,7 +55,7 @@ test('no request contains more than 250,000 characters of events', async () => {
   await store.append(Array.from({ length: 400 }, (_, index) => storedEvent(`old-${index}`, long)));
   const { outbox } = openTab();
   await outbox.flush();
-  await settled();
+  await runPendingWork();
   expect(service.counted).toHaveLength(400);
   const lengths = service.requests.map(({ batch }) => JSON.stringify(batch.events).length);
   expect(Math.max(...lengths)).toBeGreaterThan(200_000);
@@ -82,7 +82,7 @@ test.each([
     };
     const { outbox } = openTab();
     await outbox.flush();
-    await settled();
+    await runPendingWork();
     expect(batchSizes(service)).toEqual([100, 200, ...Array.from({ length: 19 }, () => 100)]);
     expect(service.counted).toHaveLength(2_000);
     expect(outbox.diagnostics()).toMatchObject({ stored: 0, sent: 2_000, rejected: {} });
@@ -107,7 +107,7 @@ test('sends a batch again with the same ids when its response is lost', async ()
     return { kind: 'unreachable', cause: 'network' };
   });
   await outbox.enqueue(adEvent('complete'));
-  await settled();
+  await runPendingWork();
   expect(await recordsIn(store)).toBe(1);
   await clock.advance(1_000);
   const [first, second] = service.requests.map(({ batch }) => batch);
@@ -126,7 +126,7 @@ test('reads the next records while a batch is in flight', async () => {
     return store.read(after, limit);
   };
   openTab({ store: { ...store, read, close: () => undefined } });
-  await settled();
+  await runPendingWork();
   expect(service.counted).toHaveLength(250);
   expect(batchSizes(service)).toEqual([100, 150]);
   // The first request is in flight.
@@ -149,7 +149,7 @@ test('reads only as many events as a few requests can contain, however many a re
   };
   openTab({ store: { ...store, read, close: () => undefined } });
   // The initial count also reads everything, in separate pages.
-  await settled();
+  await runPendingWork();
   expect(service.counted).toHaveLength(5_000);
   const [, , ...ofDrain] = limits;
   // Each record has 50 events, which is unknown before the first read.
@@ -165,7 +165,7 @@ test('sends recent events once in a keepalive request, within its quota', async 
     return service.accept(batch);
   });
   await outbox.enqueue(adEvent('start'));
-  await settled();
+  await runPendingWork();
   const long = 'x'.repeat(200);
   const stored = Array.from({ length: 80 }, () => outbox.enqueue(adEvent('complete', long)));
   lifecycle.emit('leaving');
@@ -177,8 +177,8 @@ test('sends recent events once in a keepalive request, within its quota', async 
   await Promise.all(stored);
   blocked.resolve();
   lifecycle.emit('returned');
-  await settled();
-  await settled();
+  await runPendingWork();
+  await runPendingWork();
   expect(service.counted).toHaveLength(81);
   const sentIds = service.requests.flatMap(({ batch }) => batch.events.map(({ id }) => id));
   expect(sentIds).toHaveLength(81);
@@ -190,7 +190,7 @@ test('destroy leaves no timer, and enqueue still resolves', async () => {
   service.faults.push(async () => ({ kind: 'unreachable', cause: 'network' }));
   const { outbox } = openTab();
   await outbox.enqueue(adEvent());
-  await settled();
+  await runPendingWork();
   outbox.destroy();
   outbox.destroy();
   await outbox.enqueue(adEvent());

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { deferred } from '../../support/deferred.ts';
 import { adEvent } from '../../support/event-service.ts';
-import { settled } from '../../support/manual-clock.ts';
+import { runPendingWork } from '../../support/manual-clock.ts';
 import { openBrowser, recordsIn } from './open-browser.ts';
 
 /** Creates a browser whose database opens when `opened` resolves. */
@@ -66,10 +66,10 @@ test('a page that is hidden while the database opens sends its events', async ()
   const { service, openTab } = slowBrowser();
   const { outbox, lifecycle } = openTab();
   void outbox.enqueue(adEvent('start'));
-  await settled();
+  await runPendingWork();
   expect(service.requests).toEqual([]);
   lifecycle.emit('hidden');
-  await settled();
+  await runPendingWork();
   expect(service.requests).toMatchObject([{ keepalive: true }]);
 });
 
@@ -83,7 +83,7 @@ test('a delayed event keeps its original time and its position', async () => {
   expect(service.counted).toEqual([]);
   void outbox.enqueue(adEvent('close'), remembered.promise);
   remembered.resolve();
-  await settled();
+  await runPendingWork();
   const sent = service.requests.flatMap(({ batch }) => batch.events);
   expect(sent.map(({ type, occurred_at: at }) => [type, Date.parse(at) - began])).toEqual([
     ['complete', 0],

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { createMemoryStore } from '../../../src/outbox/event-store.ts';
 import { adEvent } from '../../support/event-service.ts';
-import { settled } from '../../support/manual-clock.ts';
+import { runPendingWork } from '../../support/manual-clock.ts';
 import { openBrowser, recordsIn } from './open-browser.ts';
 
 test('falls back to memory and reports it when the store fails', async () => {
@@ -13,7 +13,7 @@ test('falls back to memory and reports it when the store fails', async () => {
   };
   const { outbox } = openTab({ store: broken });
   await outbox.enqueue(adEvent());
-  await settled();
+  await runPendingWork();
   expect(service.counted).toHaveLength(1);
   expect(outbox.diagnostics()).toMatchObject({
     storage: 'memory',
@@ -27,7 +27,7 @@ test('evicts quartiles before impressions, and completions last', async () => {
   service.faults.push(down);
   const { outbox } = openTab({ bounds: { events: 10, bytes: 1e9 } });
   await outbox.enqueue(adEvent('complete'));
-  await settled();
+  await runPendingWork();
   for (const type of ['midpoint', 'impression', 'complete'] as const)
     await Promise.all(Array.from({ length: 4 }, () => outbox.enqueue(adEvent(type))));
   const remaining = (await store.read(-1, 100)).flatMap(
@@ -74,7 +74,7 @@ test('sets aside damaged records and those of unknown releases, and continues', 
   const setAside: typeof store.setAside = async (entries) => void aside.push(...entries);
   const { outbox } = openTab({ store: { ...store, setAside, close: () => undefined } });
   await outbox.enqueue(adEvent());
-  await settled();
+  await runPendingWork();
   expect(aside).toHaveLength(4);
   expect(service.counted).toHaveLength(1);
   expect(await recordsIn(store)).toBe(0);
@@ -89,16 +89,16 @@ test('an event is kept until the service responds, however old it is by the cloc
     async () => ({ kind: 'unreachable', cause: 'foreign_answer' }),
   );
   await outbox.enqueue(adEvent('complete'));
-  await settled();
+  await runPendingWork();
   for (let attempt = 0; attempt < 2; attempt += 1) {
     clock.setWallTime(clock.now() + 30 * 86_400_000);
     connectivity.reconnect();
-    await settled();
+    await runPendingWork();
   }
   expect(service.requests).toHaveLength(3);
   expect(outbox.diagnostics()).toMatchObject({ stored: 1, dropped: {} });
   connectivity.reconnect();
-  await settled();
+  await runPendingWork();
   expect(service.counted).toEqual(['event-0001']);
   expect(outbox.diagnostics()).toMatchObject({ stored: 0, sent: 1, dropped: {} });
 });

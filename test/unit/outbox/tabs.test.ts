@@ -1,22 +1,22 @@
 import { expect, test } from 'vitest';
 import { deferred } from '../../support/deferred.ts';
 import { adEvent } from '../../support/event-service.ts';
-import { settled } from '../../support/manual-clock.ts';
+import { runPendingWork } from '../../support/manual-clock.ts';
 import { openBrowser, recordsIn } from './open-browser.ts';
 
 test('only one tab sends at a time, and another takes over when it closes', async () => {
   const { service, store, openTab } = openBrowser();
   const first = openTab();
   const second = openTab();
-  await settled();
+  await runPendingWork();
   await second.outbox.enqueue(adEvent());
-  await settled();
+  await runPendingWork();
   expect(service.counted).toHaveLength(1);
   const sent = () => first.outbox.diagnostics().sent + second.outbox.diagnostics().sent;
   expect(sent()).toBe(1);
   first.outbox.destroy();
   await second.outbox.enqueue(adEvent());
-  await settled();
+  await runPendingWork();
   expect(sent()).toBe(2);
   expect(await recordsIn(store)).toBe(0);
 });
@@ -25,15 +25,15 @@ test('when a tab is frozen, another one sends, and the frozen tab can lead again
   const { openTab } = openBrowser();
   const first = openTab();
   const second = openTab();
-  await settled();
+  await runPendingWork();
   first.lifecycle.emit('frozen');
   await second.outbox.enqueue(adEvent());
-  await settled();
+  await runPendingWork();
   expect(second.outbox.diagnostics().sent).toBe(1);
   second.outbox.destroy();
   first.lifecycle.emit('returned');
   await first.outbox.enqueue(adEvent());
-  await settled();
+  await runPendingWork();
   expect(first.outbox.diagnostics().sent).toBe(1);
 });
 
@@ -42,15 +42,15 @@ test('every tab receives rewards and counts queued events, whichever tab sends',
   const [first, second] = [openTab(), openTab()];
   const received: unknown[] = [];
   second.outbox.onRewards((rewards) => received.push(rewards));
-  await settled();
+  await runPendingWork();
   service.faults.push(async () => ({ kind: 'unreachable', cause: 'network' }));
   await Promise.all([1, 2, 3].map(() => second.outbox.enqueue(adEvent())));
   await first.outbox.enqueue(adEvent());
-  await settled();
+  await runPendingWork();
   expect([first, second].map(({ outbox }) => outbox.diagnostics().stored)).toEqual([4, 4]);
   service.faults.push(async () => ({ kind: 'unreachable', cause: 'network' }));
   const later = openTab();
-  await settled();
+  await runPendingWork();
   expect(later.outbox.diagnostics().stored).toBe(4);
   await clock.advance(2_000);
   for (const { outbox } of [first, second, later]) expect(outbox.diagnostics().stored).toBe(0);
@@ -62,7 +62,7 @@ test('messages from another release in another tab are harmless', async () => {
   const { outbox } = openTab();
   for (const message of [0, 'news', { something: 1 }]) signal('test:outbox').send(message);
   await outbox.enqueue(adEvent());
-  await settled();
+  await runPendingWork();
   expect(outbox.diagnostics()).toMatchObject({ stored: 0, sent: 1 });
 });
 
@@ -73,10 +73,10 @@ test('when the store of a tab fails, another tab sends', async () => {
     broken ? Promise.reject(new Error('closed for an upgrade')) : store.read(after, limit);
   const first = openTab({ store: { ...store, read, close: () => undefined } });
   const second = openTab();
-  await settled();
+  await runPendingWork();
   broken = true;
   await second.outbox.enqueue(adEvent());
-  await settled();
+  await runPendingWork();
   expect(service.counted).toHaveLength(1);
   expect(second.outbox.diagnostics().sent).toBe(1);
   expect(first.outbox.diagnostics().lastError).toBe('Error: closed for an upgrade');
@@ -91,7 +91,7 @@ test('a tab that is suspended while it sends blocks the others for at most twent
     return service.accept(batch);
   });
   await first.enqueue(adEvent('start'));
-  await settled();
+  await runPendingWork();
   const { outbox: second } = openTab();
   await second.enqueue(adEvent('complete'));
   await clock.advance(19_999);
@@ -99,12 +99,12 @@ test('a tab that is suspended while it sends blocks the others for at most twent
   await clock.advance(1);
   expect(service.counted).toEqual(['event-0001', 'event-0002']);
   suspended.resolve();
-  await settled();
+  await runPendingWork();
   expect(service.counted).toHaveLength(2);
   for (const { stored } of [first.diagnostics(), second.diagnostics()]) expect(stored).toBe(0);
   // The resumed tab can lead again.
   await first.enqueue(adEvent());
-  await settled();
+  await runPendingWork();
   expect(service.counted).toHaveLength(3);
   expect(clock.timers()).toBe(0);
 });
@@ -118,16 +118,16 @@ test('when the sending tab is hidden, a waiting tab takes over immediately', asy
     return service.accept(batch);
   });
   await first.outbox.enqueue(adEvent('start'));
-  await settled();
+  await runPendingWork();
   const second = openTab();
   await second.outbox.enqueue(adEvent('complete'));
-  await settled();
+  await runPendingWork();
   expect(service.counted).toEqual([]);
   first.lifecycle.emit('hidden');
-  await settled();
+  await runPendingWork();
   expect(service.counted).toContain('event-0002');
   suspended.resolve();
-  await settled();
+  await runPendingWork();
 });
 
 test('a single hidden tab keeps sending', async () => {
@@ -135,17 +135,17 @@ test('a single hidden tab keeps sending', async () => {
   const { outbox, lifecycle } = openTab();
   lifecycle.emit('hidden');
   await outbox.enqueue(adEvent());
-  await settled();
+  await runPendingWork();
   expect(service.counted).toHaveLength(1);
 });
 
 test('while the service throttles one tab, no tab sends', async () => {
   const { clock, service, openTab } = openBrowser();
   const [first, second] = [openTab(), openTab()];
-  await settled();
+  await runPendingWork();
   service.faults.push(async () => ({ kind: 'retry', status: 429, retryAfterMs: 60_000 }));
   await first.outbox.enqueue(adEvent());
-  await settled();
+  await runPendingWork();
   await second.outbox.enqueue(adEvent());
   second.connectivity.reconnect();
   second.lifecycle.emit('hidden');

@@ -55,9 +55,9 @@ describe('the button strings', () => {
   it.each(overlay)('exist in %s, like those of the overlay', (language) => {
     const translated = getButtonStrings(`${language}-XX`);
     expect(translated?.language).toBe(language);
-    const texts = Object.entries(translated?.strings ?? {});
-    expect(texts.map(([state]) => state)).toEqual(Object.keys(english));
-    for (const [state, text] of texts)
+    const labels = Object.entries(translated?.strings ?? {});
+    expect(labels.map(([state]) => state)).toEqual(Object.keys(english));
+    for (const [state, text] of labels)
       expect(text, state).toMatch(
         state === 'cooldown' ? /^[^{]+\{time\}[^{]*$|^\{time\}[^{]+$/ : /^[^{]+$/,
       );

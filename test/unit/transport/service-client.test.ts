@@ -8,7 +8,7 @@ import { createServiceClient } from '../../../src/transport/service-client.ts';
 import { readReward } from '../../../src/transport/read-reward.ts';
 import { requestDecision } from '../../../src/decision/request-ad.ts';
 import { deferred } from '../../support/deferred.ts';
-import { manualClock, settled } from '../../support/manual-clock.ts';
+import { manualClock, runPendingWork } from '../../support/manual-clock.ts';
 
 const servers: Server[] = [];
 afterEach(() => {
@@ -184,6 +184,6 @@ test('a failed connection to an unreachable service is a network failure', async
   expect(await client.requestDecision(request)).toEqual({ kind: 'unreachable', cause: 'network' });
   requests = 0;
   expect((await client.sendEvent()).failure?.reason).toBe('network');
-  await settled();
+  await runPendingWork();
   expect(requests).toBe(1);
 });
