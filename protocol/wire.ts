@@ -83,11 +83,11 @@ export interface Placement {
    */
   environment: 'sandbox' | 'live';
   /**
-   * When it was created.
+   * When the object was created.
    */
   created_at: string;
   /**
-   * When it was last changed.
+   * When the object was last changed.
    */
   updated_at: string;
   /**
@@ -120,7 +120,7 @@ export interface Placement {
   status: 'active' | 'paused';
 }
 /**
- * Where ads come from.
+ * A source of ads.
  */
 export interface Source {
   /**
@@ -132,11 +132,11 @@ export interface Source {
    */
   environment: 'sandbox' | 'live';
   /**
-   * When it was created.
+   * When the object was created.
    */
   created_at: string;
   /**
-   * When it was last changed.
+   * When the object was last changed.
    */
   updated_at: string;
   name: string;
@@ -187,7 +187,7 @@ export interface Source {
    */
   request_header_names?: string[];
   /**
-   * `vast` and `openrtb`: the rewarded and interstitial placements that the source may fill; absent: none.
+   * `vast` and `openrtb`: the rewarded and interstitial placements that the source may fill. If absent, it fills none.
    *
    * @maxItems 100
    *
@@ -233,11 +233,11 @@ export interface Source {
    */
   tracking_window_s?: number;
   /**
-   * `vast` and `openrtb`: whether the source accepts child-directed requests; default false: it is not requested for them.
+   * `vast` and `openrtb`: whether the source accepts child-directed requests. By default, it does not, and receives none.
    */
   child_directed?: boolean;
   /**
-   * `vast` and `openrtb`: which headers pass the player’s IP and browser to trackers: `iab` (default) `X-Device-IP` and `X-Device-User-Agent`, `forwarded` `X-Forwarded-For` and `User-Agent`.
+   * `vast` and `openrtb`: which headers pass the player’s IP and browser to trackers: `iab` (default) sends `X-Device-IP` and `X-Device-User-Agent`, `forwarded` sends `X-Forwarded-For` and `User-Agent`.
    */
   header_profile?: 'iab' | 'forwarded';
   /**
@@ -269,11 +269,11 @@ export interface Advertiser {
    */
   environment: 'sandbox' | 'live';
   /**
-   * When it was created.
+   * When the object was created.
    */
   created_at: string;
   /**
-   * When it was last changed.
+   * When the object was last changed.
    */
   updated_at: string;
   name: string;
@@ -360,11 +360,11 @@ export interface Creative {
    */
   environment: 'sandbox' | 'live';
   /**
-   * When it was created.
+   * When the object was created.
    */
   created_at: string;
   /**
-   * When it was last changed.
+   * When the object was last changed.
    */
   updated_at: string;
   name: string;
@@ -404,7 +404,7 @@ export interface Creative {
    */
   icons?: {
     /**
-     * The URL from which it was fetched, without the query.
+     * The URL from which the icon was fetched, without the query.
      */
     origin_url: string;
     url: string;
@@ -425,11 +425,11 @@ export interface HouseAd {
    */
   environment: 'sandbox' | 'live';
   /**
-   * When it was created.
+   * When the object was created.
    */
   created_at: string;
   /**
-   * When it was last changed.
+   * When the object was last changed.
    */
   updated_at: string;
   name: string;
@@ -449,7 +449,7 @@ export interface HouseAd {
    */
   priority: number;
   /**
-   * Share among house ads of the same priority.
+   * The share among house ads of the same priority.
    */
   weight: number;
   /**
@@ -457,11 +457,11 @@ export interface HouseAd {
    */
   starts_at?: string;
   /**
-   * Not served from this time on.
+   * Not served at or after this time.
    */
   ends_at?: string;
   /**
-   * Verified impressions per UTC day.
+   * Maximum number of verified impressions per UTC day.
    */
   daily_cap?: number;
   status: 'active' | 'paused';
@@ -479,17 +479,17 @@ export interface Policy {
    */
   environment: 'sandbox' | 'live';
   /**
-   * When it was created.
+   * When the object was created.
    */
   created_at: string;
   /**
-   * When it was last changed.
+   * When the object was last changed.
    */
   updated_at: string;
   name: string;
   kind: 'policy' | 'commercial' | 'brand_safety';
   /**
-   * The placements to which the policy applies; empty: all.
+   * The placements to which the policy applies. If empty, it applies to all placements.
    *
    * @maxItems 100
    *
@@ -571,11 +571,11 @@ export interface KillSwitch {
    */
   environment: 'sandbox' | 'live';
   /**
-   * When it was created.
+   * When the object was created.
    */
   created_at: string;
   /**
-   * When it was last changed.
+   * When the object was last changed.
    */
   updated_at: string;
   scope: 'source' | 'advertiser' | 'placement';
@@ -583,7 +583,7 @@ export interface KillSwitch {
   state: 'on' | 'off';
   reason?: string;
   /**
-   * Who changed it last.
+   * Who last changed the kill switch.
    */
   actor: string;
   /**
@@ -616,7 +616,7 @@ export interface DecisionRequest {
    */
   user_token?: string;
   /**
-   * The formats that the client can render; absent: all.
+   * The formats that the client can render. If absent, all of them.
    *
    * @minItems 1
    */
@@ -694,7 +694,7 @@ export interface DecisionCreative {
   advertiser?: string;
   icon?: AdIcon;
   /**
-   * How long the ad has to play before the player can skip it; absent: it has no skip control.
+   * How long the ad has to play before the player can skip it. If absent, the ad has no skip control.
    */
   skip_after_ms?: number;
 }
@@ -792,7 +792,7 @@ export interface Decision {
  */
 export interface AdEvent {
   /**
-   * Generated by the client; events with the same id count once.
+   * Generated by the client; events with the same id are counted only once.
    */
   id: string;
   type:
@@ -817,11 +817,11 @@ export interface AdEvent {
    */
   occurred_at: string;
   /**
-   * How long the ad has played in a visible page so far.
+   * How long the ad has played so far while the page was visible.
    */
   watched_ms?: number;
   /**
-   * The visible fraction of the ad, and for how long without interruption.
+   * The visible fraction of the ad, and how long it has been visible without interruption.
    */
   visible?: {
     ratio: number;
@@ -908,11 +908,11 @@ export interface Webhook {
    */
   environment: 'sandbox' | 'live';
   /**
-   * When it was created.
+   * When the object was created.
    */
   created_at: string;
   /**
-   * When it was last changed.
+   * When the object was last changed.
    */
   updated_at: string;
   /**
@@ -932,11 +932,11 @@ export interface Webhook {
   )[];
   status: 'enabled' | 'disabled';
   /**
-   * A `failing` webhook is probed once an hour, and enabled when it responds; the others are not.
+   * A `failing` webhook is probed once an hour, and enabled when it responds; webhooks that were disabled for another reason are not.
    */
   disabled_reason?: 'gone' | 'failing' | 'operator';
   /**
-   * When it was disabled.
+   * When the webhook was disabled.
    */
   disabled_at?: string;
   /**
@@ -1281,7 +1281,7 @@ export interface SourceRequest {
     sid: string;
   }[];
   /**
-   * `vast` and `openrtb`: the rewarded and interstitial placements that the source may fill; absent: none.
+   * `vast` and `openrtb`: the rewarded and interstitial placements that the source may fill. If absent, it fills none.
    *
    * @maxItems 100
    *
@@ -1327,11 +1327,11 @@ export interface SourceRequest {
    */
   tracking_window_s?: number;
   /**
-   * `vast` and `openrtb`: whether the source accepts child-directed requests; default false: it is not requested for them.
+   * `vast` and `openrtb`: whether the source accepts child-directed requests. By default, it does not, and receives none.
    */
   child_directed?: boolean;
   /**
-   * `vast` and `openrtb`: which headers pass the player’s IP and browser to trackers: `iab` (default) `X-Device-IP` and `X-Device-User-Agent`, `forwarded` `X-Forwarded-For` and `User-Agent`.
+   * `vast` and `openrtb`: which headers pass the player’s IP and browser to trackers: `iab` (default) sends `X-Device-IP` and `X-Device-User-Agent`, `forwarded` sends `X-Forwarded-For` and `User-Agent`.
    */
   header_profile?: 'iab' | 'forwarded';
   /**
@@ -1350,7 +1350,7 @@ export interface SourceRequest {
   };
   status?: 'active' | 'paused';
   /**
-   * `vast` and `openrtb`: HTTP headers that the service sends with every request, such as an API key. Replaces the stored ones. Stored encrypted and never returned.
+   * `vast` and `openrtb`: HTTP headers that the service sends with every request, such as an API key. They replace the stored headers, are stored encrypted, and are never returned.
    */
   request_headers?: {
     [k: string]: string;
@@ -1507,7 +1507,7 @@ export interface HouseAdRequest {
    */
   priority?: number;
   /**
-   * Share among house ads of the same priority.
+   * The share among house ads of the same priority.
    */
   weight?: number;
   /**
@@ -1515,11 +1515,11 @@ export interface HouseAdRequest {
    */
   starts_at?: string;
   /**
-   * Not served from this time on.
+   * Not served at or after this time.
    */
   ends_at?: string;
   /**
-   * Verified impressions per UTC day.
+   * Maximum number of verified impressions per UTC day.
    */
   daily_cap?: number;
   status?: 'active' | 'paused';
@@ -1545,7 +1545,7 @@ export interface HouseAdUpdate {
    */
   priority?: number;
   /**
-   * Share among house ads of the same priority.
+   * The share among house ads of the same priority.
    */
   weight?: number;
   starts_at?: string | null;
@@ -1560,7 +1560,7 @@ export interface PolicyRequest {
   name: string;
   kind: 'policy' | 'commercial' | 'brand_safety';
   /**
-   * The placements to which the policy applies; empty: all.
+   * The placements to which the policy applies. If empty, it applies to all placements.
    *
    * @maxItems 100
    *
@@ -1636,7 +1636,7 @@ export interface PolicyUpdate {
   name?: string;
   kind?: 'policy' | 'commercial' | 'brand_safety';
   /**
-   * The placements to which the policy applies; empty: all.
+   * The placements to which the policy applies. If empty, it applies to all placements.
    *
    * @maxItems 100
    *
@@ -1714,7 +1714,7 @@ export interface KillSwitchRequest {
   state: 'on' | 'off';
   reason?: string;
   /**
-   * Who changed it last.
+   * Who last changed the kill switch.
    */
   actor?: string;
   /**
@@ -1729,7 +1729,7 @@ export interface KillSwitchUpdate {
   state?: 'on' | 'off';
   reason?: string | null;
   /**
-   * Who changed it last.
+   * Who last changed the kill switch.
    */
   actor?: string;
   expires_at?: string | null;
@@ -1769,7 +1769,7 @@ export interface WebhookUpdate {
  */
 export interface WebhookTest {
   /**
-   * Absent: the first that the webhook subscribes to.
+   * If absent, the first type that the webhook subscribes to.
    */
   type?:
     | 'decision.served'
@@ -1789,7 +1789,7 @@ export interface DeliveryAttempt {
   started_at: string;
   latency_ms: number;
   /**
-   * HTTP status; absent: no response.
+   * The HTTP status. Absent if there was no response.
    */
   status?: number;
   /**
@@ -1830,7 +1830,7 @@ export interface Delivery {
   state: 'pending' | 'delivered' | 'failed';
   attempts: DeliveryAttempt[];
   /**
-   * Only while the delivery is pending.
+   * When the next attempt is due. Present only while the delivery is pending.
    */
   next_attempt_at?: string;
   /**
@@ -1863,7 +1863,7 @@ export interface ApiKey {
   last_four: string;
   allowed_origins: string[];
   /**
-   * The rate limit for the key; absent: the service’s default.
+   * The rate limit for the key. If absent, the service’s default applies.
    */
   rate_limit?: {
     /**
@@ -1880,7 +1880,7 @@ export interface ApiKey {
    */
   created_at: string;
   /**
-   * When the key was last used, accurate to about ten seconds.
+   * When the key was last used, to within about ten seconds.
    */
   last_used_at?: string;
   /**
@@ -1906,14 +1906,14 @@ export interface ApiKey {
 export interface ApiKeyRequest {
   kind: 'publishable' | 'secret';
   /**
-   * Origins that may use a publishable key; `*` is any.
+   * Origins that may use a publishable key; `*` means any origin.
    *
    * @minItems 1
    * @maxItems 100
    */
   allowed_origins?: string[];
   /**
-   * The rate limit for the key; absent: the service’s default.
+   * The rate limit for the key. If absent, the service’s default applies.
    */
   rate_limit?: {
     /**
@@ -1931,14 +1931,14 @@ export interface ApiKeyRequest {
  */
 export interface ApiKeyUpdate {
   /**
-   * Origins that may use a publishable key; `*` is any.
+   * Origins that may use a publishable key; `*` means any origin.
    *
    * @minItems 1
    * @maxItems 100
    */
   allowed_origins?: string[];
   /**
-   * null: the service’s default.
+   * `null` restores the service’s default.
    */
   rate_limit?: {
     /**
@@ -1956,7 +1956,7 @@ export interface ApiKeyUpdate {
  */
 export interface OverlapRequest {
   /**
-   * Seconds; 0 revokes it immediately.
+   * In seconds; 0 revokes the old one immediately.
    */
   overlap_s: number;
 }
@@ -1981,7 +1981,7 @@ export interface AuditEntry {
    */
   actor: string;
   /**
-   * The kind of change: `placement.updated`.
+   * The kind of change, such as `placement.updated`.
    */
   action: string;
   /**
@@ -1990,13 +1990,13 @@ export interface AuditEntry {
   target_id: string;
   request_id?: string;
   /**
-   * The object before the change; absent: it was created.
+   * The object before the change. Absent if it was created.
    */
   before?: {
     [k: string]: unknown;
   };
   /**
-   * The object after the change; absent: it was removed.
+   * The object after the change. Absent if it was removed.
    */
   after?: {
     [k: string]: unknown;
@@ -2011,23 +2011,23 @@ export interface ReportRow {
    */
   period: string;
   /**
-   * Present if the report is grouped by this; empty: none.
+   * Present if the report is grouped by this dimension; an empty string means that there is no value.
    */
   placement?: string;
   /**
-   * Present if the report is grouped by this; empty: none.
+   * Present if the report is grouped by this dimension; an empty string means that there is no value.
    */
   creative?: string;
   /**
-   * Present if the report is grouped by this; empty: none.
+   * Present if the report is grouped by this dimension; an empty string means that there is no value.
    */
   source?: string;
   /**
-   * Present if the report is grouped by this; empty: none.
+   * Present if the report is grouped by this dimension; an empty string means that there is no value.
    */
   advertiser?: string;
   /**
-   * Present if the report is grouped by this; empty: none.
+   * Present if the report is grouped by this dimension; an empty string means that there is no value.
    */
   reason?: string;
   requests: number;

@@ -9,7 +9,7 @@ const allowedOrigins = Type.Array(
     minItems: 1,
     maxItems: 100,
     uniqueItems: true,
-    description: 'Origins that may use a publishable key; `*` is any.',
+    description: 'Origins that may use a publishable key; `*` means any origin.',
   },
 );
 
@@ -22,7 +22,7 @@ const rateLimit = strictObject(
       description: 'Maximum burst of requests.',
     }),
   },
-  { description: 'The rate limit for the key; absent: the service’s default.' },
+  { description: 'The rate limit for the key. If absent, the service’s default applies.' },
 );
 
 export const apiKeySchema = named('ApiKey', 'An API key; the key itself is not stored.', {
@@ -33,7 +33,7 @@ export const apiKeySchema = named('ApiKey', 'An API key; the key itself is not s
   allowed_origins: Type.Array(Type.String()),
   rate_limit: Type.Optional(rateLimit),
   created_at: time('When the key was created.'),
-  last_used_at: Type.Optional(time('When the key was last used, accurate to about ten seconds.')),
+  last_used_at: Type.Optional(time('When the key was last used, to within about ten seconds.')),
   revoked_at: Type.Optional(time('When the key stops working, which can be in the future.')),
   leaked_at: Type.Optional(time('When a web page last used this secret key. Replace the key.')),
   leaked_to: Type.Optional(Type.String({ description: 'The origin of that page.' })),
@@ -56,7 +56,9 @@ export const apiKeyUpdateSchema = named(
   {
     allowed_origins: Type.Optional(allowedOrigins),
     rate_limit: Type.Optional(
-      Type.Union([rateLimit, Type.Null()], { description: 'null: the service’s default.' }),
+      Type.Union([rateLimit, Type.Null()], {
+        description: '`null` restores the service’s default.',
+      }),
     ),
   },
 );
@@ -69,7 +71,7 @@ export const overlapRequestSchema = named(
       minimum: 0,
       maximum: 2_592_000,
       default: 86_400,
-      description: 'Seconds; 0 revokes it immediately.',
+      description: 'In seconds; 0 revokes the old one immediately.',
     }),
   },
 );

@@ -8,7 +8,7 @@ export const auditEntrySchema = named('AuditEntry', 'An audit record: one change
   actor: Type.String({
     description: 'The key’s id, the panel user’s e-mail address, `service`, or `command_line`.',
   }),
-  action: Type.String({ description: 'The kind of change: `placement.updated`.' }),
+  action: Type.String({ description: 'The kind of change, such as `placement.updated`.' }),
   target_id: Type.String({ description: 'The id of the changed object.' }),
   request_id: Type.Optional(Type.String()),
   before: Type.Optional(
@@ -16,7 +16,7 @@ export const auditEntrySchema = named('AuditEntry', 'An audit record: one change
       {},
       {
         additionalProperties: true,
-        description: 'The object before the change; absent: it was created.',
+        description: 'The object before the change. Absent if it was created.',
       },
     ),
   ),
@@ -25,7 +25,7 @@ export const auditEntrySchema = named('AuditEntry', 'An audit record: one change
       {},
       {
         additionalProperties: true,
-        description: 'The object after the change; absent: it was removed.',
+        description: 'The object after the change. Absent if it was removed.',
       },
     ),
   ),

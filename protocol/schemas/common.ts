@@ -34,11 +34,11 @@ export const id = (kind: IdKind) =>
  */
 export const time = (description: string) => Type.String({ format: 'date-time', description });
 
-/** One of a fixed list of values. */
+/** Creates a schema for one of a fixed list of values. */
 export const oneOf = <const T extends readonly string[]>(values: T, description?: string) =>
   Type.Enum([...values], description === undefined ? {} : { description });
 
-/** An object without unknown fields, so that a misspelled field is an error instead of being ignored. */
+/** Creates a schema for an object without unknown fields, so that a misspelled field is rejected instead of ignored. */
 export const strictObject = <T extends Record<string, Type.TSchema>>(
   properties: T,
   options: Type.TObjectOptions = {},

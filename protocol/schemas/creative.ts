@@ -114,7 +114,7 @@ export const creativeSchema = named('Creative', 'An ad.', {
         origin_url: Type.String({
           format: 'uri',
           maxLength: 8_192,
-          description: 'The URL from which it was fetched, without the query.',
+          description: 'The URL from which the icon was fetched, without the query.',
         }),
         url,
         width: pixels,

@@ -52,7 +52,7 @@ export const decisionRequestSchema = named('DecisionRequest', 'Requests an ad.',
     Type.Array(mediaFormat, {
       minItems: 1,
       uniqueItems: true,
-      description: 'The formats that the client can render; absent: all.',
+      description: 'The formats that the client can render. If absent, all of them.',
     }),
   ),
   viewport: Type.Optional(
@@ -121,7 +121,7 @@ export const decisionCreativeSchema = named('DecisionCreative', 'The ad to show.
     Type.Integer({
       minimum: 0,
       description:
-        'How long the ad has to play before the player can skip it; absent: it has no skip control.',
+        'How long the ad has to play before the player can skip it. If absent, the ad has no skip control.',
     }),
   ),
 });

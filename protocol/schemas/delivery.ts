@@ -8,7 +8,9 @@ export const deliveryAttemptSchema = named('DeliveryAttempt', 'An HTTP request o
   attempt: Type.Integer({ minimum: 1 }),
   started_at: time('When the request was sent.'),
   latency_ms: Type.Integer({ minimum: 0 }),
-  status: Type.Optional(Type.Integer({ description: 'HTTP status; absent: no response.' })),
+  status: Type.Optional(
+    Type.Integer({ description: 'The HTTP status. Absent if there was no response.' }),
+  ),
   error: Type.Optional(Type.String({ description: 'Why there was no response.' })),
   response: Type.Optional(Type.String({ description: 'The first KiB of the response.' })),
 });
@@ -21,7 +23,9 @@ export const deliverySchema = named('Delivery', 'The delivery of one event to on
   event_type: oneOf(webhookEventTypes),
   state: deliveryState,
   attempts: Type.Array(ref('DeliveryAttempt')),
-  next_attempt_at: Type.Optional(time('Only while the delivery is pending.')),
+  next_attempt_at: Type.Optional(
+    time('When the next attempt is due. Present only while the delivery is pending.'),
+  ),
   created_at: time('When the delivery was queued.'),
 });
 
@@ -39,7 +43,7 @@ export const webhookUpdateSchema = named('WebhookUpdate', 'Changes a webhook.', 
 
 export const webhookTestSchema = named('WebhookTest', 'Sends a test event.', {
   type: Type.Optional(
-    oneOf(webhookEventTypes, 'Absent: the first that the webhook subscribes to.'),
+    oneOf(webhookEventTypes, 'If absent, the first type that the webhook subscribes to.'),
   ),
 });
 

@@ -18,12 +18,15 @@ export const houseAdSchema = named('HouseAd', 'Runs a creative on placements.', 
     minimum: 1,
     maximum: 1_000,
     default: 1,
-    description: 'Share among house ads of the same priority.',
+    description: 'The share among house ads of the same priority.',
   }),
   starts_at: Type.Optional(time('Not served before this time.')),
-  ends_at: Type.Optional(time('Not served from this time on.')),
+  ends_at: Type.Optional(time('Not served at or after this time.')),
   daily_cap: Type.Optional(
-    Type.Integer({ minimum: 1, description: 'Verified impressions per UTC day.' }),
+    Type.Integer({
+      minimum: 1,
+      description: 'Maximum number of verified impressions per UTC day.',
+    }),
   ),
   status,
 });

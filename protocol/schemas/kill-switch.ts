@@ -13,7 +13,7 @@ export const killSwitchSchema = named(
     target_id: Type.String({ minLength: 1, maxLength: 64 }),
     state: oneOf(['on', 'off']),
     reason: Type.Optional(Type.String({ maxLength: 500 })),
-    actor: Type.String({ maxLength: 200, description: 'Who changed it last.' }),
+    actor: Type.String({ maxLength: 200, description: 'Who last changed the kill switch.' }),
     expires_at: Type.Optional(time('When the kill switch turns off by itself.')),
   },
 );

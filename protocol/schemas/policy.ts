@@ -19,7 +19,8 @@ export const policySchema = named('Policy', 'A rule that blocks requests or cand
     maxItems: 100,
     uniqueItems: true,
     default: [],
-    description: 'The placements to which the policy applies; empty: all.',
+    description:
+      'The placements to which the policy applies. If empty, it applies to all placements.',
   }),
   when: strictObject(
     {

@@ -49,7 +49,10 @@ export const reportRowSchema = named('ReportRow', 'The totals of one period and 
     reportDimensions.map((name) => [
       name,
       Type.Optional(
-        Type.String({ description: 'Present if the report is grouped by this; empty: none.' }),
+        Type.String({
+          description:
+            'Present if the report is grouped by this dimension; an empty string means that there is no value.',
+        }),
       ),
     ]),
   ),

@@ -27,7 +27,7 @@ export interface RequestSchema {
 const setByService = ['id', 'environment', 'created_at', 'updated_at'];
 const hasDefault = (schema: object): schema is { default: unknown } => 'default' in schema;
 
-/** The request that creates an object: the object's fields; those with a default are optional. */
+/** Derives the request that creates an object from the object's fields; fields with a default are optional. */
 function createRequest(
   resource: ResourceSchema,
   omit: string[],
@@ -50,7 +50,7 @@ function createRequest(
   };
 }
 
-/** The request that updates an object: a field replaces the stored one, and `null` removes it. */
+/** Derives the request that updates an object: a field replaces the stored one, and `null` removes it. */
 function updateRequest(
   resource: ResourceSchema,
   omit: string[],

@@ -8,6 +8,6 @@ export const status = Type.Enum(['active', 'paused'], { default: 'active' });
 export const resourceFields = (kind: IdKind) => ({
   id: id(kind),
   environment,
-  created_at: time('When it was created.'),
-  updated_at: time('When it was last changed.'),
+  created_at: time('When the object was created.'),
+  updated_at: time('When the object was last changed.'),
 });

@@ -15,14 +15,14 @@ export const requestHeaders = Type.Object(
     maxProperties: 20,
     writeOnly: true,
     description:
-      '`vast` and `openrtb`: HTTP headers that the service sends with every request, such as an API key. Replaces the stored ones. Stored encrypted and never returned.',
+      '`vast` and `openrtb`: HTTP headers that the service sends with every request, such as an API key. They replace the stored headers, are stored encrypted, and are never returned.',
   },
 );
 
 /** The format of a seller's id in ads.txt and sellers.json. */
 const sellerId = '^[^\\s,;#]{1,64}$';
 
-export const sourceSchema = named('Source', 'Where ads come from.', {
+export const sourceSchema = named('Source', 'A source of ads.', {
   ...resourceFields('source'),
   name: Type.String({ minLength: 1, maxLength: 200 }),
   kind: oneOf(
@@ -85,7 +85,7 @@ export const sourceSchema = named('Source', 'Where ads come from.', {
       maxItems: 100,
       uniqueItems: true,
       description:
-        '`vast` and `openrtb`: the rewarded and interstitial placements that the source may fill; absent: none.',
+        '`vast` and `openrtb`: the rewarded and interstitial placements that the source may fill. If absent, it fills none.',
     }),
   ),
   priority: Type.Optional(
@@ -150,13 +150,13 @@ export const sourceSchema = named('Source', 'Where ads come from.', {
   child_directed: Type.Optional(
     Type.Boolean({
       description:
-        '`vast` and `openrtb`: whether the source accepts child-directed requests; default false: it is not requested for them.',
+        '`vast` and `openrtb`: whether the source accepts child-directed requests. By default, it does not, and receives none.',
     }),
   ),
   header_profile: Type.Optional(
     oneOf(
       ['iab', 'forwarded'],
-      '`vast` and `openrtb`: which headers pass the player’s IP and browser to trackers: `iab` (default) `X-Device-IP` and `X-Device-User-Agent`, `forwarded` `X-Forwarded-For` and `User-Agent`.',
+      '`vast` and `openrtb`: which headers pass the player’s IP and browser to trackers: `iab` (default) sends `X-Device-IP` and `X-Device-User-Agent`, `forwarded` sends `X-Forwarded-For` and `User-Agent`.',
     ),
   ),
   ads_txt: Type.Optional(

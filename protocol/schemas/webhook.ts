@@ -28,10 +28,10 @@ export const webhookSchema = named('Webhook', 'A webhook endpoint and its settin
   disabled_reason: Type.Optional(
     oneOf(
       ['gone', 'failing', 'operator'],
-      'A `failing` webhook is probed once an hour, and enabled when it responds; the others are not.',
+      'A `failing` webhook is probed once an hour, and enabled when it responds; webhooks that were disabled for another reason are not.',
     ),
   ),
-  disabled_at: Type.Optional(time('When it was disabled.')),
+  disabled_at: Type.Optional(time('When the webhook was disabled.')),
   secret: Type.Optional(
     Type.String({ description: 'The webhook secret; returned only on creation and rotation.' }),
   ),
