@@ -99,10 +99,10 @@ const changeEach = (
     const changed: LedgerEntry[] = [];
     for (const entry of entries) {
       const stored = await promisifyRequest<unknown>(store.get(entry.decisionId));
-      const after = next(isEntry(stored) ? stored : undefined, entry);
-      if (after === undefined) continue;
-      store.put(after, after.decisionId);
-      changed.push(after);
+      const changedEntry = next(isEntry(stored) ? stored : undefined, entry);
+      if (changedEntry === undefined) continue;
+      store.put(changedEntry, changedEntry.decisionId);
+      changed.push(changedEntry);
     }
     await waitForCommit(store.transaction);
     return changed;

@@ -35,7 +35,7 @@ export function createRequests(deps: RequestsDeps): Requests {
   return {
     ...decisions,
     runBreak: (request, waitedMs = 0) =>
-      oneAtATime({ ...request, muted: request.muted ?? deps.muted }, (exclusive) =>
+      runExclusively({ ...request, muted: request.muted ?? deps.muted }, (exclusive) =>
         runAdBreak({ ...deps, take, loadTimeoutMs: loadTimeoutMs - waitedMs }, exclusive),
       ),
     showBanner: (placement, element, signal) =>
@@ -50,14 +50,17 @@ export function createRequests(deps: RequestsDeps): Requests {
 const shownAd: unique symbol = Symbol.for('trueward.shownAd') as never;
 
 /** Runs at most one ad break at a time on this page, across all instances and copies of this script. */
-async function oneAtATime(
+async function runExclusively(
   request: BreakRequest,
   run: (request: BreakRequest) => Promise<ShowResult>,
 ): Promise<ShowResult> {
   const page: { [shownAd]?: BreakRequest } = document as object;
-  const other = page[shownAd];
-  if (other)
-    return { outcome: 'already_showing', detail: `The ad for ${other.placement} has not ended.` };
+  const shownElsewhere = page[shownAd];
+  if (shownElsewhere)
+    return {
+      outcome: 'already_showing',
+      detail: `The ad for ${shownElsewhere.placement} has not ended.`,
+    };
   page[shownAd] = request;
   const release = () => {
     if (page[shownAd] === request) delete page[shownAd];

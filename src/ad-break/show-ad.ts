@@ -1,7 +1,7 @@
 import { type OverlayStrings, loadStrings } from '../creative/strings.ts';
 import type { ReadyAd } from '../decision/request-ad.ts';
 import type { ShowResult } from '../outcome.ts';
-import { guarded, surface } from '../platform/guard.ts';
+import { callGuarded, surface } from '../platform/guard.ts';
 import { holdInput } from './hold-input.ts';
 import {
   begin,
@@ -70,7 +70,7 @@ function showAd(
         return release();
       case 'report':
         report(effect);
-        return effect.event === 'start' ? guarded(request.onStart) : undefined;
+        return effect.event === 'start' ? callGuarded(request.onStart) : undefined;
       case 'watched':
         stored = stored?.then(() => rewards.watched(decision.id)).catch(surface);
         return stage?.setWatched();
@@ -95,7 +95,7 @@ function showAd(
       .catch(surface);
     try {
       releaseGame = engine.hold();
-      guarded(request.onOpen);
+      callGuarded(request.onOpen);
       // `onOpen` may have ended the ad break; an ad that opened after that would never close.
       if (released) return;
       stage = openStage(ad, { ...deps, neededMs, muted: request.muted, dispatch });
@@ -109,11 +109,11 @@ function showAd(
   function release(): void {
     released = true;
     // Guarded separately, because the game must resume even if one of these steps fails.
-    guarded(() => stage?.close());
-    guarded(() => creative.destroy());
-    guarded(releaseGame);
-    guarded(releaseInput);
-    guarded(request.onClose);
+    callGuarded(() => stage?.close());
+    callGuarded(() => creative.destroy());
+    callGuarded(releaseGame);
+    callGuarded(releaseInput);
+    callGuarded(request.onClose);
     stage = undefined;
   }
 
@@ -163,12 +163,12 @@ function showAd(
 
   const abort = () => dispatch({ type: 'aborted' });
   signal?.addEventListener('abort', abort);
-  const first = begin({
+  const firstTransition = begin({
     kind,
     minWatchMs: rewarded ? neededMs : Infinity,
     endCard: decision.creative.click_url !== undefined,
     hidden: document.hidden,
   });
-  state = first.state;
-  first.effects.forEach(perform);
+  state = firstTransition.state;
+  firstTransition.effects.forEach(perform);
 }

@@ -45,13 +45,13 @@ async function writeRequest({
   const { pathname } = new URL(input instanceof Request ? input.url : input);
   const name = `${init?.method ?? 'GET'} ${pathname}`;
   const startedAt = performance.now();
-  const after = (): string => `after ${Math.round(performance.now() - startedAt)} ms`;
+  const formatElapsed = (): string => `after ${Math.round(performance.now() - startedAt)} ms`;
   write(name);
   try {
     const { status, ok } = await response;
-    write(name, `→ ${status}`, after(), ok ? '' : retryNote(pathname));
+    write(name, `→ ${status}`, formatElapsed(), ok ? '' : retryNote(pathname));
   } catch (error) {
-    write(name, '→', String(error), after(), retryNote(pathname));
+    write(name, '→', String(error), formatElapsed(), retryNote(pathname));
   }
 }
 

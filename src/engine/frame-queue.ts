@@ -1,5 +1,5 @@
 import type { Clock } from '../platform/clock.ts';
-import { guarded } from '../platform/guard.ts';
+import { callGuarded } from '../platform/guard.ts';
 import type { EngineDriver } from './engine-driver.ts';
 
 /** Runs callbacks on the game's frames, a few at a time, to avoid dropped frames. */
@@ -33,7 +33,7 @@ export function createFrameQueue(
     for (let count = 0; count < maxPerFrame; count += 1) {
       const callback = queue.shift();
       if (callback === undefined) break;
-      guarded(callback);
+      callGuarded(callback);
       if (clock.monotonic() >= end) break;
     }
     if (queue.length === 0) stop();

@@ -174,7 +174,7 @@ export function createDrain(deps: DrainDeps): Drain {
     const read = async (afterKey: number, buffered: StoredRecord[]): Promise<StoredRecord[]> => {
       const records = Array.from(buffered);
       for (;;) {
-        const missing = Math.min(maxEvents, batchEvents * 2) - eventsIn(records);
+        const missing = Math.min(maxEvents, batchEvents * 2) - countEvents(records);
         if (missing <= 0) return records;
         const limit = Math.min(maxRecords, Math.ceil(missing / density));
         const page = await source.read(records.at(-1)?.key ?? afterKey, limit);
@@ -250,7 +250,7 @@ export function createDrain(deps: DrainDeps): Drain {
   };
 }
 
-const eventsIn = (records: StoredRecord[]): number =>
+const countEvents = (records: StoredRecord[]): number =>
   records.reduce((sum, { value }) => sum + (isEventRecord(value) ? value.events.length : 1), 0);
 
 /** Picks the oldest records that fit into one request: at least one, because each fits on its own. */

@@ -6,7 +6,7 @@ export function surface(error: unknown): void {
 }
 
 /** Calls one of the game's callbacks; errors are reported with {@link surface}, not thrown. */
-export function guarded(callback: (() => void) | undefined): void {
+export function callGuarded(callback: (() => void) | undefined): void {
   try {
     callback?.();
   } catch (error) {

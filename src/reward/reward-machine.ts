@@ -54,7 +54,7 @@ export function advance(entry: LedgerEntry, event: RewardEvent): LedgerEntry {
     case 'watched':
       return state === 'none' ? { ...entry, state: 'pending' } : entry;
     case 'status':
-      return isFinal(state) ? entry : withStatus(entry, event.status, event.at);
+      return isFinal(state) ? entry : applyStatus(entry, event.status, event.at);
     case 'claimed':
       // The claim may be in the future if the clock has been set back since.
       return isDue(entry) && Math.abs(event.at - claimedAt) >= claimMs
@@ -67,7 +67,7 @@ export function advance(entry: LedgerEntry, event: RewardEvent): LedgerEntry {
   }
 }
 
-function withStatus(entry: LedgerEntry, status: Verdict, at: number): LedgerEntry {
+function applyStatus(entry: LedgerEntry, status: Verdict, at: number): LedgerEntry {
   // The service does not have the completion yet: it is still in the outbox.
   if (status.state === 'none') return entry;
   const { reward = entry.reward, reason, receipt } = status;

@@ -162,13 +162,17 @@ export function createRewards(deps: RewardsDeps): Rewards {
     resume();
   };
   const assignOwners = async (): Promise<void> => {
-    const from = transferFrom;
-    const to = player.player().ref;
-    if (to === undefined || (from === undefined && unassigned.size === 0)) return;
+    const oldRef = transferFrom;
+    const newRef = player.player().ref;
+    if (newRef === undefined || (oldRef === undefined && unassigned.size === 0)) return;
     // If the code cannot be loaded, the rewards remain unchanged until the player returns.
     if (!fulfillment) await load();
     await fulfillment?.assign(unassigned);
-    if (from !== undefined && (await fulfillment?.transfer(from, to)) && transferFrom === from)
+    if (
+      oldRef !== undefined &&
+      (await fulfillment?.transfer(oldRef, newRef)) &&
+      transferFrom === oldRef
+    )
       transferFrom = undefined;
   };
   const refresh = (): Promise<void> => (loading = reload());
@@ -232,8 +236,8 @@ export function createRewards(deps: RewardsDeps): Rewards {
       await ledger.readAll();
       return entriesOfPlayer().filter(isOpen).map(toReport);
     },
-    playerChanged(from) {
-      transferFrom = from;
+    playerChanged(oldRef) {
+      transferFrom = oldRef;
       fulfillment?.delivery.releaseClaims();
       fulfillment?.confirmation.settled();
       return refresh();

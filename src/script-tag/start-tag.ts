@@ -23,8 +23,8 @@ export function define(exported: Partial<TruewardGlobal>): TruewardGlobal {
   const existingGlobal = globalThis.Trueward as TruewardGlobal | undefined;
   // An element with the id `Trueward` would also be a global of that name.
   const target: Partial<TruewardGlobal> = existingGlobal?.queue ? existingGlobal : { queue: [] };
-  const all = Object.assign(target, { ...exported, ...target });
-  return (globalThis.Trueward = all as TruewardGlobal);
+  const allExports = Object.assign(target, { ...exported, ...target });
+  return (globalThis.Trueward = allExports as TruewardGlobal);
 }
 
 /** Options whose values are taken verbatim from attributes: `data-user-ref` is `userRef`. */

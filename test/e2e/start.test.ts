@@ -81,10 +81,10 @@ interface DevFile {
 async function stop(
   started: ReturnType<typeof start>,
 ): Promise<{ ms: number; code: number | null }> {
-  const since = performance.now();
+  const startMs = performance.now();
   started.process.kill('SIGTERM');
   const { code } = await started.ended;
-  return { ms: performance.now() - since, code };
+  return { ms: performance.now() - startMs, code };
 }
 
 test('writes all URLs once it is ready, uses a free port if its own is taken, rejects a second start on the same data, and stops within 5 s', async () => {

@@ -11,10 +11,10 @@ try {
   await (await side.start(side.urls[0] ?? '')).stop();
   const rows = await killWorker(side, 5_000);
   console.log(rows);
-  const other = rows.find(({ account }) => account === 'on another worker');
+  const otherRow = rows.find(({ account }) => account === 'on another worker');
   check(
     'the account on another worker got every decision it requested',
-    other !== undefined && other.requests > 0 && other.succeeded === other.requests,
+    otherRow !== undefined && otherRow.requests > 0 && otherRow.succeeded === otherRow.requests,
   );
   check(
     'no decision that was acknowledged before or after the kill was lost',

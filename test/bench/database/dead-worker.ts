@@ -35,7 +35,7 @@ export async function killWorker(side: Side, windowMs: number): Promise<AccountR
   const url = side.urls.find((each) => Number(new URL(each).port) !== killedAccount.port);
   const service = await side.start(url ?? (side.urls[0] as string), 'first');
   try {
-    const before = await Promise.all(
+    const resultsBefore = await Promise.all(
       [killedAccount, otherAccount].map((account) =>
         requestDecisions(service.url, account, windowMs),
       ),
@@ -54,15 +54,15 @@ export async function killWorker(side: Side, windowMs: number): Promise<AccountR
     const rows: AccountRow[] = [];
     for (const [index, account] of [killedAccount, otherAccount].entries()) {
       const { okMs, failedMs, ids } = after[index] as Requests;
-      const all = [...(before[index]?.ids ?? []), ...ids];
+      const allIds = [...(resultsBefore[index]?.ids ?? []), ...ids];
       const measured = okMs.length > 0 ? okMs : failedMs;
       rows.push({
         account: index === 0 ? 'on the killed worker' : 'on another worker',
         requests: okMs.length + failedMs.length,
         succeeded: okMs.length,
         ms: [percentile(measured, 0.5) ?? NaN, percentile(measured, 0.99) ?? NaN],
-        acknowledged: all.length,
-        stored: await countStored(side, account, all),
+        acknowledged: allIds.length,
+        stored: await countStored(side, account, allIds),
       });
     }
     return rows;
@@ -83,10 +83,10 @@ async function createTwoAccounts(side: Side): Promise<[Account, Account]> {
     const service = await side.start(side.urls[0] as string, index === 0 ? 'first' : `n${index}`);
     const { publishable } = service.keys.live;
     await service.stop();
-    const all = await ids();
-    const id = all.find((each) => !seen.includes(each));
+    const allIds = await ids();
+    const id = allIds.find((each) => !seen.includes(each));
     if (id === undefined) throw new Error('Expected the service to add a demo account.');
-    seen = all;
+    seen = allIds;
     const [shard] = await side.admin.query<{ port: number }>(
       `SELECT nodeport AS port FROM citus_shards
         WHERE shardid = get_shard_id_for_distribution_column('accounts', $1::text)`,

@@ -31,8 +31,8 @@ export interface Databases {
 
 export function summarize(side: Side, atOnce: number, windows: readonly Window[]): SideRow {
   const percentiles = (read: (window: Window) => number[]): [number, number] => {
-    const all = windows.flatMap(read);
-    return [percentile(all, 0.5) ?? NaN, percentile(all, 0.99) ?? NaN];
+    const values = windows.flatMap(read);
+    return [percentile(values, 0.5) ?? NaN, percentile(values, 0.99) ?? NaN];
   };
   const used = (read: (window: Window) => CpuUse): CpuUse => ({
     service: median(windows.map((window) => read(window).service)) ?? NaN,

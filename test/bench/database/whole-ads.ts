@@ -31,12 +31,12 @@ export async function playAds(
   const spent = new Map<string, number>();
   const selectClient = (index: number): Client => clients[index % clients.length] as Client;
   const step = async <T>(work: () => Promise<T>): Promise<T> => {
-    const before = read();
+    const usageBefore = read();
     const result = await work();
-    const after = read();
+    const usageAfter = read();
     used.push({
-      service: (after.serviceUs - before.serviceUs) / count,
-      database: (after.databaseUs - before.databaseUs) / count,
+      service: (usageAfter.serviceUs - usageBefore.serviceUs) / count,
+      database: (usageAfter.databaseUs - usageBefore.databaseUs) / count,
     });
     return result;
   };

@@ -88,8 +88,8 @@ export const crash = (
     const killedMs = performance.now();
     const { counts } = await bench.receiver.call<{ counts: object }>('result');
     const arrived = Object.keys(counts).length;
-    const next = await opened.startWorker(true);
-    await next.start();
+    const newWorker = await opened.startWorker(true);
+    await newWorker.start();
     const restartMs = performance.now() - killedMs;
     const failed = await waitUntilDone(opened, 100);
     const recoveryMs = performance.now() - killedMs;
@@ -139,12 +139,12 @@ async function waitUntilDone({ producer }: Opened, everyMs: number): Promise<num
 
 async function limitTime<T>(work: Promise<T>): Promise<T> {
   const limit = new AbortController();
-  const late = sleep(limitMs, undefined, { signal: limit.signal }).then(() => {
+  const timeout = sleep(limitMs, undefined, { signal: limit.signal }).then(() => {
     throw new Error(`Not everything was delivered within ${limitMs / 1_000} s.`);
   });
-  late.catch(() => undefined);
+  timeout.catch(() => undefined);
   try {
-    return await Promise.race([work, late]);
+    return await Promise.race([work, timeout]);
   } finally {
     limit.abort();
   }

@@ -67,11 +67,11 @@ function wrap(page: Page, session: CDPSession): BenchPage {
 /** Rejects if `work` takes longer than `ms`, because a frozen page never responds. */
 async function withTimeout<T>(work: Promise<T>, ms: number, what: string): Promise<T> {
   let timer: NodeJS.Timeout | undefined;
-  const late = new Promise<never>((_, reject) => {
+  const timeout = new Promise<never>((_, reject) => {
     timer = setTimeout(() => reject(new Error(`${what} took longer than ${ms / 1000} s`)), ms);
   });
   try {
-    return await Promise.race([work, late]);
+    return await Promise.race([work, timeout]);
   } finally {
     clearTimeout(timer);
     // The browser may be killed before it responds; the result is ignored in that case.

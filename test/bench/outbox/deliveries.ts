@@ -35,11 +35,11 @@ export function createDeliveries(run: string, messageId: string | undefined): De
       }
     },
     tally() {
-      const all = [...sends.values()].reduce((sum, count) => sum + count, 0);
+      const total = [...sends.values()].reduce((sum, count) => sum + count, 0);
       const stored = [...counted.values()].reduce((sum, ids) => sum + ids.size, 0);
       return {
         arrived: sends.size,
-        duplicateSends: all - sends.size,
+        duplicateSends: total - sends.size,
         duplicatesAfterDeduplication: stored - sends.size,
         requests,
       };
@@ -54,8 +54,8 @@ function findEvents(body: string, messageId: string | undefined): Map<string, st
   const walk = (value: unknown, outerMessage: string): void => {
     if (typeof value === 'string') for (const id of sampleIds(value)) found.set(id, outerMessage);
     if (typeof value !== 'object' || value === null) return;
-    const own: unknown = messageId === undefined ? undefined : Reflect.get(value, messageId);
-    const message = typeof own === 'string' ? own : outerMessage;
+    const ownId: unknown = messageId === undefined ? undefined : Reflect.get(value, messageId);
+    const message = typeof ownId === 'string' ? ownId : outerMessage;
     for (const part of Object.values(value)) walk(part, message);
   };
   for (const document of parseDocuments(body)) walk(document, '');

@@ -54,14 +54,14 @@ export const accounts: Part = async (options) => {
           lists[index] = list;
         }),
       );
-      const all = runs.flatMap((each) => each.ads.flat());
-      await watched(all, 0.75);
+      const latencies = runs.flatMap((each) => each.ads.flat());
+      await watched(latencies, 0.75);
       await step((each) =>
         onAll(each.way, (client, index) =>
           forEach(each.ads[index] ?? [], concurrency, client.quartiles),
         ),
       );
-      await watched(all, 1);
+      await watched(latencies, 1);
       await step(async (each) => {
         options.receiver.clear();
         await onAll(each.way, (client, index) =>

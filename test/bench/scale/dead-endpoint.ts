@@ -55,8 +55,8 @@ export const deadEndpoint: Part = async (options) => {
     ],
     head: ['of 100 endpoints', 'events', 'p50, ms', 'p95, ms', 'p99, ms'],
     rows: sides.map(({ name, rounds }) => {
-      const all = rounds.flat();
-      const at = (share: number): string => (percentile(all, share) ?? NaN).toFixed(0);
+      const latencies = rounds.flat();
+      const at = (share: number): string => (percentile(latencies, share) ?? NaN).toFixed(0);
       return [name, rounds.length, at(0.5), at(0.95), at(0.99)];
     }),
     note: `The time from the request that causes an event to its arrival at each of the 99 endpoints that respond. The dead endpoint accepts requests and never responds, and has ${formatInteger(backlog)} deliveries pending. Two services alternate; the ratio compares their median events.`,
@@ -78,7 +78,7 @@ async function startSide({ postgres, receiver }: Options, backlog: number) {
   const add = (path: string): Promise<Webhook> =>
     client.addWebhook(receiver.url + path, 'kill_switch.changed');
   // This endpoint is excluded from the measurement on both sides.
-  const first = await add(backlog > 0 ? '/never/0' : '/0/first');
+  const firstWebhook = await add(backlog > 0 ? '/never/0' : '/0/first');
   for (let index = 1; index < endpoints; index += 1) await add(`/0/${index}`);
   let switchId: string | undefined;
   const announce = async (): Promise<number[]> => {
@@ -102,7 +102,7 @@ async function startSide({ postgres, receiver }: Options, backlog: number) {
   if (backlog > 0) {
     await announce();
     const meter = await openMeter([], postgres, databaseUrl);
-    await multiply(meter, first, backlog);
+    await multiply(meter, firstWebhook, backlog);
     await meter.close();
   }
   return {

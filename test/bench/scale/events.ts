@@ -76,10 +76,10 @@ async function measureMix(
     const adCount = Math.ceil((adsPerSecond * (warmUp + 1) * ms) / 1_000);
     const ads = await decide(cluster, adCount);
     // The warm-up has separate ads, because a fast build must not use up the ads of the window.
-    const first = ads.splice(0, Math.floor((ads.length * warmUp) / (warmUp + 1)));
-    const createBatches = (some: Ad[]) => (): AdEvent[] =>
-      some.splice(0, adsPerRequest).flatMap(createEvents);
-    await report(cluster, createBatches(first), warmUp * ms);
+    const warmUpAds = ads.splice(0, Math.floor((ads.length * warmUp) / (warmUp + 1)));
+    const createBatches = (adsToPlay: Ad[]) => (): AdEvent[] =>
+      adsToPlay.splice(0, adsPerRequest).flatMap(createEvents);
+    await report(cluster, createBatches(warmUpAds), warmUp * ms);
     // PostgreSQL does this automatically within a minute of the first rows, but a window is shorter.
     await meter.query('ANALYZE');
     return await measure(cluster, meter, createBatches(ads), ms);
@@ -94,7 +94,7 @@ async function decide({ urls, keys }: Cluster, count: number): Promise<Ad[]> {
   const clients = urls.map((url) =>
     createClient(url, keys.live, decisionConcurrency / urls.length),
   );
-  const all = await Promise.all(
+  const allAds = await Promise.all(
     clients.map((client) =>
       forEach(
         Array.from({ length: Math.ceil(count / clients.length) }),
@@ -104,10 +104,10 @@ async function decide({ urls, keys }: Cluster, count: number): Promise<Ad[]> {
     ),
   );
   await Promise.all(clients.map((client) => client.close()));
-  await watched(all.flat(), 1);
+  await watched(allAds.flat(), 1);
   const marginMs = 500;
   await sleep(marginMs);
-  return all.flat();
+  return allAds.flat();
 }
 
 async function measure(cluster: Cluster, meter: Meter, batch: () => AdEvent[], ms: number) {
@@ -149,9 +149,9 @@ async function report({ urls, keys }: Cluster, batch: () => AdEvent[], ms: numbe
   let [accepted, rejected, seconds] = [0, '', 0];
   const startedMs = performance.now();
   const body = (): string | undefined => {
-    const some = batch();
-    if (some.length === 0) return undefined;
-    return JSON.stringify({ sent_at: new Date().toISOString(), events: some });
+    const batchEvents = batch();
+    if (batchEvents.length === 0) return undefined;
+    return JSON.stringify({ sent_at: new Date().toISOString(), events: batchEvents });
   };
   const onResponse = (text: string): void => {
     const { results, decisions } = JSON.parse(text) as EventBatchResult;

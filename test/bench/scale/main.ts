@@ -53,7 +53,7 @@ try {
     const measured = readOrigin();
     // A new server for each part, so that no part waits for the vacuum of another part's rows.
     const postgres = await requirePostgres();
-    const one = await part({
+    const partResult = await part({
       postgres,
       receiver,
       builds,
@@ -62,17 +62,19 @@ try {
     });
     await postgres.stop();
     console.table(
-      one.rows.map((row) => Object.fromEntries(row.map((cell, i) => [one.head[i], cell]))),
+      partResult.rows.map((row) =>
+        Object.fromEntries(row.map((cell, i) => [partResult.head[i], cell])),
+      ),
     );
-    printVerdicts(one.verdicts);
-    results[name] = { ...one, measured };
+    printVerdicts(partResult.verdicts);
+    results[name] = { ...partResult, measured };
   }
 } finally {
   await receiver.stop();
 }
 // Publishes all parts in order, including those that were not measured again.
-const all = { ...readPublished().scale, ...results };
+const allParts = { ...readPublished().scale, ...results };
 const scale = Object.fromEntries(
-  Object.keys(parts).flatMap((name) => (all[name] ? [[name, all[name]]] : [])),
+  Object.keys(parts).flatMap((name) => (allParts[name] ? [[name, allParts[name]]] : [])),
 );
 await publish({ scale }, quick);

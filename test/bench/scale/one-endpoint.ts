@@ -90,17 +90,17 @@ async function measure(
     await meter.settle();
     receiver.clear();
     await multiply(meter, webhook, backlog);
-    const before = await meter.read();
+    const usageBefore = await meter.read();
     await receiver.count(backlog, timeoutMs).catch(() => undefined);
-    const after = await meter.read();
+    const usageAfter = await meter.read();
     const { arrivals } = receiver;
     const [first, last] = [arrivals[0]?.atMs ?? 0, arrivals.at(-1)?.atMs ?? 0];
     const count = arrivals.length;
     console.log(`${main ?? 'this build'}: ${count} in ${formatInteger(last - first)} ms`);
     return {
       perSecond: ((count - 1) * 1_000) / (last - first),
-      serviceUs: (after.serviceUs - before.serviceUs) / count,
-      databaseUs: (after.databaseUs - before.databaseUs) / count,
+      serviceUs: (usageAfter.serviceUs - usageBefore.serviceUs) / count,
+      databaseUs: (usageAfter.databaseUs - usageBefore.databaseUs) / count,
     };
   } finally {
     await client.close();

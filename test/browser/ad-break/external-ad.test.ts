@@ -73,11 +73,11 @@ it('has a skip control only if the ad requires one, and house ads have none', as
   expect(overlay().shown('.skip')).toBeUndefined();
   abort.abort();
   await external;
-  const again = new AbortController();
-  const house = stage.run(decide(video), { signal: again.signal });
+  const secondAbort = new AbortController();
+  const house = stage.run(decide(video), { signal: secondAbort.signal });
   await waitForElement('dialog');
   expect(overlay().root?.querySelector('.icon, .skip')).toBeNull();
-  again.abort();
+  secondAbort.abort();
   await house;
 });
 

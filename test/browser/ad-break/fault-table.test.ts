@@ -48,11 +48,11 @@ type Phase = (typeof phases)[number] | 'seen';
 const longestMs = 42_500;
 
 /** The phases before and after the reward is due. */
-const early: readonly Phase[] = ['requesting', 'opening', 'playing', 'prompting'];
+const earlyPhases: readonly Phase[] = ['requesting', 'opening', 'playing', 'prompting'];
 const withAd: readonly Phase[] = ['playing', 'prompting', 'watched'];
 const onceOpen = phases.filter((phase) => phase !== 'requesting');
 /** The phases before the impression; an ad that expires in one of them can no longer earn a reward. */
-const unseen: readonly Phase[] = ['opening', 'playing', 'prompting'];
+const unseenPhases: readonly Phase[] = ['opening', 'playing', 'prompting'];
 const minuteMs = 60_000;
 const hourMs = 60 * minuteMs;
 
@@ -110,7 +110,7 @@ const setHidden = (hidden: boolean): void => {
 const faults: Record<string, Fault> = {
   'is aborted by the game': {
     inject: (scene) => scene.abort.abort(),
-    outcome: (phase) => (early.includes(phase) ? 'aborted' : 'pending'),
+    outcome: (phase) => (earlyPhases.includes(phase) ? 'aborted' : 'pending'),
   },
   'is hidden and shown again': {
     inject() {
@@ -133,7 +133,7 @@ const faults: Record<string, Fault> = {
   },
   'loses its media': {
     inject: () => document.querySelector('video')?.dispatchEvent(new Event('error')),
-    outcome: (phase) => (early.includes(phase) ? 'error' : 'rewarded'),
+    outcome: (phase) => (earlyPhases.includes(phase) ? 'error' : 'rewarded'),
     in: withAd,
     of: ['video'],
   },
@@ -148,7 +148,7 @@ const faults: Record<string, Fault> = {
       post('flood');
       await htmlRemoved();
     },
-    outcome: (phase) => (early.includes(phase) ? 'error' : 'rewarded'),
+    outcome: (phase) => (earlyPhases.includes(phase) ? 'error' : 'rewarded'),
     in: withAd,
     of: ['html'],
   },
@@ -157,7 +157,7 @@ const faults: Record<string, Fault> = {
       const element = document.querySelector('video');
       if (element) element.playbackRate = 0;
     },
-    outcome: (phase) => (early.includes(phase) ? 'stalled' : 'rewarded'),
+    outcome: (phase) => (earlyPhases.includes(phase) ? 'stalled' : 'rewarded'),
     in: withAd,
     of: ['video'],
   },
@@ -186,7 +186,7 @@ const faults: Record<string, Fault> = {
   },
   'is interrupted by nine hours of device sleep, and its ad expires': {
     inject: ({ clock }) => clock.sleep(9 * hourMs),
-    outcome: (phase) => (unseen.includes(phase) ? 'error' : 'rewarded'),
+    outcome: (phase) => (unseenPhases.includes(phase) ? 'error' : 'rewarded'),
     in: [...onceOpen, 'seen'],
     of: Object.keys(kinds),
   },
@@ -197,7 +197,7 @@ const faults: Record<string, Fault> = {
   },
   'is frozen for an hour, and its ad expires': {
     inject: (scene) => scene.freeze(hourMs),
-    outcome: (phase) => (unseen.includes(phase) ? 'error' : 'rewarded'),
+    outcome: (phase) => (unseenPhases.includes(phase) ? 'error' : 'rewarded'),
     in: [...onceOpen, 'seen'],
   },
   'sees its clock change by a day': {

@@ -14,10 +14,10 @@ afterEach(() => {
 });
 
 function replace(owner: object, name: string, descriptor: PropertyDescriptor): void {
-  const before = Object.getOwnPropertyDescriptor(owner, name);
+  const previousDescriptor = Object.getOwnPropertyDescriptor(owner, name);
   Object.defineProperty(owner, name, { configurable: true, ...descriptor });
   undo.push(() => {
-    if (before) Object.defineProperty(owner, name, before);
+    if (previousDescriptor) Object.defineProperty(owner, name, previousDescriptor);
     else Reflect.deleteProperty(owner, name);
   });
 }
@@ -210,11 +210,11 @@ it('works on a page whose element ids shadow globals that the SDK uses', async (
 it('resumes the game immediately without <dialog> and reports that there is no ad', async () => {
   makeMissing(HTMLDialogElement.prototype, 'showModal')();
   const { ads, service } = start();
-  const before = document.body.children.length;
+  const countBefore = document.body.children.length;
   const result = await ads.showRewarded('revive');
   expect(result.outcome).toBe('error');
   expect(JSON.stringify(result)).toContain('showModal');
-  expect(document.body.children.length).toBe(before);
+  expect(document.body.children.length).toBe(countBefore);
   const onKeydown = vi.fn();
   window.addEventListener('keydown', onKeydown, { once: true });
   document.body.dispatchEvent(new KeyboardEvent('keydown', { key: 'a', bubbles: true }));

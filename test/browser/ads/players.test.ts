@@ -9,7 +9,7 @@ import { freshKey, picture, stubService } from '../../support/stub-service.ts';
 const open: Ads[] = [];
 afterEach(() => open.splice(0).forEach((ads) => ads.destroy()));
 
-const tokenFor = (userRef: string) => signUserToken(userRef, `utk_sandbox_${'x'.repeat(32)}`);
+const signToken = (userRef: string) => signUserToken(userRef, `utk_sandbox_${'x'.repeat(32)}`);
 
 /** One game on one device; each start is a new visit. */
 function game() {
@@ -71,7 +71,7 @@ it('distinguishes children by user references that never leave the device', asyn
 
 it('distinguishes children by user tokens from a function, which are never sent', async () => {
   const { requests, start } = game();
-  const ann = await tokenFor('ann');
+  const ann = await signToken('ann');
   const first = start({ userToken: () => ann, childDirected: true });
   const { decisionId, outcome } = await first.ads.showRewarded('revive');
   expect(outcome).toBe('rewarded');
@@ -86,23 +86,23 @@ it('distinguishes children by user tokens from a function, which are never sent'
 
 it('identifies the player by a user token and waits for the function that returns it', async () => {
   const { start } = game();
-  const first = start({ userToken: await tokenFor('ann') });
+  const first = start({ userToken: await signToken('ann') });
   const { decisionId } = await first.ads.showRewarded('revive');
   first.ads.destroy();
   const session = deferred<string>();
   const second = start({ userToken: () => session.promise });
   second.listen();
   expect(await second.ads.rewards()).toEqual([]);
-  session.resolve(await tokenFor('ann'));
+  session.resolve(await signToken('ann'));
   await eventually(() => expect(second.received).toMatchObject([{ decisionId, userRef: 'ann' }]));
 });
 
 it('switches players when a user token names another one', async () => {
   const { start } = game();
-  let token = await tokenFor('ann');
+  let token = await signToken('ann');
   const { ads, received, listen } = start({ userToken: () => token });
   await ads.showRewarded('revive');
-  token = await tokenFor('bob');
+  token = await signToken('bob');
   const { decisionId } = await ads.showRewarded('revive');
   listen();
   await eventually(() => expect(received).toMatchObject([{ decisionId, userRef: 'bob' }]));
@@ -171,27 +171,27 @@ it('adopts rewards stored under an earlier publishable key and delivers them onc
       ? Promise.resolve(Response.json({ code: 'key_revoked', status: 401 }, { status: 401 }))
       : respond(input, init);
   const serviceUrl = 'https://rotation.test';
-  const before = start({ userRef: 'ann', serviceUrl, confirmationTimeoutMs: 0 });
-  const { outcome, decisionId } = await before.ads.showRewarded('revive');
+  const oldGame = start({ userRef: 'ann', serviceUrl, confirmationTimeoutMs: 0 });
+  const { outcome, decisionId } = await oldGame.ads.showRewarded('revive');
   expect(outcome).toBe('pending');
-  before.ads.destroy();
+  oldGame.ads.destroy();
   revoked = false;
-  const after = start({ userRef: 'ann', serviceUrl, publishableKey: freshKey() });
-  after.listen();
-  await eventually(() => expect(after.received).toMatchObject([{ decisionId, userRef: 'ann' }]));
+  const newGame = start({ userRef: 'ann', serviceUrl, publishableKey: freshKey() });
+  newGame.listen();
+  await eventually(() => expect(newGame.received).toMatchObject([{ decisionId, userRef: 'ann' }]));
   expect(service.events.map(({ type }) => type)).toContain('complete');
 });
 
 it('fails a request whose token was superseded by another player’s token', async () => {
   const { requests, start } = game();
   const slow = deferred<string>();
-  const bob = await tokenFor('bob');
+  const bob = await signToken('bob');
   const tokens = [slow.promise];
   const { ads } = start({ userToken: () => tokens.shift() ?? bob });
   // The game's session switches accounts while the first call of the function is in flight.
   const first = ads.showRewarded('revive');
   expect(await ads.preload('double-coins')).toMatchObject({ available: true });
-  slow.resolve(await tokenFor('ann'));
+  slow.resolve(await signToken('ann'));
   expect(await first).toMatchObject({ outcome: 'error', reason: 'user_token_failed' });
   expect(requests.map(({ user_token: token }) => token)).toEqual([bob]);
   // Bob is still the player, so the ad that was preloaded for him is still there.
@@ -202,7 +202,7 @@ it('fails a request whose token was superseded by another player’s token', asy
 it('accepts a token that was superseded by another token for the same player', async () => {
   const { requests, start } = game();
   const slow = deferred<string>();
-  const ann = await tokenFor('ann');
+  const ann = await signToken('ann');
   const tokens = [slow.promise];
   const { ads } = start({ userToken: () => tokens.shift() ?? ann });
   const first = ads.preload('revive');
@@ -229,7 +229,7 @@ it('keeps the reward of a server-side decision for the player whom the later tok
   const device = game();
   const { ads, decisionId, session } = await showBeforeIdentified(device);
   expect(await ads.rewards()).toEqual([]);
-  session.resolve(await tokenFor('ann'));
+  session.resolve(await signToken('ann'));
   await eventually(async () => expect(await ads.rewards()).toMatchObject([{ decisionId }]));
   ads.destroy();
   const second = device.start({ userRef: 'bob' });
@@ -244,7 +244,7 @@ it('keeps the reward of a server-side decision for the named player even if anot
   ads.setUser({ userRef: 'bob' });
   listen();
   expect(await ads.rewards()).toEqual([]);
-  session.resolve(await tokenFor('ann'));
+  session.resolve(await signToken('ann'));
   expect(await ads.rewards()).toEqual([]);
   ads.setUser({ userRef: 'ann' });
   await eventually(() => expect(received).toMatchObject([{ decisionId, userRef: 'ann' }]));

@@ -16,7 +16,7 @@ const options = (): AdsOptions => ({
   fetch: service.fetch,
 });
 
-function created(create: typeof createAds): Ads {
+function createInstance(create: typeof createAds): Ads {
   const ads = create(options());
   onTestFinished(() => ads.destroy());
   return ads;
@@ -44,8 +44,8 @@ it.each([
   ['another instance', async () => createAds],
   ['another copy of the script', fromAnotherCopy],
 ])('shows no ad over one of %s, but shows its own afterwards', async (_name, other) => {
-  const first = created(createAds);
-  const second = created(await other());
+  const first = createInstance(createAds);
+  const second = createInstance(await other());
   service.respond = () => picture(60_000);
   const ending = new AbortController();
   const onScreen = started(first);
@@ -67,8 +67,8 @@ it.each([
 });
 
 it('shows an ad after another instance was destroyed during its ad', async () => {
-  const first = created(createAds);
-  const second = created(createAds);
+  const first = createInstance(createAds);
+  const second = createInstance(createAds);
   service.respond = () => picture(60_000);
   const onScreen = started(first);
   const running = first.showRewarded('revive');

@@ -40,14 +40,14 @@ describe.each(games)('With $name', ({ start }) => {
     });
 
   async function expectHeld(): Promise<void> {
-    const before = game.frames();
+    const framesBefore = game.frames();
     await frames(3);
-    expect(game.frames()).toBe(before);
+    expect(game.frames()).toBe(framesBefore);
   }
 
   async function expectRestored(): Promise<void> {
-    const before = game.frames();
-    await eventually(() => expect(game.frames()).toBeGreaterThan(before));
+    const framesBefore = game.frames();
+    await eventually(() => expect(game.frames()).toBeGreaterThan(framesBefore));
     expect(document.querySelector('body > :not(canvas, div:has(canvas))')).toBeNull();
     expect(document.activeElement).toBe(game.canvas);
   }

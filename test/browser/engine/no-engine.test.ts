@@ -11,19 +11,19 @@ it('calls back on frames, but not while the game is held', async () => {
   await frame();
   expect(calls).toBeGreaterThan(0);
   const release = driver.hold();
-  const before = calls;
+  const callsBefore = calls;
   await frame();
   await frame();
-  expect(calls).toBe(before);
+  expect(calls).toBe(callsBefore);
   release();
   await frame();
   await frame();
-  expect(calls).toBeGreaterThan(before);
+  expect(calls).toBeGreaterThan(callsBefore);
   stop();
-  const after = calls;
+  const callsAfter = calls;
   await frame();
   await frame();
-  expect(calls).toBe(after);
+  expect(calls).toBe(callsAfter);
 });
 
 it('calls back from a timer if there are no frames, but not while the game is held or hidden', () => {

@@ -39,7 +39,8 @@ const stored = async (): Promise<number> => {
   store.close();
   return records.length;
 };
-const down = async () => ({ kind: 'retry', status: 503, retryAfterMs: 60_000 }) as const;
+const respondUnavailable = async () =>
+  ({ kind: 'retry', status: 503, retryAfterMs: 60_000 }) as const;
 
 beforeEach(() => {
   name = `outbox-${newRandomId()}`;
@@ -94,7 +95,7 @@ test('starts the write before the task ends', async () => {
 });
 
 test('stored events survive the page, and the next page sends them with the same ids', async () => {
-  service.faults.push(down);
+  service.faults.push(respondUnavailable);
   const outbox = openTab();
   await Promise.all([outbox.enqueue(adEvent('start')), outbox.enqueue(adEvent('complete'))]);
   await eventually(() => expect(service.requests).toHaveLength(1));
@@ -124,7 +125,7 @@ test('only one of two tabs sends at a time, and each event once', async () => {
 });
 
 test('sends thousands of stored events once and in order', async () => {
-  service.faults.push(down);
+  service.faults.push(respondUnavailable);
   const outbox = openTab();
   await outbox.enqueue(adEvent());
   await eventually(() => expect(service.requests).toHaveLength(1));

@@ -91,8 +91,8 @@ test('reports the page’s lifecycle from the browser’s events until it is uns
   document.dispatchEvent(new Event('freeze'));
   document.dispatchEvent(new Event('resume'));
   document.dispatchEvent(new Event('visibilitychange'));
-  const now = document.visibilityState === 'visible' ? 'visible' : 'hidden';
-  expect(transitions).toEqual(['leaving', 'returned', 'frozen', 'returned', now]);
+  const visibility = document.visibilityState === 'visible' ? 'visible' : 'hidden';
+  expect(transitions).toEqual(['leaving', 'returned', 'frozen', 'returned', visibility]);
   off();
   document.dispatchEvent(new Event('freeze'));
   expect(transitions).toHaveLength(5);
@@ -101,12 +101,12 @@ test('reports the page’s lifecycle from the browser’s events until it is uns
 test('a message reaches the other tabs and not its own', async () => {
   const name = newRandomId();
   const [mine, theirs] = [browserTabChannel<{ n: number }>(name), browserTabChannel(name)];
-  const own = vi.fn();
-  mine.onMessage(own);
+  const ownListener = vi.fn();
+  mine.onMessage(ownListener);
   const received = new Promise((resolve) => theirs.onMessage(resolve));
   mine.send({ n: 1 });
   expect(await received).toEqual({ n: 1 });
-  expect(own).not.toHaveBeenCalled();
+  expect(ownListener).not.toHaveBeenCalled();
   mine.close();
   theirs.close();
 });

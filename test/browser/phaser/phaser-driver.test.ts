@@ -14,8 +14,8 @@ import {
 import { eventually } from '../../support/eventually.ts';
 
 async function wait(ms: number): Promise<void> {
-  const from = performance.now();
-  while (performance.now() - from < ms) await frames(1);
+  const startMs = performance.now();
+  while (performance.now() - startMs < ms) await frames(1);
 }
 
 describe.each(phaserVersions)('the driver for Phaser $version', ({ load }) => {
@@ -128,12 +128,12 @@ describe.each(phaserVersions)('the driver for Phaser $version', ({ load }) => {
     game.resume();
     game.pause();
     expect(game.isPaused).toBe(true);
-    const again = phaserDriver(game).hold();
+    const releaseAgain = phaserDriver(game).hold();
     game.resume();
     game.pause();
     game.resume();
     expect(game.isPaused).toBe(true);
-    again();
+    releaseAgain();
     expect(game.isPaused).toBe(false);
   });
 

@@ -51,7 +51,7 @@ const record = (id: string) => ({
     JSON.stringify({ id, type: 'complete', decision_id: `dec_${id}`, token: `token-${id}` }),
   ],
 });
-const stored = async (key: 'old' | 'new') => {
+const readStored = async (key: 'old' | 'new') => {
   const store = eventsUnder(key);
   const records = await store.read(-1, 1_000);
   store.close();
@@ -63,7 +63,7 @@ const store = async (key: 'old' | 'new', ids: string[]) => {
   events.close();
 };
 
-const rejected = (code: 'token_invalid' | 'environment_mismatch' | 'not_found' | 'key_revoked') =>
+const reject = (code: 'token_invalid' | 'environment_mismatch' | 'not_found' | 'key_revoked') =>
   ({ kind: 'refused', problem: { code } }) as const;
 const pendingStatus: ServiceResult<RewardStatus> = {
   kind: 'ok',
@@ -110,8 +110,8 @@ test('events and rewards of an earlier key are adopted', async () => {
   await adopt();
   expect(flush).toHaveBeenCalled();
   expect(refresh).toHaveBeenCalled();
-  expect(await stored('old')).toEqual([]);
-  expect((await stored('new')).map((value) => JSON.stringify(value))).toHaveLength(4);
+  expect(await readStored('old')).toEqual([]);
+  expect((await readStored('new')).map((value) => JSON.stringify(value))).toHaveLength(4);
 
   const { rewards, received, listen } = openTabWithKey('new');
   listen();
@@ -123,7 +123,7 @@ test('events and rewards of an earlier key are adopted', async () => {
   expect(back.received).toEqual([]);
 });
 
-test.each([rejected('token_invalid'), rejected('environment_mismatch')])(
+test.each([reject('token_invalid'), reject('environment_mismatch')])(
   'data of another account is left untouched, and is not checked again for a week ($problem.code)',
   async (response) => {
     const clock = manualClock(Date.now());
@@ -142,8 +142,8 @@ test.each([rejected('token_invalid'), rejected('environment_mismatch')])(
     expect(readReward).toHaveBeenCalledTimes(2 * calls);
     // Tabs of the other account can still send.
     expect(acquire).not.toHaveBeenCalled();
-    expect(await stored('old')).toHaveLength(1);
-    expect(await stored('new')).toEqual([]);
+    expect(await readStored('old')).toHaveLength(1);
+    expect(await readStored('new')).toEqual([]);
     expect(await openTabWithKey('new').rewards.list()).toEqual([]);
     expect(await openTabWithKey('old').rewards.list()).toMatchObject([{ decisionId: 'dec_1' }]);
   },
@@ -163,22 +163,22 @@ test('if there is nothing to adopt, there is no request to the service', async (
 
 test('a decision that is no longer stored also confirms the account', async () => {
   await store('old', ['1']);
-  await page(rejected('not_found')).adopt();
-  expect(await stored('new')).toHaveLength(1);
+  await page(reject('not_found')).adopt();
+  expect(await readStored('new')).toHaveLength(1);
 });
 
 test.each<ServiceResult<RewardStatus>>([
   { kind: 'unreachable', cause: 'network' },
   { kind: 'retry', status: 503 },
-  rejected('key_revoked'),
+  reject('key_revoked'),
 ])('without a response nothing is moved until the network is back ($kind)', async (response) => {
   await store('old', ['1']);
   const { adopt, network, readReward } = page(response);
   await adopt();
-  expect(await stored('old')).toHaveLength(1);
+  expect(await readStored('old')).toHaveLength(1);
   readReward.mockResolvedValue(pendingStatus);
   network.reconnect();
-  await eventually(async () => expect(await stored('new')).toHaveLength(1));
+  await eventually(async () => expect(await readStored('new')).toHaveLength(1));
 });
 
 test('while a tab with the old key is sending, its queue and rewards are not moved', async () => {
@@ -187,10 +187,10 @@ test('while a tab with the old key is sending, its queue and rewards are not mov
   const release = locks.acquire(`${databasePrefix('old')}:outbox`, () => undefined);
   const adopted = adopt();
   await eventually(() => expect(readReward).toHaveBeenCalled());
-  expect(await stored('old')).toHaveLength(1);
+  expect(await readStored('old')).toHaveLength(1);
   release();
   await adopted;
-  expect(await stored('old')).toEqual([]);
+  expect(await readStored('old')).toEqual([]);
 });
 
 test('an open tab with the old key does not deliver a reward again', async () => {
@@ -270,8 +270,8 @@ test.each(['new', 'old'] as const)(
       });
       await page().adopt();
       spy.mockRestore();
-      const both = [...(await listed('old')), ...(await listed('new'))];
-      expect(new Set(both).size).toBe(both.length);
+      const allRecords = [...(await listed('old')), ...(await listed('new'))];
+      expect(new Set(allRecords).size).toBe(allRecords.length);
       await page(pendingStatus, key).adopt();
       expect(await listed(key)).toEqual(['dec_1', 'dec_2']);
       expect(await listed(key === 'old' ? 'new' : 'old')).toEqual([]);
@@ -286,10 +286,10 @@ test('events that a crash left in both queues are moved again with the same ids'
     throw new Error('killed');
   });
   await page().adopt();
-  expect(await stored('old')).toHaveLength(2);
+  expect(await readStored('old')).toHaveLength(2);
   await page().adopt();
-  expect(await stored('old')).toEqual([]);
-  expect(new Set((await stored('new')).map((value) => JSON.stringify(value))).size).toBe(2);
+  expect(await readStored('old')).toEqual([]);
+  expect(new Set((await readStored('new')).map((value) => JSON.stringify(value))).size).toBe(2);
 });
 
 test('only databases of this service and environment under another key are predecessors', () => {

@@ -11,11 +11,11 @@ test('confirmation() resolves when the reward is final, or as pending after a ti
   const clock = manualClock();
   const { rewards } = openTab(clock, undefined, withoutDatabaseTimeouts(clock));
   await watch(rewards, 'dec_1');
-  const late = rewards.confirmation('dec_1', 1_000);
+  const lateConfirmation = rewards.confirmation('dec_1', 1_000);
   // The timers of the confirmation and of the first poll start when their chunk has loaded.
   await eventually(() => expect(clock.timers()).toBe(2));
   await clock.advance(1_000);
-  expect(await late).toMatchObject({ state: 'pending' });
+  expect(await lateConfirmation).toMatchObject({ state: 'pending' });
   const soon = rewards.confirmation('dec_1', 1_000);
   await rewards.settle([{ id: 'dec_1', state: 'denied', reason: 'watched_too_little' }]);
   expect(await soon).toMatchObject({ state: 'denied', reason: 'watched_too_little' });
@@ -85,9 +85,9 @@ test('a long poll ends when the status arrives another way', async () => {
 });
 
 test('pending rewards are polled again after a reload', async () => {
-  const before = openTab();
-  await watch(before.rewards, 'dec_1');
-  before.rewards.destroy();
+  const oldTab = openTab();
+  await watch(oldTab.rewards, 'dec_1');
+  oldTab.rewards.destroy();
   const clock = manualClock();
   const { rewards, responses } = openTab(clock, undefined, withoutDatabaseTimeouts(clock));
   responses.push({ kind: 'ok', body: earned('dec_1') });

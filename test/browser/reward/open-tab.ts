@@ -77,9 +77,9 @@ export function openTabWithLedger(
   const stopFrames = () => (running = false);
   /** The game switches to another player. */
   const setPlayer = (next: string | undefined, transferRewards = false) => {
-    const before = player.ref;
+    const previousRef = player.ref;
     player = { ref: next };
-    return rewards.playerChanged(transferRewards ? before : undefined);
+    return rewards.playerChanged(transferRewards ? previousRef : undefined);
   };
   /** The user token has identified the player. */
   const identify = (as: string) => {

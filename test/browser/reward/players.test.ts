@@ -38,9 +38,9 @@ test('a reward is not delivered to another player on this device, and waits for 
 });
 
 test('pending rewards of another player are not polled', async () => {
-  const before = openTab(undefined, undefined, undefined, 'ann');
-  await watch(before.rewards, 'dec_1', 'ann');
-  before.rewards.destroy();
+  const oldTab = openTab(undefined, undefined, undefined, 'ann');
+  await watch(oldTab.rewards, 'dec_1', 'ann');
+  oldTab.rewards.destroy();
   const clock = manualClock();
   const { requests, rewards } = openTab(clock, undefined, withoutDatabaseTimeouts(clock), 'bob');
   await rewards.list();
@@ -50,9 +50,9 @@ test('pending rewards of another player are not polled', async () => {
 });
 
 test('an entry of an older release, without a player, is delivered to the current player', async () => {
-  const before = openTab();
-  await earn(before.rewards, 'dec_1');
-  before.rewards.destroy();
+  const oldTab = openTab();
+  await earn(oldTab.rewards, 'dec_1');
+  oldTab.rewards.destroy();
   const { store, close } = await ledgerStore();
   const entry = await promisifyRequest<Record<string, unknown>>(store.get('dec_1'));
   delete entry['earnedBy'];
@@ -65,9 +65,9 @@ test('an entry of an older release, without a player, is delivered to the curren
 });
 
 test('while the player is not identified nothing is delivered, and the token function is called', async () => {
-  const before = openTab();
-  await earn(before.rewards, 'dec_1', 'ann');
-  before.rewards.destroy();
+  const oldTab = openTab();
+  await earn(oldTab.rewards, 'dec_1', 'ann');
+  oldTab.rewards.destroy();
   const { rewards, received, identify, identifyCalls } = openTabFor(null);
   await eventually(() => expect(identifyCalls()).toBe(1));
   expect(await rewards.list()).toEqual([]);
@@ -135,12 +135,12 @@ test('a transferred reward is delivered once, even if another tab delivers it to
   });
   await earn(guest.rewards, 'dec_1', 'guest');
   await eventually(() => expect(deliveredTo).toEqual(['guest']));
-  const other = openTab(undefined, undefined, undefined, 'guest');
-  other.rewards.onReward(() => void deliveredTo.push('ann'));
-  await other.setPlayer('ann', true);
-  expect(await other.rewards.list()).toMatchObject([{ decisionId: 'dec_1' }]);
+  const otherTab = openTab(undefined, undefined, undefined, 'guest');
+  otherTab.rewards.onReward(() => void deliveredTo.push('ann'));
+  await otherTab.setPlayer('ann', true);
+  expect(await otherTab.rewards.list()).toMatchObject([{ decisionId: 'dec_1' }]);
   saving.resolve();
-  await eventually(async () => expect(await other.rewards.list()).toEqual([]));
+  await eventually(async () => expect(await otherTab.rewards.list()).toEqual([]));
   expect(deliveredTo).toEqual(['guest']);
 });
 

@@ -80,10 +80,10 @@ test('an unresponsive database delays nothing, and is used again once it respond
 });
 
 test('a ledger with more rewards than fit into a page is read completely', async () => {
-  const before = openTab();
+  const oldTab = openTab();
   const ids = Array.from({ length: 401 }, (_, index) => `dec_${index}`);
-  await Promise.all(ids.map((id) => watch(before.rewards, id)));
-  before.rewards.destroy();
+  await Promise.all(ids.map((id) => watch(oldTab.rewards, id)));
+  oldTab.rewards.destroy();
   const { rewards } = openTab();
   const entries = await rewards.list();
   expect(new Set(entries.map(({ decisionId }) => decisionId))).toEqual(new Set(ids));
@@ -108,11 +108,11 @@ test('a failed write is reported with its cause', async () => {
 
 test('a settled reward is removed after 30 days, and a pending one is kept', async () => {
   const oldTime = { ...systemClock, now: () => Date.now() - 31 * 86_400_000 };
-  const before = openTab(oldTime);
-  await watch(before.rewards, 'dec_1');
-  await watch(before.rewards, 'dec_2');
-  await before.rewards.settle([{ id: 'dec_1', state: 'denied' }]);
-  before.rewards.destroy();
+  const oldTab = openTab(oldTime);
+  await watch(oldTab.rewards, 'dec_1');
+  await watch(oldTab.rewards, 'dec_2');
+  await oldTab.rewards.settle([{ id: 'dec_1', state: 'denied' }]);
+  oldTab.rewards.destroy();
   openTab();
   await eventually(async () => {
     const { store, close } = await ledgerStore();

@@ -156,22 +156,22 @@ async function sendMedia(
   name: string,
 ): Promise<void> {
   const faulty = name === 'stalling.webm' || name === 'broken.webm';
-  const whole = await readFile(join(creatives, faulty ? 'meadow.webm' : name)).catch(
+  const contents = await readFile(join(creatives, faulty ? 'meadow.webm' : name)).catch(
     () => undefined,
   );
-  if (whole === undefined) return void response.writeHead(404).end();
-  if (name === 'broken.webm') whole.fill(0xa5, Math.floor(whole.length / 2));
+  if (contents === undefined) return void response.writeHead(404).end();
+  if (name === 'broken.webm') contents.fill(0xa5, Math.floor(contents.length / 2));
   response.setHeader('content-type', mimes[extname(name)] ?? 'text/plain');
   if (name === 'stalling.webm') {
-    response.setHeader('content-length', whole.length);
-    response.write(whole.subarray(0, Math.floor(whole.length / 6)));
+    response.setHeader('content-length', contents.length);
+    response.write(contents.subarray(0, Math.floor(contents.length / 6)));
     return;
   }
   response.setHeader('accept-ranges', 'bytes');
-  const from = Number(/^bytes=(\d+)-/.exec(request.headers.range ?? '')?.[1] ?? 0);
+  const startByte = Number(/^bytes=(\d+)-/.exec(request.headers.range ?? '')?.[1] ?? 0);
   if (request.headers.range !== undefined)
     response.writeHead(206, {
-      'content-range': `bytes ${from}-${whole.length - 1}/${whole.length}`,
+      'content-range': `bytes ${startByte}-${contents.length - 1}/${contents.length}`,
     });
-  response.end(whole.subarray(from));
+  response.end(contents.subarray(startByte));
 }

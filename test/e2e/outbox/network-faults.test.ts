@@ -28,7 +28,7 @@ const make = (count: number, detail = 'good') =>
     detail,
   ] as const);
 const diagnostics = () => page.evaluate(() => window.game.diagnostics());
-const again = async (options: PageOptions) => {
+const reopen = async (options: PageOptions) => {
   await page.close();
   page = await lab.open(context, options);
 };
@@ -158,7 +158,7 @@ test('the page of a captive portal, with status 200, is not an acknowledgment', 
 test('a week offline loses nothing, across reloads', async () => {
   const day = 86_400_000;
   for (let days = 0; days < 7; days++) {
-    await again({ clockOffMs: days * day });
+    await reopen({ clockOffMs: days * day });
     await context.setOffline(true);
     await make(20);
     await context.setOffline(false);
@@ -166,7 +166,7 @@ test('a week offline loses nothing, across reloads', async () => {
   }
   lab.receiver.fault = undefined;
   // The device's clock may be arbitrarily far ahead.
-  await again({ clockOffMs: 400 * day });
+  await reopen({ clockOffMs: 400 * day });
   await lab.expectAllArrived(page);
   expect(lab.receiver.arrivals.size).toBe(140);
   expect(await diagnostics()).toMatchObject({ dropped: {}, rejected: {} });

@@ -35,8 +35,8 @@ test('ten tabs send each event once and agree on the counts', async () => {
   await Promise.all(tabs.map((tab) => make(tab, 20)));
   for (const tab of tabs) await lab.expectAllArrived(tab);
   expect([...lab.receiver.arrivals.values()]).toEqual(Array.from({ length: 200 }, () => 1));
-  const all = await Promise.all(tabs.map(diagnostics));
-  expect(all.reduce((sum, { sent }) => sum + sent, 0)).toBe(200);
+  const allDiagnostics = await Promise.all(tabs.map(diagnostics));
+  expect(allDiagnostics.reduce((sum, { sent }) => sum + sent, 0)).toBe(200);
 });
 
 test('when the leader is frozen another tab sends, and the leader can lead again later', async () => {
@@ -48,16 +48,16 @@ test('when the leader is frozen another tab sends, and the leader can lead again
     await waitFor(async () => expect(await leader.evaluate('!!window.game')).toBe(true));
     await leader.evaluate('window.game.make(1)');
     await arrived(1);
-    const other = await browser.openTab(lab.receiver.url);
-    await waitFor(async () => expect(await other.evaluate('!!window.game')).toBe(true));
+    const otherTab = await browser.openTab(lab.receiver.url);
+    await waitFor(async () => expect(await otherTab.evaluate('!!window.game')).toBe(true));
     // Browsers freeze only hidden pages.
-    await other.activate();
+    await otherTab.activate();
     await waitFor(async () => expect(await leader.evaluate('document.hidden')).toBe(true));
     await leader.setLifecycle('frozen');
-    await other.evaluate('window.game.make(10)');
+    await otherTab.evaluate('window.game.make(10)');
     await arrived(11);
     await waitFor(async () =>
-      expect(await other.evaluate('window.game.diagnostics()')).toMatchObject({
+      expect(await otherTab.evaluate('window.game.diagnostics()')).toMatchObject({
         stored: 0,
         sent: 10,
       }),
@@ -69,7 +69,7 @@ test('when the leader is frozen another tab sends, and the leader can lead again
     await waitFor(async () =>
       expect(
         Number(await leader.evaluate('window.game.diagnostics().sent')) +
-          Number(await other.evaluate('window.game.diagnostics().sent')),
+          Number(await otherTab.evaluate('window.game.diagnostics().sent')),
       ).toBe(16),
     );
     expect(Math.max(...lab.receiver.arrivals.values())).toBe(1);
@@ -120,7 +120,7 @@ test('a tab that Safari suspends without an event does not block a visible one',
 });
 
 test('when the leader dies during a request another tab sends its events', async () => {
-  const [leader, other] = await openTwo();
+  const [leader, otherTab] = await openTwo();
   lab.receiver.fault = () => undefined;
   await make(leader, 10);
   await waitFor(() => expect(lab.receiver.requests).toHaveLength(2));
@@ -128,14 +128,14 @@ test('when the leader dies during a request another tab sends its events', async
   const devtools = await context.newCDPSession(leader);
   // Never resolves, because the tab has crashed.
   devtools.send('Page.crash').catch(() => undefined);
-  await make(other, 10);
-  await lab.expectAllArrived(other);
+  await make(otherTab, 10);
+  await lab.expectAllArrived(otherTab);
   expect(lab.receiver.arrivals.size).toBe(21);
 });
 
 test('closes the database for a newer release in another tab, and continues in memory', async () => {
-  const [leader, other] = await openTwo();
-  const opened = await other.evaluate(
+  const [leader, otherTab] = await openTwo();
+  const opened = await otherTab.evaluate(
     () =>
       new Promise((resolve) => {
         const request = indexedDB.open('outbox-test', 2);

@@ -34,7 +34,7 @@ const newPlayer = (): string => `cheat-${(player += 1)}`;
 const closeControl = (page: Page) => page.getByRole('button', { name: 'Close ad' }).first();
 const coins = (name: string) => stack.account(name).then((account) => account.coins);
 const sentAt = () => new Date().toISOString();
-const decisionFor = (page: Page, placement: string, name: string): Promise<Filled> =>
+const requestDecision = (page: Page, placement: string, name: string): Promise<Filled> =>
   post(page, stack, '/v1/decisions', { placement, user_ref: name });
 async function first<T>(items: T[]): Promise<T> {
   await expect.poll(() => items.length, watched).toBeGreaterThan(0);
@@ -79,7 +79,7 @@ it('a video played at 4 times normal speed is denied the reward', async () => {
 it('a completion forged by a script is denied, with a valid token and with a modified one', async () => {
   const name = newPlayer();
   const page = await open(name);
-  const decision = await decisionFor(page, 'long', name);
+  const decision = await requestDecision(page, 'long', name);
   const report = (token: string) =>
     post<EventBatchResult>(page, stack, '/v1/events', {
       sent_at: sentAt(),
@@ -139,9 +139,9 @@ it('replaying every request in parallel earns nothing more', async () => {
 it('ads requested simultaneously earn no more than the elapsed time allows', async () => {
   const name = newPlayer();
   const page = await open(name);
-  const since = performance.now();
+  const startMs = performance.now();
   const preloaded = await Promise.all(
-    Array.from({ length: 8 }, () => decisionFor(page, 'long', name)),
+    Array.from({ length: 8 }, () => requestDecision(page, 'long', name)),
   );
   await show(page, 'showRewarded', 'revive');
   await expect.poll(() => coins(name), watched).toBe(25);
@@ -153,7 +153,7 @@ it('ads requested simultaneously earn no more than the elapsed time allows', asy
   const states = await Promise.all(preloaded.map(({ id }) => fetchStatus(stack, id)));
   const earned = states.filter(({ state }) => state === 'earned').length;
   // 95 % of five seconds each, minus a tolerance of two seconds.
-  const time = performance.now() - since + 2_000;
+  const time = performance.now() - startMs + 2_000;
   expect(earned).toBeLessThanOrEqual(Math.floor(time / 4_750));
 });
 
@@ -202,14 +202,14 @@ it('a device whose storage is restored to its state before the reward is credite
   await expect
     .poll(() => page.evaluate(() => window.ads.diagnostics().rewards.pending), watched)
     .toBe(1);
-  const before = await copyDatabases(page);
+  const savedDatabases = await copyDatabases(page);
   await page.unrouteAll();
   await page.evaluate(() => dispatchEvent(new Event('online')));
   await expect.poll(() => coins(name), watched).toBe(25);
   await closeControl(page).click();
   await expect.poll(() => deliveredRewards(page), watched).toHaveLength(1);
   const tapped = tap(page);
-  await before.restore();
+  await savedDatabases.restore();
   await page.reload();
   // The page reports everything again and receives its reward; a game credits each decision once.
   await first(tapped.batches);

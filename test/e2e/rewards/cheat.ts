@@ -75,8 +75,8 @@ export async function copyDatabases(page: Page): Promise<{ restore(): Promise<vo
     for (const { name = '' } of await indexedDB.databases()) {
       const database = await open(name);
       for (const store of database.objectStoreNames) {
-        const from = database.transaction(store).objectStore(store);
-        const [keys, values] = [await done(from.getAllKeys()), await done(from.getAll())];
+        const source = database.transaction(store).objectStore(store);
+        const [keys, values] = [await done(source.getAllKeys()), await done(source.getAll())];
         stores.push({ name, store, keys, values });
       }
       database.close();
@@ -84,9 +84,9 @@ export async function copyDatabases(page: Page): Promise<{ restore(): Promise<vo
     return async () => {
       for (const { name, store, keys, values } of stores) {
         const database = await open(name);
-        const into = database.transaction(store, 'readwrite').objectStore(store);
-        await done(into.clear());
-        for (const [index, key] of keys.entries()) await done(into.put(values[index], key));
+        const target = database.transaction(store, 'readwrite').objectStore(store);
+        await done(target.clear());
+        for (const [index, key] of keys.entries()) await done(target.put(values[index], key));
         database.close();
       }
     };

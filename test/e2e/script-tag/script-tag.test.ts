@@ -96,7 +96,7 @@ it('queued commands run once, before and after loading, however often the tag is
   host.set('/twice', { body: createPage(tag + tag + phaser + phaser) });
   await page.goto(`${host.url}/twice`, { waitUntil: 'load' });
   expect(await page.evaluate(() => window.runs)).toBe(1);
-  const again = await page.evaluate(
+  const secondResult = await page.evaluate(
     (src) =>
       new Promise<boolean>((resolve) => {
         const script = Object.assign(document.createElement('script'), { src });
@@ -110,7 +110,7 @@ it('queued commands run once, before and after loading, however often the tag is
       }),
     `${host.url}/dist/trueward.js`,
   );
-  expect(again).toBe(true);
+  expect(secondResult).toBe(true);
   expect(errors).toEqual(expectedErrors);
   await earn(page);
 });

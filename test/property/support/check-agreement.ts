@@ -5,7 +5,7 @@ import type { Track } from './schedule.ts';
 import type { World } from './world.ts';
 
 type Final = Track & { status: RewardStatus };
-const before = new WeakMap<World, Map<string, number>>();
+const totalsByWorld = new WeakMap<World, Map<string, number>>();
 
 /**
  * Checks the final state: each watched ad earned its reward once, and the responses to devices, the statuses, the
@@ -135,8 +135,8 @@ async function checkReceipt(world: World, { status, userRef, plan }: Final): Pro
 
 /** Checks the sums of this batch: the current sums minus the sums of previous batches. */
 async function checkReports(world: World, finals: Final[]): Promise<void> {
-  const previousTotals = before.get(world) ?? new Map<string, number>();
-  before.set(world, previousTotals);
+  const previousTotals = totalsByWorld.get(world) ?? new Map<string, number>();
+  totalsByWorld.set(world, previousTotals);
   const added = async (metric: string): Promise<number> => {
     const total = [...(await world.count(metric)).values()].reduce((sum, count) => sum + count, 0);
     const increase = total - (previousTotals.get(metric) ?? 0);

@@ -104,18 +104,18 @@ export function createDevice(
 function ledgerOn(disk: Map<string, LedgerEntry>, isAlive: () => boolean): Ledger {
   const seen = new Map<string, LedgerEntry>();
   // Asynchronous and atomic, like a database.
-  const later = () => new Promise(setImmediate);
+  const nextTurn = () => new Promise(setImmediate);
   const put = (entry: LedgerEntry): void => {
     disk.set(entry.decisionId, entry);
     seen.set(entry.decisionId, entry);
   };
   return {
     async add(entry) {
-      await later();
+      await nextTurn();
       if (isAlive()) put(entry);
     },
     async change(decisionId, transition) {
-      await later();
+      await nextTurn();
       const stored = disk.get(decisionId);
       if (!isAlive() || !stored) return undefined;
       const next = transition(stored);
@@ -124,7 +124,7 @@ function ledgerOn(disk: Map<string, LedgerEntry>, isAlive: () => boolean): Ledge
     },
     cached: () => [...seen.values()],
     async readAll() {
-      await later();
+      await nextTurn();
       for (const entry of disk.values()) seen.set(entry.decisionId, entry);
       return [...seen.values()];
     },

@@ -75,9 +75,9 @@ function schedulePlayer(
   const playerTracks: Track[] = [];
   let freeMs = startMs;
   for (const plan of watches) {
-    const before = playerTracks.at(-1);
-    const parallel = plan.parallel && before !== undefined;
-    const fromMs = parallel ? before.fromMs : freeMs + plan.gapMs + plan.preloadedMs;
+    const previousTrack = playerTracks.at(-1);
+    const parallel = plan.parallel && previousTrack !== undefined;
+    const fromMs = parallel ? previousTrack.fromMs : freeMs + plan.gapMs + plan.preloadedMs;
     const decideMs = Math.max(startMs, fromMs - plan.preloadedMs);
     const track: Track = {
       userRef,
@@ -114,7 +114,7 @@ function schedulePlayer(
     const isLongEnough = isCheat(plan) && passedAtComplete(occurrences, decideMs) >= minWatchMs;
     if (player.jumpMs !== 0 && (plan.behavior === 'offline' || isLongEnough))
       track.expected = 'either';
-    if (parallel && before.expected === 'earned') before.expected = 'either';
+    if (parallel && previousTrack.expected === 'earned') previousTrack.expected = 'either';
     freeMs = Math.max(freeMs, track.toMs);
     playerTracks.push(track);
     tracks.push(track);

@@ -12,7 +12,7 @@ type Kind = 'rewarded' | 'interstitial';
 
 type Start = Parameters<typeof begin>[0];
 
-const taken = (kind: Kind, more: Partial<Start> = {}): Start => ({
+const startOptions = (kind: Kind, more: Partial<Start> = {}): Start => ({
   kind,
   minWatchMs: kind === 'rewarded' ? 8000 : Infinity,
   endCard: true,
@@ -76,20 +76,21 @@ const everyEvent: BreakEvent[] = [
 
 /** One sequence of events that leads to each kind of state. */
 const pathsTo: Record<string, [Start, ...BreakEvent[]]> = {
-  opening: [taken('rewarded')],
-  'opening while hidden': [taken('rewarded', { hidden: true })],
-  playing: [taken('rewarded'), { type: 'painted' }, progress(2500)],
-  'playing an interstitial': [taken('interstitial'), { type: 'painted' }, progress(2500)],
-  closable: [taken('rewarded'), { type: 'closeAllowed' }],
-  prompting: [taken('rewarded'), { type: 'closeAllowed' }, { type: 'closeRequested' }],
-  watched: [taken('rewarded'), { type: 'painted' }, progress(8000)],
-  'on the end card': [taken('rewarded'), progress(8000), { type: 'ended' }],
-  'on the end card of an interstitial': [taken('interstitial'), { type: 'ended' }],
-  confirming: [taken('rewarded', { endCard: false }), progress(8000), { type: 'ended' }],
-  done: [taken('rewarded'), { type: 'aborted' }],
+  opening: [startOptions('rewarded')],
+  'opening while hidden': [startOptions('rewarded', { hidden: true })],
+  playing: [startOptions('rewarded'), { type: 'painted' }, progress(2500)],
+  'playing an interstitial': [startOptions('interstitial'), { type: 'painted' }, progress(2500)],
+  closable: [startOptions('rewarded'), { type: 'closeAllowed' }],
+  prompting: [startOptions('rewarded'), { type: 'closeAllowed' }, { type: 'closeRequested' }],
+  watched: [startOptions('rewarded'), { type: 'painted' }, progress(8000)],
+  'on the end card': [startOptions('rewarded'), progress(8000), { type: 'ended' }],
+  'on the end card of an interstitial': [startOptions('interstitial'), { type: 'ended' }],
+  confirming: [startOptions('rewarded', { endCard: false }), progress(8000), { type: 'ended' }],
+  done: [startOptions('rewarded'), { type: 'aborted' }],
 };
 
-const pathTo = (name: string): [Start, ...BreakEvent[]] => pathsTo[name] ?? [taken('rewarded')];
+const pathTo = (name: string): [Start, ...BreakEvent[]] =>
+  pathsTo[name] ?? [startOptions('rewarded')];
 
 /** Asserts the invariants that hold for the effects of any sequence of events. */
 function checkHistory(effects: BreakEffect[], state: BreakState): void {
@@ -175,7 +176,7 @@ describe('the ad break state machine, for every state and event', () => {
 describe('the ad break state machine', () => {
   it('emits the effects of a rewarded ad in this order', () => {
     const { effects } = run(
-      taken('rewarded'),
+      startOptions('rewarded'),
       { type: 'painted' },
       progress(2500),
       { type: 'viewed', ratio: 1, ms: 2000 },
@@ -208,12 +209,9 @@ describe('the ad break state machine', () => {
   });
 
   it('reports each quartile once when one progress event passes several', () => {
-    expect(names(run(taken('interstitial'), progress(9000), progress(9500)).effects)).toEqual([
-      'open',
-      'first_quartile',
-      'midpoint',
-      'third_quartile',
-    ]);
+    expect(
+      names(run(startOptions('interstitial'), progress(9000), progress(9500)).effects),
+    ).toEqual(['open', 'first_quartile', 'midpoint', 'third_quartile']);
   });
 
   it('asks for confirmation before a close forfeits the reward, and pauses the ad meanwhile', () => {
@@ -231,12 +229,12 @@ describe('the ad break state machine', () => {
   });
 
   it('ignores a close request before the close control is shown', () => {
-    expect(run(taken('rewarded'), { type: 'closeRequested' }).state.phase).toBe('showing');
+    expect(run(startOptions('rewarded'), { type: 'closeRequested' }).state.phase).toBe('showing');
   });
 
   it('closes an interstitial early without asking for confirmation', () => {
     const { effects } = run(
-      taken('interstitial'),
+      startOptions('interstitial'),
       { type: 'closeAllowed' },
       { type: 'closeRequested' },
     );
@@ -248,7 +246,7 @@ describe('the ad break state machine', () => {
     [{ type: 'failed', reason: 'media_decode' }, 'error'],
   ] as const) {
     it(`settles with ${outcome} if the ad ${fault.type} before the reward was due`, () => {
-      const { effects } = run(taken('rewarded'), progress(2500), fault);
+      const { effects } = run(startOptions('rewarded'), progress(2500), fault);
       expect(names(effects).slice(-4)).toEqual(['error', 'close', 'release', `settle ${outcome}`]);
     });
 

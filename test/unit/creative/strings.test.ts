@@ -25,8 +25,8 @@ describe('the overlay strings', () => {
 
   it('exist in at least ten languages, two of them right-to-left', async () => {
     expect(languages.length).toBeGreaterThanOrEqual(10);
-    const all = await Promise.all(languages.map(loadStrings));
-    expect(all.filter(({ direction }) => direction === 'rtl')).toHaveLength(2);
+    const translations = await Promise.all(languages.map(loadStrings));
+    expect(translations.filter(({ direction }) => direction === 'rtl')).toHaveLength(2);
   });
 
   it.each(languages)(

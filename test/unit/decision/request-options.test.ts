@@ -145,12 +145,12 @@ describe('custom data and segments of one call', () => {
   test('leave no request running when the SDK is destroyed', async () => {
     const { responses, decisions, log } = setUp();
     responses.push(new Promise(() => undefined), new Promise(() => undefined));
-    const both = [blue, red].map((options) => decisions.preload('revive', never, options));
+    const preloads = [blue, red].map((options) => decisions.preload('revive', never, options));
     await runPendingWork();
     decisions.destroy();
     expect(log.aborted).toBe(2);
     responses.length = 0;
-    void both;
+    void preloads;
   });
 });
 

@@ -68,8 +68,8 @@ it('credits an entry again if a crash left it half-written', async () => {
   const first = await openBank();
   await first.bank.credit(rewarded('evt_1', 'dec_1'));
   await first.close();
-  const whole = await readFile(file, 'utf8');
-  await writeFile(file, `${whole}{"eventId":"evt_2","decisi`);
+  const contents = await readFile(file, 'utf8');
+  await writeFile(file, `${contents}{"eventId":"evt_2","decisi`);
   const second = await openBank();
   expect(second.bank.account('player-1').coins).toBe(50);
   expect(await second.bank.credit(rewarded('evt_2', 'dec_2'))).toBe('credited');

@@ -51,7 +51,7 @@ const attempts: (Attempt & { name: string; accept: boolean })[] = [
   { name: 'no signature', ...genuine, signatures: '', accept: false },
 ];
 const expected = attempts.map(({ accept }) => accept);
-const acceptedBy = (check: (attempt: Attempt) => boolean): boolean[] => attempts.map(check);
+const listAccepted = (check: (attempt: Attempt) => boolean): boolean[] => attempts.map(check);
 
 test('the Node function accepts only genuine webhooks', async () => {
   const file = join(folder, 'by-hand.mjs');
@@ -60,7 +60,7 @@ test('the Node function accepts only genuine webhooks', async () => {
     isGenuine(timestamp: string, signatures: string, body: string, secret: string): boolean;
   };
   const check = (each: Attempt) => isGenuine(each.timestamp, each.signatures, each.body, secret);
-  expect(acceptedBy(check)).toEqual(expected);
+  expect(listAccepted(check)).toEqual(expected);
 });
 
 test('the worker returns 204 for genuine webhooks and 400 for others', async () => {

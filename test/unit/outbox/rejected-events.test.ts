@@ -127,8 +127,8 @@ test('retries when a back-off ends while the store is still being read', async (
 test('every event is in exactly one count', async () => {
   const { clock, service, openTab } = openBrowser();
   const { outbox } = openTab({ bounds: { events: 20, bytes: 1e9 } });
-  const down = async () => ({ kind: 'unreachable', cause: 'network' }) as const;
-  service.faults.push(down, down);
+  const respondUnavailable = async () => ({ kind: 'unreachable', cause: 'network' }) as const;
+  service.faults.push(respondUnavailable, respondUnavailable);
   service.reject = ({ type }) => (type === 'click' ? 'late' : undefined);
   for (const type of ['midpoint', 'click', 'complete'] as const)
     for (let index = 0; index < 10; index++) await outbox.enqueue(adEvent(type));

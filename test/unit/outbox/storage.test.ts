@@ -23,8 +23,8 @@ test('falls back to memory and reports it when the store fails', async () => {
 
 test('evicts quartiles before impressions, and completions last', async () => {
   const { service, store, openTab } = openBrowser();
-  const down = async () => ({ kind: 'unreachable', cause: 'network' }) as const;
-  service.faults.push(down);
+  const respondUnavailable = async () => ({ kind: 'unreachable', cause: 'network' }) as const;
+  service.faults.push(respondUnavailable);
   const { outbox } = openTab({ bounds: { events: 10, bytes: 1e9 } });
   await outbox.enqueue(adEvent('complete'));
   await runPendingWork();

@@ -48,8 +48,8 @@ describe('signWebhook', () => {
       await signWebhook(body, secret, signedAtS),
       await signWebhook(body, nextSecret, signedAtS),
     ];
-    const both = await signWebhook(body, [secret, nextSecret], signedAtS);
-    expect(both['service-signature']).toBe(
+    const signedHeaders = await signWebhook(body, [secret, nextSecret], signedAtS);
+    expect(signedHeaders['service-signature']).toBe(
       `${first['service-signature']},${second['service-signature']}`,
     );
   });
@@ -68,8 +68,8 @@ describe('signWebhook', () => {
       'webhook-timestamp': '1614265330',
       'webhook-signature': 'v1,g0hM9SsE+OTPJTGt/tmIKtSyZlE3uFJELVlNIOLJ1OE=',
     });
-    const both = await signWebhook(body, [secret, nextSecret], signedAtS, 'evt_1');
-    expect(both['webhook-signature'].split(' ')).toHaveLength(2);
+    const signedHeaders = await signWebhook(body, [secret, nextSecret], signedAtS, 'evt_1');
+    expect(signedHeaders['webhook-signature'].split(' ')).toHaveLength(2);
   });
 
   test.each(['', 'evt.1', 'evt 1', 'e'.repeat(257)])('rejects the id %j', async (id) => {

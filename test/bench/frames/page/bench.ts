@@ -79,9 +79,9 @@ async function compare(
   await new Promise((resolve) => setTimeout(resolve, settleMs));
   const block = (isEnabled: boolean): number => {
     enable(isEnabled);
-    const from = performance.now();
+    const startMs = performance.now();
     step(game, steps);
-    return ((performance.now() - from) * 1000) / steps;
+    return ((performance.now() - startMs) * 1000) / steps;
   };
   step(game, 1000);
   const samples = { without: [] as number[], with: [] as number[] };
@@ -99,7 +99,7 @@ async function compare(
 async function firstDeltas(count: number): Promise<{ first: number[]; ordinary: number[] }> {
   const game = await startGame();
   const driver = Sdk.phaserDriver(game);
-  const first: number[] = [];
+  const firstDeltasMs: number[] = [];
   const ordinary: number[] = [];
   const nextDelta = () =>
     new Promise<number>((resolve) => {
@@ -110,11 +110,11 @@ async function firstDeltas(count: number): Promise<{ first: number[]; ordinary: 
     await new Promise((resolve) => setTimeout(resolve, 200 + (index % 5) * 150));
     const delta = nextDelta();
     release();
-    first.push(await delta);
+    firstDeltasMs.push(await delta);
     await new Promise((resolve) => setTimeout(resolve, 200));
     ordinary.push(await nextDelta());
   }
-  return { first, ordinary };
+  return { first: firstDeltasMs, ordinary };
 }
 
 /** Runs the game while the outbox drains and the rewards are delivered. */
@@ -126,7 +126,7 @@ async function drain(): Promise<{
 }> {
   const game = requireGame();
   const measured = measureDeliveries(game);
-  const from = performance.now();
+  const startMs = performance.now();
   let rewards = 0;
   const ads = Sdk.TruewardPlugin.install(game, adsOptions());
   ads.on('reward', () => {
@@ -134,7 +134,7 @@ async function drain(): Promise<{
   });
   await waitUntilEmpty(ads);
   return {
-    ms: performance.now() - from,
+    ms: performance.now() - startMs,
     frames: measured.costs,
     control: measured.control,
     rewards,

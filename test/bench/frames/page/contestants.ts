@@ -60,8 +60,8 @@ export const contestants = {
       const names = game.scene.getScenes(true).map(function nameOf(scene) {
         return scene.constructor.name;
       });
-      const now = names.join();
-      if (now !== before) before = now;
+      const currentNames = names.join();
+      if (currentNames !== before) before = currentNames;
     });
   },
   /** A published plugin, if `--peer` points to its source; its platform is a stub. */

@@ -30,16 +30,16 @@ export async function fillStorage(
   const outbox = Sdk.createOutbox({ ...ports, store });
   const ledger = Sdk.createLedger({ name: `${name}:rewards`, clock: Sdk.systemClock });
   const device = Sdk.createRewards({ ...ports, ledger });
-  const each = events / rewards;
+  const eventsPerReward = events / rewards;
   const run = Sdk.newRandomId().slice(0, 20);
   for (let index = 0; index < rewards; index += 1) {
     const decision = decide(run, index);
     await device.track(decision);
     await device.watched(decision.id);
     await Promise.all(
-      Array.from({ length: each }, (_, place) =>
+      Array.from({ length: eventsPerReward }, (_, place) =>
         outbox.enqueue({
-          type: place === each - 1 ? 'complete' : 'impression',
+          type: place === eventsPerReward - 1 ? 'complete' : 'impression',
           decision_id: decision.id,
           token: 'token',
         }),
@@ -82,11 +82,11 @@ export function measureDeliveries(game: Phaser.Game): { costs: number[]; control
   events.on = (name, callback, context) => {
     if (name !== 'step' || context !== undefined) return on(name, callback, context);
     const measured = () => {
-      const from = performance.now();
+      const startMs = performance.now();
       callback();
       const between = performance.now();
       spin();
-      costs.push(between - from);
+      costs.push(between - startMs);
       control.push(performance.now() - between);
     };
     wrapped.set(callback, measured);

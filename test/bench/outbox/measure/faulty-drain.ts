@@ -39,8 +39,8 @@ export const measureFaultyDrain = (
       const page = await openContestant(setting, browser, nextRun(), contestant);
       await page.call('flush', []);
       if (deliveries === undefined) throw new Error('The first browser did not send.');
-      const all = { count: Infinity, quietMs: 3_500, budgetMs: 8_000 };
-      await waitForArrivals(deliveries, all);
+      const allEvents = { count: Infinity, quietMs: 3_500, budgetMs: 8_000 };
+      await waitForArrivals(deliveries, allEvents);
       return { made: eventCount, ...deliveries.tally() };
     });
   });

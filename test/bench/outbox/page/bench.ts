@@ -113,10 +113,10 @@ const bench = {
     const endAt = performance.now() + budgetMs;
     let made = 0;
     while (made < count && performance.now() < endAt) {
-      const some = Math.min(40, count - made);
-      const events = Array.from({ length: some }, make);
+      const batchSize = Math.min(40, count - made);
+      const events = Array.from({ length: batchSize }, make);
       const stored = events.flatMap((event) => window.contestant.enqueue(event) ?? []);
-      made += some;
+      made += batchSize;
       await Promise.race([Promise.allSettled(stored), sleep(endAt - performance.now())]);
       await sleep(0);
     }
@@ -175,7 +175,7 @@ const bench = {
     let made = 0;
     while (made < count && performance.now() < endAt) {
       await frame();
-      for (let some = 0; some < perFrame && made < count; some++, made++) {
+      for (let batchSize = 0; batchSize < perFrame && made < count; batchSize++, made++) {
         const event = make();
         const stored = window.contestant.enqueue(event);
         stored?.then(

@@ -95,10 +95,11 @@ function frames(report: Report): Section {
 }
 
 function survivors(report: Report): Section {
-  const all = report.summaries.flatMap(({ kills }) => kills);
-  const cases = all.filter(
+  const allKills = report.summaries.flatMap(({ kills }) => kills);
+  const cases = allKills.filter(
     (one, index) =>
-      index === all.findIndex((same) => same.events === one.events && same.delayMs === one.delayMs),
+      index ===
+      allKills.findIndex((same) => same.events === one.events && same.delayMs === one.delayMs),
   );
   return {
     title: 'Events that survive a SIGKILL of the whole browser',
