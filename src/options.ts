@@ -184,7 +184,7 @@ function describeMistake(
   return `the option \`${name}\` must be ${expected}; got ${got}.`;
 }
 
-/** The error message for invalid options of one call, or `undefined` if they are valid. */
+/** Returns the error message for invalid options of one call, or `undefined` if they are valid. */
 export function findCallError(
   options: RequestOptions & Pick<AdsOptions, 'muted'> & { signal?: AbortSignal },
 ): string | undefined {

@@ -17,7 +17,7 @@ afterAll(({}, { meta }) => {
   if (before !== undefined && after !== undefined) meta.cpuMs = after - before;
 });
 
-/** CPU time of this process and, on Linux, of its child processes that have exited (proc_pid_stat(5)). */
+/** Returns the CPU time of this process and, on Linux, of its child processes that have exited (proc_pid_stat(5)). */
 function cpuMs(): number | undefined {
   if (!fs) return undefined;
   const { user, system } = process.cpuUsage();

@@ -21,7 +21,7 @@ export const idPrefixes = {
 
 export type IdKind = keyof typeof idPrefixes;
 
-/** A prefixed, time-ordered id: the prefix, an underscore, 26 characters of Crockford base 32. */
+/** Creates a schema for a prefixed, time-ordered id: the prefix, an underscore, 26 characters of Crockford base 32. */
 export const id = (kind: IdKind) =>
   Type.String({
     pattern: `^${idPrefixes[kind]}_[0-7][0-9a-hjkmnp-tv-z]{25}$`,
@@ -52,14 +52,14 @@ export const slug = Type.String({
 
 export const url = Type.String({ format: 'uri', maxLength: 2048 });
 
-/** A schema that others reference by name; its TypeScript type and OpenAPI component have the same name. */
+/** Creates a schema that others reference by name; its TypeScript type and OpenAPI component have the same name. */
 export const named = <T extends Record<string, Type.TSchema>>(
   name: string,
   description: string,
   properties: T,
 ) => strictObject(properties, { $id: name, description });
 
-/** A reference to a {@link named} schema. */
+/** Creates a reference to a {@link named} schema. */
 export const ref = (name: string) => Type.Ref(`${name}#`);
 
 export const environment = oneOf(

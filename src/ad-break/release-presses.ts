@@ -21,7 +21,7 @@ function endPress(event: Event, game: HTMLElement): void {
     game.dispatchEvent(new MouseEvent('mouseup', { ...init, ...pointOutside, button, buttons }));
   } else {
     const { changedTouches, targetTouches, touches, target } = event as TouchEvent;
-    const cancelled = Array.from(changedTouches, (touch) => ({
+    const canceledTouches = Array.from(changedTouches, (touch) => ({
       ...pointOutside,
       pageX: pointOutside.clientX + scrollX,
       pageY: pointOutside.clientY + scrollY,
@@ -30,7 +30,7 @@ function endPress(event: Event, game: HTMLElement): void {
     }));
     // In Safari, scripts cannot construct touch events.
     const cancel = new Event('touchcancel', { bubbles: true, cancelable: true });
-    Object.assign(cancel, { changedTouches: cancelled, targetTouches, touches });
+    Object.assign(cancel, { changedTouches: canceledTouches, targetTouches, touches });
     target?.dispatchEvent(cancel);
   }
 }

@@ -17,7 +17,7 @@ export function cocosDriver(cc: CocosModule): EngineDriver {
   };
 }
 
-/** Attached only while needed, so that idle frames cost nothing. */
+/** Adds listeners for frames, only while they are needed, so that idle frames cost nothing. */
 function listenToFrames({ director, Director }: CocosModule, callback: () => void): () => void {
   const afterUpdate = () => callback();
   // A game that paused its director for an ad has no updates, but must still receive the result of the ad.

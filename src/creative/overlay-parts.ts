@@ -18,7 +18,7 @@ export function make<Tag extends keyof HTMLElementTagNameMap>(
   return element;
 }
 
-/** A 24 × 24 icon. */
+/** Creates a 24 × 24 icon. */
 export function icon(path: string): SVGSVGElement {
   const namespace = 'http://www.w3.org/2000/svg';
   const svg = document.createElementNS(namespace, 'svg');
@@ -157,7 +157,10 @@ const card = (name: string, title: string, ...children: Node[]) =>
     make('div', 'card', {}, make('h2', '', {}, title), ...children),
   );
 
-/** The link to the landing page, if there is one. Only http(s), because other URLs could run scripts in this page. */
+/**
+ * Creates the link to the landing page, if there is one. Only http(s), because other URLs could run scripts in this
+ * page.
+ */
 function link({ creative, strings }: OverlayContent, hooks: OverlayHooks) {
   const { click_url: href = '' } = creative;
   if (!/^https?:/i.test(href)) return [];

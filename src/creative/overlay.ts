@@ -168,7 +168,7 @@ export function trapFocus(root: ShadowRoot): () => void {
   return () => window.removeEventListener('keydown', wrapFocus, true);
 }
 
-/** The focusable elements, in order. */
+/** Returns the focusable elements, in order. */
 function tabStops(root: ShadowRoot): HTMLElement[] {
   return Array.from(root.querySelectorAll<HTMLElement>('button, a, slot'))
     .filter((element) => element.closest('[inert]') === null)

@@ -15,7 +15,7 @@ dt { color: #a9b1cc; }
 dd { margin: 0; overflow-wrap: anywhere; }
 `;
 
-/** A constructed style sheet, because a strict `style-src` blocks style elements and attributes. */
+/** Returns a constructed style sheet, because a strict `style-src` blocks style elements and attributes. */
 export function panelStyle(): CSSStyleSheet {
   const sheet = new CSSStyleSheet();
   sheet.replaceSync(css);
@@ -162,7 +162,7 @@ function requestRows({ response, at, placement }: AdsRecord['requests'][number])
   ];
 }
 
-/** A one-line summary of a candidate. */
+/** Returns a one-line summary of a candidate. */
 function explanation(candidate: object): string {
   return Object.entries(candidate)
     .map(([name, value]) => `${name}: ${typeof value === 'string' ? value : JSON.stringify(value)}`)

@@ -1,6 +1,6 @@
 const format = /^(pk_(sandbox|live)_[0-9A-Za-z]{30})([0-9A-Za-z]{6})$/;
 
-/** CRC-32 (IEEE 802.3, reflected) of ASCII text. */
+/** Computes the CRC-32 (IEEE 802.3, reflected) of ASCII text. */
 const crc32 = (text: string): number => {
   let crc = 0xffffffff;
   for (let index = 0; index < text.length; index++) {

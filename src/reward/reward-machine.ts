@@ -91,7 +91,7 @@ export const isPending = (entry: LedgerEntry): boolean => entry.state === 'pendi
 /** Whether the reward is pending, or earned but not delivered yet. */
 export const isOpen = (entry: LedgerEntry): boolean => isPending(entry) || isDue(entry);
 
-/** Number of irreversible steps that the reward has taken, for comparing two versions of an entry. */
+/** Returns the number of irreversible steps that the reward has taken, for comparing two versions of an entry. */
 export const progress = ({ state, delivered }: LedgerEntry): number =>
   Number(state !== 'none') + Number(isFinal(state)) + Number(delivered);
 

@@ -13,6 +13,6 @@ export const isAccepted = (
   { acceptEvidence = [] }: EvidenceOptions,
 ): evidence is string => evidence === 'verified' || acceptEvidence.includes(evidence as string);
 
-/** The error message for evidence that is not accepted. */
+/** Returns the error message for evidence that is not accepted. */
 export const evidenceProblem = (evidence: unknown): string =>
   `Expected the evidence "verified" or one of \`acceptEvidence\`, got ${JSON.stringify(evidence).slice(0, 60)}.`;

@@ -18,7 +18,7 @@ interface Where {
   position?: { x: number; y: number };
 }
 
-/** The window coordinates of an element: the test runs in a frame. */
+/** Clicks at the window coordinates of an element, because the test runs in a frame. */
 async function click(target: Element | { element(): Element }, where: Where = {}): Promise<void> {
   const element = 'element' in target ? target.element() : target;
   await waitUntilStill(element);
@@ -29,7 +29,7 @@ async function click(target: Element | { element(): Element }, where: Where = {}
   await commands.clickAt(left + (bounds.left + x) * scale, top + (bounds.top + y) * scale);
 }
 
-/** Vitest scales down a test frame that is larger than the window. */
+/** Returns the position of the test frame and its scale: Vitest scales down a frame that is larger than the window. */
 function frame(): { left: number; top: number; scale: number } {
   const element = window.frameElement as HTMLElement | null;
   if (element === null) return { left: 0, top: 0, scale: 1 };

@@ -110,7 +110,7 @@ describe('a game whose service is faulty', () => {
     await page.close();
   });
 
-  it('gets every simulated outcome of the sandbox', async () => {
+  it('receives every outcome that the sandbox simulates', async () => {
     await open(stack.serviceUrl);
     const outcomes = await page.evaluate(async () => {
       const results: Record<string, string> = {};

@@ -57,12 +57,12 @@ export async function show(
   await page.locator('#play').click();
 }
 
-/** Result of the last call to {@link show}. */
+/** Returns the result of the last call to {@link show}. */
 export function getResult(page: Page): Promise<ShowResult | undefined> {
   return page.evaluate(() => window.shown);
 }
 
-/** The rewards delivered to the page's game, including those before a reload. */
+/** Returns the rewards delivered to the page's game, including those before a reload. */
 export function deliveredRewards(page: Page): Promise<ReturnType<Window['deliveredRewards']>> {
   return page.evaluate(() => window.deliveredRewards());
 }

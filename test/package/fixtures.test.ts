@@ -39,7 +39,7 @@ it.afterAll(async () => {
   await site?.stop();
 });
 
-/** A page for a bundle without its own. */
+/** Creates a page for a bundle that has none. */
 function pageFor(script: string, type = 'module'): string {
   const name = `${script.replaceAll('/', '-')}.html`;
   const html = `<!doctype html><link rel="icon" href="data:,"><button id="play">Play</button>
@@ -154,7 +154,7 @@ async function playPhaserAd(): Promise<void> {
   await playAd('Close ad', () => page.locator('canvas').click());
 }
 
-/** The first URL in a server's output. */
+/** Resolves with the first URL in a server's output. */
 async function waitForUrl({ stdout }: ChildProcess): Promise<string> {
   if (!stdout) throw new Error('The server has no output stream.');
   for await (const line of createInterface({ input: stdout })) {

@@ -44,7 +44,7 @@ describe('a cheater who', () => {
   });
 });
 
-/** No period has more earned watch time than one player can watch in it. */
+/** Expects no period to have more earned watch time than one player can watch in it. */
 function expectPossible(rewarded: readonly Judged[], about: string): void {
   for (const { issuedAtMs: fromMs } of rewarded) {
     for (const { settledAtMs: toMs } of rewarded) {

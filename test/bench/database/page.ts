@@ -110,7 +110,7 @@ const describe = ({ measured, rounds, rows, deadWorker }: Databases): string =>
     .filter(Boolean)
     .join('\n\n');
 
-/** Server CPU per whole ad relative to the first database, and the cluster size that this implies. */
+/** Describes the server CPU per whole ad relative to the first database, and the cluster size that this implies. */
 const describeRatios = (rows: readonly SideRow[]): string => {
   const [first, ...otherRows] = rows.filter(({ atOnce }) => atOnce > 1);
   if (!first) return '';

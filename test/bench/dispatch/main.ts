@@ -87,7 +87,7 @@ async function measureAll(bench: Bench, { chosen, plan }: CommandLine): Promise<
   return entries.map(({ measured }) => measured);
 }
 
-/** The fastest setting. */
+/** Finds the fastest setting. */
 async function tune(
   bench: Bench,
   contestant: Contestant,
@@ -107,7 +107,7 @@ async function tune(
   return best;
 }
 
-/** The version on this machine; undefined if not installed. */
+/** Returns the version of Redis on this machine; undefined if it is not installed. */
 function redisVersion(): string | undefined {
   try {
     const text = execFileSync('redis-server', ['--version'], { encoding: 'utf8', stdio: 'pipe' });

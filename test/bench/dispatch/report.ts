@@ -44,7 +44,7 @@ const round = (_: string, value: unknown): unknown =>
 const groupRounds = ({ measured }: Results) =>
   Object.fromEntries(measured.map(({ contestant, rounds }) => [contestant.name, rounds]));
 
-/** The versions and the machine of the measurement. */
+/** Describes the versions and the machine of the measurement. */
 async function describeRun({ measured, minutes, postgresVersion, redisVersion }: Results) {
   const [cpu] = cpus();
   const readVersion = async (name: string): Promise<string> => {
@@ -81,7 +81,7 @@ function ourVersion(): string {
   }
 }
 
-/** The comparison with each peer, one line per metric. */
+/** Compares our service with each peer, one line per metric. */
 export function compare(summaries: readonly Summary[]): string[] {
   const ours = summaries.find(({ name }) => name === 'ours');
   if (ours?.perSecond === undefined) return [];

@@ -81,7 +81,7 @@ export function summarize(measured: Measured): Summary {
 
 const sum = (values: readonly number[]): number => values.reduce((total, one) => total + one, 0);
 
-/** The middle value, or the mean of the middle two. */
+/** Returns the middle value, or the mean of the middle two. */
 export function median(values: readonly number[]): number {
   const sorted = values.toSorted((a, b) => a - b);
   const half = sorted.length / 2;

@@ -84,7 +84,7 @@ function showAd(page: Page, preloaded: boolean): Promise<number> {
   }, preloaded);
 }
 
-/** The minimum for any SDK: load the file, insert the element and play it. */
+/** Measures the minimum for any SDK: loading the file, inserting the element and playing it. */
 function playBare(page: Page): Promise<number> {
   return page.evaluate(async (source) => {
     const video = document.createElement('video');

@@ -150,6 +150,6 @@ function summarize(events: TraceEvent[]): Tasks {
   };
 }
 
-/** The smaller of CPU time and wall time, because the two clocks differ. */
+/** Returns the smaller of CPU time and wall time, because the two clocks differ. */
 const cpuMs = ({ dur = 0, tdur = dur }: TraceEvent): number => Math.min(dur, tdur) / 1000;
 const isWithin = (at: number, { dur = 0, ts }: TraceEvent): boolean => at >= ts && at < ts + dur;

@@ -31,7 +31,7 @@ async function bundle(file: string): Promise<string> {
   return result.output[0].code;
 }
 
-/** The script that drives the page. */
+/** Bundles the script that drives the page. */
 export const bundlePage = (): Promise<string> => bundle('page/bench.ts');
 
 /** Bundles one contestant and measures its size. */

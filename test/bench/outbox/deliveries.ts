@@ -48,7 +48,7 @@ export function createDeliveries(run: string, messageId: string | undefined): De
   };
 }
 
-/** Each sample event in a body, with the message id of the innermost object around it. */
+/** Finds each sample event in a body, with the message id of the innermost object around it. */
 function findEvents(body: string, messageId: string | undefined): Map<string, string> {
   const found = new Map<string, string>();
   const walk = (value: unknown, outerMessage: string): void => {

@@ -1,4 +1,4 @@
-/** A bare IndexedDB store with auto-increment keys: the upper limit for queues. */
+/** Opens a bare IndexedDB store with auto-increment keys: the upper limit for queues. */
 export const openRawStore = (name: string): Promise<IDBDatabase> =>
   new Promise((resolve, reject) => {
     const request = indexedDB.open(name, 1);

@@ -11,7 +11,10 @@ const concurrency = 16;
 const decisionConcurrency = 64;
 const budget = 20_000;
 const eventsOfAd = 7;
-/** Enough ads for a window at more than the required rate; an even faster build ends its window early. */
+/**
+ * Number of ads for each second of a window, enough for more than the required rate; an even faster build ends its
+ * window early.
+ */
 const adsPerSecond = (1.5 * budget) / eventsOfAd;
 /** Number of warm-up windows: the JIT compiler needs a few thousand requests. */
 const warmUp = 2;

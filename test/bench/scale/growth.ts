@@ -8,7 +8,7 @@ import { type Part, formatInteger } from './part.ts';
 const budget = 1.2;
 const batchSize = 100_000;
 
-/** The cost of a decision in the service and PostgreSQL as the number of stored decisions grows. */
+/** Measures the cost of a decision in the service and PostgreSQL as the number of stored decisions grows. */
 export const growth: Part = async ({ postgres, ms, quick }) => {
   const mostRows = quick ? 10_000 : 1_000_000;
   const databaseUrl = await createDatabase(postgres);

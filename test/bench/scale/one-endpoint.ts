@@ -17,7 +17,7 @@ interface Measured {
   databaseUs: number;
 }
 
-/** A backlog of deliveries to one endpoint, sent by one process. */
+/** Measures a backlog of deliveries to one endpoint, sent by one process. */
 export const oneEndpoint: Part = async (options) => {
   const backlog = options.quick ? 300 : 10_000;
   const rounds = options.quick ? 1 : 3;

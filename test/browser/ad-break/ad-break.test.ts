@@ -194,7 +194,7 @@ it('isolates an HTML creative from the page', async () => {
   expect(result.outcome).toBe('rewarded');
 });
 
-it('lets an HTML creative request to be closed', async () => {
+it('asks for confirmation when an HTML creative requests to be closed', async () => {
   const stage = setStage();
   const running = stage.run(
     decide(

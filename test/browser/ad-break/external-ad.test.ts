@@ -6,7 +6,7 @@ import { adChoices, decide, restored, overlay, setStage, video } from './stage-s
 
 const icon = { url: adChoices, width: 77, height: 15, click_url: 'https://choices.test/' };
 
-/** The decision for a video from an external source; without a reward, an interstitial. */
+/** Creates the decision for a video from an external source; without a reward, an interstitial. */
 function decideExternal(
   more: Partial<DecisionCreative>,
   format: 'rewarded' | 'interstitial' = 'rewarded',

@@ -18,7 +18,7 @@ const media: Record<string, DecisionCreative['media']> = {
 };
 const never = new AbortController().signal;
 
-/** A game that preloads from a service whose decisions are valid for ten minutes. */
+/** Opens a game that preloads from a service whose decisions are valid for ten minutes. */
 function open(kind: string) {
   const clock = manualClock();
   const loaded: string[] = [];

@@ -38,7 +38,7 @@ export const missing = (format: 'video' | 'image'): DecisionCreative['media'] =>
     ? { format, files: [file('missing.mp4', 'video/mp4')], duration_ms: 3000 }
     : { format, files: [file('missing.png', 'image/png')] };
 
-/** An HTML creative whose script can use its message port as `port`. */
+/** Creates an HTML creative whose script can use its message port as `port`. */
 export const html = (script: string): DecisionCreative['media'] => ({
   format: 'html',
   inline: `<!doctype html><body><button id="b">Ad</button><script>
@@ -84,7 +84,7 @@ export async function load(
   return { decision, creative: await loadCreative(decision, options), expiry };
 }
 
-/** A page with a game, for running ad breaks. */
+/** Sets up a page with a game, for running ad breaks. */
 export function setStage() {
   const canvas = document.createElement('canvas');
   canvas.style.cssText = 'position:fixed;inset:0;width:100vw;height:100vh';
@@ -176,7 +176,7 @@ export function setStage() {
 
 export const restored = { nodes: 1, top: true, focus: true };
 
-/** The content of the overlay; `undefined` while there is none. */
+/** Returns the content of the overlay; `undefined` while there is none. */
 export function overlay() {
   const root = [...document.body.children].find((child) => child.shadowRoot)?.shadowRoot;
   const shown = (selector: string) =>

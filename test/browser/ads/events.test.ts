@@ -19,7 +19,7 @@ const start = (service: StubService, more: Partial<AdsOptions> = {}): Ads => {
   return ads;
 };
 
-/** A service that keeps every batch of events waiting until `respond` resolves. */
+/** Creates a service that keeps every batch of events waiting until `respond` resolves. */
 const slowToConfirm = (): { service: StubService; respond: () => void } => {
   const service = stubService();
   const { fetch } = service;

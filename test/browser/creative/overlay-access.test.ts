@@ -50,7 +50,7 @@ it('detects a violation, so that the tests above can fail', async () => {
   expect(violations.map(({ id }) => id)).toContain('button-name');
 });
 
-/** The elements that the Tab key reaches until it returns to the first. */
+/** Returns the elements that the Tab key reaches until it returns to the first. */
 async function tabStops(): Promise<string[]> {
   const stops: string[] = [];
   for (let count = 0; count < 12; count += 1) {

@@ -28,7 +28,7 @@ function findFlaws(): string[] {
   return problems;
 }
 
-/** A touch in the middle of the control hits the control. */
+/** Whether a touch in the middle of the control hits the control. */
 function canBeHit(selector: string): boolean {
   const control = shown.shown(selector);
   if (control === undefined) return false;

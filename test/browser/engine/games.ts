@@ -53,7 +53,7 @@ function listenToInput(canvas: HTMLCanvasElement): { takeInput(): string[]; stop
   return { takeInput: () => log.splice(0), stop: () => listening.abort() };
 }
 
-/** A game with its own loop, stopped and started by its `EngineDriver`. */
+/** Starts a game with its own loop, which is stopped and started by its `EngineDriver`. */
 const withoutEngine: Start = async (options) => {
   const canvas = addCanvas();
   const input = listenToInput(canvas);

@@ -34,7 +34,7 @@ afterEach(() => {
   for (const end of cleanUps.splice(0)) end();
 });
 
-/** Every line of code in a guide that names its source file, without indentation. */
+/** Reads every line of code in a guide that names its source file, without indentation. */
 function readLines(guide: string): string[] {
   return [...guide.matchAll(/<!-- tested -->\n\n```ts\n(.*?)```/gs)]
     .flatMap(([, code = '']) => code.split('\n'))

@@ -3,7 +3,7 @@ import { cdp } from 'vitest/browser';
 /** A position for real input events, which only Chromium can emulate from a page. */
 type Point = { x: number; y: number };
 
-/** The center of an element in window coordinates: the test runs in a frame, which may be scaled. */
+/** Finds the center of an element in window coordinates: the test runs in a frame, which may be scaled. */
 function findCenter(element: Element): Point {
   const { left, top, width, height } = element.getBoundingClientRect();
   return toWindowPoint({ x: left + width / 2, y: top + height / 2 });

@@ -14,7 +14,7 @@ let name: string;
 let service: EventService;
 const open: Outbox[] = [];
 
-/** Another tab on the same database: its own connection, lock request and channel. */
+/** Opens another tab on the same database, with its own connection, lock request and channel. */
 function openTab(deps: Partial<OutboxDeps> = {}): Outbox {
   const outbox = createOutbox({
     name,

@@ -58,7 +58,7 @@ test('every tab acquires the lock once, after ten seconds, if the browser does n
   release();
 });
 
-test('a tab waits for a lock that another holds, however long that takes', async () => {
+test('a tab waits for a lock that another tab holds, no matter how long that takes', async () => {
   const name = newRandomId();
   const clock = manualClock();
   const held = vi.fn();

@@ -22,7 +22,7 @@ export interface RunningGame {
   end(): Promise<void>;
 }
 
-/** A small game with one scene, after its first step. */
+/** Starts a small game with one scene, and resolves after its first step. */
 export async function bootGame(
   { Game, CANVAS }: typeof Phaser,
   config: Phaser.Types.Core.GameConfig = {},
@@ -48,7 +48,7 @@ export async function bootGame(
  */
 export const audioSettings = (): Phaser.Types.Core.AudioConfig => ({ context: new AudioContext() });
 
-/** The delta of the next step, in milliseconds. */
+/** Resolves with the delta of the next step, in milliseconds. */
 export function nextStep(game: Phaser.Game): Promise<number> {
   return new Promise((resolve) => {
     game.events.once('step', (_time: number, delta: number) => resolve(delta));

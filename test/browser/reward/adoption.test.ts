@@ -32,7 +32,7 @@ const databasePrefix = (key: 'old' | 'new', environment = 'live'): string => {
 };
 
 const tabs: ReturnType<typeof openTabWithLedger>[] = [];
-/** A tab with this key, and the rewards that its game received. */
+/** Opens a tab with this key, and collects the rewards that its game receives. */
 function openTabWithKey(key: 'old' | 'new', clock = systemClock) {
   const tab = openTabWithLedger(`${databasePrefix(key)}:rewards`, clock);
   tabs.push(tab);
@@ -70,7 +70,7 @@ const pendingStatus: ServiceResult<RewardStatus> = {
   body: { id: 'dec_1', state: 'pending' },
 };
 
-/** A page with the new key, or with the old one. */
+/** Creates a page with the new key, or with the old one. */
 function page(
   response: ServiceResult<RewardStatus> = pendingStatus,
   key: 'old' | 'new' = 'new',

@@ -75,13 +75,13 @@ export function openTabWithLedger(
     },
   });
   const stopFrames = () => (running = false);
-  /** The game switches to another player. */
+  /** Switches the game to another player. */
   const setPlayer = (next: string | undefined, transferRewards = false) => {
     const previousRef = player.ref;
     player = { ref: next };
     return rewards.playerChanged(transferRewards ? previousRef : undefined);
   };
-  /** The user token has identified the player. */
+  /** Identifies the player, as a user token would. */
   const identify = (as: string) => {
     player.ref = as;
     return rewards.refresh();
@@ -115,7 +115,7 @@ export const earn = async (rewards: Rewards, id: string, playerRef?: string) => 
   await rewards.settle([earned(id)]);
 };
 
-/** The object store on the device. */
+/** Opens the object store on the device. */
 export async function ledgerStore(): Promise<{ store: IDBObjectStore; close(): void }> {
   const connection = await promisifyRequest(indexedDB.open(name));
   const store = connection.transaction('rewards', 'readwrite').objectStore('rewards');

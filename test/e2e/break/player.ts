@@ -14,12 +14,12 @@ export async function hasStarted(page: Page): Promise<void> {
   await page.waitForFunction(() => window.breakPage.ads.diagnostics().showing !== null);
 }
 
-/** Result of the page's last ad. */
+/** Returns the result of the page's last ad. */
 export function getResult(page: Page): Promise<ShowResult | undefined> {
   return page.evaluate(() => window.breakPage.shown);
 }
 
-/** State of the page after an ad; equals {@link asBefore} if the ad left nothing behind. */
+/** Returns the state of the page after an ad; equals {@link asBefore} if the ad left nothing behind. */
 export function getPageState(page: Page) {
   return page.evaluate(() => ({
     nodes: document.body.children.length,

@@ -91,7 +91,7 @@ async function takeScreenshot(
   return screenshot.toString('base64');
 }
 
-/** One row per text direction, one column per view. */
+/** Combines screenshots, with one row per text direction and one column per view. */
 async function sheet(
   from: Browser,
   path: string,

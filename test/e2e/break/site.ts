@@ -62,7 +62,7 @@ export async function startSite(allowed: Policy = 'none'): Promise<Site> {
   };
 }
 
-/** The page's script and its chunks, by file name. */
+/** Bundles the page's script; returns it and its chunks, by file name. */
 async function bundle(): Promise<Map<string, Uint8Array>> {
   const { outputFiles } = await build({
     entryPoints: [join(here, 'page/game.ts')],

@@ -34,7 +34,7 @@ const reopen = async (options: PageOptions) => {
 };
 const requests = (count: number) =>
   waitFor(() => expect(lab.receiver.requests.length).toBeGreaterThanOrEqual(count));
-/** How often each event arrived, in descending order. */
+/** Returns how often each event arrived, in descending order. */
 const arrivals = () => [...lab.receiver.arrivals.values()].sort((a, b) => b - a);
 
 /** Applies a fault to the first `times` requests. */

@@ -9,7 +9,7 @@ import { type KillableBrowser, openKillableBrowser } from './killable-browser.ts
 import type { PageOptions } from './page.ts';
 import { type Receiver, startReceiver } from './receiver.ts';
 
-/** Long enough for a busy machine. */
+/** Waits until `check` succeeds, long enough for a busy machine. */
 export const waitFor = <T>(check: () => T | Promise<T>): Promise<T> =>
   vi.waitFor(check, { timeout: 20_000, interval: 20 });
 

@@ -21,7 +21,7 @@ test.afterEach(async () => {
 
 const make = (page: Page, count: number) => page.evaluate((many) => window.game.make(many), count);
 const diagnostics = (page: Page) => page.evaluate(() => window.game.diagnostics());
-/** The leader, and another tab. */
+/** Opens two tabs: the leader, and another tab. */
 const openTwo = async (): Promise<[leader: Page, other: Page]> => {
   const leader = await lab.open(context);
   await make(leader, 1);

@@ -44,7 +44,7 @@ test.beforeAll(async ({ browser }) => {
 });
 test.afterAll(() => site.stop());
 
-/** Every page, with text that is visible once the page has loaded. */
+/** Lists every page, with text that is visible once the page has loaded. */
 const screens = (): [path: string, text: string | RegExp][] => [
   ['/', 'No failed deliveries.'],
   ['/placements', 'double-coins'],

@@ -82,7 +82,7 @@ test('a new ad gets from a file to the player through an upload, a review, and a
   expect(body).toMatchObject({ status: 'filled', reward: { amount: 75, type: 'gems' } });
 });
 
-/** The SDK’s own overlay in three sizes, with the placement's reward. */
+/** Expects the SDK’s own overlay in three sizes, with the placement's reward. */
 async function expectPreviews(page: Page): Promise<void> {
   for (const size of ['1280 × 720', '800 × 600', '360 × 640']) {
     const frame = page.locator(`iframe[title="Preview at ${size}"]`);

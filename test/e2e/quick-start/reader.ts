@@ -68,7 +68,7 @@ export function createReader(stack: Stack): Reader {
   };
 }
 
-/** The first block of the quick start in this language that contains `words`. */
+/** Finds the first block of the quick start in this language that contains `words`. */
 function findBlock(language: string, words: string): string {
   const block = readCodeBlocks(page).find(
     (each) => each.language === language && each.code.includes(words),

@@ -23,7 +23,7 @@ it.beforeEach(async ({ browser: shared }) => {
 });
 it.afterEach(() => browser.close());
 
-/** The page of a player; its time passes `speed` times as fast. */
+/** Opens the page of a player; its time passes `speed` times as fast. */
 async function open(name: string, speed?: number): Promise<Page> {
   const page = await browser.newPage();
   if (speed !== undefined) await page.addInitScript(speedUp, speed);

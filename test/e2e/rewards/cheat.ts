@@ -4,7 +4,7 @@ import type { Stack } from '../stack.ts';
 
 export type Filled = Decision & { token: string };
 
-/** A reward as the customer's server receives it. */
+/** Fetches a reward as the customer's server receives it. */
 export async function fetchStatus(stack: Stack, decisionId: string): Promise<RewardStatus> {
   const response = await fetch(`${stack.serviceUrl}/v1/decisions/${decisionId}`, {
     headers: { authorization: `Bearer ${stack.keys.sandbox.secret}` },
@@ -26,7 +26,7 @@ export function tap(page: Page): { decisions: Filled[]; batches: EventBatch[] } 
     if (response.request().method() !== 'POST' || !response.url().endsWith('/v1/decisions')) return;
     response.json().then(
       (decision: Filled) => decisions.push(decision),
-      // The page was closed meanwhile; the test that waits for the decision fails.
+      // The page was closed in the meantime; the test that waits for the decision fails.
       () => undefined,
     );
   });
@@ -47,7 +47,7 @@ export const post = <T>(page: Page, stack: Stack, path: string, body: object): P
     [`${stack.serviceUrl}${path}`, stack.keys.sandbox.publishable, JSON.stringify(body)] as const,
   );
 
-/** The events of a complete watch, as a script would forge them. */
+/** Creates the events of a complete watch, as a script would forge them. */
 export function forgedEvents({ id, token }: Filled, endedMs = Date.now()): AdEvent[] {
   const at = (beforeMs: number) => ({
     id: crypto.randomUUID(),

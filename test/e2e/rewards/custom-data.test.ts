@@ -6,7 +6,7 @@ import type { DecisionRewardedEvent } from '../../../src/server/index.ts';
 import { createDemand } from '../../../service/test/demo-demand.ts';
 import { it } from '../worker.ts';
 
-it('the webhook carries the custom data of the call that showed the ad, whatever was preloaded', async ({
+it('the webhook carries the custom data of the call that showed the ad, even if an ad was preloaded with other data', async ({
   browser,
   stack,
 }) => {

@@ -37,7 +37,7 @@ it.beforeEach(async () => {
 it.afterEach(() => page.context().close());
 it.afterAll(() => host?.stop());
 
-/** The tag and the policy from the README, with the URLs and the key of this test. */
+/** Reads the tag and the policy from the README, with the URLs and the key of this test. */
 async function readReadme(): Promise<typeof readme> {
   const text = await readFile(join(root, 'README.md'), 'utf8');
   const [, html = '', policy = ''] =
@@ -90,7 +90,7 @@ it('a script that does not match the README’s integrity hash is not run', asyn
   expect(await page.evaluate(() => window.Trueward?.createAds)).toBeUndefined();
 });
 
-it('queued commands run once, before and after loading, however often the tag is on the page', async () => {
+it('commands queued before or after loading run only once, no matter how often the tag is on the page', async () => {
   const tag = addAttributes('data-user-ref="player-2"');
   const phaser = `<script src="${host.url}/dist/trueward-phaser.js"></script>`;
   host.set('/twice', { body: createPage(tag + tag + phaser + phaser) });
@@ -182,7 +182,7 @@ it('an invalid attribute is reported once, and the page continues', async () => 
   expect(errors).toEqual([expect.stringContaining('the option `consent` must be')]);
 });
 
-/** The iframe that docs/script-tag.md recommends for portals. */
+/** Reads the iframe that docs/script-tag.md recommends for portals. */
 async function readGuideFrame(src: string): Promise<string> {
   const guide = await readFile(join(root, 'docs', 'script-tag.md'), 'utf8');
   const [, html = ''] = /<!-- tested -->\n\n```html\n(<iframe[^]*?)```/.exec(guide) ?? [];
@@ -216,7 +216,10 @@ it('works in a portal’s cross-site frame, and opens the advertiser’s page', 
   expect(allowed).toEqual(['autoplay', 'fullscreen']);
 });
 
-/** A portal with a game, and a button as its consent dialog. It implements TCF only by `postMessage`. */
+/**
+ * Creates a portal with a game, and with a button as its consent dialog. The portal implements TCF only with
+ * `postMessage`.
+ */
 const portalWithDialog = (src: string): string => `<!doctype html><html lang="en">
   <body><button id="agree">Agree</button><iframe name="__tcfapiLocator" hidden></iframe>
   <iframe id="game" width="640" height="480" src="${src}"></iframe>

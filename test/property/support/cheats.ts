@@ -134,7 +134,7 @@ export const cheats: Record<string, Cheat> = {
     }),
 };
 
-/** The ads of one cheat, decided immediately before or minutes in advance, with the times of their decisions. */
+/** Plays the ads of one cheat, decided immediately before or minutes in advance, with the times of their decisions. */
 export function playCheat(random: Random, name: string, startMs: number): PlayedSession {
   const cheat = cheats[name];
   if (!cheat) throw new Error(`There is no cheat named ${name}.`);

@@ -43,7 +43,7 @@ function checkVerdict({ expected, status, reportedStates, ...track }: Final): vo
   if (status.state === 'denied') expect(status.reason, about).toBeDefined();
 }
 
-/** The ledger of the device agrees with the service, and every reward was delivered to the game. */
+/** Checks that the ledger of the device agrees with the service, and every reward was delivered to the game. */
 async function checkDevices(finals: Final[]): Promise<void> {
   await Promise.all(
     [...new Set(finals.map(({ device }) => device))].map((one) => one.returnToGame()),
@@ -70,7 +70,7 @@ async function checkDevices(finals: Final[]): Promise<void> {
   }
 }
 
-/** No player, honest or not, earns more rewards in a period than there is time to watch ads. */
+/** Checks that no player, honest or not, earns more rewards in a period than there is time to watch ads. */
 function checkRealTime(earned: Final[]): void {
   const issuedAt = ({ decision }: Final): number => Date.parse(decision?.issued_at ?? '');
   for (const first of earned) {

@@ -100,7 +100,7 @@ export function createDevice(
   };
 }
 
-/** A ledger that several tabs share; a killed tab no longer writes. */
+/** Creates a ledger that several tabs share; a killed tab no longer writes. */
 function ledgerOn(disk: Map<string, LedgerEntry>, isAlive: () => boolean): Ledger {
   const seen = new Map<string, LedgerEntry>();
   // Asynchronous and atomic, like a database.

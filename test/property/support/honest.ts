@@ -26,7 +26,7 @@ export interface PlayedSession {
 const minuteMs = 60_000;
 const hourMs = 60 * minuteMs;
 
-/** Consecutive complete watches on one device or two. */
+/** Plays consecutive complete watches on one device or two. */
 export function playHonestly(random: Random, startMs: number): PlayedSession {
   const devices = [makeDevice(random, startMs)];
   if (random.chance(0.1)) devices.push(makeDevice(random, startMs));
@@ -93,7 +93,7 @@ interface WatchEvent {
   more?: Pick<AdEvent, 'watched_ms' | 'visible'>;
 }
 
-/** The events of a watch, which may pause while the page is hidden or the device sleeps. */
+/** Creates the events of a watch, which may pause while the page is hidden or the device sleeps. */
 function watch(
   random: Random,
   { requiredMs, mediaFormat }: ServedAd,

@@ -8,7 +8,7 @@ export interface Random {
   pick<T>(values: readonly T[]): T;
 }
 
-/** Mulberry32: small, fast, and random enough to vary plans. */
+/** Creates a generator with Mulberry32, which is small, fast, and random enough to vary plans. */
 export function createRandom(seed: number): Random {
   let state = seed >>> 0;
   const real = (): number => {

@@ -124,7 +124,7 @@ function schedulePlayer(
   for (const track of playerTracks) if (track.expected === 'earned') track.expected = 'either';
 }
 
-/** The time on the device's clock, which is wrong and may be changed during the first ad. */
+/** Converts times to the device's clock, which is wrong and may be changed during the first ad. */
 function deviceClock({ skewMs, jumpMs, watches }: PlayerPlan, startMs: number) {
   const [first] = watches;
   const jumpAtMs = startMs + (first ? first.gapMs + first.preloadedMs : 0) + adMs / 2;
@@ -144,7 +144,7 @@ interface Occurrence {
   more: Pick<AdEvent, 'watched_ms' | 'visible'>;
 }
 
-/** The events on the device, and when they are sent. */
+/** Plans the events on the device, and when they are sent. */
 function planOccurrences(plan: WatchPlan, decideMs: number, fromMs: number): Occurrence[] {
   const { behavior, sends, latencyMs } = plan;
   const speed =

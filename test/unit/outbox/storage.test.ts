@@ -80,7 +80,7 @@ test('sets aside damaged records and those of unknown releases, and continues', 
   expect(await recordsIn(store)).toBe(0);
 });
 
-test('an event is kept until the service responds, however old it is by the clock of the device', async () => {
+test('an event is kept until the service responds, no matter how old it is by the device’s clock', async () => {
   const { clock, service, openTab } = openBrowser();
   const { outbox, connectivity } = openTab();
   service.faults.push(

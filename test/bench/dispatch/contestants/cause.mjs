@@ -1,6 +1,6 @@
 /** The causes of deliveries: rewards, each with one event. Every contestant has the same causes. */
 
-/** The numbered rewards of a run, so that losses can be counted without a database. */
+/** Returns the id of a run's numbered reward, so that losses can be counted without a database. */
 export const causeId = (run, index) => `dec_${run}_${String(index).padStart(6, '0')}`;
 
 export const createCauseTable =
@@ -14,7 +14,7 @@ const amount = 10;
 /** Writes the rewards; `query` runs in the transaction that also enqueues the deliveries. */
 export const writeCauses = (query, ids) => query(insertCauses, [ids, userRef, amount]);
 
-/** The data of a webhook event, as the service sends it to receivers. */
+/** Creates the data of a webhook event, as the service sends it to receivers. */
 export const createEventData = (id) => ({
   decision_id: id,
   placement: 'revive',
@@ -22,7 +22,7 @@ export const createEventData = (id) => ({
   reward: { type: 'coins', amount },
 });
 
-/** The payload of a job. */
+/** Creates the payload of a job. */
 export const createEvent = (id) => ({
   id: `evt_${id}`,
   type: 'decision.rewarded',

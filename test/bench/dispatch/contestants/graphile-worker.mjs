@@ -58,7 +58,10 @@ export async function openWorker({ databaseUrl, url, secret, setting, isRestart 
   };
 }
 
-/** Recommended by graphile-worker's documentation after a crash; otherwise, a job would stay locked for four hours. */
+/**
+ * Unlocks the jobs of a crashed worker, as graphile-worker's documentation recommends; otherwise, they would stay
+ * locked for four hours.
+ */
 async function unlock(connectionString) {
   const utils = await makeWorkerUtils({ connectionString, logger });
   const { rows } = await utils.withPgClient((client) =>

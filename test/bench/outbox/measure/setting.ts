@@ -14,7 +14,7 @@ export interface Setting {
 
 let runs = 0;
 
-/** A unique name, so that events of an earlier run do not count for this one. */
+/** Returns a unique name, so that events of an earlier run do not count for this one. */
 export const nextRun = (): string => `r${++runs}`;
 
 /** Calls `work` with a fresh profile, and removes it. */
@@ -40,7 +40,7 @@ export async function withBrowser<T>(
   }
 }
 
-/** The name of the contestant's script; the control has none. */
+/** Returns the name of the contestant's script; the control has none. */
 const findScript = ({ file, name }: ContestantInfo): string | undefined =>
   file === undefined ? undefined : name;
 

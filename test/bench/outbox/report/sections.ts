@@ -208,6 +208,6 @@ function bytes(report: Report): Section {
   };
 }
 
-/** The tables of the report, in order. */
+/** Creates the tables of the report, in order. */
 export const sections = (report: Report): Section[] =>
   [cost, laterCost, frames, survivors, drain, duplicates, idle, bytes].map((make) => make(report));
