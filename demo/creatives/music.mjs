@@ -64,8 +64,8 @@ function wav(samples, seconds) {
   file.writeUInt32LE(samples.length * 2, 40);
   samples.forEach((sample, index) => {
     const fade = Math.min(1, (seconds - index / rate) / 0.8);
-    const bounded = Math.max(-1, Math.min(1, sample * fade));
-    file.writeInt16LE(Math.round(bounded * 32_767), 44 + index * 2);
+    const clamped = Math.max(-1, Math.min(1, sample * fade));
+    file.writeInt16LE(Math.round(clamped * 32_767), 44 + index * 2);
   });
   return file;
 }

@@ -52,7 +52,7 @@ const importKey = async (jwk: JsonWebKey): Promise<CryptoKey> =>
   );
 
 /** Returns a function that finds keys in a key set. */
-export const findKeyIn =
+export const createKeyFinder =
   ({ keys }: JwkSet): FindKey =>
   async (kid) => {
     const jwk = keys.find((key) => 'kid' in key && key.kid === kid && key.kty === 'OKP');
@@ -70,7 +70,7 @@ const keySets = new Map<string, Promise<FetchedKeys>>();
  * Returns a function that finds keys in the key set at a URL. Sets are cached for an hour; an unknown key id causes the
  * set to be fetched again.
  */
-export const findKeyAt =
+export const createCachedKeyFinder =
   (url: string, now: () => number): FindKey =>
   async (kid) => {
     const current = await (keySets.get(url) ?? load(url, now));
@@ -86,7 +86,7 @@ export const findKeyAt =
   };
 
 function load(url: string, now: () => number): Promise<FetchedKeys> {
-  const loading = fetchKeys(url).then((set) => ({ atMs: now(), find: findKeyIn(set) }));
+  const loading = fetchKeys(url).then((set) => ({ atMs: now(), find: createKeyFinder(set) }));
   const previous = keySets.get(url);
   keySets.set(url, loading);
   loading.catch(() => {

@@ -1,6 +1,11 @@
 import type { Reward } from '../../protocol/wire.ts';
 import { type EvidenceOptions, evidenceProblem, isAccepted } from './evidence.ts';
-import { type JwkSet, findKeyAt, findKeyIn, ReceiptError } from './receipt-keys.ts';
+import {
+  type JwkSet,
+  createCachedKeyFinder,
+  createKeyFinder,
+  ReceiptError,
+} from './receipt-keys.ts';
 
 /** The verified claims of a receipt. */
 export interface RewardReceipt {
@@ -59,7 +64,7 @@ export async function verifyReceipt(
       `Expected a receipt signed with EdDSA, got alg ${show(header['alg'])} and typ ${show(header['typ'])}.`,
     );
   }
-  const find = isUrl ? findKeyAt(String(keys), now) : findKeyIn(keys);
+  const find = isUrl ? createCachedKeyFinder(String(keys), now) : createKeyFinder(keys);
   const kid = header['kid'];
   const key = typeof kid === 'string' ? await find(kid) : undefined;
   if (!key) {
