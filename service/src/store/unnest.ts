@@ -1,5 +1,3 @@
-import { formatInstant } from '../platform/instant.ts';
-
 /** A column of a multi-row insert, and how to read its value from an item. */
 export interface Column<Item> {
   name: string;
@@ -21,11 +19,17 @@ export interface Column<Item> {
  */
 export const unnest = <Item>(columns: readonly Column<Item>[], first: number): string =>
   columns
-    .map(({ name, type }, index) => {
-      const value = `json_array_elements_text($${first + index}::json)`;
-      return `${type === 'text' ? value : `${value}::${type}`} AS ${name}`;
-    })
+    .map(({ name, type }, index) => `${convertTo(type, `$${first + index}::json`)} AS ${name}`)
     .join(', ');
+
+function convertTo(type: Column<unknown>['type'], array: string): string {
+  const text = `json_array_elements_text(${array})`;
+  if (type === 'text') return text;
+  // Not `::timestamptz`, which depends on the session's settings: Citus evaluates such functions in advance, and then
+  // rejects the set.
+  if (type === 'timestamptz') return `to_timestamp(${text}::double precision / 1000)`;
+  return `${text}::${type}`;
+}
 
 /**
  * Selects `list` for the account `$1`, from its row in `accounts`. On Citus, a multi-row insert thereby stays on the
@@ -52,18 +56,12 @@ export function checkStored(accountId: string, stored: number | undefined, expec
 export const arraysOf = <Item>(
   columns: readonly Column<Item>[],
   items: readonly Item[],
-): string[] =>
-  columns.map(({ type, read }) => JSON.stringify(items.map((item) => toJson(type, read(item)))));
+): string[] => columns.map(({ read }) => JSON.stringify(items.map((item) => toJson(read(item)))));
 
-function toJson(
-  type: Column<unknown>['type'],
-  value: ReturnType<Column<unknown>['read']>,
-): unknown {
-  if (value === null || value === undefined) return null;
+function toJson(value: ReturnType<Column<unknown>['read']>): unknown {
   // JSON would escape an unpaired surrogate, which PostgreSQL rejects.
   if (typeof value === 'string') return value.toWellFormed();
-  if (typeof value !== 'number') return value;
-  if (type === 'timestamptz') return formatInstant(value);
-  if (!Number.isFinite(value)) throw new RangeError(`Expected a finite number, got ${value}`);
-  return value;
+  if (typeof value === 'number' && !Number.isFinite(value))
+    throw new RangeError(`Expected a finite number, got ${value}.`);
+  return value ?? null;
 }
