@@ -1,3 +1,5 @@
+import { formatInstant } from '../platform/instant.ts';
+
 /** A column of a multi-row insert, and how to read its value from an item. */
 export interface Column<Item> {
   name: string;
@@ -19,16 +21,14 @@ export interface Column<Item> {
  */
 export const unnest = <Item>(columns: readonly Column<Item>[], first: number): string =>
   columns
-    .map(({ name, type }, index) => `${convertTo(type, `$${first + index}::json`)} AS ${name}`)
+    .map(({ name, type }, index) => `${unnestAs(type, `$${first + index}`)} AS ${name}`)
     .join(', ');
 
-function convertTo(type: Column<unknown>['type'], array: string): string {
-  const text = `json_array_elements_text(${array})`;
-  if (type === 'text') return text;
-  // Not `::timestamptz`, which depends on the session's settings: Citus evaluates such functions in advance, and then
-  // rejects the set.
-  if (type === 'timestamptz') return `to_timestamp(${text}::double precision / 1000)`;
-  return `${text}::${type}`;
+/** Casts arrays, not their elements: Citus evaluates some casts in advance, and then rejects a set of elements. */
+function unnestAs(type: Column<unknown>['type'], param: string): string {
+  if (type === 'text') return `json_array_elements_text(${param}::json)`;
+  if (type === 'jsonb') return `nullif(jsonb_array_elements(${param}::text::jsonb), 'null')`;
+  return `unnest(${param}::${type}[])`;
 }
 
 /**
@@ -48,20 +48,27 @@ export function checkStored(accountId: string, stored: number | undefined, expec
 }
 
 /**
- * The parameters for {@link unnest}: the values of each column as a JSON array, which takes a third of the time that
- * `pg` needs for an array literal. For `timestamptz` columns, `read` returns Unix milliseconds.
+ * The parameters for {@link unnest}: one array per column. Texts and JSON values are sent as a JSON array, because
+ * escaping them for an array literal takes three times as long. For `timestamptz` columns, `read` returns Unix
+ * milliseconds.
  *
- * @throws RangeError for a number that JSON cannot represent.
+ * @throws RangeError for an invalid time.
  */
 export const arraysOf = <Item>(
   columns: readonly Column<Item>[],
   items: readonly Item[],
-): string[] => columns.map(({ read }) => JSON.stringify(items.map((item) => toJson(read(item)))));
+): unknown[] =>
+  columns.map(({ type, read }) => {
+    const values = items.map((item) => toParameter(type, read(item)));
+    return type === 'text' || type === 'jsonb' ? JSON.stringify(values) : values;
+  });
 
-function toJson(value: ReturnType<Column<unknown>['read']>): unknown {
+function toParameter(
+  type: Column<unknown>['type'],
+  value: ReturnType<Column<unknown>['read']>,
+): unknown {
   // JSON would escape an unpaired surrogate, which PostgreSQL rejects.
   if (typeof value === 'string') return value.toWellFormed();
-  if (typeof value === 'number' && !Number.isFinite(value))
-    throw new RangeError(`Expected a finite number, got ${value}.`);
+  if (typeof value === 'number' && type === 'timestamptz') return formatInstant(value);
   return value ?? null;
 }

@@ -82,12 +82,11 @@ async function testArrays(database: Database): Promise<void> {
     b: Number.MAX_SAFE_INTEGER,
     t: new Date('2026-11-21T00:00:00.000Z'),
   });
-  for (const invalidRow of [{ i: 1.5 }, { i: 2 ** 31 }, { b: 0.5 }]) {
+  for (const invalidRow of [{ i: NaN }, { i: 1.5 }, { i: 2 ** 31 }, { b: 0.5 }, { b: Infinity }]) {
     const params = arraysOf(columns, [{ name: 'wrong', ...invalidRow }]);
     await expect(database.execute(insert, params)).rejects.toThrow();
   }
-  for (const invalidRow of [{ i: NaN }, { b: Infinity }, { t: NaN }])
-    expect(() => arraysOf(columns, [{ name: 'wrong', ...invalidRow }])).toThrow(RangeError);
+  expect(() => arraysOf(columns, [{ name: 'wrong', t: NaN }])).toThrow(RangeError);
   const failedTransaction = database.transaction(async (queries) => {
     await queries.execute(insert, rows('third'));
     throw new Error('stop');
