@@ -85,9 +85,7 @@ const expectEqual = (actual: unknown, expected: unknown): void => {
 export const probes: Record<string, (database: Database) => Promise<void>> = {
   'migrations run under a lock row': async (database) => void (await migrate(database)),
   'partitions are created while the service runs': (database) => createPartitions(database, nowMs),
-  'a prepared statement with binary arrays inserts decisions and their counts': async (
-    database,
-  ) => {
+  'a prepared statement with arrays inserts decisions and their counts': async (database) => {
     await addAccount(database, scope.accountId);
     await recordDecisions(database, async () => false, [{ scope, record }]);
     await recordDecisions(database, async () => false, [
