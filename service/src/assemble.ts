@@ -73,14 +73,14 @@ export interface Service {
   listensOn(url: string): string;
   /** Reports the service as not ready from now on, and keeps serving. */
   drain(): void;
-  /** Stops the service; everything acknowledged is in the database. */
+  /** Stops the service. By the time it resolves, everything that was acknowledged is in the database. */
   stop(): Promise<void>;
 }
 
-/** How long after the stop open connections are closed. */
+/** How long to wait when stopping before connections that are still open are closed. */
 const closeConnectionsAfterMs = 3_000;
 
-/** Opens the database, and creates and wires all parts. */
+/** Opens the database, then creates and connects all components. */
 export async function assemble(
   config: Config,
   clock: Clock,
@@ -183,7 +183,7 @@ async function wire(
     lanes: laneDeps('decisions'),
   });
   const judging = { database, configuration, pseudonym, clock, makeId, random: Math.random };
-  // The embedded database is used by one process only.
+  // Only one process can use the embedded database, so there are no other processes to share with.
   const processId = config.databaseUrl === undefined ? undefined : randomUUID();
   const tailRelay =
     processId === undefined ? undefined : createTailRelay({ database, log, processId });

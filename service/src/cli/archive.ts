@@ -14,7 +14,7 @@ import {
 } from './command.ts';
 import { withDatabase } from './with-database.ts';
 
-/** Completions are accepted for seven days after a decision; after that, a week no longer changes. */
+/** Completions are accepted for seven days after a decision, so a week no longer changes eight days after it ends. */
 const settledAfterMs = 8 * 86_400_000;
 
 export const archiveCommand: Command = {
@@ -27,8 +27,8 @@ export const archiveCommand: Command = {
 
 Writes one file of gzipped JSON lines per week and table, such as decisions_20260928.jsonl.gz, and a
 manifest, decisions_20260928.json: the number of rows, their checksum, and the SHA-256 of the file. Each
-file is read back and compared with the database. Safe to repeat, after an interruption or every night:
-it writes files that are missing or outdated and verifies the others.
+file is read back and compared with the database. The command is safe to repeat, after an interruption or every night:
+it writes missing or outdated files and verifies the others.
 
 If ARCHIVE_DIR is set, RETENTION_DAYS drops only archived weeks.`,
   async run(args) {

@@ -7,7 +7,7 @@ type Parsed<O extends Options> = ReturnType<
 
 /** One command of `trueward-service`. */
 export interface Command {
-  /** As typed: `keys roll`. */
+  /** The name as typed, such as `keys roll`. */
   name: string;
   /** One-line description for the list of commands. */
   summary: string;
@@ -84,7 +84,7 @@ export const printMessage = (line: string): void => void process.stderr.write(`$
 export const printResult = (result: object): void =>
   void process.stdout.write(`${JSON.stringify(result)}\n`);
 
-/** Prints the progress of a long task, at most once per `everyMs`, so that it doesn't look stuck. */
+/** Prints the progress of a long task, at most once per `everyMs`, so that the task doesn't look stuck. */
 export function createProgress(describe: (count: number) => string, everyMs = 1_000) {
   let lastMs = performance.now();
   return (count: number): void => {

@@ -22,7 +22,7 @@ Prints one line of JSON, {"ready":true,"url":…}, when it is ready; logs go to 
 ${environmentHelp}`,
   async run(args) {
     readArguments(args, {});
-    // Loading the whole service takes longer than most commands run.
+    // Imported only here, because loading the whole service takes longer than most commands take to run.
     const { runService } = await import('./run-service.ts');
     await runService();
   },

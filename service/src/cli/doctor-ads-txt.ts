@@ -8,7 +8,7 @@ type LoadAdsTxt = (domain: string) => Promise<string>;
 
 type CheckedSource = Pick<Source, 'id' | 'name' | 'ads_txt' | 'publisher_id' | 'supply_chain'>;
 
-/** Checks that the sites' ads.txt files list the sellers of these sources; otherwise, buyers may not bid. */
+/** Checks that the sites' ads.txt files list the sellers of these sources; otherwise, buyers might not bid. */
 export async function adsTxtFindings(
   sources: readonly CheckedSource[],
   load: LoadAdsTxt,
@@ -58,7 +58,7 @@ const describeSeller = ({ system, seller }: Seller): string =>
     ? `a line with the publisher id ${seller}`
     : `the line of seller ${seller} at ${system}`;
 
-/** The largest real files have about 300 kB. */
+/** The largest real files are about 300 kB. */
 const maxBytes = 1_048_576;
 const maxRedirects = 3;
 const timeoutMs = 5_000;

@@ -24,7 +24,7 @@ export const ok = finding('ok');
 export const warn = finding('warn');
 export const fail = finding('fail');
 
-/** A busy service can fill less than this within an hour. */
+/** A busy service can use up less free space than this within an hour. */
 const minFreeBytes = 1_073_741_824;
 
 /** Checks that don't open the database. */

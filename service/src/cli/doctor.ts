@@ -70,19 +70,19 @@ async function databaseReport(): Promise<readonly Finding[]> {
   }
 }
 
-/** Expiry checks compare times from several machines. */
+/** Expiry checks compare times from several machines, so a larger difference would distort them. */
 const maxClockSkewMs = 2_000;
-/** Deliveries are attempted within a second of being due. */
+/** Deliveries are normally attempted within a second of being due. */
 const overdue = '5 minutes';
 
-/** Checks of the database and its contents. */
+/** Checks the database and its contents. */
 async function databaseFindings({
   database,
   config,
   migrated,
 }: DatabaseContext): Promise<Finding[]> {
   const cluster = await clusterFindings(database);
-  // The other checks read all shards, and would fail for the same reason.
+  // The other checks read all shards, so they would fail for the same reason.
   if (cluster.some(({ state }) => state === 'fail'))
     return [...(await server(database)), ...cluster];
   return [
@@ -137,7 +137,7 @@ async function server(database: Queries): Promise<Finding[]> {
   ];
 }
 
-/** The nodes of a Citus cluster; nothing on a plain PostgreSQL server. */
+/** Checks the nodes of a Citus cluster. Returns nothing for a plain PostgreSQL server. */
 async function clusterFindings(database: Queries): Promise<Finding[]> {
   const role = await readCitusRole(database);
   if (role === undefined) return [];

@@ -30,7 +30,7 @@ export const listenCommand: Command = {
   --events <types>    forward only these event types, comma-separated
 
 Prints one line of JSON with the webhook secret, then one line per forwarded event, until Ctrl-C.
-Only new events are forwarded, each once. You don't have to register a webhook, and the service
+Only new events are forwarded, each only once. You don't have to register a webhook, and the service
 doesn't have to reach this machine.`,
   async run(args) {
     const { values } = readArguments(args, {
@@ -135,7 +135,7 @@ interface EventFeed {
   read(signal: AbortSignal): Promise<WebhookEvent[]>;
 }
 
-/** Ids are ordered except for clock skew and slow commits: this many recent ids are remembered. */
+/** Clock skew and slow commits can put ids out of order, so this many recent ids are remembered. */
 const rememberedIds = 1_000;
 
 function createEventFeed(service: string, key: string): EventFeed {

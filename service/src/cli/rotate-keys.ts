@@ -56,14 +56,14 @@ Prints one line of JSON with the number of secrets that are now encrypted with t
     summary: 'start over with a new master key after losing the old one',
     help: `Usage: trueward-service master-key discard --confirm
 
-Only if the master key is lost for good: restore it from a backup if there is one. Stop the service
+Use this only if the master key is lost for good: if there is a backup of it, restore that. Stop the service
 first. This removes everything that can no longer be decrypted from the database:
 
   - the signing secrets of webhooks: rotate the secret of each webhook and give it to its receiver
-  - the keys that sign decisions and receipts: ads that players watch now, or watched offline, earn
+  - the keys that sign decisions and receipts: ads that players are watching now, or have watched offline, earn
     nothing, and receipts that were issued can no longer be verified
   - the key behind pseudonyms: frequency caps start over
-  - one-time codes of panel users, who set them up again
+  - one-time codes of panel users, who must set them up again
   - undelivered webhook events about children, whose bodies are encrypted
 
 Prints one line of JSON with the number of secrets and webhook events that were removed.`,

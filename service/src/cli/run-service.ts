@@ -10,12 +10,12 @@ import { type Clock, systemClock } from '../platform/clock.ts';
 import { DatabaseUnreachableError, isDiskFull } from '../store/database-errors.ts';
 import { CommandError } from './command.ts';
 
-/** A hanging connection must not keep the process alive: it exits after this time. */
+/** A hanging connection must not keep the process alive, so the process exits after this time at the latest. */
 const stopTimeoutMs = 5_000;
 
 /**
- * Long-lived objects take about 25 MB. By default V8 marks the whole heap each time it has grown by a
- * tenth: under load every 0.7 s, for 5% of the CPU time. This lets the heap triple first.
+ * Long-lived objects take about 25 MB. By default, V8 marks the whole heap each time the heap grows by a tenth: every
+ * 0.7 s under load, which takes 5% of the CPU time. This setting lets the heap triple first.
  */
 const heapGrowthPercent = 200;
 
@@ -101,15 +101,15 @@ async function announce(
   );
 }
 
-/** Longest text in a log line, in characters; text from a client can be as long as a request body. */
+/** Maximum length of a string in a log line; a string from a client can be as long as a request body. */
 const maxTextLength = 500;
 const maxStackLength = 4_000;
-/** Longest array or object in a log line, as JSON. */
+/** Maximum length of an array or object in a log line, as JSON. */
 const maxJsonLength = 2_000;
 
 /**
- * The log of the service: JSON lines of bounded length. When the database is unavailable or its disk is
- * full, only the start and the end are logged, not every request that fails in between.
+ * Creates the service's log: JSON lines of bounded length. When the database is unavailable or its disk is full, only
+ * the start and the end of the outage are logged, not every request that fails in between.
  */
 export function createLog(level: string, destination: DestinationStream): Logger {
   return pino(
@@ -130,7 +130,7 @@ export function createLog(level: string, destination: DestinationStream): Logger
   );
 }
 
-/** Errors are bounded by their serializer. */
+/** Leaves errors unchanged, because their serializer bounds them. */
 const bound = (members: object): Record<string, unknown> =>
   Object.fromEntries(
     Object.entries(members).map(([name, value]: [string, unknown]) => [

@@ -24,8 +24,8 @@ export const exportCommand: Command = {
 
   --out <file>  a new file (default: standard output)
 
-One JSON object per line: all accounts. The last line has the row count and a checksum of each table.
-Start an interrupted export again. Secrets stay encrypted: also back up the master key (master.key in
+Writes the data of all accounts, one JSON object per line. The last line has the row count and a checksum of each table.
+If an export is interrupted, start it again. Secrets stay encrypted: also back up the master key (master.key in
 the data folder, or TRUEWARD_MASTER_KEY), but in a different place.
 
 The service can keep running: the export is a consistent snapshot. A Citus cluster has no snapshot
@@ -87,7 +87,7 @@ TRUEWARD_MASTER_KEY.`,
     const rows = await withDatabase(async ({ database, config }) => {
       const onRows = createProgress((done) => `${done} rows read …`);
       const file = await checkExport(readLines(path), onRows);
-      // With another key the service could not start on the imported data.
+      // With a different key, the service could not start on the imported data.
       if (file.sealed !== undefined) openSecretBox(config).open(file.sealed);
       // A batch takes a second or less, so each one is reported.
       const onBatch = (done: number) => printMessage(`${done} of ${file.rows} rows imported …`);
@@ -98,7 +98,7 @@ TRUEWARD_MASTER_KEY.`,
   },
 };
 
-/** Checked first, so that a wrong path does not create a database. */
+/** Checked before the database is opened, so that a wrong path does not create a database. */
 async function requireReadable(path: string): Promise<void> {
   await access(path, constants.R_OK).catch((error: NodeJS.ErrnoException) => {
     const reason = error.code === 'ENOENT' ? 'the file does not exist' : error.message;

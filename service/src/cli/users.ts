@@ -65,7 +65,7 @@ Example
         invite_url: `${serviceUrl}/panel/#/setup?token=${linkToken}`,
       });
     });
-    printMessage('The link works once and expires in a day.');
+    printMessage('The link can be used only once and expires in a day.');
   },
 };
 

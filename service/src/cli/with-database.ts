@@ -11,7 +11,7 @@ export interface DatabaseContext {
   database: Database;
   config: Config;
   makeId: MakeId;
-  /** Names of the migrations that were applied on opening. */
+  /** Names of the migrations that were applied when the database was opened. */
   migrated: string[];
 }
 
@@ -49,7 +49,7 @@ interface AccountOptions {
   'new-account'?: string | undefined;
 }
 
-/** Resolves the account: the named one, a new one, or the only one. Creates the first account. */
+/** Returns the named account, a new one, or the only one. If there is no account yet, creates it. */
 export async function chooseAccount(
   queries: Queries,
   makeId: MakeId,

@@ -16,37 +16,39 @@ export interface Config extends DatabaseConfig {
   migrationWaitMs: number;
   retention: Retention;
   host: string;
-  /** 0: any free port. */
+  /** 0 for any free port. */
   port: number;
-  /** The URL that clients and receipts use for the service; absent: the one it listens on. */
+  /** The URL that clients and receipts use for the service; if absent, the URL that it listens on. */
   publicUrl?: string;
-  /** Proxies whose `X-Forwarded-For` is trusted; absent: the peer of the connection is the client. */
+  /** Proxies whose `X-Forwarded-For` is trusted; if absent, the peer of the connection is taken as the client. */
   trustedProxies?: string[];
-  /** The header in which trusted proxies send the client's country; absent: countries are unknown. */
+  /** The header in which trusted proxies send the client's country; if absent, countries are unknown. */
   countryHeader?: string;
   /** How long the service keeps accepting requests after SIGTERM, while `/readyz` fails. */
   drainMs: number;
-  /** How long the external sources of a decision may take together. */
+  /** Maximum total time for the external sources of a decision. */
   demandBudgetMs: number;
-  /** How long after its last offer a creative of an external source is archived; undefined: never. */
+  /** How long after its last offer an external source's creative is archived; never if undefined. */
   unofferedMs: number | undefined;
   /** Folder of the media under `/media/`. */
   mediaDirectory: string;
-  /** The bucket of uploaded media; absent: a folder next to the database. */
+  /** The bucket for uploaded media; if absent, they are stored in a folder next to the database. */
   mediaBucket?: S3Bucket;
-  /** Seeds a demo account, prints its keys, and allows sandbox webhooks to this machine. */
+  /** Whether to seed a demo account, print its keys, and allow sandbox webhooks to this machine. */
   development: boolean;
-  /** Uses a clock that the parent process moves, so that tests need not wait. */
+  /** Whether to use a clock that the parent process moves, so that tests need not wait. */
   testClock: boolean;
-  /** 32 bytes in base64 that encrypt secrets at rest; absent: a file in the data folder. */
+  /**
+   * The key that encrypts secrets at rest: 32 bytes in base64; if absent, it is read from a file in the data folder.
+   */
   masterKey?: string;
-  /** A second key that also decrypts, while master keys are rotated. */
+  /** A second key that can decrypt secrets while master keys are rotated. */
   otherMasterKey?: string;
-  /** Absent: requests are not limited. */
+  /** If absent, requests are not limited. */
   rateLimits?: RateLimits;
-  /** The bearer token for `/metrics`; absent: only this machine may read it. */
+  /** The bearer token for `/metrics`; if absent, only this machine may read the metrics. */
   metricsToken?: string;
-  /** Absent: tracing is off. */
+  /** If absent, tracing is off. */
   traces?: TraceSettings;
   logLevel: string;
 }

@@ -44,7 +44,7 @@ export function readSettings(env: Variables): EffectiveSetting[] {
 
 const withoutCredentials = (text: string): string => text.replace(/\/\/[^/]*@/, '//…@');
 
-/** Variables that commands read; see their help. */
+/** Variables that individual commands read and describe in their help. */
 const commandVariables = ['TRUEWARD_SECRET_KEY'];
 
 /** Variables with our prefix that are not settings: most likely typos. */

@@ -244,7 +244,7 @@ export const settings = {
     secret: true,
   },
   TRUEWARD_OTHER_MASTER_KEY: {
-    about: 'a second master key that can also decrypt, for the time of a rotation',
+    about: 'a second master key that can decrypt secrets during a rotation',
     expected: '32 bytes in base64',
     valid: (text) => Buffer.from(text, 'base64').length === 32,
     secret: true,

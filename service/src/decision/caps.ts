@@ -3,7 +3,7 @@ import { firstIdAt } from '../platform/ids.ts';
 import type { Database, Scope } from '../store/database.ts';
 import type { Snapshot } from './snapshot.ts';
 
-/** The reason why a player may not see an ad at a placement now, and the time at which it ends. */
+/** Why a player may not see an ad at a placement now, and when the player may see one again. */
 interface CapResult {
   reason: 'frequency_capped' | 'cooldown';
   retryAtMs: number;
@@ -18,7 +18,8 @@ export const servedWithinMs = 900_000;
 
 /**
  * Whether an additional rewarded impression exceeds the cap or violates the cooldown. Later impressions count like
- * earlier ones, because completions arrive in any order, and reporting the latest one first must not evade the limits.
+ * earlier ones, because completions arrive in any order, and reporting the latest one first must not let a player evade
+ * the limits.
  */
 export function exceedsCaps(
   placement: Placement,
@@ -121,7 +122,7 @@ function allowanceOf(
   return available <= 0 ? 0 : Math.ceil(available * part);
 }
 
-/** Updates `budgets` for all house ads of one account and environment that have a daily cap. */
+/** Updates `budgets` for all house ads with a daily cap in one account and environment. */
 export async function countDailyBudgets(
   database: Database,
   scope: Scope,

@@ -41,16 +41,17 @@ interface Deps {
 
 interface AccountView {
   version: number;
-  /** Monotonic times of the next reads for an unchanged version; see {@link rereadsMs}. */
+  /** Monotonic times at which the account is read again even if its version is unchanged; see {@link rereadsMs}. */
   rereadsAtMs: readonly number[];
   snapshots: Record<Environment, Snapshot>;
   dailyBudgets: Record<Environment, Map<string, DailyBudget>>;
 }
 
 /**
- * In a Citus cluster, a commit becomes visible on the coordinator, which has the versions, slightly before it does on the
- * shard. Therefore an account is read again this long after its version has changed. Usually the first repetition is
- * enough; if a node fails during the commit, the cluster completes it within a minute (`citus.recover_2pc_interval`).
+ * In a Citus cluster, a commit becomes visible on the coordinator, which has the versions, slightly before it does on
+ * the shard. Therefore, an account is read again at these times after its version has changed. Usually, the first one
+ * is enough; if a node fails during the commit, the cluster completes it within a minute
+ * (`citus.recover_2pc_interval`).
  */
 const rereadsMs = [500, 2_000, 10_000, 90_000];
 

@@ -22,7 +22,7 @@ export interface DecideInput {
   /** Budgets of house ads with a daily cap, by house ad id. */
   dailyBudgets: ReadonlyMap<string, Pick<DailyBudget, 'served' | 'allowance'>>;
   nowMs: number;
-  /** From 0 to below 1. */
+  /** In [0, 1). */
   random: number;
 }
 
@@ -30,7 +30,7 @@ export interface Unfilled {
   status: 'no_fill' | 'blocked';
   reason: Reason;
   retryAtMs?: number;
-  /** The policy that blocked. */
+  /** The policy that blocked the request. */
   rule?: Policy;
   explain: Explanation[];
 }
@@ -212,17 +212,17 @@ const explanation = ({ houseAd, creative }: Candidate, verdict: string): Explana
   verdict,
 });
 
-/** Marks the chosen candidate, and the eligible ones that lost by priority or weight. */
+/** Marks the chosen candidate, and the eligible candidates that lost on priority or weight. */
 function markChoice(item: Explanation, chosen: Candidate): Explanation {
   if (item.house_ad_id === chosen.houseAd.id) return { ...item, verdict: 'chosen' };
   return item.verdict === 'eligible' ? { ...item, verdict: 'priority_or_weight' } : item;
 }
 
 /**
- * Chooses a weighted random candidate among those with the best priority.
+ * Makes a weighted random choice among the candidates with the best priority.
  *
  * @param candidates sorted by priority
- * @param random from 0 to below 1
+ * @param random in [0, 1)
  */
 function choose(candidates: readonly Candidate[], random: number): Candidate | undefined {
   const best = candidates[0]?.houseAd.priority;
@@ -253,7 +253,7 @@ export function simulateVerdict(simulate: DecisionRequest['simulate']): Unfilled
 export interface PolicyContext {
   language?: string;
   device?: 'desktop' | 'mobile' | 'tablet';
-  /** ISO 3166-1 alpha-2. */
+  /** ISO 3166-1 alpha-2 code. */
   country?: string;
   childDirected: boolean;
   /** The player's segments, as reported by the game. */

@@ -30,16 +30,16 @@ export interface EvaluateDeps {
   database: Database;
   configuration: Configuration;
   pseudonym: Pseudonym;
-  /** From 0 to below 1. */
+  /** Returns a number in [0, 1). */
   random(): number;
 }
 
 export interface EvaluateWithSourcesDeps extends EvaluateDeps {
   clock: Clock;
   external: ExternalDeps;
-  /** A random UUID. */
+  /** Returns a random UUID. */
   makeUuid(): string;
-  /** Development mode, in which sandbox sources may use loopback URLs. */
+  /** Whether the service runs in development mode, in which sandbox sources may use loopback URLs. */
   development: boolean;
 }
 
@@ -131,7 +131,7 @@ interface Evaluation {
   sourceCounts?: readonly SourceCount[];
 }
 
-/** Evaluates a request without external sources and without storing the decision. Synchronous if it needs no query. */
+/** Evaluates a request without external sources and without storing the decision. Synchronous if no query is needed. */
 export function evaluateRequest(
   deps: EvaluateDeps,
   input: EvaluationInput,
@@ -233,7 +233,7 @@ const viewerOf = (
 ): string | undefined =>
   request.user_ref === undefined ? undefined : pseudonym(scope, request.user_ref);
 
-/** Reads the times of the player's verified impressions within the cap window. No query if there are no caps. */
+/** Reads the times of the player's verified impressions within the cap window. Runs no query if there are no caps. */
 function readServed(
   database: Database,
   { scope, entry: { placement }, nowMs }: EvaluationInput,
@@ -260,7 +260,7 @@ function readServed(
   return rows.then((impressions) => impressions.map((row) => row.served_at.getTime()));
 }
 
-/** Returns the player's pseudonym for caps and overlapping watches, which does not reveal the `user_ref`. */
+/** Returns a pseudonym by which caps and overlapping watches are checked, and which does not reveal the `user_ref`. */
 export type Pseudonym = (scope: Scope, userRef: string) => string;
 
 /** Uses keyed hashes as pseudonyms, because they can be stored for children, whose `user_ref` must not be stored. */

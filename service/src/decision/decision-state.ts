@@ -39,10 +39,13 @@ export interface RecordedEvent {
   id: string;
   decisionId: string;
   type: AdEvent['type'];
-  /** The client's time, corrected for clock skew and clamped between the decision's issue and the event's receipt. */
+  /**
+   * The client's time, corrected for clock skew, but not before the decision was issued or after the event was
+   * received.
+   */
   occurredAtMs: number;
   receivedAtMs: number;
-  /** The correction added to the client's time: its clock skew plus the time in flight. */
+  /** The correction added to the client's time: its clock skew plus the network latency. */
   offsetMs: number;
   /** Whether the client's time had to be clamped. */
   clamped: boolean;

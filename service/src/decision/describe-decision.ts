@@ -58,11 +58,11 @@ export function describeDecision(input: DecisionInput): {
   return { decision, stored: { scope, record, event: { type: 'policy.blocked', data } } };
 }
 
-/** Whether a reason contains only words, and no numbers, URLs or quoted text. */
+/** Whether a reason contains only words: no numbers, URLs or quoted text. */
 const isPlain = (reason: string): boolean => /^[A-Za-z’ ,-]+\.?$/.test(reason);
 
 /**
- * Removes reasons that may contain an external source's price, floor or URL, because clients must not receive these.
+ * Removes reasons that may contain an external source's price, floor or URL, because clients must not receive them.
  * Operators see the full reason in the stored decision.
  */
 function withoutSourceData(item: Explanation): Explanation {

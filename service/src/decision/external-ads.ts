@@ -25,7 +25,7 @@ import type { Ad } from './snapshot.ts';
 export interface ExternalCandidate extends Ad {
   source: ExternalSource;
   offer: Offer;
-  /** Whether the player has not consented to tracking. */
+  /** True unless the player has consented to tracking. */
   limitAdTracking: boolean;
 }
 
@@ -61,8 +61,9 @@ export type DescribeRequest = (
 
 /**
  * Decides for a placement with external sources. Sources of the same priority are called concurrently, best priority
- * first, and the eligible ad with the best price wins. If no source of a priority has an ad, the next priority follows.
- * A house ad wins against sources of a worse priority, which are not called, and loses to sources of the same priority.
+ * first, and the eligible ad with the best price wins. If no source of one priority has an ad, the sources of the next
+ * priority are called. A house ad beats sources of a worse priority, which are not called, and loses to sources of the
+ * same priority.
  */
 export async function decideWithSources(
   deps: ExternalDeps,
@@ -93,7 +94,7 @@ export async function decideWithSources(
 
 /** Minimum remaining time for a request to be worthwhile. */
 const minRequestMs = 50;
-/** Minimum remaining lifetime of an ad, because most players would not see an ad before it expires otherwise. */
+/** Minimum remaining lifetime of an ad, because otherwise most players would not see the ad before it expires. */
 const minLifetimeMs = 30_000;
 
 /** Collects the responses of one decision's sources. */

@@ -19,7 +19,7 @@ import { arraysOf, checkStored, type Column, forAccount, unnest } from '../store
 export interface NewDecision {
   scope: Scope;
   record: DecisionRecord;
-  /** `policy.blocked`, if a policy blocked the request. */
+  /** The `policy.blocked` event, if a policy blocked the request. */
   event?: EventDraft;
   /** Set only if external sources were called. */
   demand?: DemandRecord;
@@ -27,7 +27,7 @@ export interface NewDecision {
   sourceCounts?: readonly SourceCount[];
 }
 
-/** Increments one metric of an external source. */
+/** An increment of one metric of an external source. */
 export interface SourceCount {
   sourceId: string;
   metric:
@@ -143,7 +143,7 @@ const demandColumns: readonly Column<{ id: string; demand: DemandRecord }>[] = [
   { name: 'demand', type: 'jsonb', read: ({ demand }) => demand },
 ];
 const firstRequest = firstSum + demandColumns.length;
-/** Like {@link insertDecisions}, but also inserts external demand and the auctions' notices. */
+/** Like {@link insert}, but also inserts external demand and the auctions' notices. */
 const insertWithDemand = `${insertDecisions},
   demanded AS (
     INSERT INTO decision_demand (account_id, decision_id, demand) ${forAccount(unnest(demandColumns, firstSum))}),

@@ -63,8 +63,8 @@ const policyOrder: readonly Policy['kind'][] = ['policy', 'commercial', 'brand_s
 /**
  * Parses a time.
  *
- * @param absent result for a missing time
- * @param invalid result for an invalid time; choose it so that the ad is not shown or the kill switch stays on
+ * @param absent the result for a missing time
+ * @param invalid the result for an invalid time; choose it so that the ad is not shown or the kill switch stays on
  */
 const timeOf = (text: string | undefined, absent: number, invalid: number): number =>
   text === undefined ? absent : (parseInstant(text) ?? invalid);

@@ -59,7 +59,7 @@ const newestVersion = 2;
 /** The version that this release issues; the previous release can read it. */
 const issuedVersion = 1;
 
-/** @param version to issue; only tests override the default */
+/** @param version the version to issue; only tests override the default */
 export function createDecisionTokens(key: string, version: number = issuedVersion): DecisionTokens {
   const { write } = versionOf(version);
   const mac = createMac(key);
@@ -72,7 +72,7 @@ export function createDecisionTokens(key: string, version: number = issuedVersio
       const dot = token.lastIndexOf('.');
       const body = token.slice(0, dot);
       const expected = mac(body);
-      // Compares base64url text instead of bytes, because different texts can decode to the same bytes.
+      // Compares base64url text instead of bytes, because different strings can decode to the same bytes.
       const signature = Buffer.from(token.slice(dot + 1));
       if (dot < 1 || signature.length !== expected.length) return undefined;
       if (!timingSafeEqual(signature, Buffer.from(expected))) return undefined;

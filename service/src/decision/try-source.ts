@@ -68,7 +68,7 @@ export function createTrySource(deps: EvaluateWithSourcesDeps): TrySource {
       { ...deps, external },
       {
         scope,
-        // Without house ads, because a house ad with a better priority would win before the source is called.
+        // Excludes house ads, because one with a better priority would win before the source is called.
         entry: { ...stored, candidates: [], sources: [source] },
         request: { placement, consent: { status: consent } },
         client,

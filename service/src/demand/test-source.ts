@@ -2,7 +2,7 @@ import { impressionId } from './openrtb/request.ts';
 
 /**
  * The built-in test source simulates an ad network: the query selects its response, and nothing is requested over the
- * network. `.invalid` never resolves (RFC 6761), so these URLs cannot belong to anybody else.
+ * network. `.invalid` never resolves (RFC 6761), so nobody else can own these URLs.
  */
 const origin = 'https://test-source.invalid';
 
@@ -40,13 +40,13 @@ function readOutcome(kind: Kind, { pathname, searchParams }: URL): Outcome | und
   return outcomes[kind].find((outcome) => outcome === searchParams.get('outcome'));
 }
 
-/** Undefined: the source never responds. */
+/** Undefined if the source never responds. */
 export type TestResponse = { httpStatus: number; text: string } | undefined;
 
 /**
  * Returns the test source's response to an ad request.
  *
- * @param body of a bid request; absent for a VAST tag
+ * @param body the body of a bid request; absent for a VAST tag
  */
 export function respondAsTestSource(url: string, body?: string): TestResponse {
   const kind: Kind = body === undefined ? 'vast' : 'openrtb';

@@ -6,13 +6,13 @@ import type { TimeOffset } from './vast/values.ts';
 type EventType = AdEvent['type'];
 type ChosenAd = NonNullable<DemandRecord['chosen']>;
 
-/** The playback of an ad, as far as its events have arrived. */
+/** What is known about the playback of an ad from the events that have arrived so far. */
 export interface Playback {
   /** Whether the impression is verified. */
   verified: boolean;
   /** Types of the accepted events. */
   types: ReadonlySet<EventType>;
-  /** The longest watched time that an event reported. */
+  /** The longest watched time that any event reported. */
   watchedMs: number;
 }
 
@@ -20,11 +20,14 @@ export interface Playback {
 export interface DueTracker {
   /** Unique within the decision: the event and the position of the URL, such as `impression/0`. */
   name: string;
-  /** With macros. */
+  /** Contains unexpanded macros. */
   url: string;
   /** Position in the order of a decision's requests to one host. Requests in the same place are made concurrently. */
   place: number;
-  /** Whether to retry until a response confirms the request. Others are not retried once they may have reached the host. */
+  /**
+   * Whether to retry until a response confirms the request. Other requests are not retried once they may have reached
+   * the host.
+   */
   atLeastOnce: boolean;
 }
 

@@ -1,11 +1,11 @@
-/** Maximum characters of a URL; about what browsers and servers accept. */
+/** Maximum length of a URL, which is about what browsers and servers accept. */
 const maxUrlLength = 8_192;
 
 /**
- * Returns an absolute http or https URL without credentials; undefined for anything else, such as `javascript:`
- * and `about:blank`. Macros are left unexpanded.
+ * Returns an absolute http or https URL without credentials; undefined for anything else, such as `javascript:` and
+ * `about:blank`. Macros are left unexpanded.
  *
- * @param base resolves relative URLs, which are rejected without it
+ * @param base the base for relative URLs, which are rejected without one
  */
 export function parseWebUrl(text: string | undefined, base?: string): string | undefined {
   if (!text || text.length > maxUrlLength) return undefined;
@@ -17,7 +17,7 @@ export function parseWebUrl(text: string | undefined, base?: string): string | u
   return url.href.length > maxUrlLength ? undefined : url.href;
 }
 
-/** Identifies a file by its URL: ad servers add random numbers to the query to bypass caches. */
+/** Removes the query, so that the result identifies the file: ad servers add random numbers there to bypass caches. */
 export function withoutQuery(url: string): string {
   const { origin, pathname } = new URL(url);
   return origin + pathname;

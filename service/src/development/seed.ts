@@ -10,12 +10,16 @@ import { incrementConfigVersion, type ResourceStore } from '../resource/resource
 import type { Stored } from '../resource/resource.ts';
 import type { Database, Queries, Scope } from '../store/database.ts';
 
-/** The keys of the demo account. Their texts are stored in the data folder, because the database has only hashes. */
+/**
+ * The keys of the demo account. The keys themselves are stored in the data folder, because the database contains only
+ * hashes.
+ */
 export type DevelopmentKeys = Record<Environment, { publishable: string; secret: string }>;
 
 /**
- * Creates the demo account on the first start in development, and returns its keys. If several processes start
- * at the same time, one of them creates it. Updates media URLs when the URL of the service has changed, such as its port.
+ * Creates the demo account on the first start in development, and returns its keys. If several processes start at the
+ * same time, only one of them creates the account. Updates media URLs when the URL of the service has changed, for
+ * example its port.
  */
 export async function seedDevelopment(
   service: Service,
@@ -46,7 +50,7 @@ export async function seedDevelopment(
   return seed.keys;
 }
 
-/** The file may name an account that does not exist: its commit failed, or it belongs to another database. */
+/** The account in the file may not exist: either its commit failed, or it belongs to another database. */
 async function accountExists(queries: Queries, { accountId }: Seed): Promise<boolean> {
   const accounts = await queries.query('SELECT 1 FROM accounts WHERE account_id = $1', [accountId]);
   return accounts.length > 0;
@@ -147,7 +151,9 @@ async function seedEnvironment(
   }
 }
 
-/** Seeds a placement that the built-in test source fills, with its creative, so that its first ad needs no review. */
+/**
+ * Seeds a placement that the built-in test source fills, along with its creative, so that its first ad needs no review.
+ */
 async function seedExternalSource(
   queries: Queries,
   resources: ResourceStore,
@@ -295,7 +301,7 @@ const demoPlacements: Stored<'placement'>[] = [
   { ...common, name: 'lobby', format: 'banner', close_after_ms: 0 },
 ];
 
-/** In the sandbox only, like the test source. */
+/** Exists only in the sandbox, like the test source. */
 const externalPlacement: Stored<'placement'> = {
   ...common,
   name: 'treasure',

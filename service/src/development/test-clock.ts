@@ -5,11 +5,11 @@ import { type Clock, systemClock } from '../platform/clock.ts';
 export interface ClockMove {
   /** Advances both wall time and monotonic time. */
   advanceMs?: number;
-  /** Sets wall time alone forward, or back. */
+  /** Moves only wall time, forward or back. */
   setWallByMs?: number;
 }
 
-/** The system clock, with an offset that tests change. */
+/** A clock with an offset that tests change. */
 export interface TestClock extends Clock {
   /** @throws RangeError when time would go back. */
   move(by: ClockMove): void;
@@ -29,7 +29,7 @@ export function createTestClock(base: Clock = systemClock): TestClock {
 }
 
 /**
- * A clock that the parent process moves: it sends a {@link ClockMove}, which is echoed once the clock has
+ * Creates a clock that the parent process moves by sending a {@link ClockMove}, which is echoed once the clock has
  * moved.
  *
  * @throws ConfigError without an IPC channel to a parent process.

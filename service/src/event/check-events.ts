@@ -2,12 +2,12 @@ import type { EventResult } from '@trueward/protocol/wire';
 import type { DecisionState, InvalidReason, RecordedEvent } from '../decision/decision-state.ts';
 import { isOutOfOrder, correctEventTime, smallestOffset } from '../reward/watch-time.ts';
 
-/** How long after its decision's expiry an ad that started in time may still report its impression. */
+/** How long after the decision has expired an ad that started in time may still report its impression. */
 export const impressionGraceMs = 60_000;
 
 /**
  * Returns the earliest time at which an event can have occurred, assuming that the device's clock is not behind: the
- * request may have been in flight for the entire clock difference, for example while the device slept.
+ * request may have been on its way for the entire clock difference, for example while the device slept.
  */
 export const earliestOf = ({ occurredAtMs, offsetMs }: RecordedEvent): number =>
   occurredAtMs - Math.max(0, offsetMs);

@@ -7,13 +7,15 @@ import type { DecisionState, RecordedEvent } from '../decision/decision-state.ts
 import { type Evidence, parseTimeline } from './timeline.ts';
 
 const dayMs = 86_400_000;
-/** Upper bound on the time from a decision to the end of its watch: events are accepted for at most seven days. */
+/**
+ * Upper bound on the time from a decision until its ad has been watched: events are accepted for at most seven days.
+ */
 const watchEndsWithinMs = 8 * dayMs;
 
 const iso = (ms: number): string => new Date(ms).toISOString();
 
 /**
- * Serializes transactions that decide about the same players' rewards. `ON CONFLICT` locks a row even if it does not
+ * Serializes transactions that decide on rewards for the same players. `ON CONFLICT` locks a row even if it does not
  * update it. A row is updated at most once a day, because each update writes a new row version.
  */
 export async function lockViewers(
@@ -141,8 +143,8 @@ export interface ViewerWatch extends Watch {
 }
 
 /*
- * Queries by player are planned each time, because the week's number of rows determines whether the index on ids or on
- * players is better.
+ * Queries by player are planned each time, because the number of rows in the week determines whether the index on ids
+ * or the one on players is faster.
  */
 
 /** Reads the watches since `sinceMs` that earned these players a reward. */

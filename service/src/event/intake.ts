@@ -10,7 +10,7 @@ import type { Lane } from '../store/group-commit.ts';
 import { isBot } from './bots.ts';
 import type { EventBatch } from './record-events.ts';
 
-/** An event as submitted in a request, or the id of a malformed one. */
+/** An event as submitted in a request, or the id of a malformed event. */
 export type SubmittedEvent = AdEvent | { id: string; malformed: true };
 
 interface Deps {

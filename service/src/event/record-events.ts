@@ -110,7 +110,7 @@ async function record(
   };
 }
 
-/** Records the events. Restarts the transaction if more players have to be locked. */
+/** Records the events. Restarts the transaction if it turns out that more players have to be locked. */
 async function recordWithRetry(
   deps: Deps,
   batch: EventBatch,
@@ -227,9 +227,9 @@ async function judge(
 }
 
 /**
- * Locks the players who completed an ad, then the events' decisions, and reads the recorded events. Only the holder of a
- * decision's lock appends events to it, so they are read after the lock is acquired. The statements are pipelined; the
- * server executes them in this order.
+ * Locks the players who completed an ad, then the events' decisions, and reads the recorded events. Events are read
+ * after the locks are acquired, because only the holder of a decision's lock appends events to the decision. The
+ * statements are pipelined; the server executes them in this order.
  */
 async function lockAndRead(
   queries: Queries,
@@ -245,7 +245,7 @@ async function lockAndRead(
   return { decisions: new Map(decisions.map((decision) => [decision.id, decision])), evidence };
 }
 
-/** Returns for each event why it is rejected; undefined if it is accepted. */
+/** Returns why each event is rejected; undefined for accepted events. */
 function rejectionCodes(
   { events, botEvents }: EventBatch,
   decisions: ReadonlyMap<string, DecisionState>,

@@ -90,7 +90,7 @@ const playbackOf = (
 ): Playback => ({
   verified: servedAtMs !== null,
   types: new Set(events.map(({ type }) => type)),
-  // Nobody can have watched for longer than since the decision.
+  // Nobody can have watched the ad for longer than the time since the decision.
   watchedMs: Math.max(
     0,
     ...events.map(({ watchedMs = 0, receivedAtMs }) =>
@@ -99,7 +99,7 @@ const playbackOf = (
   ),
 });
 
-/** Returns the metric by which the trackers are counted as not requested; undefined if they may be requested. */
+/** Returns the metric that counts trackers which must not be requested; undefined if they may be requested. */
 function rejectionOf(
   { snapshot, nowMs }: TrackerInput,
   { decision, chosen }: Progress,

@@ -3,15 +3,15 @@ import type { Queries } from '../store/database.ts';
 import { checkStored, forAccount } from '../store/unnest.ts';
 
 /*
- * Storage format for the events of one decision: a JSON array that starts with the time the first event was received
- * (Unix milliseconds), followed by one array per event in recording order:
+ * Storage format of a decision's events: a JSON array that starts with the time the first event was received (Unix
+ * milliseconds), followed by one array per event in recording order:
  *
  *   [1795255200000,["92374…103-1","s",0,12,-3],["~2","c",5112,12,-3,0,5000]]
  *
- * The elements are id, type, time since the first event was received, time in flight (received − occurred), offset,
- * clamped, watched, visible ratio, visible time and detail; times are in milliseconds. Absent trailing elements are
- * omitted. A leading `~` in an id abbreviates the first id up to its last hyphen, because SDK ids (32 characters) differ
- * only after it. The view `recorded_events` reads the same format.
+ * The elements are id, type, time since the first event was received, latency (received − occurred), offset, clamped,
+ * watched, visible ratio, visible time and detail; times are in milliseconds. Absent trailing elements are omitted. A
+ * leading `~` in an id abbreviates the first id up to its last hyphen, because SDK ids (32 characters) differ only
+ * after that hyphen. The view `recorded_events` reads the same format.
  */
 
 const codes: Readonly<Record<RecordedEvent['type'], string>> = {
@@ -155,8 +155,8 @@ function assertPossible(event: RecordedEvent): void {
 }
 
 /**
- * Maximum number of events per decision. Players report about ten; beyond this limit, each event would make the
- * database rewrite a row of 70 KB.
+ * Maximum number of events per decision. Players report about ten; at this limit, each event makes the database rewrite
+ * a row of 70 KB.
  */
 export const maxEvents = 200;
 

@@ -7,7 +7,7 @@ import type { DecisionState, RecordedEvent } from '../decision/decision-state.ts
 import { readRewardedAds, readWatches } from './event-store.ts';
 import type { Transition } from './transitions.ts';
 
-/** Other activity of the players that affects verdicts, including state changes from the same batch. */
+/** The players' other activity that affects verdicts, including state changes from the same batch. */
 export interface ViewerHistory {
   /** Returns the player's other watches that earned a reward. */
   otherWatches(decision: DecisionState): Watch[];
@@ -16,7 +16,7 @@ export interface ViewerHistory {
   add(transition: Transition): void;
 }
 
-/** How far back watches are read, in milliseconds: the longest time that an ad may be preloaded. */
+/** How far back watches are read: the longest time that an ad may be preloaded. */
 const watchLookbackMs = 600_000;
 
 /**

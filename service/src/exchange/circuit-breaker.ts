@@ -9,13 +9,13 @@ export interface CircuitBreaker {
   openHosts(sourceId: string): string[];
 }
 
-/** Number of latest results that count. */
+/** Number of most recent results that count. */
 const windowSize = 20;
-/** Minimum results before a circuit can open, because a single failure is not significant. */
+/** Minimum number of results before a circuit can open, because a single failure is not significant. */
 const minResults = 10;
 const maxFailureRate = 0.5;
 const pauseMs = 10_000;
-/** Maximum circuits, because wrappers can refer to any host. The oldest are evicted. */
+/** Maximum number of circuits, because wrappers can refer to any host. The oldest are evicted. */
 const maxCircuits = 10_000;
 
 interface Circuit {

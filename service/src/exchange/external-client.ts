@@ -9,7 +9,7 @@ export interface ExternalRequest {
   /** Body of a POST request; absent for GET. */
   body?: string;
   headers: Readonly<Record<string, string>>;
-  /** Headers sent only to the host of `url`, not to a host that it redirects to. */
+  /** Headers that are sent only to the host of `url`, not to hosts that it redirects to. */
   credentials?: Readonly<Record<string, string>>;
   /** Whether http and loopback IPs are allowed, for development. */
   loopback: boolean;
@@ -36,7 +36,7 @@ export type ExternalResponse =
 export type RequestExternal = (request: ExternalRequest) => Promise<ExternalResponse>;
 
 interface Deps {
-  /** `strict` connects only to public IPs; `development` also to loopback. */
+  /** `strict` connects only to public IPs; `development` also connects to loopback IPs. */
   agents: { strict: Dispatcher; development: Dispatcher };
   breaker: CircuitBreaker;
 }

@@ -46,7 +46,7 @@ export interface Exchange {
 /** A source's response to a decision. */
 export interface SourceResponse {
   offer?: Offer;
-  /** Why there is no offer; `offer` if there is one. */
+  /** The reason why there is no offer; `offer` if there is one. */
   verdict: string;
   /** Details for the decision's explanation. */
   details: Pick<Explanation, 'ms' | 'http_status' | 'vast_error'>;
@@ -63,7 +63,7 @@ export interface SourceResponse {
 /** Dependencies of source requests. */
 export interface SourceDeps {
   clock: Clock;
-  /** From 0 to below 1. */
+  /** Returns a number in [0, 1). */
   random(): number;
   /** Awaited between the slices of a long document, to let other work run. */
   pause(): Promise<void>;
@@ -83,7 +83,7 @@ export type PartialResponse = Partial<SourceResponse> & Pick<SourceResponse, 've
 
 /** Minimum and maximum ad duration, as in the schemas. */
 export const [minDurationMs, maxDurationMs] = [1_000, 120_000];
-/** Maximum preferred bitrate in kilobits per second, which ad servers use for 1080p. */
+/** Maximum preferred bitrate in kilobits per second; ad servers use this bitrate for 1080p. */
 const maxBitrate = 6_000;
 const maxMediaBytes = 20_000_000;
 export const serverUserAgent = 'Trueward/1';

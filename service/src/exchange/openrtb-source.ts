@@ -24,7 +24,7 @@ import {
 } from './offer-request.ts';
 import { describeResult, errorNotices, findVastAd, offerOf } from './vast-source.ts';
 
-/** Maximum number of bids whose markup is parsed, best bid first, until one has an ad. */
+/** Maximum number of bids whose markup is parsed. The best bid is tried first; parsing stops at the first ad. */
 const maxBidsRead = 3;
 
 /** Requests an offer from a bidder. */
@@ -84,7 +84,7 @@ interface AuctionState {
   lossNotices(bid: BidIds, lossReason: LossReason): Notice[];
 }
 
-/** Parses the bids' markup, best bid first, until one has an ad. */
+/** Parses the bids' markup, best bid first, until one contains an ad. */
 async function readBids(
   call: SourceCall,
   [bid, ...others]: readonly [Bid, ...Bid[]],

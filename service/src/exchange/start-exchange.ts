@@ -10,7 +10,7 @@ import { createCircuitBreaker } from './circuit-breaker.ts';
 import { createRequestOffer, type RequestOffer } from './exchange.ts';
 import { createRequestExternal, type RequestExternal } from './external-client.ts';
 
-/** Observes the outcome of a call: `offer`, or the first word of its verdict. */
+/** Records the outcome of a call: `offer`, or the first word of its verdict. */
 export type ObserveCall = (kind: ExternalSource['kind'], outcome: string, seconds: number) => void;
 
 interface Deps {
@@ -21,7 +21,7 @@ interface Deps {
   stopping: AbortSignal;
 }
 
-/** Connect timeout. An auction would be over before a slower connection is established. */
+/** Connect timeout. With a slower connection, the auction would be over before the connection is established. */
 const connectTimeoutMs = 1_000;
 
 /** Starts the client for external sources. It has separate agents, because webhooks have a longer connect timeout. */

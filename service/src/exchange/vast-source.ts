@@ -22,7 +22,7 @@ export interface VastRequest {
   fetchDocument(url: string): Promise<ExternalResponse>;
 }
 
-/** Finds the ad. Also returns the last response, for the explanation. */
+/** Finds the ad. The last response is also returned, because the decision's explanation describes it. */
 export async function findVastAd(
   { clock, random, pause }: SourceDeps,
   { start, macros, rules, fetchDocument }: VastRequest,
@@ -117,7 +117,10 @@ export function offerOf(
   };
 }
 
-/** Returns the values of tracker macros that describe the decision request. Each event adds the IP and the browser. */
+/**
+ * Returns the values of tracker macros that describe the decision request. The IP and the browser are added for each
+ * event.
+ */
 function contextMacros(request: OfferRequest): MacroValues {
   const names = [
     'DOMAIN',
@@ -143,7 +146,10 @@ function keyOf(ad: VastAd, creativeId: string | undefined): string {
   return id ?? ad.media.url.split(/[?#]/, 1)[0] ?? ad.media.url;
 }
 
-/** Returns the domain in an `Advertiser` element, which may be a domain or a URL. Undefined for a name. */
+/**
+ * Returns the domain from an `Advertiser` element, which may contain a domain or a URL; undefined if it contains a
+ * name.
+ */
 function domainOf(advertiser: string | undefined): string | undefined {
   const text = advertiser?.trim().toLowerCase() ?? '';
   const host = /^https?:\/\//.test(text) && URL.canParse(text) ? new URL(text).hostname : text;

@@ -108,7 +108,7 @@ interface AppDeps {
 }
 
 const bodyLimit = 64 * 1024;
-/** Longer than load balancers keep idle connections (usually 60 s), so that they never reuse one that is closing. */
+/** Longer than load balancers keep idle connections (usually 60 s), so that they never reuse a closing connection. */
 const keepAliveMs = 72_000;
 
 /** Creates the HTTP application; it does not listen yet. */
@@ -141,7 +141,8 @@ export async function createApp(deps: AppDeps): Promise<FastifyInstance> {
       sendProblem(error, request, reply);
     },
   });
-  // Hooks that run for every request use a callback if they are synchronous: a promise for each would only cost time.
+  // Synchronous hooks that run for every request use a callback, because creating a promise each time would only cost
+  // time.
   app.addHook('onRequest', (request, reply, done) => {
     tracing.nameRequest(request.raw, request.id, request.routeOptions.url);
     void reply.header('request-id', request.id);

@@ -21,7 +21,7 @@ export const winNotice = (bid: Bid, auction: Auction): string | undefined =>
 export const billingNotice = (bid: Bid, auction: Auction): string | undefined =>
   parseWebUrl(bid.burl && expandAuctionMacros(bid.burl, winMacros(bid, auction), impressionTime));
 
-/** Returns the URL to request when the bid has lost, which does not disclose the winner's price. */
+/** Returns the URL to request when the bid has lost. The URL does not disclose the winner's price. */
 export const lossNotice = (
   bid: BidIds,
   auction: Auction,
@@ -79,22 +79,25 @@ const winMacros = (bid: Bid, auction: Auction): AuctionMacros => ({
 });
 
 /**
- * Expands the macros, and only then checks the URL. http is allowed, because notices contain no player data and many
- * bidders support nothing else.
+ * Expands the macros before checking the URL. http is allowed, because notices contain no player data and many bidders
+ * support nothing else.
  */
 const expandUrl = (template: string | undefined, macros: AuctionMacros): string | undefined =>
   parseWebUrl(template && expandAuctionMacros(template, macros));
 
 /**
- * Matches `${AUCTION_PRICE}`, also with percent-encoded `$` or braces, and with an encoding such as `:B64`; no bidder
- * has agreed on one with us.
+ * Matches `${AUCTION_PRICE}`, also with percent-encoded `$` or braces, and with an encoding such as `:B64`. Encoded
+ * macros are removed, because we have agreed on an encoding with no bidder.
  */
 const auctionMacro = /(?:\$|%24)(?:\{|%7B)AUCTION_([A-Z_]{1,20})(:[A-Z\d]{1,10})?(?:\}|%7D)/gi;
 
 /** The macro that can be expanded only after the impression. */
 const impressionTime = 'IMP_TS';
 
-/** Maximum macros that are expanded. Real URLs have a few; 14,000 values of 500 characters would be megabytes. */
+/**
+ * Maximum number of macros to expand. Real URLs contain only a few; 14,000 values of 500 characters would take up
+ * megabytes.
+ */
 const maxMacros = 1_000;
 
 /**

@@ -105,7 +105,7 @@ export function buildBidRequest(facts: BidRequestInput): JsonObject {
   return { ...request, ...originalIds(facts.id, request) };
 }
 
-/** Restores the ids by which the response is matched, because `ext` must not change them. */
+/** Restores the ids by which the response is matched to the request, because `ext` must not change them. */
 function originalIds(id: string, { imp }: JsonObject): JsonObject {
   const [impression] = Array.isArray(imp) ? imp : [];
   return { id, imp: [{ ...(isObject(impression) && impression), id: impressionId }] };

@@ -23,7 +23,7 @@ export const lossReasons = {
 
 export type LossReason = (typeof lossReasons)[keyof typeof lossReasons];
 
-/** The parts of a bid that its loss notice needs. */
+/** The parts of a bid that are needed for its loss notice. */
 export interface BidIds {
   id: string;
   seat?: string;
@@ -64,7 +64,7 @@ export type BidResponse =
   /** `noBidReason` is the bidder's `nbr` code. */
   | { status: 'no_bid'; noBidReason?: number }
   | { status: 'malformed'; reason: string }
-  /** `bids` has the highest bid first. Either list may be empty, but not both. */
+  /** `bids` is sorted by price, highest first. Either list may be empty, but not both. */
   | { status: 'bids'; bids: Bid[]; rejected: RejectedBid[] };
 
 export interface BidRules {
@@ -74,11 +74,14 @@ export interface BidRules {
   blocked: BlockLists;
 }
 
-/** Maximum bids that are read. Real responses for one impression have only a few. */
+/** Maximum number of bids to read. Real responses for one impression contain only a few. */
 const maxBids = 50;
-/** Maximum nesting of a response; bids nest about ten levels. `JSON.parse` takes 12 ms for a response full of brackets. */
+/**
+ * Maximum nesting depth of a response. Bids nest about ten levels deep; `JSON.parse` takes 12 ms for a response full of
+ * brackets.
+ */
 const maxDepth = 64;
-/** Maximum seats that are read, including empty ones: a response of maximum length has room for 80,000. */
+/** Maximum number of seats to read, including empty ones: a response of maximum length has room for 80,000. */
 const maxSeats = 200;
 
 /**
@@ -245,7 +248,7 @@ function judgeCreative(bid: Unknown, blocked: BlockLists): BidCreative | Rejecti
   return { advertiserDomains, creativeId, categories, attributes };
 }
 
-/** Undefined if the text is not JSON or is nested too deeply. */
+/** Returns undefined if the text is not JSON or is nested too deeply. */
 function parseJson(text: string): unknown {
   if (isNestedDeeper(text, maxDepth)) return undefined;
   try {
@@ -275,7 +278,7 @@ const malformed = (reason: string): BidResponse => ({ status: 'malformed', reaso
 const isObject = (value: unknown): value is Unknown =>
   typeof value === 'object' && value !== null && !Array.isArray(value);
 
-/** Reads an id, which some bidders send as a number. Undefined for text that a database could not store. */
+/** Reads an id, which some bidders send as a number. Returns undefined for text that a database could not store. */
 function textOf(value: unknown): string | undefined {
   if (typeof value === 'number' && Number.isFinite(value)) return String(value);
   if (typeof value !== 'string' || value === '' || value.length > 512) return undefined;

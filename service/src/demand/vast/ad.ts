@@ -39,14 +39,16 @@ export interface ErrorReport {
   urls: string[];
 }
 
-/** Maximum trackers of an ad, so that the service can't be abused as an amplifier. Real chains have about 60. */
+/**
+ * Maximum number of trackers per ad, so that the service can't be abused as an amplifier. Real chains have about 60.
+ */
 const maxTrackers = 300;
 /** VAST reason code: the player does not support verification scripts. */
 const verificationNotSupported = 2;
 
 /**
  * Merges a wrapper chain into one ad. Trackers and icons of all levels count; the click-through URL and the skip offset
- * are taken from the level nearest to the InLine ad; the ad expires with the level that expires first.
+ * are taken from the level nearest to the InLine ad; the ad expires when the first of its levels expires.
  *
  * @param wrappers outermost first
  * @throws VastError when a wrapper blocks the ad's category, or there are too many trackers.
@@ -90,7 +92,7 @@ export function combine(wrappers: readonly Wrapper[], inline: InLineAd, nowMs: n
   });
 }
 
-/** Keeps one icon per program, the one nearest to the InLine ad, and all icons without a program. */
+/** Keeps the icon nearest to the InLine ad for each program, and all icons without a program. */
 const onePerProgram = (icons: readonly Icon[]): Icon[] =>
   icons.filter(
     ({ program }, index) =>

@@ -32,7 +32,7 @@ export interface Wrapper extends Layer {
   tagUrl: string;
   followAdditionalWrappers: boolean;
   allowMultipleAds: boolean;
-  /** Undefined: the player may choose. */
+  /** If undefined, the player may choose. */
   fallbackOnNoAd?: boolean;
   blockedCategories: Category[];
 }
@@ -100,7 +100,7 @@ function readEntry(ad: XmlElement, sequence: number | undefined): AdEntry {
 /**
  * Parses a wrapper.
  *
- * @param documentUrl resolves a relative tag
+ * @param documentUrl the base URL for a relative tag
  * @throws VastError when the wrapper's tag cannot be requested.
  */
 export function readWrapper(

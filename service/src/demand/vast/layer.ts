@@ -9,7 +9,7 @@ import {
 } from './values.ts';
 import { childOf, childrenOf, type XmlElement } from './xml.ts';
 
-/** The URLs that may use http. Click-through URLs always may, because the player's browser opens them. */
+/** Which URLs may use http. Click-through URLs always may, because the player's browser opens them. */
 export interface UrlRules {
   /** Media, icons and captions. */
   httpMedia: boolean;
@@ -57,7 +57,7 @@ export interface Tracker {
 
 /** An image that must be shown with the ad, such as AdChoices. */
 export interface Icon {
-  /** `AdChoices`, for example. */
+  /** For example, `AdChoices`. */
   program?: string;
   url: string;
   type?: string;
@@ -90,7 +90,7 @@ export interface Layer {
   dropped: string[];
 }
 
-/** Maximum error URLs, icons and reported drops per level. Real ads have fewer than ten. */
+/** Maximum numbers of error URLs, icons and reported drops per level. Real ads have fewer than ten of each. */
 const maxErrors = 5;
 const maxIcons = 8;
 const maxDropped = 10;

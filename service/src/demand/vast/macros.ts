@@ -76,7 +76,7 @@ export type MacroValues = Readonly<Partial<Record<MacroName, MacroValue>>>;
 export interface PerRequestValues {
   /** Unix milliseconds. */
   nowMs: number;
-  /** From 0 to below 1. */
+  /** In [0, 1). */
   random: number;
 }
 
@@ -122,7 +122,7 @@ const encodeItem = (item: string | number): string => encodeComponent(String(ite
 /** Formats a time as VAST 4 prescribes: `2026-11-22T08:15:07.127+00`. */
 const timestamp = (nowMs: number): string => new Date(nowMs).toISOString().replace('Z', '+00');
 
-/** The player and the page. Absent values are sent as unknown. */
+/** Data about the player and the page. Absent values are sent as unknown. */
 export interface MacroContext {
   player: DisclosedPlayer;
   /** This service, as `name/version (URL)`. */

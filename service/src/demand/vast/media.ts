@@ -2,7 +2,7 @@ import type { UrlReader } from './layer.ts';
 import { parsePositive, shortText, withoutUndefined } from './values.ts';
 import { childOf, childrenOf, type XmlElement } from './xml.ts';
 
-/** A file that a browser can play according to its declaration; intake probes the actual file. */
+/** A file that a browser can play, according to the ad's markup; intake probes the actual file. */
 export interface MediaFile {
   url: string;
   type: 'video/mp4' | 'video/webm';
@@ -31,7 +31,7 @@ export interface LinearMedia {
   isInteractive: boolean;
 }
 
-/** The player's size and limits, by which a media file is chosen. */
+/** The player's size and limits, which determine the media file to choose. */
 export interface MediaTarget {
   /** Device pixels. */
   width: number;
@@ -62,7 +62,7 @@ export function readMedia(linear: XmlElement, url: UrlReader): LinearMedia {
 
 /**
  * Chooses the file that suits the player best: MP4 before WebM, then files within the bitrate and size limits, then the
- * area nearest to the player's, then the higher bitrate, then document order.
+ * area closest to the player's, then the higher bitrate, then document order.
  */
 export function chooseMedia(
   files: readonly MediaFile[],

@@ -29,10 +29,10 @@ export type FetchResult =
   | { status: 'failed'; reason: string };
 
 export interface ResolveOptions {
-  /** Requests a document. Responsible for timeouts, redirects and allowed IPs; an exception counts as a failure. */
+  /** Requests a document. It enforces timeouts and limits on redirects and IPs; an exception counts as a failure. */
   fetchDocument: (url: string) => Promise<FetchResult>;
   clock: Clock;
-  /** From 0 to below 1. */
+  /** Returns a number in [0, 1). */
   random: () => number;
   /** Awaited between the slices of a long document, to let other work run. */
   pause: () => Promise<void>;
@@ -63,14 +63,14 @@ export type VastResult = { errors: ErrorReport[]; trace: VastStep[] } & (
   { ad: VastAd; noAd?: never } | { ad?: never; noAd: VastNoAd }
 );
 
-/** Maximum wrappers in a chain, as VAST 4.3 recommends. */
+/** Maximum number of wrappers in a chain, as VAST 4.3 recommends. */
 const maxWrappers = 5;
-/** Maximum requests per resolution, and maximum ads tried. */
+/** Maximum numbers of requests and of ads to try per resolution. */
 const maxRequests = 10;
 const maxCandidates = 10;
-/** Maximum characters of all documents together. */
+/** Maximum total length of all documents, in characters. */
 const maxChainLength = 524_288;
-/** Maximum characters of an expanded URL: a tag that repeats a macro could expand to megabytes. */
+/** Maximum length of an expanded URL: a tag that repeats a macro could expand to megabytes. */
 const maxRequestUrlLength = 16_384;
 
 /**
@@ -283,7 +283,7 @@ class Resolution {
     this.#report(code, [...wrappers.flatMap(({ errors }) => errors), ...ownUrls]);
   }
 
-  /** Reports the remaining ads of a pod, but not to their wrappers, for which the pod succeeded. */
+  /** Reports to a pod's remaining ads that they are not played. Wrappers get no report, because their pod succeeded. */
   #reportShortened(remainingAds: readonly AdEntry[]): void {
     for (const ad of remainingAds.slice(0, maxCandidates)) {
       this.#report(vastErrorCodes.breakShortened, this.#errorUrlsOf(ad));

@@ -1,4 +1,4 @@
-/** A playback position as the ad server stated it. A percentage can be resolved only with the probed duration. */
+/** A playback position as stated by the ad server. A percentage can be resolved only once the media has been probed. */
 export type TimeOffset = { ms: number } | { percent: number };
 
 const clockTime = /^(?:(\d{1,2}):)?(\d{1,2}):([0-5]?\d)(?:\.(\d{1,9}))?$/;
@@ -6,7 +6,7 @@ const seconds = /^\d{1,5}(?:\.\d{1,9})?$/;
 
 /**
  * Parses `HH:MM:SS` or `HH:MM:SS.mmm` into milliseconds. Also accepts `MM:SS` and plain seconds, because servers send
- * them. Undefined for anything else.
+ * them. Returns undefined for anything else.
  */
 export function parseDuration(text: string | undefined): number | undefined {
   if (text === undefined) return undefined;

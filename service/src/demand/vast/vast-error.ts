@@ -7,19 +7,19 @@ export const vastErrorCodes = {
   version: 102,
   /** The player does not play this kind of ad: an audio ad, or one that can be skipped too early. */
   trafficking: 200,
-  /** A non-linear ad where a linear one is expected. */
+  /** The ad is non-linear where a linear ad is expected. */
   linearity: 201,
   duration: 202,
   blockedCategory: 205,
-  /** An ad in a pod that is not played, because only one ad is shown. */
+  /** An ad in a pod is not played, because only one ad is shown. */
   breakShortened: 206,
-  /** A wrapper without a usable tag. */
+  /** The wrapper has no usable tag. */
   wrapper: 300,
   /** The document that a wrapper refers to was unavailable, or did not arrive in time. */
   timeout: 301,
   wrapperLimit: 302,
   noAds: 303,
-  /** No media file that this player can play. */
+  /** This player can play none of the media files. */
   media: 403,
   /** The media plays, but its interactive part (SIMID, VPAID) does not run. */
   interactive: 409,

@@ -4,7 +4,7 @@ import { VastError, vastErrorCodes } from './vast-error.ts';
 /** A parsed element. Names have no namespace prefix. */
 export interface XmlElement {
   readonly name: string;
-  /** Keyed by lower-case name, because servers write `adId`, `AdID` and `adID`. */
+  /** Attribute values by lowercase name, because servers write `adId`, `AdID` and `adID`. */
   readonly attributes: ReadonlyMap<string, string>;
   readonly children: readonly XmlElement[];
   /** The element's own text and CDATA sections, joined in order and trimmed. */
@@ -17,16 +17,16 @@ export interface XmlDocument {
   repairs: number;
 }
 
-/** Maximum characters. 256 KiB of UTF-8, the limit of a response, has no more than that. */
+/** Maximum length in characters. A response of maximum size, 256 KiB of UTF-8, is never longer than that. */
 export const maxDocumentLength = 262_144;
 /** Maximum nesting depth. VAST itself needs nine levels. */
 const maxDepth = 32;
-/** Maximum elements, attributes and text segments together. A typical document has 100. */
+/** Maximum total number of elements, attributes and text segments. A typical document has 100. */
 const maxNodes = 5_000;
-/** Maximum bare ampersands. A typical document has either none or about 50. */
+/** Maximum number of bare ampersands. A typical document has either none or about 50. */
 const maxRepairs = 2_000;
 
-/** Characters parsed without a pause; takes less than 10 ms even before the code is optimized. */
+/** Number of characters to parse without a pause, which takes less than 10 ms even before the code is optimized. */
 const sliceLength = 16_384;
 
 /**
@@ -149,7 +149,10 @@ function escapeAmpersands(text: string): { text: string; repairs: number } {
   return { text: parts.join('') + text.slice(copied), repairs };
 }
 
-/** Returns the next CDATA section. `end` is infinite if the section is not closed; both are if there is none. */
+/**
+ * Returns the next CDATA section. `end` is infinite if the section is not closed; if there is no section, `start` is
+ * too.
+ */
 function cdataAfter(text: string, from: number): { start: number; end: number } {
   const start = text.indexOf('<![CDATA[', from);
   if (start < 0) return { start: Infinity, end: Infinity };

@@ -8,7 +8,7 @@ import type { SessionAccess } from './session-access.ts';
 
 declare module 'fastify' {
   interface FastifyContextConfig {
-    /** The kinds of key that the route accepts; absent: the route is public. */
+    /** The kinds of key that the route accepts; if absent, the route is public. */
     keys?: readonly KeyKind[];
   }
   interface FastifyRequest {
@@ -22,11 +22,11 @@ interface Deps {
   limiter: RateLimiter;
   /** Called for every request with a valid key. */
   onUse(principal: KeyPrincipal): void;
-  /** Called when a web page sends a secret key; resolves when that is recorded. */
+  /** Called when a web page sends a secret key; resolves once the leak is recorded. */
   onLeak(principal: KeyPrincipal, origin: string, requestId: string): Promise<void>;
 }
 
-/** Hashes of existing keys are cached by `Authorization` header, up to this many. */
+/** Maximum number of key hashes to cache by `Authorization` header; only hashes of existing keys are cached. */
 const maxHashes = 10_000;
 
 /**
@@ -111,7 +111,7 @@ export function addAuthentication(
 const acceptsSessions = (request: FastifyRequest, keys: readonly KeyKind[]): boolean =>
   keys.includes('sk') && (request.method === 'GET' || !keys.includes('pk'));
 
-/** The principal of a request, on a route with `config.keys` or `config.panel`. */
+/** Returns the principal of a request on a route with `config.keys` or `config.panel`. */
 export function principalOf(request: FastifyRequest): Principal {
   if (request.principal === null)
     throw new Error(`The route ${request.routeOptions.url} does not require authentication.`);
@@ -136,7 +136,7 @@ function readKey(
   return principal;
 }
 
-/** The canonical header as a fresh string: a substring would keep the whole original alive. */
+/** Returns the canonical header as a new string, because a substring would keep the whole original header in memory. */
 const canonicalHeader = (key: string): string => Buffer.from(`Bearer ${key}`).toString();
 
 function bearerKey(authorization: string): string {
@@ -180,8 +180,8 @@ function checkOrigin({ allowedOrigins }: KeyPrincipal, origin: string): void {
 }
 
 /**
- * Lets pages of this origin read the response. Preflights carry no key, so the allowed origins of a key are
- * checked on the actual request.
+ * Lets pages of this origin read the response. Preflight requests carry no key, so a key's allowed origins are checked
+ * in the actual request.
  */
 function allowOrigin(reply: FastifyReply, origin: string): void {
   void reply.headers({

@@ -74,13 +74,13 @@ async function withVerifiedUser(
 
 /** The country of a player, as sent by the load balancer or CDN in front of the service. */
 export interface Country {
-  /** Removes the header from requests of untrusted peers, which could forge it. */
+  /** Removes the header from requests by untrusted peers, which could forge it. */
   screen(request: Pick<IncomingMessage, 'headers' | 'socket'>): void;
-  /** ISO 3166-1 alpha-2; undefined when unknown. */
+  /** Returns the ISO 3166-1 alpha-2 code; undefined when unknown. */
   of(headers: IncomingHttpHeaders): string | undefined;
 }
 
-/** @param header The lowercase name, such as `cf-ipcountry`; undefined: countries are unknown. */
+/** @param header the lowercase header name, such as `cf-ipcountry`; if undefined, countries are unknown */
 export function createCountry(
   header: string | undefined,
   trustedProxies: readonly string[] = [],
@@ -103,7 +103,7 @@ export function createCountry(
 
 type Device = 'desktop' | 'mobile' | 'tablet';
 
-/** The class of device according to its `User-Agent`; undefined without one. */
+/** Returns the class of device according to the `User-Agent`; undefined if there is none. */
 export function deviceOf(userAgent: string | undefined): Device | undefined {
   if (userAgent === undefined) return undefined;
   if (/iPad|Tablet|Android(?!.*Mobile)/i.test(userAgent)) return 'tablet';

@@ -10,7 +10,7 @@ declare module 'fastify' {
   interface FastifyContextConfig {
     /** Requires a panel session; with `environment`, the request must also specify an environment. */
     panel?: 'account' | 'environment';
-    /** The required role; absent: viewer for reads, otherwise operator. */
+    /** The required role; by default, viewer for reads and operator for writes. */
     role?: Role;
   }
   interface FastifyRequest {
@@ -34,7 +34,7 @@ interface Deps {
 /** Authenticates panel sessions and enforces their roles. */
 export interface SessionAccess {
   /**
-   * Authenticates a request without a key; undefined if it has no session.
+   * Authenticates a request without a key; resolves to undefined if the request has no session.
    *
    * @throws ProblemError when the session has ended, its role is insufficient, or the page has another origin.
    */
@@ -75,7 +75,7 @@ export function addSessionCheck(app: FastifyInstance, access: SessionAccess): vo
   });
 }
 
-/** The session of a request, on a route with `config.panel`. */
+/** Returns the session of a request on a route with `config.panel`. */
 export function sessionOf(request: FastifyRequest): OpenSession {
   if (!request.session)
     throw new Error(`The route ${request.routeOptions.url} does not require a session.`);
@@ -123,10 +123,10 @@ export interface SessionCookie {
 }
 
 /**
- * Unreadable to scripts, and not sent by other sites. Over HTTPS its name begins with `__Host-`, so that
- * browsers reject cookies set by a subdomain or over plain HTTP (RFC 6265bis, 4.1.3.2).
+ * Creates a cookie that scripts cannot read and that is not sent with requests from other sites. Over HTTPS, its name
+ * begins with `__Host-`, so that browsers reject cookies set by a subdomain or over plain HTTP (RFC 6265bis, 4.1.3.2).
  *
- * @param publicUrl Returns the public URL of the service.
+ * @param publicUrl returns the public URL of the service
  */
 export function createSessionCookie(publicUrl: () => string): SessionCookie {
   const secure = () => publicUrl().startsWith('https:');
@@ -152,8 +152,8 @@ export function createSessionCookie(publicUrl: () => string): SessionCookie {
 }
 
 /**
- * Rejects requests that another site's page sends with a user's cookie. Accepts the origin of `Host` besides
- * the public URL, so that `localhost` works like `127.0.0.1`; no page can forge either.
+ * Rejects requests that another site's page sends with a user's cookie. Accepts both the public URL and the origin of
+ * `Host`, so that `localhost` works like `127.0.0.1`; no page can forge either.
  *
  * @throws ProblemError `csrf_failed`
  */

@@ -13,13 +13,13 @@ interface Deps {
   mediaStore: MediaStore;
 }
 
-/** Opened in its own tab, a file has no origin, runs no scripts and loads nothing. */
+/** A file opened in its own tab has an opaque origin, runs no scripts and loads nothing. */
 const staticPolicy = "sandbox; default-src 'none'; style-src 'unsafe-inline'; img-src data:";
-/** HTML creatives run isolated: in an opaque origin, without loading anything from other origins. */
+/** HTML creatives run in isolation: in an opaque origin, without loading anything from other origins. */
 const creativePolicy =
   "sandbox allow-scripts; default-src 'none'; script-src 'unsafe-inline'; style-src 'unsafe-inline'; img-src data: blob:; media-src data: blob:; font-src data:";
 
-/** No other files of the configured folder are served. */
+/** Files with other extensions in the configured folder are not served. */
 const servedExtensions: ReadonlySet<string> = new Set(
   Object.values(storedExtensions).map((extension) => `.${extension}`),
 );
@@ -30,7 +30,7 @@ const crossOrigin = {
   'cross-origin-resource-policy': 'cross-origin',
 };
 
-/** `/media/{file}`: uploaded files and files of the configured folder, for pages of every origin. */
+/** Adds `/media/{file}`: uploaded files and files in the configured folder, for pages of every origin. */
 export async function addMediaRoutes(
   app: FastifyInstance,
   { mediaDirectory, mediaStore: { source } }: Deps,
@@ -90,7 +90,7 @@ function isUnsatisfiable(range = ''): boolean {
   return first === '' ? Number(last) === 0 : last === '' || Number(first) <= Number(last);
 }
 
-/** A single range, as stores support it; multiple or malformed ranges mean the whole file. */
+/** Returns a single range, the only kind that stores support; multiple or malformed ranges mean the whole file. */
 const rangeOf = ({ method, headers: { range } }: FastifyRequest) => ({
   method: method === 'HEAD' ? ('HEAD' as const) : ('GET' as const),
   range: /^bytes=(\d+-\d*|-\d+)$/.test(range ?? '') ? range : undefined,

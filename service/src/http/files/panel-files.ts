@@ -6,19 +6,22 @@ import type { FastifyInstance } from 'fastify';
 import { ProblemError } from '../problems/problem.ts';
 import { sendFileError, fileOptions } from './static-files.ts';
 
-/** Only our own script files; the component library creates its style elements at run time. */
+/**
+ * Allows only our own script files. Inline styles are allowed because the component library creates style elements at
+ * run time.
+ */
 const panelPolicy =
   "default-src 'none'; script-src 'self'; style-src 'self' 'unsafe-inline'; img-src 'self' https: http: data: blob:; media-src 'self' https: http: blob:; font-src 'self'; connect-src 'self'; frame-src 'self'; base-uri 'none'; form-action 'self'; frame-ancestors 'none'";
 /** The preview runs creatives, so it runs in an opaque origin: it has no access to our cookie or API. */
 const previewPolicy =
   "sandbox allow-scripts; default-src 'none'; script-src 'self' 'unsafe-inline'; style-src 'self' 'unsafe-inline'; img-src * data: blob:; media-src * data: blob:; font-src data:; frame-src *; frame-ancestors 'self'";
 
-/** The output folder of the panel's build, as seen from the built service or from the sources. */
+/** The output folder of the panel's build, relative to the built service or to the sources. */
 const built = fileURLToPath(
   new URL(import.meta.url.endsWith('.ts') ? '../../../dist/panel' : './panel', import.meta.url),
 );
 
-/** `/panel/…`: the files of the panel, compressed at build time. Other paths return the panel's page. */
+/** Adds `/panel/…`: the files of the panel, compressed at build time. Other paths return the panel's page. */
 export async function addPanelFiles(app: FastifyInstance, folder = built): Promise<void> {
   for (const url of ['/', '/panel'])
     app.get(url, { schema: { hide: true } }, (_request, reply) => reply.redirect('/panel/'));

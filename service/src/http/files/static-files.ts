@@ -7,7 +7,7 @@ export const fileOptions = {
   cacheControl: false,
   dotfiles: 'ignore',
   index: false,
-  // The folder may be created later: uploads create theirs.
+  // The folder may not exist yet: uploads create it later.
   suppressWarning: true,
 } as const;
 

@@ -16,7 +16,7 @@ interface Deps {
   box: SecretBox;
   clock: Clock;
   log: Logger;
-  /** The unique id of this process; absent if it is the only one. */
+  /** The unique id of this process; undefined if it is the only process. */
   processId: string | undefined;
 }
 
@@ -25,7 +25,7 @@ const intervalMs = 1_000;
 /**
  * Creates the rate limiter, and shares its usage with other processes every second.
  *
- * @param limits Absent: requests are not limited.
+ * @param limits if undefined, requests are not limited
  */
 export async function openRateLimits(
   limits: RateLimits | undefined,
@@ -65,7 +65,7 @@ function startExchange(store: UseStore, exchange: UseExchange, log: Logger): () 
     stopped = true;
     clearTimeout(timer);
     await running;
-    // Otherwise, the other processes would reserve a share for this one for another five seconds.
+    // Otherwise, the other processes would reserve a share for this process for another five seconds.
     await store.remove().catch(() => undefined);
   };
 }
@@ -76,17 +76,17 @@ export interface Use {
   uses: number;
 }
 
-/** Shares the rate-limit usage of this process with the others, and applies theirs. */
+/** Shares the rate-limit usage of this process with other processes, and applies their usage. */
 interface UseExchange {
-  /** The usage that this process reports. */
+  /** Returns the usage that this process reports. */
   collect(): Use[];
   /** Applies the usage that other processes reported for the names that this process knows. */
   apply(processes: number, uses: readonly (Use & { processId: string })[]): void;
-  /** The names for which this process needs the usage of other processes. */
+  /** Returns the names for which this process needs the usage of other processes. */
   names(): string[];
 }
 
-/** Each use is reported in this many rounds, in case one of them fails. */
+/** Each use is reported in this many rounds, in case a round fails. */
 const reportRounds = 3;
 /** A name is evicted after this many rounds without use. */
 const retainRounds = 120;
@@ -101,7 +101,7 @@ interface NameUsage {
 }
 
 /**
- * Reports only names whose usage exceeds an unshared part of the limit, and only their hashes: they are IPs
+ * Reports only names whose usage exceeds the unshared part of the limit, and only as hashes, because names contain IPs
  * and users. Reports totals instead of differences, so that a failed round loses nothing.
  */
 export function createUseExchange(
@@ -123,7 +123,7 @@ export function createUseExchange(
       round,
     });
   };
-  /** The total of a restarted process begins at zero again. */
+  /** Returns how much a total has increased. The total of a restarted process begins at zero again. */
   const increase = (before: number | undefined, uses: number): number =>
     before === undefined || uses < before ? uses : uses - before;
 
@@ -155,7 +155,7 @@ export function createUseExchange(
 interface UseStore {
   /** Writes the usage of this process, and a heartbeat. */
   write(uses: readonly Use[]): Promise<void>;
-  /** The number of live processes, including this one, and the recent usage of these names by other processes. */
+  /** Reads the number of live processes, including this one, and the recent usage of these names by other processes. */
   read(names: readonly string[]): Promise<{
     processes: number;
     uses: (Use & { processId: string })[];

@@ -16,7 +16,7 @@ export interface RateLimits {
   key: Record<Environment, Rate>;
   /** The highest limit that a key may have. */
   keyCeiling: Rate;
-  /** Requests per IP, with a publishable key or without a valid one. */
+  /** Requests per IP with a publishable key or without a valid key. */
   address: Rate;
   /** Decisions per user. */
   user: Record<Environment, Rate>;
@@ -28,11 +28,11 @@ type ReplyHeaders = Pick<FastifyReply, 'getHeader' | 'header'>;
 
 /** Rejects excess requests with 429; every response reports how many requests the tightest limit still allows. */
 export interface RateLimiter {
-  /** A request with a valid key. */
+  /** Counts a request with a valid key. */
   onKey(principal: KeyPrincipal, client: Client, reply: ReplyHeaders): void;
-  /** A request without a valid key. */
+  /** Counts a request without a valid key. */
   onUnauthenticated(client: Client, reply: ReplyHeaders): void;
-  /** A decision for a user. */
+  /** Counts a decision for a user. */
   onUser(principal: Principal, userRef: string, reply: ReplyHeaders): void;
   /** Counts a long-polling request until the returned function is called. */
   onWait(principal: Principal, client: Client, decisionId: string): () => void;
@@ -47,7 +47,7 @@ export const createLimitBuckets = (limits: RateLimits, nowMs: () => number): Lim
   user: createTokenBuckets(limits.user.live, nowMs),
 });
 
-/** The limit of a key, capped by the ceiling, or the default of its environment. */
+/** Returns the limit of a key, capped by the ceiling, or the default for its environment. */
 function rateOfKey(
   { key, keyCeiling }: RateLimits,
   { environment, rateLimit }: Pick<KeyPrincipal, 'environment' | 'rateLimit'>,
@@ -59,7 +59,7 @@ function rateOfKey(
   };
 }
 
-/** Without limits, only long-polling requests are bounded, to protect the process. */
+/** Without limits, only the number of long-polling requests is bounded, to protect the process. */
 export function createRateLimiter(
   limits: RateLimits | undefined,
   buckets: LimitBuckets | undefined,
@@ -120,7 +120,7 @@ function setHeaders(reply: ReplyHeaders, { limit, remaining, resetS }: TakeResul
  * each customer, so one device can choose from 2^64 addresses.
  */
 export function ipGroup(ip: string): string {
-  // Mostly IPv4, which needs no parsing.
+  // Most addresses are IPv4, which needs no parsing.
   if (!ip.includes(':')) return ip;
   if (!ipaddr.IPv6.isValid(ip)) return ip;
   const parsed = ipaddr.IPv6.parse(ip);
@@ -129,7 +129,7 @@ export function ipGroup(ip: string): string {
   return `${prefix.join(':')}::/64`;
 }
 
-/** Limits on concurrent long-polling requests; absent: only the total is limited. */
+/** Limits on concurrent long-polling requests; without them, only the total is limited. */
 interface WaitLimits {
   /** Per key. */
   key: number;
@@ -155,7 +155,7 @@ interface ConcurrentWaits {
   enter(waiting: WaitSubject): () => void;
 }
 
-/** One player waits for a decision, in one tab; more are allowed because ended requests may be noticed late. */
+/** Only one tab normally waits for a decision; more are allowed because the end of a request may be noticed late. */
 const perDecision = 4;
 const maxTotal = 10_000;
 const retryAfterS = 5;

@@ -9,7 +9,7 @@ export interface TakeResult {
   allowed: boolean;
   limit: number;
   remaining: number;
-  /** Seconds until the bucket is full again; if rejected, until the next request is allowed. */
+  /** Seconds until the bucket is full again; if the request was rejected, until the next request is allowed. */
   resetS: number;
 }
 
@@ -17,9 +17,9 @@ export interface TakeResult {
 export interface TokenBuckets {
   /** Takes a token; `rate` overrides the default for this name. */
   take(name: string, rate?: Rate): TakeResult;
-  /** Sets the number of processes that share each bucket; 1 by default. */
+  /** Sets the number of processes that share each bucket, which is 1 by default. */
   share(processes: number): void;
-  /** The names that exceeded the unshared part since the last call, with the number of requests. */
+  /** Returns the names that have exceeded the unshared part since the last call, with the number of requests. */
   readUses(): [string, number][];
   /** Charges requests that another process allowed, up to a full bucket. */
   charge(name: string, uses: number): void;
@@ -28,7 +28,7 @@ export interface TokenBuckets {
 interface Bucket {
   rate: Rate;
   tokens: number;
-  /** The remainder of the part of the limit that this process can use without reporting it. */
+  /** What is left of the part of the limit that this process can use without reporting it. */
   unshared: number;
   atMs: number;
   /** Requests allowed in `round`. */
@@ -38,7 +38,10 @@ interface Bucket {
 
 /** Beyond this many, the least recently used bucket is evicted. */
 const maxBuckets = 100_000;
-/** The part of a limit that all processes together may use without reporting it: the error of the limit. */
+/**
+ * The part of a limit that all processes together may use without reporting it, which is how inaccurate the limit can
+ * be.
+ */
 const unsharedPart = 0.5;
 
 export function createTokenBuckets(defaultRate: Rate, nowMs: () => number): TokenBuckets {

@@ -18,7 +18,7 @@ export function createDemandMetrics(registry: Registry): DemandMetrics {
   const registers = [registry];
   const calls = new Histogram({
     name: 'trueward_source_request_duration_seconds',
-    help: 'Duration of calls of external sources, by kind and outcome.',
+    help: 'Duration of calls to external sources, by kind and outcome.',
     labelNames: ['kind', 'outcome'] as const,
     buckets: [0.01, 0.025, 0.05, 0.1, 0.2, 0.35, 0.5, 0.75, 1, 2, 5],
     registers,
@@ -49,14 +49,14 @@ export interface DemandSources {
   clock: Pick<Clock, 'nowMs'>;
 }
 
-/** Counting stops here, since the exact number no longer matters. */
+/** Counting stops beyond this number, since the exact number no longer matters. */
 const maxCount = 10_000;
 /** How long the queue metrics are cached, regardless of the scrape interval. */
 const cacheMs = 15_000;
-/** No tracker is requested after events are no longer accepted, so older partitions need not be read. */
+/** No tracker is requested once events are no longer accepted, so older partitions need not be read. */
 const oldestMs = 8 * 86_400_000;
 
-/** Two statements, because Citus cannot combine them. */
+/** Separate from {@link oldestDue}, because Citus cannot combine the two statements. */
 const pendingRequests = `SELECT count(*)::bigint AS value FROM (
     SELECT 1 FROM tracker_requests WHERE state = 'pending' AND decision_id >= $1 LIMIT ${maxCount + 1}) AS pending`;
 const oldestDue = `SELECT coalesce(extract(epoch FROM now() - min(next_at)), 0)::float8 AS value

@@ -9,8 +9,8 @@ interface Deps {
 }
 
 /**
- * `/healthz`: the process is alive. `/readyz`: it can serve requests. With a read-only standby database it
- * can serve reads; each write is rejected with a request to retry.
+ * Adds `/healthz`, which shows that the process is alive, and `/readyz`, which shows that it can serve requests. With a
+ * read-only standby database, the process can serve reads; writes are rejected with a request to retry.
  */
 export function addHealthRoutes(app: FastifyInstance, { database, draining }: Deps): void {
   app.get('/healthz', { schema: { hide: true } }, async () => ({ status: 'ok' }));

@@ -32,12 +32,12 @@ interface MetricSources extends DemandSources {
 
 const shortBuckets = [0.0005, 0.001, 0.002, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 1, 5];
 
-/** Metrics of the process, requests by route, database time, and webhook attempts. */
+/** Creates metrics of the process, requests by route, database time, and webhook attempts. */
 export function createServiceMetrics(): ServiceMetrics {
   const registry = new Registry();
   const registers = [registry];
   collectDefaultMetrics({ register: registry });
-  // Gauges that are named like counters; the metrics without `_total` have the same values by type.
+  // These gauges are named like counters; the metrics without `_total` provide the same values by type.
   for (const kind of ['handles', 'requests', 'resources'])
     registry.removeSingleMetric(`nodejs_active_${kind}_total`);
   const requests = new Histogram({
@@ -77,7 +77,7 @@ export function createServiceMetrics(): ServiceMetrics {
   };
 }
 
-/** Counting stops here, since the exact number no longer matters. */
+/** Counting stops beyond this number, since the exact number no longer matters. */
 const maxCount = 10_000;
 /** How long a count is cached, regardless of the scrape interval. */
 const countCacheMs = 15_000;
@@ -86,7 +86,7 @@ const pendingDeliveries = `SELECT count(*)::bigint AS value FROM (
 const oldestDue = `SELECT coalesce(extract(epoch FROM now() - min(next_at)), 0)::float8 AS value
   FROM deliveries WHERE state = 'pending' AND next_at < now()`;
 
-/** Reads at most one row of each table, regardless of its size. */
+/** Reads at most one row from each table, regardless of the table's size. */
 const defaultPartitionUsed = `SELECT (EXISTS (SELECT 1 FROM decisions_other)
   OR EXISTS (SELECT 1 FROM ad_events_other) OR EXISTS (SELECT 1 FROM timelines_other)
   OR EXISTS (SELECT 1 FROM decision_demand_other) OR EXISTS (SELECT 1 FROM tracker_requests_other))::integer AS value`;
@@ -194,11 +194,11 @@ function addLabelled(
 
 interface Deps {
   metrics: ServiceMetrics;
-  /** The required bearer token; absent: only this machine may read the metrics, and not through a proxy. */
+  /** The required bearer token; if undefined, only this machine may read the metrics, and not through a proxy. */
   metricsToken: string | undefined;
 }
 
-/** `/metrics` for Prometheus. */
+/** Adds `/metrics` for Prometheus. */
 export function addMetrics(app: FastifyInstance, { metrics, metricsToken }: Deps): void {
   const { registry } = metrics;
   app.addHook('onResponse', (request, reply, done) => {

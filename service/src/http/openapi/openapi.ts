@@ -80,7 +80,7 @@ summary{cursor:pointer}`;
 
 const policy = `default-src 'none'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'; style-src 'sha256-${createHash('sha256').update(style).digest('base64')}'`;
 
-/** `/docs`: API documentation rendered from the OpenAPI document, without scripts or external resources. */
+/** Adds `/docs`: API documentation rendered from the OpenAPI document, without scripts or external resources. */
 export function addDocs(app: FastifyInstance): void {
   let page: string | undefined;
   app.get('/docs', { schema: { hide: true } }, async (_request, reply) => {
@@ -139,7 +139,7 @@ ${rows.length === 0 ? '' : `<table>${rows.join('')}</table>`}
 ${body === undefined ? '' : `<p>Body: ${linked(body)}</p>`}<table>${responses.join('')}</table></section>`;
 }
 
-/** A schema as JSON, with its references as links. */
+/** Formats a schema as JSON, with its references as links. */
 const linked = (schema: object): string =>
   escape(
     '$ref' in schema ? JSON.stringify(schema) : JSON.stringify(schema, undefined, 2),

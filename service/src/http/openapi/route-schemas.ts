@@ -20,13 +20,13 @@ export const pageQuerySchema = {
   },
 } as const;
 
-/** The query parameters as a store expects them. */
+/** Converts the query parameters to the form that stores expect. */
 export const toCursor = ({ limit, starting_after: startingAfter }: PageQuery) => ({
   limit,
   ...(startingAfter === undefined ? {} : { startingAfter }),
 });
 
-/** The response schema of a page of documents. */
+/** Builds the response schema for a page of documents. */
 export const pageSchema = (schema: string) => ({
   description: 'One page.',
   type: 'object',
@@ -39,7 +39,7 @@ export const pageSchema = (schema: string) => ({
   },
 });
 
-/** The id in a path, for OpenAPI; a malformed id is simply not found. */
+/** Describes the id in a path for OpenAPI; a malformed id is simply not found. */
 export const idParams = (kind: IdKind) => ({
   type: 'object',
   required: ['id'],

@@ -21,7 +21,7 @@ const retentionMs = 86_400_000;
  * is stored in the same transaction, so the operation and its response are committed together. A concurrent retry waits
  * for the first request, because the key is unique.
  *
- * @throws ProblemError when the key was used with a different request before.
+ * @throws ProblemError when the key has been used with a different request.
  */
 export async function runOnce(
   deps: { queries: Queries; box: SecretBox; clock: Clock },

@@ -15,7 +15,7 @@ interface Deps {
   configuration: Configuration;
   box: SecretBox;
   clock: Clock;
-  /** Wakes the dispatcher, since there may be deliveries. */
+  /** Wakes the dispatcher, since there may be new deliveries. */
   wake(): void;
 }
 
@@ -56,14 +56,14 @@ export function createRunOperation({
   };
 }
 
-/** The actor in the audit log: the e-mail of a user, or the id of a key. */
+/** Returns the actor for the audit log: the e-mail of a user, or the id of a key. */
 export const actorOf = (principal: Principal): string =>
   principal.kind === 'session' ? principal.email : principal.keyId;
 
-/** The revision of an object as a strong entity tag. */
+/** Formats the revision of an object as a strong entity tag. */
 export const toEntityTag = (revision: number): string => `"${revision}"`;
 
-/** The condition of the `If-Match` header (RFC 9110, 13.1.1); undefined when there is none. */
+/** Returns the condition of the `If-Match` header (RFC 9110, 13.1.1); undefined when there is none. */
 export function readIfMatch(request: FastifyRequest): IfMatch {
   const header = request.headers['if-match'];
   if (header === undefined || header.trim() === '*') return undefined;

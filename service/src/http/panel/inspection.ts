@@ -20,7 +20,7 @@ interface DryRunBody {
   policy_id?: string;
 }
 
-/** Read-only, so every role may do it. */
+/** These routes are read-only, so every role may use them. */
 const config = { panel: 'environment', role: 'viewer' } as const;
 
 const dryRunSchema = strictBody(
@@ -34,7 +34,7 @@ const dryRunSchema = strictBody(
   ['request'],
 );
 
-/** `/panel/api/decisions` and `/panel/api/policies/try`: past decisions, and dry runs. */
+/** Adds `/panel/api/decisions` and `/panel/api/policies/try`: past decisions, and dry runs. */
 export function addInspectionRoutes(app: FastifyInstance, deps: PanelDeps): void {
   const { database, dryRun } = deps;
   const inspectDecision = createInspectDecision(deps);
@@ -85,19 +85,19 @@ interface Deps {
   stopping: AbortSignal;
 }
 
-/** Proxies close idle connections. The session is checked at the same interval. */
+/** Heartbeats keep proxies from closing the connection as idle. The session is checked at the same interval. */
 const heartbeatMs = 15_000;
-/** Concurrent streams per account. */
+/** Maximum number of concurrent streams per account. */
 const maxListeners = 20;
-/** A client with more unread data is disconnected; the page reconnects. */
+/** A client with more unread data than this is disconnected; the page then reconnects. */
 const maxBufferedBytes = 1_048_576;
 
-/** `/panel/api/live`: sandbox decisions and events as server-sent events, until the session ends. */
+/** Adds `/panel/api/live`: sandbox decisions and events as server-sent events, until the session ends. */
 export function addLiveRoute(app: FastifyInstance, deps: Deps): void {
   const { liveTail, users, stopping } = deps;
   app.get(
     '/panel/api/live',
-    // HEAD would never complete: the stream does not end.
+    // A HEAD request would never complete, because the stream does not end.
     { config: { panel: 'account' }, schema: { hide: true }, exposeHeadRoute: false },
     async (request, reply) => {
       const { user, text } = sessionOf(request);
@@ -122,7 +122,7 @@ export function addLiveRoute(app: FastifyInstance, deps: Deps): void {
         request.log.warn({ err: error }, 'a live tail was disconnected');
         stream.end();
       };
-      // The first bytes show the page that it is connected and will miss no later line.
+      // The first bytes tell the page that it is connected and will not miss any later line.
       watch.ready.then(() => stream.write(': the sandbox, as it happens\n\n'), disconnect);
       const sendHeartbeat = async (): Promise<void> => {
         if (await users.sessions.find(text, { touch: false })) stream.write(': \n\n');

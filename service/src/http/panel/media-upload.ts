@@ -7,7 +7,7 @@ import { type PanelDeps, text } from './panel-deps.ts';
 
 const maxBytes = 20 * 1_024 * 1_024;
 
-/** `POST /panel/api/media`: uploads a file for a creative, as the request body. */
+/** Adds `POST /panel/api/media`, which uploads the request body as a file for a creative. */
 export async function addMediaUpload(app: FastifyInstance, deps: PanelDeps): Promise<void> {
   const { database, audit, mediaStore, uploads, publicUrl } = deps;
   const ingestMedia = createIngestMedia(mediaStore, uploads);
@@ -53,7 +53,7 @@ export async function addMediaUpload(app: FastifyInstance, deps: PanelDeps): Pro
   });
 }
 
-/** The media type that the browser derived from the file name; undefined if it sent none. */
+/** Returns the media type that the browser derived from the file name; undefined if it sent none. */
 function typeOf({ headers }: FastifyRequest): string | undefined {
   const type = headers['content-type']?.split(';')[0]?.trim().toLowerCase();
   return type === '' || type === 'application/octet-stream' ? undefined : type;

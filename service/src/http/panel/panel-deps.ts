@@ -40,7 +40,7 @@ export interface PanelDeps {
   publicUrl(): string;
 }
 
-/** The body schema of a panel request; unknown members are rejected. */
+/** Builds the body schema of a panel request; unknown members are rejected. */
 export const strictBody = (properties: Record<string, object>, required: readonly string[]) => ({
   type: 'object',
   additionalProperties: false,
@@ -61,5 +61,8 @@ export const email = { ...text(254), pattern: '^\\s*[^\\s@]+@[^\\s@]+\\s*$' };
 
 export const role = { type: 'string', enum: roles };
 
-/** A passphrase is easier to remember and harder to guess than eight characters with a symbol. */
+/**
+ * Passwords must be long but need no symbols: a passphrase is easier to remember and harder to guess than eight
+ * characters with a symbol.
+ */
 export const newPassword = text(200, 12);

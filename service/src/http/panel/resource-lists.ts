@@ -8,7 +8,7 @@ interface ListQuery {
   q?: string;
   /** Comma-separated. */
   ids?: string;
-  /** Like a query string: `review.status=approved`. */
+  /** Formatted like a query string: `review.status=approved`. */
   where?: string;
   sort: string;
   order: 'asc' | 'desc';
@@ -31,8 +31,8 @@ const querystring = {
 } as const;
 
 /**
- * `/panel/api/placements` and so on: lists with numbered pages, searched and sorted by the database. The lists of `/v1`
- * use cursors, which skip no object when others are added between two pages.
+ * Adds `/panel/api/placements` and so on: lists with numbered pages, searched and sorted by the database. The lists in
+ * `/v1` use cursors instead, with which no object is skipped when others are added between two page requests.
  */
 export function addResourceLists(app: FastifyInstance, { database }: PanelDeps): void {
   for (const { kind, path } of [...managedResources, webhookResource]) {

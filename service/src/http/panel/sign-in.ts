@@ -14,7 +14,7 @@ interface Credentials {
   code?: string;
 }
 
-/** The session as the page receives it. */
+/** Describes a session for the page. */
 function describeSession({ user, accountName, csrfToken, expiresAtMs }: Session): object {
   return {
     user: describeUser(user),
@@ -37,7 +37,7 @@ async function startSession(
   return describeSession(session);
 }
 
-/** The problem for a failed sign-in. */
+/** Returns the problem for a failed sign-in. */
 function signInProblem(failure: Exclude<SignedIn, { sessionToken: string }>): ProblemError {
   switch (failure.refused) {
     case 'locked':
@@ -63,7 +63,7 @@ function checkUnauthenticated(
   checkSameOrigin(request, publicUrl());
 }
 
-/** `/panel/api/session`: signing in and out. */
+/** Adds `/panel/api/session`: signing in and out. */
 export function addSessionRoutes(app: FastifyInstance, deps: PanelDeps): void {
   const { users, cookie, database } = deps;
   const url = '/panel/api/session';
@@ -89,7 +89,7 @@ export function addSessionRoutes(app: FastifyInstance, deps: PanelDeps): void {
           request.log.warn({ refused: signedIn.refused, ip: request.ip }, 'sign-in failed');
         throw signInProblem(signedIn);
       }
-      // The browser's previous session ends.
+      // Signing in again ends the browser's previous session.
       const earlier = cookie.read(request);
       if (earlier !== undefined) await users.sessions.end(database, earlier);
       return startSession(deps, reply, signedIn.sessionToken);
@@ -116,7 +116,7 @@ interface Setup {
 const describeLink = ({ user }: Link): object =>
   user ? { email: user.email, name: user.name, role: user.role } : { role: 'owner' };
 
-/** `/panel/api/setup`: a one-time link creates the first owner, or sets the password of an invited user. */
+/** Adds `/panel/api/setup`: a one-time link creates the first owner, or sets the password of an invited user. */
 export function addSetupRoutes(app: FastifyInstance, deps: PanelDeps): void {
   const { users, database } = deps;
   const url = '/panel/api/setup';
@@ -155,10 +155,10 @@ export function addSetupRoutes(app: FastifyInstance, deps: PanelDeps): void {
   );
 }
 
-/** Every role may change its own sign-in. */
+/** Users with any role may change their own sign-in. */
 const config = { panel: 'account', role: 'viewer' } as const;
 
-/** `/panel/api/account`: the user's own password and one-time codes. */
+/** Adds `/panel/api/account`: the user's own password and one-time codes. */
 export function addAccountRoutes(app: FastifyInstance, deps: PanelDeps): void {
   const { users } = deps;
   /** Prevents a passer-by at an unattended browser from taking over the account. */
@@ -166,7 +166,7 @@ export function addAccountRoutes(app: FastifyInstance, deps: PanelDeps): void {
     const ip = ipGroup(request.ip);
     const failure = await users.signIn.confirm(sessionOf(request).user, password, ip);
     if (!failure || !('refused' in failure)) return;
-    // Not 401: the session is still valid, and the page would sign the user out.
+    // Not 401, because the page would sign the user out although the session is still valid.
     if (failure.refused === 'sign_in_failed')
       throw new ProblemError('invalid_request', 'The password is wrong.');
     throw signInProblem(failure);

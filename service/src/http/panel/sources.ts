@@ -14,7 +14,7 @@ interface TrialRequest {
   Body: {
     placement: string;
     consent: 'granted' | 'denied' | 'unknown';
-    /** Whether to copy an unknown creative and to add it to the review queue. */
+    /** Whether to copy an unknown creative and add it to the review queue. */
     submit: boolean;
   };
 }
@@ -28,12 +28,12 @@ const trialBody = strictBody(
   ['placement'],
 );
 
-/** Concurrent trials per account: each may take as long as the timeout of its source. */
+/** Maximum number of concurrent trials per account: each may take as long as the timeout of its source. */
 const maxTrials = 4;
-/** Characters of each response that the panel shows. */
+/** Maximum number of characters that the panel shows of each response. */
 const maxTextLength = 50_000;
 
-/** `/panel/api/sources/:id`: trials and the health of external sources. */
+/** Adds `/panel/api/sources/:id`: trials and the health of external sources. */
 export function addSourceRoutes(app: FastifyInstance, deps: PanelDeps): void {
   const { database, resources, trySource, openHosts, audit, clock } = deps;
   const findSource = async (scope: Scope, id: string): Promise<ExternalSource> => {
@@ -130,7 +130,7 @@ const describeTrial = (
   vast_error: vastError,
   exchanges: exchanges.map(({ response, ...exchange }) => ({
     ...exchange,
-    // Their values are never shown.
+    // Only the names; the values are never shown.
     secret_headers: secretHeaders,
     http_status: response.httpStatus,
     ...(response.status === 'ok'

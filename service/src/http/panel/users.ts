@@ -14,7 +14,7 @@ interface IdRequest {
 const config = { panel: 'account', role: 'owner' } as const;
 const hidden = { hide: true } as const;
 
-/** `/panel/api/users`: manages the panel users. */
+/** Adds `/panel/api/users`, which manages the panel users. */
 export function addUserRoutes(app: FastifyInstance, deps: PanelDeps): void {
   addReads(app, deps);
   addInvitations(app, deps);

@@ -1,7 +1,7 @@
 import { instantRule } from '../../platform/instant.ts';
 
 /**
- * Describes a schema violation in plain words. The validator's own messages quote regular expressions and
+ * Describes a schema violation in plain words, because the validator's own messages quote regular expressions and
  * format names.
  */
 export function describeViolation(keyword: string, params: Record<string, unknown>): string {

@@ -42,7 +42,7 @@ function toProblemError(error: unknown): ProblemError {
     const detail = 'Another database session holds a lock on a row that this request changes.';
     return new ProblemError('unavailable', detail, { retryAfterS: 1 });
   }
-  // A permanent error would make the client drop the events. It retries until a newer process responds.
+  // A permanent error would make the client drop the events. With this one, it retries until a newer process responds.
   if (error instanceof NewerTokenError) {
     return new ProblemError('unavailable', error.message, { retryAfterS: 5 });
   }
@@ -58,11 +58,11 @@ function toProblemError(error: unknown): ProblemError {
 interface ProblemResponse {
   document: Problem;
   headers: Record<string, string | number>;
-  /** An unexpected failure of the service, which has to be logged. */
+  /** Whether this is an unexpected failure of the service, which has to be logged. */
   unexpected: boolean;
 }
 
-/** The response for an error. */
+/** Returns the response for an error. */
 export function toProblemResponse(error: unknown, requestId: string): ProblemResponse {
   const problem = toProblemError(error);
   const document = problemDocument(problem, requestId);
@@ -79,7 +79,7 @@ export function toProblemResponse(error: unknown, requestId: string): ProblemRes
   };
 }
 
-/** The problem document (RFC 9457) of an error. */
+/** Builds the problem document (RFC 9457) for an error. */
 function problemDocument({ code, message, options }: ProblemError, requestId: string): Problem {
   return {
     type: `https://trueward.dev/problems/${code}`,
@@ -121,7 +121,7 @@ function fromFastify(error: unknown): ProblemError | undefined {
   }
 }
 
-/** The problem for schema violations. */
+/** Returns the problem for schema violations. */
 function invalidRequest(
   violations: NonNullable<FastifyError['validation']>,
   part = 'request',
@@ -145,7 +145,7 @@ export function addErrorHandler(app: FastifyInstance): void {
   app.setErrorHandler(sendProblem);
   app.setNotFoundHandler((request, reply) => {
     const methods = methodsOf(request.url.split('?')[0] ?? '');
-    // Reached by a route that accepts the method if its file does not exist.
+    // A route that accepts the method also gets here if its file does not exist.
     if (methods.length === 0 || methods.includes(request.method))
       throw new ProblemError('not_found', 'There is no such endpoint.');
     void reply.header('allow', methods.join(', '));
@@ -161,7 +161,7 @@ export function sendProblem(error: unknown, request: FastifyRequest, reply: Fast
   void reply.code(document.status).headers(headers).send(document);
 }
 
-/** The methods of every route by path, so that a wrong method is rejected with 405 instead of 404. */
+/** Collects the methods of every route by path, so that a wrong method is rejected with 405 instead of 404. */
 function collectMethods(app: FastifyInstance): (path: string) => string[] {
   const routes: { pattern: RegExp; method: string }[] = [];
   app.addHook('onRoute', ({ url, method }) => {
