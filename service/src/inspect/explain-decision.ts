@@ -2,11 +2,11 @@ import type { AdEvent } from '@trueward/protocol/wire';
 import { firstIdAt } from '../platform/ids.ts';
 import type { Queries, Scope } from '../store/database.ts';
 
-/** The kill switch or policy that prevented every ad, and who had set it at that time. */
+/** The kill switch or policy that prevented every ad, and who had last changed it at the time of the decision. */
 export interface Cause {
   type: 'kill_switch' | 'policy';
   id: string;
-  /** Absent if the audit log no longer has the change. */
+  /** Absent if the audit log no longer contains the change. */
   actor?: string;
   since?: Date;
   /** The name of the policy, or the reason of the kill switch. */
@@ -25,10 +25,10 @@ interface Rule {
 }
 
 /**
- * Finds the policy or kill switch in the audit log, in its state at the time of the decision: it may have been changed or
- * archived since.
+ * Finds the policy or kill switch in the audit log, in its state at the time of the decision: it may have been changed
+ * or archived since.
  *
- * @param rule The policy that the decision’s webhook event names.
+ * @param rule the policy that is named in the decision's webhook event
  */
 export async function findCause(
   queries: Queries,
@@ -79,7 +79,7 @@ const entries = `SELECT id, target_id, actor, created_at, after->>'reason' AS re
     (after->>'expires_at')::timestamptz AS expires_at
   FROM audit_entries WHERE account_id = $1 AND environment = $2 AND id < $3`;
 
-/** The latest state of every kill switch for a placement, which switches refer to by id or name. */
+/** Selects the latest state of every kill switch for a placement. Kill switches refer to placements by id or name. */
 const latestSwitchStates = `${entries.replace('SELECT', 'SELECT DISTINCT ON (target_id)')}
   AND starts_with(action, 'kill_switch.') AND coalesce(after, before)->>'scope' = 'placement'
   AND coalesce(after, before)->>'target_id' IN (
@@ -101,7 +101,7 @@ interface RewardDetails {
   events: readonly { type: AdEvent['type']; watchedMs: number | null }[];
 }
 
-/** Explains the state of a reward, in the order of its checks. Pure. */
+/** Explains the state of a reward in the order in which it is checked. A pure function. */
 export function explainReward(details: RewardDetails): string[] {
   if (details.status !== 'filled') return ['The request was not filled, so there is no reward.'];
   if (details.format !== 'rewarded') return [`A ${details.format} placement has no reward.`];

@@ -23,7 +23,7 @@ interface Inspection {
   deliveries: Delivery[];
 }
 
-/** Undefined when the decision does not exist in this environment. */
+/** Resolves to undefined when the decision does not exist in this environment. */
 type InspectDecision = (scope: Scope, id: string) => Promise<Inspection | undefined>;
 
 export function createInspectDecision({
@@ -124,7 +124,7 @@ const describeEvent = ({ visible_ratio: ratio, visible_ms: ms, ...event }: Event
   ...(ratio === null || ms === null ? {} : { visible: { ratio, ms } }),
 });
 
-/** A webhook event is written together with its cause, or at the latest after a full queue has been drained. */
+/** Upper bound on the time from a cause to its webhook event, which may have to wait for a full queue to drain. */
 const writeDelayMs = 10_000;
 
 interface WebhookEvent {
@@ -132,7 +132,10 @@ interface WebhookEvent {
   data: { decision_id?: string; rule?: { id: string; name: string } };
 }
 
-/** Webhook events have no column for their decision, but their ids contain the time of writing. */
+/**
+ * Finds a decision's webhook events by time: they have no column for the decision, but their ids contain the time of
+ * writing.
+ */
 async function findWebhookEvents(
   queries: Queries,
   bodies: EventBodies,
@@ -172,7 +175,10 @@ interface ListedDecision {
   reward_state: string;
 }
 
-/** Decisions of one account and environment, newest first; `limit` + 1 rows when there is another page. */
+/**
+ * Lists the decisions of one account and environment, newest first. Returns `limit` + 1 rows when there is another
+ * page.
+ */
 export async function listDecisions(
   queries: Queries,
   { accountId, environment }: Scope,

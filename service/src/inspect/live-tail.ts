@@ -5,22 +5,22 @@ import type { Scope } from '../store/database.ts';
 import type { LiveLine, TailRelay, Watch } from './tail-relay.ts';
 
 /**
- * Streams the ad requests and events of a developer's game as they are recorded. Without subscribers, it costs nothing;
- * sandbox only.
+ * Streams the ad requests and events of a developer's game as they are recorded. It covers only the sandbox, and costs
+ * nothing without subscribers.
  */
 export interface LiveTail {
   watchDecisions(make: MakeDecision): MakeDecision;
   watchEvents(ingestEvents: IngestEvents): IngestEvents;
   /** Subscribes to the account's sandbox until stopped. */
   listen(accountId: string, onLine: (line: LiveLine) => void): Watch;
-  /** The number of subscribers of an account. */
+  /** Returns the number of subscribers to an account. */
   count(accountId: string): number;
 }
 
-/** @param relay Absent if this is the only process. */
+/** @param relay undefined if this is the only process */
 export function createLiveTail(relay?: TailRelay): LiveTail {
   const emitter = new EventEmitter();
-  // One listener per open page; the route bounds them.
+  // There is one listener per open page, and the route limits their number.
   emitter.setMaxListeners(0);
   const remoteWatches = new Map<string, Watch>();
   const isWatched = ({ accountId, environment }: Scope): boolean =>

@@ -3,14 +3,14 @@ import type { Logger } from 'pino';
 import type { Queries } from '../store/database.ts';
 import { createLane } from '../store/group-commit.ts';
 
-/** Relays lines of the live tail from the processes that record them to those with subscribers. */
+/** Relays lines of the live tail from the processes that record them to the processes with subscribers. */
 export interface TailRelay {
-  /** False when no other process has subscribers of the account. */
+  /** Returns false when no other process has subscribers to the account. */
   isWanted(accountId: string): boolean;
   broadcast(accountId: string, line: LiveLine): void;
   /** Subscribes to the lines of other processes about an account, until stopped. */
   watch(accountId: string, onLine: (line: LiveLine) => void): Watch;
-  /** Resolves when all broadcast lines are written. */
+  /** Resolves when all broadcast lines have been written. */
   drain(): Promise<void>;
 }
 
@@ -27,7 +27,7 @@ interface Deps {
   processId: string;
 }
 
-/** How long a process caches whether others are watching. */
+/** How long a process caches whether other processes are watching. */
 const cacheMs = 1_000;
 const readIntervalMs = 500;
 /** Maximum number of lines waiting to be written; a larger burst is shown incompletely. */
@@ -109,14 +109,14 @@ function startWatch(
   return { ready, stop: () => stopped.abort() };
 }
 
-/** Resolves early when aborted. */
+/** Waits for `ms` milliseconds, or until aborted. */
 const pause = (ms: number, signal: AbortSignal): Promise<void> =>
   delay(ms, undefined, { signal }).catch(() => undefined);
 
 /** A cached query for whether other processes are watching an account. */
 interface CachedQuery {
   readAtMs: number;
-  /** Undefined while the query is in flight. */
+  /** Undefined while the query is running. */
   isWatched?: boolean;
   result: Promise<boolean>;
 }
@@ -156,12 +156,12 @@ export interface SentLine {
 }
 
 /**
- * The tables through which processes share the live tail, as used by one of them. Uses only the
- * database's clock, since the machines' clocks may differ.
+ * The tables through which processes share the live tail, as seen by one of these processes. Uses only the database's
+ * clock, since the machines' clocks may differ.
  */
 export interface TailStore {
   write(lines: readonly SentLine[]): Promise<void>;
-  /** The newest lines of other processes within the last ten seconds, in order. */
+  /** Reads the newest lines that other processes have written in the last ten seconds, in order. */
   read(accountId: string): Promise<(LiveLine & { key: string })[]>;
   /** Makes the other processes write for another ten seconds, and deletes expired rows. */
   announce(accountId: string): Promise<void>;
@@ -169,7 +169,7 @@ export interface TailStore {
   isWatched(accountId: string): Promise<boolean>;
 }
 
-/** @param processId The unique id of this process. */
+/** @param processId the unique id of this process */
 export function createTailStore(database: Queries, processId: string): TailStore {
   return {
     async write(lines) {
@@ -195,7 +195,7 @@ export function createTailStore(database: Queries, processId: string): TailStore
           ON CONFLICT DO NOTHING RETURNING until`,
         [accountId, processId],
       );
-      // A separate statement, because Citus allows no `now()` in ON CONFLICT DO UPDATE.
+      // This is a separate statement because Citus does not allow `now()` in ON CONFLICT DO UPDATE.
       const renewed =
         announced.length > 0 ||
         (

@@ -20,9 +20,11 @@ interface Origin {
 }
 
 const intervalMs = 60_000;
-/** Longer than a source's jobs from one round can take. If the process dies, another one takes over after the lease. */
+/**
+ * Longer than a source's jobs from one round can take. If the process dies, another process takes over after the lease.
+ */
 const leaseMs = 1_800_000;
-/** Maximum comparisons per source and per account in one round. */
+/** Maximum numbers of comparisons per source and per account in one round. */
 const maxPerSource = 5;
 const maxPerAccount = 100;
 
@@ -157,7 +159,7 @@ async function archive(deps: IntakeDeps, origin: Origin): Promise<boolean> {
     if (isArchived) deps.demandMetrics.countIntake('archived');
     return isArchived;
   } catch (error) {
-    // A house ad uses the creative too.
+    // The creative is still used by a house ad.
     if (error instanceof DomainError) return false;
     throw error;
   }
@@ -177,7 +179,7 @@ async function deleteOrigin(
 /**
  * Schedules the next comparison.
  *
- * @param sha256 hash of the file as last seen, so that a change is reported only once
+ * @param sha256 the hash of the file as last seen, so that a change is reported only once
  */
 async function reschedule(
   { database, clock }: IntakeDeps,

@@ -94,7 +94,7 @@ async function readProperties({ probe }: MediaDeps, body: Buffer): Promise<Media
   }
 }
 
-/** Copies the usable captions and skips the others, because the ad can be shown without them. */
+/** Copies the captions that are usable. The others are skipped, because the ad can be shown without them. */
 export async function copyCaptions(
   deps: MediaDeps,
   captions: Offer['captions'],

@@ -40,7 +40,10 @@ export async function findCreative(
   return row && { ...row.document, id: row.id };
 }
 
-/** Maximum creatives per source, in total and pending review, because a source could use a new id for every ad. */
+/**
+ * Maximum numbers of creatives per source, in total and pending review, because a source could use a new id for every
+ * ad.
+ */
 const maxCreatives = 1_000;
 const maxPending = 200;
 
@@ -66,7 +69,7 @@ export async function checkQuota(queries: Queries, { scope, source }: Submission
     );
 }
 
-/** Applies a configuration change by the service in the same way as a change by an operator. */
+/** Applies a configuration change by the service in the same way as an operator's change. */
 export async function changeConfiguration(
   { database, configuration, wake }: ChangeDeps,
   scope: Scope,
@@ -103,7 +106,7 @@ export async function createCreative(
     categories: categoriesOf(offer),
     review: reviewOf(submission, clock.nowMs()),
   };
-  // The click-through URL of the first offer, for the reviewer.
+  // Reviewers see the click-through URL of the first offer.
   if (offer.clickUrl !== undefined && offer.clickUrl.length <= 2_048)
     document.click_url = offer.clickUrl;
   const created = await manage.create(operation, 'creative', document);

@@ -33,7 +33,10 @@ export interface IntakeDeps extends MediaDeps, ChangeDeps {
   demandMetrics: { countIntake(result: IntakeResult): void };
 }
 
-/** Result of importing or checking a creative, for metrics. `replaced`: the source has changed its file. */
+/**
+ * Result of importing or checking a creative, for metrics. `replaced` means that the source has changed the creative's
+ * file.
+ */
 export type IntakeResult = 'copied' | 'replaced' | 'archived' | 'failed' | RejectionReason;
 
 /**
@@ -42,7 +45,7 @@ export type IntakeResult = 'copied' | 'replaced' | 'archived' | 'failed' | Rejec
  */
 export type SubmitOffer = (scope: Scope, source: Submission['source'], offer: Offer) => void;
 
-/** How long a rejected offer is not tried again. */
+/** How long to wait before a rejected offer is tried again. */
 const rejectedForMs = 3_600_000;
 const maxRejected = 10_000;
 

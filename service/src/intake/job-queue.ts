@@ -18,7 +18,7 @@ export interface JobQueue {
 }
 
 interface Limits {
-  /** Maximum concurrent jobs. Each holds a file of up to 20 MiB in memory. */
+  /** Maximum number of concurrent jobs. Each holds a file of up to 20 MiB in memory. */
   running: number;
   runningPerAccount: number;
   waitingPerSource: number;
@@ -54,7 +54,7 @@ export function createJobQueue(limits: Partial<Limits> = {}): JobQueue {
     ...defaults,
     ...limits,
   };
-  /** The sources, starting with the one that is next in turn. */
+  /** The sources, starting with the source whose turn is next. */
   const sources = new Map<string, SourceState>();
   const keys = new Set<string>();
   /** Accounts of running jobs. */

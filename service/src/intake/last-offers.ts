@@ -16,7 +16,9 @@ interface Deps {
 }
 
 const flushMs = 60_000;
-/** Minimum time between two records of a creative. Creatives are archived after days, so 12 hours is precise enough. */
+/**
+ * Minimum time before a creative is recorded again. Creatives are archived after days, so 12 hours is precise enough.
+ */
 const repeatMs = 43_200_000;
 const maxNoted = 100_000;
 

@@ -10,18 +10,18 @@ interface Deps {
   clock: Clock;
   makeId: MakeId;
   audit: AuditLog;
-  /** The highest rate limit that a key may have; absent: unlimited. */
+  /** The highest rate limit that a key may have; if undefined, there is no maximum. */
   ceiling: { perS: number; burst: number } | undefined;
   /** Makes every process reload the account's keys. */
   incrementConfigVersion(queries: Queries, accountId: string): Promise<void>;
 }
 
-/** Key management, each call in the transaction of its operation. */
+/** Manages keys; each call runs in the transaction of its operation. */
 export interface KeyManager {
-  /** The result contains the text of the key, which is shown only once. */
+  /** Returns the key with its text, which is shown only once. */
   create(operation: Operation, request: ApiKeyRequest): Promise<ApiKey>;
   update(operation: Operation, id: string, changes: ApiKeyUpdate): Promise<ApiKey>;
-  /** Replaces a key with a new one; the old one is revoked after `overlapS` seconds. */
+  /** Replaces a key with a new one; the old key is revoked after `overlapS` seconds. */
   roll(operation: Operation, id: string, overlapS: number): Promise<ApiKey>;
   revoke(operation: Operation, id: string): Promise<void>;
 }
@@ -121,7 +121,7 @@ export function createKeyManager({
   };
 }
 
-/** Errors for the members of a rate limit that exceed the ceiling. */
+/** Returns errors for the members of a rate limit that exceed the ceiling. */
 const limitErrors = (
   ceiling: Deps['ceiling'],
   limit: ApiKey['rate_limit'] | null,

@@ -11,9 +11,9 @@ interface NewKey {
   accountId: string;
   environment: Environment;
   kind: KeyKind;
-  /** Origins that may use a publishable key; `*` is any. */
+  /** Origins that may use a publishable key; `*` stands for any origin. */
   allowedOrigins: string[];
-  /** Absent: the service's default for keys. */
+  /** If absent, the service's default for keys applies. */
   rateLimit?: ApiKey['rate_limit'];
 }
 
@@ -75,7 +75,7 @@ function toApiKey({ kind, created_at, last_used_at, revoked_at, ...rest }: KeyRo
   };
 }
 
-/** Keys of one account and environment, newest first; `limit` + 1 rows when there is another page. */
+/** Lists the keys of one account and environment, newest first. Returns `limit` + 1 rows when there is another page. */
 export async function listKeys(
   queries: Queries,
   scope: Scope,
@@ -121,7 +121,7 @@ export async function updateKey(
   );
 }
 
-/** Revokes a key at this time; an earlier revocation stays. */
+/** Revokes a key at the given time, unless it is revoked earlier. */
 export async function revokeKey(
   queries: Queries,
   scope: Scope,
@@ -135,7 +135,9 @@ export async function revokeKey(
   );
 }
 
-/** Records when keys were last used, flushed periodically: a write per request would cost more than the request. */
+/**
+ * Records when keys were last used, and writes this periodically: a write per request would cost more than the request.
+ */
 interface KeyUse {
   touch(principal: KeyPrincipal): void;
   /** Flushes the remaining records. */
@@ -178,12 +180,12 @@ export function startKeyUse(database: Database, clock: Clock, log: Logger): KeyU
   };
 }
 
-/** The longest allowed origin, in characters. */
+/** Maximum length of a recorded origin, in characters. */
 const maxOriginLength = 260;
 /** A page that keeps sending a leaked key adds one audit record per interval. */
 const leakIntervalMs = 60_000;
 
-/** Creates the recorder for secret keys that were used in a browser. */
+/** Creates a function that records when a secret key was used in a browser. */
 export function createRecordLeak(database: Database, audit: AuditLog, clock: Clock) {
   const recorded = new Map<string, number>();
   return async (principal: KeyPrincipal, origin: string, requestId: string): Promise<void> => {

@@ -16,11 +16,11 @@ const pattern = /^(sk|pk)_(sandbox|live)_[0-9A-Za-z]{36}$/;
 const checksumLength = 6;
 
 /**
- * The checksum at the end of a key, which catches typos without a lookup:
+ * Computes the checksum at the end of a key, which catches typos without a lookup:
  *
  * 1. Take everything before the checksum: `sk_live_` and the 30 random characters.
- * 2. CRC-32 (IEEE 802.3, the one of zip and PNG) of its ASCII bytes, as an unsigned 32-bit number.
- * 3. Write it in base 62 with the digits `0-9A-Za-z`, most significant first.
+ * 2. Compute the CRC-32 (IEEE 802.3, as in zip and PNG) of its ASCII bytes, as an unsigned 32-bit number.
+ * 3. Write this number in base 62 with the digits `0-9A-Za-z`, most significant digit first.
  * 4. Pad on the left with `0` to 6 characters.
  */
 function keyChecksum(body: string): string {
@@ -51,7 +51,7 @@ export function parseKeyText(text: string): KeyText | undefined {
   };
 }
 
-/** The stored form of a key. With 178 random bits, a slow hash is unnecessary. */
+/** Returns the stored form of a key. With 178 random bits, a slow hash is unnecessary. */
 export function hashKey(text: string): string {
   return createHash('sha256').update(text).digest('hex');
 }
@@ -60,7 +60,7 @@ function randomBase62(length: number): string {
   let text = '';
   while (text.length < length) {
     for (const byte of randomBytes(length)) {
-      // 248 = 4 × 62: bytes from 248 on would bias towards the first digits.
+      // 248 = 4 × 62: higher bytes are skipped, because they would make the first eight digits more likely.
       if (byte < 248 && text.length < length) text += alphabet.charAt(byte % 62);
     }
   }

@@ -6,11 +6,11 @@ export interface KeyPrincipal {
   environment: Environment;
   kind: KeyKind;
   keyId: string;
-  /** Origins that may use a publishable key; `*` is any. */
+  /** Origins that may use a publishable key; `*` stands for any origin. */
   allowedOrigins: string[];
   /** The rate limit of the key, if it has its own. */
   rateLimit?: { perS: number; burst: number };
-  /** Unix milliseconds from which the key no longer works. */
+  /** When the key stops working, in Unix milliseconds. */
   revokedAtMs?: number;
 }
 

@@ -10,10 +10,10 @@ export interface SecretBox {
   open(sealed: string): string;
 }
 
-/** 32 bytes each. The first one encrypts; each of them decrypts. */
+/** Keys of 32 bytes each. The first key encrypts; all of them can decrypt. */
 type MasterKeys = readonly [Uint8Array, ...Uint8Array[]];
 
-/** A stored secret was encrypted with a master key that is not configured here. */
+/** Thrown when a stored secret was encrypted with a master key that is not configured here. */
 export class MasterKeyError extends Error {
   constructor() {
     super(
@@ -25,7 +25,7 @@ export class MasterKeyError extends Error {
   }
 }
 
-/** AES-256-GCM; the text is `1.<iv>.<tag>.<ciphertext>` in base64url, where 1 is the version of the format. */
+/** Encrypts with AES-256-GCM to `1.<iv>.<tag>.<ciphertext>` in base64url, where 1 is the version of the format. */
 export function createSecretBox(keys: MasterKeys): SecretBox {
   return {
     seal(text) {
@@ -63,34 +63,35 @@ function decrypt(key: Uint8Array, iv: string, tag: string, body: string): string
 }
 
 interface KeyConfig {
-  /** 32 bytes in base64; absent: `master.key` in the data folder, created on first use. */
+  /** 32 bytes in base64; if absent, `master.key` in the data folder is used, and created on first use. */
   masterKey?: string;
-  /** A second key that also decrypts, while master keys are rotated. */
+  /** A second key that can decrypt secrets while master keys are rotated. */
   otherMasterKey?: string;
   dataDirectory: string;
 }
 
 /**
- * The configured secret box: its key is in `TRUEWARD_MASTER_KEY` or, by default, in `master.key` in the data folder.
+ * Opens the configured secret box, whose key is in `TRUEWARD_MASTER_KEY` or, by default, in `master.key` in the data
+ * folder.
  *
  * @throws Error when a key file does not contain 32 bytes.
  */
 export const openSecretBox = (config: KeyConfig): SecretBox =>
   createSecretBox(readMasterKeys(config));
 
-/** The first one encrypts; each of them decrypts. */
+/** Reads the master keys. The first key encrypts; all of them can decrypt. */
 function readMasterKeys(config: KeyConfig): MasterKeys {
   const otherKeys = config.otherMasterKey === undefined ? [] : [decode(config.otherMasterKey)];
   if (config.masterKey !== undefined) return [decode(config.masterKey), ...otherKeys];
   const { current, next } = keyFiles(config);
   createKeyFile(current, config);
-  // The next key exists only during a rotation, or after one was interrupted.
+  // The next key exists only during a rotation, or after a rotation was interrupted.
   return [readKeyFile(current), ...(existsSync(next) ? [readKeyFile(next)] : []), ...otherKeys];
 }
 
 /**
- * Begins to rotate the key in the data folder: the box encrypts with the next key and decrypts with
- * both. `finish` makes the next key the current one; call it when everything is encrypted with it.
+ * Begins to rotate the key in the data folder: the box encrypts with the next key and decrypts with both. `finish`
+ * makes the next key the current one; call it once everything is encrypted with the next key.
  */
 export function beginFileRotation(config: KeyConfig): { box: SecretBox; finish(): void } {
   const { current, next } = keyFiles(config);
@@ -106,7 +107,7 @@ const keyFiles = ({ dataDirectory }: KeyConfig) => ({
   next: join(dataDirectory, 'master.key.next'),
 });
 
-/** Keeps an existing file. */
+/** Creates a key file unless it already exists. */
 function createKeyFile(file: string, { dataDirectory }: KeyConfig): void {
   mkdirSync(dataDirectory, { recursive: true, mode: 0o700 });
   try {
@@ -156,11 +157,11 @@ const pageSize = 500;
 type StoredRow = Record<string, string>;
 
 /**
- * Re-encrypts every secret in the database with the first key of the box; its other keys decrypt the old
- * ciphertexts. Can be interrupted at any point and run again.
+ * Re-encrypts every secret in the database with the first key of the box. The box's other keys decrypt the old
+ * ciphertexts. The run can be interrupted at any point and repeated.
  *
- * @returns the number of secrets.
- * @throws MasterKeyError when no key decrypts a secret; those before it stay re-encrypted.
+ * @returns the number of secrets
+ * @throws MasterKeyError when no key decrypts a secret; secrets before it stay re-encrypted.
  */
 export async function reencrypt(
   database: Database,
@@ -197,8 +198,8 @@ export async function reencrypt(
 }
 
 /**
- * Removes everything that was encrypted with a lost master key, so that the service starts with a new one.
- * Webhooks have no signing secret afterwards, and users with one-time codes sign in without them.
+ * Removes everything that was encrypted with a lost master key, so that the service starts with a new one. Afterward,
+ * webhooks have no signing secret, and users with one-time codes sign in without codes.
  */
 export function discardSecrets(database: Database): Promise<{ secrets: number; events: number }> {
   return database.transaction(async (queries) => {
@@ -207,7 +208,7 @@ export function discardSecrets(database: Database): Promise<{ secrets: number; e
       'UPDATE users SET codes_secret = NULL, codes_active = false WHERE codes_secret IS NOT NULL',
     );
     await queries.query('DELETE FROM idempotency_keys');
-    // Encrypted bodies, which can no longer be read.
+    // Encrypted bodies can no longer be read.
     await queries.query(
       `DELETE FROM deliveries WHERE (account_id, event_id) IN
         (SELECT account_id, id FROM webhook_events WHERE body LIKE '1.%')`,

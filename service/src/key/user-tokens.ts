@@ -11,9 +11,9 @@ const clockToleranceS = 60;
 
 /** Manages the secrets with which customers' servers sign user tokens, and verifies the tokens. */
 export interface UserTokens {
-  /** Creates a secret, which is shown only once; older ones stay valid for `overlapS` more seconds. */
+  /** Creates a secret, which is shown only once; older secrets stay valid for `overlapS` more seconds. */
   createSecret(scope: Scope, overlapS: number): Promise<string>;
-  /** The verified `user_ref` of a token; undefined when the token is invalid or expired. */
+  /** Resolves to the verified `user_ref` of a token; undefined when the token is invalid or expired. */
   verify(scope: Scope, token: string): Promise<string | undefined>;
 }
 

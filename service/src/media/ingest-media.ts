@@ -50,7 +50,7 @@ export const createIngestMedia = (
 /**
  * Stores a checked file under the hash of its content.
  *
- * @param sha256 the hash in hexadecimal; computed if absent
+ * @param sha256 the hash in hexadecimal; computed by default
  */
 export type StoreFile = (body: Buffer, type: StoredType, sha256?: string) => Promise<StoredFile>;
 

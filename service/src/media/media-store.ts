@@ -6,7 +6,7 @@ import type { Readable } from 'node:stream';
 /** Stores uploaded files. A file's name is the hash of its content, so its content never changes. */
 export interface MediaStore {
   put(name: string, body: Buffer, type: string): Promise<void>;
-  /** Where files are read from: a local folder, or one request per file. */
+  /** Where files are read from: either a local folder, or a function that requests one file at a time. */
   readonly source: { folder: string } | { fetch: FetchMedia };
   /** Deletes a file; succeeds if it does not exist. */
   remove(name: string): Promise<void>;

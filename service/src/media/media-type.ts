@@ -37,7 +37,7 @@ const acceptedTypes: Partial<Record<string, MediaType>> = {
   'image/avif': 'image/avif',
 };
 
-/** Bytes that are inspected; enough to detect the accepted formats, without parsing all of a hostile file. */
+/** Number of bytes to inspect: enough to detect the accepted formats without parsing all of a hostile file. */
 const startBytes = 4_096;
 
 /**
@@ -97,7 +97,10 @@ export function isComplete(type: MediaType, body: Buffer): boolean {
   }
 }
 
-/** Checks ISO/IEC 14496-12 boxes (4.2). A size of 1 means that a 64-bit size follows; 0 extends to the end. */
+/**
+ * Checks ISO/IEC 14496-12 boxes (4.2). A size of 1 means that a 64-bit size follows; 0 means that the box extends to
+ * the end of the file.
+ */
 function hasCompleteBoxes(body: Buffer, required: readonly string[]): boolean {
   const types = new Set<string>();
   let at = 0;

@@ -29,7 +29,7 @@ export function createProbeThread({
 }: Options = {}): ProbeThread {
   let worker: Worker | undefined;
   let idleTimer: NodeJS.Timeout | undefined;
-  /** The previous file's result; files are read one at a time. */
+  /** The previous file's result, for which the next file waits, because files are read one at a time. */
   let previous: Promise<unknown> = Promise.resolve();
 
   const terminate = async (): Promise<void> => {
@@ -107,7 +107,7 @@ const resourceLimits = { maxOldGenerationSizeMb: 512 };
 
 function startWorker(): Worker {
   const worker = createWorker();
-  // Ignores errors outside a request, such as after a timeout, because the next file is read in a new thread.
+  // Errors outside a request, such as after a timeout, are ignored, because the next file is read in a new thread.
   worker.on('error', () => undefined);
   worker.unref();
   return worker;

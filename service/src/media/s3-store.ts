@@ -6,7 +6,7 @@ import type { MediaStore } from './media-store.ts';
 
 /** An S3-compatible bucket. */
 export interface S3Bucket {
-  /** URL with the bucket in its path: `https://s3.eu-central-1.amazonaws.com/ads`. */
+  /** The URL with the bucket in its path, such as `https://s3.eu-central-1.amazonaws.com/ads`. */
   url: string;
   region: string;
   keyId: string;

@@ -113,7 +113,7 @@ export function createUploads({ database, store, clock, log }: UploadDeps): Uplo
   };
 }
 
-/** Updates `unused_since` in the rows where it changes. */
+/** Updates `unused_since` for files that have become unused or used. */
 async function markUnused(database: Database, now: Date): Promise<void> {
   await database.query(
     `WITH used AS (

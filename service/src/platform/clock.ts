@@ -2,7 +2,7 @@
 export interface Clock {
   /** Wall-clock time in Unix milliseconds, for stored times and comparisons between machines. It can jump, even backwards. */
   nowMs(): number;
-  /** Milliseconds since an arbitrary moment, for durations: it never jumps. */
+  /** Milliseconds since an arbitrary moment, for measuring durations. This time never jumps. */
   monotonicMs(): number;
 }
 

@@ -5,7 +5,7 @@ export interface FieldError {
   message: string;
 }
 
-/** A request violates a domain rule; `http/` responds with a problem document. */
+/** Thrown when a request violates a domain rule; `http/` responds with a problem document. */
 export class DomainError extends Error {
   readonly code: 'invalid_request' | 'conflict' | 'not_found' | 'precondition_failed';
   readonly errors: readonly FieldError[];

@@ -1,7 +1,7 @@
 import { idPrefixes, type IdKind } from '@trueward/protocol';
 import type { Clock } from './clock.ts';
 
-/** Generates a prefixed, time-ordered id: `dec_01h455vb4pex5vsknk084sn02q`. */
+/** Generates a prefixed, time-ordered id such as `dec_01h455vb4pex5vsknk084sn02q`. */
 export type MakeId = (kind: IdKind) => string;
 
 /** Random bytes are generated for 400 ids at a time: a call per id takes 2 µs, a tenth of the work for a decision. */
@@ -11,8 +11,8 @@ const bytesPerId = 10;
 const alphabet = '0123456789abcdefghjkmnpqrstvwxyz';
 
 /**
- * Ids are TypeIDs: a UUIDv7 in 26 characters of Crockford base 32. They sort by time, so indexes grow at
- * their end.
+ * Creates a generator of TypeIDs: UUIDv7s in 26 characters of Crockford base 32. They sort by time, so indexes grow
+ * only at the end.
  */
 export function createIds(
   clock: Pick<Clock, 'nowMs'>,
@@ -30,19 +30,19 @@ export function createIds(
     const nowMs = clock.nowMs();
     if (nowMs !== atMs) [atMs, time] = [nowMs, timeDigits(nowMs)];
     const bytes = takeBytes();
-    // The version and the variant of the UUID.
+    // Sets the version and the variant of the UUID.
     bytes[0] = ((bytes[0] ?? 0) & 0x0f) | 0x70;
     bytes[2] = ((bytes[2] ?? 0) & 0x3f) | 0x80;
     return `${idPrefixes[kind]}_${time}${digitsOf(bytes, 0)}${digitsOf(bytes, 5)}`;
   };
 }
 
-/** The lower bound of all ids that are generated at this time or later. */
+/** Returns the lower bound of all ids that are generated at this time or later. */
 export function firstIdAt(kind: IdKind, ms: number): string {
   return `${idPrefixes[kind]}_${timeDigits(ms)}${'0'.repeat(16)}`;
 }
 
-/** When an id was generated, in Unix milliseconds; 0 for an invalid id. */
+/** Returns when an id was generated, in Unix milliseconds; 0 for an invalid id. */
 export function timeOfId(id: string): number {
   const digits = id.slice(id.indexOf('_') + 1);
   let ms = 0;
@@ -50,17 +50,17 @@ export function timeOfId(id: string): number {
   return digits.length === 26 && ms > 0 ? ms : 0;
 }
 
-/** All pairs of digits: 10 bits each. */
+/** All pairs of digits. Each pair encodes 10 bits. */
 const pairs = [...alphabet].flatMap((high) => [...alphabet].map((low) => high + low));
 const pair = (bits: number): string => pairs[bits & 1_023] ?? '';
 
-/** The 48 bits of a time, and two leading zeros, in ten digits. */
+/** Encodes the 48 bits of a time, after two leading zero bits, in ten digits. */
 function timeDigits(ms: number): string {
   const high = Math.floor(ms / 2 ** 30);
   return pair(high >>> 10) + pair(high) + pair(ms >>> 20) + pair(ms >>> 10) + pair(ms);
 }
 
-/** Five bytes in eight digits. */
+/** Encodes five bytes in eight digits. */
 function digitsOf(bytes: Uint8Array, at: number): string {
   const byte = (index: number): number => bytes[at + index] ?? 0;
   return (

@@ -1,7 +1,7 @@
 /*
- * Parses every time that enters the service: RFC 3339 with seconds and a full offset, no leap second, at
- * most nine fractional digits, years 2000 to 2100. `Date.parse` accepts more than RFC 3339 allows, and
- * returns `NaN` for leap seconds, which the usual validators accept.
+ * This module parses every time that enters the service. Times are in RFC 3339 with seconds and a full offset, without
+ * leap seconds, with at most nine fractional digits, and from the years 2000 to 2100. `Date.parse` accepts more than
+ * RFC 3339 allows, and returns `NaN` for leap seconds, which the usual validators accept.
  */
 
 const form =
@@ -10,11 +10,11 @@ const form =
 const firstMs = Date.UTC(2000, 0);
 const endMs = Date.UTC(2101, 0);
 
-/** The error message for an invalid time; the field name precedes it. */
+/** The error message for an invalid time, which follows the name of the field. */
 export const instantRule =
   'must be a time such as 2026-11-22T10:00:00.000Z: RFC 3339 with an offset, no leap second, years 2000 to 2100';
 
-/** The time in unix milliseconds; undefined when the text is not an instant. */
+/** Returns the time in Unix milliseconds; undefined when the text is not a valid time. */
 export function parseInstant(text: string): number | undefined {
   if (!form.test(text)) return undefined;
   // `Date.parse` reads February 30 as March 2.
@@ -33,7 +33,7 @@ function daysIn(year: number, month: number): number {
 /**
  * Parses a time that a schema has validated.
  *
- * @throws RangeError when it is not an instant: a `NaN` would spread silently.
+ * @throws RangeError when the text is not a valid time, because a `NaN` would spread silently.
  */
 export function instantOf(text: string): number {
   const ms = parseInstant(text);

@@ -6,7 +6,10 @@ export interface AddressRule {
   loopback: boolean;
 }
 
-/** Everything assigned to the public internet (RFC 4291). Other ranges have special uses, such as embedded IPv4. */
+/**
+ * All IPv6 addresses assigned to the public internet (RFC 4291). Other ranges have special uses, such as embedding
+ * IPv4.
+ */
 const globalUnicast: [ipaddr.IPv6, number] = [ipaddr.IPv6.parse('2000::'), 3];
 /** NAT64 (RFC 6052): in IPv6-only networks, DNS64 maps every IPv4 address to this prefix. */
 const nat64: [ipaddr.IPv6, number] = [ipaddr.IPv6.parse('64:ff9b::'), 96];
@@ -38,7 +41,7 @@ export interface UrlRule {
 
 /**
  * Returns the problem with a URL that the service is to request, or undefined if it is valid. Literal IP addresses are
- * checked here, host names only when it connects.
+ * checked here, but host names only when the service connects.
  */
 export function findUrlProblem(text: string, { development }: UrlRule): string | undefined {
   if (!URL.canParse(text)) return 'must be an absolute URL';

@@ -1,7 +1,7 @@
 /**
- * The URL of each host in a connection string such as `postgres://user@one:5432,two:5432/database`.
+ * Returns the URL of each host in a connection string such as `postgres://user@one:5432,two:5432/database`.
  *
- * @returns an empty list if the text is not a PostgreSQL connection string
+ * @returns the URLs; none if the text is not a PostgreSQL connection string
  */
 export function urlsOfHosts(text: string): string[] {
   const [, before, hosts, after] =

@@ -21,7 +21,10 @@ const maxRows = 10_000;
 /** Metrics of the possible results of an ad request. Their sum is the number of requests, which has no roll-up. */
 const requestResults: readonly string[] = ['filled', 'no_fill', 'blocked'];
 
-/** Roll-up metric of prices per thousand impressions. A thousandth of their sum is the revenue; the reason is the currency. */
+/**
+ * Roll-up metric for prices per thousand impressions. The revenue is a thousandth of their sum, and the reason is the
+ * currency.
+ */
 const pricesMetric = 'cpm_micros';
 
 /** The roll-up column of each report dimension. */
@@ -111,7 +114,10 @@ function toReportRows(rows: readonly SumRow[], groupBy: readonly ReportDimension
   return [...sums.values()].map((row) => addRates(divideRevenue(row)));
 }
 
-/** Converts sums of prices to revenue. Rounds only once, so that prices below one micro per impression are not lost. */
+/**
+ * Converts sums of prices to revenue. Sums are rounded only once, so that prices below one micro per impression are not
+ * lost.
+ */
 function divideRevenue(row: ReportRow): ReportRow {
   const divide = (sum: number): number => Math.round(sum / 1_000);
   const currencies = Object.entries(row.reasons.revenue_micros)

@@ -126,8 +126,8 @@ export function sumsOf(counts: readonly Count[]): Sum[] {
 
 /**
  * Folds deltas into roll-ups in a single statement, so that readers of `rollup_counts` see each count exactly once.
- * Concurrent folds skip each other's deltas. Roll-up rows are locked in the same order as by the previous release,
- * which updates them directly: by hour, then by the other columns as one text, in code-unit order.
+ * Concurrent folds skip each other's deltas. Roll-up rows are locked in the same order as in the previous release,
+ * which updates the rows directly: by hour, then by the other columns joined into one string, in code-unit order.
  */
 const fold = `WITH taken AS (
     DELETE FROM rollup_deltas WHERE account_id = $1 AND id = ANY(ARRAY(
@@ -140,7 +140,7 @@ const fold = `WITH taken AS (
       ON CONFLICT (account_id, ${group}) DO UPDATE SET count = rollups.count + excluded.count)
   SELECT count(*)::bigint AS deltas FROM taken`;
 
-/** Folds up to `limit` deltas of one account into its roll-ups; returns their number. */
+/** Folds up to `limit` deltas of one account into its roll-ups; returns the number of deltas. */
 export async function foldDeltas(
   queries: Queries,
   accountId: string,

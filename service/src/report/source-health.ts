@@ -1,7 +1,7 @@
 import type { Queries, Scope } from '../store/database.ts';
 import { hourMs } from './rollup.ts';
 
-/** Roll-up metric of response times. Its reason is the upper bound of a latency class. */
+/** Roll-up metric for response times. Its reason is the upper bound of a latency class. */
 export const latencyMetric = 'source_latency';
 
 /** Upper bounds of the latency classes, in milliseconds; the last is the maximum timeout of a source. */

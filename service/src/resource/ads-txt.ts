@@ -7,7 +7,10 @@ interface AdsTxtRecord {
   relationship: 'DIRECT' | 'RESELLER';
 }
 
-/** Parses a line. Returns undefined if it is not a record, but a comment, a variable such as `contact=`, or invalid. */
+/**
+ * Parses a line. Returns undefined if the line is not a record, but a comment, a variable such as `contact=`, or
+ * invalid.
+ */
 export function parseAdsTxtLine(line: string): AdsTxtRecord | undefined {
   const [fields = ''] = line.split(/[#;]/);
   const [system = '', seller = '', relation = ''] = fields.split(',').map((field) => field.trim());

@@ -17,7 +17,7 @@ interface Deps {
   writeEvents: WriteEvents;
   /** How long decisions are kept, in milliseconds. Undefined keeps them forever. */
   retentionMs: number | undefined;
-  /** Development mode, in which sandbox sources may use loopback URLs. */
+  /** Whether the service runs in development mode, in which sandbox sources may use loopback URLs. */
   development: boolean;
 }
 

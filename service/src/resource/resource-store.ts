@@ -145,7 +145,7 @@ export function createResourceStore(clock: Clock, makeId: MakeId) {
 
 export type ResourceStore = ReturnType<typeof createResourceStore>;
 
-/** Causes every process to reload the account's keys and resources. */
+/** Makes every process reload the account's keys and resources. */
 export async function incrementConfigVersion(queries: Queries, accountId: string): Promise<void> {
   await queries.query(
     `INSERT INTO config_versions (account_id, version) VALUES ($1, 1)
@@ -197,7 +197,7 @@ interface ResourceSearch {
   offset: number;
 }
 
-/** The text to search. The whole document would also match member names. */
+/** The text to search. Searching the whole document would also match member names. */
 const searchedText = `lower(concat_ws(' ', id, document->>'name', document->>'domain', document->>'url',
   document->>'tag_url', document->>'placements', document->>'target_id', document->>'reason'))`;
 

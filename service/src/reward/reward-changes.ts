@@ -9,7 +9,7 @@ interface AwaitedReward {
   state: string;
 }
 
-/** Notifies long-polling requests of changed rewards. */
+/** Notifies long-polling requests of reward changes. */
 export interface RewardChanges {
   /** Wakes requests waiting for these decisions. Must be called after this process has changed their rewards. */
   announce(decisionIds: readonly string[]): void;
@@ -41,8 +41,8 @@ const findChanged = `SELECT awaited.id FROM unnest($1::text[], $2::text[], $3::t
   WHERE reward_state <> awaited.state`;
 
 /**
- * Finds other processes' changes with one query per second for all waiting requests, because a query per request
- * increased PostgreSQL's load from 54 to 1,315 transactions per second.
+ * Finds other processes' changes with one query per second for all waiting requests, because with one query per
+ * request, PostgreSQL had to execute 1,315 transactions per second instead of 54.
  */
 export function createRewardChanges({ database, log, pollMs = 1_000 }: Deps): RewardChanges {
   const waiters = new Map<string, Set<Waiter>>();

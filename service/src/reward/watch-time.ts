@@ -2,7 +2,7 @@ import type { RecordedEvent } from '../decision/decision-state.ts';
 
 /*
  * Only the service's own times are certain: an ad was watched after its decision was issued and before its completion
- * was received. Denials rely only on these times, because a request can be in flight for any length of time, and a
+ * was received. Denials rely only on these times, because a request can take any length of time to arrive, and a
  * device's clock can be changed at any moment. The device's times are more precise; if they are contradictory, evidence
  * is missing.
  */
@@ -15,21 +15,21 @@ export interface Watch {
   toMs: number;
   /** When the service received the completion. */
   byMs: number;
-  /** The receive time minus the send time of the fastest request: the device's clock skew plus the time in flight. */
+  /** The receive time minus the send time of the fastest request: the device's clock skew plus the network latency. */
   offsetMs: number;
   /** Required watch time. */
   requiredMs: number;
 }
 
-/** Share of the required time that is sufficient, because players' clocks and timers are not exact. */
+/** The share of the required time that is sufficient, because players' clocks and timers are not exact. */
 export const watchedShare = 0.95;
 /** Maximum difference between a device's timers and its clock. */
 const jitterMs = 2_000;
 
-/** Returns the tolerance for comparing two times of an ad. Short ads have a smaller one. */
+/** Returns the tolerance for comparing two times of an ad. Short ads have a smaller tolerance. */
 const toleranceMs = (requiredMs: number): number => Math.min(jitterMs, requiredMs / 4);
 
-/** Returns the event of this type that arrived first, because later ones must not override it. */
+/** Returns the event of this type that arrived first, because later events must not override it. */
 export function firstOf(
   events: readonly RecordedEvent[],
   type: RecordedEvent['type'],
@@ -41,7 +41,7 @@ export function firstOf(
   return first;
 }
 
-/** Returns the smallest offset among a decision's requests. Any excess over it was time in flight. */
+/** Returns the smallest offset among a decision's requests. Any excess over this offset was network latency. */
 export const smallestOffset = (events: readonly RecordedEvent[]): number =>
   events.reduce((smallest, { offsetMs }) => Math.min(smallest, offsetMs), Infinity);
 
@@ -77,7 +77,7 @@ export function watchOf(
 
 /**
  * Returns the time between two events, by the device's clock and, assuming equally fast requests, by the service's.
- * Undefined if a time was clamped, which makes the difference meaningless.
+ * Returns undefined if a time was clamped, which makes the difference meaningless.
  */
 function durations(
   from: RecordedEvent | undefined,
@@ -88,7 +88,7 @@ function durations(
   return { byService, byDevice: byService - (to.offsetMs - from.offsetMs) };
 }
 
-/** Share of the ad that has played at each event. */
+/** The share of the ad that has been played at each event. */
 const shares = [
   ['first_quartile', 0.25],
   ['midpoint', 0.5],
@@ -104,7 +104,7 @@ export function isImpossible(
   const requiredMs = decision.requiredMs * watchedShare;
   return shares.some(([type, share]) => {
     const event = firstOf(events, type);
-    // Video players fire quartile events unevenly, so these have some tolerance.
+    // Video players fire quartile events unevenly, so some tolerance applies to these events.
     const tolerance = type === 'complete' ? 0 : toleranceMs(decision.requiredMs);
     return (
       event !== undefined &&
@@ -114,9 +114,9 @@ export function isImpossible(
 }
 
 /**
- * Whether, by both clocks, the time since the start is shorter than the ad. This does not prove cheating, because a clock
- * may have been changed or a request may have been slow, but it does not prove a watch either. Negative durations mean
- * that the clock was changed, and are ignored.
+ * Whether, by both clocks, the time since the start is shorter than the ad. This does not prove cheating, because a
+ * clock may have been changed or a request may have been slow, but it does not prove a watch either. Negative durations
+ * are ignored, because they mean that the clock was changed.
  */
 export function isContradicted(requiredMs: number, events: readonly RecordedEvent[]): boolean {
   const start = firstOf(events, 'start');
@@ -136,8 +136,8 @@ const orders: readonly (readonly RecordedEvent['type'][])[] = [
 
 /**
  * Whether a request reports events in an order that no player produces. Only events in the same request are compared,
- * because requests can overtake each other. One step back in time can come from a clock change, but two come from a
- * script.
+ * because requests can overtake each other. A single step back in time can come from a clock change, but two steps come
+ * from a script.
  */
 export function isOutOfOrder(events: readonly RecordedEvent[], requiredMs: number): boolean {
   return orders.some((order) => {

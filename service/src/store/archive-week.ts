@@ -17,7 +17,7 @@ import {
   useUtc,
 } from './transfer/table-rows.ts';
 
-/** The archive does not match the database; the message states the difference. */
+/** Thrown when an archive does not match the database; the message states the difference. */
 export class ArchiveError extends Error {
   constructor(message: string) {
     super(message);
@@ -25,7 +25,7 @@ export class ArchiveError extends Error {
   }
 }
 
-/** Describes a complete archive file, next to it. */
+/** The content of the file that describes a complete archive file and is stored next to it. */
 interface Manifest extends Tally {
   trueward_archive: 1;
   /** `decisions`, `ad_events` or `timelines`. */
@@ -156,7 +156,7 @@ async function writeRows(
   );
 }
 
-/** Reads a whole archive file: its size, its hash, and the tally of its rows. */
+/** Reads a whole archive file. Returns its size, its hash, and the tally of its rows. */
 async function readArchive(
   path: string,
 ): Promise<Pick<Manifest, 'bytes' | 'sha256'> & { tally: Tally }> {
@@ -188,12 +188,12 @@ async function isIntact(folder: string, manifest: Manifest): Promise<boolean> {
   try {
     return (await readArchive(join(folder, manifest.file))).sha256 === manifest.sha256;
   } catch {
-    // Missing, or truncated so that it cannot be decompressed.
+    // The file is missing, or truncated so that it cannot be decompressed.
     return false;
   }
 }
 
-/** Written last, and atomically, so that a file with a manifest is complete. */
+/** Writes the manifest atomically. This is done last, so that an archive file with a manifest is complete. */
 async function writeManifest(path: string, manifest: Manifest): Promise<void> {
   await writeFile(`${path}.part`, `${JSON.stringify(manifest, null, 2)}\n`, {
     mode: 0o600,
@@ -202,7 +202,7 @@ async function writeManifest(path: string, manifest: Manifest): Promise<void> {
   await rename(`${path}.part`, path);
 }
 
-/** Undefined if there is none, or the file is not a manifest. */
+/** Returns undefined if the file does not exist or is not a manifest. */
 async function readManifest(path: string): Promise<Manifest | undefined> {
   try {
     const manifest = JSON.parse(await readFile(path, 'utf8')) as Manifest;

@@ -66,13 +66,16 @@ interface AuditQuery {
   startingAfter?: string;
   /** Only changes to this object. */
   targetId?: string;
-  /** A part of the actor, case-insensitive. */
+  /** Part of the actor, case-insensitive. */
   actor?: string;
-  /** A prefix of the action: `placement`, `placement.updated`. */
+  /** A prefix of the action, such as `placement` or `placement.updated`. */
   action?: string;
 }
 
-/** Audit records of one account and environment, newest first; `limit` + 1 rows when there is another page. */
+/**
+ * Lists the audit records of one account and environment, newest first. Returns `limit` + 1 rows when there is another
+ * page.
+ */
 export async function listAuditEntries(
   queries: Queries,
   scope: Scope,

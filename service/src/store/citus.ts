@@ -15,10 +15,10 @@ export const serviceTables: readonly string[] = [
   'sign_in_names',
   'uploads',
 ];
-/** Only migrations use it, and they run on the coordinator. */
+/** A table that only migrations use, which run on the coordinator. */
 const coordinatorOnly = 'migration_lock';
 
-/** The role of this server in a Citus cluster; undefined if it is a plain PostgreSQL server. */
+/** Returns the role of this server in a Citus cluster; undefined for a plain PostgreSQL server. */
 export async function readCitusRole(
   queries: Pick<Queries, 'query'>,
 ): Promise<'coordinator' | 'worker' | undefined> {
@@ -35,11 +35,11 @@ export interface CitusNode {
   /** Host and port. */
   address: string;
   responds: boolean;
-  /** Whether it should have shards, but has none. */
+  /** Whether the node should have shards, but has none. */
   isEmpty: boolean;
 }
 
-/** All primary nodes of the cluster, the coordinator first. */
+/** Checks all primary nodes of the cluster, the coordinator first. */
 export const checkCitusNodes = (queries: Pick<Queries, 'query'>): Promise<CitusNode[]> =>
   queries.query<CitusNode>(
     `SELECT nodename || ':' || nodeport AS address, citus_check_connection_to_node(nodename, nodeport) AS responds,
@@ -55,7 +55,7 @@ export async function rejectWorker(queries: Pick<Queries, 'query'>): Promise<voi
   );
 }
 
-/** Distributed by account, or on the coordinator only. */
+/** Where a table is stored: distributed by account, or on the coordinator only. */
 export type TablePlacement = 'by account' | 'coordinator';
 
 interface DistributeOptions {
@@ -78,8 +78,8 @@ export async function distributeTables(
   if ((await listUndistributed(database)).length === 0) return;
   await withMigrationLock(database, { onWait, waitMs }, async () => {
     await maintain(await roleSettings(database), waitMs);
-    // Another process may have done it in the meantime. This transaction must not read the tables, which `maintain`
-    // locks on its own connection.
+    // Another process may have distributed tables in the meantime. This transaction must not read the tables, which
+    // `maintain` locks on its own connection.
     for (const table of await listUndistributed(database)) {
       onDistribute?.(table, serviceTables.includes(table) ? 'coordinator' : 'by account');
       await maintain([statementFor(table)], waitMs);
@@ -87,7 +87,7 @@ export async function distributeTables(
   });
 }
 
-/** `accounts` first: the others are placed next to it. */
+/** Lists `accounts` first, because the other tables are placed next to it. */
 async function listUndistributed(queries: Pick<Queries, 'query'>): Promise<string[]> {
   const rows = await queries.query<{ name: string }>(
     `SELECT relname AS name FROM pg_class
@@ -107,8 +107,9 @@ function statementFor(table: string): string {
 }
 
 /**
- * Role settings, which Citus copies to all nodes: the lock timeout, because connections between nodes do not inherit it
- * from the session, and the propagation of `SET LOCAL`, for transactions with their own timeout.
+ * Returns statements for role settings, which Citus copies to all nodes: the lock timeout, because connections between
+ * nodes do not inherit it from the session, and the propagation of `SET LOCAL`, for transactions with their own
+ * timeout.
  */
 async function roleSettings(queries: Pick<Queries, 'query'>): Promise<string[]> {
   const [row] = await queries.query<{ timeout: string; database: string }>(

@@ -1,8 +1,11 @@
-/** SQLSTATE classes of a server that cannot be reached or is shutting down: connection, operator intervention. */
+/**
+ * SQLSTATE classes for a server that cannot be reached or is shutting down: connection exception, operator
+ * intervention.
+ */
 const unreachableStates = /^(08|57P)/;
 /**
- * The server responds but cannot execute the statement now: insufficient resources (such as a full disk), a timeout, a
- * lock timeout, repeated conflicts, a read-only standby.
+ * SQLSTATEs for a server that responds but cannot execute the statement now: insufficient resources (such as a full
+ * disk), a timeout, a lock timeout, repeated conflicts, or a read-only standby.
  */
 const temporaryStates = /^(53|57014|55P03|40001|40P01|25006)/;
 const diskFullState = '53100';
@@ -19,7 +22,7 @@ const connectionErrors = new Set([
   'ENETUNREACH',
 ]);
 
-/** The database was unreachable at the last attempt; requests fail immediately until it recovers. */
+/** Thrown when the database was unreachable at the last attempt; requests fail immediately until it recovers. */
 export class DatabaseUnreachableError extends Error {
   constructor(cause: unknown) {
     super('The database is unreachable.', { cause });
@@ -27,7 +30,7 @@ export class DatabaseUnreachableError extends Error {
   }
 }
 
-/** A write is stored on the primary only: its wait for the synchronous standby was canceled. */
+/** Thrown when a write is stored on the primary only, because its wait for the synchronous standby was canceled. */
 export class NotReplicatedError extends Error {
   constructor() {
     super('The commit has not been confirmed by a synchronous standby.');
@@ -35,7 +38,7 @@ export class NotReplicatedError extends Error {
   }
 }
 
-/** Thrown if a host in `DATABASE_URL` is a standby, so another one must be used. */
+/** Thrown if a host in `DATABASE_URL` is a standby, so another host must be used. */
 export class StandbyError extends Error {
   constructor(host: string) {
     super(`${host} is a standby, which accepts no writes.`);
@@ -62,15 +65,16 @@ export const isDiskFull = (error: unknown): error is Error =>
   error instanceof Error && codeOf(error) === diskFullState;
 
 /**
- * A server that rejects one statement is still up, regardless of the error's class: a malformed message is `08P01`, an
- * unreachable foreign table `08001`. A server that is shutting down sends `FATAL` or `PANIC`.
+ * Whether the server has rejected only one statement. It is then still up, regardless of the error's class: `08P01` is
+ * a malformed message, and `08001` an unreachable foreign table. A server that is shutting down sends `FATAL` or
+ * `PANIC`.
  */
 const isStatementError = (error: Error): boolean =>
   'severity' in error && error.severity === 'ERROR';
 
 /**
- * The server responds, but the Citus node that stores the rows of this statement does not. `08P01` is a malformed
- * message.
+ * Whether the server responds, but the Citus node that stores the rows of this statement does not. `08P01` is a
+ * malformed message.
  */
 const isShardUnreachable = (error: Error): boolean =>
   isStatementError(error) &&

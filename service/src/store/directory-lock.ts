@@ -1,7 +1,7 @@
 import { execFileSync } from 'node:child_process';
 import { linkSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 
-/** Another running process uses the data directory. */
+/** Thrown when another running process uses the data directory. */
 export class DirectoryInUseError extends Error {
   readonly pid: number;
   constructor(file: string, pid: number) {
@@ -16,7 +16,7 @@ export class DirectoryInUseError extends Error {
 
 interface Owner {
   pid: number;
-  /** Start time, to distinguish the process from a later one with the same pid. */
+  /** The start time, which distinguishes the process from a later process with the same pid. */
   start: string;
 }
 
@@ -91,7 +91,10 @@ function parse(text: string): Owner | undefined {
   }
 }
 
-/** An opaque start time, which distinguishes a process from a later one with the same pid; undefined if it is not running. */
+/**
+ * Returns an opaque start time, which distinguishes a process from a later process with the same pid; undefined if the
+ * process is not running.
+ */
 export function processStart(pid: number): string | undefined {
   try {
     process.kill(pid, 0);
@@ -104,7 +107,7 @@ export function processStart(pid: number): string | undefined {
   return execFileSync('ps', ['-o', 'lstart=', '-p', String(pid)], { encoding: 'utf8' }).trim();
 }
 
-/** Field 22 of /proc/pid/stat counts ticks since boot, so the boot id is part of the result (`man 5 proc`). */
+/** Field 22 of /proc/pid/stat contains ticks since boot, so the boot id is part of the result (`man 5 proc`). */
 function linuxStart(pid: number): string | undefined {
   try {
     const stat = readFileSync(`/proc/${pid}/stat`, 'utf8');

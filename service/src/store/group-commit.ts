@@ -1,7 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { isLockTimeout, isUnavailable } from './database-errors.ts';
 
-/** The lane is full; the caller should retry later. */
+/** Thrown when a lane is full; the caller should retry later. */
 export class OverloadedError extends Error {
   readonly retryAfterS: number;
   constructor(retryAfterS = 1) {
@@ -13,13 +13,13 @@ export class OverloadedError extends Error {
 
 export interface Lane<T, R> {
   /**
-   * Resolves when the item is committed. Rejects with {@link OverloadedError} when the lane is full, and
-   * with the error of this item otherwise: an item that cannot be stored does not fail others.
+   * Resolves when the item is committed. Rejects with {@link OverloadedError} when the lane is full, and otherwise with
+   * the error of this item: an item that cannot be stored does not affect others.
    */
   push(item: T): Promise<R>;
   /** Resolves when every pushed item has settled. */
   drain(): Promise<void>;
-  /** How many items wait for a transaction. */
+  /** Returns how many items are waiting for a transaction. */
   waiting(): number;
   /** Whether no item is waiting and no transaction is running. */
   isIdle(): boolean;
@@ -27,7 +27,7 @@ export interface Lane<T, R> {
 
 /** Passed to each commit. */
 export interface Attempt {
-  /** The batch failed as a whole, and is retried in smaller groups. */
+  /** Whether the batch has failed as a whole, and is now retried in smaller groups. */
   isRetry: boolean;
 }
 
@@ -36,7 +36,7 @@ export interface LaneOptions<T, R> {
   commit(items: T[], attempt: Attempt): Promise<R[]>;
   /** Maximum number of items per transaction. Default: 200. */
   maxBatch?: number;
-  /** How much of `maxWeight` an item takes. Default: 0. */
+  /** Returns how much of `maxWeight` an item takes up. Default: 0. */
   weightOf?(item: T): number;
   /** Maximum weight per transaction, unless a single item exceeds it; keeps transactions short. */
   maxWeight?: number;
@@ -59,19 +59,20 @@ export type OpenLane = <T extends object, R>(options: LaneOptions<T, R>) => Lane
  * [commit_siblings](https://www.postgresql.org/docs/current/runtime-config-wal.html) makes the same assumption.
  */
 const gatherAfterItems = 16;
-/** Maximum waits before a transaction. */
+/** Maximum number of waits before a transaction. */
 const maxWaits = 3;
 /**
- * How many groups of a failed batch may time out on a lock before the rest is also rejected. It takes 8 to find one
- * locked row among 200 items.
+ * How many groups of a failed batch may time out on a lock before the rest is also rejected. Finding one locked row
+ * among 200 items takes 8 timeouts.
  */
 const maxLockTimeouts = 10;
 /** How long a retry waits for a lock: the first attempt has already waited the full time. */
 export const retryLockTimeoutMs = 100;
 
 /**
- * Group commit: items that arrive while a transaction runs share the next one. They are acknowledged after their
- * commit, so no acknowledged item is lost, at 2–4 times the throughput of separate transactions.
+ * Creates a lane for group commit: items that arrive while a transaction is running share the next transaction. They
+ * are acknowledged after their commit, so no acknowledged item is lost, at 2–4 times the throughput of separate
+ * transactions.
  */
 export function createLane<T, R>(options: LaneOptions<T, R>): Lane<T, R> {
   const { commit, maxBatch = 200, maxQueue = 5_000, gatherMs, sleep = delay } = options;
@@ -110,7 +111,7 @@ export function createLane<T, R>(options: LaneOptions<T, R>): Lane<T, R> {
   };
 
   const run = async (): Promise<void> => {
-    // Let other requests of this turn of the event loop join the batch.
+    // Lets other requests in this turn of the event loop join the batch.
     await new Promise(setImmediate);
     while (queue.length > 0) {
       if (lastSize >= gatherAfterItems) await gather();

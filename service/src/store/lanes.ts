@@ -14,14 +14,14 @@ interface LanesOptions<T, R> {
   /** Each owner has its own lane. */
   ownerOf(item: T): string;
   openLane(owner: string): Lane<T, R>;
-  /** Maximum number of lanes; beyond it, an idle one is evicted. */
+  /** Maximum number of lanes; beyond that, an idle lane is evicted. */
   maxLanes?: number;
-  /** Maximum number of items in all lanes together. */
+  /** Maximum total number of items in all lanes. */
   maxItems?: number;
 }
 
 /**
- * One lane per owner, so that no owner waits for the transaction of another. When there are too many items in
+ * Creates one lane per owner, so that no owner waits for the transaction of another. When there are too many items in
  * total, owners with more than an equal share of them are rejected.
  */
 export function createLanes<T, R>(options: LanesOptions<T, R>): Lane<T, R> {
@@ -68,7 +68,7 @@ export interface Gate {
 }
 
 interface GateOptions {
-  /** Transactions at a time. */
+  /** Maximum number of concurrent transactions. */
   slots: number;
   nowMs(): number;
 }
@@ -76,7 +76,9 @@ interface GateOptions {
 /** How long an owner whose transaction timed out on a lock shares one slot with other such owners. */
 const slowForMs = 10_000;
 
-/** First come, first served, but all owners whose rows are locked share a single slot. */
+/**
+ * Creates a gate that works first come, first served, except that all owners whose rows are locked share a single slot.
+ */
 export function createGate({ slots, nowMs }: GateOptions): Gate {
   interface Waiter {
     owner: string;
@@ -146,7 +148,10 @@ interface LaneFactoryOptions {
 /** Connections that lanes leave for reads, deliveries and maintenance jobs. */
 const reservedConnections = 2;
 
-/** Creates the gate that all lanes share; the returned function creates the dependencies of the lanes for one kind of write. */
+/**
+ * Creates the gate that all lanes share. Returns a function that creates the dependencies of the lanes for one kind of
+ * write.
+ */
 export function createLaneDeps({ database, tracing, clock, log, poolSize }: LaneFactoryOptions) {
   const gate = createGate({
     // The embedded database runs one transaction at a time anyway.
@@ -157,8 +162,8 @@ export function createLaneDeps({ database, tracing, clock, log, poolSize }: Lane
 }
 
 /**
- * A lane per account and environment: each `commit` receives items of only one. A session that holds a row lock too
- * long is logged, and delays only the account of that row.
+ * Creates a lane per account and environment, so that each `commit` receives items of only one account and environment.
+ * A session that holds a row lock too long is logged, and delays only the account of that row.
  */
 export function createScopedLanes<T extends { scope: Scope }, R>(
   { name, openLane, gate, log }: LaneDeps,
@@ -168,7 +173,7 @@ export function createScopedLanes<T extends { scope: Scope }, R>(
     try {
       return await options.commit(items, attempt);
     } catch (error) {
-      // Logged once: the retries wait for the same session.
+      // Retries are not logged, because they wait for the same session.
       if (isLockTimeout(error) && !attempt.isRetry) {
         const { accountId, environment } = items[0]?.scope ?? {};
         const { blockers } = error as { blockers?: string };

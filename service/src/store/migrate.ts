@@ -31,13 +31,13 @@ import {
 interface Index {
   name: string;
   table: string;
-  /** The rest of the statement, after the name of the table: columns, and a condition if there is one. */
+  /** The rest of the statement after the name of the table: the columns, and a condition if there is one. */
   on: string;
 }
 
 /**
- * A schema change. Indexes on tables that may be large are their own migration: on a server, they are built
- * without blocking writes.
+ * A schema change. Indexes on tables that may be large have their own migration: on a server, they are built without
+ * blocking writes.
  */
 export type Migration =
   | {
@@ -52,7 +52,10 @@ interface AppliedMigration {
   checksum: string;
 }
 
-/** In order. A released migration never changes. Add a new one to its subject's file and to the end of this list. */
+/**
+ * All migrations, in order. A released migration never changes. Add each new migration to its subject's file and to the
+ * end of this list.
+ */
 export const allMigrations: readonly Migration[] = [
   initial,
   operators,
@@ -80,25 +83,28 @@ export const allMigrations: readonly Migration[] = [
 
 export interface MigrateOptions {
   onApply?(name: string): void;
-  /** A table is being added to a Citus cluster. */
+  /** Called when a table is being added to a Citus cluster. */
   onDistribute?(table: string, placement: TablePlacement): void;
-  /** The database has migrations of a newer release that this one is compatible with: a rolling upgrade. */
+  /**
+   * Called when the database has migrations of a newer release that this release is compatible with, as in a rolling
+   * upgrade.
+   */
   onNewer?(names: string[]): void;
-  /** Another session blocks the migration; the text describes that session. */
+  /** Called when another session blocks the migration; the text describes that session. */
   onWait?(text: string): void;
   /** How long to wait for that session, in milliseconds. Default: 60,000. */
   waitMs?: number;
-  /** In order. Default: all migrations of this release. */
+  /** The migrations to apply, in order. Default: all migrations of this release. */
   migrations?: readonly Migration[];
 }
 
 /**
- * Brings the schema up to date and returns the names of the migrations it applied. If several processes start
+ * Brings the schema up to date and returns the names of the migrations that it applied. If several processes start
  * simultaneously, a lock row lets only one of them migrate. An up-to-date schema is not locked, and needs no permission
  * to change tables.
  *
- * @throws Error when the database has an unknown breaking migration, or a different one under a known name, or
- *   when another session blocks the migration for too long.
+ * @throws Error when the database has an unknown breaking migration, or a different migration under a known name, or
+ * when another session blocks the migration for too long.
  */
 export async function migrate(opened: Database, options: MigrateOptions = {}): Promise<string[]> {
   const { onDistribute, onWait, waitMs = 60_000 } = options;
@@ -116,7 +122,7 @@ async function applyMigrations(database: Database, options: MigrateOptions): Pro
   if (migrations.length <= before.length) return [];
   await rejectWorker(database);
   if (before.length === 0) await createMigrationTables(database);
-  // On a first start the tables are empty: their indexes are built in the same transaction.
+  // On the first start, the tables are empty, so their indexes are built in the same transaction.
   const maintain = before.length === 0 ? undefined : database.maintain;
   const done: string[] = [];
   for (;;) {
@@ -145,8 +151,8 @@ async function applyMigrations(database: Database, options: MigrateOptions): Pro
 }
 
 /**
- * The migrations that the next transaction applies. A concurrent index build waits for every transaction that has
- * changed its table, so it runs in a transaction that changes nothing else.
+ * Returns the migrations that the next transaction applies. A concurrent index build waits for every transaction that
+ * has changed its table, so it runs in a transaction that changes nothing else.
  */
 function nextTransaction(
   missing: readonly Migration[],
@@ -159,12 +165,12 @@ function nextTransaction(
 
 /**
  * Builds an index while other sessions read and write the table. `CREATE INDEX CONCURRENTLY` does not support
- * partitioned tables: there, an index is built on each partition first, and the index of the table then attaches these
- * instantly. The invalid index of an interrupted build is dropped and built again.
+ * partitioned tables: for these, an index is first built on each partition, and the index of the table then attaches
+ * the partitions' indexes instantly. If a build was interrupted, its invalid index is dropped and built again.
  *
- * The build waits for every transaction that has a snapshot. The caller's own transaction has none as long as its
- * last statement had no parameters (a finished portal keeps its snapshot until the next statement), so the catalog
- * is read outside of it.
+ * The build waits for every transaction that has a snapshot. The caller's own transaction has no snapshot as long as
+ * its last statement had no parameters (a finished portal keeps its snapshot until the next statement), so the catalog
+ * is read outside that transaction.
  */
 async function buildIndex(
   database: Queries,
@@ -203,7 +209,7 @@ async function buildIndex(
   );
 }
 
-/** The names of all migrations of this release, in order. */
+/** Returns the names of all migrations of this release, in order. */
 export const migrationNames = (): string[] => allMigrations.map(({ name }) => name);
 
 async function readApplied(queries: Queries): Promise<AppliedMigration[]> {
@@ -214,7 +220,7 @@ async function readApplied(queries: Queries): Promise<AppliedMigration[]> {
   return queries.query<AppliedMigration>('SELECT name, checksum FROM migrations ORDER BY name');
 }
 
-/** Unique violation, duplicate table, duplicate object. */
+/** SQLSTATEs for a unique violation, a duplicate table, and a duplicate object. */
 const duplicateStates = new Set(['23505', '42P07', '42710']);
 
 /** `IF NOT EXISTS` does not protect against a race: if two processes create a table at the same time, one fails. */

@@ -63,7 +63,7 @@ function createBlockerWatch(database: Database) {
       const [row] = await queries.query<{ pid: number }>('SELECT pg_backend_pid() AS pid');
       timer = setTimeout(() => {
         const before = blockers;
-        // Some engines lack the view; the session is then reported as unknown.
+        // Some engines don't have the view; the session is then reported as unknown.
         blockers = describeBlockers(database, row?.pid).catch(() => before);
       }, findBlockersAfterMs);
     },

@@ -8,7 +8,7 @@ import { urlsOfHosts } from '../platform/urls-of-hosts.ts';
 import { rejectUnfinishedImport } from './transfer/import-rows.ts';
 import { failFast, measureCalls, watchDisk } from './watch-database.ts';
 
-/** The PostgreSQL server of `DATABASE_URL` cannot be used; the message contains the reason. */
+/** Thrown when the PostgreSQL server in `DATABASE_URL` cannot be used; the message contains the reason. */
 export class DatabaseConnectionError extends Error {
   constructor(url: string, cause: unknown) {
     const [first = url, ...others] = urlsOfHosts(url);
@@ -24,7 +24,10 @@ export class DatabaseConnectionError extends Error {
   }
 }
 
-/** A host with several addresses fails with one error per address, and without a message. */
+/**
+ * Joins the messages of an aggregate error: a host with several addresses fails with one error per address, without a
+ * message.
+ */
 function messageOf(error: unknown): string {
   if (error instanceof AggregateError) return error.errors.map(messageOf).join('; ');
   return error instanceof Error ? error.message : String(error);
@@ -34,7 +37,7 @@ function messageOf(error: unknown): string {
 export interface DatabaseConfig {
   /** Folder of the embedded database. */
   dataDirectory: string;
-  /** Connection string of a PostgreSQL server; absent: the embedded database. */
+  /** Connection string of a PostgreSQL server; if absent, the embedded database is used. */
   databaseUrl?: string;
   /** Connection string for schema changes, if not `databaseUrl`: the coordinator of a Citus cluster. */
   databaseAdminUrl?: string;
@@ -42,9 +45,9 @@ export interface DatabaseConfig {
 }
 
 interface Notices {
-  /** A new embedded database is being created, which takes seconds. */
+  /** Called when a new embedded database is being created, which takes a few seconds. */
   onInitialize(): void;
-  /** An idle connection to the server broke; the next query opens another one. */
+  /** Called when an idle connection to the server has broken; the next query opens another connection. */
   onError(error: Error): void;
 }
 
@@ -80,7 +83,7 @@ async function connect(database: Database, hosts: number): Promise<void> {
   }
 }
 
-/** Opens the database for the service: migrated, measured, and failing fast during an outage. */
+/** Opens and migrates the database for the service. Calls are measured, and fail fast during an outage. */
 export async function openServiceDatabase(
   config: DatabaseConfig & { migrationWaitMs: number },
   log: Logger,

@@ -18,8 +18,8 @@ const tables = {
 type Table = keyof typeof tables;
 const tableNames = Object.keys(tables) as Table[];
 /**
- * A timeline doubles in size, and its page also holds older versions: with a fill factor of 50, a fifth of the
- * timelines move to another page. A tracker request is rewritten once, when it is leased.
+ * A timeline can double in size, and its page also holds older versions of rows: with a fill factor of 50, a fifth of
+ * the timelines move to another page. A tracker request is rewritten once, when it is leased.
  */
 const storage: Partial<Record<Table, string>> = {
   timelines: 'WITH (fillfactor = 40)',
@@ -29,19 +29,20 @@ const storage: Partial<Record<Table, string>> = {
 /** One week of one table. */
 export interface Week {
   table: Table;
-  /** Such as `decisions_20261116`: the Monday on which the week begins. */
+  /** The table and the Monday on which the week begins, such as `decisions_20261116`. */
   name: string;
   fromMs: number;
-  /** False if its rows are in the default partition, among those of other weeks. */
+  /** False if the week's rows are in the default partition, among rows of other weeks. */
   isPartition: boolean;
 }
 
-/** Another process has just created it, or the default partition already has rows of that week. */
+/**
+ * SQLSTATEs that mean that another process has just created the partition, or that the default partition already has
+ * rows of that week.
+ */
 const harmlessStates = new Set(['42P07', '23505', '23514']);
 
-/**
- * Creates the partitions of this week and the next. Every process does so regularly, in any order.
- */
+/** Creates the partitions for this week and next week. Every process does this regularly, in any order. */
 export async function createPartitions(database: Database, nowMs: number): Promise<void> {
   for (const fromMs of [startOfWeek(nowMs), startOfWeek(nowMs) + weekMs]) {
     for (const table of tableNames) {
@@ -66,7 +67,7 @@ async function createPartition(database: Database, table: Table, fromMs: number)
   });
 }
 
-/** The weeks of all tables that have a partition or rows and ended by `beforeMs`, oldest first. */
+/** Lists the weeks of all tables that have a partition or rows and ended by `beforeMs`, oldest first. */
 export async function listWeeks(queries: Queries, beforeMs: number): Promise<Week[]> {
   const weeks: Week[] = [];
   for (const table of tableNames) {
@@ -87,7 +88,10 @@ export async function listWeeks(queries: Queries, beforeMs: number): Promise<Wee
     .toSorted((a, b) => a.fromMs - b.fromMs);
 }
 
-/** The weeks of rows in the default partition: they had no partition when the rows were written, as after an import. */
+/**
+ * Lists the weeks of rows in the default partition. These weeks had no partition when the rows were written, for
+ * example by an import.
+ */
 async function readDefaultWeeks(
   queries: Queries,
   table: Table,
@@ -108,7 +112,7 @@ async function readDefaultWeeks(
   }
 }
 
-/** A query for the rows of a week, which reads only the week's partition if there is one. */
+/** Returns a query for the rows of a week, which reads only the week's partition if there is one. */
 export function selectWeek({ table, fromMs }: Week): string {
   const [from, to] = boundsOf(fromMs);
   return `SELECT * FROM ${table} WHERE ${tables[table]} >= '${from}' AND ${tables[table]} < '${to}'`;
@@ -134,7 +138,7 @@ export async function dropWeek(database: Database, week: Week): Promise<void> {
  * user's ads. A server analyzes automatically within a minute of the first rows; the embedded database never does.
  */
 export async function analyzePartitions(database: Database): Promise<void> {
-  // The tables that clients of Citus see are empty shells without statistics; their shards are analyzed by autovacuum.
+  // The tables that Citus clients see are empty shells without statistics; autovacuum analyzes their shards.
   if ((await readCitusRole(database)) !== undefined) return;
   const rows = await database.query<{ name: string }>(
     `SELECT relname AS name FROM pg_inherits JOIN pg_class ON pg_class.oid = inhrelid
@@ -144,7 +148,10 @@ export async function analyzePartitions(database: Database): Promise<void> {
   for (const { name } of rows) await database.query(`ANALYZE ${name}`);
 }
 
-/** A schema change that waits for a lock blocks every later statement, so it gives up soon and is retried later. */
+/**
+ * Runs a schema change. While it waits for a lock, it blocks every later statement, so it gives up soon and is retried
+ * later.
+ */
 const alterSchema = (database: Database, statement: string): Promise<void> =>
   (database.schema ?? database).transaction(async (queries: Queries) => {
     await queries.query(`SET LOCAL lock_timeout = '1s'`);
@@ -154,7 +161,7 @@ const alterSchema = (database: Database, statement: string): Promise<void> =>
 const startOfWeek = (ms: number): number =>
   Math.floor((ms - firstMondayMs) / weekMs) * weekMs + firstMondayMs;
 
-/** The first id of the week, and the first one after it. */
+/** Returns the first id of the week, and the first id after the week. */
 const boundsOf = (fromMs: number): [string, string] => [
   firstIdAt('decision', Math.max(0, fromMs)),
   firstIdAt('decision', fromMs + weekMs),

@@ -13,11 +13,11 @@ export interface Hosts {
   Client: new (config?: string | pg.ClientConfig) => pg.Client;
 }
 
-/** The callback of `pg`. */
+/** The callback that `pg` passes to `connect`. */
 type Connected = ((error: Error) => void) | ((error: null, client: pg.Client) => void);
 
 /**
- * Uses one host at a time, the first of them at random, so that the processes of a service spread over the nodes of a
+ * Uses one host at a time, starting with a random one, so that the processes of a service spread over the nodes of a
  * cluster.
  */
 export function createHosts(connectionString: string, random = Math.random): Hosts {
@@ -36,14 +36,15 @@ export function createHosts(connectionString: string, random = Math.random): Hos
 
     async #connect(): Promise<pg.Client> {
       await super.connect();
-      // A single host may be a standby: reads work there.
+      // A single host is used even if it is a standby, because reads work there.
       if (urls.length > 1) await this.#rejectStandby();
       return this;
     }
 
     /** Does the same as `target_session_attrs=primary` of libpq, which `pg` does not support. */
     async #rejectStandby(): Promise<void> {
-      // The pool listens from the end of `connect`; until then, a connection that breaks would end the process.
+      // The pool listens for errors only once `connect` has finished; until then, a broken connection would end the
+      // process.
       const ignore = (): void => undefined;
       this.on('error', ignore);
       try {
@@ -62,7 +63,7 @@ export function createHosts(connectionString: string, random = Math.random): Hos
     override connect(callback: Connected): void;
     override connect(callback?: Connected): Promise<pg.Client> | void {
       const connected = this.#connect().catch((error: unknown) => {
-        // Before the failure is reported, so that the next attempt uses the next host.
+        // Switches hosts before the failure is reported, so that the next attempt uses the next host.
         if (this.#used === url()) current += 1;
         throw error;
       });

@@ -12,7 +12,7 @@ export interface PostgresLimits {
   timeoutMs: number;
   /** Timeout of waiting for a lock. */
   lockTimeoutMs: number;
-  /** A pooler in transaction mode is in between, so session state is not available. */
+  /** Whether a pooler in transaction mode is in front of the server, so that no session state is available. */
   pooler: boolean;
 }
 
@@ -23,22 +23,25 @@ const defaultLimits: PostgresLimits = {
   pooler: false,
 };
 
-/** A transaction of one event takes 1.5 ms of processor time, and one of 50 little more than twice that. */
+/**
+ * Gathering is worthwhile: a transaction with one event takes 1.5 ms of processor time, and one with 50 events little
+ * more than twice that.
+ */
 const gatherMs = 2;
-/** `bigint`; all stored values are below 2^53. */
+/** The type id of `bigint`. All stored values are below 2^53. */
 const int8 = 20;
 /** Added to the client-side timeout: the server times out first and reports why, unless it has become unresponsive. */
 const graceMs = 2_000;
 /** The maximum delay of a timer. */
 const noTimeoutMs = 2_147_483_647;
-/** Serialization failure and deadlock: the transaction can be retried. */
+/** SQLSTATEs for serialization failures and deadlocks, after which the transaction can be retried. */
 const conflictStates = new Set(['40001', '40P01']);
 const conflictAttempts = 4;
 
 /**
  * Connects to a PostgreSQL server or a compatible one, or to one of several nodes of a cluster.
  *
- * @param schemaUrl The server for schema changes, if not `connectionString`.
+ * @param schemaUrl the server for schema changes, if not `connectionString`
  */
 export function openPostgres(
   connectionString: string,
@@ -53,8 +56,8 @@ export function openPostgres(
       ? undefined
       : openPostgres(schemaUrl, onError, { ...limits, poolSize: 2 });
   pool.on('error', onError);
-  // The pool handles errors of idle connections only. A connection that breaks between two statements of a
-  // transaction would otherwise end the process.
+  // The pool handles only errors of idle connections. Without this listener, a connection that breaks between two
+  // statements of a transaction would end the process.
   pool.on('connect', (client) => client.on('error', onError));
   const prepare = createPrepare(limits);
   const checkReplicated = watchReplication(pool);
@@ -135,7 +138,7 @@ async function maintain(
     connectionString,
     connectionTimeoutMillis: timeoutMs,
     keepAlive: true,
-    // See poolOptions. Behind a pooler the timeouts of the role apply.
+    // See poolOptions. Behind a pooler, the timeouts of the role apply.
     ...(pooler
       ? {}
       : { application_name: 'trueward', statement_timeout: 0, lock_timeout: lockTimeoutMs }),
@@ -165,7 +168,7 @@ function createPrepare({ pooler }: PostgresLimits): Prepare {
   };
 }
 
-/** Shared by statements and transactions. */
+/** Dependencies that statements and transactions share. */
 interface Deps {
   pool: pg.Pool;
   prepare: Prepare;
@@ -178,8 +181,8 @@ type CheckReplicated = (client: pg.PoolClient) => void;
 
 /**
  * If an operator cancels a commit that waits for its synchronous standby (`pg_cancel_backend`), the server reports
- * success, with a warning: the rows are lost if the standby becomes the primary. The returned function throws
- * a {@link NotReplicatedError} if that happened on this connection since the last call.
+ * success with a warning, although the rows are lost if the standby becomes the primary. The returned function throws a
+ * {@link NotReplicatedError} if that happened on this connection since the last call.
  */
 function watchReplication(pool: pg.Pool): CheckReplicated {
   const canceled = new WeakSet<pg.PoolClient>();
@@ -210,7 +213,7 @@ async function onConnection<T>(
   }
 }
 
-/** The connection is busy, or its server has become a standby. */
+/** Whether the connection is still busy, or its server has become a standby. */
 const isUnusableAfter = (error: unknown): boolean => isReadTimeout(error) || isReadOnly(error);
 
 const executeOnConnection = <T>(
@@ -284,14 +287,14 @@ type WatchLocks = <T>(
 ) => Promise<T>;
 
 /**
- * Adds the blocking sessions to the error of a statement that timed out waiting for a lock. They are looked up on another
- * connection while the statement is still waiting; afterwards they cannot be determined.
+ * Adds the blocking sessions to the error of a statement that timed out waiting for a lock. The sessions are looked up
+ * on another connection while the statement is still waiting; afterward, they cannot be determined.
  */
 function createLockWatch(queries: Pick<Queries, 'query'>): WatchLocks {
   return async (client, timeoutMs, run) => {
     let blockers = 'an unknown session';
     const timer = setTimeout(() => {
-      // Missing in the types of `pg`. Behind a pooler, it is the pooler's process id, so nothing is found.
+      // The types of `pg` lack this property. Behind a pooler, it is the pooler's process id, so no session is found.
       const { processID: pid } = client as { processID?: number };
       describeBlockers(queries, pid).then(
         (found) => (blockers = found),
@@ -309,7 +312,7 @@ function createLockWatch(queries: Pick<Queries, 'query'>): WatchLocks {
   };
 }
 
-/** Rolls back, or closes a connection that is broken or may still be busy; the server then rolls back. */
+/** Rolls back. A connection that is broken or may still be busy is closed instead, which makes the server roll back. */
 async function releaseAfterError(client: pg.PoolClient, error: unknown): Promise<void> {
   if (isUnusableAfter(error)) return client.release(true);
   await client.query('ROLLBACK').then(
@@ -326,7 +329,7 @@ async function retryConflicts<T>(run: () => Promise<T>): Promise<T> {
     } catch (error) {
       const code = error instanceof Error && 'code' in error ? String(error.code) : '';
       if (attempt === conflictAttempts || !conflictStates.has(code)) throw error;
-      // Random, so that two transactions don't conflict in lockstep.
+      // The delay is random, so that two transactions don't keep conflicting.
       await new Promise((resolve) => setTimeout(resolve, Math.random() * 10 * attempt));
     }
   }

@@ -16,8 +16,8 @@ export interface Column<Item> {
 }
 
 /**
- * A select list that unnests one array per column in parallel, from parameter `$first` on. In FROM, PostgreSQL would
- * copy each array before it returns the first row.
+ * Builds a select list that unnests one array per column in parallel, starting with the parameter `$first`. In FROM,
+ * PostgreSQL would copy each array before it returns the first row.
  */
 export const unnest = <Item>(columns: readonly Column<Item>[], first: number): string =>
   columns
@@ -32,9 +32,10 @@ function unnestAs(type: Column<unknown>['type'], param: string): string {
 }
 
 /**
- * Selects `list` for the account `$1`, from its row in `accounts`. On Citus, a multi-row insert thereby stays on the
- * shard of the account; without a table to select from, its rows are copied through the coordinator and committed in
- * two phases (a decision takes 3.8 ms instead of 2.7). An account without a row stores nothing: see {@link checkStored}.
+ * Selects `list` for the account `$1`, from the account's row in `accounts`. On Citus, this keeps a multi-row insert on
+ * the shard of the account; without a table to select from, the rows would be copied through the coordinator and
+ * committed in two phases (a decision takes 3.8 ms instead of 2.7). An account without a row stores nothing: see {@link
+ * checkStored}.
  */
 export const forAccount = (list: string): string =>
   `SELECT account_id, ${list} FROM accounts WHERE account_id = $1`;
@@ -48,8 +49,8 @@ export function checkStored(accountId: string, stored: number | undefined, expec
 }
 
 /**
- * The parameters for {@link unnest}: one array per column. Texts and JSON values are sent as a JSON array, because
- * escaping them for an array literal takes three times as long. For `timestamptz` columns, `read` returns Unix
+ * Returns the parameters for {@link unnest}: one array per column. Strings and JSON values are sent as a JSON array,
+ * because escaping them for an array literal takes three times as long. For `timestamptz` columns, `read` returns Unix
  * milliseconds.
  *
  * @throws RangeError for an invalid time.

@@ -8,7 +8,7 @@ import {
 
 type CallKind = 'statement' | 'transaction';
 
-/** The database with every call wrapped, except those inside a transaction. */
+/** Returns the database with every call wrapped, except calls inside a transaction. */
 function wrap(
   database: Database,
   around: <T>(kind: CallKind, call: () => Promise<T>) => Promise<T>,
@@ -24,7 +24,7 @@ function wrap(
   };
 }
 
-/** Observes how long each statement outside a transaction and each transaction takes, failed ones included. */
+/** Measures how long each transaction and each statement outside a transaction takes, including those that fail. */
 export const measureCalls = (
   database: Database,
   observe: (kind: CallKind, seconds: number) => void,
@@ -39,18 +39,18 @@ export const measureCalls = (
   });
 
 interface DiskNotices {
-  /** The database disk is full; writes fail until {@link DiskNotices.onFree}. */
+  /** Called when the database disk is full; writes fail until {@link DiskNotices.onFree} is called. */
   onFull(error: Error): void;
   onFree(fullMs: number): void;
 }
 
 const diskProbeIntervalMs = 5_000;
-/** 40,000 rows take 1.4 MB; with less free space than that, a disk counts as full. */
+/** The 40,000 rows take 1.4 MB; a disk with less free space than that counts as full. */
 const diskProbe = 'CREATE TEMP TABLE disk_probe ON COMMIT DROP AS SELECT generate_series(1, 40000)';
 
 /**
  * Reports a full database disk once, not for each request. Then probes with a write every 5 s, because a process that
- * is not ready receives no requests, whose writes would show that there is free space again.
+ * is not ready receives no requests whose writes could show that there is free space again.
  */
 export function watchDisk(database: Database, { onFull, onFree }: DiskNotices): Database {
   let fullSinceMs: number | undefined;
@@ -63,7 +63,8 @@ export function watchDisk(database: Database, { onFull, onFree }: DiskNotices): 
     } catch (error) {
       // Still full, or the database does not respond.
       if (isUnavailable(error)) return schedule();
-      // A role that may not create temporary tables cannot probe: the next write shows whether there is space.
+      // A role that is not allowed to create temporary tables cannot probe: the next write shows whether there is
+      // space.
     }
     if (!closed && fullSinceMs !== undefined) onFree(performance.now() - fullSinceMs);
     fullSinceMs = undefined;
@@ -95,7 +96,9 @@ export function watchDisk(database: Database, { onFull, onFree }: DiskNotices): 
 }
 
 interface OutageNotices {
-  /** The database is unreachable; calls fail immediately until {@link OutageNotices.onRecover}. */
+  /**
+   * Called when the database is unreachable; calls fail immediately until {@link OutageNotices.onRecover} is called.
+   */
   onOutage(error: unknown): void;
   onRecover(outageMs: number): void;
 }
@@ -103,7 +106,8 @@ interface OutageNotices {
 const outageProbeIntervalMs = 500;
 /**
  * Counts this role's commits that have been waiting for a synchronous standby for longer than a round trip. They keep
- * waiting after their client has timed out, and count against `max_connections`, so the probe must not add another one.
+ * waiting after their client has timed out, and count against `max_connections`, so the probe must not add another
+ * commit.
  */
 const outageProbe = `SELECT count(*)::bigint AS waiting FROM pg_stat_activity
   WHERE usename = current_user AND wait_event = 'SyncRep'
@@ -129,7 +133,7 @@ export function failFast(database: Database, { onOutage, onRecover }: OutageNoti
   const probe = (): void => {
     database.query<{ waiting: number }>(outageProbe).then(
       ([row]) => (row !== undefined && row.waiting > 0 ? retry() : recover()),
-      // A server that rejects the statement responds: it is compatible with PostgreSQL, but without this view.
+      // A server that rejects the statement is reachable: it is compatible with PostgreSQL but has no such view.
       (error: unknown) => (isUnavailable(error) ? retry() : recover()),
     );
   };

@@ -32,7 +32,7 @@ import { OTLPTraceExporter } from '@opentelemetry/exporter-trace-otlp-http';
 import { createLane, type Lane, type LaneOptions, type OpenLane } from '../store/group-commit.ts';
 import type { SamplerName, TraceSettings, Tracing } from './tracing.ts';
 
-/** How long shutdown waits for the collector; the process has five seconds in total. */
+/** How long shutdown waits for the collector; the process has five seconds in total to stop. */
 const flushTimeoutMs = 1_500;
 
 /**
@@ -48,7 +48,7 @@ export function createOtlpTracing(settings: TraceSettings, log: Logger): Tracing
       }),
     ),
     sampler: createSampler(settings.sampler, settings.ratio),
-    // A link per request of a transaction.
+    // A transaction's span has a link for each request in the transaction.
     spanLimits: { linkCountLimit: 200, attributeValueLengthLimit: 500 },
     spanProcessors: [new BatchSpanProcessor({ exporter: createOtlpExporter(settings, log) })],
   });
@@ -72,7 +72,7 @@ export function createOtlpTracing(settings: TraceSettings, log: Logger): Tracing
   return {
     listener: (listener) => (request, response) => {
       const context = beginRequest(request, response);
-      // Fastify continues from the events of the request when it reads a body.
+      // When Fastify reads a body, it continues in event handlers of the request.
       contexts.bind(context, request);
       contexts.with(context, listener, undefined, request, response);
     },
@@ -117,7 +117,7 @@ export function createOtlpTracing(settings: TraceSettings, log: Logger): Tracing
 }
 
 function endRequest(span: OpenSpan, response: ServerResponse): void {
-  // The client may have disconnected before there was a status.
+  // The client may have disconnected before a status was sent.
   if (response.headersSent) span.setAttribute('http.response.status_code', response.statusCode);
   else span.setAttribute('error.type', 'client_gone');
   if (response.statusCode >= 500) span.setStatus({ code: SpanStatusCode.ERROR });
@@ -125,8 +125,8 @@ function endRequest(span: OpenSpan, response: ServerResponse): void {
 }
 
 /**
- * Creates lanes whose transactions are spans. Each span belongs to the trace of the first sampled request in
- * it, and links to the others.
+ * Creates lanes whose transactions are spans. Each span belongs to the trace of the transaction's first sampled
+ * request, and links to the other requests.
  */
 function createTracedLane(
   name: string,
@@ -187,7 +187,7 @@ function createSampler(name: SamplerName, ratio: number): Sampler {
   }
 }
 
-/** Longer than a collector needs, and shorter than the interval between batches. */
+/** Timeout for an export: longer than a collector needs, but shorter than the interval between batches. */
 const timeoutMs = 4_000;
 
 /** Exports spans by OTLP over HTTP. An unavailable collector is logged once, until it recovers. */

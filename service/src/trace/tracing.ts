@@ -4,9 +4,9 @@ import { createLane, type OpenLane } from '../store/group-commit.ts';
 /** The attributes of a span. */
 export type Attributes = Record<string, string | number | boolean>;
 
-/** The span of a piece of work, as the work sees it. */
+/** The span of a piece of work, as it is available to the work. */
 export interface Span {
-  /** Headers that propagate the trace over HTTP; empty without tracing. */
+  /** Headers that propagate the trace over HTTP; empty when tracing is disabled. */
   readonly headers: Readonly<Record<string, string>>;
   setAttributes(attributes: Attributes): void;
   fail(message: string): void;
@@ -16,13 +16,13 @@ type Listener = (request: IncomingMessage, response: ServerResponse) => void;
 
 /** Records the work of the service as spans. */
 export interface Tracing {
-  /** Wraps requests in spans, which continue the client's trace if it sent one; absent without tracing. */
+  /** Wraps requests in spans, which continue the client's trace if it sent one. Absent when tracing is disabled. */
   listener?(listener: Listener): Listener;
-  /** Sets the id and the route of a request; undefined: no route matched. */
+  /** Sets the id and the route of a request; the route is undefined if none matched. */
   nameRequest(request: IncomingMessage, id: string, route: string | undefined): void;
-  /** A lane with a span per transaction, linked to its requests. */
+  /** Returns a function that creates a lane with a span per transaction, linked to the transaction's requests. */
   lane(name: string): OpenLane;
-  /** Runs background work in a trace of its own. */
+  /** Runs background work in its own trace. */
   run<T>(work: Work, run: (span: Span) => Promise<T>): Promise<T>;
   /** Flushes the remaining spans. Never rejects, and does not wait for an unresponsive collector. */
   stop(): Promise<void>;
@@ -56,7 +56,7 @@ export interface TraceSettings {
   ratio: number;
 }
 
-/** The samplers of the specification that need at most a ratio. */
+/** The samplers in the OpenTelemetry specification that need no argument other than a ratio. */
 export const samplerNames = [
   'always_on',
   'always_off',

@@ -41,7 +41,7 @@ interface EndedRequests extends EndedRequest {
   scope: Scope;
 }
 
-/** Creates lanes, each of which records ended requests of one account and environment in batches. */
+/** Creates lanes, each of which records the ended requests of one account and environment in batches. */
 export function createRequestLanes(database: Database, lanes: LaneDeps): Lane<EndedRequests, void> {
   return createScopedLanes<EndedRequests, void>(lanes, {
     async commit(items) {
@@ -57,7 +57,7 @@ export function createRequestLanes(database: Database, lanes: LaneDeps): Lane<En
 export interface TrackerDispatcher {
   /** Claims the account's due requests now rather than at the next poll. */
   wake(accountId: string): void;
-  /** Waits up to 1 s for requests in flight, then aborts them. */
+  /** Waits up to 1 s for requests that are still running, then aborts them. */
   stop(): Promise<void>;
 }
 
@@ -74,16 +74,19 @@ interface Queue {
   usedAtMs: number;
 }
 
-/** Maximum number of requests in flight or being recorded. */
+/** Maximum number of requests that are running or being recorded. */
 const maxInFlight = 1_000;
-/** How often to poll, because hosts recover, retries become due and processes die. */
+/**
+ * How often to poll for requests that are due because a host has recovered, a retry's delay has passed, or a process
+ * has died.
+ */
 const pollMs = 1_000;
 const sweepIntervalMs = 5_000;
 /** Minimum time between two claims, so that claims are large at high rates. */
 const claimIntervalMs = 25;
 /** How long an idle host keeps its window. */
 const idleMs = 60_000;
-/** How long `stop()` waits for requests in flight. */
+/** How long `stop()` waits for requests that are still running. */
 const stopGraceMs = 1_000;
 /** Maximum age of a decision with tracker requests: events are accepted for up to a week. */
 const oldestMs = 8 * 86_400_000;
@@ -128,7 +131,7 @@ export function startTrackerDispatcher(deps: Deps): TrackerDispatcher {
       .catch((error: unknown) => log.error({ err: error }, 'could not claim tracker requests'))
       .finally(() => {
         claiming = undefined;
-        // Even with many accounts and hosts, claims may take at most half of one connection's time.
+        // Even with many accounts and hosts, claims may take up at most half of one connection's time.
         claimableAtMs = Math.max(startedMs + claimIntervalMs, 2 * nowMs() - startedMs);
         claimAt(pollAtMs);
       });
@@ -223,7 +226,7 @@ export function startTrackerDispatcher(deps: Deps): TrackerDispatcher {
         const scope = { accountId, environment };
         return lane.push({ scope, request: due, outcome: attempt.outcome, atMs: clock.nowMs() });
       })
-      // When its lease expires, the request is retried or ended.
+      // When the request's lease expires, it is retried or ended.
       .catch((error: unknown) =>
         log.error(
           { err: error, decisionId: due.decisionId, tracker: due.tracker },
@@ -258,6 +261,6 @@ function freeSlots({ window, inFlight, pauses, pausedUntilMs }: Queue, atMs: num
   return Math.max(0, (pauses > 0 ? 1 : window.size) - inFlight);
 }
 
-/** Returns how many more slots an account may use without using more than remain free. */
+/** Returns how many more slots an account may use, so that it never uses more slots than remain free. */
 const accountLimit = (free: number, used: number): number =>
   Math.max(0, Math.ceil((free - used) / 2));

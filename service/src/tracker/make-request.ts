@@ -9,17 +9,17 @@ import type { SendResult, SendTracker } from './send-request.ts';
 
 export interface RequestDeps {
   clock: Clock;
-  /** From 0 to below 1. */
+  /** Returns a number in [0, 1). */
   random(): number;
   send: SendTracker;
   box: Pick<SecretBox, 'open'>;
   /** Whether a kill switch currently stops the ad. */
   isKilled(scope: Scope, ad: Pick<DueRequest, 'placement' | 'sourceId' | 'advertiserId'>): boolean;
-  /** Development mode, in which sandbox trackers may use loopback URLs. */
+  /** Whether the service runs in development mode, in which sandbox trackers may use loopback URLs. */
   development: boolean;
 }
 
-/** Result of a request. `unreached`: no connection to the host could be established. */
+/** The result of a request. `unreached` is true if no connection to the host could be established. */
 export interface Attempt {
   outcome: Outcome;
   unreached: boolean;
@@ -91,7 +91,7 @@ function headersOf({ headerProfile }: DueRequest, client: Client): Record<string
 /** Removes characters that are not allowed in HTTP headers. */
 const printable = (text: string): string => text.replace(/[^\x20-\x7e]/g, '');
 
-/** On shutdown, another process immediately takes over requests that may be retried. */
+/** Returns the outcome on shutdown: another process immediately takes over requests that may be retried. */
 const interrupted = ({ atLeastOnce }: DueRequest): Outcome =>
   atLeastOnce
     ? { state: 'pending', reached: true, delayMs: 0 }
@@ -103,8 +103,8 @@ interface OutcomeOptions {
 }
 
 /**
- * A request that was not received is retried when the host recovers; one that may have been received is retried only if
- * it must be made at least once.
+ * Returns the outcome of a request. If the host did not receive the request, it is retried once the host recovers; if
+ * the host may have received it, it is retried only if it must be made at least once.
  */
 function outcomeOf(
   { attempt, atLeastOnce }: DueRequest,
@@ -121,6 +121,6 @@ function outcomeOf(
   return { state: 'failed', reason: 'error' in result ? result.error : 'status', ...status };
 }
 
-/** Backs off: 1 s, 2 s, 4 s … up to five minutes, ±20%. */
+/** Returns the backoff delay: 1 s, 2 s, 4 s … up to five minutes, ±20%. */
 const retryDelayMs = (attempt: number, random: number): number =>
   Math.round(Math.min(300_000, 1_000 * 2 ** Math.min(attempt - 1, 20)) * (0.8 + 0.4 * random));

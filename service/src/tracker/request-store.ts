@@ -42,7 +42,7 @@ export interface Claim {
   /** Maximum number of requests across all hosts. */
   limit: number;
   leaseMs: number;
-  /** Id of the oldest decision that may still have requests; excludes older partitions. */
+  /** The id of the oldest decision that may still have requests, so that older partitions are not read. */
   sinceId: string;
 }
 
@@ -51,7 +51,7 @@ export interface Claim {
  * by more than a lease.
  */
 
-/** Whether any account has pending requests. A cheap check. */
+/** Cheaply checks whether any account has pending requests. */
 export async function hasPending(queries: Queries, sinceId: string): Promise<boolean> {
   const [row] = await queries.query<{ any: boolean }>(
     `SELECT EXISTS (SELECT 1 FROM tracker_requests WHERE state = 'pending' AND decision_id >= $1) AS any`,
@@ -74,17 +74,19 @@ export async function listAccounts(queries: Queries, sinceId: string): Promise<s
 const pending = `account_id = $1 AND state = 'pending' AND decision_id >= $2`;
 
 /**
- * Leases one account's due requests, round-robin by host. The recursion jumps from host to host in the index of
- * pending requests, and only the head of each queue is read: a dead host may have a backlog of hundreds of thousands,
- * which must not slow down the others. `OFFSET 0` and `ANY (ARRAY(…))` keep the planner to lookups by primary key, with
- * or without statistics; a join reads all rows of the week instead. (Citus runs recursion within one account only.)
+ * Leases one account's due requests, round-robin by host. The recursion jumps from host to host in the index of pending
+ * requests, and only the head of each queue is read: a dead host may have a backlog of hundreds of thousands, which
+ * must not slow down the others. `OFFSET 0` and `ANY (ARRAY(…))` keep the planner to lookups by primary key, with or
+ * without statistics; a join reads all rows of the week instead. (Citus runs recursive queries only within one
+ * account.)
  *
- * A request waits while an earlier one of its decision has not reached the same host; the order across hosts cannot be
- * observed. A request whose lease has expired is leased again only if it must be made at least once, because its process
- * may have died after sending it.
+ * A request waits until all earlier requests of its decision to the same host have reached that host; the order across
+ * hosts cannot be observed. A request whose lease has expired is leased again only if it must be made at least once,
+ * because its process may have died after sending it.
  *
- * Earlier requests are looked up by decision in the primary key. With `state = 'pending'`, the planner prefers the index
- * of pending requests and reads the host's whole queue for each one (10 s instead of 0.2 s for 70,000 requests).
+ * Earlier requests are looked up by decision in the primary key. With `state = 'pending'`, the planner prefers the
+ * index of pending requests and reads the host's whole queue for each request (10 s instead of 0.2 s for 70,000
+ * requests).
  */
 const claim = `WITH RECURSIVE queues AS (
     (SELECT host FROM tracker_requests WHERE ${pending} ORDER BY host LIMIT 1)
@@ -149,7 +151,7 @@ export const claimRequests = (
     leaseMs,
   ]);
 
-/** Outcome of a leased request. `pending`: it is retried after `delayMs`. */
+/** The outcome of a leased request. `pending` means that it is retried after `delayMs`. */
 export type Outcome =
   | { state: 'sent'; status: number }
   | { state: 'failed'; reason: FailureReason; status?: number }
@@ -213,8 +215,8 @@ const countEnded = `INSERT INTO rollup_deltas (account_id, ${dimensions}, house_
 
 /**
  * Records the outcomes of one account's requests, and counts the final ones. A request whose lease was lost is left
- * unchanged, so that it is counted once. For Citus, no CASE in the UPDATE contains `now()` or has an operand (Citus
- * simplifies `CASE a WHEN b` and then rejects it).
+ * unchanged, so that it is counted only once. Because of Citus, no CASE in the UPDATE contains `now()` or has an
+ * operand (Citus simplifies `CASE a WHEN b` and then rejects it).
  */
 const record = `WITH ended AS (
     SELECT *, now() + delay_ms * interval '1 millisecond' AS next_at FROM (SELECT ${unnest(columns, 3)}) AS given),
@@ -242,12 +244,12 @@ export async function recordEnded(
   await queries.query(record, [accountId, ids, ...arraysOf(columns, items)]);
 }
 
-/** Maximum requests ended per sweep, so that a sweep doesn't hold many row locks for long. */
+/** Maximum number of requests to end per sweep, so that a sweep doesn't hold many row locks for long. */
 const maxSwept = 1_000;
 
 /**
- * Ends, in all accounts, late requests and those that a dead process had leased, which may have been sent and must not
- * be sent twice.
+ * In all accounts, ends late requests, and requests that a dead process had leased, which may have been sent and must
+ * not be sent twice.
  */
 const sweep = `WITH chosen AS (
     SELECT account_id, decision_id, tracker, late_at <= now() AS is_late FROM tracker_requests
@@ -276,9 +278,9 @@ const sweep = `WITH chosen AS (
   SELECT count(*)::bigint AS ended, count(*) FILTER (WHERE state = 'late')::bigint AS late FROM ended`;
 
 /**
- * Sweeps until no requests are left to end. Returns how many it ended.
+ * Sweeps until no requests are left to end. Returns the numbers of ended requests.
  *
- * @param sinceId id of the oldest decision that may still have requests
+ * @param sinceId the id of the oldest decision that may still have requests
  */
 export async function sweepRequests(
   queries: Pick<Queries, 'query'>,

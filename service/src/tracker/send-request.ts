@@ -13,7 +13,7 @@ export interface TrackerRequest {
   loopback: boolean;
 }
 
-/** Status of the last response, or the reason why there is none. */
+/** The status of the last response, or the reason why there is none. */
 export type SendResult =
   | { status: number }
   | {
@@ -26,15 +26,17 @@ export type SendResult =
 export type SendTracker = (request: TrackerRequest, signal: AbortSignal) => Promise<SendResult>;
 
 interface Deps {
-  /** `strict` connects only to public IPs; `development` also to loopback. */
+  /** `strict` connects only to public IPs; `development` also connects to loopback IPs. */
   agents: { strict: Dispatcher; development: Dispatcher };
   /** Timeout for the request and its redirects. Default: 5 s. */
   timeoutMs?: number;
 }
 
-/** Maximum redirects. Trackers redirect to each other, usually once. */
+/** Maximum number of redirects. Trackers redirect to each other, but usually only once. */
 const maxRedirects = 3;
-/** Maximum bytes read from a response so that the connection can be reused. A tracking pixel has 43 bytes. */
+/**
+ * Maximum number of bytes to read from a response so that the connection can be reused. A tracking pixel has 43 bytes.
+ */
 const maxReadBytes = 65_536;
 
 export function createTrackerSender({ agents, timeoutMs = 5_000 }: Deps): SendTracker {

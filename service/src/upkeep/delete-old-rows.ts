@@ -2,7 +2,7 @@ import { serviceAccount } from '../key/service-secrets.ts';
 import { firstIdAt } from '../platform/ids.ts';
 import type { Database } from '../store/database.ts';
 
-/** How long data is kept, in milliseconds; undefined: forever. */
+/** How long data is kept, in milliseconds; forever if undefined. */
 export interface Retention {
   /** Decisions and their events, and webhook events. */
   decisionsMs: number | undefined;
@@ -121,12 +121,12 @@ async function sweep(
   }
 }
 
-/** An earned reward locks the row of its user, and creates it if it is missing. */
+/** Rows can be deleted: an earned reward locks the row of its user, and creates the row if it is missing. */
 const viewersKeptMs = 30 * dayMs;
-/** Rows that one statement scans: an index on `seen_at` would slow down every reward. */
+/** Number of rows that one statement scans. There is no index on `seen_at`, because it would slow down every reward. */
 const viewersPerScan = 10_000;
 
-/** Deletes the rows of users who have not been seen for 30 days; returns their number. */
+/** Deletes the rows of users who have not been seen for 30 days; returns the number of rows. */
 async function deleteOldViewers(
   database: Database,
   accountId: string,

@@ -16,9 +16,9 @@ const intervalMs = 10_000;
 const deltasPerTransaction = 2_000;
 
 /**
- * Moves all deltas into the roll-ups, one batch of each account in turn, so that an account with many of them
- * delays no other. An account that fails is left for the next round. Returns how many deltas were moved; stops
- * early when `stopping` aborts.
+ * Moves all deltas into the roll-ups, one batch of each account in turn, so that an account with many deltas does not
+ * delay the others. An account that fails is left for the next round. Returns how many deltas were moved; stops early
+ * when `stopping` aborts.
  */
 export async function foldRollups(
   database: Database,
@@ -47,8 +47,8 @@ export async function foldRollups(
     }
     accounts = unfinished;
   }
-  // Keeps the table small: a server vacuums it once a minute at best, the embedded database never. This does not wait
-  // for locks or block inserts.
+  // Keeps the table small, because a server vacuums it once a minute at best, and the embedded database never does.
+  // This statement does not wait for locks or block inserts.
   if (folded > 0) await database.query('VACUUM (SKIP_LOCKED, TRUNCATE false) rollup_deltas');
   return folded;
 }

@@ -19,8 +19,8 @@ interface Deps {
 const intervalMs = 3_600_000;
 
 /**
- * Starts the maintenance jobs: creates partitions in advance, immediately and then hourly; in one of the processes,
- * drops old partitions and deletes other old rows; and folds roll-ups.
+ * Starts the maintenance jobs. Now and every hour, they create partitions in advance and, in only one of the processes,
+ * drop old partitions and delete other old rows. Another job folds roll-ups.
  */
 export async function startUpkeep(deps: Deps): Promise<{ stop(): Promise<void> }> {
   const stopping = new AbortController();
@@ -44,7 +44,7 @@ export async function startUpkeep(deps: Deps): Promise<{ stop(): Promise<void> }
   };
 }
 
-/** Never rejects: rows without a partition go to the default one, and deleting old rows can wait. */
+/** Runs a job. Never rejects: rows without a partition go to the default partition, and deleting old rows can wait. */
 async function attempt(deps: Deps, job: string, work: () => Promise<void>): Promise<void> {
   const { log, tracing } = deps;
   try {

@@ -7,9 +7,9 @@ import type { Queries } from '../store/database.ts';
 import type { User } from './user.ts';
 
 /**
- * 32 MiB and three passes: one of the equivalent settings that OWASP recommends for scrypt
- * (https://cheatsheetseries.owasp.org/cheatsheets/Password_Storage_Cheat_Sheet.html). With the 128 MiB
- * setting, a few concurrent sign-ins would exhaust the memory of a small machine.
+ * 32 MiB and three passes, one of the equivalent settings that OWASP recommends for scrypt
+ * (https://cheatsheetseries.owasp.org/cheatsheets/Password_Storage_Cheat_Sheet.html). With the 128 MiB setting, a few
+ * concurrent sign-ins would exhaust the memory of a small machine.
  */
 const defaultCost = { N: 2 ** 15, r: 8, p: 3 };
 const saltBytes = 16;
@@ -19,17 +19,17 @@ const hashBytes = 32;
 type PasswordCost = typeof defaultCost;
 
 export interface Passwords {
-  /** Hashes a password; the result includes cost and salt: `scrypt$32768$8$3$<salt>$<hash>`. */
+  /** Hashes a password. The result includes the cost and the salt: `scrypt$32768$8$3$<salt>$<hash>`. */
   hash(password: string): Promise<string>;
   /** Whether the password matches the hash. Without a hash, returns false after the same time. */
   verify(password: string, stored: string | null): Promise<boolean>;
 }
 
-/** @param cost of new hashes; stored hashes include their own */
+/** @param cost the cost of new hashes; stored hashes include their own cost */
 export function createPasswords(cost: PasswordCost = defaultCost): Passwords {
   const write = (salt: Buffer, hash: Buffer): string =>
     `scrypt$${cost.N}$${cost.r}$${cost.p}$${salt.toString('base64url')}$${hash.toString('base64url')}`;
-  // Rejecting an unknown e-mail takes as long as rejecting a wrong password.
+  // With a dummy hash, rejecting an unknown e-mail takes as long as rejecting a wrong password.
   const dummyHash = write(Buffer.alloc(saltBytes), Buffer.alloc(hashBytes));
   return {
     async hash(password) {
@@ -47,7 +47,7 @@ export function createPasswords(cost: PasswordCost = defaultCost): Passwords {
 }
 
 function derive(password: string, salt: Buffer, parameters: PasswordCost): Promise<Buffer> {
-  // NFKC: different keyboards can produce different code points for the same characters.
+  // Normalized to NFKC, because different keyboards can produce different code points for the same characters.
   const text = password.normalize('NFKC');
   const maxmem = 256 * parameters.N * parameters.r;
   return new Promise((resolve, reject) => {
@@ -63,7 +63,7 @@ interface Person {
   name: string;
 }
 
-/** On zxcvbn's scale from 0 to 4; 3 means more than 10^8 guesses. */
+/** The minimum score on zxcvbn's scale from 0 to 4; 3 means more than 10^8 guesses. */
 const minScore = 3;
 
 /** Loaded on first use: the list of common passwords takes about 15 MB. */
@@ -120,7 +120,7 @@ function reasonOf(warning: string | null): string {
 export interface OneTimeCodes {
   /** Creates a secret, and the URL with which an app imports it. */
   create(email: string): { secret: string; otpauthUrl: string; sealed: string };
-  /** Whether the code is valid now; each code works once. */
+  /** Returns whether the code is valid now. Each code can be used only once. */
   redeem(user: User, code: string): Promise<boolean>;
 }
 
@@ -140,7 +140,7 @@ export function createOneTimeCodes(queries: Queries, box: SecretBox, clock: Cloc
       if (codesSecret === null) return false;
       const totp = createTotp(email, Secret.fromBase32(box.open(codesSecret)));
       const timestamp = clock.nowMs();
-      // Also accept the previous and the next code, because phone clocks differ.
+      // The previous and the next code are also accepted, because phone clocks differ.
       const delta = totp.validate({ token: code.replaceAll(' ', ''), timestamp, window: 1 });
       if (delta === null) return false;
       const updatedRows = await queries.query(

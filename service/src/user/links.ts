@@ -19,9 +19,9 @@ export interface Link {
 
 /** Single-use links with which people set their password. */
 export interface Links {
-  /** Creates a link for a user and returns its token; revokes earlier ones. */
+  /** Creates a link for a user, revokes the user's earlier links, and returns the token of the new link. */
   make(queries: Queries, user: Pick<User, 'accountId' | 'id'>): Promise<string>;
-  /** The token of a link that creates the first owner; undefined when a user exists already. */
+  /** Returns the token of a link that creates the first owner; undefined when a user already exists. */
   makeFirst(): Promise<string | undefined>;
   find(token: string): Promise<Link | undefined>;
   /**
@@ -123,7 +123,8 @@ export function createLinks({ database, clock, makeId, audit, sessions, password
       if (openLink.user && openLink.user.email !== email)
         throwFieldErrors([{ pointer: '/email', message: 'is not the invited e-mail' }]);
       await checkNewPassword(password, { email, name }, '/password');
-      // Before the transaction: hashing is slow, and the embedded database runs one transaction at a time.
+      // Hashed before the transaction, because hashing is slow and the embedded database runs only one transaction at a
+      // time.
       const person = { email, name: name.trim(), password: await passwords.hash(password) };
       return database.transaction(async (queries) => {
         await lockConfiguration(queries, openLink.accountId);

@@ -15,7 +15,7 @@ interface Deps {
 
 /** Changes that panel users make to their own sign-in. */
 export interface OwnAccount {
-  /** Ends every session of the user, and returns the token of a new one. */
+  /** Ends every session of the user, and returns the token of a new session. */
   changePassword(user: User, newPassword: string): Promise<string>;
   /** Creates a secret for an authenticator app; codes are required once {@link confirmCodes} succeeds. */
   startCodes(user: User): Promise<{ secret: string; otpauthUrl: string }>;

@@ -3,7 +3,7 @@ import type { Clock } from '../platform/clock.ts';
 import type { Queries } from '../store/database.ts';
 import { type User, toUser, userColumns } from './user.ts';
 
-/** A session expires this long after the sign-in, or this long after its last request. */
+/** A session expires `maxLifetimeMs` after the sign-in, or `idleMs` after its last request. */
 const maxLifetimeMs = 12 * 3_600_000;
 const idleMs = 2 * 3_600_000;
 /** The last request is recorded at most this often. */
@@ -20,11 +20,14 @@ export interface Session {
   endsAtMs: number;
 }
 
-/** Sessions are identified by a random token in a cookie, of which only the hash is stored. */
+/** Manages sessions. A session is identified by a random token in a cookie; only the hash of the token is stored. */
 export interface Sessions {
   /** Starts a session and returns its token. */
   begin(queries: Queries, user: Pick<User, 'accountId' | 'id'>): Promise<string>;
-  /** Undefined when the session does not exist or has expired. Only with `touch` does the lookup extend it. */
+  /**
+   * Resolves to undefined when the session does not exist or has expired. The lookup extends the session only with
+   * `touch`.
+   */
   find(token: string, options?: { touch: boolean }): Promise<Session | undefined>;
   end(queries: Queries, token: string): Promise<void>;
   /** Signs the user out everywhere. */
@@ -104,7 +107,7 @@ export function createSessions(database: Queries, clock: Clock): Sessions {
 export const createToken = (accountId: string): string =>
   `${accountId}.${randomBytes(32).toString('base64url')}`;
 
-/** The stored form. With 256 random bits, a slow hash is unnecessary. */
+/** Returns the stored form of a token. With 256 random bits, a slow hash is unnecessary. */
 export const hashToken = (token: string): string =>
   createHash('sha256').update(token).digest('hex');
 
@@ -112,7 +115,7 @@ export const hashToken = (token: string): string =>
  * Returns the SQL condition that finds the row of a token, and its parameters, numbered from `first`. Tokens of earlier
  * releases have no account id.
  *
- * @param table alias of the table
+ * @param table the alias of the table
  */
 export function matchToken(
   table: string,
@@ -129,6 +132,6 @@ export function matchToken(
   };
 }
 
-/** The CSRF token of a session, which only pages of our origin can read. */
+/** Returns the CSRF token of a session, which only pages from our origin can read. */
 const csrfTokenOf = (sessionToken: string): string =>
   createHmac('sha256', sessionToken).update('csrf').digest('base64url');

@@ -83,7 +83,7 @@ export function createSignIn({ database, clock, codes, sessions, passwords }: De
 }
 
 interface Limit {
-  /** Consecutive failures without a delay. */
+  /** Number of consecutive failures that cause no delay. */
   free: number;
   /** The first delay, which doubles with every further failure. */
   firstWaitS: number;
@@ -101,7 +101,7 @@ const limits = {
   account: { free: 50, firstWaitS: 5, longestWaitS: 60 },
 } as const satisfies Record<string, Limit>;
 
-/** Guesses from elsewhere don't slow down an IP from which the account has signed in. */
+/** For this long, guesses from elsewhere don't slow down an IP from which the user has signed in. */
 const knownForMs = 30 * 86_400_000;
 
 /** The e-mail and the IP of a sign-in attempt. */
@@ -110,11 +110,11 @@ interface Attempt {
   ip: string;
 }
 
-/** An attempt that is counted before its outcome is known, so that parallel attempts count, too. */
+/** An attempt that is counted before its outcome is known, so that concurrent attempts are also counted. */
 interface CountedAttempt {
-  /** The attempt succeeded: resets the failures of the account from this IP. */
+  /** Records that the attempt succeeded, and resets the failures of the account from this IP. */
   succeed(): Promise<void>;
-  /** Removes the attempt from the count, because it did not succeed or fail. */
+  /** Removes the attempt from the count, because it neither succeeded nor failed. */
   undo(): Promise<void>;
 }
 
@@ -153,7 +153,7 @@ function createLockOut(queries: Queries, clock: Clock): LockOut {
     const waitMs = (row?.locked_until.getTime() ?? nowMs) - nowMs;
     return { waitS: Math.max(1, Math.ceil(waitMs / 1_000)) };
   };
-  /** Keeps the delay of a concurrent attempt. */
+  /** Undoes a count, but keeps the delay caused by a concurrent attempt. */
   const undoCount = async ({ subject, failures }: Counted): Promise<void> => {
     await queries.query(
       `UPDATE sign_in_attempts SET failures = greatest(failures - 1, 0),
@@ -174,7 +174,7 @@ function createLockOut(queries: Queries, clock: Clock): LockOut {
     async count({ email, ip }) {
       const pair = subjectOf('pair', `${email} ${ip}`);
       const account = subjectOf('account', email);
-      // The IP first: while locked out, it cannot add a row for every e-mail that it makes up.
+      // The IP is counted first: while it is locked out, it cannot add a row for every e-mail that it makes up.
       const limitsByName: [string, Limit][] = [
         [subjectOf('address', ip), limits.ip],
         [pair, limits.pair],

@@ -25,9 +25,11 @@ interface Deps {
   sessions: Sessions;
 }
 
-/** User management by owners, each call in the transaction of its operation, which has locked the account. */
+/**
+ * Manages users on behalf of owners. Each call runs in the transaction of its operation, which has locked the account.
+ */
 export interface UserManager {
-  /** Creates a user and the token of the link with which they set their password. */
+  /** Creates a user, and a link with which they set their password; returns the link's token. */
   invite(
     operation: Operation,
     person: { email: string; name: string; role: Role },
@@ -56,7 +58,7 @@ export function createUserManager({ clock, makeId, audit, links, sessions }: Dep
       );
     return user;
   };
-  /** Without an owner, nobody could make another user an owner. */
+  /** Rejects removing the last owner, because nobody could then make another user an owner. */
   const requireOwner = async ({ queries, scope }: Operation, user: User): Promise<void> => {
     const last = user.role === 'owner' && user.password !== null;
     if (last && (await countUsers(queries, scope.accountId, 'owner')) <= 1)

@@ -21,7 +21,7 @@ export interface User {
   lastSignInAtMs: number | null;
 }
 
-/** A user as the panel receives it. */
+/** Describes a user for the panel. */
 export const describeUser = (user: User) => ({
   id: user.id,
   email: user.email,
@@ -35,7 +35,7 @@ export const describeUser = (user: User) => ({
     : { last_sign_in_at: new Date(user.lastSignInAtMs).toISOString() }),
 });
 
-/** The canonical spelling of an e-mail, so that capitals don't matter. */
+/** Returns the canonical spelling of an e-mail, so that capital letters don't matter. */
 export const normalizeEmail = (email: string): string => email.trim().toLowerCase();
 
 type UserRow = Omit<User, 'createdAtMs' | 'lastSignInAtMs'> & {
@@ -55,7 +55,8 @@ export const toUser = ({ createdAt, lastSignInAt, ...row }: UserRow): User => ({
 });
 
 export async function findUserByEmail(queries: Queries, email: string): Promise<User | undefined> {
-  // Two statements: names are service-wide, users on the shard of their account, and Citus does not join them.
+  // Two statements are needed: names are service-wide, users are on the shard of their account, and Citus cannot join
+  // the two.
   const [name] = await queries.query<{ accountId: string; id: string }>(
     `SELECT user_account_id AS "accountId", user_id AS id FROM sign_in_names
       WHERE account_id = $1 AND email = $2`,
@@ -76,7 +77,7 @@ export async function findUser(
   return row && toUser(row);
 }
 
-/** The users of an account, newest first; `limit` + 1 rows when there is another page. */
+/** Lists the users of an account, newest first. Returns `limit` + 1 rows when there is another page. */
 export async function listUsers(
   queries: Queries,
   accountId: string,
@@ -120,7 +121,7 @@ export async function insertUser(
   );
 }
 
-/** Updates everything that an owner or the user can change. */
+/** Updates all columns that an owner or the user can change. */
 export async function updateUser(queries: Queries, user: User): Promise<void> {
   await queries.query(
     `UPDATE users SET name = $3, role = $4, password = $5, codes_secret = $6, codes_active = $7,
@@ -150,7 +151,7 @@ export async function deleteUser(queries: Queries, { accountId, id, email }: Use
     ]);
 }
 
-/** The number of users with this role who have accepted their invitation. */
+/** Returns the number of users with this role who have accepted their invitation. */
 export async function countUsers(queries: Queries, accountId: string, role: Role): Promise<number> {
   const [row] = await queries.query<{ count: number }>(
     'SELECT count(*)::bigint AS count FROM users WHERE account_id = $1 AND role = $2 AND password IS NOT NULL',

@@ -8,15 +8,15 @@ export interface AttemptDeps {
   clock: Clock;
   tracing: Pick<Tracing, 'run'>;
   send: Send;
-  /** The body of an event as it is delivered. */
+  /** Returns the body of an event as it is delivered. */
   openBody(stored: string): string;
-  /** The webhook's active signing secrets. */
+  /** Reads the webhook's active signing secrets. */
   readSecrets(accountId: string, webhookId: string): Promise<readonly string[]>;
-  /** In development mode, the sandbox may deliver to loopback addresses. */
+  /** Whether the service runs in development mode, in which sandbox events may be delivered to loopback addresses. */
   development: boolean;
 }
 
-/** An attempt takes 10 s at most; if a lease expires, its process has died. */
+/** An attempt takes at most 10 s, so an expired lease means that its process has died. */
 export const leaseMs = 20_000;
 
 /** Makes one attempt to deliver an event. Never rejects: every failure is a result. */
@@ -34,7 +34,8 @@ export async function attempt(
     notSent: true,
   });
   if (delivery.body === null) return fail('the event could not be read: it no longer exists');
-  // A body or secret that cannot be decrypted is a failed attempt: unrecorded, it would be claimed forever.
+  // If a body or secret cannot be decrypted, a failed attempt is recorded, because otherwise the delivery would be
+  // claimed forever.
   let body: string;
   try {
     body = openBody(delivery.body);
@@ -48,7 +49,7 @@ export async function attempt(
   return traceAttempt(tracing, delivery, (headers) => send({ ...request, headers }, stopping));
 }
 
-/** Any status but 2xx is a failure. */
+/** Whether the event was delivered. Any status other than 2xx is a failure. */
 export const isDelivered = ({ status }: AttemptResult): boolean =>
   status !== undefined && status >= 200 && status < 300;
 
@@ -79,7 +80,7 @@ export function traceAttempt(
 /** The state of a delivery after an attempt; `pending` is retried after `delayMs`. */
 export type NextState = { state: 'delivered' | 'failed' } | { state: 'pending'; delayMs: number };
 
-/** The delivery's state after its attempt number `attempts`; 410 Gone is never retried. */
+/** Returns the delivery's state after `attempts` attempts; 410 Gone is never retried. */
 export function nextState(result: AttemptResult, attempts: number, random: number): NextState {
   if (isDelivered(result)) return { state: 'delivered' };
   const delayMs = result.status === 410 ? undefined : retryDelayMs(attempts, random);
@@ -90,14 +91,14 @@ export function nextState(result: AttemptResult, attempts: number, random: numbe
 /** Seconds between an attempt and the previous one; the first attempt is made immediately. */
 const delaysS = [0, 5, 30, 120, 600, 1_800, 7_200, 18_000, 36_000, 86_400];
 
-/** Attempts per delivery. */
+/** Maximum number of attempts per delivery. */
 export const maxAttempts = delaysS.length;
 
 /**
- * Delay before the next attempt in milliseconds, after `attempts` failures; undefined after the last one.
- * ±20 % jitter keeps receivers that failed together from being retried together.
+ * Returns the delay before the next attempt in milliseconds, after `attempts` failures; undefined after the last
+ * attempt. Jitter of ±20% keeps receivers that failed together from being retried together.
  *
- * @param random - in [0, 1)
+ * @param random in [0, 1)
  */
 export function retryDelayMs(attempts: number, random: number): number | undefined {
   const delayS = delaysS[attempts];

@@ -2,18 +2,18 @@
 export interface Sample {
   startedMs: number;
   endedMs: number;
-  /** The endpoint timed out, could not be reached, or responded with 429 or 503. */
+  /** Whether the endpoint timed out, could not be reached, or responded with 429 or 503. */
   overloaded: boolean;
 }
 
 /** Limits the concurrent requests to one endpoint to the number that it can handle without slowing down. */
 export interface ConcurrencyWindow {
-  /** Maximum number of requests in flight, at least 1. */
+  /** Maximum number of concurrent requests, at least 1. */
   readonly size: number;
   /**
    * Records the outcome of a request.
    *
-   * @param isBottleneck - whether more deliveries were due than the window allowed
+   * @param isBottleneck whether more deliveries were due than the window allowed
    */
   record(sample: Sample, isBottleneck: boolean): void;
 }
@@ -21,15 +21,18 @@ export interface ConcurrencyWindow {
 export const initialConcurrency = 4;
 /** Enough for 2,000 requests per second, the rate limit of one key, at 100 ms each. */
 export const maxConcurrency = 200;
-/** Weight of the latest request in the average latency. */
+/** The weight of the latest request in the average latency. */
 const smoothing = 0.2;
-/** Latency counts as rising above twice the best latency plus this; less may be noise of the network or host. */
+/**
+ * Latency counts as rising above twice the best latency plus this; smaller differences may be noise from the network or
+ * the host.
+ */
 const slackMs = 100;
 /**
  * Additive increase, multiplicative decrease, as in TCP congestion control (RFC 5681): the window grows by one per
- * response until the first sign of congestion, then by one per window, and only while it is the bottleneck.
- * Overload halves it; rising latency takes a fifth off, but never below the initial size, because an endpoint with
- * a varying latency is not an overloaded one.
+ * response until the first sign of congestion, then by one per window, and only while it is the bottleneck. Overload
+ * halves the window. Rising latency reduces it by a fifth, but never below the initial size, because an endpoint with
+ * varying latency is not necessarily overloaded.
  */
 export function createConcurrencyWindow(): ConcurrencyWindow {
   let size = initialConcurrency;

@@ -35,8 +35,9 @@ interface DeliveryQuery {
   state?: Delivery['state'];
 }
 
-/** Lists a webhook's deliveries with their attempts, newest first; `limit` + 1 rows mean that there are more. */
-export async function listDeliveries(
+/**
+ * Lists a webhook's deliveries with their attempts, newest first. Returns `limit` + 1 rows when there is another page.
+ */ export async function listDeliveries(
   queries: Queries,
   scope: Scope,
   webhookId: string,
@@ -126,7 +127,10 @@ interface EventQuery {
   type?: WebhookEvent['type'];
 }
 
-/** Lists events as delivered, newest first; `limit` + 1 rows mean that there are more. */
+/**
+ * Lists events in the form in which they are delivered, newest first. Returns `limit` + 1 rows when there is another
+ * page.
+ */
 export async function listEvents(
   queries: Queries,
   bodies: EventBodies,

@@ -8,7 +8,7 @@ export interface DueDelivery {
   eventId: string;
   webhookId: string;
   environment: Environment;
-  /** Attempts made so far. */
+  /** Number of attempts made so far. */
   attempt: number;
   /** The event as stored; null if it no longer exists. */
   body: string | null;
@@ -35,7 +35,7 @@ export interface Claim {
   perEndpoint: number;
   accounts: readonly AccountCapacity[];
   perAccount: number;
-  /** Across all endpoints. */
+  /** Maximum number of deliveries across all endpoints. */
   limit: number;
   leaseMs: number;
 }
@@ -51,14 +51,15 @@ const suspectAfter = 5;
 /**
  * Claims due deliveries round-robin by endpoint and reads their events. Reads only the head of each endpoint's queue,
  * because a dead endpoint may have a backlog of hundreds of thousands, which must not slow down the others. A suspect
- * endpoint receives one delivery at a time (a half-open circuit breaker). While the head of its queue is leased, it
- * receives none; a leased delivery stays at the head, because later ones queue behind it.
+ * endpoint receives one delivery at a time (a half-open circuit breaker). While the head of its queue is leased, the
+ * endpoint receives no delivery; a leased delivery stays at the head, because later deliveries queue behind it.
  *
- * Rows are claimed only while they are due, so no lock is needed (SKIP LOCKED does not work across shards).
- * `NOT IN` instead of `state = 'pending'` where rows are looked up by id: the latter matches the index of pending
- * deliveries, which the planner may choose until the table is analyzed (12 ms per row with a backlog of 120,000).
- * `chosen` goes through arrays because the planner assumes ten rows for an array and then looks up each delivery and
- * event by id. Its own estimate is too high and makes it scan both tables (10 ms with a backlog of 10,000).
+ * Rows are claimed only while they are due, so no lock is needed (SKIP LOCKED does not work across shards). Rows that
+ * are looked up by id have the condition `NOT IN` instead of `state = 'pending'`, because the latter matches the index
+ * of pending deliveries, which the planner may choose until the table is analyzed (12 ms per row with a backlog of
+ * 120,000). `chosen` goes through arrays because the planner assumes ten rows for an array and then looks up each
+ * delivery and event by id. Its own estimate is too high and makes it scan both tables (10 ms with a backlog of
+ * 10,000).
  */
 const claimDueDeliveries = `WITH head AS (
     SELECT r.account_id, r.id AS webhook_id, due.id, due.next_at,
@@ -125,7 +126,7 @@ export async function release(queries: Queries, delivery: DueDelivery): Promise<
   );
 }
 
-/** Ends all leases. Only for startup with an embedded database, where no other process can hold one. */
+/** Ends all leases. Use it only at startup with an embedded database, where no other process can hold a lease. */
 export async function releaseAll(queries: Queries): Promise<void> {
   await queries.query('UPDATE deliveries SET lease_until = NULL WHERE lease_until IS NOT NULL');
 }

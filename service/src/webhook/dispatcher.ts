@@ -29,11 +29,11 @@ import type { AttemptResult } from './sender.ts';
 interface Deps extends AttemptDeps {
   database: Database;
   log: Logger;
-  /** Records attempts, many in one transaction. */
+  /** Records attempts, with many in one transaction. */
   lane: Lane<FinishedAttempt, FailureStreak | undefined>;
   /** Finds an enabled webhook; undefined if it was deleted or disabled. */
   findWebhook(scope: Scope, id: string): Promise<Webhook | undefined>;
-  /** Called after every attempt with its outcome: `delivered`, `failed`, or `retried` (later). */
+  /** Called after every attempt with its outcome: `delivered`, `failed`, or `retried` if it is retried later. */
   onAttempt(outcome: string, seconds: number): void;
   /** Disables an endpoint that responded with 410 Gone, or that has failed for days. */
   disable(scope: Scope, webhookId: string, reason: 'gone' | 'failing'): Promise<void>;
@@ -43,7 +43,7 @@ interface Deps extends AttemptDeps {
 export interface Dispatcher {
   /** Claims due deliveries now instead of at the next poll. */
   wake(): void;
-  /** Waits up to 1 s for attempts in flight, then aborts them and releases their deliveries. */
+  /** Waits up to 1 s for attempts that are still running, then aborts them and releases their deliveries. */
   stop(): Promise<void>;
 }
 
@@ -52,22 +52,22 @@ interface Endpoint {
   accountId: string;
   webhookId: string;
   window: ConcurrencyWindow;
-  /** Requests that await a response. An attempt that is only being recorded takes no slot. */
+  /** Number of requests that await a response. An attempt that is only being recorded takes no slot. */
   inFlight: number;
-  /** Free slots that the last claim did not use. */
+  /** Number of free slots that the last claim did not use. */
   unclaimed: number;
-  /** The last claim filled all free slots, so more deliveries are probably due. */
+  /** Whether the last claim filled all free slots, so that more deliveries are probably due. */
   hasMore: boolean;
-  /** No requests before this time, because of `Retry-After`. */
+  /** No requests are made before this time, because of `Retry-After`. */
   pausedUntilMs: number;
-  /** When this process disabled it. Attempts that started earlier do not disable it again. */
+  /** When this process disabled the endpoint. Attempts that started earlier do not disable it again. */
   disabledAtMs: number;
   usedAtMs: number;
 }
 
-/** Maximum number of attempts in flight or being recorded, across all endpoints. */
+/** Maximum number of attempts that are running or being recorded, across all endpoints. */
 const maxInFlight = 1_000;
-/** Polls because other processes queue deliveries too, and because leases expire. */
+/** How often to poll, because other processes also queue deliveries, and because leases expire. */
 const pollMs = 1_000;
 /** Minimum time between two claims for new deliveries, so that claims are large at high rates. */
 const claimIntervalMs = 25;
@@ -75,7 +75,7 @@ const claimIntervalMs = 25;
 const backlogIntervalMs = 5;
 /** How long an idle endpoint keeps its window, in milliseconds. */
 const idleMs = 60_000;
-/** How long `stop()` waits for attempts in flight: most finish in this time and need no redelivery. */
+/** How long `stop()` waits for running attempts: most finish in this time and need no redelivery. */
 const stopGraceMs = 1_000;
 
 /** Delivers due events until it is stopped. Several processes can share a database. */
@@ -103,7 +103,7 @@ export function startDispatcher(deps: Deps): Dispatcher {
 
   const run = (): void => {
     nextClaimAtMs = Infinity;
-    // One claim at a time; the next one finds the deliveries that this one missed.
+    // Only one claim runs at a time; the next one finds any deliveries that this one missed.
     if (claiming) return void claiming.then(refill);
     const startedMs = nowMs();
     claimableAtMs = startedMs + claimIntervalMs;
@@ -240,8 +240,9 @@ type EndpointLoad = Pick<Endpoint, 'accountId' | 'webhookId' | 'inFlight' | 'pau
 };
 
 /**
- * How many more deliveries each endpoint may receive. An account must not use more slots than remain free: one account
- * can use half of the slots, two a third each, and there are always slots left for another.
+ * Returns how many more deliveries each endpoint may receive. An account must not use more slots than remain free: one
+ * account can use half of the slots, two accounts a third each, and so on, so that there are always slots left for
+ * another account.
  */
 export function endpointCapacities(
   endpoints: readonly EndpointLoad[],
@@ -259,7 +260,7 @@ export function endpointCapacities(
   });
 }
 
-/** How many more deliveries each known account may receive, including those for new endpoints. */
+/** Returns how many more deliveries each known account may receive, including deliveries to new endpoints. */
 function accountCapacities(
   endpoints: readonly Pick<Endpoint, 'accountId' | 'inFlight'>[],
   free: number,
@@ -270,7 +271,7 @@ function accountCapacities(
   return [...inFlight].map(([accountId, used]) => ({ accountId, free: accountLimit(free, used) }));
 }
 
-/** Maximum number of additional slots for an account, which may use no more slots than then remain free. */
+/** Returns how many more slots an account may use, so that it never uses more slots than remain free. */
 const accountLimit = (free: number, used: number): number =>
   Math.max(0, Math.ceil((free - used) / 2));
 

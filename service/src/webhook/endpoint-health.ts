@@ -47,8 +47,8 @@ export async function clearFailures(
 }
 
 /**
- * Restarts the period after which a failing endpoint is disabled, because it was enabled again. It remains suspect: it
- * receives one delivery at a time until one succeeds.
+ * Restarts the period after which a failing endpoint is disabled, because it was enabled again. The endpoint remains
+ * suspect: it receives one delivery at a time until a delivery succeeds.
  */
 export async function restartFailurePeriod(
   queries: Queries,
@@ -61,7 +61,7 @@ export async function restartFailurePeriod(
   );
 }
 
-/** Claims the probe of a disabled webhook: true for at most one process per `intervalMs`. */
+/** Claims the probe of a disabled webhook. Returns true in at most one process per `intervalMs`. */
 export async function claimProbe(
   queries: Queries,
   { accountId, webhookId }: Pick<DueDelivery, 'accountId' | 'webhookId'>,

@@ -9,12 +9,15 @@ import { checkStored, forAccount } from '../store/unnest.ts';
 interface Deps {
   clock: Clock;
   makeId: MakeId;
-  /** The enabled webhooks, and all event types to which any webhook subscribes. */
+  /** Returns the enabled webhooks, and all event types to which any webhook subscribes. */
   subscriptions(scope: Scope): Pick<Snapshot, 'webhooks' | 'subscribedEvents'>;
   bodies: EventBodies;
 }
 
-/** The bodies are passed as one JSON array: in an array literal, each of their many quotes would have to be escaped. */
+/**
+ * The bodies are passed as one JSON array, because in an array literal each of their many quotes would have to be
+ * escaped.
+ */
 const insert = `WITH written AS (
     INSERT INTO webhook_events (account_id, environment, created_at, id, type, body)
       ${forAccount('$2, $3::timestamptz, unnest($4::text[]), unnest($5::text[]), jsonb_array_elements_text($6::text::jsonb)')}
@@ -26,8 +29,8 @@ const insert = `WITH written AS (
   SELECT count(*) AS stored FROM written`;
 
 /**
- * Creates the function that stores webhook events and queues their deliveries; it returns whether there are any
- * deliveries. The live environment stores `decision.served` only if a webhook subscribes to it, because it takes a
+ * Creates the function that stores webhook events and queues their deliveries; that function returns whether deliveries
+ * were queued. The live environment stores `decision.served` only if a webhook subscribes to it, because it takes a
  * twelfth of an ad's storage. The sandbox stores all events, for `trueward-service listen`.
  */
 export function createEventWriter({ clock, makeId, subscriptions, bodies }: Deps): WriteEvents {
@@ -74,7 +77,7 @@ export function createEventWriter({ clock, makeId, subscriptions, bodies }: Deps
 export interface EventBodies {
   /** Encrypts the body if it is confidential, that is, identifies a child. */
   store(body: string, confidential: boolean): string;
-  /** The body as it is delivered. */
+  /** Returns the body as it is delivered. */
   open(stored: string): string;
 }
 

@@ -18,7 +18,7 @@ interface Deps extends AttemptDeps {
   disable(scope: Scope, webhookId: string, reason: 'gone'): Promise<void>;
 }
 
-/** Time between two probes of an endpoint: a permanently dead one costs next to nothing. */
+/** Time between two probes of an endpoint, so that a permanently dead endpoint costs next to nothing. */
 const probeIntervalMs = 3_600_000;
 /** Time between two scans for endpoints that are due for a probe. */
 const scanIntervalMs = 60_000;
@@ -92,7 +92,7 @@ async function probe(
   else if (result.status === 410) await deps.disable(scope, webhookId, 'gone');
 }
 
-/** Finds the last event that the webhook missed before it was disabled; undefined once it is past retention. */
+/** Finds the last event that the webhook missed before it was disabled; undefined once the event is past retention. */
 async function findLastMissed(
   queries: Queries,
   { accountId }: Scope,
@@ -110,7 +110,9 @@ async function findLastMissed(
   return last;
 }
 
-/** Inserts the delivery leased, so that no dispatcher claims it; if this process dies, a dispatcher finishes it. */
+/**
+ * Inserts the delivery with a lease, so that no dispatcher claims it. If this process dies, a dispatcher finishes it.
+ */
 async function insertLeased(queries: Queries, delivery: DueDelivery, nowMs: number): Promise<void> {
   const { accountId, id, environment, eventId, webhookId } = delivery;
   await queries.query(

@@ -13,7 +13,7 @@ export interface FinishedAttempt {
   delivery: Pick<DueDelivery, 'id' | 'webhookId' | 'attempt'>;
   result: AttemptResult;
   next: NextState;
-  /** Whether a request was sent, so that the result counts towards the endpoint's health. */
+  /** Whether a request was sent, so that the result counts toward the endpoint's health. */
   wasSent: boolean;
 }
 
@@ -54,7 +54,7 @@ const columns: readonly Column<FinishedAttempt>[] = [
 
 /**
  * Stores attempts and the new states of their deliveries; ends the failure streaks of endpoints that accepted a
- * delivery. `now()` is not in the UPDATE, because Citus does not allow it in a `coalesce` there.
+ * delivery. The UPDATE does not contain `now()`, because Citus does not allow it in a `coalesce` there.
  */
 const record = `WITH ended AS (
     SELECT *, now() + delay_ms * interval '1 millisecond' AS next_at FROM (SELECT ${unnest(columns, 3)}) AS given),
@@ -72,9 +72,9 @@ const record = `WITH ended AS (
       AND deliveries.attempt = ended.attempt - 1 AND deliveries.state NOT IN ('delivered', 'failed')`;
 
 /**
- * Records attempts of one account in one transaction and returns the failure streak of each attempt's endpoint;
- * undefined if the endpoint is healthy. An attempt has no effect if its lease expired and another process has already
- * recorded one.
+ * Records attempts of one account in one transaction. Returns the failure streak of each attempt's endpoint; undefined
+ * if the endpoint is healthy. An attempt has no effect if its lease expired and another process has already recorded an
+ * attempt.
  */
 export async function recordAttempts(
   database: Pick<Database, 'query' | 'transaction'>,
@@ -98,7 +98,7 @@ export async function recordAttempts(
   return items.map(({ delivery }) => failing.get(delivery.webhookId));
 }
 
-/** Failures per endpoint since its last success. The items are in the order in which they finished. */
+/** Returns the failures per endpoint since its last success. The items are in the order in which they finished. */
 function failuresSinceSuccess(
   items: readonly FinishedAttempt[],
 ): ReadonlyMap<string, { times: number; firstAtMs: number }> {

@@ -16,16 +16,16 @@ interface Deps {
   audit: AuditLog;
 }
 
-/** Queues deliveries on request. Redelivery creates a new delivery: the old one keeps its attempts. */
+/** Queues deliveries on request. A redelivery creates a new delivery; the old delivery keeps its attempts. */
 export interface Redelivery {
   /** Queues a sample event for one webhook. */
   test(operation: Operation, webhookId: string, type?: Delivery['event_type']): Promise<Delivery>;
   redeliver(operation: Operation, deliveryId: string): Promise<Delivery>;
-  /** Queues all events that the webhook missed since a time, up to 1,000; returns how many. */
+  /** Queues the events that the webhook has missed since the given time, up to 1,000; returns how many were queued. */
   recover(operation: Operation, webhookId: string, sinceMs: number): Promise<number>;
 }
 
-/** Events per request; the next request continues. */
+/** Maximum number of events per request; the next request continues with the rest. */
 const maxRecovered = 1_000;
 
 export function createRedelivery({ clock, makeId, resources, audit }: Deps): Redelivery {
@@ -129,7 +129,7 @@ export function createRedelivery({ clock, makeId, resources, audit }: Deps): Red
   };
 }
 
-/** The player of sample events, unknown to any game. */
+/** The player in sample events, who is unknown to any game. */
 const userRef = 'trueward-test';
 
 /** Creates an event about nonexistent objects, to test a receiver. */

@@ -7,7 +7,7 @@ import { linkSignal } from '../platform/link-signal.ts';
 /** One signed request to a webhook endpoint. */
 export interface DeliveryRequest {
   url: string;
-  /** Id of the event, the same for each attempt. */
+  /** The id of the event, which is the same for each attempt. */
   id: string;
   body: string;
   secrets: readonly string[];
@@ -27,17 +27,17 @@ export interface AttemptResult {
   response?: string;
   /** The endpoint's `Retry-After`, capped at an hour. */
   retryAfterMs?: number;
-  /** No request was sent, so the result is independent of the endpoint. */
+  /** Set if no request was sent, so that the result says nothing about the endpoint. */
   notSent?: true;
 }
 
 const maxStoredBytes = 1_024;
-/** Maximum number of bytes read of a response. Reading it to the end lets the connection be reused. */
+/** Maximum number of bytes to read from a response. Reading a response to the end lets the connection be reused. */
 const maxReadBytes = 65_536;
 
 interface Deps {
   clock: Clock;
-  /** Agents for public addresses only, and for development. */
+  /** `strict` connects only to public IPs; `development` also connects to loopback IPs. */
   agents: { strict: Dispatcher; development: Dispatcher };
   /** Timeout for the request (default 10 s). */
   timeoutMs?: number;
@@ -101,7 +101,7 @@ async function readStart(body: Dispatcher.ResponseData['body']): Promise<string>
       if (size >= maxReadBytes) break;
     }
   } catch {
-    // Keep the part that was received.
+    // The part that was received is kept.
   }
   body.destroy();
   // U+0000 cannot be stored as text.
@@ -113,7 +113,7 @@ async function readStart(body: Dispatcher.ResponseData['body']): Promise<string>
 
 const maxRetryAfterMs = 3_600_000;
 
-/** Whole seconds, or an HTTP date (RFC 9110, section 10.2.3). */
+/** Parses whole seconds, or an HTTP date (RFC 9110, section 10.2.3). */
 function parseRetryAfter(value: string | string[] | undefined, nowMs: number): number | undefined {
   if (typeof value !== 'string') return undefined;
   const delayMs = /^\d+$/.test(value) ? Number(value) * 1_000 : Date.parse(value) - nowMs;
@@ -127,9 +127,9 @@ function describeError(error: unknown, timeoutMs: number): string {
   return `${error.message || error.name}${cause}`.slice(0, 500);
 }
 
-/** The input of a signature; each secret adds one. */
+/** The input of the signatures. There is one signature per secret. */
 interface SigningInput {
-  /** Id of the event. */
+  /** The id of the event. */
   id: string;
   body: string;
   /** `whsec_` followed by base64. */
@@ -139,7 +139,7 @@ interface SigningInput {
 
 /**
  * Returns the same headers as `signWebhook` from `trueward/server`, which uses Web Crypto to run everywhere. Node's
- * HMAC needs no thread and no imported key, and is ten times as fast (8 µs instead of 100).
+ * HMAC needs neither a thread nor an imported key, and is more than ten times as fast (8 µs instead of 100).
  */
 export function signRequest({
   id,

@@ -31,7 +31,7 @@ interface Deps {
   lanes: LaneDeps;
   makeId: MakeId;
   development: boolean;
-  /** Called after every attempt with its outcome: `delivered`, `failed`, or `retried` (later). */
+  /** Called after every attempt with its outcome: `delivered`, `failed`, or `retried` if it is retried later. */
   onAttempt(outcome: string, seconds: number): void;
 }
 

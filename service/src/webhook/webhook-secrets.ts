@@ -16,8 +16,8 @@ interface Owner {
 }
 
 /**
- * Creates a signing secret for a webhook and stores it encrypted. Format of Standard Webhooks: `whsec_` followed by
- * 32 bytes as base64.
+ * Creates a signing secret for a webhook and stores it encrypted. The format is that of Standard Webhooks: `whsec_`
+ * followed by 32 bytes in base64.
  *
  * @throws DomainError `conflict` if the webhook already has the maximum number of active secrets.
  */
@@ -57,7 +57,7 @@ export async function createWebhookSecret(
   return secret;
 }
 
-/** Expires all secrets of a webhook at this time, except those that expire earlier. */
+/** Makes all secrets of a webhook expire at the given time, except those that expire earlier. */
 export async function expireWebhookSecrets(
   queries: Queries,
   { accountId, webhookId }: Owner,

@@ -14,7 +14,7 @@ interface Deps {
   manage: ResourceManager;
   box: SecretBox;
   clock: Clock;
-  /** In development mode, sandbox webhooks may use loopback addresses. */
+  /** Whether the service runs in development mode, in which sandbox webhooks may use loopback addresses. */
   development: boolean;
 }
 
@@ -25,17 +25,17 @@ interface Target {
 
 /** Changes to webhooks by operators and by the service, each in the operation's transaction. */
 export interface WebhookService {
-  /** Returns the webhook with its secret, which is never shown again. */
+  /** Returns the new webhook with its secret, which is never shown again. */
   create(operation: Operation, request: WebhookRequest): Promise<Versioned<Webhook>>;
   update(operation: Operation, target: Target, change: WebhookUpdate): Promise<Versioned<Webhook>>;
   delete(operation: Operation, target: Target): Promise<void>;
-  /** Creates a new secret. Older secrets keep signing for up to `overlapS` seconds. */
+  /** Creates a new secret. Older secrets are still used for signing for up to `overlapS` seconds. */
   rotateSecret(operation: Operation, id: string, overlapS: number): Promise<Versioned<Webhook>>;
   disable(operation: Operation, id: string, reason: 'gone' | 'failing'): Promise<void>;
   /**
    * Enables a webhook that was disabled as `failing` and has recovered.
    *
-   * @throws DomainError if it was deleted, or has since been disabled for another reason.
+   * @throws DomainError if the webhook was deleted, or has since been disabled for another reason.
    */
   reenable(operation: Operation, id: string): Promise<void>;
 }

@@ -4,7 +4,7 @@ import { ProblemError } from '../problems/problem.ts';
 /** Schemas nest at most 8 levels. Deeper bodies could overflow the stack when they are stored as JSON. */
 const maxDepth = 32;
 
-/** Parses bodies as JSON. Beacons are sent as text/plain, which avoids a preflight. */
+/** Parses bodies as JSON, even text/plain: beacons are sent with this type to avoid a preflight. */
 export function addJsonBody(app: FastifyInstance): void {
   app.removeAllContentTypeParsers();
   app.addContentTypeParser(
@@ -66,8 +66,8 @@ export function addUrlCheck(app: FastifyInstance): void {
 }
 
 /**
- * Finds a string that PostgreSQL cannot store (U+0000, an unpaired surrogate) in a parsed body and
- * returns its JSON pointer. One such string would otherwise fail a whole group commit.
+ * Finds a string that PostgreSQL cannot store (U+0000, an unpaired surrogate) in a parsed body and returns its JSON
+ * pointer. Otherwise, one such string would make a whole group commit fail.
  *
  * Walks without recursion, because a client can send a body of any depth.
  */
@@ -107,7 +107,7 @@ interface Visited {
   parent: Visited | undefined;
 }
 
-/** Depth first; children are visited after their parent. */
+/** Visits all values depth first, parents before their children. */
 function* walk(root: unknown): Generator<Visited> {
   const waiting: Visited[] = [{ name: '', value: root, depth: 0, parent: undefined }];
   for (let next = waiting.pop(); next; next = waiting.pop()) {

@@ -5,8 +5,8 @@ import type { FastifyInstance, FastifySchemaValidationError } from 'fastify';
 import { parseInstant } from '../../platform/instant.ts';
 
 /**
- * Validates requests against the schemas: bodies strictly, without dropping members or coercing "5" to 5;
- * URL parameters are always text, so they are coerced.
+ * Validates requests against the schemas: bodies strictly, without dropping members or coercing "5" to 5. URL
+ * parameters are coerced, because they are always strings.
  */
 export function addValidation(app: FastifyInstance): void {
   const body = compiler(false);
@@ -19,7 +19,7 @@ export function addValidation(app: FastifyInstance): void {
   app.setSerializerCompiler(() => JSON.stringify);
 }
 
-/** Whether a body matches its schema; if not, `errors` has the reasons until the next call. */
+/** Returns whether a body matches its schema; if not, `errors` contains the reasons until the next call. */
 interface Validate {
   (body: unknown): boolean;
   errors?: FastifySchemaValidationError[] | null;

@@ -11,7 +11,7 @@ interface AuditQuery extends PageQuery {
   action?: string;
 }
 
-/** `GET /v1/audit-entries`: who changed what, with the state before and after. */
+/** Adds `GET /v1/audit-entries`: who changed what, with the state before and after the change. */
 export function addAuditRoutes(app: FastifyInstance, { database }: { database: Database }): void {
   app.get<{ Querystring: AuditQuery }>(
     '/v1/audit-entries',

@@ -26,7 +26,7 @@ const simulatedDelayMs = 8_000;
 
 type Request = FastifyRequest<{ Body: DecisionRequest }>;
 
-/** `POST /v1/decisions`: requests an ad. */
+/** Adds `POST /v1/decisions`, which requests an ad. */
 export function addDecisionRoutes(app: FastifyInstance, deps: Deps): void {
   app.post<{ Body: DecisionRequest }>(
     '/v1/decisions',
@@ -90,13 +90,13 @@ function clientOf(
   };
 }
 
-/** The origin of the game's page; undefined for files and sandboxed frames, which send `null`. */
+/** Returns the origin of the game's page; undefined for files and sandboxed frames, which send `null`. */
 const pageOf = (origin: string | undefined): string | undefined =>
   origin !== undefined && /^https?:\/\/[^/]+$/.test(origin) && URL.canParse(origin)
     ? origin
     : undefined;
 
-/** Delays the response of `simulate: slow`, until the service stops. */
+/** Delays the response to `simulate: slow`, but no longer than until the service stops. */
 async function delayResponse(stopping: AbortSignal): Promise<void> {
   await sleep(simulatedDelayMs, undefined, { signal: stopping }).catch(() => undefined);
 }

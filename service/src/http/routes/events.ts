@@ -13,7 +13,9 @@ interface UnvalidatedBatch {
   dropped?: Record<string, number>;
 }
 
-/** The documented schema, but with only the id of each event required, so that every event has a separate result. */
+/**
+ * Returns the documented schema, changed to require only the id of each event, so that each event has its own result.
+ */
 function unvalidatedBatchSchema(): object {
   const batch = schemas.find(
     (schema) => '$id' in schema && schema.$id === 'EventBatch',
@@ -31,10 +33,10 @@ interface BatchSchema {
   properties: { events: object };
 }
 
-/** Enough for 500 events of 512 bytes, which is a long event. */
+/** Enough for 500 long events, of 512 bytes each. */
 const bodyLimit = 256 * 1024;
 
-/** `POST /v1/events`: reports ad events. */
+/** Adds `POST /v1/events`, which reports ad events. */
 export function addEventRoutes(
   app: FastifyInstance,
   { ingestEvents, recordDropped }: { ingestEvents: IngestEvents; recordDropped: RecordDropped },

@@ -32,7 +32,7 @@ const config = { keys: ['sk'] } as const;
 const ownerConfig = { keys: ['sk'], role: 'owner' } as const;
 const keyResponse = (description: string) => ({ description, $ref: 'ApiKey#' });
 
-/** `/v1/keys`: manages the keys of the environment; the text of a key is shown only once, on creation. */
+/** Adds `/v1/keys`, which manages the keys of the environment. The text of a key is shown only once, on creation. */
 export function addKeyRoutes(app: FastifyInstance, deps: Deps): void {
   addReads(app, deps);
   addWrites(app, deps);
@@ -158,7 +158,7 @@ function addWrites(app: FastifyInstance, { manageKeys, runOperation }: Deps): vo
   );
 }
 
-/** `POST /v1/user_token_secrets`: creates a secret with which the customer's server signs user tokens. */
+/** Adds `POST /v1/user_token_secrets`, which creates a secret with which the customer's server signs user tokens. */
 export function addUserTokenRoutes(
   app: FastifyInstance,
   { userTokens }: { userTokens: UserTokens },

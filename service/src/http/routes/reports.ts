@@ -21,7 +21,7 @@ interface ReportParams {
 }
 
 const hourMs = 3_600_000;
-/** The longest report periods, in hours. */
+/** The longest report period for each interval, in hours. */
 const maxHours = { hour: 31 * 24, day: 400 * 24 };
 
 const time = (description: string) => ({ type: 'string', format: 'date-time', description });
@@ -49,7 +49,7 @@ const querySchema = {
   },
 };
 
-/** `GET /v1/reports`: totals by period, as JSON or CSV. */
+/** Adds `GET /v1/reports`: totals by period, as JSON or CSV. */
 export function addReportRoutes(app: FastifyInstance, { database }: { database: Database }): void {
   app.get<{ Querystring: ReportParams }>(
     '/v1/reports',
@@ -113,7 +113,7 @@ const isDimension = (name: string): name is ReportDimension =>
 
 function isTimeZone(name: string): boolean {
   try {
-    // Names only: PostgreSQL reads offsets such as `+05:30` with the opposite sign (POSIX).
+    // Only names are allowed, because PostgreSQL reads offsets such as `+05:30` with the opposite sign (POSIX).
     new Intl.DateTimeFormat('en', { timeZone: name });
     return /^[A-Za-z]/.test(name);
   } catch {

@@ -29,11 +29,14 @@ import { readIfMatch, type RunOperation, toEntityTag } from '../operations/opera
 /** Names for the routes of one kind of managed object. */
 interface ResourceDefinition {
   kind: ResourceKind;
-  /** The name of its schema; `<schema>Request` creates and `<schema>Update` changes it. */
+  /**
+   * The name of the object's schema. The bodies that create and change the object are `<schema>Request` and
+   * `<schema>Update`.
+   */
   schema: string;
-  /** `/v1/placements` */
+  /** For example, `/v1/placements`. */
   path: string;
-  /** The noun for messages and documentation: `house ad`. */
+  /** The noun for messages and documentation, such as `house ad`. */
   noun: string;
 }
 
@@ -48,7 +51,7 @@ export const managedResources: readonly ResourceDefinition[] = [
   { kind: 'killSwitch', schema: 'KillSwitch', path: '/v1/kill-switches', noun: 'kill switch' },
 ];
 
-/** Webhooks are listed and read the same way, but created differently: they have a secret. */
+/** Webhooks are listed and read in the same way, but created differently, because they have a secret. */
 export const webhookResource: ResourceDefinition = {
   kind: 'webhook',
   schema: 'Webhook',
@@ -56,7 +59,7 @@ export const webhookResource: ResourceDefinition = {
   noun: 'webhook',
 };
 
-/** `/v1/house-ads` → `HouseAds`, for operation ids. */
+/** Returns the plural for operation ids: `HouseAds` for `/v1/house-ads`. */
 const pluralOf = ({ path }: ResourceDefinition): string =>
   path
     .slice('/v1/'.length)
@@ -64,7 +67,7 @@ const pluralOf = ({ path }: ResourceDefinition): string =>
     .map((word) => word.charAt(0).toUpperCase() + word.slice(1))
     .join('');
 
-/** `an advertiser`, `a placement` */
+/** Returns the noun with its article: `an advertiser`, `a placement`. */
 const withArticle = ({ noun }: ResourceDefinition): string =>
   `${/^[aeiou]/.test(noun) ? 'an' : 'a'} ${noun}`;
 
@@ -220,10 +223,10 @@ function withServiceFields<K extends ResourceKind>(
   return (kind === 'killSwitch' ? withActor(body, operation) : body) as unknown as Stored<K>;
 }
 
-/** The default `actor` of a kill switch is the actor of the operation. */
+/** Adds the actor of the operation as the default `actor` of a kill switch. */
 const withActor = (body: Members, { actor }: Operation): Members => ({ actor, ...body });
 
-/** `POST /v1/creatives/{id}/review`: approves, rejects or suspends a creative. */
+/** Adds `POST /v1/creatives/{id}/review`, which approves, rejects or suspends a creative. */
 export function addReviewRoute(
   app: FastifyInstance,
   { manage, runOperation, clock }: WriteDeps,

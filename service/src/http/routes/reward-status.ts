@@ -15,7 +15,7 @@ interface Deps {
   receipts: Receipts;
   clock: Pick<Clock, 'nowMs'>;
   limiter: Pick<RateLimiter, 'onWait'>;
-  /** Aborts when the service stops, so that long-polling requests end. */
+  /** Aborts when the service stops, which ends long-polling requests. */
   stopping: AbortSignal;
 }
 
@@ -27,7 +27,7 @@ interface StatusRequest {
   Querystring: { wait_s: number };
 }
 
-/** `GET /v1/decisions/{id}`: the state of a reward; and the keys that verify receipts. */
+/** Adds `GET /v1/decisions/{id}`, the state of a reward, and the public keys that verify receipts. */
 export function addRewardRoutes(
   app: FastifyInstance,
   { clock, readReward, tokens, receipts, limiter, stopping }: Deps,

@@ -124,7 +124,7 @@ export function addWebhookRoutes(app: FastifyInstance, { webhooks, runOperation 
   );
 }
 
-/** `GET /v1/webhook-events`: polling, for servers that cannot receive webhooks. */
+/** Adds `GET /v1/webhook-events`, for servers that poll because they cannot receive webhooks. */
 export function addWebhookEventRoutes(
   app: FastifyInstance,
   { database, eventBodies }: { database: Database; eventBodies: EventBodies },

@@ -1,10 +1,10 @@
 /**
- * The data of a decision about external demand, and one row for each URL to request: trackers and auction notices. A
- * row of `tracker_requests` identifies its URL by `tracker` (`impression/0` is the first impression tracker of the
- * decision); `host` is its queue, and `place` its position among the requests of its decision and host. `client`
- * contains the player's IP and User-Agent, encrypted, until the request has been made.
+ * The external demand of decisions, and one row for each URL to request: trackers and auction notices. A row of
+ * `tracker_requests` identifies its URL by `tracker` (`impression/0` is the first impression tracker of the decision);
+ * `host` is the request's queue, and `place` its position among the decision's requests to that host. `client` contains
+ * the player's IP and User-Agent, encrypted, until the request has been made.
  *
- * The free space on each page is for the lease of a row, as for `deliveries`.
+ * The free space on each page is for leasing rows, as for `deliveries`.
  */
 export const trackers = {
   name: '0160-trackers',
@@ -40,7 +40,7 @@ export const trackers = {
 } as const;
 
 /**
- * External creatives, for the daily comparison with the file that they were copied from: `sha256` is the hash of the
+ * External creatives, which are compared daily with the files that they were copied from. `sha256` is the hash of the
  * file at the last comparison. `due_at` is also the lease of the process that compares it.
  */
 export const creativeOrigins = {
@@ -59,7 +59,7 @@ export const creativeOrigins = {
 } as const;
 
 /**
- * When a source last offered a creative, accurate to a day; null if it has not. Creatives that are no longer offered
+ * When a source last offered a creative, to within a day; null if it never has. Creatives that are no longer offered
  * are archived.
  */
 export const lastOffers = {

@@ -4,7 +4,8 @@
  *
  * Decisions and their events are in weekly partitions, which are dropped as a whole when they are too old. An id begins
  * with its time, which determines the partition: an event is in the same partition as its decision, where duplicates
- * are found. Ids are compared bytewise (`COLLATE "C"`), which is ten times as fast as by the rules of a language.
+ * are found. Ids are compared bytewise (`COLLATE "C"`), which is ten times as fast as comparing by the rules of a
+ * language.
  */
 export const initial = {
   name: '0001-initial',
@@ -48,7 +49,7 @@ export const initial = {
       archived_at timestamptz,
       PRIMARY KEY (account_id, environment, kind, id))`,
 
-    // Raised with every change of keys or resources; each process polls it.
+    // The version is incremented by every change to keys or resources; each process polls it.
     `CREATE TABLE config_versions (
       account_id text PRIMARY KEY,
       version bigint NOT NULL)`,
@@ -83,14 +84,14 @@ export const initial = {
       receipt text,
       settled_at timestamptz,
       PRIMARY KEY (account_id, id)) PARTITION BY RANGE (id)`,
-    // The default partitions, for rows whose week has no partition.
+    // The default partitions are for rows whose week has no partition.
     'CREATE TABLE decisions_other PARTITION OF decisions DEFAULT',
     // The pseudonym of a viewer includes the environment.
     'CREATE INDEX decisions_served ON decisions (viewer, placement, served_at) WHERE served_at IS NOT NULL',
     'CREATE INDEX decisions_watched ON decisions (viewer, watch_to) WHERE watch_to IS NOT NULL',
     `CREATE INDEX decisions_pending ON decisions (late_at) WHERE reward_state = 'pending'`,
 
-    // One row per user and environment, locked while a reward of the user is decided.
+    // There is one row per user and environment, which is locked while a reward for the user is decided.
     `CREATE TABLE viewers (
       account_id text NOT NULL,
       environment text NOT NULL,

@@ -1,4 +1,4 @@
-/** For operators: audit log, idempotent writes, key usage, webhook health. */
+/** Tables for operators: audit log, idempotent writes, key usage, and webhook health. */
 export const operators = {
   name: '0010-operators',
   statements: [
@@ -29,7 +29,7 @@ export const operators = {
       PRIMARY KEY (account_id, environment, key))`,
     'CREATE INDEX idempotency_keys_age ON idempotency_keys (account_id, created_at)',
 
-    // One row per webhook whose last attempt failed.
+    // There is one row per webhook whose last attempt failed.
     `CREATE TABLE webhook_failures (
       account_id text NOT NULL,
       webhook_id text NOT NULL,
@@ -85,7 +85,7 @@ export const panel = {
       PRIMARY KEY (account_id, hash))`,
     'CREATE INDEX sessions_by_hash ON sessions (hash)',
 
-    // Without a user: the link of the first start, which creates the first owner.
+    // A row without a user is the link from the first start, which creates the first owner.
     `CREATE TABLE user_links (
       account_id text NOT NULL,
       hash text NOT NULL,
@@ -99,7 +99,7 @@ export const panel = {
   ],
 } as const;
 
-/** Sandbox events that processes share while a live tail is open; obsolete within a minute. */
+/** Sandbox events that processes share while a live tail is open. Rows are obsolete within a minute. */
 export const liveTail = {
   name: '0050-live-tail',
   statements: [
@@ -124,7 +124,7 @@ export const liveTail = {
 export const uploads = {
   name: '0051-uploads',
   statements: [
-    // Service-wide: a file is stored by its content hash, regardless of who uploads it.
+    // The table is service-wide, because a file is stored by its content hash, regardless of who uploads it.
     `CREATE TABLE uploads (
       account_id text NOT NULL,
       name text NOT NULL,
@@ -133,13 +133,13 @@ export const uploads = {
   ],
 } as const;
 
-/** A key's own limit: `{"per_s": 100, "burst": 500}`. */
+/** A key's own rate limit, such as `{"per_s": 100, "burst": 500}`. */
 export const keyLimits = {
   name: '0090-key-limits',
   statements: [`ALTER TABLE keys ADD COLUMN rate_limit jsonb`],
 } as const;
 
-/** IPs from which a user has signed in; password guesses from other IPs do not throttle these. */
+/** The IPs from which a user has signed in. Password guesses from other IPs do not throttle these IPs. */
 export const knownAddresses = {
   name: '0110-known-addresses',
   statements: ['ALTER TABLE sign_in_attempts ADD COLUMN known_until timestamptz'],

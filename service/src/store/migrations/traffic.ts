@@ -12,14 +12,14 @@ export const traffic = {
 export const upkeep = {
   name: '0040-upkeep',
   statements: [
-    // The process that advances the time does the chore.
+    // The process that updates `begun_at` does the chore.
     `CREATE TABLE chores (
       account_id text NOT NULL,
       name text NOT NULL,
       begun_at timestamptz NOT NULL,
       PRIMARY KEY (account_id, name))`,
 
-    // The tally of an archive file; a week is only dropped while its tally in the database is the same.
+    // The tallies of archive files. A week is dropped only if its tally in the database is still the same.
     `CREATE TABLE archived_weeks (
       account_id text NOT NULL,
       name text COLLATE "C" NOT NULL,
@@ -28,7 +28,7 @@ export const upkeep = {
       archived_at timestamptz NOT NULL,
       PRIMARY KEY (account_id, name))`,
 
-    // Requests that a process admitted, by a hash of the limit's subject.
+    // The requests that each process has admitted, by a hash of the limit's subject.
     `CREATE TABLE limit_uses (
       account_id text NOT NULL,
       process_id text NOT NULL,
@@ -48,16 +48,16 @@ export const deliveries = {
   ],
 } as const;
 
-/** When a disabled webhook was last probed, so that only one process probes it, and rarely. */
+/** When a disabled webhook was last probed, so that only one process probes it, and only rarely. */
 export const webhookProbes = {
   name: '0070-webhook-probes',
   statements: [`ALTER TABLE webhook_failures ADD COLUMN probed_at timestamptz`],
 } as const;
 
 /**
- * The database rejects impossible values, as a safeguard against bugs. `NOT VALID` constraints check every row that is
- * written from now on. Existing rows are not checked, which would lock large tables for minutes; they are dropped with
- * their week.
+ * Makes the database reject impossible values, as a safeguard against bugs. `NOT VALID` constraints check every row
+ * that is written from now on. Existing rows are not checked, because that would lock large tables for minutes; they
+ * are dropped with their week.
  */
 export const plausibleTimes = {
   name: '0080-plausible-times',
@@ -88,7 +88,7 @@ export const dailyReservations = {
   statements: [`ALTER TABLE decisions ADD COLUMN reserved_ad text`],
 } as const;
 
-/** Open reservations are counted twice a second, so they have a partial index. */
+/** A partial index for open reservations, because they are counted twice a second. */
 export const dailyReservationsIndex = {
   name: '0083-daily-reservations-index',
   indexes: [
@@ -101,9 +101,9 @@ export const dailyReservationsIndex = {
 } as const;
 
 /**
- * Counts that are not folded into `rollups` yet. A transaction that counts something inserts its own rows here, so that
- * no two transactions ever wait for the same roll-up row; a fold moves them into `rollups` every few seconds.
- * Reports read both as `rollup_counts`. The previous release writes to `rollups` directly.
+ * Counts that are not folded into `rollups` yet. Each transaction that counts something inserts its own rows here, so
+ * that no two transactions ever wait for the same roll-up row; a fold moves the rows into `rollups` every few seconds.
+ * Reports read both tables as `rollup_counts`. The previous release writes to `rollups` directly.
  *
  * The ids are random because a sequence would restart after an import. Every row is deleted within seconds, so a vacuum
  * starts after a fixed number of deleted rows, regardless of the table's size.
@@ -137,8 +137,8 @@ export const rollupDeltas = {
 } as const;
 
 /**
- * Leaves space on each page for the new version of a leased row. It is then a HOT update, which adds no index entries:
- * 26 % less is written to the write-ahead log for each delivery, and 5 % less is stored.
+ * Leaves space on each page for the new version of a leased row. The lease is then a HOT update, which adds no index
+ * entries: 26 % less is written to the write-ahead log for each delivery, and 5 % less is stored.
  */
 export const deliverySpace = {
   name: '0130-delivery-space',
@@ -146,11 +146,11 @@ export const deliverySpace = {
 } as const;
 
 /**
- * The events of a decision as one row: six events take 0.6 KB with their index entry, where six rows of `ad_events`
- * take 2.1 KB. The free space on each page is for the events that follow: a row that is rewritten on its own page
- * (HOT) adds no index entry. `event/timeline.ts` describes the text in `events`.
+ * Stores the events of a decision in one row: six events take 0.6 KB with their index entry, whereas six rows of
+ * `ad_events` take 2.1 KB. The free space on each page is for the events that follow: a row that is rewritten on its
+ * own page (HOT) adds no index entry. `event/timeline.ts` describes the text in `events`.
  *
- * `recorded_events` has the events of both tables, for operators who query the database.
+ * `recorded_events` contains the events of both tables, for operators who query the database.
  */
 export const timelines = {
   name: '0140-timelines',
@@ -178,9 +178,9 @@ export const timelines = {
 } as const;
 
 /**
- * Lets `recorded_events` read ids that are stored without the prefix they share with the first one: a `~` replaces the
- * first id up to its last hyphen. With this shorter form, a timeline at most doubles in size, so less of each page is
- * kept free.
+ * Lets `recorded_events` read ids that are stored without the prefix that they share with the first id: a `~` replaces
+ * the first id up to its last hyphen. With this shorter form, a timeline at most doubles in size, so less of each page
+ * is kept free.
  */
 export const timelineIds = {
   name: '0141-timeline-ids',

@@ -1,10 +1,10 @@
 import { Worker } from 'node:worker_threads';
 
-/** Passed to the worker when it starts. */
+/** Options that are passed to the worker when it starts. */
 export interface WorkerOptions {
   /** The folder of the PostgreSQL cluster. */
   directory: string;
-  /** `initialize` creates a cluster and ends; `serve` opens one and runs statements. */
+  /** `initialize` creates a cluster and exits; `serve` opens a cluster and runs statements. */
   mode: 'initialize' | 'serve';
 }
 
@@ -16,7 +16,7 @@ export type WorkerResponse =
   | { id: number; rows: Record<string, unknown>[] }
   | { id: number; error: { message: string; code?: string } };
 
-/** The id of the worker's first message: it is ready, or the reason why it failed to start. */
+/** The id of the worker's first message, which says that the worker is ready, or why it failed to start. */
 export const readyId = 0;
 
 type RequestBody = WorkerRequest extends infer R
@@ -31,7 +31,7 @@ export interface DatabaseThread {
   terminate(): Promise<void>;
 }
 
-/** An error of the database; `code` is the SQLSTATE, if there is one. */
+/** An error from the database; `code` is the SQLSTATE, if there is one. */
 export class DatabaseError extends Error {
   readonly code: string | undefined;
   constructor(message: string, code?: string) {
@@ -41,7 +41,7 @@ export class DatabaseError extends Error {
   }
 }
 
-/** Starts the worker. Resolves when it is ready or, in mode `initialize`, done. */
+/** Starts the worker. Resolves when the worker is ready or, in the mode `initialize`, done. */
 export async function startDatabaseThread(options: WorkerOptions): Promise<DatabaseThread> {
   const worker = startWorker(options);
   const pending = new Map<
@@ -91,7 +91,7 @@ function startWorker(workerData: WorkerOptions): Worker {
   if (!import.meta.url.endsWith('.ts')) {
     return new Worker(new URL('./pglite-worker.js', import.meta.url), { workerData });
   }
-  // When run from source, as in tests, the worker is TypeScript too. tsx registers itself in the main thread only, so
+  // When run from source, as in tests, the worker is TypeScript too. tsx registers itself only in the main thread, so
   // `--import tsx` has no effect in a worker.
   const file = new URL('./worker.ts', import.meta.url).href;
   const script = `import('tsx/esm/api').then(({ register }) => (register(), import(${JSON.stringify(file)})))`;

@@ -1,4 +1,4 @@
-/** The thread of the embedded database, whose synchronous calls would block HTTP. */
+// Runs the embedded database in a separate thread, because its synchronous calls would block HTTP.
 import { closeSync, fsyncSync, lstatSync, openSync } from 'node:fs';
 import { parentPort, workerData } from 'node:worker_threads';
 import { PGlite } from '@electric-sql/pglite';
@@ -15,7 +15,7 @@ interface Stream {
   node: unknown;
 }
 
-/** The part of Emscripten's file systems that is needed here; the package has no types for it. */
+/** The part of Emscripten's file systems that is needed here. The package has no types for it. */
 interface EmscriptenModule {
   FS: { ErrnoError: new (code: number) => unknown };
   NODEFS: {
@@ -30,9 +30,8 @@ interface EmscriptenModule {
 const noEntry = 44;
 
 /**
- * PGlite's file system on disk, with fsync and with files that only their owner can access. Emscripten's
- * NODEFS has no fsync, so a commit would not survive a power failure
- * (https://github.com/electric-sql/pglite/issues/1107).
+ * PGlite's on-disk file system with fsync added, and with files that only their owner can access. Emscripten's NODEFS
+ * has no fsync, so a commit would not survive a power failure (https://github.com/electric-sql/pglite/issues/1107).
  */
 class DurableFileSystem extends NodeFS {
   override async init(...args: Parameters<NodeFS['init']>): ReturnType<NodeFS['init']> {
@@ -57,8 +56,8 @@ function addFsync({ NODEFS: files }: EmscriptenModule): void {
 }
 
 /**
- * Whenever an index page is full, PostgreSQL looks for the index's free space map, which usually does not exist.
- * Node.js takes 50 µs to create the exception for this.
+ * Replaces an exception that takes Node.js 50 µs to create. Whenever an index page is full, PostgreSQL looks for the
+ * index's free space map, which usually does not exist.
  */
 function avoidExceptions({ FS, NODEFS: files }: EmscriptenModule): void {
   const { getMode } = files;
@@ -68,7 +67,7 @@ function avoidExceptions({ FS, NODEFS: files }: EmscriptenModule): void {
   };
 }
 
-/** Emscripten sets the mode of a new file explicitly, regardless of the process's umask. */
+/** Restricts the mode of new files, because Emscripten sets it explicitly, regardless of the process's umask. */
 function restrictModes({ NODEFS: files }: EmscriptenModule): void {
   const { setattr } = files.node_ops;
   files.node_ops.setattr = (node, attributes) => {
@@ -77,7 +76,7 @@ function restrictModes({ NODEFS: files }: EmscriptenModule): void {
   };
 }
 
-/** The stream of a directory has no file descriptor. */
+/** Calls fsync on a directory by its path, because its stream has no file descriptor. */
 function syncDirectory(path: string): void {
   const descriptor = openSync(path, 'r');
   try {

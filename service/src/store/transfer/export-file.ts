@@ -9,7 +9,7 @@ import {
   useUtc,
 } from './table-rows.ts';
 
-/** The file cannot be imported, or not into this database; the message contains the reason. */
+/** Thrown when a file cannot be imported, or not into this database; the message contains the reason. */
 export class TransferError extends Error {
   constructor(message: string) {
     super(message);
@@ -17,7 +17,7 @@ export class TransferError extends Error {
   }
 }
 
-/** First line of an export. */
+/** The first line of an export. */
 interface Header {
   trueward_export: 2;
   /** Identifies this export. */
@@ -25,12 +25,12 @@ interface Header {
   migrations: string[];
 }
 
-/** Last line: a file without it is truncated. */
+/** The last line of an export. A file without this line is truncated. */
 interface Trailer {
   tables: Tallies;
 }
 
-/** Every other line; the row is JSON text from the database. */
+/** Any other line of an export. The row is JSON text from the database. */
 export interface RowLine {
   table: string;
   row: string;
@@ -41,7 +41,7 @@ const formatRow = ({ table, row }: RowLine): string =>
 
 const rowPattern = /^\{"table":("[^"]+(?:\\"[^"]*)*"),"row":(.*)\}$/;
 
-/** Undefined for the header and the trailer. */
+/** Parses a line; returns undefined for the header and the trailer. */
 export function parseRow(text: string): RowLine | undefined {
   const [, table, row] = rowPattern.exec(text) ?? [];
   return table === undefined || row === undefined
@@ -57,8 +57,8 @@ interface ExportOptions {
 }
 
 /**
- * Writes a consistent snapshot of all rows as JSON lines, and returns their number; other sessions may write meanwhile.
- * An interrupted export must start over, because its snapshot is lost.
+ * Writes a consistent snapshot of all rows as JSON lines, and returns the number of rows. Other sessions can write in
+ * the meantime. An interrupted export must start over, because its snapshot is lost.
  */
 export function exportRows(
   database: Database,
@@ -89,12 +89,12 @@ export function exportRows(
   );
 }
 
-/** A complete export. */
+/** The summary of an export that is complete and unmodified. */
 export interface CheckedExport {
   id: string;
   rows: number;
   tables: Tallies;
-  /** One encrypted secret, to verify the master key with; absent if there is none. */
+  /** An encrypted secret for verifying the master key; absent if the export contains none. */
   sealed?: string;
 }
 

@@ -6,8 +6,8 @@ const rowsPerInsert = 500;
 const rowsPerCommit = 5_000;
 
 /**
- * Imports an export in batches; an interrupted import resumes where it stopped. At the end, every table is
- * compared with the file; until then, no service starts on the database.
+ * Imports an export in batches; an interrupted import resumes where it stopped. At the end, every table is compared
+ * with the file. Until then, no service can start on the database.
  *
  * @throws TransferError when the database is not empty, or differs from the file at the end.
  */
@@ -40,7 +40,7 @@ export async function importRows(
   await finish(database, tables, file);
 }
 
-/** @throws TransferError when an import into the database was started and not completed. */
+/** @throws TransferError when an import into the database was started but not completed. */
 export async function rejectUnfinishedImport(database: Database): Promise<void> {
   if ((await readProgress(database)) === undefined) return;
   throw new TransferError(
@@ -65,7 +65,7 @@ async function begin(database: Database, tables: readonly string[], id: string):
   if (progress?.export_id === id) return progress.rows;
   if (progress) {
     throw new TransferError(
-      'The database contains a part of another export: complete that import, or use an empty database.',
+      'The database contains part of another export: finish importing that export, or use an empty database.',
     );
   }
   await requireEmpty(database, tables);
@@ -105,7 +105,7 @@ function groupByTable(batch: readonly RowLine[]): Map<string, string[]> {
   return groups;
 }
 
-/** Leases belong to processes of the exported database, which do not use this one. */
+/** Leases belong to processes on the exported database, which do not use this database. */
 const endLeases = 'UPDATE deliveries SET lease_until = NULL WHERE lease_until IS NOT NULL';
 
 function finish(database: Database, tables: readonly string[], file: CheckedExport): Promise<void> {

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import type { Queries } from '../database.ts';
 
-/** The number of rows, and the sum of their digests, which does not depend on their order. */
+/** The number of rows, and the sum of their digests, which does not depend on the order of the rows. */
 export interface Tally {
   rows: number;
   checksum: string;
@@ -10,10 +10,10 @@ export interface Tally {
 /** Row counts and checksums by table. */
 export type Tallies = Record<string, Tally>;
 
-/** Hexadecimal digits of each digest that are summed: a 60-bit number fits into `bigint` on every engine. */
+/** Number of hexadecimal digits of each digest that are summed: a 60-bit number fits into `bigint` on every engine. */
 const digestDigits = 15;
 
-/** Every table with data, quoted, including those that a later migration adds. */
+/** Reads the quoted names of all tables with data, including tables that later migrations add. */
 export const readTables = async (queries: Queries): Promise<string[]> =>
   (
     await queries.query<{ name: string }>(
@@ -24,12 +24,12 @@ export const readTables = async (queries: Queries): Promise<string[]> =>
     )
   ).map(({ name }) => name);
 
-/** Makes all servers return the same text for a row: otherwise, times are in the server's time zone. */
+/** Makes all servers return the same text for a row; otherwise, times would be in the server's time zone. */
 export const useUtc = `SET LOCAL timezone = 'UTC'`;
 
 const rowsPerFetch = 500;
 
-/** All rows of a table, or of a query in parentheses, as JSON from the database. Needs a transaction. */
+/** Reads all rows of a table, or of a query in parentheses, as JSON from the database. Must run in a transaction. */
 export async function* readRows(queries: Queries, source: string): AsyncGenerator<string> {
   await queries.query(
     `DECLARE read_rows NO SCROLL CURSOR FOR SELECT row_to_json(t)::text AS row FROM ${source} t`,
@@ -42,7 +42,10 @@ export async function* readRows(queries: Queries, source: string): AsyncGenerato
   await queries.query('CLOSE read_rows');
 }
 
-/** The tally of a table, or of a query in parentheses; equals that of {@link createTally} for the same rows. */
+/**
+ * Tallies a table, or a query in parentheses, in the database. The result equals that of {@link createTally} for the
+ * same rows.
+ */
 export async function tallyTable(queries: Queries, source: string): Promise<Tally> {
   const [tally] = await queries.query<Tally>(
     `SELECT count(*)::bigint AS rows, coalesce(sum(
@@ -53,7 +56,7 @@ export async function tallyTable(queries: Queries, source: string): Promise<Tall
   return tally;
 }
 
-/** Counts rows by table, and sums their digests as the database does. */
+/** Creates an object that counts rows by table and sums their digests, as the database does. */
 export function createTally() {
   const tables = new Map<string, { rows: number; sum: bigint }>();
   return {
@@ -64,7 +67,7 @@ export function createTally() {
       tally.sum += BigInt(`0x${digest}`);
       tables.set(table, tally);
     },
-    /** Starts a table, which is listed even if it has no rows. */
+    /** Starts a table, so that it is listed even if it has no rows. */
     start(table: string): void {
       tables.set(table, { rows: 0, sum: 0n });
     },
@@ -78,7 +81,7 @@ export function createTally() {
 export const isSameTally = (a: Tally | undefined, b: Tally | undefined): boolean =>
   a?.rows === b?.rows && a?.checksum === b?.checksum;
 
-/** The names of the tables that differ. */
+/** Returns the names of the tables that differ. */
 export const findDifferences = (a: Tallies, b: Tallies): string[] =>
   [...new Set([...Object.keys(a), ...Object.keys(b)])].filter(
     (table) => !isSameTally(a[table], b[table]),
