@@ -70,7 +70,7 @@ export interface Service {
   users: Users;
   intake: Intake;
   /** Sets the URL that the service listens on, and returns its public URL. */
-  listensOn(url: string): string;
+  setListenUrl(url: string): string;
   /** Reports the service as not ready from now on, and keeps serving. */
   drain(): void;
   /** Stops the service. By the time it resolves, everything that was acknowledged is in the database. */
@@ -134,15 +134,30 @@ async function wire(
   if (config.databaseUrl === undefined) await releaseAll(database);
   const audit = createAuditLog(clock, makeId);
   const { development } = config;
-  const manage = createResourceManager({ resources, audit, writeEvents, retentionMs, development });
-  const headers = createRequestHeaders(database, box, clock);
-  const webhooks = createWebhookService({ manage, box, clock, development });
+  const resourceManager = createResourceManager({
+    resources,
+    audit,
+    writeEvents,
+    retentionMs,
+    development,
+  });
+  const requestHeaders = createRequestHeaders(database, box, clock);
+  const webhooks = createWebhookService({ resourceManager, box, clock, development });
   const { poolSize } = config.databaseLimits;
   const laneDeps = createLaneDeps({ database, tracing, clock, log, poolSize });
   const demandMetrics = metrics.demand;
-  const common = { database, configuration, box, clock, log, tracing, development, demandMetrics };
+  const commonDeps = {
+    database,
+    configuration,
+    box,
+    clock,
+    log,
+    tracing,
+    development,
+    demandMetrics,
+  };
   const deliveries = startDeliveries({
-    ...common,
+    ...commonDeps,
     resources,
     webhooks,
     bodies,
@@ -151,7 +166,7 @@ async function wire(
     onAttempt: metrics.observeDelivery,
   });
 
-  const trackers = startTrackers({ ...common, lanes: laneDeps('trackers') });
+  const trackers = startTrackers({ ...commonDeps, lanes: laneDeps('trackers') });
 
   let publicUrl = config.publicUrl ?? `http://${config.host}:${config.port}`;
   await readServiceSecret(database, box, clock, 'receipt_key', makeReceiptKey);
@@ -175,26 +190,26 @@ async function wire(
   });
   const upkeep = await startUpkeep({ database, clock, log, tracing, retention: config.retention });
   const expiry = startExpiry({ database, clock, log, tracing, onChange: changes.announce });
-  const lane = createDecisionLanes({
+  const decisionLane = createDecisionLanes({
     database,
     writeEvents,
     onDeliveries: deliveries.wake,
     onTrackers: trackers.wake,
     lanes: laneDeps('decisions'),
   });
-  const judging = { database, configuration, pseudonym, clock, makeId, random: Math.random };
+  const evaluateDeps = { database, configuration, pseudonym, clock, makeId, random: Math.random };
   // Only one process can use the embedded database, so there are no other processes to share with.
   const processId = config.databaseUrl === undefined ? undefined : randomUUID();
   const tailRelay =
     processId === undefined ? undefined : createTailRelay({ database, log, processId });
-  const sharing = { database, box, clock, log, processId };
-  const rateLimits = await openRateLimits(config.rateLimits, sharing);
+  const rateLimitDeps = { database, box, clock, log, processId };
+  const rateLimits = await openRateLimits(config.rateLimits, rateLimitDeps);
   const ceiling = config.rateLimits?.keyCeiling;
   const liveTail = createLiveTail(tailRelay);
   const media = openMedia({ config, database, clock, log, tracing });
   const intake = startIntake({
-    ...common,
-    manage,
+    ...commonDeps,
+    resourceManager,
     audit,
     mediaStore: media.store,
     mediaDirectory: config.mediaDirectory,
@@ -208,27 +223,39 @@ async function wire(
   addStateMetrics(metrics.registry, {
     database,
     configuration,
-    lanes: { decisions: lane, events: eventLane },
+    lanes: { decisions: decisionLane, events: eventLane },
     heldRequests: changes.waiting,
     intake,
     clock,
   });
   const [draining, stopping] = [new AbortController(), new AbortController()];
   const exchange = startExchange({
-    ...common,
-    readHeaders: headers.read,
+    ...commonDeps,
+    readHeaders: requestHeaders.read,
     stopping: stopping.signal,
   });
-  const external: ExternalDeps = { ...exchange, ...intake, clock, budgetMs: config.demandBudgetMs };
-  const deciding = { ...judging, external, makeUuid: randomUUID, development };
+  const externalDeps: ExternalDeps = {
+    ...exchange,
+    ...intake,
+    clock,
+    budgetMs: config.demandBudgetMs,
+  };
+  const decisionDeps = {
+    ...evaluateDeps,
+    externalDeps,
+    makeUuid: randomUUID,
+    development,
+  };
   const app = await createApp({
     database,
     configuration,
     resources,
-    makeDecision: liveTail.watchDecisions(createMakeDecision({ ...deciding, lane, tokens })),
+    makeDecision: liveTail.watchDecisions(
+      createMakeDecision({ ...decisionDeps, lane: decisionLane, tokens }),
+    ),
     liveTail,
-    dryRun: createDryRun(judging),
-    trySource: createTrySource(deciding),
+    dryRun: createDryRun(evaluateDeps),
+    trySource: createTrySource(decisionDeps),
     openHosts: exchange.openHosts,
     userTokens: createUserTokens({ database, box, clock }),
     ingestEvents: liveTail.watchEvents(
@@ -243,9 +270,9 @@ async function wire(
     publicUrl: () => publicUrl,
     eventBodies: bodies,
     redelivery: createRedelivery({ clock, makeId, resources, audit }),
-    manage,
-    headers,
-    manageKeys: createKeyManager({ clock, makeId, audit, ceiling, incrementConfigVersion }),
+    resourceManager,
+    requestHeaders,
+    keyManager: createKeyManager({ clock, makeId, audit, ceiling, incrementConfigVersion }),
     runOperation: createRunOperation({
       database,
       configuration,
@@ -279,7 +306,7 @@ async function wire(
     makeId,
     users,
     intake,
-    listensOn(url) {
+    setListenUrl(url) {
       publicUrl = config.publicUrl ?? url;
       return publicUrl;
     },
@@ -294,7 +321,7 @@ async function wire(
       await Promise.all([app.close(), deliveries.stop(), trackers.stop()]);
       clearTimeout(closing);
       await Promise.all([
-        lane.drain(),
+        decisionLane.drain(),
         eventLane.drain(),
         tailRelay?.drain(),
         keyUse.stop(),

@@ -77,7 +77,7 @@ export async function startInProcess(
     isEmbedded && dataDirectory === undefined ? openEmptyDatabase : openDatabase,
     createPasswords({ N: 2 ** 10, r: 8, p: 1 }),
   );
-  const publicUrl = service.listensOn(await service.app.listen({ host: config.host, port: 0 }));
+  const publicUrl = service.setListenUrl(await service.app.listen({ host: config.host, port: 0 }));
   const { port } = service.app.server.address() as AddressInfo;
   return {
     url: `http://${config.host}:${port}`,

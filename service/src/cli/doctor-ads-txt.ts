@@ -9,38 +9,38 @@ type LoadAdsTxt = (domain: string) => Promise<string>;
 type CheckedSource = Pick<Source, 'id' | 'name' | 'ads_txt' | 'publisher_id' | 'supply_chain'>;
 
 /** Checks that the sites' ads.txt files list the sellers of these sources; otherwise, buyers might not bid. */
-export async function adsTxtFindings(
+export async function checkAdsTxtFiles(
   sources: readonly CheckedSource[],
   load: LoadAdsTxt,
 ): Promise<Finding[]> {
   const files = new Map<string, Promise<string>>();
-  const fileOf = (domain: string): Promise<string> => {
+  const loadFile = (domain: string): Promise<string> => {
     const file = files.get(domain) ?? load(domain);
     files.set(domain, file);
     return file;
   };
   return Promise.all(
     sources.map(async (source): Promise<Finding> => {
-      const about = `the source ${source.id} (${source.name})`;
+      const sourceLabel = `the source ${source.id} (${source.name})`;
       if (!source.ads_txt)
         return warn(
-          `${about} names sellers, but not the site whose ads.txt lists them: set its ads_txt`,
+          `${sourceLabel} names sellers, but not the site whose ads.txt lists them: set its ads_txt`,
         );
       const { domain, lines } = source.ads_txt;
       try {
-        const file = await fileOf(domain);
+        const file = await loadFile(domain);
         const missingLines = [
           ...missingAdsTxtLines(file, lines).map((line) => `“${line}”`),
-          ...missingSellers(file, sellersOf(source)).map(describeSeller),
+          ...missingSellers(file, listSellers(source)).map(describeSeller),
         ];
         if (missingLines.length === 0)
-          return ok(`https://${domain}/ads.txt has the lines of ${about}`);
+          return ok(`https://${domain}/ads.txt has the lines of ${sourceLabel}`);
         return warn(
-          `https://${domain}/ads.txt lacks lines of ${about}, so buyers may not bid: add ${missingLines.join(', ')}`,
+          `https://${domain}/ads.txt lacks lines of ${sourceLabel}, so buyers may not bid: add ${missingLines.join(', ')}`,
         );
       } catch (error) {
         return warn(
-          `https://${domain}/ads.txt, which must have the lines of ${about}, cannot be read: ${(error as Error).message}`,
+          `https://${domain}/ads.txt, which must have the lines of ${sourceLabel}, cannot be read: ${(error as Error).message}`,
         );
       }
     }),
@@ -48,7 +48,7 @@ export async function adsTxtFindings(
 }
 
 /** The sellers in bid requests. The advertising system of the publisher id is unknown. */
-const sellersOf = ({ publisher_id: publisherId, supply_chain: chain = [] }: CheckedSource) => [
+const listSellers = ({ publisher_id: publisherId, supply_chain: chain = [] }: CheckedSource) => [
   ...(publisherId === undefined ? [] : [{ seller: publisherId }]),
   ...chain.map(({ asi, sid }) => ({ system: asi, seller: sid })),
 ];

@@ -16,31 +16,31 @@ export interface Finding {
   text: string;
 }
 
-const finding =
+const createFinding =
   (state: Finding['state']) =>
   (text: string): Finding => ({ state, text });
 
-export const ok = finding('ok');
-export const warn = finding('warn');
-export const fail = finding('fail');
+export const ok = createFinding('ok');
+export const warn = createFinding('warn');
+export const fail = createFinding('fail');
 
 /** A busy service can use up less free space than this within an hour. */
 const minFreeBytes = 1_073_741_824;
 
 /** Checks that don't open the database. */
-export function machineFindings(config: Config): Finding[] {
+export function checkMachine(config: Config): Finding[] {
   return [
-    nodeVersion(),
-    dataFolder(config),
-    ...privacy(config),
-    freeSpace(config),
-    masterKey(config),
-    media(config),
-    ...network(config),
+    checkNodeVersion(),
+    checkDataFolder(config),
+    ...checkPrivacy(config),
+    checkFreeSpace(config),
+    checkMasterKey(config),
+    checkMedia(config),
+    ...checkNetwork(config),
   ];
 }
 
-function nodeVersion(): Finding {
+function checkNodeVersion(): Finding {
   const [major = 0, minor = 0] = process.versions.node.split('.').map(Number);
   return major > 20 || (major === 20 && minor >= 19)
     ? ok(`Node ${process.versions.node}`)
@@ -48,13 +48,13 @@ function nodeVersion(): Finding {
 }
 
 /** The folder, or its nearest existing ancestor, in which it would be created. */
-function existing(folder: string): string {
-  return existsSync(folder) ? folder : existing(dirname(folder));
+function findExisting(folder: string): string {
+  return existsSync(folder) ? folder : findExisting(dirname(folder));
 }
 
-function dataFolder({ dataDirectory }: Config): Finding {
+function checkDataFolder({ dataDirectory }: Config): Finding {
   try {
-    accessSync(existing(dataDirectory), constants.W_OK);
+    accessSync(findExisting(dataDirectory), constants.W_OK);
     return ok(`the data folder ${dataDirectory} is writable`);
   } catch {
     return fail(
@@ -64,7 +64,7 @@ function dataFolder({ dataDirectory }: Config): Finding {
 }
 
 /** Whether other users of the machine can read the data. Windows has no mode bits for this. */
-function privacy({ dataDirectory }: Config): Finding[] {
+function checkPrivacy({ dataDirectory }: Config): Finding[] {
   if (process.platform === 'win32' || !existsSync(dataDirectory)) return [];
   const remedy = `run chmod -R go= ${dataDirectory}`;
   if (isOpenToOthers(dataDirectory))
@@ -95,24 +95,24 @@ function isOpenToOthers(path: string): boolean {
   return stat !== undefined && !stat.isSymbolicLink() && (stat.mode & 0o077) !== 0;
 }
 
-function freeSpace({ dataDirectory }: Config): Finding {
-  const { bavail, bsize } = statfsSync(existing(dataDirectory));
+function checkFreeSpace({ dataDirectory }: Config): Finding {
+  const { bavail, bsize } = statfsSync(findExisting(dataDirectory));
   const freeBytes = bavail * bsize;
   const text = `${(freeBytes / 1e9).toFixed(1)} GB of free disk space`;
   return freeBytes < minFreeBytes ? warn(`${text}: free up space`) : ok(text);
 }
 
-function masterKey({ masterKey: given, dataDirectory }: Config): Finding {
+function checkMasterKey({ masterKey: given, dataDirectory }: Config): Finding {
   if (given !== undefined) return ok('the master key comes from TRUEWARD_MASTER_KEY');
   const file = join(dataDirectory, 'master.key');
   if (!existsSync(file)) return ok(`${file} will be created on first start`);
-  const open = (statSync(file).mode & 0o077) !== 0;
-  return open
+  const isExposed = (statSync(file).mode & 0o077) !== 0;
+  return isExposed
     ? fail(`${file} can be read by other users: chmod 600 ${file}`)
     : ok(`${file} exists and is readable by this user only; keep a backup elsewhere`);
 }
 
-function media({ mediaDirectory }: Config): Finding {
+function checkMedia({ mediaDirectory }: Config): Finding {
   return existsSync(mediaDirectory)
     ? ok(`media files are served from ${mediaDirectory}`)
     : warn(
@@ -120,8 +120,8 @@ function media({ mediaDirectory }: Config): Finding {
       );
 }
 
-function network({ publicUrl, development, host }: Config): Finding[] {
-  const local = ['127.0.0.1', '::1', 'localhost'].includes(host);
+function checkNetwork({ publicUrl, development, host }: Config): Finding[] {
+  const isLocal = ['127.0.0.1', '::1', 'localhost'].includes(host);
   return [
     ...(publicUrl?.startsWith('http:') === true && !development
       ? [
@@ -133,7 +133,7 @@ function network({ publicUrl, development, host }: Config): Finding[] {
     ...(publicUrl === undefined && !development
       ? [warn('PUBLIC_URL is not set: receipts contain the URL that the service listens on')]
       : []),
-    ...(development && !local
+    ...(development && !isLocal
       ? [
           fail(
             `TRUEWARD_DEVELOPMENT=1 with HOST=${host}: demo keys are printed, and other machines can reach the service`,
@@ -144,7 +144,7 @@ function network({ publicUrl, development, host }: Config): Finding[] {
 }
 
 /** Checks whether a service responds at the configured URL. */
-export async function runningFinding({ host, port, publicUrl }: Config): Promise<Finding> {
+export async function checkRunningService({ host, port, publicUrl }: Config): Promise<Finding> {
   const url = publicUrl ?? `http://${host}:${port}`;
   try {
     const response = await fetch(`${url}/readyz`, { signal: AbortSignal.timeout(3_000) });

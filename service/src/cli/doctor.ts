@@ -8,8 +8,15 @@ import type { Queries } from '../store/database.ts';
 import { DirectoryInUseError } from '../store/directory-lock.ts';
 import { createGuardedAgent } from '../platform/guarded-agent.ts';
 import { type Command, CommandError, readArguments } from './command.ts';
-import { fail, type Finding, machineFindings, ok, runningFinding, warn } from './doctor-machine.ts';
-import { adsTxtFindings, fetchAdsTxt } from './doctor-ads-txt.ts';
+import {
+  fail,
+  type Finding,
+  checkMachine,
+  ok,
+  checkRunningService,
+  warn,
+} from './doctor-machine.ts';
+import { checkAdsTxtFiles, fetchAdsTxt } from './doctor-ads-txt.ts';
 import { type DatabaseContext, withDatabase } from './with-database.ts';
 
 const marks = { ok: 'ok  ', warn: 'WARN', fail: 'FAIL' };
@@ -40,10 +47,10 @@ code is 1 if a check fails.`,
         ...unknownSettings(process.env).map((name) =>
           warn(`${name} is not a known setting and is ignored: correct its name or remove it`),
         ),
-        ...machineFindings(config),
+        ...checkMachine(config),
       ]);
-      show(await databaseReport());
-      show([await runningFinding(config)]);
+      show(await checkDatabase());
+      show([await checkRunningService(config)]);
     }
     if (failures > 0)
       throw new CommandError(`${failures} ${failures === 1 ? 'check' : 'checks'} failed.`);
@@ -59,9 +66,9 @@ function loadConfig(): Config | Finding {
   }
 }
 
-async function databaseReport(): Promise<readonly Finding[]> {
+async function checkDatabase(): Promise<readonly Finding[]> {
   try {
-    return await withDatabase(databaseFindings);
+    return await withDatabase(checkDatabaseContents);
   } catch (error) {
     if (error instanceof DirectoryInUseError) {
       return [ok(`process ${error.pid} has the embedded database open: database checks skipped`)];
@@ -73,37 +80,37 @@ async function databaseReport(): Promise<readonly Finding[]> {
 /** Expiry checks compare times from several machines, so a larger difference would distort them. */
 const maxClockSkewMs = 2_000;
 /** Deliveries are normally attempted within a second of being due. */
-const overdue = '5 minutes';
+const overdueAfter = '5 minutes';
 
 /** Checks the database and its contents. */
-async function databaseFindings({
+async function checkDatabaseContents({
   database,
   config,
   migrated,
 }: DatabaseContext): Promise<Finding[]> {
-  const cluster = await clusterFindings(database);
+  const cluster = await checkCluster(database);
   // The other checks read all shards, so they would fail for the same reason.
   if (cluster.some(({ state }) => state === 'fail'))
-    return [...(await server(database)), ...cluster];
+    return [...(await checkServer(database)), ...cluster];
   return [
-    ...(await server(database)),
+    ...(await checkServer(database)),
     ...cluster,
     ok(
       migrated.length === 0
         ? 'the database schema is up to date'
         : `the database schema was migrated: ${migrated.join(', ')}`,
     ),
-    await masterKey(database, config),
-    await keys(database),
-    ...(await openOrigins(database)),
-    ...(config.countryHeader === undefined ? await countryPolicies(database) : []),
-    ...(await webhooks(database)),
-    ...(await adsTxt(database)),
-    await deliveries(database),
+    await checkMasterKey(database, config),
+    await checkKeys(database),
+    ...(await checkOpenOrigins(database)),
+    ...(config.countryHeader === undefined ? await checkCountryPolicies(database) : []),
+    ...(await checkWebhooks(database)),
+    ...(await checkAdsTxt(database)),
+    await checkDeliveries(database),
   ];
 }
 
-async function adsTxt(database: Queries): Promise<Finding[]> {
+async function checkAdsTxt(database: Queries): Promise<Finding[]> {
   const rows = await database.query<{ id: string; document: Source }>(
     `SELECT id, document FROM resources
       WHERE kind = 'source' AND environment = 'live' AND archived_at IS NULL
@@ -112,7 +119,7 @@ async function adsTxt(database: Queries): Promise<Finding[]> {
   const sources = rows.map(({ id, document }) => ({ ...document, id }));
   const agent = createGuardedAgent({ loopback: false });
   try {
-    return await adsTxtFindings(sources, (domain) =>
+    return await checkAdsTxtFiles(sources, (domain) =>
       fetchAdsTxt(`https://${domain}/ads.txt`, agent),
     );
   } finally {
@@ -120,7 +127,7 @@ async function adsTxt(database: Queries): Promise<Finding[]> {
   }
 }
 
-async function server(database: Queries): Promise<Finding[]> {
+async function checkServer(database: Queries): Promise<Finding[]> {
   const [row] = await database.query<{ version: string; now: Date }>(
     `SELECT current_setting('server_version') AS version, clock_timestamp() AS now`,
   );
@@ -138,7 +145,7 @@ async function server(database: Queries): Promise<Finding[]> {
 }
 
 /** Checks the nodes of a Citus cluster. Returns nothing for a plain PostgreSQL server. */
-async function clusterFindings(database: Queries): Promise<Finding[]> {
+async function checkCluster(database: Queries): Promise<Finding[]> {
   const role = await readCitusRole(database);
   if (role === undefined) return [];
   const nodes = await checkCitusNodes(database);
@@ -172,7 +179,7 @@ async function clusterFindings(database: Queries): Promise<Finding[]> {
   ];
 }
 
-async function masterKey(database: Queries, config: Config): Promise<Finding> {
+async function checkMasterKey(database: Queries, config: Config): Promise<Finding> {
   const [secret] = await database.query<{ sealed: string }>('SELECT sealed FROM secrets LIMIT 1');
   try {
     if (secret) openSecretBox(config).open(secret.sealed);
@@ -183,7 +190,7 @@ async function masterKey(database: Queries, config: Config): Promise<Finding> {
   }
 }
 
-async function keys(database: Queries): Promise<Finding> {
+async function checkKeys(database: Queries): Promise<Finding> {
   const [row] = await database.query<{ accounts: number; keys: number }>(
     `SELECT (SELECT count(*) FROM accounts)::bigint AS accounts,
       (SELECT count(*) FROM keys WHERE revoked_at IS NULL OR revoked_at > now())::bigint AS keys`,
@@ -192,7 +199,7 @@ async function keys(database: Queries): Promise<Finding> {
   return row?.keys === 0 ? warn(`${text}: create one with keys create`) : ok(text);
 }
 
-async function openOrigins(database: Queries): Promise<Finding[]> {
+async function checkOpenOrigins(database: Queries): Promise<Finding[]> {
   const rows = await database.query<{ id: string }>(
     `SELECT id FROM keys WHERE kind = 'pk' AND environment = 'live' AND allowed_origins @> '["*"]'::jsonb
       AND (revoked_at IS NULL OR revoked_at > now()) ORDER BY id`,
@@ -202,7 +209,7 @@ async function openOrigins(database: Queries): Promise<Finding[]> {
   );
 }
 
-async function countryPolicies(database: Queries): Promise<Finding[]> {
+async function checkCountryPolicies(database: Queries): Promise<Finding[]> {
   const rows = await database.query<{ id: string; name: string }>(
     `SELECT id, document->>'name' AS name FROM resources
       WHERE kind = 'policy' AND archived_at IS NULL AND document->'when'->'countries' IS NOT NULL ORDER BY id`,
@@ -214,7 +221,7 @@ async function countryPolicies(database: Queries): Promise<Finding[]> {
   );
 }
 
-async function webhooks(database: Queries): Promise<Finding[]> {
+async function checkWebhooks(database: Queries): Promise<Finding[]> {
   const rows = await database.query<{ id: string; url: string; reason: string | null }>(
     `SELECT id, document->>'url' AS url, document->>'disabled_reason' AS reason FROM resources
       WHERE kind = 'webhook' AND archived_at IS NULL AND document->>'status' = 'disabled'
@@ -227,12 +234,12 @@ async function webhooks(database: Queries): Promise<Finding[]> {
   );
 }
 
-async function deliveries(database: Queries): Promise<Finding> {
+async function checkDeliveries(database: Queries): Promise<Finding> {
   const [row] = await database.query<{ pending: number; late: number }>(
     `SELECT count(*)::bigint AS pending,
         count(*) FILTER (WHERE next_at < now() - $1::text::interval)::bigint AS late
       FROM deliveries WHERE state = 'pending'`,
-    [overdue],
+    [overdueAfter],
   );
   const text = `deliveries pending: ${row?.pending ?? 0}, overdue: ${row?.late ?? 0}`;
   return (row?.late ?? 0) > 0 ? warn(`${text}; start the service to deliver them`) : ok(text);

@@ -49,7 +49,7 @@ Example
       await withDatabase(({ database, makeId }) =>
         database.transaction(async (queries) => {
           const accountId = await chooseAccount(queries, makeId, values);
-          const keys = createKeyManager(manageDeps(makeId));
+          const keys = createKeyManager(createManagerDeps(makeId));
           const created = await keys.create(operation(queries, accountId, environment), {
             kind,
             ...(origins === undefined ? {} : { allowed_origins: origins }),
@@ -112,7 +112,7 @@ Running services on the same database reject the key within a second.`,
   },
 ];
 
-const manageDeps = (makeId: Parameters<typeof createAuditLog>[1]) => ({
+const createManagerDeps = (makeId: Parameters<typeof createAuditLog>[1]) => ({
   clock: systemClock,
   makeId,
   audit: createAuditLog(systemClock, makeId),
@@ -139,7 +139,7 @@ function withKey<T>(
         [id],
       );
       if (!row) throw new CommandError(`Key ${id} does not exist; keys list shows all ids.`);
-      const keys = createKeyManager(manageDeps(makeId));
+      const keys = createKeyManager(createManagerDeps(makeId));
       return work(keys, operation(queries, row.account_id, row.environment), id);
     }),
   );

@@ -100,10 +100,10 @@ function readUrl(name: string, text: string | undefined): string {
 function readTypes(text: string | undefined): readonly string[] {
   if (text === undefined) return webhookEventTypes;
   const types = text.split(',').map((type) => type.trim());
-  const unknown = types.find((type) => !webhookEventTypes.some((known) => known === type));
-  if (unknown === undefined) return types;
+  const unknownType = types.find((type) => !webhookEventTypes.some((known) => known === type));
+  if (unknownType === undefined) return types;
   throw new UsageError(
-    `--events contains ${JSON.stringify(unknown)}; expected ${webhookEventTypes.join(', ')}.`,
+    `--events contains ${JSON.stringify(unknownType)}; expected ${webhookEventTypes.join(', ')}.`,
   );
 }
 
@@ -169,9 +169,9 @@ function createEventFeed(service: string, key: string): EventFeed {
     let cursor: string | undefined;
     do {
       const page = await readPage(cursor, signal);
-      const unknown = page.data.filter(({ id }) => !seenIds.has(id));
-      newEvents.push(...unknown);
-      const isAllNew = unknown.length === page.data.length;
+      const unknownEvents = page.data.filter(({ id }) => !seenIds.has(id));
+      newEvents.push(...unknownEvents);
+      const isAllNew = unknownEvents.length === page.data.length;
       cursor = started && isAllNew ? page.next_cursor : undefined;
     } while (cursor !== undefined);
     return newEvents.toReversed();
@@ -185,9 +185,9 @@ function createEventFeed(service: string, key: string): EventFeed {
         for (const id of seenIds) if (seenIds.size > rememberedIds) seenIds.delete(id);
         if (unreachable) printMessage(`${service} is reachable again.`);
         unreachable = false;
-        const first = !started;
+        const isFirst = !started;
         started = true;
-        return first ? [] : events;
+        return isFirst ? [] : events;
       } catch (error) {
         if (signal.aborted) return [];
         if (error instanceof CommandError) throw error;

@@ -24,14 +24,14 @@ export async function runCommand(
     name.split(' ').every((word, index) => words[index] === word),
   );
   if (wantsHelp) {
-    process.stdout.write(command ? helpOf(command) : overview(commands, groupOf(words)));
+    process.stdout.write(command ? formatHelp(command) : overview(commands, readGroup(words)));
     return 0;
   }
   if (!command) {
     printMessage(
       args.length === 0 ? 'No command given.\n' : `Unknown command ${args.join(' ')}.\n`,
     );
-    printMessage(overview(commands, groupOf(words)));
+    printMessage(overview(commands, readGroup(words)));
     return 2;
   }
   try {
@@ -42,16 +42,16 @@ export async function runCommand(
       printMessage(describe(error));
       return 1;
     }
-    printMessage(`${error.message}\n\n${helpOf(command)}`);
+    printMessage(`${error.message}\n\n${formatHelp(command)}`);
     return 2;
   }
 }
 
 /** The first word, such as `keys`, which groups several commands. */
-const groupOf = (words: readonly string[]): string =>
+const readGroup = (words: readonly string[]): string =>
   words[0] === undefined || words[0].startsWith('-') ? '' : words[0];
 
-const helpOf = ({ name, summary, help }: Command): string =>
+const formatHelp = ({ name, summary, help }: Command): string =>
   `trueward-service ${name}: ${summary}.\n\n${help.trim()}\n`;
 
 function overview(commands: readonly Command[], group: string): string {
@@ -75,7 +75,7 @@ function describe(error: unknown): string {
     const fields = error.errors.map(({ pointer, message }) => `  ${pointer.slice(1)} ${message}`);
     return [error.message, ...fields].join('\n');
   }
-  const names = [
+  const isFixable = [
     ConfigError,
     DatabaseConnectionError,
     DirectoryInUseError,
@@ -85,7 +85,7 @@ function describe(error: unknown): string {
     TransferError,
   ].some((kind) => error instanceof kind);
   if (!(error instanceof Error)) return String(error);
-  return names ? error.message : (error.stack ?? error.message);
+  return isFixable ? error.message : (error.stack ?? error.message);
 }
 
 const width = Math.max(...settingList.map(([name]) => name.length)) + 2;

@@ -88,13 +88,14 @@ async function announce(
   clock: Clock,
   log: Logger,
 ): Promise<void> {
-  const url = service.listensOn(await listen(service, config));
+  const url = service.setListenUrl(await listen(service, config));
   const keys = config.development
     ? { keys: await seedDevelopment(service, clock, config.dataDirectory, url) }
     : {};
   const panelUrl = `${url}/panel/`;
-  const first = await service.users.links.makeFirst();
-  const setup = first === undefined ? {} : { setup_url: `${panelUrl}#/setup?token=${first}` };
+  const linkToken = await service.users.links.makeFirst();
+  const setup =
+    linkToken === undefined ? {} : { setup_url: `${panelUrl}#/setup?token=${linkToken}` };
   log.info({ url }, 'ready');
   process.stdout.write(
     `${JSON.stringify({ ready: true, url, panel_url: panelUrl, ...setup, ...keys })}\n`,
@@ -148,5 +149,5 @@ function boundValue(value: unknown, maxLength: number): unknown {
   return json.length <= maxJsonLength ? value : truncate(json, maxJsonLength);
 }
 
-const truncate = (text: string, most: number): string =>
-  text.length <= most ? text : `${text.slice(0, most)}… (${text.length} characters)`;
+const truncate = (text: string, maxLength: number): string =>
+  text.length <= maxLength ? text : `${text.slice(0, maxLength)}… (${text.length} characters)`;

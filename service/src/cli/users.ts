@@ -44,7 +44,7 @@ Example
     const role = oneOf('role', values.role ?? 'viewer', roles);
     await withDatabase(async ({ database, makeId, config }) => {
       const serviceUrl = config.publicUrl ?? `http://${config.host}:${config.port}`;
-      const manage = manageDeps(database, makeId);
+      const userManager = openUserManager(database, makeId);
       const { user, linkToken } = await database.transaction(async (queries) => {
         const existing = await findUserByEmail(queries, email);
         const accountId = existing?.accountId ?? (await chooseAccount(queries, makeId, values));
@@ -54,8 +54,8 @@ Example
           actor: 'command_line',
         };
         return existing
-          ? manage.makeLink(operation, existing.id)
-          : manage.invite(operation, { email, name: values.name ?? email, role });
+          ? userManager.makeLink(operation, existing.id)
+          : userManager.invite(operation, { email, name: values.name ?? email, role });
       });
       printResult({
         id: user.id,
@@ -69,7 +69,7 @@ Example
   },
 };
 
-function manageDeps(database: Database, makeId: MakeId) {
+function openUserManager(database: Database, makeId: MakeId) {
   const [clock, audit] = [systemClock, createAuditLog(systemClock, makeId)];
   const sessions = createSessions(database, clock);
   const links = createLinks({

@@ -1,4 +1,4 @@
-import { urlsOfHosts } from '../platform/urls-of-hosts.ts';
+import { listHostUrls } from '../platform/list-host-urls.ts';
 import ipaddr from 'ipaddr.js';
 import { parseHeaders, samplerNames } from '../trace/tracing.ts';
 
@@ -15,14 +15,14 @@ export interface Setting {
   secret?: true;
 }
 
-const isUrlOf =
+const hasProtocol =
   (...protocols: string[]) =>
   (text: string): boolean =>
     URL.canParse(text) && protocols.includes(new URL(text).protocol);
 
 /** An http or https URL that is safe to publish: it contains no credentials. */
 const isPublicUrl = (text: string): boolean =>
-  isUrlOf('http:', 'https:')(text) && new URL(text).username + new URL(text).password === '';
+  hasProtocol('http:', 'https:')(text) && new URL(text).username + new URL(text).password === '';
 
 const acceptAny = (): boolean => true;
 
@@ -114,13 +114,13 @@ export const settings = {
   DATABASE_URL: {
     about: 'a PostgreSQL server instead of the embedded database',
     expected: 'postgres://user:password@host/database, with several hosts separated by commas',
-    valid: (text) => urlsOfHosts(text).length > 0,
+    valid: (text) => listHostUrls(text).length > 0,
     secret: true,
   },
   DATABASE_ADMIN_URL: {
     about: 'the server for schema changes, if not DATABASE_URL: the coordinator of a Citus cluster',
     expected: 'postgres://user:password@host/database',
-    valid: isUrlOf('postgres:', 'postgresql:'),
+    valid: hasProtocol('postgres:', 'postgresql:'),
     secret: true,
   },
   DATABASE_POOL_SIZE: {
@@ -270,7 +270,7 @@ export const settings = {
   OTEL_EXPORTER_OTLP_ENDPOINT: {
     about: 'an OpenTelemetry collector that accepts OTLP over HTTP; unset: tracing is off',
     expected: 'an http or https URL such as http://127.0.0.1:4318',
-    valid: isUrlOf('http:', 'https:'),
+    valid: hasProtocol('http:', 'https:'),
     secret: true,
   },
   OTEL_EXPORTER_OTLP_HEADERS: {

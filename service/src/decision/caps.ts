@@ -110,7 +110,7 @@ interface Counts {
 }
 
 /** Returns how many reservations may be made now. */
-function allowanceOf(
+function computeAllowance(
   cap: number,
   { servedToday, served, filled, outstanding }: Counts,
   part: number,
@@ -148,7 +148,9 @@ export async function countDailyBudgets(
     const previous = before.get(id) ?? budget;
     budget.served = adCounts.servedToday;
     budget.allowance =
-      allowanceOf(cap, adCounts, part) - previous.inFlight - (budget.reserved - previous.reserved);
+      computeAllowance(cap, adCounts, part) -
+      previous.inFlight -
+      (budget.reserved - previous.reserved);
     budgets.set(id, budget);
   }
 }
@@ -177,15 +179,15 @@ async function count(
   return new Map(
     ids.map((id) => {
       const adSums = sums.filter((sum) => sum.id === id);
-      const totalOf = (rows: typeof adSums): number =>
+      const sumRows = (rows: typeof adSums): number =>
         rows.reduce((total, row) => total + row.count, 0);
       const impressions = adSums.filter(({ metric }) => metric === 'impressions');
       return [
         id,
         {
-          servedToday: totalOf(impressions.filter((sum) => sum.today)),
-          served: totalOf(impressions),
-          filled: totalOf(adSums.filter(({ metric }) => metric === 'filled')),
+          servedToday: sumRows(impressions.filter((sum) => sum.today)),
+          served: sumRows(impressions),
+          filled: sumRows(adSums.filter(({ metric }) => metric === 'filled')),
           outstanding: outstanding.find((row) => row.id === id)?.count ?? 0,
         },
       ];

@@ -68,7 +68,7 @@ export async function openConfiguration({
   /** Keys of all accounts, by hash. Keys are revoked, but never removed. */
   const keys = new Map<string, KeyPrincipal>();
   /** Accounts to read even if their version has not changed. */
-  const requested = new Set<string>();
+  const requestedAccounts = new Set<string>();
   const isCluster = (await readCitusRole(database)) !== undefined;
   let running: Promise<void> | undefined;
   let rerun = false;
@@ -96,8 +96,8 @@ export async function openConfiguration({
     const versions = await database.query<{ account_id: string; version: number }>(
       'SELECT account_id, version FROM config_versions',
     );
-    const due = new Set(requested);
-    requested.clear();
+    const dueAccounts = new Set(requestedAccounts);
+    requestedAccounts.clear();
     for (const { account_id: accountId, version } of versions) {
       const before = accounts.get(accountId);
       const isChanged = before?.version !== version;
@@ -105,7 +105,8 @@ export async function openConfiguration({
         ? (isCluster ? rereadsMs : []).map((ms) => startedAtMs + ms)
         : before.rereadsAtMs;
       const rereadsAtMs = rereads.filter((atMs) => atMs > startedAtMs);
-      if (!isChanged && !due.has(accountId) && rereadsAtMs.length === rereads.length) continue;
+      if (!isChanged && !dueAccounts.has(accountId) && rereadsAtMs.length === rereads.length)
+        continue;
       await isolate(accountId, async () => {
         // The version was read before the data, so at worst a concurrent change is read twice.
         const snapshots = await loadSnapshots(database, accountId);
@@ -131,7 +132,7 @@ export async function openConfiguration({
 
   /** Refreshes again if requested during a refresh, because the running refresh may have read too early. */
   const refresh = (accountId?: string): Promise<void> => {
-    if (accountId !== undefined) requested.add(accountId);
+    if (accountId !== undefined) requestedAccounts.add(accountId);
     if (running) {
       rerun = true;
       return running;
@@ -195,13 +196,13 @@ async function loadSnapshots(
       WHERE account_id = $1 AND archived_at IS NULL ORDER BY id`,
     [accountId],
   );
-  const snapshotOf = (environment: Environment) =>
+  const compileEnvironment = (environment: Environment) =>
     compileSnapshot(
       rows
         .filter((row) => row.environment === environment)
         .map((row) => ({ kind: row.kind, document: toDocument(row) }) as AnyResource),
     );
-  return { sandbox: snapshotOf('sandbox'), live: snapshotOf('live') };
+  return { sandbox: compileEnvironment('sandbox'), live: compileEnvironment('live') };
 }
 
 async function loadKeys(

@@ -43,28 +43,31 @@ export type Verdict = Filled | Unfilled;
  * eligible candidate. If there is none, the candidate that passed the most checks determines the reason.
  */
 export function decide(input: DecideInput): Verdict {
-  const checked = checkRequest(input);
-  if ('status' in checked) return checked;
+  const requestCheck = checkRequest(input);
+  if ('status' in requestCheck) return requestCheck;
   const { entry, nowMs } = input;
-  const { policies } = checked;
+  const { policies } = requestCheck;
   const { candidates, placement } = entry;
-  const eligible = candidates.filter(
-    (candidate) => rejectionOf(candidate, policies, input) === undefined,
+  const eligibleCandidates = candidates.filter(
+    (candidate) => findRejection(candidate, policies, input) === undefined,
   );
   // Recomputes the rejections instead of storing them, because explanations are rarely read.
   const explain = () =>
     candidates.map((candidate) =>
-      explanation(candidate, rejectionOf(candidate, policies, input)?.verdict ?? 'eligible'),
+      explanation(candidate, findRejection(candidate, policies, input)?.verdict ?? 'eligible'),
     );
-  if (eligible.length === 0) {
-    const rejections = candidates.map((candidate) => rejectionOf(candidate, policies, input));
-    const [furthest] = rejections.toSorted((a, b) => (b?.stage ?? 0) - (a?.stage ?? 0));
-    return unfilled(furthest?.outcome ?? { status: 'no_fill', reason: 'no_candidates' }, explain());
+  if (eligibleCandidates.length === 0) {
+    const rejections = candidates.map((candidate) => findRejection(candidate, policies, input));
+    const [furthestRejection] = rejections.toSorted((a, b) => (b?.stage ?? 0) - (a?.stage ?? 0));
+    return unfilled(
+      furthestRejection?.outcome ?? { status: 'no_fill', reason: 'no_candidates' },
+      explain(),
+    );
   }
 
-  const capped = checkCaps(placement, input.servedAtMs, nowMs);
-  if (capped) return unfilled({ status: 'no_fill', ...capped }, explain());
-  const candidate = choose(eligible, input.random);
+  const capResult = checkCaps(placement, input.servedAtMs, nowMs);
+  if (capResult) return unfilled({ status: 'no_fill', ...capResult }, explain());
+  const candidate = choose(eligibleCandidates, input.random);
   if (!candidate) return unfilled({ status: 'no_fill', reason: 'no_candidates' }, explain());
   return new Filled(candidate, explain);
 }
@@ -87,9 +90,9 @@ export function checkRequest({
   }
   if (placement.status === 'paused') return unfilled({ status: 'no_fill', reason: 'paused' });
   const policies = entry.policies.filter((policy) => applies(policy, context));
-  const blocking = policies.find(({ block }) => block.everything === true);
-  return blocking
-    ? unfilled({ status: 'blocked', reason: blocking.kind, rule: blocking })
+  const blockingPolicy = policies.find(({ block }) => block.everything === true);
+  return blockingPolicy
+    ? unfilled({ status: 'blocked', reason: blockingPolicy.kind, rule: blockingPolicy })
     : { policies };
 }
 
@@ -159,7 +162,7 @@ const reject = (stage: number, reason: Reason, verdict: string = reason): Reject
 });
 
 /** Returns why a candidate must not be shown; undefined if it is eligible. */
-function rejectionOf(
+function findRejection(
   candidate: Candidate,
   policies: readonly Policy[],
   input: DecideInput,
@@ -226,10 +229,12 @@ function markChoice(item: Explanation, chosen: Candidate): Explanation {
  */
 function choose(candidates: readonly Candidate[], random: number): Candidate | undefined {
   const best = candidates[0]?.houseAd.priority;
-  const tied = candidates.filter(({ houseAd }) => houseAd.priority === best);
-  const totalWeight = tied.reduce((sum, { houseAd }) => sum + houseAd.weight, 0);
+  const tiedCandidates = candidates.filter(({ houseAd }) => houseAd.priority === best);
+  const totalWeight = tiedCandidates.reduce((sum, { houseAd }) => sum + houseAd.weight, 0);
   let remaining = random * totalWeight;
-  return tied.find(({ houseAd }) => (remaining -= houseAd.weight) < 0) ?? tied.at(-1);
+  return (
+    tiedCandidates.find(({ houseAd }) => (remaining -= houseAd.weight) < 0) ?? tiedCandidates.at(-1)
+  );
 }
 
 /**

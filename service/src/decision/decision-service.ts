@@ -36,7 +36,7 @@ export interface EvaluateDeps {
 
 export interface EvaluateWithSourcesDeps extends EvaluateDeps {
   clock: Clock;
-  external: ExternalDeps;
+  externalDeps: ExternalDeps;
   /** Returns a random UUID. */
   makeUuid(): string;
   /** Whether the service runs in development mode, in which sandbox sources may use loopback URLs. */
@@ -136,14 +136,16 @@ export function evaluateRequest(
   deps: EvaluateDeps,
   input: EvaluationInput,
 ): HouseEvaluation | Promise<HouseEvaluation> {
-  const viewer = viewerOf(deps, input);
-  const served = readServed(deps.database, input, viewer);
-  const finish = (servedAtMs: readonly number[]): HouseEvaluation => ({
+  const viewer = findViewer(deps, input);
+  const servedTimes = readServed(deps.database, input, viewer);
+  const buildEvaluation = (servedAtMs: readonly number[]): HouseEvaluation => ({
     verdict:
-      simulateVerdict(input.request.simulate) ?? decide(decideInputOf(deps, input, servedAtMs)),
+      simulateVerdict(input.request.simulate) ?? decide(makeDecideInput(deps, input, servedAtMs)),
     viewer,
   });
-  return served instanceof Promise ? served.then(finish) : finish(served);
+  return servedTimes instanceof Promise
+    ? servedTimes.then(buildEvaluation)
+    : buildEvaluation(servedTimes);
 }
 
 interface HouseEvaluation extends Evaluation {
@@ -155,11 +157,11 @@ export async function evaluateWithSources(
   deps: EvaluateWithSourcesDeps,
   input: EvaluationInput,
 ): Promise<Evaluation> {
-  const viewer = viewerOf(deps, input);
-  const decideInput = decideInputOf(deps, input, await readServed(deps.database, input, viewer));
+  const viewer = findViewer(deps, input);
+  const decideInput = makeDecideInput(deps, input, await readServed(deps.database, input, viewer));
   const describe = createDescribeRequest(deps, input);
   return {
-    ...(await decideWithSources(deps.external, input.scope, decideInput, describe)),
+    ...(await decideWithSources(deps.externalDeps, input.scope, decideInput, describe)),
     viewer,
   };
 }
@@ -202,7 +204,7 @@ function createDescribeRequest(
 
 const msPerHour = 3_600_000;
 
-function decideInputOf(
+function makeDecideInput(
   { configuration, random }: EvaluateDeps,
   { scope, entry, request, client: { device, country }, nowMs }: EvaluationInput,
   servedAtMs: readonly number[],
@@ -227,7 +229,7 @@ function decideInputOf(
   };
 }
 
-const viewerOf = (
+const findViewer = (
   { pseudonym }: EvaluateDeps,
   { scope, request }: EvaluationInput,
 ): string | undefined =>
@@ -241,7 +243,7 @@ function readServed(
 ): number[] | Promise<number[]> {
   const windowMs = viewer === undefined ? 0 : capWindowMs(placement);
   if (windowMs === 0) return [];
-  const sinceMs = nowMs - windowMs;
+  const startMs = nowMs - windowMs;
   const rows = database.query<{ served_at: Date }>(
     `SELECT served_at FROM decisions
       WHERE account_id = $1 AND environment = $2 AND viewer = $3 AND placement = $4 AND served_at > $5
@@ -252,8 +254,8 @@ function readServed(
       scope.environment,
       viewer,
       placement.name,
-      new Date(sinceMs),
-      firstIdAt('decision', sinceMs - servedWithinMs),
+      new Date(startMs),
+      firstIdAt('decision', startMs - servedWithinMs),
       placement.frequency_cap?.max ?? 1,
     ],
   );

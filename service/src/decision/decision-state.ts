@@ -62,5 +62,7 @@ export const isEvidence = ({ type }: Pick<RecordedEvent, 'type'>): boolean =>
   type === 'start' || type === 'impression' || type === 'viewable' || type === 'complete';
 
 /** Returns the unique key of an event. Devices choose event ids, so an id is unique only within its decision. */
-export const keyOf = ({ decisionId, id }: Pick<RecordedEvent, 'decisionId' | 'id'>): string =>
-  `${decisionId}/${id}`;
+export const makeEventKey = ({
+  decisionId,
+  id,
+}: Pick<RecordedEvent, 'decisionId' | 'id'>): string => `${decisionId}/${id}`;

@@ -6,7 +6,7 @@ import type { Scope } from '../store/database.ts';
 import type { PolicyContext } from './decide.ts';
 import { type EvaluateDeps, evaluateRequest } from './decision-service.ts';
 import { describeDecision } from './describe-decision.ts';
-import { policiesOf } from './snapshot.ts';
+import { selectPolicies } from './snapshot.ts';
 
 /** A decision request to evaluate without storing the decision. */
 interface DryRunRequest {
@@ -51,7 +51,7 @@ export function createDryRun(deps: EvaluateDeps & { clock: Clock; makeId: MakeId
     );
     const entry = {
       ...stored,
-      policies: policiesOf(request.placement, [...otherPolicies, ...drafts]),
+      policies: selectPolicies(request.placement, [...otherPolicies, ...drafts]),
     };
     const client = { device, country };
     const input = { scope, entry, request, client, nowMs };

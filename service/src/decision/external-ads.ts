@@ -72,8 +72,8 @@ export async function decideWithSources(
   describe: DescribeRequest,
 ): Promise<ExternalDecision> {
   const { entry, nowMs } = input;
-  const checked = checkRequest(input);
-  if ('status' in checked) return { verdict: checked };
+  const requestCheck = checkRequest(input);
+  if ('status' in requestCheck) return { verdict: requestCheck };
   const house = decide(input);
   // A capped player can't get an ad, so no source is called.
   if (checkCaps(entry.placement, input.servedAtMs, nowMs)) return { verdict: house };
@@ -85,7 +85,7 @@ export async function decideWithSources(
     const tier = entry.sources.filter((source) => source.priority === priority);
     const remainingMs = endMs - deps.clock.monotonicMs();
     const candidate = await auction.run(tier, remainingMs, (source) =>
-      describe(source, blockedBy(checked.policies)),
+      describe(source, blockedBy(requestCheck.policies)),
     );
     if (candidate) return auction.fill(candidate, house);
   }
@@ -140,7 +140,7 @@ class Auction {
     let chosen: ExternalCandidate | undefined;
     for (const { source, response, offer, limitAdTracking } of offers.toSorted(byPrice)) {
       const result = this.#judge({ source, offer, limitAdTracking });
-      const loss: Loss | undefined = 'verdict' in result ? result : chosen && outbid;
+      const loss: Loss | undefined = 'verdict' in result ? result : chosen && outbidLoss;
       if (loss) this.#notices.push(...response.onLoss(loss.reason));
       else this.#notices.push(...response.onWin);
       this.#note(source, loss?.verdict ?? 'chosen', response, result);
@@ -252,7 +252,7 @@ interface Loss {
   reason: LossReason;
 }
 
-const outbid: Loss = { verdict: 'outbid', reason: lossReasons.outbid };
+const outbidLoss: Loss = { verdict: 'outbid', reason: lossReasons.outbid };
 
 const byPrice = (a: { offer: Offer }, b: { offer: Offer }): number =>
   b.offer.priceMicros - a.offer.priceMicros;

@@ -7,13 +7,13 @@ import {
   requestColumns,
 } from '../demand/tracker-store.ts';
 import { dueNotices } from '../demand/trackers.ts';
-import { addSums, type Count, countOf, sumColumns, sumsOf } from '../report/rollup.ts';
+import { addSums, type Count, createCount, sumColumns, sumCounts } from '../report/rollup.ts';
 import type { latencyMetric } from '../report/source-health.ts';
 import type { EventDraft, WriteEvents } from '../resource/change-events.ts';
 import type { Database, Queries, Scope, TransactionOptions } from '../store/database.ts';
 import { type Lane, retryLockTimeoutMs } from '../store/group-commit.ts';
 import { createScopedLanes, type LaneDeps } from '../store/lanes.ts';
-import { arraysOf, checkStored, type Column, forAccount, unnest } from '../store/unnest.ts';
+import { buildArrays, checkStored, type Column, forAccount, unnest } from '../store/unnest.ts';
 
 /** A decision to store. */
 export interface NewDecision {
@@ -89,8 +89,8 @@ export function createDecisionLanes(deps: LanesDeps): Lane<NewDecision, void> {
     async commit(items, { isRetry }) {
       const options = isRetry ? { lockTimeoutMs: retryLockTimeoutMs } : {};
       if (await recordDecisions(database, writeEvents, items, options)) deps.onDeliveries();
-      const withNotices = items.find(({ demand }) => demand && demand.notices.length > 0);
-      if (withNotices) deps.onTrackers(withNotices.scope.accountId);
+      const itemWithNotices = items.find(({ demand }) => demand && demand.notices.length > 0);
+      if (itemWithNotices) deps.onTrackers(itemWithNotices.scope.accountId);
       return items.map(() => undefined);
     },
     gatherMs: database.gatherMs,
@@ -151,7 +151,7 @@ const insertWithDemand = `${insertDecisions},
   counted AS (${addSums(firstRequest + requestColumns)})
   ${countStored}`;
 
-const dimensionsOf = (row: DecisionRecord) => ({
+const readDimensions = (row: DecisionRecord) => ({
   placement: row.placement,
   creativeId: row.creative_id,
   sourceId: row.source_id,
@@ -164,7 +164,7 @@ const countSources = ({ scope, record, sourceCounts = [] }: NewDecision): Count[
   sourceCounts.map(({ sourceId, metric, reason }) => {
     const { placement, issued_at } = record;
     const none = { creativeId: null, advertiserId: null, houseAdId: null };
-    return countOf(scope, { placement, sourceId, ...none }, issued_at, metric, reason);
+    return createCount(scope, { placement, sourceId, ...none }, issued_at, metric, reason);
   });
 
 /**
@@ -183,21 +183,21 @@ export async function recordDecisions(
   const rows = items.map((item) => item.record);
   const counts = [
     ...rows.map((row) =>
-      countOf(scope, dimensionsOf(row), row.issued_at, row.status, row.reason ?? undefined),
+      createCount(scope, readDimensions(row), row.issued_at, row.status, row.reason ?? undefined),
     ),
     ...items.flatMap(countSources),
   ];
   const { accountId, environment } = scope;
   const demands = items.flatMap(({ record: { id }, demand }) => (demand ? { id, demand } : []));
-  const values = [accountId, environment, ...arraysOf(columns, rows)];
-  const sums = arraysOf(sumColumns, sumsOf(counts));
+  const values = [accountId, environment, ...buildArrays(columns, rows)];
+  const sums = buildArrays(sumColumns, sumCounts(counts));
   const insertAll = async (queries: Queries): Promise<void> => {
     const [result] = await (demands.length === 0
       ? queries.execute<{ stored: number }>(insert, [...values, ...sums])
       : queries.execute<{ stored: number }>(insertWithDemand, [
           ...values,
-          ...arraysOf(demandColumns, demands),
-          ...requestArrays(demands.flatMap(requestsOf)),
+          ...buildArrays(demandColumns, demands),
+          ...requestArrays(demands.flatMap(buildRequests)),
           ...sums,
         ]));
     checkStored(accountId, result?.stored, rows.length);
@@ -217,7 +217,7 @@ export async function recordDecisions(
 const noticeExpiryMs = 600_000;
 
 /** Builds requests for the due notices. They contain no player data. */
-const requestsOf = ({ id, demand }: { id: string; demand: DemandRecord }): NewRequest[] =>
+const buildRequests = ({ id, demand }: { id: string; demand: DemandRecord }): NewRequest[] =>
   dueNotices(demand).map((tracker) => ({
     decisionId: id,
     tracker,

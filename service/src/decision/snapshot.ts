@@ -66,29 +66,29 @@ const policyOrder: readonly Policy['kind'][] = ['policy', 'commercial', 'brand_s
  * @param absent the result for a missing time
  * @param invalid the result for an invalid time; choose it so that the ad is not shown or the kill switch stays on
  */
-const timeOf = (text: string | undefined, absent: number, invalid: number): number =>
+const parseTime = (text: string | undefined, absent: number, invalid: number): number =>
   text === undefined ? absent : (parseInstant(text) ?? invalid);
 
 /** Compiles the resources of one account and environment. */
 export function compileSnapshot(resources: readonly AnyResource[]): Snapshot {
-  const documentsOf = <K extends ResourceKind>(kind: K): ResourceKinds[K][] =>
+  const selectDocuments = <K extends ResourceKind>(kind: K): ResourceKinds[K][] =>
     resources
       .filter((resource) => resource.kind === kind)
       .map((resource) => resource.document as ResourceKinds[K]);
   const byId = <T extends { id: string }>(documents: T[]) =>
     new Map(documents.map((document) => [document.id, document]));
 
-  const creatives = byId(documentsOf('creative'));
-  const advertisers = byId(documentsOf('advertiser'));
-  const sources = byId(documentsOf('source'));
-  const adOf = (creative: Creative | undefined): Ad | undefined => {
+  const creatives = byId(selectDocuments('creative'));
+  const advertisers = byId(selectDocuments('advertiser'));
+  const sources = byId(selectDocuments('source'));
+  const buildAd = (creative: Creative | undefined): Ad | undefined => {
     const advertiser = creative && advertisers.get(creative.advertiser_id);
     return advertiser && describeAd(creative, advertiser);
   };
-  const candidates = documentsOf('houseAd')
+  const candidates = selectDocuments('houseAd')
     .filter((houseAd) => houseAd.status === 'active')
     .flatMap((houseAd): Candidate[] => {
-      const ad = adOf(creatives.get(houseAd.creative_id));
+      const ad = buildAd(creatives.get(houseAd.creative_id));
       const source = ad && sources.get(ad.creative.source_id);
       if (!source) return [];
       return [
@@ -96,46 +96,49 @@ export function compileSnapshot(resources: readonly AnyResource[]): Snapshot {
           ...ad,
           houseAd,
           sourcePaused: source.status === 'paused',
-          startsAtMs: timeOf(houseAd.starts_at, -Infinity, Infinity),
-          endsAtMs: timeOf(houseAd.ends_at, Infinity, -Infinity),
+          startsAtMs: parseTime(houseAd.starts_at, -Infinity, Infinity),
+          endsAtMs: parseTime(houseAd.ends_at, Infinity, -Infinity),
         },
       ];
     })
     .sort((a, b) => a.houseAd.priority - b.houseAd.priority || compare(a.houseAd.id, b.houseAd.id));
-  const policies = documentsOf('policy');
-  const externalSources = documentsOf('source')
+  const policies = selectDocuments('policy');
+  const externalSources = selectDocuments('source')
     .flatMap((source) => toExternalSource(source) ?? [])
     .filter(({ status }) => status === 'active')
     .sort((a, b) => a.priority - b.priority || compare(a.id, b.id));
   // If two creatives have the same key, the older one is used.
   const externalCreatives = new Map(
-    documentsOf('creative')
+    selectDocuments('creative')
       .filter(({ source_key: key }) => key !== undefined)
       .sort((a, b) => compare(b.id, a.id))
-      .map((creative) => [keyOf(creative.source_id, creative.source_key ?? ''), creative]),
+      .map((creative) => [
+        makeCreativeKey(creative.source_id, creative.source_key ?? ''),
+        creative,
+      ]),
   );
 
-  const entry = (placement: Placement): PlacementEntry => ({
+  const buildEntry = (placement: Placement): PlacementEntry => ({
     placement,
     candidates: candidates.filter(({ houseAd }) => houseAd.placements.includes(placement.name)),
     sources: externalSources.filter(({ placements }) => placements.includes(placement.name)),
-    policies: policiesOf(placement.name, policies),
+    policies: selectPolicies(placement.name, policies),
   });
   return {
     placements: new Map(
-      documentsOf('placement').map((placement) => [placement.name, entry(placement)]),
+      selectDocuments('placement').map((placement) => [placement.name, buildEntry(placement)]),
     ),
     findExternalCreative: (sourceId, creativeKey) =>
-      adOf(externalCreatives.get(keyOf(sourceId, creativeKey))),
-    killSwitches: documentsOf('killSwitch')
+      buildAd(externalCreatives.get(makeCreativeKey(sourceId, creativeKey))),
+    killSwitches: selectDocuments('killSwitch')
       .filter(({ state }) => state === 'on')
       .map((killSwitch) => ({
         ...killSwitch,
-        expiresAtMs: timeOf(killSwitch.expires_at, Infinity, Infinity),
+        expiresAtMs: parseTime(killSwitch.expires_at, Infinity, Infinity),
       })),
-    webhooks: documentsOf('webhook').filter(({ status }) => status === 'enabled'),
-    subscribedEvents: new Set(documentsOf('webhook').flatMap(({ events }) => events)),
-    disabledWebhooks: documentsOf('webhook').filter(
+    webhooks: selectDocuments('webhook').filter(({ status }) => status === 'enabled'),
+    subscribedEvents: new Set(selectDocuments('webhook').flatMap(({ events }) => events)),
+    disabledWebhooks: selectDocuments('webhook').filter(
       ({ disabled_reason: reason }) => reason === 'gone' || reason === 'failing',
     ).length,
   };
@@ -158,7 +161,8 @@ export function isKilled(snapshot: Snapshot, target: KillTarget, nowMs: number):
   });
 }
 
-const keyOf = (sourceId: string, creativeKey: string): string => `${sourceId} ${creativeKey}`;
+const makeCreativeKey = (sourceId: string, creativeKey: string): string =>
+  `${sourceId} ${creativeKey}`;
 
 const describeAd = (creative: Creative, { name, domain, categories }: Advertiser): Ad => ({
   creative,
@@ -181,7 +185,7 @@ const describeCreative = ({
 });
 
 /** Returns a placement's active policies, in evaluation order. */
-export const policiesOf = (placement: string, policies: readonly Policy[]): Policy[] =>
+export const selectPolicies = (placement: string, policies: readonly Policy[]): Policy[] =>
   policies
     .filter(
       ({ status, placements }) =>

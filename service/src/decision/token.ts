@@ -61,7 +61,7 @@ const issuedVersion = 1;
 
 /** @param version the version to issue; only tests override the default */
 export function createDecisionTokens(key: string, version: number = issuedVersion): DecisionTokens {
-  const { write } = versionOf(version);
+  const { write } = findVersion(version);
   const mac = createMac(key);
   return {
     sign(claims) {
@@ -78,12 +78,12 @@ export function createDecisionTokens(key: string, version: number = issuedVersio
       if (!timingSafeEqual(signature, Buffer.from(expected))) return undefined;
       // Version 1 has no version prefix: it starts with a decision id, which never starts with a digit.
       const [, number] = /^(\d+)~/.exec(body) ?? [];
-      return versionOf(number === undefined ? 1 : Number(number)).read(body);
+      return findVersion(number === undefined ? 1 : Number(number)).read(body);
     },
   };
 }
 
-function versionOf(number: number): Version {
+function findVersion(number: number): Version {
   const version = versions[number];
   if (version === undefined) throw new NewerTokenError(number);
   return version;

@@ -49,23 +49,23 @@ export function createTrySource(deps: EvaluateWithSourcesDeps): TrySource {
     if (!stored) return undefined;
     const exchanges: Exchange[] = [];
     let response: SourceResponse | undefined;
-    const external: typeof deps.external = {
-      ...deps.external,
+    const externalDeps: typeof deps.externalDeps = {
+      ...deps.externalDeps,
       async requestOffer(requestedSource, request, timeoutMs) {
         const onExchange = (exchange: Exchange): void => void exchanges.push(exchange);
-        return (response = await deps.external.requestOffer(
+        return (response = await deps.externalDeps.requestOffer(
           requestedSource,
           { ...request, onExchange },
           timeoutMs,
         ));
       },
       submit: (...submission) => {
-        if (submits) deps.external.submit(...submission);
+        if (submits) deps.externalDeps.submit(...submission);
       },
       noteOffer: () => undefined,
     };
     const { verdict, demand } = await evaluateWithSources(
-      { ...deps, external },
+      { ...deps, externalDeps },
       {
         scope,
         // Excludes house ads, because one with a better priority would win before the source is called.

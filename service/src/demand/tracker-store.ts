@@ -1,5 +1,5 @@
 import type { Queries, Scope } from '../store/database.ts';
-import { arraysOf, type Column, forAccount, unnest } from '../store/unnest.ts';
+import { buildArrays, type Column, forAccount, unnest } from '../store/unnest.ts';
 import type { DemandRecord } from './offer.ts';
 import type { DueTracker } from './trackers.ts';
 
@@ -22,7 +22,7 @@ export interface Client {
 const columns: readonly Column<NewRequest>[] = [
   { name: 'decision_id', type: 'text', read: ({ decisionId }) => decisionId },
   { name: 'tracker', type: 'text', read: ({ tracker }) => tracker.name },
-  { name: 'host', type: 'text', read: ({ tracker }) => hostOf(tracker.url) },
+  { name: 'host', type: 'text', read: ({ tracker }) => parseHost(tracker.url) },
   { name: 'place', type: 'integer', read: ({ tracker }) => tracker.place },
   { name: 'at_least_once', type: 'boolean', read: ({ tracker }) => tracker.atLeastOnce },
   { name: 'client', type: 'text', read: ({ client }) => client },
@@ -30,7 +30,7 @@ const columns: readonly Column<NewRequest>[] = [
 ];
 
 /** Requests are queued per host. */
-const hostOf = (url: string): string => (URL.canParse(url) ? new URL(url).host : '');
+const parseHost = (url: string): string => (URL.canParse(url) ? new URL(url).host : '');
 
 /**
  * Builds a statement that inserts the arrays of {@link requestArrays}, bound to the parameters from `$first` on; `$1` is
@@ -46,7 +46,7 @@ export const insertRequests = (first: number): string =>
 
 export const requestColumns = columns.length;
 export const requestArrays = (requests: readonly NewRequest[]): unknown[] =>
-  arraysOf(columns, requests);
+  buildArrays(columns, requests);
 
 const insert = insertRequests(3);
 

@@ -49,14 +49,14 @@ const places = [
 type TrackerKind = (typeof places)[number][number];
 type MediaEvent = Exclude<TrackerKind & TrackerEvent, 'progress'>;
 
-const placeOf = (kind: TrackerKind): number =>
+const findPlace = (kind: TrackerKind): number =>
   places.findIndex((kinds) => (kinds as readonly TrackerKind[]).includes(kind));
 
 const due = (kind: TrackerKind, urls: readonly string[]): DueTracker[] =>
   urls.map((url, index) => ({
     name: `${kind}/${index}`,
     url,
-    place: placeOf(kind),
+    place: findPlace(kind),
     atLeastOnce: kind === 'burl',
   }));
 
@@ -111,10 +111,10 @@ function allDue({ trackers, impressionOn }: ChosenAd, playback: Playback): DueTr
 function hasPassed(offset: TimeOffset | undefined, { types, watchedMs }: Playback): boolean {
   if (offset === undefined) return false;
   if (types.has('complete')) return true;
-  return 'ms' in offset ? offset.ms <= watchedMs : offset.percent <= percentOf(types);
+  return 'ms' in offset ? offset.ms <= watchedMs : offset.percent <= computePercent(types);
 }
 
-const percentOf = (types: ReadonlySet<EventType>): number => {
+const computePercent = (types: ReadonlySet<EventType>): number => {
   if (types.has('third_quartile')) return 75;
   if (types.has('midpoint')) return 50;
   return types.has('first_quartile') ? 25 : 0;

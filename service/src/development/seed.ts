@@ -68,13 +68,13 @@ async function makeAccount(
     'Demo',
     new Date(clock.nowMs()),
   ]);
-  const pair = async (environment: Environment) => {
+  const makeKeyPair = async (environment: Environment) => {
     await seedEnvironment(queries, resources, clock, { accountId, environment }, url);
     const make = (kind: 'pk' | 'sk') =>
       createKey(queries, clock, makeId, { accountId, environment, kind, allowedOrigins: ['*'] });
     return { publishable: (await make('pk')).text, secret: (await make('sk')).text };
   };
-  const keys = { sandbox: await pair('sandbox'), live: await pair('live') };
+  const keys = { sandbox: await makeKeyPair('sandbox'), live: await makeKeyPair('live') };
   await incrementConfigVersion(queries, accountId);
   return { accountId, url, keys };
 }
@@ -104,14 +104,14 @@ function writeSeed(file: string, seed: Seed): void {
 async function replaceMediaUrls(
   database: Database,
   accountId: string,
-  from: string,
-  to: string,
+  oldUrl: string,
+  newUrl: string,
 ): Promise<void> {
   await database.transaction(async (queries) => {
     await queries.query(
       `UPDATE resources SET document = replace(document::text, $2, $3)::jsonb
         WHERE account_id = $1 AND kind = 'creative'`,
-      [accountId, `"${from}/media/`, `"${to}/media/`],
+      [accountId, `"${oldUrl}/media/`, `"${newUrl}/media/`],
     );
     await incrementConfigVersion(queries, accountId);
   });
@@ -285,7 +285,7 @@ function demoCreatives(media: string): DemoAd[] {
   ];
 }
 
-const common = {
+const sharedSettings = {
   cooldown_s: 0,
   min_view_ms: 5_000,
   close_after_ms: 5_000,
@@ -295,15 +295,20 @@ const common = {
 
 /** The placements of the demo game. */
 const demoPlacements: Stored<'placement'>[] = [
-  { ...common, name: 'revive', format: 'rewarded', reward: { type: 'coins', amount: 25 } },
-  { ...common, name: 'double-coins', format: 'rewarded', reward: { type: 'coins', amount: 50 } },
-  { ...common, name: 'level-end', format: 'interstitial' },
-  { ...common, name: 'lobby', format: 'banner', close_after_ms: 0 },
+  { ...sharedSettings, name: 'revive', format: 'rewarded', reward: { type: 'coins', amount: 25 } },
+  {
+    ...sharedSettings,
+    name: 'double-coins',
+    format: 'rewarded',
+    reward: { type: 'coins', amount: 50 },
+  },
+  { ...sharedSettings, name: 'level-end', format: 'interstitial' },
+  { ...sharedSettings, name: 'lobby', format: 'banner', close_after_ms: 0 },
 ];
 
 /** Exists only in the sandbox, like the test source. */
 const externalPlacement: Stored<'placement'> = {
-  ...common,
+  ...sharedSettings,
   name: 'treasure',
   format: 'rewarded',
   reward: { type: 'coins', amount: 40 },

@@ -9,7 +9,7 @@ export const impressionGraceMs = 60_000;
  * Returns the earliest time at which an event can have occurred, assuming that the device's clock is not behind: the
  * request may have been on its way for the entire clock difference, for example while the device slept.
  */
-export const earliestOf = ({ occurredAtMs, offsetMs }: RecordedEvent): number =>
+export const computeEarliest = ({ occurredAtMs, offsetMs }: RecordedEvent): number =>
   occurredAtMs - Math.max(0, offsetMs);
 
 /** Types of events that are billed or rewarded. */
@@ -33,7 +33,7 @@ export function checkArrival(
   const isBeginning = event.type === 'start' || event.type === 'impression';
   if (
     isBeginning &&
-    earliestOf(event) > decision.expiresAtMs + (event.type === 'start' ? 0 : impressionGraceMs)
+    computeEarliest(event) > decision.expiresAtMs + (event.type === 'start' ? 0 : impressionGraceMs)
   ) {
     return 'expired';
   }
@@ -60,7 +60,7 @@ export function checkImpression(
     .filter(({ type }) => type === 'impression' || type === 'viewable')
     .filter(
       (event) =>
-        earliestOf(event) <= decision.expiresAtMs + impressionGraceMs &&
+        computeEarliest(event) <= decision.expiresAtMs + impressionGraceMs &&
         event.visible !== undefined &&
         event.visible.ratio >= minimumRatio &&
         event.visible.ms >= minimum &&

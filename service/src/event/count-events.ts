@@ -1,4 +1,4 @@
-import { type Count, countOf } from '../report/rollup.ts';
+import { type Count, createCount } from '../report/rollup.ts';
 import type { Scope } from '../store/database.ts';
 import type { DecisionState, RecordedEvent } from '../decision/decision-state.ts';
 
@@ -25,7 +25,7 @@ export function countEvents(
 ): Count[] {
   return accepted.flatMap(({ decisionId, type, receivedAtMs }) => {
     const decision = decisions.get(decisionId);
-    return decision ? [countOf(scope, decision, receivedAtMs, metrics[type])] : [];
+    return decision ? [createCount(scope, decision, receivedAtMs, metrics[type])] : [];
   });
 }
 
@@ -39,6 +39,6 @@ export function countInvalid(
     const decision = decisions.get(decisionId);
     if (!decision) return [];
     const reason = decision.invalidReason ?? 'bot';
-    return [countOf(scope, decision, receivedAtMs, 'invalid_traffic', reason)];
+    return [createCount(scope, decision, receivedAtMs, 'invalid_traffic', reason)];
   });
 }

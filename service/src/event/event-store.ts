@@ -42,18 +42,18 @@ export async function lockViewers(
  */
 
 /** Selects a time as Unix milliseconds, which are cheaper to format and parse than a date. */
-const msOf = (column: string, name: string): string =>
+const selectMs = (column: string, name: string): string =>
   `round(date_part('epoch', ${column}) * 1000) AS "${name}"`;
-const msProperty = (column: string, name: string): string =>
+const selectMsProperty = (column: string, name: string): string =>
   `'${name}', round(date_part('epoch', ${column}) * 1000)`;
 
 const readOne = `SELECT id, placement, format, media_format AS "mediaFormat", creative_id AS "creativeId",
     advertiser_id AS "advertiserId", source_id AS "sourceId", house_ad_id AS "houseAdId",
     user_ref AS "userRef", viewer, custom_data AS "customData", reward, required_ms AS "requiredMs",
     simulate, invalid_reason AS "invalidReason", reward_state AS "rewardState",
-    reward_reason AS "rewardReason", receipt, ${msOf('issued_at', 'issuedAtMs')},
-    ${msOf('expires_at', 'expiresAtMs')}, ${msOf('late_at', 'lateAtMs')},
-    ${msOf('served_at', 'servedAtMs')}, ${msOf('settled_at', 'settledAtMs')}
+    reward_reason AS "rewardReason", receipt, ${selectMs('issued_at', 'issuedAtMs')},
+    ${selectMs('expires_at', 'expiresAtMs')}, ${selectMs('late_at', 'lateAtMs')},
+    ${selectMs('served_at', 'servedAtMs')}, ${selectMs('settled_at', 'settledAtMs')}
   FROM decisions WHERE account_id = $1 AND environment = $2 AND status = 'filled' AND id = requested.requested_id
   OFFSET 0`;
 const lookUpEach = (ids: string, one: string): string =>
@@ -96,8 +96,8 @@ interface EvidenceRow {
 
 const readEvidenceOfEach = `SELECT requested_id AS "decisionId",
     (SELECT events FROM timelines WHERE account_id = $1 AND decision_id = requested.requested_id) AS timeline,
-    (SELECT json_agg(json_build_object('id', id, 'type', type, ${msProperty('occurred_at', 'occurredAtMs')},
-        ${msProperty('received_at', 'receivedAtMs')}, 'offsetMs', coalesce(offset_ms, 0), 'clamped', clamped,
+    (SELECT json_agg(json_build_object('id', id, 'type', type, ${selectMsProperty('occurred_at', 'occurredAtMs')},
+        ${selectMsProperty('received_at', 'receivedAtMs')}, 'offsetMs', coalesce(offset_ms, 0), 'clamped', clamped,
         'watchedMs', watched_ms, 'ratio', visible_ratio, 'visibleMs', visible_ms, 'detail', detail))
       FROM ad_events WHERE account_id = $1 AND decision_id = requested.requested_id) AS rows
   FROM unnest($2::text[]) AS requested(requested_id)`;
@@ -120,12 +120,12 @@ export async function readEvidence(
   for (const { decisionId, timeline, rows } of evidence) {
     const events = timeline === null ? [] : parseTimeline(decisionId, timeline);
     timelines.set(decisionId, events);
-    recorded.set(decisionId, [...(rows ?? []).map((row) => eventOf(decisionId, row)), ...events]);
+    recorded.set(decisionId, [...(rows ?? []).map((row) => toEvent(decisionId, row)), ...events]);
   }
   return { recorded, timelines };
 }
 
-const eventOf = (
+const toEvent = (
   decisionId: string,
   { watchedMs, ratio, visibleMs, detail, ...row }: EventRow,
 ): RecordedEvent => ({
@@ -156,8 +156,8 @@ export async function readWatches(
 ): Promise<ViewerWatch[]> {
   if (viewers.length === 0) return [];
   return queries.query<ViewerWatch>(
-    `SELECT viewer, id AS "decisionId", ${msOf('watch_from', 'fromMs')}, ${msOf('watch_to', 'toMs')},
-        ${msOf('issued_at', 'issuedAtMs')}, ${msOf('settled_at', 'byMs')}, required_ms AS "requiredMs",
+    `SELECT viewer, id AS "decisionId", ${selectMs('watch_from', 'fromMs')}, ${selectMs('watch_to', 'toMs')},
+        ${selectMs('issued_at', 'issuedAtMs')}, ${selectMs('settled_at', 'byMs')}, required_ms AS "requiredMs",
         coalesce(watch_offset_ms, 0) AS "offsetMs"
       FROM decisions WHERE account_id = $1 AND environment = $2 AND viewer = ANY($3::text[])
         AND watch_to > $4 AND id >= $5`,
@@ -188,7 +188,7 @@ export async function readRewardedAds(
 ): Promise<RewardedAd[]> {
   if (viewers.length === 0) return [];
   return queries.query<RewardedAd>(
-    `SELECT id AS "decisionId", viewer, placement, ${msOf('served_at', 'atMs')} FROM decisions
+    `SELECT id AS "decisionId", viewer, placement, ${selectMs('served_at', 'atMs')} FROM decisions
       WHERE account_id = $1 AND environment = $2 AND viewer = ANY($3::text[])
         AND served_at > $4 AND served_at < $5 AND id >= $6 AND reward_state = 'earned'`,
     [

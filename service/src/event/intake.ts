@@ -1,10 +1,10 @@
 import type { AdEvent, EventBatchResult, EventResult } from '@trueward/protocol/wire';
 import type { Pseudonym } from '../decision/decision-service.ts';
-import { type RecordedEvent, keyOf } from '../decision/decision-state.ts';
+import { type RecordedEvent, makeEventKey } from '../decision/decision-state.ts';
 import type { DecisionTokens, TokenClaims } from '../decision/token.ts';
 import type { Client } from '../demand/tracker-store.ts';
 import type { Clock } from '../platform/clock.ts';
-import { instantOf } from '../platform/instant.ts';
+import { requireInstant } from '../platform/instant.ts';
 import type { Scope } from '../store/database.ts';
 import type { Lane } from '../store/group-commit.ts';
 import { isBot } from './bots.ts';
@@ -31,7 +31,7 @@ export type IngestEvents = (
 export function createIngestEvents({ tokens, pseudonym, clock, lane }: Deps): IngestEvents {
   return async (scope, sentAt, submitted, client) => {
     const verify = memoize(tokens.verify);
-    const arrival = { scope, sentAtMs: instantOf(sentAt), receivedAtMs: clock.nowMs() };
+    const arrival = { scope, sentAtMs: requireInstant(sentAt), receivedAtMs: clock.nowMs() };
     const valid: RecordedEvent[] = [];
     const userRefs = new Map<string, string>();
     const rejections = submitted.map((event): EventResult | undefined => {
@@ -46,7 +46,9 @@ export function createIngestEvents({ tokens, pseudonym, clock, lane }: Deps): In
       .filter(({ type }) => type === 'complete')
       .flatMap(({ decisionId }) => userRefs.get(decisionId) ?? []);
     const viewers = [...new Set(completing)].map((userRef) => pseudonym(scope, userRef));
-    const botEvents = new Set(isBot(client.userAgent, scope.environment) ? valid.map(keyOf) : []);
+    const botEvents = new Set(
+      isBot(client.userAgent, scope.environment) ? valid.map(makeEventKey) : [],
+    );
     const { results, decisions } =
       valid.length === 0
         ? { results: [], decisions: [] }
@@ -56,7 +58,7 @@ export function createIngestEvents({ tokens, pseudonym, clock, lane }: Deps): In
             userRefs,
             viewers,
             botEvents,
-            clientOf: () => client,
+            findClient: () => client,
           });
     const remaining = results.values();
     return {
@@ -100,7 +102,7 @@ export function readEvent(
   // This process's clock may be behind the clock of the process that issued the decision.
   const receivedAtMs = Math.max(arrivedAtMs, claims.issuedAtMs);
   const offsetMs = receivedAtMs - sentAtMs;
-  const reportedAtMs = instantOf(event.occurred_at) + offsetMs;
+  const reportedAtMs = requireInstant(event.occurred_at) + offsetMs;
   const occurredAtMs = Math.min(Math.max(reportedAtMs, claims.issuedAtMs), receivedAtMs);
   const recorded: RecordedEvent = {
     id: event.id,

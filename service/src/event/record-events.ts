@@ -3,7 +3,7 @@ import {
   type DecisionState,
   type RecordedEvent,
   isEvidence,
-  keyOf,
+  makeEventKey,
 } from '../decision/decision-state.ts';
 import type { Snapshot } from '../decision/snapshot.ts';
 import type { Client } from '../demand/tracker-store.ts';
@@ -36,7 +36,7 @@ export interface EventBatch {
   /** Keys of events sent by bots. */
   botEvents: ReadonlySet<string>;
   /** Returns the client that sent a decision's events. */
-  clientOf(decisionId: string): Client | undefined;
+  findClient(decisionId: string): Client | undefined;
 }
 
 interface Deps {
@@ -72,7 +72,7 @@ export function createEventLanes(deps: Deps): Lane<EventBatch, EventBatchResult>
       return batches.map((batch) => responses.next(batch));
     },
     maxBatch: 100,
-    weightOf: ({ events }) => events.length,
+    measureWeight: ({ events }) => events.length,
     maxWeight: maxEventsPerBatch,
     gatherMs: deps.database.gatherMs,
   });
@@ -85,8 +85,8 @@ const merge = (group: [EventBatch, ...EventBatch[]]): EventBatch => ({
   userRefs: new Map(group.flatMap(({ userRefs }) => [...userRefs])),
   viewers: [...new Set(group.flatMap(({ viewers }) => viewers))],
   botEvents: new Set(group.flatMap(({ botEvents }) => [...botEvents])),
-  clientOf: (id) =>
-    group.find(({ events }) => events.some(({ decisionId }) => decisionId === id))?.clientOf(id),
+  findClient: (id) =>
+    group.find(({ events }) => events.some(({ decisionId }) => decisionId === id))?.findClient(id),
 });
 
 /** Records merged requests. Each call of `next()` returns the response to the next request. */
@@ -147,18 +147,18 @@ async function recordInTransaction(
   const nowMs = deps.nowMs();
   const snapshot = deps.snapshot(scope);
   const { decisions, evidence } = await lockAndRead(queries, batch, nowMs);
-  const codes = rejectionCodes(batch, decisions, snapshot, nowMs);
+  const codes = findRejectionCodes(batch, decisions, snapshot, nowMs);
   const acceptable = events.filter((_, index) => codes[index] === undefined);
-  const rejectedCompletions = rejectedCompletionsOf(events, codes);
-  const candidates = affectedBy([...decisions.values()], acceptable, rejectedCompletions);
+  const rejectedCompletions = collectRejectedCompletions(events, codes);
+  const candidates = selectAffected([...decisions.values()], acceptable, rejectedCompletions);
   const { recorded } = evidence;
   requireLockedViewers(batch.viewers, candidates, recorded);
   const { outcomes, written } = appendEvents(queries, scope.accountId, acceptable, evidence);
-  const results = resultsOf(events, codes, outcomes);
+  const results = buildResults(events, codes, outcomes);
   const accepted = events.filter((_, index) => results[index]?.status === 'accepted');
   for (const event of accepted) recorded.get(event.decisionId)?.push(event);
 
-  const affected = affectedBy(candidates, accepted, rejectedCompletions);
+  const affected = selectAffected(candidates, accepted, rejectedCompletions);
   const [transitions] = await Promise.all([
     judge(queries, scope, affected, { evidence: recorded, snapshot, nowMs, rejectedCompletions }),
     written,
@@ -172,7 +172,7 @@ async function recordInTransaction(
     accepted: new Set(accepted),
     events: recorded,
     transitions,
-    clientOf: batch.clientOf,
+    findClient: batch.findClient,
   });
   const [hasDeliveries] = await Promise.all([
     deps.writeEvents(queries, scope, draftEvents(transitions, userRefs)),
@@ -198,7 +198,7 @@ async function recordInTransaction(
 }
 
 /** Returns the decisions affected by these events or by rejected completions. */
-function affectedBy(
+function selectAffected(
   decisions: readonly DecisionState[],
   events: readonly RecordedEvent[],
   rejectedCompletions: ReadonlyMap<string, RewardVerdict>,
@@ -246,7 +246,7 @@ async function lockAndRead(
 }
 
 /** Returns why each event is rejected; undefined for accepted events. */
-function rejectionCodes(
+function findRejectionCodes(
   { events, botEvents }: EventBatch,
   decisions: ReadonlyMap<string, DecisionState>,
   snapshot: Snapshot,
@@ -260,12 +260,12 @@ function rejectionCodes(
   return events.map((event) => {
     const decision = decisions.get(event.decisionId);
     if (!decision) return 'decision_mismatch';
-    if (botEvents.size > 0 && botEvents.has(keyOf(event))) return 'invalid_traffic';
+    if (botEvents.size > 0 && botEvents.has(makeEventKey(event))) return 'invalid_traffic';
     return checkArrival(event, decision, killed.has(decision.id));
   });
 }
 
-function resultsOf(
+function buildResults(
   events: RecordedEvent[],
   codes: EventResult['code'][],
   outcomes: ReturnType<typeof appendEvents>['outcomes'],
@@ -281,7 +281,7 @@ function resultsOf(
 }
 
 /** Returns the reward verdicts that result from rejected completions, by decision. */
-function rejectedCompletionsOf(
+function collectRejectedCompletions(
   events: RecordedEvent[],
   codes: EventResult['code'][],
 ): Map<string, RewardVerdict> {

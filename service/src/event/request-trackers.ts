@@ -10,7 +10,7 @@ import {
 } from '../demand/tracker-store.ts';
 import { type DueTracker, dueTrackers, type Playback } from '../demand/trackers.ts';
 import type { SecretBox } from '../key/secret-box.ts';
-import { type Count, countOf } from '../report/rollup.ts';
+import { type Count, createCount } from '../report/rollup.ts';
 import type { Queries, Scope } from '../store/database.ts';
 import { isDecisionKilled } from './judge-decisions.ts';
 import { isServed, type Transition } from './transitions.ts';
@@ -26,7 +26,7 @@ interface TrackerInput {
   events: ReadonlyMap<string, readonly RecordedEvent[]>;
   transitions: readonly Transition[];
   /** Returns the client that sent a decision's events. */
-  clientOf(decisionId: string): Client | undefined;
+  findClient(decisionId: string): Client | undefined;
 }
 
 type ChosenAd = NonNullable<DemandRecord['chosen']>;
@@ -50,24 +50,24 @@ export async function requestTrackers(
   input: TrackerInput,
 ): Promise<{ counts: Count[]; hasRequests: boolean }> {
   const { scope, decisions, nowMs } = input;
-  const external = [...decisions.values()].filter(({ houseAdId }) => houseAdId === null);
-  if (external.length === 0) return { counts: [], hasRequests: false };
+  const externalDecisions = [...decisions.values()].filter(({ houseAdId }) => houseAdId === null);
+  if (externalDecisions.length === 0) return { counts: [], hasRequests: false };
   const chosenAds = await readChosenAds(
     queries,
     scope.accountId,
-    external.map(({ id }) => id),
+    externalDecisions.map(({ id }) => id),
   );
-  const progress = external.flatMap((decision) => {
+  const progress = externalDecisions.flatMap((decision) => {
     const chosen = chosenAds.get(decision.id);
-    return chosen ? [progressOf(input, decision, chosen)] : [];
+    return chosen ? [computeProgress(input, decision, chosen)] : [];
   });
   const counts = progress.flatMap((item) => countRevenue(input, item));
   const requests: NewRequest[] = [];
   for (const item of progress) {
-    const rejection = rejectionOf(input, item);
-    if (rejection === undefined) requests.push(...requestsOf(box, input, item));
+    const rejection = findRejection(input, item);
+    if (rejection === undefined) requests.push(...buildRequests(box, input, item));
     else if (item.due.length > 0) {
-      const count = countOf(scope, item.decision, nowMs, rejection.metric, rejection.reason);
+      const count = createCount(scope, item.decision, nowMs, rejection.metric, rejection.reason);
       counts.push({ ...count, increment: item.due.length });
     }
   }
@@ -75,16 +75,20 @@ export async function requestTrackers(
   return { counts, hasRequests: requests.length > 0 };
 }
 
-function progressOf(input: TrackerInput, before: DecisionState, chosen: ChosenAd): Progress {
+function computeProgress(input: TrackerInput, before: DecisionState, chosen: ChosenAd): Progress {
   const transition = input.transitions.find(({ after }) => after.id === before.id);
   const decision = transition?.after ?? before;
   const events = input.events.get(before.id) ?? [];
   const earlier = events.filter((event) => !input.accepted.has(event));
-  const due = dueTrackers(chosen, playbackOf(before, earlier), playbackOf(decision, events));
+  const due = dueTrackers(
+    chosen,
+    describePlayback(before, earlier),
+    describePlayback(decision, events),
+  );
   return { decision, chosen, due, isServed: transition !== undefined && isServed(transition) };
 }
 
-const playbackOf = (
+const describePlayback = (
   { servedAtMs, issuedAtMs }: DecisionState,
   events: readonly RecordedEvent[],
 ): Playback => ({
@@ -100,7 +104,7 @@ const playbackOf = (
 });
 
 /** Returns the metric that counts trackers which must not be requested; undefined if they may be requested. */
-function rejectionOf(
+function findRejection(
   { snapshot, nowMs }: TrackerInput,
   { decision, chosen }: Progress,
 ): { metric: string; reason?: string } | undefined {
@@ -111,14 +115,14 @@ function rejectionOf(
   return nowMs < chosen.trackUntilMs ? undefined : { metric: 'trackers_late' };
 }
 
-function requestsOf(
+function buildRequests(
   box: Pick<SecretBox, 'seal'>,
-  { nowMs, clientOf }: TrackerInput,
+  { nowMs, findClient }: TrackerInput,
   { decision: { id }, chosen, due }: Progress,
 ): NewRequest[] {
   if (due.length === 0) return [];
   const expiresInMs = chosen.trackUntilMs - nowMs;
-  const client = box.seal(JSON.stringify(discloseClient(clientOf(id), chosen)));
+  const client = box.seal(JSON.stringify(discloseClient(findClient(id), chosen)));
   return due.map((tracker) => ({
     decisionId: id,
     tracker,
@@ -151,5 +155,7 @@ function countRevenue({ scope }: TrackerInput, { decision, chosen, isServed }: P
     Number.isSafeInteger(priceMicros) && priceMicros > 0 && priceMicros <= maxPriceMicros;
   if (!isServed || !isValid) return [];
   const atMs = decision.servedAtMs ?? decision.issuedAtMs;
-  return [{ ...countOf(scope, decision, atMs, 'cpm_micros', currency), increment: priceMicros }];
+  return [
+    { ...createCount(scope, decision, atMs, 'cpm_micros', currency), increment: priceMicros },
+  ];
 }

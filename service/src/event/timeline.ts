@@ -1,4 +1,4 @@
-import { type RecordedEvent, keyOf } from '../decision/decision-state.ts';
+import { type RecordedEvent, makeEventKey } from '../decision/decision-state.ts';
 import type { Queries } from '../store/database.ts';
 import { checkStored, forAccount } from '../store/unnest.ts';
 
@@ -187,18 +187,18 @@ export function appendEvents(
 ): { outcomes: ReadonlyMap<RecordedEvent, Outcome>; written: Promise<unknown> } {
   const outcomes = new Map<RecordedEvent, Outcome>();
   const added = new Map<string, RecordedEvent[]>();
-  const keys = new Set([...recorded.values()].flat().map(keyOf));
+  const keys = new Set([...recorded.values()].flat().map(makeEventKey));
   for (const event of events) {
     const { decisionId } = event;
     const additions = added.get(decisionId) ?? [];
     const isFull = (recorded.get(decisionId)?.length ?? 0) + additions.length >= maxEvents;
-    const isStored = keys.has(keyOf(event));
+    const isStored = keys.has(makeEventKey(event));
     if (isFull || isStored) {
       outcomes.set(event, isStored ? 'stored' : 'too_many');
       continue;
     }
     outcomes.set(event, 'new');
-    keys.add(keyOf(event));
+    keys.add(makeEventKey(event));
     additions.push(event);
     added.set(decisionId, additions);
   }

@@ -1,5 +1,5 @@
 import type { DecisionState } from '../decision/decision-state.ts';
-import { type Count, countOf } from '../report/rollup.ts';
+import { type Count, createCount } from '../report/rollup.ts';
 import type { EventDraft } from '../resource/change-events.ts';
 import { evidence } from '../reward/receipt.ts';
 import type { Watch } from '../reward/watch-time.ts';
@@ -40,14 +40,14 @@ export async function writeTransitions(
         AND decisions.reward_state = move.reward_before
         AND decisions.served_at IS NOT DISTINCT FROM move.served_before
       RETURNING decisions.id`,
-    [accountId, JSON.stringify(transitions.map(rowOf)), ids],
+    [accountId, JSON.stringify(transitions.map(toRow)), ids],
   );
   if (rows.length !== transitions.length) {
     throw new Error(`Updated ${rows.length} locked decisions; expected ${transitions.length}.`);
   }
 }
 
-const rowOf = ({ before, after, watch }: Transition): object => ({
+const toRow = ({ before, after, watch }: Transition): object => ({
   id: after.id,
   served_before: iso(before.servedAtMs),
   reward_before: before.rewardState,
@@ -78,13 +78,13 @@ export function countTransitions(
     const { invalidReason, servedAtMs, rewardState, rewardReason } = after;
     return [
       ...(invalidReason !== null && before.invalidReason === null
-        ? [countOf(scope, after, nowMs, 'invalid_traffic', invalidReason)]
+        ? [createCount(scope, after, nowMs, 'invalid_traffic', invalidReason)]
         : []),
       ...(servedAtMs !== null && isServed(transition)
-        ? [countOf(scope, after, servedAtMs, 'impressions')]
+        ? [createCount(scope, after, servedAtMs, 'impressions')]
         : []),
       ...(isSettled(transition)
-        ? [countOf(scope, after, nowMs, `rewards_${rewardState}`, rewardReason ?? undefined)]
+        ? [createCount(scope, after, nowMs, `rewards_${rewardState}`, rewardReason ?? undefined)]
         : []),
     ];
   });
@@ -100,7 +100,7 @@ export function draftEvents(
   userRefs: ReadonlyMap<string, string>,
 ): EventDraft[] {
   return transitions.flatMap((transition) => {
-    const earned = earnedBy(transition, userRefs);
+    const earned = findEarnedReward(transition, userRefs);
     return [
       ...(isServed(transition) ? [servedEvent(transition.after)] : []),
       ...(earned ? [rewardedEvent(transition.after, earned)] : []),
@@ -113,7 +113,7 @@ interface EarnedReward {
   userRef: string;
 }
 
-function earnedBy(
+function findEarnedReward(
   { before, after }: Transition,
   userRefs: ReadonlyMap<string, string>,
 ): EarnedReward | undefined {

@@ -31,28 +31,30 @@ export async function readHistory(
   decisions: readonly DecisionState[],
   evidence: ReadonlyMap<string, readonly RecordedEvent[]>,
 ): Promise<ViewerHistory> {
-  const open = decisions.filter(
+  const openDecisions = decisions.filter(
     ({ id, viewer, rewardState }) =>
       viewer !== null &&
       (rewardState === 'none' || rewardState === 'pending') &&
       evidence.get(id)?.some(({ type }) => type === 'complete'),
   );
-  const windowOf = (decision: DecisionState): number => {
+  const computeWindow = (decision: DecisionState): number => {
     const placement = snapshot.placements.get(decision.placement)?.placement;
     return placement ? capWindowMs(placement) : 0;
   };
-  const capped = open.filter((decision) => windowOf(decision) > 0);
+  const cappedDecisions = openDecisions.filter((decision) => computeWindow(decision) > 0);
   const [watches, rewarded] = await Promise.all([
     readWatches(
       queries,
       scope,
-      viewersOf(open),
-      Math.min(...open.map(({ issuedAtMs }) => issuedAtMs)) - watchLookbackMs,
+      listViewers(openDecisions),
+      Math.min(...openDecisions.map(({ issuedAtMs }) => issuedAtMs)) - watchLookbackMs,
     ),
-    readRewardedAds(queries, scope, viewersOf(capped), [
-      Math.min(...capped.map((decision) => decision.issuedAtMs - windowOf(decision))),
+    readRewardedAds(queries, scope, listViewers(cappedDecisions), [
+      Math.min(...cappedDecisions.map((decision) => decision.issuedAtMs - computeWindow(decision))),
       Math.max(
-        ...capped.map((decision) => decision.expiresAtMs + impressionGraceMs + windowOf(decision)),
+        ...cappedDecisions.map(
+          (decision) => decision.expiresAtMs + impressionGraceMs + computeWindow(decision),
+        ),
       ),
     ]),
   ]);
@@ -62,7 +64,7 @@ export async function readHistory(
   });
 }
 
-const viewersOf = (decisions: readonly DecisionState[]): string[] => [
+const listViewers = (decisions: readonly DecisionState[]): string[] => [
   ...new Set(decisions.flatMap(({ viewer }) => viewer ?? [])),
 ];
 
@@ -86,13 +88,13 @@ interface HistoryRecords {
 }
 
 function createHistory({ watches, rewarded }: HistoryRecords): ViewerHistory {
-  const groupOf = <T>(groups: ByViewer<T>, { viewer }: DecisionState): T[] =>
+  const findGroup = <T>(groups: ByViewer<T>, { viewer }: DecisionState): T[] =>
     (viewer === null ? undefined : groups.get(viewer)) ?? [];
   return {
     otherWatches: (decision) =>
-      groupOf(watches, decision).filter(({ decisionId }) => decisionId !== decision.id),
+      findGroup(watches, decision).filter(({ decisionId }) => decisionId !== decision.id),
     rewardedAround: (decision, atMs, withinMs) =>
-      groupOf(rewarded, decision)
+      findGroup(rewarded, decision)
         .filter(({ decisionId }) => decisionId !== decision.id)
         .filter((other) => other.placement === decision.placement)
         .map((other) => other.atMs)

@@ -27,10 +27,10 @@ interface Circuit {
 
 export function createCircuitBreaker(clock: Pick<Clock, 'monotonicMs'>): CircuitBreaker {
   const circuits = new Map<string, Circuit>();
-  const keyOf = (sourceId: string, host: string): string => `${sourceId} ${host}`;
+  const makeKey = (sourceId: string, host: string): string => `${sourceId} ${host}`;
   return {
     allows(sourceId, host) {
-      const circuit = circuits.get(keyOf(sourceId, host));
+      const circuit = circuits.get(makeKey(sourceId, host));
       if (circuit?.retryAtMs === undefined) return true;
       if (clock.monotonicMs() < circuit.retryAtMs) return false;
       // The next probe waits for the result of this one, or for another pause.
@@ -38,7 +38,7 @@ export function createCircuitBreaker(clock: Pick<Clock, 'monotonicMs'>): Circuit
       return true;
     },
     record(sourceId, host, succeeded) {
-      const key = keyOf(sourceId, host);
+      const key = makeKey(sourceId, host);
       const circuit = circuits.get(key) ?? { results: [] };
       circuits.delete(key);
       circuits.set(key, circuit);

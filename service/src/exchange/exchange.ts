@@ -36,7 +36,7 @@ export function createRequestOffer(deps: Deps): RequestOffer {
     const sourceHost = new URL(source.kind === 'vast' ? source.tag_url : source.endpoint_url).host;
     const send = async (url: string, body?: string): Promise<ExternalResponse> => {
       const sentMs = clock.monotonicMs();
-      const headers = headersOf(source, request.player, body !== undefined);
+      const headers = buildHeaders(source, request.player, body !== undefined);
       const response = await requestExternal({
         sourceId: source.id,
         url,
@@ -86,7 +86,7 @@ const emptyResponse: SourceResponse = {
   trace: [],
 };
 
-function headersOf(
+function buildHeaders(
   { header_profile: profile }: ExternalSource,
   { ip, userAgent, language }: DisclosedPlayer,
   hasBody: boolean,

@@ -93,12 +93,12 @@ export function createRequestExternal({ agents, breaker }: Deps): RequestExterna
       signal: external.signal,
     });
     const { statusCode: httpStatus, headers } = response;
-    const location = redirects.has(httpStatus) ? textOf(headers['location']) : undefined;
+    const location = redirects.has(httpStatus) ? readHeader(headers['location']) : undefined;
     if (location !== undefined) {
       await discard(response.body, external.signal);
       return { httpStatus, location, text: '' };
     }
-    const encoding = textOf(headers['content-encoding']) ?? 'identity';
+    const encoding = readHeader(headers['content-encoding']) ?? 'identity';
     if (encoding !== 'identity') {
       await discard(response.body, external.signal);
       throw new UnusableError(
@@ -160,7 +160,7 @@ async function readText(body: Dispatcher.ResponseData['body']): Promise<string> 
 const discard = (body: Dispatcher.ResponseData['body'], signal: AbortSignal): Promise<void> =>
   body.dump({ limit: 16_384, signal });
 
-const textOf = (header: string | string[] | undefined): string | undefined =>
+const readHeader = (header: string | string[] | undefined): string | undefined =>
   Array.isArray(header) ? header[0] : header;
 
 const truncate = (text: string): string => text.slice(0, 200);

@@ -88,7 +88,7 @@ const maxBitrate = 6_000;
 const maxMediaBytes = 20_000_000;
 export const serverUserAgent = 'Trueward/1';
 
-export const rulesOf = ({ viewport, minSkipMs, loopback }: OfferRequest): VastRules => ({
+export const makeVastRules = ({ viewport, minSkipMs, loopback }: OfferRequest): VastRules => ({
   httpTags: loopback,
   httpMedia: loopback,
   httpTrackers: true,
@@ -104,7 +104,7 @@ export const rulesOf = ({ viewport, minSkipMs, loopback }: OfferRequest): VastRu
   minSkipMs,
 });
 
-export const macrosOf = ({ player, origin, transactionId, viewport, blocked }: OfferRequest) =>
+export const makeMacros = ({ player, origin, transactionId, viewport, blocked }: OfferRequest) =>
   requestMacros({
     player,
     serverUserAgent,

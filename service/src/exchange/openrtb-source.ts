@@ -17,12 +17,12 @@ import {
 import {
   type SourceCall,
   type PartialResponse,
-  macrosOf,
+  makeMacros,
   maxDurationMs,
   minDurationMs,
-  rulesOf,
+  makeVastRules,
 } from './offer-request.ts';
-import { describeResult, errorNotices, findVastAd, offerOf } from './vast-source.ts';
+import { describeResult, errorNotices, findVastAd, makeOffer } from './vast-source.ts';
 
 /** Maximum number of bids whose markup is parsed. The best bid is tried first; parsing stops at the first ad. */
 const maxBidsRead = 3;
@@ -107,11 +107,11 @@ async function readBids(
       verdict,
     );
   }
-  const macros = macrosOf(request);
+  const macros = makeMacros(request);
   const { result, last } = await findVastAd(deps, {
     start: 'markup' in markup ? { markup: markup.markup } : { tagUrl: markup.tagUrl },
     macros,
-    rules: rulesOf(request),
+    rules: makeVastRules(request),
     async fetchDocument(url) {
       const document = await send(url);
       if (document.status === 'failed' || 'markup' in markup || url !== markup.tagUrl)
@@ -148,7 +148,7 @@ async function readBids(
     verdict: 'offer',
     details,
     trace: result.trace,
-    offer: offerOf(result.ad, terms, request),
+    offer: makeOffer(result.ad, terms, request),
     notices: [...allNotices, ...outbid],
     onWin: win === undefined ? [] : [{ kind: 'win', url: win }],
     onLoss: (reason) => lossNotices(bid, reason),

@@ -31,8 +31,9 @@ export function startExchange({ clock, demandMetrics, readHeaders, stopping }: D
   openHosts(sourceId: string): string[];
   stop(): Promise<void>;
 } {
-  const agentOf = (loopback: boolean) => createGuardedAgent({ loopback }, lookup, connectTimeoutMs);
-  const agents = { strict: agentOf(false), development: agentOf(true) };
+  const createAgent = (loopback: boolean) =>
+    createGuardedAgent({ loopback }, lookup, connectTimeoutMs);
+  const agents = { strict: createAgent(false), development: createAgent(true) };
   const breaker = createCircuitBreaker(clock);
   const requestOffer = createRequestOffer({
     requestExternal: withTestSource(createRequestExternal({ agents, breaker })),

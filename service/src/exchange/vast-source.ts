@@ -7,9 +7,9 @@ import { vastErrorCodes } from '../demand/vast/vast-error.ts';
 import {
   type SourceCall,
   type PartialResponse,
-  macrosOf,
+  makeMacros,
   type OfferRequest,
-  rulesOf,
+  makeVastRules,
   type SourceDeps,
 } from './offer-request.ts';
 import type { ExternalResponse } from './external-client.ts';
@@ -74,20 +74,20 @@ export interface Terms {
 }
 
 /** Converts a source's ad to an offer. Uses the player's size if the source declares none. */
-export function offerOf(
+export function makeOffer(
   ad: VastAd,
   { sourceId, priceMicros, currency, ...terms }: Terms,
   request: OfferRequest,
 ): Offer {
   const player = request.viewport;
   const { media, icons, skip, durationMs, clickThrough } = ad;
-  const domain = terms.advertiserDomain ?? domainOf(ad.advertiser);
+  const domain = terms.advertiserDomain ?? parseDomain(ad.advertiser);
   const skipAfterMs = skip && offsetMs(skip, durationMs);
   const expiries = [ad.expiresAtMs, terms.expiresAtMs].filter((ms) => ms !== undefined);
   const [icon] = icons;
   return {
     sourceId,
-    creativeKey: keyOf(ad, terms.creativeId),
+    creativeKey: chooseCreativeKey(ad, terms.creativeId),
     ...(domain !== undefined && { advertiserDomain: domain }),
     ...(ad.advertiser !== undefined && { advertiserName: ad.advertiser }),
     priceMicros,
@@ -130,7 +130,7 @@ function contextMacros(request: OfferRequest): MacroValues {
     'GDPRCONSENT',
     'GPPSTRING',
   ] as const;
-  const values = macrosOf(request);
+  const values = makeMacros(request);
   return Object.fromEntries(
     names.flatMap((name) => (values[name] === undefined ? [] : [[name, values[name]]])),
   );
@@ -139,7 +139,7 @@ function contextMacros(request: OfferRequest): MacroValues {
 /** Whether an id is known. Ad servers send `unknown` where the standard requires an id. */
 const isKnown = (id: string): boolean => !/^unknown$/i.test(id.trim());
 
-function keyOf(ad: VastAd, creativeId: string | undefined): string {
+function chooseCreativeKey(ad: VastAd, creativeId: string | undefined): string {
   const universalId = ad.universalAdIds.find(({ id }) => isKnown(id));
   if (universalId) return `${universalId.registry} ${universalId.id}`;
   const id = creativeId ?? ad.creativeId ?? ad.adId;
@@ -150,7 +150,7 @@ function keyOf(ad: VastAd, creativeId: string | undefined): string {
  * Returns the domain from an `Advertiser` element, which may contain a domain or a URL; undefined if it contains a
  * name.
  */
-function domainOf(advertiser: string | undefined): string | undefined {
+function parseDomain(advertiser: string | undefined): string | undefined {
   const text = advertiser?.trim().toLowerCase() ?? '';
   const host = /^https?:\/\//.test(text) && URL.canParse(text) ? new URL(text).hostname : text;
   return /^(?:[a-z0-9-]+\.)+[a-z]{2,}$/.test(host) ? host.replace(/^www\./, '') : undefined;
@@ -159,18 +159,18 @@ function domainOf(advertiser: string | undefined): string | undefined {
 /** Requests an offer from a VAST tag. */
 export async function callTag(call: SourceCall, tagUrl: string): Promise<PartialResponse> {
   const { source, request, deps, send } = call;
-  const macros = macrosOf(request);
+  const macros = makeMacros(request);
   const { result, last } = await findVastAd(deps, {
     start: { tagUrl },
     macros,
-    rules: rulesOf(request),
+    rules: makeVastRules(request),
     fetchDocument: send,
   });
   const description = describeResult(result, last);
   const notices = errorNotices(result.errors, macros, deps);
   if (!result.ad) return { ...description, notices };
   const terms = { sourceId: source.id, priceMicros: source.cpm_micros, currency: source.currency };
-  return { ...description, notices, offer: offerOf(result.ad, terms, request) };
+  return { ...description, notices, offer: makeOffer(result.ad, terms, request) };
 }
 
 /** Describes the result of a tag or a bid's markup. */
@@ -184,11 +184,11 @@ export function describeResult(
     ...(httpStatus !== undefined && { http_status: httpStatus }),
     ...(noAd !== undefined && { vast_error: noAd.code }),
   };
-  const verdictOf = (): string => {
+  const describeVerdict = (): string => {
     if (noAd === undefined) return 'offer';
     if (last?.status === 'failed')
       return last.kind === 'error' ? `source_error: ${last.reason}` : last.kind;
     return noAd.code === vastErrorCodes.noAds ? 'no_bid' : `refused: ${noAd.reason}`;
   };
-  return { verdict: verdictOf(), details, trace };
+  return { verdict: describeVerdict(), details, trace };
 }

@@ -80,9 +80,9 @@ interface AppDeps {
   publicUrl(): string;
   eventBodies: EventBodies;
   redelivery: Redelivery;
-  manage: ResourceManager;
-  headers: RequestHeaders;
-  manageKeys: KeyManager;
+  resourceManager: ResourceManager;
+  requestHeaders: RequestHeaders;
+  keyManager: KeyManager;
   runOperation: RunOperation;
   /** Called for every request with a valid key. */
   onUse(principal: KeyPrincipal): void;

@@ -2,7 +2,7 @@ import type { AdEvent, Delivery, Explanation, Reward, RewardStatus } from '@true
 import { firstIdAt } from '../platform/ids.ts';
 import type { ReadReward } from '../reward/reward-status.ts';
 import type { Queries, Scope } from '../store/database.ts';
-import { listDeliveriesOf } from '../webhook/delivery-list.ts';
+import { listEventDeliveries } from '../webhook/delivery-list.ts';
 import type { EventBodies } from '../webhook/event-writer.ts';
 import { type Cause, explainReward, findCause } from './explain-decision.ts';
 
@@ -58,7 +58,7 @@ export function createInspectDecision({
       ...(cause ? { cause } : {}),
       events: events.map(describeEvent),
       ...(reward ? { reward: { ...reward, reasons } } : {}),
-      deliveries: await listDeliveriesOf(
+      deliveries: await listEventDeliveries(
         database,
         scope,
         webhookEvents.map((event) => event.id),

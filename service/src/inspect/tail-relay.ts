@@ -40,7 +40,7 @@ const maxQueue = 1_000;
  */
 export function createTailRelay({ database, log, processId }: Deps): TailRelay {
   const store = createTailStore(database, processId);
-  const watchers = createWatcherCache({ store, log });
+  const findWatchers = createWatcherCache({ store, log });
   let position = 0;
   const lane = createLane<SentLine, void>({
     maxQueue,
@@ -50,12 +50,12 @@ export function createTailRelay({ database, log, processId }: Deps): TailRelay {
     },
   });
   const write = async (accountId: string, { event, data }: LiveLine): Promise<void> => {
-    if (!(await watchers(accountId).result)) return;
+    if (!(await findWatchers(accountId).result)) return;
     position += 1;
     await lane.push({ account_id: accountId, position, event, data: JSON.stringify(data) });
   };
   return {
-    isWanted: (accountId) => watchers(accountId).isWatched !== false,
+    isWanted: (accountId) => findWatchers(accountId).isWatched !== false,
     broadcast(accountId, line) {
       write(accountId, line).catch((error: unknown) =>
         log.debug({ err: error }, 'could not write a line of the live tail'),
@@ -190,14 +190,14 @@ export function createTailStore(database: Queries, processId: string): TailStore
       return rows.toReversed().map((row) => ({ ...row, data: JSON.parse(row.data) as object }));
     },
     async announce(accountId) {
-      const announced = await database.query(
+      const insertedRows = await database.query(
         `INSERT INTO live_tails (account_id, process_id, until) VALUES ($1, $2, now() + interval '10 seconds')
           ON CONFLICT DO NOTHING RETURNING until`,
         [accountId, processId],
       );
       // This is a separate statement because Citus does not allow `now()` in ON CONFLICT DO UPDATE.
-      const renewed =
-        announced.length > 0 ||
+      const isRenewed =
+        insertedRows.length > 0 ||
         (
           await database.query(
             `UPDATE live_tails SET until = now() + interval '10 seconds'
@@ -205,7 +205,7 @@ export function createTailStore(database: Queries, processId: string): TailStore
             [accountId, processId],
           )
         ).length > 0;
-      if (renewed) await deleteExpired(database, accountId);
+      if (isRenewed) await deleteExpired(database, accountId);
     },
     async isWatched(accountId) {
       const rows = await database.query(

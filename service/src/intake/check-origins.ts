@@ -153,7 +153,7 @@ async function archive(deps: IntakeDeps, origin: Origin): Promise<boolean> {
       const current = await readCreative(operation.queries, origin);
       const status = current?.review.status;
       if (status !== 'approved' && status !== 'pending_review') return;
-      await deps.manage.archive(operation, { kind: 'creative', id, ifMatch: undefined });
+      await deps.resourceManager.archive(operation, { kind: 'creative', id, ifMatch: undefined });
       isArchived = true;
     });
     if (isArchived) deps.demandMetrics.countIntake('archived');
@@ -212,7 +212,7 @@ async function quarantine(
     if (current?.review.status !== 'approved' || current.origin_url !== url) return;
     const kind = 'creative' as const;
     const target = { kind, id, ifMatch: undefined, action: 'origin_changed' };
-    await deps.manage.change(operation, target, (before) => ({
+    await deps.resourceManager.change(operation, target, (before) => ({
       ...before,
       ...('media' in copy ? { media: withCaptions(copy.media, before.media) } : {}),
       review: {

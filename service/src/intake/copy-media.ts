@@ -102,7 +102,7 @@ export async function copyCaptions(
 ): Promise<NonNullable<VideoMedia['captions']>> {
   const copies: NonNullable<VideoMedia['captions']> = [];
   for (const { url, language } of captions.slice(0, maxCaptions)) {
-    const label = labelOf(language);
+    const label = describeLanguage(language);
     if (label === undefined || copies.some((other) => other.language === language)) continue;
     try {
       const { body, sha256 } = await deps.fetchMedia(
@@ -120,7 +120,7 @@ export async function copyCaptions(
 }
 
 /** Returns a language's name in that language, such as `français`; undefined for an invalid language tag. */
-function labelOf(language: string): string | undefined {
+function describeLanguage(language: string): string | undefined {
   if (language.length > 35) return undefined;
   try {
     return new Intl.DisplayNames([language], { type: 'language' }).of(language)?.slice(0, 64);

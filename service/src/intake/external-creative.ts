@@ -20,7 +20,7 @@ export interface Submission {
 export interface ChangeDeps {
   database: Database;
   configuration: Pick<Configuration, 'refresh'>;
-  manage: ResourceManager;
+  resourceManager: ResourceManager;
   clock: Clock;
   /** Wakes the webhook dispatcher, because a change may have created deliveries. */
   wake(): void;
@@ -84,7 +84,7 @@ export async function changeConfiguration(
 }
 
 export async function createCreative(
-  { manage, clock }: ChangeDeps,
+  { resourceManager, clock }: ChangeDeps,
   operation: Operation,
   submission: Submission,
   media: VideoMedia,
@@ -94,7 +94,7 @@ export async function createCreative(
   // Another process may have created the creative in the meantime.
   if (await findCreative(operation.queries, submission)) return;
   await checkQuota(operation.queries, submission);
-  const advertiser = await findOrCreateAdvertiser(manage, operation, offer);
+  const advertiser = await findOrCreateAdvertiser(resourceManager, operation, offer);
   const document: Stored<'creative'> = {
     name: `${advertiser.name}: ${offer.creativeKey}`.slice(0, 200),
     advertiser_id: advertiser.id,
@@ -103,13 +103,13 @@ export async function createCreative(
     origin_url: offer.media.url,
     media,
     alt: `Video ad by ${advertiser.name}`,
-    categories: categoriesOf(offer),
-    review: reviewOf(submission, clock.nowMs()),
+    categories: selectCategories(offer),
+    review: makeReview(submission, clock.nowMs()),
   };
   // Reviewers see the click-through URL of the first offer.
   if (offer.clickUrl !== undefined && offer.clickUrl.length <= 2_048)
     document.click_url = offer.clickUrl;
-  const created = await manage.create(operation, 'creative', document);
+  const created = await resourceManager.create(operation, 'creative', document);
   await operation.queries.query(
     `INSERT INTO creative_origins (account_id, environment, source_id, creative_id, sha256, due_at, offered_at)
       VALUES ($1, $2, $3, $4, $5, $6, $7)`,
@@ -129,7 +129,7 @@ export async function createCreative(
 export const originCheckMs = 86_400_000;
 
 async function findOrCreateAdvertiser(
-  manage: ResourceManager,
+  resourceManager: ResourceManager,
   operation: Operation,
   { advertiserDomain = '', advertiserName }: Offer,
 ): Promise<{ id: string; name: string }> {
@@ -148,7 +148,7 @@ async function findOrCreateAdvertiser(
       .trim()
       .slice(0, 200) ?? '';
   const name = declaredName === '' ? advertiserDomain : declaredName;
-  const created = await manage.create(operation, 'advertiser', {
+  const created = await resourceManager.create(operation, 'advertiser', {
     name,
     domain: advertiserDomain,
     categories: [],
@@ -156,7 +156,7 @@ async function findOrCreateAdvertiser(
   return { id: created.document.id, name };
 }
 
-const categoriesOf = ({ categories }: Offer): string[] =>
+const selectCategories = ({ categories }: Offer): string[] =>
   [...new Set(categories)].filter((code) => /^[A-Za-z0-9-]{1,32}$/.test(code)).slice(0, 50);
 
 /** Whether the source approves the advertiser automatically. An allowed domain includes its subdomains. */
@@ -172,7 +172,7 @@ function isApprovedAutomatically({
   );
 }
 
-function reviewOf(submission: Submission, nowMs: number): Review {
+function makeReview(submission: Submission, nowMs: number): Review {
   if (!isApprovedAutomatically(submission)) return unreviewed;
   return {
     status: 'approved',
@@ -189,7 +189,7 @@ const maxIcons = 8;
  * of its approved creatives already uses the image.
  */
 export async function addIcon(
-  { manage }: ChangeDeps,
+  { resourceManager }: ChangeDeps,
   operation: Operation,
   submission: Submission,
   icon: CreativeIcon,
@@ -199,7 +199,7 @@ export async function addIcon(
   const isApproved =
     isApprovedAutomatically(submission) || (await isApprovedIcon(operation, creative, icon));
   const target = { kind: 'creative' as const, id: creative.id, ifMatch: undefined };
-  await manage.change(operation, target, (before) => ({
+  await resourceManager.change(operation, target, (before) => ({
     ...before,
     icons: [...(before.icons ?? []), icon].slice(-maxIcons),
     ...(before.review.status === 'approved' && !isApproved

@@ -68,7 +68,7 @@ export function createFetchMedia({ agents, timeoutMs = 30_000 }: Deps): FetchMed
         });
         // Destroying an unfinished body emits an error, which would otherwise be unhandled.
         response.body.on('error', () => undefined);
-        const target = redirectOf(response, currentUrl);
+        const target = findRedirect(response, currentUrl);
         if (target === undefined) return await readBody(response, currentUrl, maxBytes);
         response.body.destroy();
         currentUrl = target;
@@ -108,7 +108,7 @@ export const withTestAd =
     }
   };
 
-function redirectOf(
+function findRedirect(
   { statusCode, headers, body }: Dispatcher.ResponseData,
   from: string,
 ): string | undefined {

@@ -58,7 +58,7 @@ export function createJobQueue(limits: Partial<Limits> = {}): JobQueue {
   const sources = new Map<string, SourceState>();
   const keys = new Set<string>();
   /** Accounts of running jobs. */
-  const active = new Map<Promise<void>, string>();
+  const activeJobs = new Map<Promise<void>, string>();
   const stopping = new AbortController();
 
   const start = (id: string, state: SourceState, job: Job): void => {
@@ -67,7 +67,7 @@ export function createJobQueue(limits: Partial<Limits> = {}): JobQueue {
     sources.delete(id);
     sources.set(id, state);
     const work = job.run(stopping.signal).then((succeeded) => {
-      active.delete(work);
+      activeJobs.delete(work);
       keys.delete(job.key);
       state.isRunning = false;
       if (succeeded) state.failures = 0;
@@ -75,7 +75,7 @@ export function createJobQueue(limits: Partial<Limits> = {}): JobQueue {
       removeIfIdle(id, state);
       startNext();
     });
-    active.set(work, state.accountId);
+    activeJobs.set(work, state.accountId);
   };
 
   const pause = (id: string, state: SourceState): void => {
@@ -96,9 +96,9 @@ export function createJobQueue(limits: Partial<Limits> = {}): JobQueue {
   const startNext = (): void => {
     // Starting a job moves its source to the end of the map, where this loop skips it because it is running.
     for (const [id, state] of sources) {
-      if (stopping.signal.aborted || active.size >= running) return;
+      if (stopping.signal.aborted || activeJobs.size >= running) return;
       if (state.isRunning || state.timer !== undefined) continue;
-      const accountJobs = [...active.values()].filter((id) => id === state.accountId);
+      const accountJobs = [...activeJobs.values()].filter((id) => id === state.accountId);
       if (accountJobs.length >= runningPerAccount) continue;
       const job = state.waiting.shift();
       if (job) start(id, state, job);
@@ -122,11 +122,11 @@ export function createJobQueue(limits: Partial<Limits> = {}): JobQueue {
       startNext();
       return true;
     },
-    jobs: () => ({ running: active.size, waiting: keys.size - active.size }),
+    jobs: () => ({ running: activeJobs.size, waiting: keys.size - activeJobs.size }),
     async stop() {
       stopping.abort();
       for (const { timer } of sources.values()) clearTimeout(timer);
-      await Promise.all(active.keys());
+      await Promise.all(activeJobs.keys());
     },
   };
 }

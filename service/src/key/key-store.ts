@@ -187,12 +187,12 @@ const leakIntervalMs = 60_000;
 
 /** Creates a function that records when a secret key was used in a browser. */
 export function createRecordLeak(database: Database, audit: AuditLog, clock: Clock) {
-  const recorded = new Map<string, number>();
+  const recordedAtMs = new Map<string, number>();
   return async (principal: KeyPrincipal, origin: string, requestId: string): Promise<void> => {
     const nowMs = clock.nowMs();
-    const last = recorded.get(principal.keyId);
-    if (last !== undefined && nowMs - last < leakIntervalMs) return;
-    recorded.set(principal.keyId, nowMs);
+    const lastAtMs = recordedAtMs.get(principal.keyId);
+    if (lastAtMs !== undefined && nowMs - lastAtMs < leakIntervalMs) return;
+    recordedAtMs.set(principal.keyId, nowMs);
     const { accountId, environment, keyId } = principal;
     const page = origin.slice(0, maxOriginLength);
     await database.query(

@@ -20,8 +20,8 @@ export type Role = 'viewer' | 'operator' | 'owner';
 export const roles = ['viewer', 'operator', 'owner'] as const satisfies readonly Role[];
 
 /** Whether `role` includes the permissions of `needed`. */
-export const includesRole = (role: Role, needed: Role): boolean =>
-  roles.indexOf(role) >= roles.indexOf(needed);
+export const includesRole = (role: Role, requiredRole: Role): boolean =>
+  roles.indexOf(role) >= roles.indexOf(requiredRole);
 
 /** The principal of a request from the panel. */
 export interface SessionPrincipal {

@@ -66,7 +66,7 @@ export const createStoreFile =
 const pattern = new RegExp(`^[0-9a-f]{64}\\.(${Object.values(storedExtensions).join('|')})$`);
 
 /** Returns the type of a stored file by its name; undefined for names that {@link StoreFile} does not create. */
-export function storedTypeOf(name: string): StoredType | undefined {
+export function findStoredType(name: string): StoredType | undefined {
   const extension = pattern.exec(name)?.[1];
   const types = Object.keys(storedExtensions) as StoredType[];
   return types.find((type) => storedExtensions[type] === extension);

@@ -31,7 +31,7 @@ interface FetchedMedia {
 
 /** Stores files in a folder, which is created when the first file is stored. */
 export function createFolderStore(folder: string): MediaStore {
-  const sizeOf = async (name: string): Promise<number | undefined> => {
+  const readSize = async (name: string): Promise<number | undefined> => {
     try {
       const info = await stat(join(folder, name));
       return info.isFile() ? info.size : undefined;
@@ -42,7 +42,7 @@ export function createFolderStore(folder: string): MediaStore {
   };
   return {
     async put(name, body) {
-      if ((await sizeOf(name)) === body.length) return;
+      if ((await readSize(name)) === body.length) return;
       await mkdir(folder, { recursive: true });
       // Writes a temporary file and renames it, so that a partial file is never served.
       const temporary = join(folder, `${name}.${randomUUID()}.new`);

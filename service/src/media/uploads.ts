@@ -93,17 +93,17 @@ export function createUploads({ database, store, clock, log }: UploadDeps): Uplo
     },
     async removeUnused(signal) {
       await markUnused(database, now());
-      const before = new Date(clock.nowMs() - retentionMs);
-      const due = await database.query<{ name: string }>(
+      const cutoff = new Date(clock.nowMs() - retentionMs);
+      const dueUploads = await database.query<{ name: string }>(
         `SELECT name FROM uploads WHERE account_id = $1 AND unused_since <= $2
           ORDER BY unused_since LIMIT $3`,
-        [serviceAccount, before, batchSize],
+        [serviceAccount, cutoff, batchSize],
       );
       const removed: string[] = [];
-      for (const { name } of due) {
+      for (const { name } of dueUploads) {
         if (signal?.aborted === true) break;
         try {
-          if (await remove({ database, store }, name, before)) removed.push(name);
+          if (await remove({ database, store }, name, cutoff)) removed.push(name);
         } catch (error) {
           log.warn({ err: error, name }, 'could not delete an unused media file');
         }

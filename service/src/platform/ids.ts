@@ -28,22 +28,22 @@ export function createIds(
   };
   return (kind) => {
     const nowMs = clock.nowMs();
-    if (nowMs !== atMs) [atMs, time] = [nowMs, timeDigits(nowMs)];
+    if (nowMs !== atMs) [atMs, time] = [nowMs, encodeTime(nowMs)];
     const bytes = takeBytes();
     // Sets the version and the variant of the UUID.
     bytes[0] = ((bytes[0] ?? 0) & 0x0f) | 0x70;
     bytes[2] = ((bytes[2] ?? 0) & 0x3f) | 0x80;
-    return `${idPrefixes[kind]}_${time}${digitsOf(bytes, 0)}${digitsOf(bytes, 5)}`;
+    return `${idPrefixes[kind]}_${time}${encodeBytes(bytes, 0)}${encodeBytes(bytes, 5)}`;
   };
 }
 
 /** Returns the lower bound of all ids that are generated at this time or later. */
 export function firstIdAt(kind: IdKind, ms: number): string {
-  return `${idPrefixes[kind]}_${timeDigits(ms)}${'0'.repeat(16)}`;
+  return `${idPrefixes[kind]}_${encodeTime(ms)}${'0'.repeat(16)}`;
 }
 
 /** Returns when an id was generated, in Unix milliseconds; 0 for an invalid id. */
-export function timeOfId(id: string): number {
+export function readIdTime(id: string): number {
   const digits = id.slice(id.indexOf('_') + 1);
   let ms = 0;
   for (const digit of digits.slice(0, 10)) ms = ms * 32 + alphabet.indexOf(digit);
@@ -52,21 +52,27 @@ export function timeOfId(id: string): number {
 
 /** All pairs of digits. Each pair encodes 10 bits. */
 const pairs = [...alphabet].flatMap((high) => [...alphabet].map((low) => high + low));
-const pair = (bits: number): string => pairs[bits & 1_023] ?? '';
+const encodePair = (bits: number): string => pairs[bits & 1_023] ?? '';
 
 /** Encodes the 48 bits of a time, after two leading zero bits, in ten digits. */
-function timeDigits(ms: number): string {
+function encodeTime(ms: number): string {
   const high = Math.floor(ms / 2 ** 30);
-  return pair(high >>> 10) + pair(high) + pair(ms >>> 20) + pair(ms >>> 10) + pair(ms);
+  return (
+    encodePair(high >>> 10) +
+    encodePair(high) +
+    encodePair(ms >>> 20) +
+    encodePair(ms >>> 10) +
+    encodePair(ms)
+  );
 }
 
 /** Encodes five bytes in eight digits. */
-function digitsOf(bytes: Uint8Array, at: number): string {
+function encodeBytes(bytes: Uint8Array, at: number): string {
   const byte = (index: number): number => bytes[at + index] ?? 0;
   return (
-    pair((byte(0) << 2) | (byte(1) >> 6)) +
-    pair((byte(1) << 4) | (byte(2) >> 4)) +
-    pair((byte(2) << 6) | (byte(3) >> 2)) +
-    pair((byte(3) << 8) | byte(4))
+    encodePair((byte(0) << 2) | (byte(1) >> 6)) +
+    encodePair((byte(1) << 4) | (byte(2) >> 4)) +
+    encodePair((byte(2) << 6) | (byte(3) >> 2)) +
+    encodePair((byte(3) << 8) | byte(4))
   );
 }

@@ -35,7 +35,7 @@ function daysIn(year: number, month: number): number {
  *
  * @throws RangeError when the text is not a valid time, because a `NaN` would spread silently.
  */
-export function instantOf(text: string): number {
+export function requireInstant(text: string): number {
   const ms = parseInstant(text);
   if (ms === undefined) throw new RangeError(`${JSON.stringify(text)} is not an instant.`);
   return ms;

@@ -48,14 +48,14 @@ export function findUrlProblem(text: string, { development }: UrlRule): string |
   const url = new URL(text);
   // A trailing dot marks a fully qualified name: `localhost.` is loopback too.
   const host = url.hostname.replace(/^\[|[\].]$/g, '');
-  const literal = ipaddr.isValid(host);
-  const local =
-    host === 'localhost' || host.endsWith('.localhost') || (literal && isLoopback(host));
+  const isLiteral = ipaddr.isValid(host);
+  const isLocalHost =
+    host === 'localhost' || host.endsWith('.localhost') || (isLiteral && isLoopback(host));
   if (url.username !== '' || url.password !== '') return 'must not contain a user name or password';
-  if (url.protocol === 'http:' && local && development) return undefined;
+  if (url.protocol === 'http:' && isLocalHost && development) return undefined;
   if (url.protocol !== 'https:') return 'must be an https URL';
-  if (local) return development ? undefined : 'must not be a loopback address';
-  if (literal && (isNat64(host) || !isAllowedAddress(host, { loopback: false })))
+  if (isLocalHost) return development ? undefined : 'must not be a loopback address';
+  if (isLiteral && (isNat64(host) || !isAllowedAddress(host, { loopback: false })))
     return 'must be on the public internet';
   return undefined;
 }

@@ -92,7 +92,7 @@ export async function readReport(
 /** Combines the sums of each period and group into one row. */
 function toReportRows(rows: readonly SumRow[], groupBy: readonly ReportDimension[]): ReportRow[] {
   const sums = new Map<string, ReportRow>();
-  const sumOf = (row: SumRow): ReportRow => {
+  const findSum = (row: SumRow): ReportRow => {
     const group = Object.fromEntries(groupBy.map((name) => [name, row[name] ?? '']));
     const key = JSON.stringify([row.period.getTime(), ...Object.values(group)]);
     const sum = sums.get(key) ?? { ...emptyRow(row.period.toISOString()), ...group };
@@ -102,8 +102,8 @@ function toReportRows(rows: readonly SumRow[], groupBy: readonly ReportDimension
   for (const stored of rows) {
     const row = stored.metric === pricesMetric ? { ...stored, metric: 'revenue_micros' } : stored;
     // Requests are counted without a reason, even if their results have one.
-    if (requestResults.includes(row.metric)) sumOf({ ...row, reason: '' }).requests += row.count;
-    const sum = sumOf(row);
+    if (requestResults.includes(row.metric)) findSum({ ...row, reason: '' }).requests += row.count;
+    const sum = findSum(row);
     const metric = row.metric as (typeof reportMetrics)[number];
     sum[metric] += row.count;
     if (row.metricReason !== '' && metric in sum.reasons) {

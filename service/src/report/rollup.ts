@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import type { Queries, Scope } from '../store/database.ts';
-import { arraysOf, checkStored, type Column, forAccount, unnest } from '../store/unnest.ts';
+import { buildArrays, checkStored, type Column, forAccount, unnest } from '../store/unnest.ts';
 
 /** Report dimensions, in addition to environment and hour. */
 interface Dimensions {
@@ -24,7 +24,7 @@ export interface Count {
 }
 
 /** Returns a count that increments `metric` for a decision. */
-export function countOf(
+export function createCount(
   { environment }: Pick<Scope, 'environment'>,
   dimensions: Dimensions,
   atMs: number,
@@ -91,13 +91,13 @@ export async function addToRollups(
   counts: readonly Count[],
 ): Promise<void> {
   if (counts.length === 0) return;
-  const sums = sumsOf(counts);
-  const stored = await queries.execute(addSumsAlone, [accountId, ...arraysOf(sumColumns, sums)]);
+  const sums = sumCounts(counts);
+  const stored = await queries.execute(addSumsAlone, [accountId, ...buildArrays(sumColumns, sums)]);
   checkStored(accountId, stored.length, sums.length);
 }
 
 /** Sums counts by hour and group. */
-export function sumsOf(counts: readonly Count[]): Sum[] {
+export function sumCounts(counts: readonly Count[]): Sum[] {
   const sums = new Map<string, Sum>();
   for (const { environment, dimensions, atMs, metric, reason = '', increment = 1 } of counts) {
     const { placement, creativeId, sourceId, advertiserId, houseAdId } = dimensions;

@@ -52,11 +52,11 @@ export async function readSourceHealth(
     const counts = Object.fromEntries(metrics.map((name) => [name, count(name)])) as Counts;
     return { hour: new Date(ms).toISOString(), ...counts };
   });
-  const latencyMs = percentilesOf(rows.filter(({ metric }) => metric === latencyMetric));
+  const latencyMs = computePercentiles(rows.filter(({ metric }) => metric === latencyMetric));
   return { hours, ...(latencyMs && { latencyMs }) };
 }
 
-function percentilesOf(
+function computePercentiles(
   classes: readonly { reason: string; count: number }[],
 ): SourceHealth['latencyMs'] {
   const total = classes.reduce((sum, { count }) => sum + count, 0);

@@ -22,10 +22,10 @@ export function parseAdsTxtLine(line: string): AdsTxtRecord | undefined {
 
 /** Returns the lines that the file does not contain. The optional certification authority id is ignored. */
 export function missingAdsTxtLines(file: string, lines: readonly string[]): string[] {
-  const present = new Set(recordsOf(file).map(keyOf));
+  const present = new Set(parseRecords(file).map(makeKey));
   return lines.filter((line) => {
     const record = parseAdsTxtLine(line);
-    return !record || !present.has(keyOf(record));
+    return !record || !present.has(makeKey(record));
   });
 }
 
@@ -37,7 +37,7 @@ export interface Seller {
 
 /** Returns the sellers that no record in the file names. */
 export function missingSellers(file: string, sellers: readonly Seller[]): Seller[] {
-  const records = recordsOf(file);
+  const records = parseRecords(file);
   return sellers.filter(
     ({ system, seller }) =>
       !records.some(
@@ -46,11 +46,11 @@ export function missingSellers(file: string, sellers: readonly Seller[]): Seller
   );
 }
 
-const recordsOf = (file: string): AdsTxtRecord[] =>
+const parseRecords = (file: string): AdsTxtRecord[] =>
   file
     .replace(/^\uFEFF/, '')
     .split(/\r\n?|\n/)
     .flatMap((line) => parseAdsTxtLine(line) ?? []);
 
-const keyOf = ({ system, seller, relationship }: AdsTxtRecord): string =>
+const makeKey = ({ system, seller, relationship }: AdsTxtRecord): string =>
   `${system},${seller},${relationship}`;

@@ -1,6 +1,6 @@
 import type { Creative, HouseAd, Media, Placement, Policy } from '@trueward/protocol/wire';
 import type { Environment } from '../key/key-text.ts';
-import { instantOf } from '../platform/instant.ts';
+import { requireInstant } from '../platform/instant.ts';
 import type { FieldError } from '../platform/domain-error.ts';
 import type { Queries, Scope } from '../store/database.ts';
 import { checkSource, type SourceRule } from './check-source.ts';
@@ -87,7 +87,9 @@ const checkHouseAd = ({
   ends_at,
 }: Pick<HouseAd, 'starts_at' | 'ends_at'>): FieldError[] =>
   errorsWhere([
-    starts_at !== undefined && ends_at !== undefined && instantOf(starts_at) >= instantOf(ends_at),
+    starts_at !== undefined &&
+      ends_at !== undefined &&
+      requireInstant(starts_at) >= requireInstant(ends_at),
     '/ends_at',
     'must be after `starts_at`',
   ]);
@@ -117,7 +119,7 @@ interface Reference {
 }
 
 /** Returns a document's references to other objects. */
-export function referencesOf<K extends ResourceKind>(kind: K, document: Stored<K>): Reference[] {
+export function listReferences<K extends ResourceKind>(kind: K, document: Stored<K>): Reference[] {
   switch (kind) {
     case 'creative': {
       const { advertiser_id, source_id } = document as Stored<'creative'>;
@@ -231,7 +233,7 @@ export async function findReferrer(
 }
 
 /** Returns the members of a placement that require earlier decisions, with the age of the oldest required decision. */
-const lookbacksOf = (
+const listLookbacks = (
   placement: Pick<Placement, 'frequency_cap' | 'cooldown_s' | 'late_window_s'>,
 ): [pointer: string, ms: number][] => [
   ['/frequency_cap/per_s', (placement.frequency_cap?.per_s ?? 0) * 1_000],
@@ -243,12 +245,12 @@ const dayMs = 86_400_000;
 
 /** Returns errors for members that require decisions older than `retentionMs`. Undefined keeps decisions forever. */
 export function checkRetention(
-  placement: Parameters<typeof lookbacksOf>[0],
+  placement: Parameters<typeof listLookbacks>[0],
   retentionMs: number | undefined,
 ): FieldError[] {
   if (retentionMs === undefined) return [];
   const retention = `decisions are dropped after ${retentionMs / dayMs} days (RETENTION_DAYS of the service)`;
-  return lookbacksOf(placement)
+  return listLookbacks(placement)
     .filter(([, ms]) => ms > retentionMs)
     .map(([pointer]) => ({
       pointer,
@@ -277,12 +279,12 @@ export async function rejectShortRetention(
   const rows = await queries.query<{ environment: Environment; document: Placement }>(
     `SELECT environment, document FROM resources WHERE kind = 'placement' AND archived_at IS NULL`,
   );
-  const neededMs = ({ document }: (typeof rows)[number]): number =>
-    Math.max(...lookbacksOf(document).map(([, ms]) => ms));
-  const [furthest] = rows.toSorted((a, b) => neededMs(b) - neededMs(a));
-  if (!furthest || neededMs(furthest) <= retentionMs) return;
-  const days = Math.ceil(neededMs(furthest) / dayMs);
+  const computeNeededMs = ({ document }: (typeof rows)[number]): number =>
+    Math.max(...listLookbacks(document).map(([, ms]) => ms));
+  const [strictestPlacement] = rows.toSorted((a, b) => computeNeededMs(b) - computeNeededMs(a));
+  if (!strictestPlacement || computeNeededMs(strictestPlacement) <= retentionMs) return;
+  const days = Math.ceil(computeNeededMs(strictestPlacement) / dayMs);
   throw new RetentionError(
-    `RETENTION_DAYS is ${retentionMs / dayMs}, but the ${furthest.environment} placement ${furthest.document.name} looks back ${days} days, for its caps or late completions. Set RETENTION_DAYS to ${days} or more, or unset it.`,
+    `RETENTION_DAYS is ${retentionMs / dayMs}, but the ${strictestPlacement.environment} placement ${strictestPlacement.document.name} looks back ${days} days, for its caps or late completions. Set RETENTION_DAYS to ${days} or more, or unset it.`,
   );
 }

@@ -47,14 +47,14 @@ const rules: readonly { members: readonly Member[]; kinds: readonly Source['kind
 /** Checks the rules between a source's members, and the URLs that the service requests. Returns the violations. */
 export function checkSource(source: Stored<'source'>, rule: SourceRule): FieldError[] {
   const { kind, tag_url: tag, endpoint_url: endpoint } = source;
-  const misplaced = rules.flatMap(({ members, kinds }) =>
+  const misplacedMembers = rules.flatMap(({ members, kinds }) =>
     kinds.includes(kind)
       ? []
       : members
           .filter((member) => source[member] !== undefined)
           .map((member) => error(member, `is for ${kinds.join(' and ')} sources only`)),
   );
-  if (misplaced.length > 0) return misplaced;
+  if (misplacedMembers.length > 0) return misplacedMembers;
   return [
     ...(kind === 'vast' ? checkUrl('tag_url', tag, rule) : []),
     ...(kind === 'openrtb' ? checkUrl('endpoint_url', endpoint, rule) : []),
@@ -153,8 +153,8 @@ const currencies: ReadonlySet<string> = new Set(Intl.supportedValuesOf('currency
 function checkSettings(source: Stored<'source'>): FieldError[] {
   const { currency, ext, review, allowed_domains: domains = [] } = source;
   const headers = (source.request_header_names ?? []).map((name) => name.toLowerCase());
-  const reserved = headers.find((name) => reservedHeaders.has(name));
-  const repeated = headers.find((name, index) => headers.indexOf(name) !== index);
+  const reservedHeader = headers.find((name) => reservedHeaders.has(name));
+  const repeatedHeader = headers.find((name, index) => headers.indexOf(name) !== index);
   const extBytes = ext === undefined ? 0 : Buffer.byteLength(JSON.stringify(ext));
   return [
     ...(currency !== undefined && !currencies.has(currency)
@@ -163,14 +163,17 @@ function checkSettings(source: Stored<'source'>): FieldError[] {
     ...(extBytes > maxExtBytes
       ? [error('ext', `has ${extBytes} bytes of JSON; at most ${maxExtBytes} are allowed`)]
       : []),
-    ...(reserved === undefined
+    ...(reservedHeader === undefined
       ? []
       : [
-          error('request_header_names', `must not have ${reserved}, which the service sets itself`),
+          error(
+            'request_header_names',
+            `must not have ${reservedHeader}, which the service sets itself`,
+          ),
         ]),
-    ...(repeated === undefined
+    ...(repeatedHeader === undefined
       ? []
-      : [error('request_header_names', `has ${repeated} more than once`)]),
+      : [error('request_header_names', `has ${repeatedHeader} more than once`)]),
     ...(review === 'automatic' && domains.length === 0
       ? [error('allowed_domains', 'must name the advertisers whose ads are approved automatically')]
       : []),

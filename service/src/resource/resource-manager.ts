@@ -5,7 +5,7 @@ import {
   checkDocument,
   checkReferences,
   findReferrer,
-  referencesOf,
+  listReferences,
   checkRetention,
 } from './check-document.ts';
 import { type ResourceKind, type ResourceKinds, type Stored, toStored } from './resource.ts';
@@ -49,7 +49,7 @@ export interface ResourceManager {
 
 export function createResourceManager(deps: Deps): ResourceManager {
   const { resources, audit, writeEvents } = deps;
-  const existing = async <K extends ResourceKind>(
+  const findExisting = async <K extends ResourceKind>(
     { queries, scope }: Operation,
     { kind, id, ifMatch }: { kind: K; id: string; ifMatch: IfMatch },
   ): Promise<ResourceKinds[K]> => {
@@ -90,7 +90,7 @@ export function createResourceManager(deps: Deps): ResourceManager {
 
     async change(operation, target, change) {
       const { kind, id, action = 'updated' } = target;
-      const before = await existing(operation, target);
+      const before = await findExisting(operation, target);
       const changed = change(toStored(before));
       await check(operation, kind, toStored(before), changed, deps);
       const after = await resources.replace(operation.queries, operation.scope, kind, id, changed);
@@ -109,7 +109,7 @@ export function createResourceManager(deps: Deps): ResourceManager {
     async archive(operation, target) {
       const { kind, id } = target;
       const { queries, scope } = operation;
-      const before = await existing(operation, target);
+      const before = await findExisting(operation, target);
       const name = 'name' in before ? before.name : '';
       const referrer = await findReferrer(queries, scope, kind, { id, name });
       if (referrer !== undefined)
@@ -129,15 +129,15 @@ async function check<K extends ResourceKind>(
   after: Stored<K>,
   { retentionMs, development }: Pick<Deps, 'retentionMs' | 'development'>,
 ): Promise<void> {
-  const previousKeys = new Set((before ? referencesOf(kind, before) : []).map(keyOf));
-  const added = referencesOf(kind, after).filter(
-    (reference) => !previousKeys.has(keyOf(reference)),
+  const previousKeys = new Set((before ? listReferences(kind, before) : []).map(makeKey));
+  const addedReferences = listReferences(kind, after).filter(
+    (reference) => !previousKeys.has(makeKey(reference)),
   );
   const sandbox = scope.environment === 'sandbox';
   throwFieldErrors([
     ...checkDocument(kind, after, { development: development && sandbox, sandbox }),
     ...(kind === 'placement' ? checkRetention(after as Stored<'placement'>, retentionMs) : []),
-    ...(await checkReferences(queries, scope, added)),
+    ...(await checkReferences(queries, scope, addedReferences)),
   ]);
   if (kind !== 'placement' || before) return;
   const { name } = after as Stored<'placement'>;
@@ -148,7 +148,7 @@ async function check<K extends ResourceKind>(
     ]);
 }
 
-const keyOf = ({ kind, name }: { kind: string; name: string }): string => `${kind} ${name}`;
+const makeKey = ({ kind, name }: { kind: string; name: string }): string => `${kind} ${name}`;
 
 /** Returns the name of an action in audit records, such as `kill_switch.updated`. */
 const actionName = (kind: ResourceKind, verb: string): string =>

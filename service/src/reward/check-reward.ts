@@ -1,14 +1,14 @@
 import type { RewardStatus } from '@trueward/protocol/wire';
 import type { DecisionState, RecordedEvent } from '../decision/decision-state.ts';
 import {
-  firstOf,
+  findFirst,
   isContradicted,
   isImpossible,
   isOverbooked,
   overlaps,
   type Watch,
   watchedShare,
-  watchOf,
+  deriveWatch,
 } from './watch-time.ts';
 
 /** All inputs of a reward verdict. */
@@ -40,7 +40,7 @@ export interface RewardVerdict {
  */
 export function checkReward(input: RewardInput): RewardVerdict | undefined {
   const { decision, events } = input;
-  const complete = firstOf(events, 'complete');
+  const complete = findFirst(events, 'complete');
   if (decision.format !== 'rewarded' || !complete) return undefined;
   if (decision.reward === null) return denied('not_rewarded_placement');
   if (decision.simulate === 'reward_denied') return denied('simulated');
@@ -55,7 +55,7 @@ export function checkReward(input: RewardInput): RewardVerdict | undefined {
 
   // The impression may still arrive, because requests can overtake each other.
   if (input.servedAtMs === undefined) return pending('no_impression');
-  const watch = watchOf({ issuedAtMs, requiredMs }, events, complete);
+  const watch = deriveWatch({ issuedAtMs, requiredMs }, events, complete);
   if (isOverbooked(watch, input.otherWatches)) return denied('overlapping_watch');
   if (input.capped) return denied('frequency_capped');
   if (isContradicted(requiredMs, events)) return pending('impossible_timing');

@@ -2,7 +2,7 @@ import type { Logger } from 'pino';
 import type { DecisionState } from '../decision/decision-state.ts';
 import type { Environment } from '../key/key-text.ts';
 import type { Clock } from '../platform/clock.ts';
-import { addToRollups, countOf } from '../report/rollup.ts';
+import { addToRollups, createCount } from '../report/rollup.ts';
 import type { Database } from '../store/database.ts';
 import type { Tracing } from '../trace/tracing.ts';
 
@@ -76,7 +76,7 @@ function expireBatch(
       [new Date(nowMs).toISOString(), accountId, JSON.stringify(ids), ids[0], ids.at(-1)],
     );
     const counts = rows.map((row) =>
-      countOf(row, row, nowMs, 'rewards_expired', row.rewardReason ?? undefined),
+      createCount(row, row, nowMs, 'rewards_expired', row.rewardReason ?? undefined),
     );
     await addToRollups(queries, accountId, counts);
     return rows.map(({ id }) => id);

@@ -30,7 +30,7 @@ const jitterMs = 2_000;
 const toleranceMs = (requiredMs: number): number => Math.min(jitterMs, requiredMs / 4);
 
 /** Returns the event of this type that arrived first, because later events must not override it. */
-export function firstOf(
+export function findFirst(
   events: readonly RecordedEvent[],
   type: RecordedEvent['type'],
 ): RecordedEvent | undefined {
@@ -59,7 +59,7 @@ export function correctEventTime(
 }
 
 /** Derives the period in which an ad was watched from its events. */
-export function watchOf(
+export function deriveWatch(
   { issuedAtMs, requiredMs }: { issuedAtMs: number; requiredMs: number },
   events: readonly RecordedEvent[],
   complete: RecordedEvent,
@@ -68,10 +68,11 @@ export function watchOf(
   const toMs = complete.clamped
     ? complete.receivedAtMs
     : correctEventTime(complete, offsetMs, issuedAtMs + requiredMs * watchedShare);
-  const { byDevice } = durations(firstOf(events, 'start'), complete) ?? {};
+  const { byDevice } = computeDurations(findFirst(events, 'start'), complete) ?? {};
   // With pauses, the duration is longer than required. A shorter duration contradicts the completion.
-  const usable = byDevice !== undefined && byDevice >= requiredMs && byDevice <= toMs - issuedAtMs;
-  const fromMs = Math.max(issuedAtMs, toMs - (usable ? byDevice : requiredMs));
+  const isUsable =
+    byDevice !== undefined && byDevice >= requiredMs && byDevice <= toMs - issuedAtMs;
+  const fromMs = Math.max(issuedAtMs, toMs - (isUsable ? byDevice : requiredMs));
   return { issuedAtMs, fromMs, toMs, byMs: complete.receivedAtMs, offsetMs, requiredMs };
 }
 
@@ -79,7 +80,7 @@ export function watchOf(
  * Returns the time between two events, by the device's clock and, assuming equally fast requests, by the service's.
  * Returns undefined if a time was clamped, which makes the difference meaningless.
  */
-function durations(
+function computeDurations(
   from: RecordedEvent | undefined,
   to: RecordedEvent,
 ): { byDevice: number; byService: number } | undefined {
@@ -103,7 +104,7 @@ export function isImpossible(
 ): boolean {
   const requiredMs = decision.requiredMs * watchedShare;
   return shares.some(([type, share]) => {
-    const event = firstOf(events, type);
+    const event = findFirst(events, type);
     // Video players fire quartile events unevenly, so some tolerance applies to these events.
     const tolerance = type === 'complete' ? 0 : toleranceMs(decision.requiredMs);
     return (
@@ -119,10 +120,10 @@ export function isImpossible(
  * are ignored, because they mean that the clock was changed.
  */
 export function isContradicted(requiredMs: number, events: readonly RecordedEvent[]): boolean {
-  const start = firstOf(events, 'start');
+  const start = findFirst(events, 'start');
   return shares.some(([type, share]) => {
-    const event = firstOf(events, type);
-    const elapsed = event && durations(start, event);
+    const event = findFirst(events, type);
+    const elapsed = event && computeDurations(start, event);
     if (!elapsed) return false;
     const minimumMs = requiredMs * watchedShare * share - toleranceMs(requiredMs);
     return elapsed.byDevice >= 0 && elapsed.byDevice < minimumMs && elapsed.byService < minimumMs;
@@ -141,7 +142,7 @@ const orders: readonly (readonly RecordedEvent['type'][])[] = [
  */
 export function isOutOfOrder(events: readonly RecordedEvent[], requiredMs: number): boolean {
   return orders.some((order) => {
-    const ordered = order.flatMap((type) => firstOf(events, type) ?? []);
+    const ordered = order.flatMap((type) => findFirst(events, type) ?? []);
     return ordered.some((first) => {
       const times = ordered
         .filter((event) => !event.clamped && isSameRequest(event, first))

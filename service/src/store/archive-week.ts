@@ -46,7 +46,7 @@ interface ArchiveResult {
   written: boolean;
 }
 
-const sourceOf = (week: Week): string => `(${selectWeek(week)})`;
+const selectRows = (week: Week): string => `(${selectWeek(week)})`;
 
 /**
  * Writes a week into `folder`, as `<name>.jsonl.gz` with the manifest `<name>.json`, reads the file back, and records
@@ -63,7 +63,7 @@ export async function archiveWeek(
   const manifestPath = join(folder, `${week.name}.json`);
   const existing = await readManifest(manifestPath);
   const result = await inSnapshot(database, async (queries) => {
-    const tally = await tallyTable(queries, sourceOf(week));
+    const tally = await tallyTable(queries, selectRows(week));
     if (existing && isSameTally(existing, tally) && (await isIntact(folder, existing)))
       return { manifest: existing, written: false };
     return {
@@ -88,7 +88,7 @@ export async function isArchived(database: Database, week: Week): Promise<boolea
     [week.name],
   );
   if (!archived) return false;
-  const tally = await inSnapshot(database, (queries) => tallyTable(queries, sourceOf(week)));
+  const tally = await inSnapshot(database, (queries) => tallyTable(queries, selectRows(week)));
   return isSameTally(archived, tally);
 }
 
@@ -116,7 +116,7 @@ async function writeArchive(
 ): Promise<Manifest> {
   const file = `${week.name}.jsonl.gz`;
   const draft = join(folder, `${file}.part`);
-  await writeRows(draft, readRows(queries, sourceOf(week)), onRows);
+  await writeRows(draft, readRows(queries, selectRows(week)), onRows);
   const { bytes, sha256, tally: written } = await readArchive(draft);
   if (!isSameTally(written, tally))
     throw new ArchiveError(

@@ -46,7 +46,7 @@ export class StandbyError extends Error {
   }
 }
 
-const codeOf = (error: Error): string | undefined =>
+const readCode = (error: Error): string | undefined =>
   'code' in error && typeof error.code === 'string' ? error.code : undefined;
 
 /** Whether the server did not respond in time, so that its connection can no longer be used. */
@@ -55,14 +55,14 @@ export const isReadTimeout = (error: unknown): boolean =>
 
 /** Whether a statement timed out on a lock that another session holds. */
 export const isLockTimeout = (error: unknown): boolean =>
-  error instanceof Error && codeOf(error) === lockTimeoutState;
+  error instanceof Error && readCode(error) === lockTimeoutState;
 
 /** Whether a server rejected a write because it is a standby, or read-only by its settings. */
 export const isReadOnly = (error: unknown): boolean =>
-  error instanceof Error && codeOf(error) === readOnlyState;
+  error instanceof Error && readCode(error) === readOnlyState;
 
 export const isDiskFull = (error: unknown): error is Error =>
-  error instanceof Error && codeOf(error) === diskFullState;
+  error instanceof Error && readCode(error) === diskFullState;
 
 /**
  * Whether the server has rejected only one statement. It is then still up, regardless of the error's class: `08P01` is
@@ -78,14 +78,14 @@ const isStatementError = (error: Error): boolean =>
  */
 const isShardUnreachable = (error: Error): boolean =>
   isStatementError(error) &&
-  codeOf(error) !== '08P01' &&
-  unreachableStates.test(codeOf(error) ?? '');
+  readCode(error) !== '08P01' &&
+  unreachableStates.test(readCode(error) ?? '');
 
 /** Whether the error means that the database cannot be reached at all, or cannot replicate writes. */
 export function isUnreachable(error: unknown): boolean {
   if (error instanceof NotReplicatedError || error instanceof StandbyError) return true;
   if (!(error instanceof Error) || isStatementError(error)) return false;
-  const code = codeOf(error);
+  const code = readCode(error);
   if (code !== undefined) return unreachableStates.test(code) || connectionErrors.has(code);
   return (
     // `pg` and the thread of the embedded database set no code on these errors.
@@ -102,6 +102,6 @@ export function isUnavailable(error: unknown): boolean {
   if (error instanceof DatabaseUnreachableError || isUnreachable(error)) return true;
   return (
     error instanceof Error &&
-    (temporaryStates.test(codeOf(error) ?? '') || isShardUnreachable(error))
+    (temporaryStates.test(readCode(error) ?? '') || isShardUnreachable(error))
   );
 }

@@ -37,7 +37,7 @@ export interface LaneOptions<T, R> {
   /** Maximum number of items per transaction. Default: 200. */
   maxBatch?: number;
   /** Returns how much of `maxWeight` an item takes up. Default: 0. */
-  weightOf?(item: T): number;
+  measureWeight?(item: T): number;
   /** Maximum weight per transaction, unless a single item exceeds it; keeps transactions short. */
   maxWeight?: number;
   /** Maximum number of waiting items. Default: 5,000. */
@@ -76,7 +76,7 @@ export const retryLockTimeoutMs = 100;
  */
 export function createLane<T, R>(options: LaneOptions<T, R>): Lane<T, R> {
   const { commit, maxBatch = 200, maxQueue = 5_000, gatherMs, sleep = delay } = options;
-  const { weightOf = () => 0, maxWeight = Infinity } = options;
+  const { measureWeight = () => 0, maxWeight = Infinity } = options;
   interface Waiting {
     item: T;
     resolve(result: R): void;
@@ -90,7 +90,7 @@ export function createLane<T, R>(options: LaneOptions<T, R>): Lane<T, R> {
   const countFitting = (): number => {
     let weight = 0;
     const tooMany = queue.findIndex(({ item }, index) => {
-      weight += weightOf(item);
+      weight += measureWeight(item);
       return index >= maxBatch || (index > 0 && weight > maxWeight);
     });
     return tooMany < 0 ? queue.length : tooMany;

@@ -12,7 +12,7 @@ import {
 
 interface LanesOptions<T, R> {
   /** Each owner has its own lane. */
-  ownerOf(item: T): string;
+  findOwner(item: T): string;
   openLane(owner: string): Lane<T, R>;
   /** Maximum number of lanes; beyond that, an idle lane is evicted. */
   maxLanes?: number;
@@ -25,7 +25,7 @@ interface LanesOptions<T, R> {
  * total, owners with more than an equal share of them are rejected.
  */
 export function createLanes<T, R>(options: LanesOptions<T, R>): Lane<T, R> {
-  const { ownerOf, openLane, maxLanes = 1_000, maxItems = 20_000 } = options;
+  const { findOwner, openLane, maxLanes = 1_000, maxItems = 20_000 } = options;
   const lanes = new Map<string, Lane<T, R>>();
   let unsettled = 0;
 
@@ -33,7 +33,7 @@ export function createLanes<T, R>(options: LanesOptions<T, R>): Lane<T, R> {
     for (const [owner, lane] of lanes) if (lane.isIdle()) return lanes.delete(owner);
     return false;
   };
-  const laneOf = (owner: string): Lane<T, R> | undefined => {
+  const getLane = (owner: string): Lane<T, R> | undefined => {
     const existing = lanes.get(owner);
     if (existing) return existing;
     if (lanes.size >= maxLanes && !evictIdle()) return undefined;
@@ -45,7 +45,7 @@ export function createLanes<T, R>(options: LanesOptions<T, R>): Lane<T, R> {
 
   return {
     push(item) {
-      const lane = laneOf(ownerOf(item));
+      const lane = getLane(findOwner(item));
       const exceedsShare = (of: Lane<T, R>): boolean => of.waiting() >= maxItems / lanes.size;
       if (!lane || (unsettled >= maxItems && exceedsShare(lane)))
         return Promise.reject(new OverloadedError());
@@ -186,7 +186,7 @@ export function createScopedLanes<T extends { scope: Scope }, R>(
     }
   };
   return createLanes({
-    ownerOf: ({ scope }: T) => `${scope.accountId} ${scope.environment}`,
+    findOwner: ({ scope }: T) => `${scope.accountId} ${scope.environment}`,
     openLane: (owner) =>
       openLane<T, R>({
         ...options,

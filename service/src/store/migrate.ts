@@ -116,15 +116,15 @@ export async function migrate(opened: Database, options: MigrateOptions = {}): P
 
 async function applyMigrations(database: Database, options: MigrateOptions): Promise<string[]> {
   const { onApply, onNewer, onWait, waitMs = 60_000, migrations = allMigrations } = options;
-  const before = await readApplied(database);
-  const newerNames = checkApplied(before, migrations);
+  const appliedBefore = await readApplied(database);
+  const newerNames = checkApplied(appliedBefore, migrations);
   if (newerNames.length > 0) onNewer?.(newerNames);
-  if (migrations.length <= before.length) return [];
+  if (migrations.length <= appliedBefore.length) return [];
   await rejectWorker(database);
-  if (before.length === 0) await createMigrationTables(database);
+  if (appliedBefore.length === 0) await createMigrationTables(database);
   // On the first start, the tables are empty, so their indexes are built in the same transaction.
-  const maintain = before.length === 0 ? undefined : database.maintain;
-  const done: string[] = [];
+  const maintain = appliedBefore.length === 0 ? undefined : database.maintain;
+  const appliedNames: string[] = [];
   for (;;) {
     const names = await withMigrationLock(database, { onWait, waitMs }, async (queries) => {
       const applied = await readApplied(queries);
@@ -136,7 +136,7 @@ async function applyMigrations(database: Database, options: MigrateOptions): Pro
           for (const index of migration.indexes)
             await buildIndex(database, maintain, index, waitMs);
         } else {
-          for (const statement of statementsOf(migration)) await queries.query(statement);
+          for (const statement of listStatements(migration)) await queries.query(statement);
         }
         await queries.query(
           `INSERT INTO migrations (account_id, name, checksum) VALUES ('service', $1, $2)`,
@@ -145,8 +145,8 @@ async function applyMigrations(database: Database, options: MigrateOptions): Pro
       }
       return next.map(({ name }) => name);
     });
-    if (names.length === 0) return done;
-    done.push(...names);
+    if (names.length === 0) return appliedNames;
+    appliedNames.push(...names);
   }
 }
 
@@ -188,16 +188,16 @@ async function buildIndex(
     name: `${index.name}_${name.replace(`${index.table}_`, '')}`,
     table: name,
   }));
-  const concurrent = parts.length > 0 ? parts : [index];
-  const invalid = await database.query<{ name: string }>(
+  const concurrentIndexes = parts.length > 0 ? parts : [index];
+  const invalidIndexes = await database.query<{ name: string }>(
     `SELECT indexrelid::regclass::text AS name FROM pg_index
       WHERE NOT indisvalid AND indexrelid::regclass::text = ANY ($1)`,
-    [concurrent.map(({ name }) => name)],
+    [concurrentIndexes.map(({ name }) => name)],
   );
   await maintain(
     [
-      ...invalid.map(({ name }) => `DROP INDEX CONCURRENTLY ${name}`),
-      ...concurrent.map(
+      ...invalidIndexes.map(({ name }) => `DROP INDEX CONCURRENTLY ${name}`),
+      ...concurrentIndexes.map(
         ({ name, table, on }) =>
           `CREATE INDEX CONCURRENTLY IF NOT EXISTS ${name} ON ${table} ${on}`,
       ),
@@ -258,8 +258,8 @@ function checkApplied(applied: AppliedMigration[], migrations: readonly Migratio
 const indexStatement = ({ name, table, on }: Index): string =>
   `CREATE INDEX ${name} ON ${table} ${on}`;
 
-const statementsOf = (migration: Migration): readonly string[] =>
+const listStatements = (migration: Migration): readonly string[] =>
   'statements' in migration ? migration.statements : migration.indexes.map(indexStatement);
 
 const checksum = (migration: Migration): string =>
-  createHash('sha256').update(statementsOf(migration).join(';\n')).digest('hex');
+  createHash('sha256').update(listStatements(migration).join(';\n')).digest('hex');

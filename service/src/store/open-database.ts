@@ -4,19 +4,19 @@ import type { Database } from './database.ts';
 import { migrate } from './migrate.ts';
 import { openPGlite } from './pglite/open-pglite.ts';
 import { openPostgres, type PostgresLimits } from './postgres.ts';
-import { urlsOfHosts } from '../platform/urls-of-hosts.ts';
+import { listHostUrls } from '../platform/list-host-urls.ts';
 import { rejectUnfinishedImport } from './transfer/import-rows.ts';
 import { failFast, measureCalls, watchDisk } from './watch-database.ts';
 
 /** Thrown when the PostgreSQL server in `DATABASE_URL` cannot be used; the message contains the reason. */
 export class DatabaseConnectionError extends Error {
   constructor(url: string, cause: unknown) {
-    const [first = url, ...others] = urlsOfHosts(url);
+    const [first = url, ...others] = listHostUrls(url);
     const { hostname, port, pathname, username } = new URL(first);
     const alternatives = others.length > 0 ? `, or one of ${others.length} other hosts,` : '';
     const server = `${hostname}:${port || 5432}${alternatives}${pathname} as ${username || 'the default user'}`;
     super(
-      `DATABASE_URL: cannot connect to PostgreSQL at ${server}: ${messageOf(cause)}. ` +
+      `DATABASE_URL: cannot connect to PostgreSQL at ${server}: ${describeCause(cause)}. ` +
         'Check the host, the credentials and that the server is running.',
       { cause },
     );
@@ -28,8 +28,8 @@ export class DatabaseConnectionError extends Error {
  * Joins the messages of an aggregate error: a host with several addresses fails with one error per address, without a
  * message.
  */
-function messageOf(error: unknown): string {
-  if (error instanceof AggregateError) return error.errors.map(messageOf).join('; ');
+function describeCause(error: unknown): string {
+  if (error instanceof AggregateError) return error.errors.map(describeCause).join('; ');
   return error instanceof Error ? error.message : String(error);
 }
 
@@ -61,7 +61,7 @@ export async function openDatabase(config: DatabaseConfig, notices: Notices): Pr
   if (databaseUrl !== undefined) {
     const database = openPostgres(databaseUrl, notices.onError, databaseLimits, databaseAdminUrl);
     try {
-      await connect(database, urlsOfHosts(databaseUrl).length);
+      await connect(database, listHostUrls(databaseUrl).length);
       return database;
     } catch (error) {
       await database.close();

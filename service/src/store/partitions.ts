@@ -1,4 +1,4 @@
-import { firstIdAt, timeOfId } from '../platform/ids.ts';
+import { firstIdAt, readIdTime } from '../platform/ids.ts';
 import { readCitusRole } from './citus.ts';
 import type { Database, Queries } from './database.ts';
 
@@ -48,7 +48,7 @@ export async function createPartitions(database: Database, nowMs: number): Promi
     for (const table of tableNames) {
       const [row] = await database.query<{ exists: boolean }>(
         'SELECT to_regclass($1) IS NOT NULL AS exists',
-        [nameOf(table, fromMs)],
+        [formatName(table, fromMs)],
       );
       if (row?.exists !== true) await createPartition(database, table, fromMs);
     }
@@ -56,10 +56,10 @@ export async function createPartitions(database: Database, nowMs: number): Promi
 }
 
 async function createPartition(database: Database, table: Table, fromMs: number): Promise<void> {
-  const [from, to] = boundsOf(fromMs);
+  const [from, to] = computeBounds(fromMs);
   await alterSchema(
     database,
-    `CREATE TABLE ${nameOf(table, fromMs)} PARTITION OF ${table} FOR VALUES FROM ('${from}') TO ('${to}')
+    `CREATE TABLE ${formatName(table, fromMs)} PARTITION OF ${table} FOR VALUES FROM ('${from}') TO ('${to}')
       ${storage[table] ?? ''}`,
   ).catch((error: unknown) => {
     if (error instanceof Error && 'code' in error && harmlessStates.has(String(error.code))) return;
@@ -81,7 +81,7 @@ export async function listWeeks(queries: Queries, beforeMs: number): Promise<Wee
       if (fromMs !== undefined) weeks.push({ table, name, fromMs, isPartition: true });
     }
     for (const fromMs of await readDefaultWeeks(queries, table, beforeMs))
-      weeks.push({ table, name: nameOf(table, fromMs), fromMs, isPartition: false });
+      weeks.push({ table, name: formatName(table, fromMs), fromMs, isPartition: false });
   }
   return weeks
     .filter(({ fromMs }) => fromMs + weekMs <= beforeMs)
@@ -105,23 +105,23 @@ async function readDefaultWeeks(
       [from, firstIdAt('decision', beforeMs)],
     );
     if (row?.id == null) return weeks;
-    const fromMs = startOfWeek(timeOfId(row.id));
+    const fromMs = startOfWeek(readIdTime(row.id));
     if (weeks.includes(fromMs)) return weeks; // the id contains no valid time
     weeks.push(fromMs);
-    [, from] = boundsOf(fromMs);
+    [, from] = computeBounds(fromMs);
   }
 }
 
 /** Returns a query for the rows of a week, which reads only the week's partition if there is one. */
 export function selectWeek({ table, fromMs }: Week): string {
-  const [from, to] = boundsOf(fromMs);
+  const [from, to] = computeBounds(fromMs);
   return `SELECT * FROM ${table} WHERE ${tables[table]} >= '${from}' AND ${tables[table]} < '${to}'`;
 }
 
 /** Drops all rows of a week permanently. Roll-ups for reports stay. */
 export async function dropWeek(database: Database, week: Week): Promise<void> {
   if (week.isPartition) return alterSchema(database, `DROP TABLE IF EXISTS ${week.name}`);
-  const [from, to] = boundsOf(week.fromMs);
+  const [from, to] = computeBounds(week.fromMs);
   const column = tables[week.table];
   return database.transaction(
     async (queries) =>
@@ -162,12 +162,12 @@ const startOfWeek = (ms: number): number =>
   Math.floor((ms - firstMondayMs) / weekMs) * weekMs + firstMondayMs;
 
 /** Returns the first id of the week, and the first id after the week. */
-const boundsOf = (fromMs: number): [string, string] => [
+const computeBounds = (fromMs: number): [string, string] => [
   firstIdAt('decision', Math.max(0, fromMs)),
   firstIdAt('decision', fromMs + weekMs),
 ];
 
-const nameOf = (table: string, fromMs: number): string =>
+const formatName = (table: string, fromMs: number): string =>
   `${table}_${new Date(fromMs).toISOString().slice(0, 10).replaceAll('-', '')}`;
 
 function parseName(table: string, name: string): number | undefined {

@@ -1,5 +1,5 @@
 import pg from 'pg';
-import { urlsOfHosts } from '../platform/urls-of-hosts.ts';
+import { listHostUrls } from '../platform/list-host-urls.ts';
 import { StandbyError } from './database-errors.ts';
 
 /** The hosts of a database: the nodes of a cluster, or a primary and its standbys. */
@@ -21,7 +21,7 @@ type Connected = ((error: Error) => void) | ((error: null, client: pg.Client) =>
  * cluster.
  */
 export function createHosts(connectionString: string, random = Math.random): Hosts {
-  const urls = urlsOfHosts(connectionString);
+  const urls = listHostUrls(connectionString);
   let current = Math.floor(random() * urls.length);
   const url = (): string => urls[current % urls.length] ?? connectionString;
 

@@ -55,7 +55,7 @@ export function checkStored(accountId: string, stored: number | undefined, expec
  *
  * @throws RangeError for an invalid time.
  */
-export const arraysOf = <Item>(
+export const buildArrays = <Item>(
   columns: readonly Column<Item>[],
   items: readonly Item[],
 ): unknown[] =>

@@ -59,14 +59,14 @@ export function createOtlpTracing(settings: TraceSettings, log: Logger): Tracing
 
   const beginRequest = (request: IncomingMessage, response: ServerResponse): Context => {
     const { method = '', headers } = request;
-    const from = propagator.extract(ROOT_CONTEXT, headers, defaultTextMapGetter);
+    const parentContext = propagator.extract(ROOT_CONTEXT, headers, defaultTextMapGetter);
     const attributes = { 'http.request.method': method };
-    const span = tracer.startSpan(method, { kind: SpanKind.SERVER, attributes }, from);
+    const span = tracer.startSpan(method, { kind: SpanKind.SERVER, attributes }, parentContext);
     requests.set(request, span);
     response.once('close', () => {
       endRequest(span, response);
     });
-    return trace.setSpan(from, span);
+    return trace.setSpan(parentContext, span);
   };
 
   return {

@@ -148,8 +148,8 @@ export function startTrackerDispatcher(deps: Deps): TrackerDispatcher {
     // Accounts woken during this claim wait for the next one.
     for (const accountId of Array.from(wokenAccounts)) {
       const accountQueues = [...queues.values()].filter((queue) => queue.accountId === accountId);
-      const used = accountQueues.reduce((sum, { inFlight }) => sum + inFlight, 0);
-      const limit = accountLimit(maxInFlight - requests.size, used);
+      const usedSlots = accountQueues.reduce((sum, { inFlight }) => sum + inFlight, 0);
+      const limit = accountLimit(maxInFlight - requests.size, usedSlots);
       // The account stays woken, because the next finished request frees a slot.
       if (limit === 0) continue;
       wokenAccounts.delete(accountId);
@@ -177,7 +177,7 @@ export function startTrackerDispatcher(deps: Deps): TrackerDispatcher {
     for (const accountId of await listAccounts(database, sinceId)) wokenAccounts.add(accountId);
   };
 
-  const queueOf = ({ accountId, host }: Pick<Queue, 'accountId' | 'host'>): Queue => {
+  const getQueue = ({ accountId, host }: Pick<Queue, 'accountId' | 'host'>): Queue => {
     const key = `${accountId} ${host}`;
     const existing = queues.get(key);
     if (existing) return existing;
@@ -195,7 +195,7 @@ export function startTrackerDispatcher(deps: Deps): TrackerDispatcher {
   };
 
   const start = (due: DueRequest): void => {
-    const queue = queueOf(due);
+    const queue = getQueue(due);
     const startedMs = nowMs();
     queue.inFlight += 1;
     const finish = ({ outcome, unreached }: Attempt): void => {

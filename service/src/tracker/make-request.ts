@@ -45,17 +45,17 @@ export async function makeRequest(
   const result = await deps.send(
     {
       url: expandImpressionTime(
-        due.macros === null ? url : expandMacros(url, macrosOf(due, client), perRequest),
+        due.macros === null ? url : expandMacros(url, makeMacros(due, client), perRequest),
         due.servedAt?.getTime(),
       ),
-      headers: headersOf(due, client),
+      headers: buildHeaders(due, client),
       loopback: deps.development && environment === 'sandbox',
     },
     stopping,
   );
   const unreached = 'error' in result && !result.reached && result.error !== 'blocked_address';
   if ('error' in result && stopping.aborted) return unsent(interrupted(due));
-  return { outcome: outcomeOf(due, result, { unreached, random: deps.random() }), unreached };
+  return { outcome: decideOutcome(due, result, { unreached, random: deps.random() }), unreached };
 }
 
 /** Decrypts the client data; undefined if that fails. */
@@ -68,7 +68,7 @@ function readClient(box: Pick<SecretBox, 'open'>, sealed: string | null): Client
   }
 }
 
-const macrosOf = ({ macros, limitAdTracking }: DueRequest, client: Client) => ({
+const makeMacros = ({ macros, limitAdTracking }: DueRequest, client: Client) => ({
   ...requestMacros({
     player: { ...client, limitAdTracking: limitAdTracking ?? true, childDirected: false },
     serverUserAgent: userAgent,
@@ -77,7 +77,7 @@ const macrosOf = ({ macros, limitAdTracking }: DueRequest, client: Client) => ({
 });
 
 /** Returns headers that disclose the player to a tracker. Requests without client data disclose nothing. */
-function headersOf({ headerProfile }: DueRequest, client: Client): Record<string, string> {
+function buildHeaders({ headerProfile }: DueRequest, client: Client): Record<string, string> {
   const ip = client.ip === undefined ? [] : [client.ip];
   const agent = client.userAgent === undefined ? [] : [printable(client.userAgent)];
   const forwarded = headerProfile === 'forwarded';
@@ -106,7 +106,7 @@ interface OutcomeOptions {
  * Returns the outcome of a request. If the host did not receive the request, it is retried once the host recovers; if
  * the host may have received it, it is retried only if it must be made at least once.
  */
-function outcomeOf(
+function decideOutcome(
   { attempt, atLeastOnce }: DueRequest,
   result: SendResult,
   { unreached, random }: OutcomeOptions,

@@ -3,7 +3,7 @@ import type { MacroValues } from '../demand/vast/macros.ts';
 import type { Environment } from '../key/key-text.ts';
 import { hourMs } from '../report/rollup.ts';
 import type { Queries } from '../store/database.ts';
-import { arraysOf, type Column, unnest } from '../store/unnest.ts';
+import { buildArrays, type Column, unnest } from '../store/unnest.ts';
 
 /** A leased request. */
 export interface DueRequest {
@@ -241,7 +241,7 @@ export async function recordEnded(
   items: readonly EndedRequest[],
 ): Promise<void> {
   const ids = items.map(({ request }) => request.decisionId);
-  await queries.query(record, [accountId, ids, ...arraysOf(columns, items)]);
+  await queries.query(record, [accountId, ids, ...buildArrays(columns, items)]);
 }
 
 /** Maximum number of requests to end per sweep, so that a sweep doesn't hold many row locks for long. */

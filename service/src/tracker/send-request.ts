@@ -46,11 +46,11 @@ export function createTrackerSender({ agents, timeoutMs = 5_000 }: Deps): SendTr
     const linkedSignal = linkSignal(signal, { timeoutMs });
     let reached = false;
     try {
-      let next: string | undefined = parseWebUrl(url);
+      let nextUrl: string | undefined = parseWebUrl(url);
       let status = 0;
-      for (let redirects = 0; next !== undefined && redirects <= maxRedirects; redirects += 1) {
-        const current: string = next;
-        const response = await request(current, {
+      for (let redirects = 0; nextUrl !== undefined && redirects <= maxRedirects; redirects += 1) {
+        const currentUrl: string = nextUrl;
+        const response = await request(currentUrl, {
           headers,
           dispatcher,
           signal: linkedSignal.signal,
@@ -59,7 +59,7 @@ export function createTrackerSender({ agents, timeoutMs = 5_000 }: Deps): SendTr
         status = response.statusCode;
         const { location } = response.headers;
         const isRedirect = status >= 300 && status < 400 && typeof location === 'string';
-        next = isRedirect ? parseWebUrl(location, current) : undefined;
+        nextUrl = isRedirect ? parseWebUrl(location, currentUrl) : undefined;
         // Only the status matters, even if the body is truncated or never ends.
         await response.body
           .dump({ limit: maxReadBytes, signal: linkedSignal.signal })
@@ -67,14 +67,14 @@ export function createTrackerSender({ agents, timeoutMs = 5_000 }: Deps): SendTr
       }
       return reached ? { status } : { error: 'connection', reached };
     } catch (error) {
-      return { error: reasonOf(error), reached: reached || !isConnectFailure(error) };
+      return { error: classifyError(error), reached: reached || !isConnectFailure(error) };
     } finally {
       linkedSignal.release();
     }
   };
 }
 
-function reasonOf(error: unknown): 'blocked_address' | 'timeout' | 'connection' {
+function classifyError(error: unknown): 'blocked_address' | 'timeout' | 'connection' {
   if (error instanceof BlockedAddressError) return 'blocked_address';
   return error instanceof Error && /Timeout/.test(error.name) ? 'timeout' : 'connection';
 }

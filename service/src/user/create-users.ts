@@ -24,8 +24,8 @@ export interface Users {
   sessions: Sessions;
   signIn: SignIn;
   links: Links;
-  manage: UserManager;
-  own: OwnAccount;
+  manager: UserManager;
+  ownAccount: OwnAccount;
 }
 
 export function createUsers({ database, box, clock, makeId, audit, passwords }: Deps): Users {
@@ -36,7 +36,7 @@ export function createUsers({ database, box, clock, makeId, audit, passwords }: 
     sessions,
     links,
     signIn: createSignIn({ database, clock, codes, sessions, passwords }),
-    manage: createUserManager({ clock, makeId, audit, links, sessions }),
-    own: createOwnAccount({ database, audit, codes, sessions, passwords }),
+    manager: createUserManager({ clock, makeId, audit, links, sessions }),
+    ownAccount: createOwnAccount({ database, audit, codes, sessions, passwords }),
   };
 }

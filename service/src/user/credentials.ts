@@ -94,13 +94,13 @@ export async function checkNewPassword(
   const personalWords = [email, ...email.split(/[@._+-]/), ...name.split(/\s+/), 'trueward'];
   const { score, feedback } = estimator.check(password, personalWords);
   if (score >= minScore) return;
-  const error: FieldError = { pointer, message: `${reasonOf(feedback.warning)} ${advice}` };
+  const error: FieldError = { pointer, message: `${describeWarning(feedback.warning)} ${advice}` };
   throwFieldErrors([error]);
 }
 
 const advice = 'Four or more unrelated words are easy to remember and hard to guess.';
 
-function reasonOf(warning: string | null): string {
+function describeWarning(warning: string | null): string {
   switch (warning) {
     case 'userInputs':
       return 'contains your e-mail address or name.';

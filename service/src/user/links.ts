@@ -119,7 +119,7 @@ export function createLinks({ database, clock, makeId, audit, sessions, password
     async redeem(token, { name, password, ...given }) {
       const email = normalizeEmail(given.email);
       const openLink = await read(database, token);
-      if (!openLink) throw linkUsed();
+      if (!openLink) throw createUsedLinkError();
       if (openLink.user && openLink.user.email !== email)
         throwFieldErrors([{ pointer: '/email', message: 'is not the invited e-mail' }]);
       await checkNewPassword(password, { email, name }, '/password');
@@ -129,7 +129,7 @@ export function createLinks({ database, clock, makeId, audit, sessions, password
       return database.transaction(async (queries) => {
         await lockConfiguration(queries, openLink.accountId);
         const link = await read(queries, token);
-        if (!link) throw linkUsed();
+        if (!link) throw createUsedLinkError();
         const { condition, params } = matchToken('l', token, 1);
         await queries.query(`DELETE FROM user_links AS l WHERE ${condition}`, params);
         const user = link.user
@@ -153,7 +153,7 @@ export function createLinks({ database, clock, makeId, audit, sessions, password
   };
 }
 
-const linkUsed = (): DomainError =>
+const createUsedLinkError = (): DomainError =>
   new DomainError(
     'not_found',
     'The link has been used or has expired: ask an owner for a new one, or run `trueward-service users invite`.',

@@ -82,7 +82,7 @@ export function createSessions(database: Queries, clock: Clock): Sessions {
       return {
         user: toUser(user),
         accountName,
-        csrfToken: csrfTokenOf(token),
+        csrfToken: deriveCsrfToken(token),
         expiresAtMs: Math.min(expiresAt.getTime(), idleAtMs),
         endsAtMs: expiresAt.getTime(),
       };
@@ -133,5 +133,5 @@ export function matchToken(
 }
 
 /** Returns the CSRF token of a session, which only pages from our origin can read. */
-const csrfTokenOf = (sessionToken: string): string =>
+const deriveCsrfToken = (sessionToken: string): string =>
   createHmac('sha256', sessionToken).update('csrf').digest('base64url');

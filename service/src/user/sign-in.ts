@@ -172,11 +172,11 @@ function createLockOut(queries: Queries, clock: Clock): LockOut {
 
   return {
     async count({ email, ip }) {
-      const pair = subjectOf('pair', `${email} ${ip}`);
-      const account = subjectOf('account', email);
+      const pair = hashSubject('pair', `${email} ${ip}`);
+      const account = hashSubject('account', email);
       // The IP is counted first: while it is locked out, it cannot add a row for every e-mail that it makes up.
       const limitsByName: [string, Limit][] = [
-        [subjectOf('address', ip), limits.ip],
+        [hashSubject('address', ip), limits.ip],
         [pair, limits.pair],
         ...((await isKnown(pair)) ? [] : [[account, limits.account] as [string, Limit]]),
       ];
@@ -213,5 +213,5 @@ function createLockOut(queries: Queries, clock: Clock): LockOut {
 }
 
 /** Hashes the subject, so that input of any length results in a short name. */
-const subjectOf = (kind: string, name: string): string =>
+const hashSubject = (kind: string, name: string): string =>
   createHash('sha256').update(`${kind} ${name}`).digest('hex');

@@ -60,8 +60,8 @@ export function createUserManager({ clock, makeId, audit, links, sessions }: Dep
   };
   /** Rejects removing the last owner, because nobody could then make another user an owner. */
   const requireOwner = async ({ queries, scope }: Operation, user: User): Promise<void> => {
-    const last = user.role === 'owner' && user.password !== null;
-    if (last && (await countUsers(queries, scope.accountId, 'owner')) <= 1)
+    const isActiveOwner = user.role === 'owner' && user.password !== null;
+    if (isActiveOwner && (await countUsers(queries, scope.accountId, 'owner')) <= 1)
       throw new DomainError(
         'conflict',
         'This is the last owner: make someone else an owner first.',

@@ -37,7 +37,8 @@ interface DeliveryQuery {
 
 /**
  * Lists a webhook's deliveries with their attempts, newest first. Returns `limit` + 1 rows when there is another page.
- */ export async function listDeliveries(
+ */
+export async function listDeliveries(
   queries: Queries,
   scope: Scope,
   webhookId: string,
@@ -73,7 +74,7 @@ export async function findDelivery(
 }
 
 /** Lists the deliveries of these events, oldest first. */
-export async function listDeliveriesOf(
+export async function listEventDeliveries(
   queries: Queries,
   scope: Scope,
   eventIds: readonly string[],

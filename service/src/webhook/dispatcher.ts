@@ -128,7 +128,7 @@ export function startDispatcher(deps: Deps): Dispatcher {
     const endpointSlots = endpointCapacities([...endpoints.values()], limit, atMs);
     const accountSlots = accountCapacities([...endpoints.values()], limit);
     const perAccount = accountLimit(limit, 0);
-    const due = {
+    const claimOptions = {
       endpoints: endpointSlots,
       perEndpoint: initialConcurrency,
       accounts: accountSlots,
@@ -136,9 +136,9 @@ export function startDispatcher(deps: Deps): Dispatcher {
       limit,
       leaseMs,
     };
-    const claimedDeliveries = limit > 0 ? await claimDue(database, due) : [];
+    const claimedDeliveries = limit > 0 ? await claimDue(database, claimOptions) : [];
     for (const { accountId, webhookId, free } of endpointSlots) {
-      const endpoint = endpointOf({ accountId, webhookId });
+      const endpoint = getEndpoint({ accountId, webhookId });
       endpoint.unclaimed = free;
       // A claim without free slots does not show whether more deliveries are due.
       if (free > 0) endpoint.hasMore = false;
@@ -147,7 +147,7 @@ export function startDispatcher(deps: Deps): Dispatcher {
     for (const { accountId } of claimedDeliveries)
       remaining.set(accountId, (remaining.get(accountId) ?? perAccount) - 1);
     for (const delivery of claimedDeliveries) {
-      const endpoint = endpointOf(delivery);
+      const endpoint = getEndpoint(delivery);
       endpoint.unclaimed -= 1;
       const isAccountFull = (remaining.get(delivery.accountId) ?? 0) <= 0;
       endpoint.hasMore =
@@ -156,7 +156,7 @@ export function startDispatcher(deps: Deps): Dispatcher {
     }
   };
 
-  const endpointOf = ({
+  const getEndpoint = ({
     accountId,
     webhookId,
   }: Pick<EndpointCapacity, 'accountId' | 'webhookId'>): Endpoint => {
@@ -203,7 +203,7 @@ export function startDispatcher(deps: Deps): Dispatcher {
     const disable = async (reason: 'gone' | 'failing'): Promise<void> => {
       if (startedMs < endpoint.disabledAtMs) return;
       endpoint.disabledAtMs = nowMs();
-      await deps.disable(scopeOf(delivery), delivery.webhookId, reason);
+      await deps.disable(getScope(delivery), delivery.webhookId, reason);
     };
     const attempted = deliver({ ...deps, disable, onResult }, delivery, aborting.signal)
       .then((next) => {
@@ -279,7 +279,7 @@ const accountLimit = (free: number, used: number): number =>
 const isOverloaded = ({ status }: AttemptResult): boolean =>
   status === undefined || status === 429 || status === 503;
 
-const scopeOf = ({ accountId, environment }: DueDelivery): Scope => ({ accountId, environment });
+const getScope = ({ accountId, environment }: DueDelivery): Scope => ({ accountId, environment });
 
 interface DeliverDeps extends Omit<Deps, 'disable'> {
   /** Called as soon as the request is finished, before the attempt is recorded. */
@@ -293,7 +293,7 @@ async function deliver(
   delivery: DueDelivery,
   aborting: AbortSignal,
 ): Promise<NextState | undefined> {
-  const scope = scopeOf(delivery);
+  const scope = getScope(delivery);
   const webhook = await deps.findWebhook(scope, delivery.webhookId);
   if (!webhook) {
     const error = 'the webhook was deleted or disabled';
@@ -311,8 +311,8 @@ async function deliver(
   if (wasSent) onResult(result);
   const next = nextState(result, delivery.attempt + 1, deps.random());
   deps.onAttempt(next.state === 'pending' ? 'retried' : next.state, result.latencyMs / 1_000);
-  const failing = await lane.push({ scope, delivery, result, next, wasSent });
+  const streak = await lane.push({ scope, delivery, result, next, wasSent });
   if (result.status === 410) await deps.disable('gone');
-  else if (shouldDisable(failing, clock.nowMs())) await deps.disable('failing');
+  else if (shouldDisable(streak, clock.nowMs())) await deps.disable('failing');
   return next;
 }

@@ -82,5 +82,5 @@ export async function claimProbe(
 /** A webhook is disabled after failing for this long. */
 const disableAfterMs = 5 * 86_400_000;
 
-export const shouldDisable = (failing: FailureStreak | undefined, nowMs: number): boolean =>
-  failing !== undefined && nowMs - failing.sinceMs >= disableAfterMs;
+export const shouldDisable = (streak: FailureStreak | undefined, nowMs: number): boolean =>
+  streak !== undefined && nowMs - streak.sinceMs >= disableAfterMs;

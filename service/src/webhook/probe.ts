@@ -54,19 +54,21 @@ export function startProbes(deps: Deps): { stop(): Promise<void> } {
 }
 
 async function probeAll(deps: Deps, nowMs: number, stopping: AbortSignal): Promise<void> {
-  const disabled = await deps.database.query<Scope & { webhookId: string; disabledAt: string }>(
+  const disabledEndpoints = await deps.database.query<
+    Scope & { webhookId: string; disabledAt: string }
+  >(
     `SELECT account_id AS "accountId", environment, id AS "webhookId", document->>'disabled_at' AS "disabledAt"
       FROM resources
       WHERE kind = 'webhook' AND archived_at IS NULL AND document->>'disabled_reason' = 'failing'
         AND document->>'disabled_at' <= $1`,
     [new Date(nowMs - probeIntervalMs).toISOString()],
   );
-  const probeOne = async (endpoint: (typeof disabled)[number]): Promise<void> => {
+  const probeOne = async (endpoint: (typeof disabledEndpoints)[number]): Promise<void> => {
     if (stopping.aborted) return;
     if (await claimProbe(deps.database, endpoint, nowMs, probeIntervalMs))
       await probe(deps, endpoint, stopping);
   };
-  const results = await Promise.allSettled(disabled.map(probeOne));
+  const results = await Promise.allSettled(disabledEndpoints.map(probeOne));
   for (const result of results)
     if (result.status === 'rejected')
       deps.log.error({ err: result.reason as unknown }, 'could not probe a disabled webhook');

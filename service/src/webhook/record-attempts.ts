@@ -1,7 +1,7 @@
 import { createScopedLanes, type LaneDeps } from '../store/lanes.ts';
 import type { Scope, Database, Queries } from '../store/database.ts';
 import type { Lane } from '../store/group-commit.ts';
-import { arraysOf, type Column, unnest } from '../store/unnest.ts';
+import { buildArrays, type Column, unnest } from '../store/unnest.ts';
 import type { NextState } from './attempt.ts';
 import type { DueDelivery } from './delivery-store.ts';
 import { type FailureStreak, recordFailures } from './endpoint-health.ts';
@@ -85,17 +85,17 @@ export async function recordAttempts(
   const { accountId } = first.scope;
   const ids = items.map(({ delivery }) => delivery.id);
   const write = (queries: Pick<Queries, 'query'>) =>
-    queries.query(record, [accountId, ids, ...arraysOf(columns, items)]);
+    queries.query(record, [accountId, ids, ...buildArrays(columns, items)]);
   const failures = failuresSinceSuccess(items);
   if (failures.size === 0) {
     await write(database);
     return items.map(() => undefined);
   }
-  const failing = await database.transaction(async (queries) => {
+  const streaks = await database.transaction(async (queries) => {
     await write(queries);
     return recordFailures(queries, accountId, failures);
   });
-  return items.map(({ delivery }) => failing.get(delivery.webhookId));
+  return items.map(({ delivery }) => streaks.get(delivery.webhookId));
 }
 
 /** Returns the failures per endpoint since its last success. The items are in the order in which they finished. */

@@ -30,7 +30,10 @@ const maxRecovered = 1_000;
 
 export function createRedelivery({ clock, makeId, resources, audit }: Deps): Redelivery {
   const now = () => new Date(clock.nowMs()).toISOString();
-  const enabledWebhook = async ({ queries, scope }: Operation, id: string): Promise<Webhook> => {
+  const findEnabledWebhook = async (
+    { queries, scope }: Operation,
+    id: string,
+  ): Promise<Webhook> => {
     const webhook = await resources.find(queries, scope, 'webhook', id);
     if (!webhook)
       throw new DomainError(
@@ -65,7 +68,7 @@ export function createRedelivery({ clock, makeId, resources, audit }: Deps): Red
   return {
     async test(operation, webhookId, type) {
       const { queries, scope } = operation;
-      const webhook = await enabledWebhook(operation, webhookId);
+      const webhook = await findEnabledWebhook(operation, webhookId);
       const id = makeId('webhookEvent');
       const draft = sampleEvent(type ?? webhook.events[0] ?? webhookEventTypes[0], makeId);
       const body = JSON.stringify({
@@ -83,22 +86,22 @@ export function createRedelivery({ clock, makeId, resources, audit }: Deps): Red
       return queueOne(operation, webhookId, id);
     },
     async redeliver(operation, deliveryId) {
-      const old = await findDelivery(operation.queries, operation.scope, deliveryId);
-      if (!old)
+      const previousDelivery = await findDelivery(operation.queries, operation.scope, deliveryId);
+      if (!previousDelivery)
         throw new DomainError(
           'not_found',
           `Delivery ${deliveryId.slice(0, 64)} does not exist in this environment.`,
         );
-      if (old.state === 'pending')
+      if (previousDelivery.state === 'pending')
         throw new DomainError('conflict', 'The delivery is still pending.');
-      const webhook = await enabledWebhook(operation, old.webhook_id);
+      const webhook = await findEnabledWebhook(operation, previousDelivery.webhook_id);
       await audit.record(operation, { action: 'delivery.redelivered', targetId: deliveryId });
-      return queueOne(operation, webhook.id, old.event_id);
+      return queueOne(operation, webhook.id, previousDelivery.event_id);
     },
     async recover(operation, webhookId, sinceMs) {
       const since = new Date(sinceMs).toISOString();
-      const webhook = await enabledWebhook(operation, webhookId);
-      const missed = await operation.queries.query<{ id: string }>(
+      const webhook = await findEnabledWebhook(operation, webhookId);
+      const missedEvents = await operation.queries.query<{ id: string }>(
         `SELECT id FROM webhook_events e
           WHERE account_id = $1 AND environment = $2 AND created_at >= $3
             AND type IN (SELECT jsonb_array_elements_text($4::text::jsonb))
@@ -117,14 +120,14 @@ export function createRedelivery({ clock, makeId, resources, audit }: Deps): Red
       await queue(
         operation,
         webhookId,
-        missed.map(({ id }) => id),
+        missedEvents.map(({ id }) => id),
       );
       await audit.record(operation, {
         action: 'webhook.recovered',
         targetId: webhookId,
-        after: { since, queued: missed.length },
+        after: { since, queued: missedEvents.length },
       });
-      return missed.length;
+      return missedEvents.length;
     },
   };
 }

@@ -158,9 +158,10 @@ export function signRequest({
     'webhook-id': id,
     'webhook-timestamp': timestamp,
     'webhook-signature': secrets
-      .map((secret) => `v1,${sign(keyOf(secret), `${id}.${timestamp}.`, 'base64')}`)
+      .map((secret) => `v1,${sign(decodeSecret(secret), `${id}.${timestamp}.`, 'base64')}`)
       .join(' '),
   };
 }
 
-const keyOf = (secret: string): Buffer => Buffer.from(secret.slice('whsec_'.length), 'base64');
+const decodeSecret = (secret: string): Buffer =>
+  Buffer.from(secret.slice('whsec_'.length), 'base64');

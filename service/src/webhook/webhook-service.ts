@@ -11,7 +11,7 @@ import { clearFailures, restartFailurePeriod } from './endpoint-health.ts';
 import { createWebhookSecret, expireWebhookSecrets } from './webhook-secrets.ts';
 
 interface Deps {
-  manage: ResourceManager;
+  resourceManager: ResourceManager;
   box: SecretBox;
   clock: Clock;
   /** Whether the service runs in development mode, in which sandbox webhooks may use loopback addresses. */
@@ -41,25 +41,25 @@ export interface WebhookService {
 }
 
 export function createWebhookService(deps: Deps): WebhookService {
-  const { manage, box, clock, development } = deps;
+  const { resourceManager, box, clock, development } = deps;
   const checkUrl = ({ scope }: Operation, url: string | undefined): void => {
     const local = development && scope.environment === 'sandbox';
     const message = url === undefined ? undefined : findUrlProblem(url, { development: local });
     if (message !== undefined) throwFieldErrors([{ pointer: '/url', message }]);
   };
   const now = () => new Date(clock.nowMs()).toISOString();
-  const nextSecret = ({ queries, scope }: Operation, webhookId: string) =>
+  const createSecret = ({ queries, scope }: Operation, webhookId: string) =>
     createWebhookSecret(queries, box, { accountId: scope.accountId, webhookId }, clock.nowMs());
 
   return {
     async create(operation, { url, events }) {
       checkUrl(operation, url);
-      const { document, revision } = await manage.create(operation, 'webhook', {
+      const { document, revision } = await resourceManager.create(operation, 'webhook', {
         url,
         events,
         status: 'enabled',
       });
-      const secret = await nextSecret(operation, document.id);
+      const secret = await createSecret(operation, document.id);
       return { document: { ...document, secret }, revision };
     },
     async update(operation, { id, ifMatch }, { status, ...change }) {
@@ -72,33 +72,39 @@ export function createWebhookService(deps: Deps): WebhookService {
           clock.nowMs(),
         );
       }
-      return manage.change(operation, { kind: 'webhook', id, ifMatch }, (before) => {
+      return resourceManager.change(operation, { kind: 'webhook', id, ifMatch }, (before) => {
         const after = { ...before, ...change } as Stored<'webhook'>;
         if (status === undefined || status === before.status) return after;
-        return status === 'enabled' ? enable(after) : disabled(after, 'operator', now());
+        return status === 'enabled' ? enable(after) : asDisabled(after, 'operator', now());
       });
     },
     delete: (operation, { id, ifMatch }) =>
-      manage.archive(operation, { kind: 'webhook', id, ifMatch }),
+      resourceManager.archive(operation, { kind: 'webhook', id, ifMatch }),
     async rotateSecret(operation, id, overlapS) {
       const { queries, scope } = operation;
       const target = { kind: 'webhook' as const, id, ifMatch: undefined, action: 'secret_rotated' };
-      const { document, revision } = await manage.change(operation, target, (before) => before);
+      const { document, revision } = await resourceManager.change(
+        operation,
+        target,
+        (before) => before,
+      );
       await expireWebhookSecrets(
         queries,
         { accountId: scope.accountId, webhookId: id },
         clock.nowMs() + overlapS * 1_000,
       );
-      return { document: { ...document, secret: await nextSecret(operation, id) }, revision };
+      return { document: { ...document, secret: await createSecret(operation, id) }, revision };
     },
     async disable(operation, id, reason) {
       const target = { kind: 'webhook' as const, id, ifMatch: undefined, action: 'disabled' };
-      await manage.change(operation, target, (before) => disabled(before, reason, now()));
+      await resourceManager.change(operation, target, (before) =>
+        asDisabled(before, reason, now()),
+      );
     },
     async reenable(operation, id) {
       const { queries, scope } = operation;
       const target = { kind: 'webhook' as const, id, ifMatch: undefined, action: 'enabled' };
-      await manage.change(operation, target, (before) => {
+      await resourceManager.change(operation, target, (before) => {
         if (before.disabled_reason === 'failing') return enable(before);
         throw new DomainError(
           'conflict',
@@ -110,7 +116,7 @@ export function createWebhookService(deps: Deps): WebhookService {
   };
 }
 
-const disabled = (
+const asDisabled = (
   webhook: Stored<'webhook'>,
   reason: NonNullable<Webhook['disabled_reason']>,
   at: string,

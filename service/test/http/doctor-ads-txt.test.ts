@@ -1,7 +1,7 @@
 import { createServer, type RequestListener, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { afterEach, expect, test } from 'vitest';
-import { adsTxtFindings, fetchAdsTxt } from '../../src/cli/doctor-ads-txt.ts';
+import { checkAdsTxtFiles, fetchAdsTxt } from '../../src/cli/doctor-ads-txt.ts';
 import { createGuardedAgent } from '../../src/platform/guarded-agent.ts';
 
 const agent = createGuardedAgent({ loopback: true });
@@ -64,7 +64,7 @@ test('each source is checked, and one file that cannot be read does not affect t
     source('src_2', 'b.example'),
     source('src_3', 'c.example'),
   ];
-  const findings = await adsTxtFindings(sources, (domain) => {
+  const findings = await checkAdsTxtFiles(sources, (domain) => {
     if (domain === 'c.example') return Promise.reject(new Error('it is gone'));
     return Promise.resolve(domain === 'a.example' ? lines.join('\n') : (lines[0] ?? ''));
   });
@@ -86,9 +86,9 @@ test('sellers named in bid requests must be listed in the file', async () => {
       { asi: 'ads.example', sid: '1' },
       { asi: 'reseller.example', sid: '7' },
     ],
-  } satisfies Parameters<typeof adsTxtFindings>[0][number];
+  } satisfies Parameters<typeof checkAdsTxtFiles>[0][number];
   const find = async (file: string, more: object = {}) => {
-    const findings = await adsTxtFindings([{ ...source, ...more }], () => Promise.resolve(file));
+    const findings = await checkAdsTxtFiles([{ ...source, ...more }], () => Promise.resolve(file));
     return findings[0];
   };
   const complete = 'ads.example, 1, DIRECT\nReseller.example, 7, reseller, f0';

@@ -5,7 +5,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { Database } from '../../src/store/database.ts';
 import { openPGlite } from '../../src/store/pglite/open-pglite.ts';
 import { openPostgres } from '../../src/store/postgres.ts';
-import { arraysOf, type Column, unnest } from '../../src/store/unnest.ts';
+import { buildArrays, type Column, unnest } from '../../src/store/unnest.ts';
 import { copyEmptyDatabase } from '../empty-database.ts';
 import { createPostgresDatabase, hasPostgres } from '../postgres-database.ts';
 
@@ -27,7 +27,7 @@ const columns: readonly Column<Kinds>[] = [
 ];
 const insert = `INSERT INTO kinds SELECT ${unnest(columns, 1)}`;
 const rows = (name: string) =>
-  arraysOf(columns, [
+  buildArrays(columns, [
     {
       name,
       i: -5,
@@ -83,10 +83,10 @@ async function testArrays(database: Database): Promise<void> {
     t: new Date('2026-11-21T00:00:00.000Z'),
   });
   for (const invalidRow of [{ i: NaN }, { i: 1.5 }, { i: 2 ** 31 }, { b: 0.5 }, { b: Infinity }]) {
-    const params = arraysOf(columns, [{ name: 'wrong', ...invalidRow }]);
+    const params = buildArrays(columns, [{ name: 'wrong', ...invalidRow }]);
     await expect(database.execute(insert, params)).rejects.toThrow();
   }
-  expect(() => arraysOf(columns, [{ name: 'wrong', t: NaN }])).toThrow(RangeError);
+  expect(() => buildArrays(columns, [{ name: 'wrong', t: NaN }])).toThrow(RangeError);
   const failedTransaction = database.transaction(async (queries) => {
     await queries.execute(insert, rows('third'));
     throw new Error('stop');

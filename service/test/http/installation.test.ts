@@ -11,7 +11,7 @@ import { createServer, type AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, test } from 'vitest';
-import { machineFindings } from '../../src/cli/doctor-machine.ts';
+import { checkMachine } from '../../src/cli/doctor-machine.ts';
 import { readConfig } from '../../src/config/config.ts';
 import { copyEmptyDatabase } from '../empty-database.ts';
 import { startService } from '../start-service.ts';

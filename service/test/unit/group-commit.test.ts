@@ -159,7 +159,7 @@ test('a commit does not exceed the maximum weight, except for a single heavier i
       await new Promise(setImmediate);
       return items.map(() => undefined);
     },
-    weightOf: (item) => item,
+    measureWeight: (item) => item,
     maxWeight: 10,
   });
   await Promise.all([4, 6, 1, 500, 3, 3, 3, 3].map((item) => lane.push(item)));

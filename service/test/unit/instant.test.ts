@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { instantOf, parseInstant } from '../../src/platform/instant.ts';
+import { requireInstant, parseInstant } from '../../src/platform/instant.ts';
 
 describe('an instant', () => {
   test.each([
@@ -13,7 +13,7 @@ describe('an instant', () => {
     ['2000-01-01T00:00:00Z', '2000-01-01T00:00:00.000Z'],
     ['2100-12-31T23:59:59.999Z', '2100-12-31T23:59:59.999Z'],
   ])('is %s', (text, expected) => {
-    expect(new Date(instantOf(text)).toISOString()).toBe(expected);
+    expect(new Date(requireInstant(text)).toISOString()).toBe(expected);
   });
 
   test.each([
@@ -38,7 +38,7 @@ describe('an instant', () => {
     ['nothing', ''],
   ])('is not valid with %s', (_name, text) => {
     expect(parseInstant(text)).toBeUndefined();
-    expect(() => instantOf(text)).toThrow(RangeError);
+    expect(() => requireInstant(text)).toThrow(RangeError);
   });
 
   test('round-trips any millisecond from 2000 to 2100', () => {

@@ -11,7 +11,7 @@ function createHeldLanes(limits: { maxLanes?: number; maxItems?: number } = {}) 
   const startedOwners: string[] = [];
   const heldCommits: { owner: string; end(): void }[] = [];
   const lanes = createLanes<Item, void>({
-    ownerOf: ({ owner }) => owner,
+    findOwner: ({ owner }) => owner,
     openLane: (owner) =>
       createLane<Item, void>({
         maxBatch: 1,

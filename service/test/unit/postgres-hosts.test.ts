@@ -1,15 +1,15 @@
 import { expect, test } from 'vitest';
-import { urlsOfHosts } from '../../src/platform/urls-of-hosts.ts';
+import { listHostUrls } from '../../src/platform/list-host-urls.ts';
 import { createHosts } from '../../src/store/postgres-hosts.ts';
 
 test('a URL with several hosts becomes one URL per host', () => {
-  expect(urlsOfHosts('postgres://user:p%2C@one:5432,two/db?ssl=true')).toEqual([
+  expect(listHostUrls('postgres://user:p%2C@one:5432,two/db?ssl=true')).toEqual([
     'postgres://user:p%2C@one:5432/db?ssl=true',
     'postgres://user:p%2C@two/db?ssl=true',
   ]);
-  expect(urlsOfHosts('postgres:///db')).toEqual(['postgres:///db']);
+  expect(listHostUrls('postgres:///db')).toEqual(['postgres:///db']);
   for (const text of ['https://one/db', 'postgres://one:x,two/db', 'one,two', ''])
-    expect(urlsOfHosts(text)).toEqual([]);
+    expect(listHostUrls(text)).toEqual([]);
 });
 
 test('each process starts with a random host', () => {

@@ -8,7 +8,7 @@ import {
   isImpossible,
   isOverbooked,
   overlaps,
-  watchOf,
+  deriveWatch,
   type Watch,
 } from '../../src/reward/watch-time.ts';
 import { placement } from './fixtures.ts';
@@ -41,7 +41,7 @@ const watch = (fromMs: number, toMs = fromMs + 10_000, more: Partial<Watch> = {}
 
 describe('the period of a watch', () => {
   const findWatch = (start: RecordedEvent | undefined, complete: RecordedEvent) =>
-    watchOf(decision, [...(start ? [start] : []), complete], complete);
+    deriveWatch(decision, [...(start ? [start] : []), complete], complete);
 
   test('is not shortened by a slow start event', () => {
     const start = event('start', 9_000, { offsetMs: 8_000 });

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { type Count, hourMs, sumsOf } from '../../src/report/rollup.ts';
+import { type Count, hourMs, sumCounts } from '../../src/report/rollup.ts';
 
 const firstHour = 500_000 * hourMs;
 const name = fc.constantFrom('a', 'b');
@@ -26,7 +26,7 @@ const count: fc.Arbitrary<Count> = fc.record(
 test('counts equal a recount, with one row per group and hour', () => {
   fc.assert(
     fc.property(fc.array(count, { maxLength: 20 }), (counts) => {
-      const sums = sumsOf(counts);
+      const sums = sumCounts(counts);
       expect(new Set(sums.map((sum) => sum.id)).size).toBe(sums.length);
       const keys = sums.map((sum) =>
         [

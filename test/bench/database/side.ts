@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto';
 import { mkdirSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { urlsOfHosts } from '../../../service/src/platform/urls-of-hosts.ts';
+import { listHostUrls } from '../../../service/src/platform/list-host-urls.ts';
 import { readCitusRole } from '../../../service/src/store/citus.ts';
 import type { Database } from '../../../service/src/store/database.ts';
 import { openPostgres } from '../../../service/src/store/postgres.ts';

@@ -7,17 +7,17 @@
 const maxMicros = 10_000_000_000;
 
 /** Converts a bid's price to micros; undefined unless it is a positive, plausible number. */
-export function microsOf(cpm: unknown): number | undefined {
+export function toMicros(cpm: unknown): number | undefined {
   if (typeof cpm !== 'number') return undefined;
   const micros = Math.round(cpm * 1_000_000);
   return micros > 0 && micros <= maxMicros ? micros : undefined;
 }
 
 /** Converts micros to the price per thousand impressions that OpenRTB uses. */
-export const cpmOf = (micros: number): number => micros / 1_000_000;
+export const toCpm = (micros: number): number => micros / 1_000_000;
 
 /** Formats a price without an exponent: `0.000001` rather than `1e-6`. */
 export const formatCpm = (micros: number): string =>
-  cpmOf(micros)
+  toCpm(micros)
     .toFixed(6)
     .replace(/\.?0+$/, '');

@@ -1,6 +1,6 @@
 import ipaddr from 'ipaddr.js';
 import type { DisclosedPlayer } from '../disclose.ts';
-import { cpmOf } from './price.ts';
+import { toCpm } from './price.ts';
 
 export type OpenRtbVersion = '2.5' | '2.6';
 
@@ -118,7 +118,7 @@ function buildImpression(facts: BidRequestInput): Draft {
     tagid: facts.placement,
     displaymanager: displayManager.name,
     displaymanagerver: displayManager.version,
-    bidfloor: cpmOf(facts.floorMicros),
+    bidfloor: toCpm(facts.floorMicros),
     bidfloorcur: facts.currency,
     secure: 1,
     instl: 1,

@@ -1,5 +1,5 @@
 import { type BlockLists, impressionId } from './request.ts';
-import { formatCpm, microsOf } from './price.ts';
+import { formatCpm, toMicros } from './price.ts';
 
 /** OpenRTB 3.0 loss reasons, reported in loss notices. */
 export const lossReasons = {
@@ -101,7 +101,7 @@ export function readBidResponse(body: string, rules: BidRules): BidResponse {
   const seatBids = response['seatbid'] ?? [];
   if (!Array.isArray(seatBids)) return malformed('seatbid is not an array.');
   const seats = seatBids.slice(0, maxSeats).filter(isObject);
-  const rawBids = seats.flatMap((seatBid) => rawBidsOf(seatBid, response));
+  const rawBids = seats.flatMap((seatBid) => listRawBids(seatBid, response));
   if (rawBids.length === 0) {
     const noBidReason = response['nbr'];
     return { status: 'no_bid', ...(typeof noBidReason === 'number' && { noBidReason }) };
@@ -118,13 +118,13 @@ interface RawBid {
 
 type Unknown = Readonly<Record<string, unknown>>;
 
-function rawBidsOf(seatBid: Unknown, response: Unknown): RawBid[] {
+function listRawBids(seatBid: Unknown, response: Unknown): RawBid[] {
   const bids = Array.isArray(seatBid['bid']) ? seatBid['bid'].slice(0, maxBids) : [];
   return bids.filter(isObject).map((bid) => ({
     bid,
-    seat: textOf(seatBid['seat']),
-    bidId: textOf(response['bidid']),
-    currency: textOf(response['cur']) ?? 'USD',
+    seat: readText(seatBid['seat']),
+    bidId: readText(response['bidid']),
+    currency: readText(response['cur']) ?? 'USD',
   }));
 }
 
@@ -133,7 +133,7 @@ function judgeBids(rawBids: readonly RawBid[], rules: BidRules): BidResponse {
   const rejected: RejectedBid[] = [];
   const seenKeys = new Set<string>();
   for (const rawBid of rawBids) {
-    const ids = idsOf(rawBid);
+    const ids = readIds(rawBid);
     const key = JSON.stringify([ids.seat, ids.id]);
     const result = seenKeys.has(key)
       ? ([lossReasons.invalid, 'Another bid has the same id.'] as const)
@@ -147,10 +147,10 @@ function judgeBids(rawBids: readonly RawBid[], rules: BidRules): BidResponse {
   return { status: 'bids', bids, rejected };
 }
 
-function idsOf({ bid, seat, bidId }: RawBid): BidIds {
-  const [adId, lurl] = [textOf(bid['adid']), urlOf(bid['lurl'])];
+function readIds({ bid, seat, bidId }: RawBid): BidIds {
+  const [adId, lurl] = [readText(bid['adid']), readUrl(bid['lurl'])];
   return {
-    id: textOf(bid['id']) ?? '',
+    id: readText(bid['id']) ?? '',
     ...(seat !== undefined && { seat }),
     ...(bidId !== undefined && { bidId }),
     ...(adId !== undefined && { adId }),
@@ -173,7 +173,7 @@ function judge({ bid, currency }: RawBid, ids: BidIds, rules: BidRules): Bid | R
   if (currency !== rules.currency) {
     return [lossReasons.invalid, `The bid is in ${quote(currency)}; expected ${rules.currency}.`];
   }
-  const priceMicros = microsOf(bid['price']);
+  const priceMicros = toMicros(bid['price']);
   if (priceMicros === undefined) {
     return [lossReasons.noPrice, `The bid's price is ${quote(bid['price'])}.`];
   }
@@ -193,14 +193,14 @@ function judge({ bid, currency }: RawBid, ids: BidIds, rules: BidRules): Bid | R
   }
   const creative = judgeCreative(bid, blocked);
   if (!('creativeId' in creative)) return creative;
-  const [markup, nurl, burl] = [markupOf(bid['adm']), urlOf(bid['nurl']), urlOf(bid['burl'])];
+  const [markup, nurl, burl] = [readMarkup(bid['adm']), readUrl(bid['nurl']), readUrl(bid['burl'])];
   if (markup === undefined && nurl === undefined) {
     return [
       lossReasons.noMarkup,
       'The bid has neither VAST markup nor a win notice that could return it.',
     ];
   }
-  const [expiresS, durationS] = [countOf(bid['exp']), countOf(bid['dur'])];
+  const [expiresS, durationS] = [readCount(bid['exp']), readCount(bid['dur'])];
   return {
     ...ids,
     ...creative,
@@ -217,15 +217,15 @@ function judge({ bid, currency }: RawBid, ids: BidIds, rules: BidRules): Bid | R
 type BidCreative = Pick<Bid, 'advertiserDomains' | 'creativeId' | 'categories' | 'attributes'>;
 
 function judgeCreative(bid: Unknown, blocked: BlockLists): BidCreative | Rejection {
-  const declared = stringsOf(bid['adomain']);
-  const advertiserDomains = declared.flatMap((text) => domainOf(text) ?? []);
+  const declared = readStrings(bid['adomain']);
+  const advertiserDomains = declared.flatMap((text) => parseDomain(text) ?? []);
   if (advertiserDomains.length === 0 || advertiserDomains.length < declared.length) {
     return [
       lossReasons.invalidAdvertiser,
       `The bid's adomain is ${quote(bid['adomain'])}; expected a list of domains.`,
     ];
   }
-  const creativeId = textOf(bid['crid']);
+  const creativeId = readText(bid['crid']);
   if (creativeId === undefined) return [lossReasons.noCreativeId, 'The bid has no crid.'];
   const advertiser = advertiserDomains.find((domain) =>
     blocked.advertisers.some((other) => domain === other || domain.endsWith(`.${other}`)),
@@ -233,7 +233,7 @@ function judgeCreative(bid: Unknown, blocked: BlockLists): BidCreative | Rejecti
   if (advertiser !== undefined) {
     return [lossReasons.blockedAdvertiser, `Advertiser ${advertiser} is blocked.`];
   }
-  const categories = stringsOf(bid['cat']);
+  const categories = readStrings(bid['cat']);
   const category = categories.find((code) =>
     blocked.categories.some((other) => code === other || code.startsWith(`${other}-`)),
   );
@@ -279,34 +279,34 @@ const isObject = (value: unknown): value is Unknown =>
   typeof value === 'object' && value !== null && !Array.isArray(value);
 
 /** Reads an id, which some bidders send as a number. Returns undefined for text that a database could not store. */
-function textOf(value: unknown): string | undefined {
+function readText(value: unknown): string | undefined {
   if (typeof value === 'number' && Number.isFinite(value)) return String(value);
   if (typeof value !== 'string' || value === '' || value.length > 512) return undefined;
   return /[\p{Cc}\p{Cs}]/u.test(value) ? undefined : value;
 }
 
-const stringsOf = (value: unknown): string[] =>
-  Array.isArray(value) ? value.slice(0, 50).flatMap((item) => textOf(item) ?? []) : [];
+const readStrings = (value: unknown): string[] =>
+  Array.isArray(value) ? value.slice(0, 50).flatMap((item) => readText(item) ?? []) : [];
 
-const countOf = (value: unknown): number | undefined =>
+const readCount = (value: unknown): number | undefined =>
   typeof value === 'number' && Number.isInteger(value) && value > 0 && value < 1e9
     ? value
     : undefined;
 
 /** Reads a URL. Checks it only roughly, because it may be invalid until its macros are expanded. */
-const urlOf = (value: unknown): string | undefined =>
+const readUrl = (value: unknown): string | undefined =>
   typeof value === 'string' && /^https?:\/\//i.test(value) && value.length <= 8_192
     ? value
     : undefined;
 
-const markupOf = (value: unknown): string | undefined =>
+const readMarkup = (value: unknown): string | undefined =>
   typeof value === 'string' && /^\s*(<|https?:\/\/)/i.test(value) ? value : undefined;
 
 const domainPattern =
   /^(?=.{4,253}$)([a-z\d]([a-z\d-]{0,61}[a-z\d])?\.)+[a-z][a-z\d-]{0,61}[a-z\d]$/;
 
 /** Normalizes a domain, for which many bidders send a URL such as `https://www.shop.example/`. */
-function domainOf(text: string): string | undefined {
+function parseDomain(text: string): string | undefined {
   const host = text
     .toLowerCase()
     .replace(/^https?:\/\//, '')

@@ -65,11 +65,11 @@ export function combine(wrappers: readonly Wrapper[], inline: InLineAd, nowMs: n
     );
   }
   const expiries = layers.flatMap(({ expiresS }) => expiresS ?? []);
-  const urlsOf = (event: TrackerEvent) =>
+  const collectUrls = (event: TrackerEvent) =>
     trackers.filter((tracker) => tracker.event === event).map(({ url }) => url);
   const byEvent = trackerEvents
     .filter((event) => event !== 'progress')
-    .map((event) => [event, urlsOf(event)] as const)
+    .map((event) => [event, collectUrls(event)] as const)
     .filter(([, urls]) => urls.length > 0);
   return withoutUndefined({
     title: inline.title,

@@ -1,9 +1,9 @@
-import { type Category, creativesOf, readCategories } from './inline.ts';
+import { type Category, listCreatives, readCategories } from './inline.ts';
 import { type Layer, readErrors, readLayer, type UrlRules } from './layer.ts';
 import { isHttps, parseWebUrl } from '../web-url.ts';
 import { parseFlag, parsePositive, shortText } from './values.ts';
 import { VastError, vastErrorCodes } from './vast-error.ts';
-import { childOf, childrenOf, parseXml, type XmlElement } from './xml.ts';
+import { findChild, findChildren, parseXml, type XmlElement } from './xml.ts';
 
 /** A VAST response. Its ads are not parsed yet, because most of them will not be needed. */
 export interface VastDocument {
@@ -69,25 +69,25 @@ export async function readDocument(
       `The document is VAST ${version}; expected 2.0 to 4.x.`,
     );
   }
-  const ads = childrenOf(root, 'Ad');
+  const ads = findChildren(root, 'Ad');
   // A single numbered ad counts as stand-alone, because many servers number every ad.
-  const hasPod = ads.filter((ad) => sequenceOf(ad) !== undefined).length > 1;
+  const hasPod = ads.filter((ad) => readSequence(ad) !== undefined).length > 1;
   return {
     ...(version !== undefined && { version }),
     errors: readErrors(root, rules),
-    ads: ads.map((ad) => readEntry(ad, hasPod ? sequenceOf(ad) : undefined)),
+    ads: ads.map((ad) => readEntry(ad, hasPod ? readSequence(ad) : undefined)),
     repairs,
   };
 }
 
-const sequenceOf = ({ attributes }: XmlElement): number | undefined =>
+const readSequence = ({ attributes }: XmlElement): number | undefined =>
   parsePositive(attributes.get('sequence')?.trim());
 
 function readEntry(ad: XmlElement, sequence: number | undefined): AdEntry {
   const { attributes } = ad;
   const id = shortText(attributes.get('id'));
   const adType = attributes.get('adtype')?.trim().toLowerCase();
-  const [inline, wrapper] = [childOf(ad, 'InLine'), childOf(ad, 'Wrapper')];
+  const [inline, wrapper] = [findChild(ad, 'InLine'), findChild(ad, 'Wrapper')];
   return {
     ...(id !== undefined && { id }),
     ...(sequence !== undefined && { sequence }),
@@ -110,7 +110,8 @@ export function readWrapper(
 ): Wrapper {
   // `VASTAdTagURL` predates VAST 2 but is still in use.
   const tag =
-    childOf(body, 'VASTAdTagURI')?.text ?? childOf(childOf(body, 'VASTAdTagURL'), 'URL')?.text;
+    findChild(body, 'VASTAdTagURI')?.text ??
+    findChild(findChild(body, 'VASTAdTagURL'), 'URL')?.text;
   const tagUrl = parseWebUrl(tag, documentUrl);
   if (tagUrl === undefined || !(rules.httpTags || isHttps(tagUrl))) {
     const received = JSON.stringify((tag ?? '').slice(0, 120));
@@ -119,7 +120,7 @@ export function readWrapper(
       `The wrapper refers to ${received}; expected an https URL.`,
     );
   }
-  const linears = creativesOf(body).flatMap((creative) => childOf(creative, 'Linear') ?? []);
+  const linears = listCreatives(body).flatMap((creative) => findChild(creative, 'Linear') ?? []);
   const { attributes } = body;
   const fallbackOnNoAd = parseFlag(attributes.get('fallbackonnoad')?.trim());
   return {
@@ -128,7 +129,7 @@ export function readWrapper(
     followAdditionalWrappers: parseFlag(attributes.get('followadditionalwrappers')?.trim()) ?? true,
     allowMultipleAds: parseFlag(attributes.get('allowmultipleads')?.trim()) ?? false,
     ...(fallbackOnNoAd !== undefined && { fallbackOnNoAd }),
-    blockedCategories: readCategories(childrenOf(body, 'BlockedAdCategories')),
+    blockedCategories: readCategories(findChildren(body, 'BlockedAdCategories')),
   };
 }
 
@@ -138,7 +139,7 @@ export function readWrapper(
  *
  * @param wrapper the wrapper that led to this document; absent for the first document
  */
-export function candidatesOf(ads: readonly AdEntry[], wrapper?: Wrapper): AdEntry[] {
+export function listCandidates(ads: readonly AdEntry[], wrapper?: Wrapper): AdEntry[] {
   const followsWrappers = wrapper?.followAdditionalWrappers ?? true;
   const usable = ads.filter(({ kind }) => followsWrappers || kind !== 'wrapper');
   const standAlone = usable.filter((ad) => !isInPod(ad));

@@ -9,7 +9,7 @@ import {
 } from './media.ts';
 import { offsetMs, parseDuration, shortText, type TimeOffset, withoutUndefined } from './values.ts';
 import { VastError, vastErrorCodes } from './vast-error.ts';
-import { childOf, childrenOf, type XmlElement } from './xml.ts';
+import { findChild, findChildren, type XmlElement } from './xml.ts';
 
 /** Requirements for an ad that this player can show. */
 export interface AdRules extends UrlRules {
@@ -65,17 +65,17 @@ export function readInLine(body: XmlElement, adType: string | undefined, rules: 
   const { creative, linear, media, file } = chooseLinear(body, rules);
   const layer = readLayer(body, [linear], rules);
   // Many ad servers send zero for “unknown”.
-  const durationMs = parseDuration(childOf(linear, 'Duration')?.text) || undefined;
+  const durationMs = parseDuration(findChild(linear, 'Duration')?.text) || undefined;
   checkDuration(durationMs, rules);
   return withoutUndefined({
     ...layer,
-    title: shortText(childOf(body, 'AdTitle')?.text),
-    advertiser: shortText(childOf(body, 'Advertiser')?.text),
-    adServingId: shortText(childOf(body, 'AdServingId')?.text),
+    title: shortText(findChild(body, 'AdTitle')?.text),
+    advertiser: shortText(findChild(body, 'Advertiser')?.text),
+    adServingId: shortText(findChild(body, 'AdServingId')?.text),
     creativeId: shortText(creative.attributes.get('id')),
     adId: shortText(creative.attributes.get('adid')),
     universalAdIds: readUniversalAdIds(creative),
-    categories: readCategories(childrenOf(body, 'Category')),
+    categories: readCategories(findChildren(body, 'Category')),
     media: file,
     durationMs,
     captions: media.captions,
@@ -91,10 +91,10 @@ interface ChosenLinear {
 }
 
 function chooseLinear(body: XmlElement, rules: AdRules): ChosenLinear {
-  const creatives = creativesOf(body);
+  const creatives = listCreatives(body);
   const unplayable: string[] = [];
   for (const creative of creatives) {
-    const linear = childOf(creative, 'Linear');
+    const linear = findChild(creative, 'Linear');
     if (!linear) continue;
     const media = readMedia(linear, createUrlReader(rules, []));
     const file = chooseMedia(media.playable, rules.media);
@@ -109,14 +109,14 @@ function chooseLinear(body: XmlElement, rules: AdRules): ChosenLinear {
       `No media file can be played. Expected progressive MP4 or WebM; the file ${problems}.`,
     );
   }
-  if (creatives.some((creative) => childOf(creative, 'NonLinearAds'))) {
+  if (creatives.some((creative) => findChild(creative, 'NonLinearAds'))) {
     throw new VastError(vastErrorCodes.linearity, 'The ad is non-linear; expected a linear one.');
   }
   throw new VastError(vastErrorCodes.schema, 'The ad has no Linear creative.');
 }
 
-export const creativesOf = (body: XmlElement): readonly XmlElement[] =>
-  childrenOf(childOf(body, 'Creatives'), 'Creative');
+export const listCreatives = (body: XmlElement): readonly XmlElement[] =>
+  findChildren(findChild(body, 'Creatives'), 'Creative');
 
 function checkDuration(durationMs: number | undefined, rules: AdRules): void {
   if (durationMs === undefined) return;
@@ -147,7 +147,7 @@ export function checkSkip(
 
 /** VAST 4.0 puts the id in an attribute, later versions in the text. Ids named “unknown” are ignored. */
 function readUniversalAdIds(creative: XmlElement): UniversalAdId[] {
-  return childrenOf(creative, 'UniversalAdId')
+  return findChildren(creative, 'UniversalAdId')
     .flatMap(({ attributes, text }) => {
       const registry = shortText(attributes.get('idregistry')?.trim());
       const id = shortText(text) ?? shortText(attributes.get('idvalue')?.trim());

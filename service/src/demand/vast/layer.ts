@@ -7,7 +7,7 @@ import {
   type TimeOffset,
   withoutUndefined,
 } from './values.ts';
-import { childOf, childrenOf, type XmlElement } from './xml.ts';
+import { findChild, findChildren, type XmlElement } from './xml.ts';
 
 /** Which URLs may use http. Click-through URLs always may, because the player's browser opens them. */
 export interface UrlRules {
@@ -108,28 +108,28 @@ export function readLayer(
 ): Layer {
   const dropped: string[] = [];
   const url = createUrlReader(rules, dropped);
-  const clicks = linears.map((linear) => childOf(linear, 'VideoClicks'));
-  const clickThroughs = clicks.flatMap((element) => childrenOf(element, 'ClickThrough'));
+  const clicks = linears.map((linear) => findChild(linear, 'VideoClicks'));
+  const clickThroughs = clicks.flatMap((element) => findChildren(element, 'ClickThrough'));
   const clickThrough = clickThroughs.flatMap(({ text }) => url.page(text) ?? [])[0];
-  const adSystem = shortText(childOf(body, 'AdSystem')?.text);
+  const adSystem = shortText(findChild(body, 'AdSystem')?.text);
   const skip = linears
     .map(({ attributes }) => parseOffset(attributes.get('skipoffset')?.trim()))
     .find((offset) => offset !== undefined);
-  const expiresS = parsePositive(childOf(body, 'Expires')?.text);
+  const expiresS = parsePositive(findChild(body, 'Expires')?.text);
   return {
     ...(adSystem !== undefined && { adSystem }),
     errors: readErrors(body, rules, dropped),
     trackers: [
-      ...trackersOf('impression', childrenOf(body, 'Impression'), url),
-      ...readViewable(childOf(body, 'ViewableImpression'), url),
-      ...verificationsOf(body).flatMap((verification) => readTracking(verification, url)),
+      ...readTrackers('impression', findChildren(body, 'Impression'), url),
+      ...readViewable(findChild(body, 'ViewableImpression'), url),
+      ...findVerifications(body).flatMap((verification) => readTracking(verification, url)),
       ...linears.flatMap((linear) => readTracking(linear, url)),
       ...clicks.flatMap((element) =>
-        trackersOf('click', childrenOf(element, 'ClickTracking'), url),
+        readTrackers('click', findChildren(element, 'ClickTracking'), url),
       ),
     ],
     icons: linears
-      .flatMap((linear) => childrenOf(childOf(linear, 'Icons'), 'Icon'))
+      .flatMap((linear) => findChildren(findChild(linear, 'Icons'), 'Icon'))
       .flatMap((icon) => readIcon(icon, url) ?? [])
       .slice(0, maxIcons),
     ...(clickThrough !== undefined && { clickThrough }),
@@ -142,7 +142,7 @@ export function readLayer(
 /** Returns the `Error` URLs of a document, wrapper or InLine ad. */
 export function readErrors(element: XmlElement, rules: UrlRules, dropped: string[] = []): string[] {
   const url = createUrlReader(rules, dropped);
-  return childrenOf(element, 'Error')
+  return findChildren(element, 'Error')
     .flatMap(({ text }) => url.tracker(text) ?? [])
     .slice(0, maxErrors);
 }
@@ -171,7 +171,7 @@ export function createUrlReader(rules: UrlRules, dropped: string[]): UrlReader {
   };
 }
 
-const trackersOf = (
+const readTrackers = (
   event: TrackerEvent,
   elements: readonly XmlElement[],
   url: UrlReader,
@@ -186,10 +186,10 @@ const isTrackerEvent = (name: string | undefined): name is TrackerEvent =>
 
 /** Skips unknown events: every VAST version defines some that this player cannot produce. */
 function readTracking(parent: XmlElement, url: UrlReader): Tracker[] {
-  return childrenOf(childOf(parent, 'TrackingEvents'), 'Tracking').flatMap((element) => {
+  return findChildren(findChild(parent, 'TrackingEvents'), 'Tracking').flatMap((element) => {
     const event = element.attributes.get('event')?.trim();
     if (!isTrackerEvent(event)) return [];
-    const trackers = trackersOf(event, [element], url);
+    const trackers = readTrackers(event, [element], url);
     if (event !== 'progress') return trackers;
     const offset = parseOffset(element.attributes.get('offset')?.trim());
     return offset === undefined ? [] : trackers.map((tracker) => ({ ...tracker, offset }));
@@ -197,24 +197,24 @@ function readTracking(parent: XmlElement, url: UrlReader): Tracker[] {
 }
 
 const readViewable = (element: XmlElement | undefined, url: UrlReader): Tracker[] => [
-  ...trackersOf('viewable', childrenOf(element, 'Viewable'), url),
-  ...trackersOf('notViewable', childrenOf(element, 'NotViewable'), url),
-  ...trackersOf('viewUndetermined', childrenOf(element, 'ViewUndetermined'), url),
+  ...readTrackers('viewable', findChildren(element, 'Viewable'), url),
+  ...readTrackers('notViewable', findChildren(element, 'NotViewable'), url),
+  ...readTrackers('viewUndetermined', findChildren(element, 'ViewUndetermined'), url),
 ];
 
 /** Before VAST 4, `AdVerifications` was an extension. */
-function verificationsOf(body: XmlElement): readonly XmlElement[] {
-  const extensions = childrenOf(childOf(body, 'Extensions'), 'Extension');
+function findVerifications(body: XmlElement): readonly XmlElement[] {
+  const extensions = findChildren(findChild(body, 'Extensions'), 'Extension');
   return [body, ...extensions].flatMap((parent) =>
-    childrenOf(childOf(parent, 'AdVerifications'), 'Verification'),
+    findChildren(findChild(parent, 'AdVerifications'), 'Verification'),
   );
 }
 
 function readIcon(icon: XmlElement, url: UrlReader): Icon | undefined {
-  const resource = childOf(icon, 'StaticResource');
+  const resource = findChild(icon, 'StaticResource');
   const image = url.media(resource?.text);
   if (image === undefined) return undefined;
-  const clicks = childOf(icon, 'IconClicks');
+  const clicks = findChild(icon, 'IconClicks');
   const { attributes } = icon;
   return withoutUndefined({
     program: shortText(attributes.get('program')),
@@ -222,19 +222,19 @@ function readIcon(icon: XmlElement, url: UrlReader): Icon | undefined {
     type: shortText(resource?.attributes.get('creativetype')),
     width: parsePositive(attributes.get('width')),
     height: parsePositive(attributes.get('height')),
-    x: positionOf(attributes.get('xposition'), ['left', 'right']),
-    y: positionOf(attributes.get('yposition'), ['top', 'bottom']),
+    x: readPosition(attributes.get('xposition'), ['left', 'right']),
+    y: readPosition(attributes.get('yposition'), ['top', 'bottom']),
     fromMs: parseDuration(attributes.get('offset')),
     durationMs: parseDuration(attributes.get('duration')),
     altText: shortText(attributes.get('alttext')),
-    clickThrough: url.page(childOf(clicks, 'IconClickThrough')?.text),
-    clickTrackers: urlsOf(childrenOf(clicks, 'IconClickTracking'), url),
-    viewTrackers: urlsOf(childrenOf(icon, 'IconViewTracking'), url),
+    clickThrough: url.page(findChild(clicks, 'IconClickThrough')?.text),
+    clickTrackers: readUrls(findChildren(clicks, 'IconClickTracking'), url),
+    viewTrackers: readUrls(findChildren(icon, 'IconViewTracking'), url),
   });
 }
 
-const urlsOf = (elements: readonly XmlElement[], url: UrlReader): string[] =>
+const readUrls = (elements: readonly XmlElement[], url: UrlReader): string[] =>
   elements.flatMap(({ text }) => url.tracker(text) ?? []);
 
-const positionOf = (text: string | undefined, sides: readonly string[]): string | undefined =>
+const readPosition = (text: string | undefined, sides: readonly string[]): string | undefined =>
   text !== undefined && (sides.includes(text) || /^\d{1,4}$/.test(text)) ? text : undefined;

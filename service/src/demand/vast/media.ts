@@ -1,6 +1,6 @@
 import type { UrlReader } from './layer.ts';
 import { parsePositive, shortText, withoutUndefined } from './values.ts';
-import { childOf, childrenOf, type XmlElement } from './xml.ts';
+import { findChild, findChildren, type XmlElement } from './xml.ts';
 
 /** A file that a browser can play, according to the ad's markup; intake probes the actual file. */
 export interface MediaFile {
@@ -42,10 +42,10 @@ export interface MediaTarget {
 }
 
 export function readMedia(linear: XmlElement, url: UrlReader): LinearMedia {
-  const container = childOf(linear, 'MediaFiles');
+  const container = findChild(linear, 'MediaFiles');
   const playable: MediaFile[] = [];
   const unplayable: string[] = [];
-  for (const file of childrenOf(container, 'MediaFile')) {
+  for (const file of findChildren(container, 'MediaFile')) {
     const media = readMediaFile(file, url);
     if (typeof media === 'string') unplayable.push(media);
     else playable.push(media);
@@ -53,10 +53,10 @@ export function readMedia(linear: XmlElement, url: UrlReader): LinearMedia {
   return {
     playable,
     unplayable,
-    captions: childrenOf(childOf(container, 'ClosedCaptionFiles'), 'ClosedCaptionFile')
+    captions: findChildren(findChild(container, 'ClosedCaptionFiles'), 'ClosedCaptionFile')
       .flatMap((caption) => readCaption(caption, url) ?? [])
       .slice(0, 32),
-    isInteractive: childOf(container, 'InteractiveCreativeFile') !== undefined,
+    isInteractive: findChild(container, 'InteractiveCreativeFile') !== undefined,
   };
 }
 
@@ -99,7 +99,7 @@ function readMediaFile(file: XmlElement, url: UrlReader): MediaFile | string {
   const { attributes } = file;
   const [type = ''] = (attributes.get('type') ?? '').trim().toLowerCase().split(/\s*;/, 1);
   const codec = shortText(attributes.get('codec')?.trim());
-  const framework = frameworkOf(file);
+  const framework = detectFramework(file);
   if (framework !== undefined) return `needs ${framework}`;
   if (!isPlayable(type)) return `is ${type.slice(0, 60) || 'of no declared type'}`;
   if (attributes.get('delivery')?.trim().toLowerCase() === 'streaming') return 'is streamed';
@@ -118,7 +118,7 @@ function readMediaFile(file: XmlElement, url: UrlReader): MediaFile | string {
 }
 
 /** Returns `VPAID` or `SIMID`. Servers also send other values, such as `VAST`, which have no effect. */
-const frameworkOf = ({ attributes }: XmlElement): string | undefined =>
+const detectFramework = ({ attributes }: XmlElement): string | undefined =>
   /vpaid|simid/i.exec(attributes.get('apiframework') ?? '')?.[0].toUpperCase();
 
 /** Reads a caption file; undefined unless it is WebVTT, the only format that browsers display. */

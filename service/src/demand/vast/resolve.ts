@@ -2,7 +2,7 @@ import type { Clock } from '../../platform/clock.ts';
 import { combine, type ErrorReport, type VastAd } from './ad.ts';
 import {
   type AdEntry,
-  candidatesOf,
+  listCandidates,
   type DocumentRules,
   isInPod,
   readDocument,
@@ -164,7 +164,7 @@ class Resolution {
   ): Promise<VastAd | undefined> {
     const document = await this.#read(text, wrappers);
     if (!document) return undefined;
-    const candidates = candidatesOf(document.ads, wrappers.at(-1));
+    const candidates = listCandidates(document.ads, wrappers.at(-1));
     if (candidates.length === 0) {
       const missing = document.ads.length > 0 ? 'no ad that its wrapper allows' : 'no ad';
       const error = new VastError(vastErrorCodes.noAds, `The response has ${missing}.`);
@@ -220,7 +220,7 @@ class Resolution {
       const ad = await this.#request(wrapper.tagUrl, chain);
       return { ad, isFinal: wrapper.fallbackOnNoAd === false && !isInPod(candidate) };
     } catch (error) {
-      this.#fail(error, wrappers, this.#errorUrlsOf(candidate), candidate.id);
+      this.#fail(error, wrappers, this.#readErrorUrls(candidate), candidate.id);
       return { isFinal: false };
     }
   }
@@ -286,7 +286,7 @@ class Resolution {
   /** Reports to a pod's remaining ads that they are not played. Wrappers get no report, because their pod succeeded. */
   #reportShortened(remainingAds: readonly AdEntry[]): void {
     for (const ad of remainingAds.slice(0, maxCandidates)) {
-      this.#report(vastErrorCodes.breakShortened, this.#errorUrlsOf(ad));
+      this.#report(vastErrorCodes.breakShortened, this.#readErrorUrls(ad));
     }
   }
 
@@ -294,7 +294,7 @@ class Resolution {
     if (urls.length > 0) this.#errors.push({ code, urls: [...urls] });
   }
 
-  #errorUrlsOf(ad: AdEntry): string[] {
+  #readErrorUrls(ad: AdEntry): string[] {
     return readErrors(ad.body, this.#options.rules);
   }
 

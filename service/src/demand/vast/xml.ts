@@ -52,12 +52,14 @@ export async function parseXml(text: string, pause: () => Promise<void>): Promis
 }
 
 /** Returns the first child with this name. */
-export const childOf = (element: XmlElement | undefined, name: string): XmlElement | undefined =>
+export const findChild = (element: XmlElement | undefined, name: string): XmlElement | undefined =>
   element?.children.find((child) => child.name === name);
 
 /** Returns all children with this name. */
-export const childrenOf = (element: XmlElement | undefined, name: string): readonly XmlElement[] =>
-  element?.children.filter((child) => child.name === name) ?? [];
+export const findChildren = (
+  element: XmlElement | undefined,
+  name: string,
+): readonly XmlElement[] => element?.children.filter((child) => child.name === name) ?? [];
 
 interface OpenElement {
   name: string;

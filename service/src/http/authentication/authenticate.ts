@@ -112,7 +112,7 @@ const acceptsSessions = (request: FastifyRequest, keys: readonly KeyKind[]): boo
   keys.includes('sk') && (request.method === 'GET' || !keys.includes('pk'));
 
 /** Returns the principal of a request on a route with `config.keys` or `config.panel`. */
-export function principalOf(request: FastifyRequest): Principal {
+export function getPrincipal(request: FastifyRequest): Principal {
   if (request.principal === null)
     throw new Error(`The route ${request.routeOptions.url} does not require authentication.`);
   return request.principal;

@@ -77,7 +77,7 @@ export interface Country {
   /** Removes the header from requests by untrusted peers, which could forge it. */
   screen(request: Pick<IncomingMessage, 'headers' | 'socket'>): void;
   /** Returns the ISO 3166-1 alpha-2 code; undefined when unknown. */
-  of(headers: IncomingHttpHeaders): string | undefined;
+  read(headers: IncomingHttpHeaders): string | undefined;
 }
 
 /** @param header the lowercase header name, such as `cf-ipcountry`; if undefined, countries are unknown */
@@ -85,13 +85,13 @@ export function createCountry(
   header: string | undefined,
   trustedProxies: readonly string[] = [],
 ): Country {
-  if (header === undefined) return { screen: () => undefined, of: () => undefined };
+  if (header === undefined) return { screen: () => undefined, read: () => undefined };
   const isTrusted = proxyAddr.compile([...trustedProxies]);
   return {
     screen({ headers, socket }) {
       if (header in headers && !isTrusted(socket.remoteAddress ?? '', 0)) delete headers[header];
     },
-    of(headers) {
+    read(headers) {
       const value = headers[header];
       // CDNs send XX, T1 and the like when they don't know.
       return typeof value === 'string' && /^[a-z]{2}$/i.test(value) && !/^xx$/i.test(value)
@@ -104,7 +104,7 @@ export function createCountry(
 type Device = 'desktop' | 'mobile' | 'tablet';
 
 /** Returns the class of device according to the `User-Agent`; undefined if there is none. */
-export function deviceOf(userAgent: string | undefined): Device | undefined {
+export function detectDevice(userAgent: string | undefined): Device | undefined {
   if (userAgent === undefined) return undefined;
   if (/iPad|Tablet|Android(?!.*Mobile)/i.test(userAgent)) return 'tablet';
   return /Mobi|iPhone|Android/i.test(userAgent) ? 'mobile' : 'desktop';

@@ -76,7 +76,7 @@ export function addSessionCheck(app: FastifyInstance, access: SessionAccess): vo
 }
 
 /** Returns the session of a request on a route with `config.panel`. */
-export function sessionOf(request: FastifyRequest): OpenSession {
+export function getSession(request: FastifyRequest): OpenSession {
   if (!request.session)
     throw new Error(`The route ${request.routeOptions.url} does not require a session.`);
   return request.session;
@@ -95,12 +95,12 @@ function requireCsrfToken(request: FastifyRequest, session: Session): void {
 const digest = (text: string) => createHash('sha256').update(text).digest();
 
 function checkRole(request: FastifyRequest, { user }: Session): void {
-  const { role: named } = request.routeOptions.config;
-  const needed = named ?? (request.method === 'GET' ? 'viewer' : 'operator');
-  if (includesRole(user.role, needed)) return;
+  const { role: configuredRole } = request.routeOptions.config;
+  const requiredRole = configuredRole ?? (request.method === 'GET' ? 'viewer' : 'operator');
+  if (includesRole(user.role, requiredRole)) return;
   throw new ProblemError(
     'role_not_permitted',
-    `This requires the role ${needed}; yours is ${user.role}. An owner can change your role.`,
+    `This requires the role ${requiredRole}; yours is ${user.role}. An owner can change your role.`,
   );
 }
 
@@ -159,14 +159,14 @@ export function createSessionCookie(publicUrl: () => string): SessionCookie {
  */
 export function checkSameOrigin(request: FastifyRequest, publicUrl: string): void {
   const { origin, host, 'sec-fetch-site': site } = request.headers;
-  const { origin: own, protocol } = new URL(publicUrl);
-  const reads = request.method === 'GET';
+  const { origin: ownOrigin, protocol } = new URL(publicUrl);
+  const isRead = request.method === 'GET';
   const isOwnOrigin =
-    (origin === undefined && reads) || origin === own || origin === `${protocol}//${host}`;
-  const sameSite = site === undefined || site === 'same-origin' || (reads && site === 'none');
-  if (isOwnOrigin && sameSite) return;
+    (origin === undefined && isRead) || origin === ownOrigin || origin === `${protocol}//${host}`;
+  const isSameSite = site === undefined || site === 'same-origin' || (isRead && site === 'none');
+  if (isOwnOrigin && isSameSite) return;
   throw new ProblemError(
     'csrf_failed',
-    `The request came from ${origin ?? 'an unnamed origin'}, not from ${own}. If your panel is there, set PUBLIC_URL to it.`,
+    `The request came from ${origin ?? 'an unnamed origin'}, not from ${ownOrigin}. If your panel is there, set PUBLIC_URL to it.`,
   );
 }

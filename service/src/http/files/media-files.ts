@@ -4,7 +4,7 @@ import fastifyStatic from '@fastify/static';
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 import type { MediaStore } from '../../media/media-store.ts';
 import { storedExtensions } from '../../media/media-type.ts';
-import { storedTypeOf } from '../../media/ingest-media.ts';
+import { findStoredType } from '../../media/ingest-media.ts';
 import { ProblemError } from '../problems/problem.ts';
 import { sendFileError, fileOptions } from './static-files.ts';
 
@@ -39,7 +39,7 @@ export async function addMediaRoutes(
     await media.register(fastifyStatic, {
       ...fileOptions,
       root: 'folder' in source ? [...new Set([source.folder, mediaDirectory])] : mediaDirectory,
-      setHeaders: (reply, path) => void reply.headers(headersOf(basename(path))),
+      setHeaders: (reply, path) => void reply.headers(buildHeaders(basename(path))),
     });
     media.get<{ Params: { file: string } }>(
       '/media/:file',
@@ -60,9 +60,9 @@ export async function addMediaRoutes(
         const { file } = request.params;
         if (!servedExtensions.has(extname(file)))
           throw new ProblemError('not_found', 'The file does not exist.');
-        const type = storedTypeOf(file);
+        const type = findStoredType(file);
         const sent =
-          type && 'fetch' in source ? await source.fetch(file, rangeOf(request)) : undefined;
+          type && 'fetch' in source ? await source.fetch(file, readRange(request)) : undefined;
         if (!type || !sent) return reply.sendFile(file);
         // Without the file's headers, which would make caches store this response for a year.
         if (sent.status === 416)
@@ -72,7 +72,7 @@ export async function addMediaRoutes(
             .send(sent.body);
         return reply
           .code(sent.status)
-          .headers({ ...headersOf(file), ...sent.headers, 'accept-ranges': 'bytes' })
+          .headers({ ...buildHeaders(file), ...sent.headers, 'accept-ranges': 'bytes' })
           .type(type === 'text/html' ? `${type}; charset=utf-8` : type)
           .send(sent.body);
       },
@@ -91,14 +91,14 @@ function isUnsatisfiable(range = ''): boolean {
 }
 
 /** Returns a single range, the only kind that stores support; multiple or malformed ranges mean the whole file. */
-const rangeOf = ({ method, headers: { range } }: FastifyRequest) => ({
+const readRange = ({ method, headers: { range } }: FastifyRequest) => ({
   method: method === 'HEAD' ? ('HEAD' as const) : ('GET' as const),
   range: /^bytes=(\d+-\d*|-\d+)$/.test(range ?? '') ? range : undefined,
 });
 
-const headersOf = (name: string): Record<string, string> => ({
+const buildHeaders = (name: string): Record<string, string> => ({
   // The name of an uploaded file is the hash of its content.
-  'cache-control': storedTypeOf(name)
+  'cache-control': findStoredType(name)
     ? 'public, max-age=31536000, immutable'
     : 'public, max-age=300',
   'content-security-policy': extname(name) === '.html' ? creativePolicy : staticPolicy,

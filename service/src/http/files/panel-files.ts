@@ -17,12 +17,12 @@ const previewPolicy =
   "sandbox allow-scripts; default-src 'none'; script-src 'self' 'unsafe-inline'; style-src 'self' 'unsafe-inline'; img-src * data: blob:; media-src * data: blob:; font-src data:; frame-src *; frame-ancestors 'self'";
 
 /** The output folder of the panel's build, relative to the built service or to the sources. */
-const built = fileURLToPath(
+const builtFolder = fileURLToPath(
   new URL(import.meta.url.endsWith('.ts') ? '../../../dist/panel' : './panel', import.meta.url),
 );
 
 /** Adds `/panel/…`: the files of the panel, compressed at build time. Other paths return the panel's page. */
-export async function addPanelFiles(app: FastifyInstance, folder = built): Promise<void> {
+export async function addPanelFiles(app: FastifyInstance, folder = builtFolder): Promise<void> {
   for (const url of ['/', '/panel'])
     app.get(url, { schema: { hide: true } }, (_request, reply) => reply.redirect('/panel/'));
   const isBuilt = existsSync(join(folder, 'index.html'));
@@ -35,7 +35,7 @@ export async function addPanelFiles(app: FastifyInstance, folder = built): Promi
       // the same size: with `ETag` or `Last-Modified`, a browser would keep the page of the previous version.
       etag: false,
       lastModified: false,
-      setHeaders: (reply, path) => void reply.headers(headersOf(relative(folder, path))),
+      setHeaders: (reply, path) => void reply.headers(buildHeaders(relative(folder, path))),
     });
     panel.get<{ Params: { '*': string } }>(
       '/panel/*',
@@ -52,15 +52,15 @@ export async function addPanelFiles(app: FastifyInstance, folder = built): Promi
   });
 }
 
-function headersOf(path: string): Record<string, string> {
+function buildHeaders(path: string): Record<string, string> {
   const name = path.replace(/\.(br|gz)$/, '');
-  const asset = name.startsWith(`assets${sep}`);
+  const isAsset = name.startsWith(`assets${sep}`);
   return {
     'x-content-type-options': 'nosniff',
     'referrer-policy': 'no-referrer',
-    'cache-control': asset ? 'public, max-age=31536000, immutable' : 'no-cache',
+    'cache-control': isAsset ? 'public, max-age=31536000, immutable' : 'no-cache',
     // The preview has an opaque origin, so it loads our scripts cross-origin.
-    ...(asset
+    ...(isAsset
       ? { 'access-control-allow-origin': '*', 'cross-origin-resource-policy': 'cross-origin' }
       : { 'content-security-policy': name === 'preview.html' ? previewPolicy : panelPolicy }),
     ...(name === 'index.html' ? { 'cross-origin-opener-policy': 'same-origin' } : {}),

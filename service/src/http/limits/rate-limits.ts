@@ -48,7 +48,7 @@ export const createLimitBuckets = (limits: RateLimits, nowMs: () => number): Lim
 });
 
 /** Returns the limit of a key, capped by the ceiling, or the default for its environment. */
-function rateOfKey(
+function findKeyRate(
   { key, keyCeiling }: RateLimits,
   { environment, rateLimit }: Pick<KeyPrincipal, 'environment' | 'rateLimit'>,
 ): Rate {
@@ -93,7 +93,7 @@ export function createRateLimiter(
     take(reply, 'from this IP', buckets.address, ipGroup(ip));
   return {
     onKey(principal, client, reply) {
-      const rate = rateOfKey(limits, principal);
+      const rate = findKeyRate(limits, principal);
       take(reply, 'with this key', buckets.key, principal.keyId, rate);
       if (principal.kind === 'pk') onUnauthenticated(client, reply);
     },

@@ -209,11 +209,11 @@ export function addMetrics(app: FastifyInstance, { metrics, metricsToken }: Deps
     done();
   });
   app.get('/metrics', { schema: { hide: true } }, async (request, reply) => {
-    const local = /^(::1|(::ffff:)?127\.)/.test(request.socket.remoteAddress ?? '');
-    const direct = local && request.headers['x-forwarded-for'] === undefined;
+    const isLocal = /^(::1|(::ffff:)?127\.)/.test(request.socket.remoteAddress ?? '');
+    const isDirect = isLocal && request.headers['x-forwarded-for'] === undefined;
     const isAllowed =
       metricsToken === undefined
-        ? direct
+        ? isDirect
         : equal(request.headers.authorization ?? '', `Bearer ${metricsToken}`);
     if (!isAllowed) throw new ProblemError('not_found', 'There is no such endpoint.');
     return reply

@@ -40,7 +40,7 @@ export async function runOnce(
   const inserted = await queries.query(
     `INSERT INTO idempotency_keys (account_id, environment, key, request_hash, created_at)
       VALUES ($1, $2, $3, $4, $5) ON CONFLICT DO NOTHING RETURNING key`,
-    [...row, hashOf(request), new Date(clock.nowMs())],
+    [...row, hashRequest(request), new Date(clock.nowMs())],
   );
   if (inserted.length === 0)
     return { ...(await readStoredResponse(deps, row, request)), replayed: true };
@@ -63,7 +63,7 @@ async function readStoredResponse(
       WHERE account_id = $1 AND environment = $2 AND key = $3`,
     row,
   );
-  if (stored?.request_hash !== hashOf(request)) {
+  if (stored?.request_hash !== hashRequest(request)) {
     throw new ProblemError(
       'idempotency_key_reused',
       'This Idempotency-Key was used with a different request; use a new one for each request.',
@@ -91,7 +91,7 @@ function readKey(request: FastifyRequest): string | undefined {
   );
 }
 
-const hashOf = ({ method, url, body }: FastifyRequest): string =>
+const hashRequest = ({ method, url, body }: FastifyRequest): string =>
   createHash('sha256')
     .update(`${method} ${url}\n${JSON.stringify(body ?? null)}`)
     .digest('hex');

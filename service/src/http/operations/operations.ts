@@ -7,7 +7,7 @@ import type { IfMatch } from '../../resource/resource-manager.ts';
 import { lockConfiguration } from '../../resource/resource-store.ts';
 import type { Operation } from '../../store/audit-log.ts';
 import type { Database } from '../../store/database.ts';
-import { principalOf } from '../authentication/authenticate.ts';
+import { getPrincipal } from '../authentication/authenticate.ts';
 import { type OperationResponse, runOnce } from './idempotency.ts';
 
 interface Deps {
@@ -37,13 +37,13 @@ export function createRunOperation({
   wake,
 }: Deps): RunOperation {
   return async (request, reply, work) => {
-    const principal = principalOf(request);
+    const principal = getPrincipal(request);
     const { accountId, environment } = principal;
     const scope = { accountId, environment };
     const response = await database.transaction(async (queries) => {
       await lockConfiguration(queries, accountId);
       return runOnce({ queries, box, clock }, scope, request, () =>
-        work({ queries, scope, actor: actorOf(principal), requestId: request.id }),
+        work({ queries, scope, actor: getActor(principal), requestId: request.id }),
       );
     });
     if (response.replayed) void reply.header('idempotency-replayed', 'true');
@@ -57,7 +57,7 @@ export function createRunOperation({
 }
 
 /** Returns the actor for the audit log: the e-mail of a user, or the id of a key. */
-export const actorOf = (principal: Principal): string =>
+export const getActor = (principal: Principal): string =>
   principal.kind === 'session' ? principal.email : principal.keyId;
 
 /** Formats the revision of an object as a strong entity tag. */

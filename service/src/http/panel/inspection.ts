@@ -6,8 +6,8 @@ import type { LiveTail } from '../../inspect/live-tail.ts';
 import { toPage } from '../../resource/resource-store.ts';
 import type { Stored } from '../../resource/resource.ts';
 import type { Sessions } from '../../user/sessions.ts';
-import { principalOf } from '../authentication/authenticate.ts';
-import { sessionOf } from '../authentication/session-access.ts';
+import { getPrincipal } from '../authentication/authenticate.ts';
+import { getSession } from '../authentication/session-access.ts';
 import { notFound, type PageQuery, pageQuerySchema, toCursor } from '../openapi/route-schemas.ts';
 import { ProblemError } from '../problems/problem.ts';
 import { type PanelDeps, strictBody, text } from './panel-deps.ts';
@@ -43,7 +43,7 @@ export function addInspectionRoutes(app: FastifyInstance, deps: PanelDeps): void
     { config, schema: { hide: true, querystring: pageQuerySchema } },
     async (request) =>
       toPage(
-        await listDecisions(database, principalOf(request), toCursor(request.query)),
+        await listDecisions(database, getPrincipal(request), toCursor(request.query)),
         request.query.limit,
       ),
   );
@@ -52,7 +52,7 @@ export function addInspectionRoutes(app: FastifyInstance, deps: PanelDeps): void
     { config, schema: { hide: true } },
     async (request) => {
       const { id } = request.params;
-      const inspection = await inspectDecision(principalOf(request), id);
+      const inspection = await inspectDecision(getPrincipal(request), id);
       if (!inspection) throw notFound('decision', id);
       return inspection;
     },
@@ -62,7 +62,7 @@ export function addInspectionRoutes(app: FastifyInstance, deps: PanelDeps): void
     { config, schema: { hide: true, body: dryRunSchema } },
     async (request) => {
       const { policy, policy_id: policyId, ...dryRunRequest } = request.body;
-      const principal = principalOf(request);
+      const principal = getPrincipal(request);
       const result = await dryRun(principal, {
         ...dryRunRequest,
         // The schema has filled in every default.
@@ -100,7 +100,7 @@ export function addLiveRoute(app: FastifyInstance, deps: Deps): void {
     // A HEAD request would never complete, because the stream does not end.
     { config: { panel: 'account' }, schema: { hide: true }, exposeHeadRoute: false },
     async (request, reply) => {
-      const { user, text } = sessionOf(request);
+      const { user, text } = getSession(request);
       if (liveTail.count(user.accountId) >= maxListeners) {
         throw new ProblemError(
           'rate_limited',

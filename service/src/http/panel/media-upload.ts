@@ -1,7 +1,7 @@
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 import { createIngestMedia, type IngestedMedia } from '../../media/ingest-media.ts';
-import { principalOf } from '../authentication/authenticate.ts';
-import { actorOf } from '../operations/operations.ts';
+import { getPrincipal } from '../authentication/authenticate.ts';
+import { getActor } from '../operations/operations.ts';
 import { ProblemError } from '../problems/problem.ts';
 import { type PanelDeps, text } from './panel-deps.ts';
 
@@ -30,15 +30,15 @@ export async function addMediaUpload(app: FastifyInstance, deps: PanelDeps): Pro
         const { body, query, id: requestId } = request;
         if (!body || body.length === 0)
           throw new ProblemError('invalid_request', 'Send the file as the body of the request.');
-        const media = await ingestMedia(body, typeOf(request));
+        const media = await ingestMedia(body, readType(request));
         const response = describe(media, publicUrl());
-        const principal = principalOf(request);
+        const principal = getPrincipal(request);
         const { accountId, environment } = principal;
         await audit.record(
           {
             queries: database,
             scope: { accountId, environment },
-            actor: actorOf(principal),
+            actor: getActor(principal),
             requestId,
           },
           {
@@ -54,7 +54,7 @@ export async function addMediaUpload(app: FastifyInstance, deps: PanelDeps): Pro
 }
 
 /** Returns the media type that the browser derived from the file name; undefined if it sent none. */
-function typeOf({ headers }: FastifyRequest): string | undefined {
+function readType({ headers }: FastifyRequest): string | undefined {
   const type = headers['content-type']?.split(';')[0]?.trim().toLowerCase();
   return type === '' || type === 'application/octet-stream' ? undefined : type;
 }

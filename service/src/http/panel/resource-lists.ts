@@ -1,6 +1,6 @@
 import type { FastifyInstance } from 'fastify';
 import { searchResources } from '../../resource/resource-store.ts';
-import { principalOf } from '../authentication/authenticate.ts';
+import { getPrincipal } from '../authentication/authenticate.ts';
 import { managedResources, webhookResource } from '../routes/resources.ts';
 import { type PanelDeps, text } from './panel-deps.ts';
 
@@ -41,7 +41,7 @@ export function addResourceLists(app: FastifyInstance, { database }: PanelDeps):
       { config: { panel: 'environment' }, schema: { hide: true, querystring } },
       async (request) => {
         const { q, ids, where = '', sort, order, limit, offset } = request.query;
-        return searchResources(database, principalOf(request), kind, {
+        return searchResources(database, getPrincipal(request), kind, {
           ...(q === undefined || q === '' ? {} : { text: q }),
           ...(ids === undefined ? {} : { ids: ids.split(',') }),
           where: [...new URLSearchParams(where)].map(([member, value]) => ({

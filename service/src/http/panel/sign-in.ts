@@ -3,7 +3,7 @@ import type { Link } from '../../user/links.ts';
 import type { Session } from '../../user/sessions.ts';
 import type { SignedIn } from '../../user/sign-in.ts';
 import { describeUser } from '../../user/user.ts';
-import { checkSameOrigin, sessionOf } from '../authentication/session-access.ts';
+import { checkSameOrigin, getSession } from '../authentication/session-access.ts';
 import { ipGroup } from '../limits/rate-limits.ts';
 import { ProblemError } from '../problems/problem.ts';
 import { email, newPassword, type PanelDeps, personName, strictBody, text } from './panel-deps.ts';
@@ -68,7 +68,7 @@ export function addSessionRoutes(app: FastifyInstance, deps: PanelDeps): void {
   const { users, cookie, database } = deps;
   const url = '/panel/api/session';
   app.get(url, { schema: { hide: true }, config: { panel: 'account' } }, async (request) =>
-    describeSession(sessionOf(request)),
+    describeSession(getSession(request)),
   );
   app.post<{ Body: Credentials }>(
     url,
@@ -90,8 +90,8 @@ export function addSessionRoutes(app: FastifyInstance, deps: PanelDeps): void {
         throw signInProblem(signedIn);
       }
       // Signing in again ends the browser's previous session.
-      const earlier = cookie.read(request);
-      if (earlier !== undefined) await users.sessions.end(database, earlier);
+      const previousToken = cookie.read(request);
+      if (previousToken !== undefined) await users.sessions.end(database, previousToken);
       return startSession(deps, reply, signedIn.sessionToken);
     },
   );
@@ -99,7 +99,7 @@ export function addSessionRoutes(app: FastifyInstance, deps: PanelDeps): void {
     url,
     { schema: { hide: true }, config: { panel: 'account', role: 'viewer' } },
     async (request, reply) => {
-      await users.sessions.end(database, sessionOf(request).text);
+      await users.sessions.end(database, getSession(request).text);
       cookie.clear(reply);
       return reply.code(204).send();
     },
@@ -164,7 +164,7 @@ export function addAccountRoutes(app: FastifyInstance, deps: PanelDeps): void {
   /** Prevents a passer-by at an unattended browser from taking over the account. */
   const confirm = async (request: FastifyRequest, password: string): Promise<void> => {
     const ip = ipGroup(request.ip);
-    const failure = await users.signIn.confirm(sessionOf(request).user, password, ip);
+    const failure = await users.signIn.confirm(getSession(request).user, password, ip);
     if (!failure || !('refused' in failure)) return;
     // Not 401, because the page would sign the user out although the session is still valid.
     if (failure.refused === 'sign_in_failed')
@@ -182,19 +182,23 @@ export function addAccountRoutes(app: FastifyInstance, deps: PanelDeps): void {
     },
     async (request, reply) => {
       await confirm(request, request.body.current);
-      const user = sessionOf(request).user;
-      return startSession(deps, reply, await users.own.changePassword(user, request.body.next));
+      const user = getSession(request).user;
+      return startSession(
+        deps,
+        reply,
+        await users.ownAccount.changePassword(user, request.body.next),
+      );
     },
   );
   app.post('/panel/api/account/codes', { config, schema: { hide: true } }, async (request) => {
-    const { secret, otpauthUrl } = await users.own.startCodes(sessionOf(request).user);
+    const { secret, otpauthUrl } = await users.ownAccount.startCodes(getSession(request).user);
     return { secret, otpauth_url: otpauthUrl };
   });
   app.post<{ Body: { code: string } }>(
     '/panel/api/account/codes/confirm',
     { config, schema: { hide: true, body: strictBody({ code: text(20) }, ['code']) } },
     async (request, reply) => {
-      await users.own.confirmCodes(sessionOf(request).user, request.body.code);
+      await users.ownAccount.confirmCodes(getSession(request).user, request.body.code);
       return reply.code(204).send();
     },
   );
@@ -203,7 +207,7 @@ export function addAccountRoutes(app: FastifyInstance, deps: PanelDeps): void {
     { config, schema: { hide: true, body: strictBody({ password: text(200) }, ['password']) } },
     async (request, reply) => {
       await confirm(request, request.body.password);
-      await users.own.stopCodes(sessionOf(request).user);
+      await users.ownAccount.stopCodes(getSession(request).user);
       return reply.code(204).send();
     },
   );

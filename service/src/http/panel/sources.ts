@@ -3,9 +3,9 @@ import type { TrialResult } from '../../decision/try-source.ts';
 import { readSourceHealth } from '../../report/source-health.ts';
 import { toExternalSource, type ExternalSource } from '../../resource/external-source.ts';
 import type { Scope } from '../../store/database.ts';
-import { principalOf } from '../authentication/authenticate.ts';
+import { getPrincipal } from '../authentication/authenticate.ts';
 import { notFound } from '../openapi/route-schemas.ts';
-import { actorOf } from '../operations/operations.ts';
+import { getActor } from '../operations/operations.ts';
 import { ProblemError } from '../problems/problem.ts';
 import { type PanelDeps, strictBody, text } from './panel-deps.ts';
 
@@ -58,7 +58,7 @@ export function addSourceRoutes(app: FastifyInstance, deps: PanelDeps): void {
     '/panel/api/sources/:id/try',
     { config: { panel: 'environment' }, schema: { hide: true, body: trialBody } },
     async (request) => {
-      const principal = principalOf(request);
+      const principal = getPrincipal(request);
       const { accountId, environment } = principal;
       const { placement, consent, submit } = request.body;
       const source = await findSource(principal, request.params.id);
@@ -88,7 +88,7 @@ export function addSourceRoutes(app: FastifyInstance, deps: PanelDeps): void {
           {
             queries: database,
             scope: { accountId, environment },
-            actor: actorOf(principal),
+            actor: getActor(principal),
             requestId: request.id,
           },
           {
@@ -108,7 +108,7 @@ export function addSourceRoutes(app: FastifyInstance, deps: PanelDeps): void {
     '/panel/api/sources/:id/health',
     { config: { panel: 'environment' }, schema: { hide: true } },
     async (request) => {
-      const principal = principalOf(request);
+      const principal = getPrincipal(request);
       const source = await findSource(principal, request.params.id);
       const { hours, latencyMs } = await readSourceHealth(
         database,

@@ -2,7 +2,7 @@ import type { FastifyInstance } from 'fastify';
 import type { Role } from '../../key/principal.ts';
 import { toPage } from '../../resource/resource-store.ts';
 import { describeUser, findUser, listUsers } from '../../user/user.ts';
-import { principalOf } from '../authentication/authenticate.ts';
+import { getPrincipal } from '../authentication/authenticate.ts';
 import { notFound, type PageQuery, pageQuerySchema, toCursor } from '../openapi/route-schemas.ts';
 import { readIfMatch, toEntityTag } from '../operations/operations.ts';
 import { email, type PanelDeps, personName, role, strictBody } from './panel-deps.ts';
@@ -26,14 +26,14 @@ function addReads(app: FastifyInstance, { database }: PanelDeps): void {
     '/panel/api/users',
     { config, schema: { ...hidden, querystring: pageQuerySchema } },
     async (request) => {
-      const { accountId } = principalOf(request);
+      const { accountId } = getPrincipal(request);
       const users = await listUsers(database, accountId, toCursor(request.query));
       return toPage(users.map(describeUser), request.query.limit);
     },
   );
   app.get<IdRequest>('/panel/api/users/:id', { config, schema: hidden }, async (request, reply) => {
     const { id } = request.params;
-    const user = await findUser(database, principalOf(request).accountId, id);
+    const user = await findUser(database, getPrincipal(request).accountId, id);
     if (!user) throw notFound('user', id);
     return reply.header('etag', toEntityTag(user.revision)).send(describeUser(user));
   });
@@ -52,13 +52,13 @@ function addInvitations(app: FastifyInstance, { users, runOperation, publicUrl }
     },
     (request, reply) =>
       runOperation(request, reply, async (operation) => {
-        const { user, linkToken } = await users.manage.invite(operation, request.body);
+        const { user, linkToken } = await users.manager.invite(operation, request.body);
         return { status: 201, body: { ...describeUser(user), invite_url: inviteUrl(linkToken) } };
       }),
   );
   app.post<IdRequest>('/panel/api/users/:id/link', { config, schema: hidden }, (request, reply) =>
     runOperation(request, reply, async (operation) => {
-      const { user, linkToken } = await users.manage.makeLink(operation, request.params.id);
+      const { user, linkToken } = await users.manager.makeLink(operation, request.params.id);
       return { status: 201, body: { ...describeUser(user), invite_url: inviteUrl(linkToken) } };
     }),
   );
@@ -71,14 +71,14 @@ function addChanges(app: FastifyInstance, { users, runOperation }: PanelDeps): v
     (request, reply) =>
       runOperation(request, reply, async (operation) => {
         const target = { id: request.params.id, ifMatch: readIfMatch(request) };
-        const user = await users.manage.update(operation, target, request.body);
+        const user = await users.manager.update(operation, target, request.body);
         return { status: 200, body: describeUser(user), revision: user.revision };
       }),
   );
   app.delete<IdRequest>('/panel/api/users/:id', { config, schema: hidden }, (request, reply) =>
     runOperation(request, reply, async (operation) => {
       const target = { id: request.params.id, ifMatch: readIfMatch(request) };
-      await users.manage.remove(operation, target);
+      await users.manager.remove(operation, target);
       return { status: 204 };
     }),
   );

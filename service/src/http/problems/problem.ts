@@ -127,24 +127,24 @@ function invalidRequest(
   part = 'request',
 ): ProblemError {
   const errors = violations.map(({ instancePath, params, keyword }) => ({
-    pointer: instancePath + memberOf(keyword, params),
+    pointer: instancePath + locateMember(keyword, params),
     message: describeViolation(keyword, params),
   }));
   return new ProblemError('invalid_request', `The ${part} is not valid.`, { errors });
 }
 
 /** Points at a missing or unknown member itself, not at its parent object. */
-function memberOf(keyword: string, params: Record<string, unknown>): string {
+function locateMember(keyword: string, params: Record<string, unknown>): string {
   const name = keyword === 'required' ? params['missingProperty'] : params['additionalProperty'];
   return typeof name === 'string' ? `/${name.replaceAll('~', '~0').replaceAll('/', '~1')}` : '';
 }
 
 /** Responds to every error with a problem document; add it before any route. */
 export function addErrorHandler(app: FastifyInstance): void {
-  const methodsOf = collectMethods(app);
+  const findMethods = collectMethods(app);
   app.setErrorHandler(sendProblem);
   app.setNotFoundHandler((request, reply) => {
-    const methods = methodsOf(request.url.split('?')[0] ?? '');
+    const methods = findMethods(request.url.split('?')[0] ?? '');
     // A route that accepts the method also gets here if its file does not exist.
     if (methods.length === 0 || methods.includes(request.method))
       throw new ProblemError('not_found', 'There is no such endpoint.');

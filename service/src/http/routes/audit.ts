@@ -2,7 +2,7 @@ import type { FastifyInstance } from 'fastify';
 import { toPage } from '../../resource/resource-store.ts';
 import { listAuditEntries } from '../../store/audit-log.ts';
 import type { Database } from '../../store/database.ts';
-import { principalOf } from '../authentication/authenticate.ts';
+import { getPrincipal } from '../authentication/authenticate.ts';
 import { type PageQuery, pageQuerySchema, pageSchema, toCursor } from '../openapi/route-schemas.ts';
 
 interface AuditQuery extends PageQuery {
@@ -47,7 +47,7 @@ export function addAuditRoutes(app: FastifyInstance, { database }: { database: D
     },
     async (request) => {
       const { target_id: targetId, actor, action, ...page } = request.query;
-      const entries = await listAuditEntries(database, principalOf(request), {
+      const entries = await listAuditEntries(database, getPrincipal(request), {
         ...toCursor(page),
         ...(targetId === undefined ? {} : { targetId }),
         ...(actor === undefined ? {} : { actor }),

@@ -6,8 +6,8 @@ import type { ClientInfo, MakeDecision } from '../../decision/decision-service.t
 import { isBot } from '../../event/bots.ts';
 import type { Principal } from '../../key/principal.ts';
 import type { UserTokens } from '../../key/user-tokens.ts';
-import { principalOf } from '../authentication/authenticate.ts';
-import { type Country, deviceOf, identifyPlayer } from '../authentication/identify-player.ts';
+import { getPrincipal } from '../authentication/authenticate.ts';
+import { type Country, detectDevice, identifyPlayer } from '../authentication/identify-player.ts';
 import type { RateLimiter } from '../limits/rate-limits.ts';
 import { ProblemError } from '../problems/problem.ts';
 
@@ -16,7 +16,7 @@ interface Deps {
   makeDecision: MakeDecision;
   userTokens: UserTokens;
   limiter: RateLimiter;
-  country: Pick<Country, 'of'>;
+  country: Pick<Country, 'read'>;
   /** Aborts when the service stops. */
   stopping: AbortSignal;
 }
@@ -49,7 +49,7 @@ async function handleDecisionRequest(
   reply: FastifyReply,
 ): Promise<Decision> {
   const { body } = request;
-  const principal = principalOf(request);
+  const principal = getPrincipal(request);
   if (body.simulate !== undefined && principal.environment === 'live') {
     throw new ProblemError('simulate_in_live', '`simulate` is available in the sandbox only.');
   }
@@ -68,30 +68,35 @@ async function handleDecisionRequest(
   if (body.simulate === 'slow') await delayResponse(stopping);
   if (body.simulate === 'error')
     throw new ProblemError('simulated_error', 'The request asked to simulate this error.');
-  return makeDecision(principal, entry, identifiedRequest, clientOf(country, principal, request));
+  return makeDecision(
+    principal,
+    entry,
+    identifiedRequest,
+    describeClient(country, principal, request),
+  );
 }
 
-function clientOf(
-  country: Pick<Country, 'of'>,
+function describeClient(
+  country: Pick<Country, 'read'>,
   { kind, environment }: Principal,
   { headers, ip }: FastifyRequest,
 ): ClientInfo {
   const userAgent = headers['user-agent'];
-  const device = deviceOf(userAgent);
+  const device = detectDevice(userAgent);
   // The country of a customer's server is not that of the player.
   if (kind !== 'pk') return { device, bot: false };
   return {
     device,
-    country: country.of(headers),
+    country: country.read(headers),
     bot: isBot(userAgent, environment),
     ip,
     userAgent,
-    origin: pageOf(headers.origin),
+    origin: readPageOrigin(headers.origin),
   };
 }
 
 /** Returns the origin of the game's page; undefined for files and sandboxed frames, which send `null`. */
-const pageOf = (origin: string | undefined): string | undefined =>
+const readPageOrigin = (origin: string | undefined): string | undefined =>
   origin !== undefined && /^https?:\/\/[^/]+$/.test(origin) && URL.canParse(origin)
     ? origin
     : undefined;

@@ -1,11 +1,11 @@
 import type { Delivery, WebhookTest } from '@trueward/protocol/wire';
 import type { FastifyInstance } from 'fastify';
-import { instantOf } from '../../platform/instant.ts';
+import { requireInstant } from '../../platform/instant.ts';
 import { type ResourceStore, toPage } from '../../resource/resource-store.ts';
 import type { Database } from '../../store/database.ts';
 import { findDelivery, listDeliveries } from '../../webhook/delivery-list.ts';
 import type { Redelivery } from '../../webhook/redelivery.ts';
-import { principalOf } from '../authentication/authenticate.ts';
+import { getPrincipal } from '../authentication/authenticate.ts';
 import {
   idParams,
   notFound,
@@ -57,7 +57,7 @@ function addReads(app: FastifyInstance, { database, resources }: Deps): void {
       },
     },
     async (request) => {
-      const principal = principalOf(request);
+      const principal = getPrincipal(request);
       const { id } = request.params;
       const { state, ...page } = request.query;
       if (!(await resources.find(database, principal, 'webhook', id)))
@@ -82,7 +82,7 @@ function addReads(app: FastifyInstance, { database, resources }: Deps): void {
     },
     async (request) => {
       const { id } = request.params;
-      const delivery = await findDelivery(database, principalOf(request), id);
+      const delivery = await findDelivery(database, getPrincipal(request), id);
       if (!delivery) throw notFound('delivery', id);
       return delivery;
     },
@@ -157,7 +157,7 @@ function addWrites(app: FastifyInstance, { redelivery, runOperation }: Deps): vo
           queued: await redelivery.recover(
             operation,
             request.params.id,
-            instantOf(request.query.since),
+            requireInstant(request.query.since),
           ),
         },
       })),

@@ -3,7 +3,7 @@ import type { AdEvent, EventBatchResult } from '@trueward/protocol/wire';
 import type { FastifyInstance } from 'fastify';
 import type { RecordDropped } from '../../event/dropped-events.ts';
 import type { SubmittedEvent, IngestEvents } from '../../event/intake.ts';
-import { principalOf } from '../authentication/authenticate.ts';
+import { getPrincipal } from '../authentication/authenticate.ts';
 import { compileBody } from '../requests/validation.ts';
 
 /** A batch of events that are not validated yet, because each event is validated separately. */
@@ -58,7 +58,7 @@ export function addEventRoutes(
       validatorCompiler: () => isBatch,
     },
     (request): Promise<EventBatchResult> => {
-      const principal = principalOf(request);
+      const principal = getPrincipal(request);
       const { sent_at: sentAt, events, dropped } = request.body;
       if (dropped) recordDropped(principal, dropped);
       const submittedEvents = events.map((event): SubmittedEvent =>

@@ -5,7 +5,7 @@ import type { KeyManager } from '../../key/key-manager.ts';
 import type { UserTokens } from '../../key/user-tokens.ts';
 import { toPage } from '../../resource/resource-store.ts';
 import type { Database } from '../../store/database.ts';
-import { principalOf } from '../authentication/authenticate.ts';
+import { getPrincipal } from '../authentication/authenticate.ts';
 import {
   idParams,
   notFound,
@@ -20,7 +20,7 @@ import type { RunOperation } from '../operations/operations.ts';
 
 interface Deps {
   database: Database;
-  manageKeys: KeyManager;
+  keyManager: KeyManager;
   runOperation: RunOperation;
 }
 
@@ -52,7 +52,7 @@ function addReads(app: FastifyInstance, { database }: Deps): void {
     },
     async (request) =>
       toPage(
-        await listKeys(database, principalOf(request), toCursor(request.query)),
+        await listKeys(database, getPrincipal(request), toCursor(request.query)),
         request.query.limit,
       ),
   );
@@ -69,14 +69,14 @@ function addReads(app: FastifyInstance, { database }: Deps): void {
     },
     async (request) => {
       const { id } = request.params;
-      const key = await findKeyById(database, principalOf(request), id);
+      const key = await findKeyById(database, getPrincipal(request), id);
       if (!key) throw notFound('key', id);
       return key;
     },
   );
 }
 
-function addWrites(app: FastifyInstance, { manageKeys, runOperation }: Deps): void {
+function addWrites(app: FastifyInstance, { keyManager, runOperation }: Deps): void {
   const headers = writeHeaders;
   const params = idParams('key');
   app.post<{ Body: ApiKeyRequest }>(
@@ -95,7 +95,7 @@ function addWrites(app: FastifyInstance, { manageKeys, runOperation }: Deps): vo
     (request, reply) =>
       runOperation(request, reply, async (operation) => ({
         status: 201,
-        body: await manageKeys.create(operation, request.body),
+        body: await keyManager.create(operation, request.body),
       })),
   );
   app.patch<IdRequest & { Body: ApiKeyUpdate }>(
@@ -114,7 +114,7 @@ function addWrites(app: FastifyInstance, { manageKeys, runOperation }: Deps): vo
     (request, reply) =>
       runOperation(request, reply, async (operation) => {
         const { id } = request.params;
-        return { status: 200, body: await manageKeys.update(operation, id, request.body) };
+        return { status: 200, body: await keyManager.update(operation, id, request.body) };
       }),
   );
   app.post<IdRequest & { Body: OverlapRequest }>(
@@ -135,7 +135,7 @@ function addWrites(app: FastifyInstance, { manageKeys, runOperation }: Deps): vo
       runOperation(request, reply, async (operation) => {
         const { id } = request.params;
         const { overlap_s: overlapS } = request.body;
-        return { status: 201, body: await manageKeys.roll(operation, id, overlapS) };
+        return { status: 201, body: await keyManager.roll(operation, id, overlapS) };
       }),
   );
   app.delete<IdRequest>(
@@ -152,7 +152,7 @@ function addWrites(app: FastifyInstance, { manageKeys, runOperation }: Deps): vo
     },
     (request, reply) =>
       runOperation(request, reply, async (operation) => {
-        await manageKeys.revoke(operation, request.params.id);
+        await keyManager.revoke(operation, request.params.id);
         return { status: 204 };
       }),
   );
@@ -177,7 +177,7 @@ export function addUserTokenRoutes(
       },
     },
     async (request, reply) => {
-      const principal = principalOf(request);
+      const principal = getPrincipal(request);
       const secret = await userTokens.createSecret(principal, request.body.overlap_s);
       void reply.code(201);
       return { secret, environment: principal.environment };

@@ -1,6 +1,6 @@
 import { reportDimensions } from '@trueward/protocol';
 import type { FastifyInstance } from 'fastify';
-import { instantOf } from '../../platform/instant.ts';
+import { requireInstant } from '../../platform/instant.ts';
 import {
   readReport,
   reportCsv,
@@ -8,7 +8,7 @@ import {
   type ReportQuery,
 } from '../../report/report.ts';
 import type { Database } from '../../store/database.ts';
-import { principalOf } from '../authentication/authenticate.ts';
+import { getPrincipal } from '../authentication/authenticate.ts';
 import { ProblemError } from '../problems/problem.ts';
 
 interface ReportParams {
@@ -72,7 +72,7 @@ export function addReportRoutes(app: FastifyInstance, { database }: { database: 
     },
     async (request, reply) => {
       const query = readQuery(request.query);
-      const report = await readReport(database, principalOf(request), query);
+      const report = await readReport(database, getPrincipal(request), query);
       if (request.query.format === 'json') return report;
       return reply
         .type('text/csv; charset=utf-8')
@@ -84,7 +84,7 @@ export function addReportRoutes(app: FastifyInstance, { database }: { database: 
 }
 
 function readQuery({ from, to, interval, group_by: groups = '', tz }: ReportParams): ReportQuery {
-  const [fromMs, toMs] = [instantOf(from), instantOf(to)];
+  const [fromMs, toMs] = [requireInstant(from), requireInstant(to)];
   const groupBy = [...new Set(groups.split(',').filter((name) => name !== ''))];
   const hours = (toMs - fromMs) / hourMs;
   const errors = [
@@ -99,10 +99,10 @@ function readQuery({ from, to, interval, group_by: groups = '', tz }: ReportPara
     [!groupBy.every(isDimension), '/group_by', `must be any of ${reportDimensions.join(', ')}`],
     [!isTimeZone(tz), '/tz', 'is not a known time zone'],
   ] as [boolean, string, string][];
-  const wrong = errors.filter(([refused]) => refused);
-  if (wrong.length > 0) {
+  const violations = errors.filter(([refused]) => refused);
+  if (violations.length > 0) {
     throw new ProblemError('invalid_request', 'The querystring is not valid.', {
-      errors: wrong.map(([, pointer, message]) => ({ pointer, message })),
+      errors: violations.map(([, pointer, message]) => ({ pointer, message })),
     });
   }
   return { fromMs, toMs, interval, groupBy: groupBy.filter(isDimension), timeZone: tz };

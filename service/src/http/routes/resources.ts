@@ -12,7 +12,7 @@ import {
 } from '../../resource/resource.ts';
 import type { Operation } from '../../store/audit-log.ts';
 import type { Database } from '../../store/database.ts';
-import { principalOf } from '../authentication/authenticate.ts';
+import { getPrincipal } from '../authentication/authenticate.ts';
 import {
   changeHeaders,
   idParams,
@@ -60,7 +60,7 @@ export const webhookResource: ResourceDefinition = {
 };
 
 /** Returns the plural for operation ids: `HouseAds` for `/v1/house-ads`. */
-const pluralOf = ({ path }: ResourceDefinition): string =>
+const pluralize = ({ path }: ResourceDefinition): string =>
   path
     .slice('/v1/'.length)
     .split('-')
@@ -88,14 +88,14 @@ export function addResourceReads(
     {
       config: { keys: ['sk'] },
       schema: {
-        operationId: `list${pluralOf(definition)}`,
+        operationId: `list${pluralize(definition)}`,
         summary: `List every ${noun}, newest first`,
         querystring: pageQuerySchema,
         response: { 200: pageSchema(schema) },
       },
     },
     async (request) =>
-      resources.list(database, principalOf(request), kind, toCursor(request.query)),
+      resources.list(database, getPrincipal(request), kind, toCursor(request.query)),
   );
   app.get<{ Params: { id: string } }>(
     `${path}/:id`,
@@ -110,7 +110,7 @@ export function addResourceReads(
     },
     async (request, reply) => {
       const { id } = request.params;
-      const resource = await resources.find(database, principalOf(request), kind, id);
+      const resource = await resources.find(database, getPrincipal(request), kind, id);
       if (!resource) throw notFound(noun, id);
       return reply.header('etag', toEntityTag(resource.revision)).send(resource.document);
     },
@@ -118,10 +118,10 @@ export function addResourceReads(
 }
 
 interface WriteDeps {
-  manage: ResourceManager;
+  resourceManager: ResourceManager;
   runOperation: RunOperation;
   clock: Clock;
-  headers: RequestHeaders;
+  requestHeaders: RequestHeaders;
 }
 
 interface IdRequest {
@@ -138,7 +138,7 @@ const response = (status: number, { document, revision }: Versioned<object>) => 
 /** Adds the routes that create, update and archive one kind of managed object. */
 export function addResourceWrites(
   app: FastifyInstance,
-  { manage, runOperation, headers }: WriteDeps,
+  { resourceManager, runOperation, requestHeaders }: WriteDeps,
   definition: ResourceDefinition,
 ): void {
   const { kind, schema, path, noun } = definition;
@@ -159,8 +159,8 @@ export function addResourceWrites(
       runOperation(request, reply, async (operation) => {
         const { members, headers: given } = splitRequestHeaders(request.body);
         const document = withServiceFields(kind, members, operation);
-        const created = await manage.create(operation, kind, document);
-        if (given) await headers.store(operation, created.document.id, given);
+        const created = await resourceManager.create(operation, kind, document);
+        if (given) await requestHeaders.store(operation, created.document.id, given);
         return response(201, created);
       }),
   );
@@ -182,10 +182,10 @@ export function addResourceWrites(
         const { members, headers: given } = splitRequestHeaders(request.body);
         const target = { kind, id: request.params.id, ifMatch: readIfMatch(request) };
         const change = kind === 'killSwitch' ? withActor(members, operation) : members;
-        const changed = await manage.change(operation, target, (before) =>
+        const changed = await resourceManager.change(operation, target, (before) =>
           applyChange(kind, before, change),
         );
-        if (given) await headers.store(operation, target.id, given);
+        if (given) await requestHeaders.store(operation, target.id, given);
         return response(200, changed);
       }),
   );
@@ -203,7 +203,7 @@ export function addResourceWrites(
     },
     (request, reply) =>
       runOperation(request, reply, async (operation) => {
-        await manage.archive(operation, {
+        await resourceManager.archive(operation, {
           kind,
           id: request.params.id,
           ifMatch: readIfMatch(request),
@@ -229,7 +229,7 @@ const withActor = (body: Members, { actor }: Operation): Members => ({ actor, ..
 /** Adds `POST /v1/creatives/{id}/review`, which approves, rejects or suspends a creative. */
 export function addReviewRoute(
   app: FastifyInstance,
-  { manage, runOperation, clock }: WriteDeps,
+  { resourceManager, runOperation, clock }: WriteDeps,
 ): void {
   app.post<IdRequest & { Body: ReviewRequest }>(
     '/v1/creatives/:id/review',
@@ -260,7 +260,7 @@ export function addReviewRoute(
         };
         return response(
           200,
-          await manage.change(operation, target, (before) => ({ ...before, review })),
+          await resourceManager.change(operation, target, (before) => ({ ...before, review })),
         );
       }),
   );

@@ -5,7 +5,7 @@ import type { Clock } from '../../platform/clock.ts';
 import { linkSignal } from '../../platform/link-signal.ts';
 import type { Receipts } from '../../reward/receipt.ts';
 import type { ReadReward } from '../../reward/reward-status.ts';
-import { principalOf } from '../authentication/authenticate.ts';
+import { getPrincipal } from '../authentication/authenticate.ts';
 import type { RateLimiter } from '../limits/rate-limits.ts';
 import { ProblemError } from '../problems/problem.ts';
 
@@ -60,7 +60,7 @@ export function addRewardRoutes(
       },
     },
     async (request, reply) => {
-      const principal = principalOf(request);
+      const principal = getPrincipal(request);
       const { id } = request.params;
       const claims =
         principal.kind === 'pk' ? checkToken(tokens, principal, id, request) : undefined;

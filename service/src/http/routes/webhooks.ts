@@ -11,7 +11,7 @@ import type { Database } from '../../store/database.ts';
 import type { EventBodies } from '../../webhook/event-writer.ts';
 import { listEvents } from '../../webhook/delivery-list.ts';
 import type { WebhookService } from '../../webhook/webhook-service.ts';
-import { principalOf } from '../authentication/authenticate.ts';
+import { getPrincipal } from '../authentication/authenticate.ts';
 import {
   changeHeaders,
   idParams,
@@ -150,7 +150,7 @@ export function addWebhookEventRoutes(
     },
     async (request) => {
       const { type, ...page } = request.query;
-      const events = await listEvents(database, eventBodies, principalOf(request), {
+      const events = await listEvents(database, eventBodies, getPrincipal(request), {
         ...toCursor(page),
         ...(type === undefined ? {} : { type }),
       });

@@ -155,10 +155,13 @@ function checkHeader(header: Partial<Header>): string {
   if (header.trueward_export !== 2 || header.id === undefined) {
     throw new TransferError('The file is not an export of this release of trueward-service.');
   }
-  const [theirs, ours] = [JSON.stringify(header.migrations), JSON.stringify(migrationNames())];
-  if (theirs !== ours) {
+  const [fileSchema, ownSchema] = [
+    JSON.stringify(header.migrations),
+    JSON.stringify(migrationNames()),
+  ];
+  if (fileSchema !== ownSchema) {
     throw new TransferError(
-      `The file was exported with a different schema (${theirs}, this release has ${ours}): import it with the release that exported it, then start the new one.`,
+      `The file was exported with a different schema (${fileSchema}, this release has ${ownSchema}): import it with the release that exported it, then start the new one.`,
     );
   }
   return header.id;

@@ -18,8 +18,9 @@ export async function importRows(
   onProgress: (rows: number) => void,
 ): Promise<void> {
   const tables = await readTables(database);
-  const unknown = Object.keys(file.tables).find((table) => !tables.includes(table));
-  if (unknown !== undefined) throw new TransferError(`This database has no table ${unknown}.`);
+  const unknownTable = Object.keys(file.tables).find((table) => !tables.includes(table));
+  if (unknownTable !== undefined)
+    throw new TransferError(`This database has no table ${unknownTable}.`);
   const importedRows = await begin(database, tables, file.id);
   let count = 0;
   let batch: RowLine[] = [];

@@ -7,7 +7,7 @@ import {
   markupSource,
   winNotice,
 } from '../../../src/demand/openrtb/notices.ts';
-import { formatCpm, microsOf } from '../../../src/demand/openrtb/price.ts';
+import { formatCpm, toMicros } from '../../../src/demand/openrtb/price.ts';
 import { type Bid, lossReasons } from '../../../src/demand/openrtb/response.ts';
 import { inline, resolve, tags, createUrl, vast, wrapper } from '../vast/fixtures.ts';
 
@@ -160,7 +160,7 @@ describe('a price', () => {
     [10_000, 10_000_000_000, '10000'],
     [100, 100_000_000, '100'],
   ])('of %s is %s micros, written as %s', (cpm, micros, text) => {
-    expect(microsOf(cpm)).toBe(micros);
+    expect(toMicros(cpm)).toBe(micros);
     expect(formatCpm(micros)).toBe(text);
   });
 });

@@ -3,7 +3,7 @@
  *
  * @returns the URLs; none if the text is not a PostgreSQL connection string
  */
-export function urlsOfHosts(text: string): string[] {
+export function listHostUrls(text: string): string[] {
   const [, before, hosts, after] =
     /^(postgres(?:ql)?:\/\/(?:[^@/]*@)?)([^/?]*)(.*)$/.exec(text) ?? [];
   if (before === undefined || hosts === undefined || after === undefined) return [];
