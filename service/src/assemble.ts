@@ -134,30 +134,16 @@ async function wire(
   if (config.databaseUrl === undefined) await releaseAll(database);
   const audit = createAuditLog(clock, makeId);
   const { development } = config;
-  const resourceManager = createResourceManager({
-    resources,
-    audit,
-    writeEvents,
-    retentionMs,
-    development,
-  });
+  const limits = { retentionMs, development };
+  const resourceManager = createResourceManager({ resources, audit, writeEvents, ...limits });
   const requestHeaders = createRequestHeaders(database, box, clock);
   const webhooks = createWebhookService({ resourceManager, box, clock, development });
   const { poolSize } = config.databaseLimits;
   const laneDeps = createLaneDeps({ database, tracing, clock, log, poolSize });
   const demandMetrics = metrics.demand;
-  const commonDeps = {
-    database,
-    configuration,
-    box,
-    clock,
-    log,
-    tracing,
-    development,
-    demandMetrics,
-  };
+  const deps = { database, configuration, box, clock, log, tracing, development, demandMetrics };
   const deliveries = startDeliveries({
-    ...commonDeps,
+    ...deps,
     resources,
     webhooks,
     bodies,
@@ -166,7 +152,7 @@ async function wire(
     onAttempt: metrics.observeDelivery,
   });
 
-  const trackers = startTrackers({ ...commonDeps, lanes: laneDeps('trackers') });
+  const trackers = startTrackers({ ...deps, lanes: laneDeps('trackers') });
 
   let publicUrl = config.publicUrl ?? `http://${config.host}:${config.port}`;
   await readServiceSecret(database, box, clock, 'receipt_key', makeReceiptKey);
@@ -208,7 +194,7 @@ async function wire(
   const liveTail = createLiveTail(tailRelay);
   const media = openMedia({ config, database, clock, log, tracing });
   const intake = startIntake({
-    ...commonDeps,
+    ...deps,
     resourceManager,
     audit,
     mediaStore: media.store,
@@ -230,22 +216,13 @@ async function wire(
   });
   const [draining, stopping] = [new AbortController(), new AbortController()];
   const exchange = startExchange({
-    ...commonDeps,
+    ...deps,
     readHeaders: requestHeaders.read,
     stopping: stopping.signal,
   });
-  const externalDeps: ExternalDeps = {
-    ...exchange,
-    ...intake,
-    clock,
-    budgetMs: config.demandBudgetMs,
-  };
-  const decisionDeps = {
-    ...evaluateDeps,
-    externalDeps,
-    makeUuid: randomUUID,
-    development,
-  };
+  const budgetMs = config.demandBudgetMs;
+  const externalDeps: ExternalDeps = { ...exchange, ...intake, clock, budgetMs };
+  const decisionDeps = { ...evaluateDeps, externalDeps, makeUuid: randomUUID, development };
   const app = await createApp({
     database,
     configuration,

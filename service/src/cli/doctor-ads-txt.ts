@@ -34,13 +34,13 @@ export async function checkAdsTxtFiles(
           ...missingSellers(file, listSellers(source)).map(describeSeller),
         ];
         if (missingLines.length === 0)
-          return ok(`https://${domain}/ads.txt has the lines of ${sourceLabel}`);
+          return ok(`https://${domain}/ads.txt contains the lines for ${sourceLabel}`);
         return warn(
-          `https://${domain}/ads.txt lacks lines of ${sourceLabel}, so buyers may not bid: add ${missingLines.join(', ')}`,
+          `https://${domain}/ads.txt lacks lines for ${sourceLabel}, so buyers might not bid: add ${missingLines.join(', ')}`,
         );
       } catch (error) {
         return warn(
-          `https://${domain}/ads.txt, which must have the lines of ${sourceLabel}, cannot be read: ${(error as Error).message}`,
+          `https://${domain}/ads.txt, which must contain the lines for ${sourceLabel}, cannot be read: ${(error as Error).message}`,
         );
       }
     }),

@@ -172,7 +172,7 @@ async function checkCluster(database: Queries): Promise<Finding[]> {
     ...(setting?.transactions === '0'
       ? [
           fail(
-            'max_prepared_transactions is 0, so changes of the configuration fail: set it to 200 on every node, and restart them',
+            'max_prepared_transactions is 0, so configuration changes fail: set it to 200 on every node, and restart them',
           ),
         ]
       : []),
