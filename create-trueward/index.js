@@ -38,7 +38,8 @@ function nextSteps(directory, service) {
 }
 
 /**
- * In a clone of the repository, the game uses the package built there, because `trueward` is not on npm yet.
+ * Returns the command that installs the game's packages. In a clone of the repository, the command uses the package that
+ * was built there, because `trueward` is not on npm yet.
  *
  * @param {string} directory
  */

@@ -6,8 +6,8 @@ export const help = `npm create trueward [folder] [-- --dev-file FILE]
 Creates a Phaser game with rewarded ads, and the game server that credits the
 rewards, in a new folder (default: trueward-game).
 
-  --dev-file FILE   use the service whose dev.json this is, as written by
-                    \`npm start\` in Trueward's repository. Default:
+  --dev-file FILE   use the service that wrote this file: \`npm start\` in
+                    Trueward's repository writes dev.json. Default:
                     .trueward/dev.json in this folder or a parent, if any.
   --help            show this help.`;
 
@@ -19,7 +19,7 @@ rewards, in a new folder (default: trueward-game).
 export function readArguments(args) {
   const { positionals, values } = parse(args);
   if (positionals.length > 1) {
-    throw new Error(`Expected one folder, got ${positionals.join(' ')}. See --help.`);
+    throw new Error(`Expected one folder, received ${positionals.join(' ')}. See --help.`);
   }
   return {
     wantsHelp: values.help === true,

@@ -30,7 +30,7 @@ function gameServer() {
   };
 }
 
-/** Passes the game server's routes to it, and everything else to Vite. */
+/** Passes requests for the game server's routes to the game server, and all other requests to Vite. */
 async function handleRequest(server, request, response, next) {
   try {
     if (!(await server.handle(request, response))) next();

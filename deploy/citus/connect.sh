@@ -1,5 +1,5 @@
 #!/bin/sh
-# connect.sh <coordinator> <worker…>: connects the nodes. Then each acknowledges a commit only after its standby has it too.
+# connect.sh <coordinator> <worker…>: connects the nodes. From then on, each node acknowledges a commit only after its standby has stored it.
 set -eu
 coordinator=$1
 port=${PGPORT:-5432}

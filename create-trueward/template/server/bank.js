@@ -33,7 +33,7 @@ export async function openBank(file) {
       lastCredit = credited.catch(() => {});
       return credited;
     },
-    coinsOf(player) {
+    countCoins(player) {
       return [...credits.values()]
         .filter((credit) => credit.player === player)
         .reduce((sum, { amount }) => sum + amount, 0);

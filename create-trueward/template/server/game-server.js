@@ -27,7 +27,7 @@ export async function createGameServer(config = readConfig()) {
   }
 
   return {
-    /** Handles a request if its path is one of the server's; returns whether it is. */
+    /** Handles a request if its path belongs to the server; returns whether it does. */
     async handle(request, response) {
       const path = new URL(request.url ?? '/', 'http://game').pathname;
       const [, player] = /^\/players\/([\w-]{1,64})$/.exec(path) ?? [];
@@ -37,7 +37,7 @@ export async function createGameServer(config = readConfig()) {
         const { publishableKey, serviceUrl } = config;
         respond(response, 200, { publishableKey, serviceUrl });
       } else if (player !== undefined) {
-        respond(response, 200, { coins: bank.coinsOf(player) });
+        respond(response, 200, { coins: bank.countCoins(player) });
       } else {
         return false;
       }

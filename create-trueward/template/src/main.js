@@ -1,6 +1,6 @@
 import { AUTO, Game, Scale } from 'phaser';
 import { TruewardPlugin, TruewardScenePlugin } from 'trueward/phaser';
-import { loadConfig, playerId } from './server.js';
+import { loadConfig, getPlayerId } from './server.js';
 import { StarsScene } from './stars-scene.js';
 
 const { publishableKey, serviceUrl } = await loadConfig();
@@ -19,7 +19,7 @@ new Game({
         plugin: TruewardPlugin,
         mapping: 'ads',
         start: true,
-        data: { publishableKey, serviceUrl, userRef: playerId() },
+        data: { publishableKey, serviceUrl, userRef: getPlayerId() },
       },
     ],
   },

@@ -4,7 +4,7 @@ import { loadCoins } from './server.js';
 const lives = 3;
 const textStyle = { fontFamily: 'sans-serif', fontSize: '18px', color: '#ffffff' };
 
-/** Catch the stars. After three misses, an ad earns another life or coins. */
+/** A game in which players catch stars. After three misses, an ad earns another life or coins. */
 export class StarsScene extends Scene {
   create() {
     this.caught = 0;
@@ -65,25 +65,25 @@ export class StarsScene extends Scene {
   endRun() {
     this.timer.paused = true;
     this.stars.clear(true, true);
-    const end = this.add.container(0, 0, [
+    const endScreen = this.add.container(0, 0, [
       this.add.text(180, 180, `Stars caught: ${this.caught}`, textStyle).setOrigin(0.5),
       this.add
         .text(180, 390, 'Play again', textStyle)
         .setOrigin(0.5)
         .setInteractive({ useHandCursor: true })
         .once('pointerup', () => this.scene.restart()),
-      this.offer('revive', 'Another life', 250, () => {
-        end.destroy();
+      this.addOfferButton('revive', 'Another life', 250, () => {
+        endScreen.destroy();
         this.lost = lives - 1;
         this.timer.paused = false;
         this.writeScore();
       }),
-      this.offer('double-coins', '50 coins', 320),
+      this.addOfferButton('double-coins', '50 coins', 320),
     ]);
   }
 
   /** Adds a button that shows whether an ad is available, or when the next one will be. */
-  offer(placement, promise, y, onRewarded = () => {}) {
+  addOfferButton(placement, promise, y, onRewarded = () => {}) {
     return this.ads.addRewardedButton(this, {
       placement,
       x: 180,
@@ -92,7 +92,7 @@ export class StarsScene extends Scene {
         if (state === 'ready') return `Watch an ad: ${promise}`;
         return secondsLeft > 0 ? `${promise} in ${secondsLeft} s` : `${promise}: no ad yet`;
       },
-      // `pending`: watched, but not confirmed yet.
+      // `pending` means that the ad was watched, but this has not been confirmed yet.
       onResult: ({ outcome }) => {
         if (outcome === 'rewarded' || outcome === 'pending') onRewarded();
       },

@@ -27,7 +27,7 @@ const overrides: Readonly<Record<string, string>> = {
   'resources.users.notifications.deleted': 'User removed',
 };
 
-/** React-admin's messages, with more specific ones where they are too general. */
+/** React-admin's messages, some of which are replaced with more specific messages. */
 export const i18nProvider: typeof defaultI18nProvider = {
   ...defaultI18nProvider,
   translate: (key, options) => overrides[key] ?? defaultI18nProvider.translate(key, options),

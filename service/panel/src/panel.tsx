@@ -35,7 +35,7 @@ interface Props {
 /** The administration panel. */
 export function Panel(props: Props) {
   return useIsSetupLink() ? (
-    // During setup nobody is signed in yet, so no part of the page may require a session.
+    // During setup, nobody is signed in yet, so no part of the page may require a session.
     <AdminContext {...appearance}>
       <SetUpPage session={props.session} />
     </AdminContext>

@@ -2,15 +2,15 @@ import { Box, Typography } from '@mui/material';
 import type { AuditEntry } from '@trueward/protocol/wire';
 import type { ReactNode } from 'react';
 import { DataTable, List, SelectInput, TextInput } from 'react-admin';
-import { choicesOf } from '../common/choices.tsx';
+import { makeChoices } from '../common/choices.tsx';
 import { ListError } from '../common/resource-pages.tsx';
 import { oneLine } from '../common/columns.tsx';
 import { humanize } from '../common/status-chip.tsx';
 import { TimeText } from '../common/time.tsx';
-import { differences } from './differences.ts';
+import { findDifferences } from './differences.ts';
 
 /** Choices by object type, which is the prefix of an action. */
-const subjects = choicesOf(
+const subjects = makeChoices(
   'placement',
   'house_ad',
   'creative',
@@ -71,7 +71,7 @@ const Entries = () => (
   </DataTable>
 );
 
-/** The object's name at the time, if any, and its id, by which the list can be filtered. */
+/** Shows the object's name at the time of the change, if any, and its id, by which the list can be filtered. */
 function Target({ entry: { before, after, target_id: id } }: { entry: AuditEntry }) {
   const { name, url, email } = (after ?? before ?? {}) as Record<string, unknown>;
   const displayName = [name, url, email].find((value) => typeof value === 'string');
@@ -94,7 +94,7 @@ function Target({ entry: { before, after, target_id: id } }: { entry: AuditEntry
 }
 
 function Changes({ entry: { before, after } }: { entry: AuditEntry }) {
-  const changes = differences(before, after);
+  const changes = findDifferences(before, after);
   if (changes.length === 0) return <>–</>;
   return (
     <details>
@@ -109,7 +109,7 @@ function Changes({ entry: { before, after } }: { entry: AuditEntry }) {
   );
 }
 
-/** The placeholder of an empty list. */
+/** The placeholder for an empty list. */
 const EmptyList = ({ children }: { children: ReactNode }) => (
   <Typography sx={{ padding: 3, textAlign: 'center', color: 'text.secondary' }}>
     {children}

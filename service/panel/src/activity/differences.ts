@@ -9,7 +9,7 @@ interface Difference {
 const ignoredFields = ['id', 'environment', 'created_at', 'updated_at'];
 
 /** Returns the fields in which two versions of an object differ, as text. */
-export function differences(before: object = {}, after: object = {}): Difference[] {
+export function findDifferences(before: object = {}, after: object = {}): Difference[] {
   const [oldFields, newFields] = [before, after] as Record<string, unknown>[];
   const names = new Set([...Object.keys(before), ...Object.keys(after)]);
   return [...names]

@@ -10,23 +10,25 @@ interface Props {
 
 /** A decision's events in chronological order. */
 export function Timeline({ issuedAt, events }: Props) {
-  const ordered = events.toSorted((a, b) => timeOf(a).localeCompare(timeOf(b)));
+  const orderedEvents = events.toSorted((a, b) => readTime(a).localeCompare(readTime(b)));
   return (
     <Box component="ol" sx={{ margin: 0, paddingInlineStart: 3, '& li': { marginBottom: 1 } }}>
       <li>
         <strong>decided</strong> · <TimeText time={issuedAt} />
       </li>
-      {ordered.map((event) => (
+      {orderedEvents.map((event) => (
         <li key={event.id}>
           <strong>{humanize(event.type)}</strong>
-          {issuedAt !== undefined && timeOf(event) !== '' && ` ${elapsed(issuedAt, timeOf(event))}`}
+          {issuedAt !== undefined &&
+            readTime(event) !== '' &&
+            ` ${formatElapsed(issuedAt, readTime(event))}`}
           {' · '}
-          <TimeText time={timeOf(event) || undefined} />{' '}
+          <TimeText time={readTime(event) || undefined} />{' '}
           {event.status !== undefined && event.status !== 'accepted' && (
             <StatusChip status={event.status} />
           )}
           <Typography variant="body2" color="textSecondary">
-            {details(event)}
+            {describeDetails(event)}
           </Typography>
         </li>
       ))}
@@ -34,14 +36,14 @@ export function Timeline({ issuedAt, events }: Props) {
   );
 }
 
-const timeOf = ({ occurred_at: occurredAt, received_at: receivedAt }: StoredEvent): string =>
+const readTime = ({ occurred_at: occurredAt, received_at: receivedAt }: StoredEvent): string =>
   occurredAt ?? receivedAt ?? '';
 
-/** Formats the elapsed time: `after 12.3 s`. */
-const elapsed = (from: string, to: string): string =>
+/** Formats the elapsed time, such as `after 12.3 s`. */
+const formatElapsed = (from: string, to: string): string =>
   `after ${((Date.parse(to) - Date.parse(from)) / 1_000).toFixed(1)} s`;
 
-function details({ watched_ms: watchedMs, visible, code, detail }: StoredEvent): string {
+function describeDetails({ watched_ms: watchedMs, visible, code, detail }: StoredEvent): string {
   return [
     ...(watchedMs === undefined ? [] : [`watched for ${(watchedMs / 1_000).toFixed(1)} s`]),
     ...(visible === undefined

@@ -8,7 +8,7 @@ import {
   TextInput,
   useRecordContext,
 } from 'react-admin';
-import { choicesOf } from '../common/choices.tsx';
+import { makeChoices } from '../common/choices.tsx';
 import { PlacementsInput } from '../common/placements-input.tsx';
 import {
   formatSupplyChain,
@@ -60,7 +60,7 @@ const OpenRtbFields = () => (
     <SelectInput
       source="ortb_version"
       label="OpenRTB version"
-      choices={choicesOf('2.6', '2.5')}
+      choices={makeChoices('2.6', '2.5')}
       helperText="Default: 2.6."
     />
     <MoneyInput

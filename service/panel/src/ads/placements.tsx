@@ -8,7 +8,7 @@ import {
   TextInput,
 } from 'react-admin';
 import { StatusColumn, NameColumn } from '../common/columns.tsx';
-import { statusChoices, choicesOf } from '../common/choices.tsx';
+import { statusChoices, makeChoices } from '../common/choices.tsx';
 import { CreatePage, EditPage, ListPage } from '../common/resource-pages.tsx';
 
 export function PlacementList() {
@@ -55,7 +55,7 @@ function PlacementFields({ isNew }: { isNew: boolean }) {
       <SelectInput
         source="format"
         label="Format"
-        choices={choicesOf('rewarded', 'interstitial', 'banner')}
+        choices={makeChoices('rewarded', 'interstitial', 'banner')}
         validate={required()}
         readOnly={!isNew}
       />

@@ -2,7 +2,7 @@ import { Alert } from '@mui/material';
 import type { Source } from '@trueward/protocol/wire';
 import { lazy, Suspense } from 'react';
 import { Loading } from 'react-admin';
-import { messageOf } from '../api/problem.ts';
+import { readMessage } from '../api/problem.ts';
 import { useRead } from '../api/use-call.ts';
 import { Facts } from '../common/facts.tsx';
 import { PanelCard } from '../common/page.tsx';
@@ -39,7 +39,7 @@ export function SourceHealth({ id }: Pick<Source, 'id'>) {
     refetchInterval: 10_000,
   });
   if (error)
-    return <Alert severity="error">Could not load the source’s health. {messageOf(error)}</Alert>;
+    return <Alert severity="error">Could not load the source’s health. {readMessage(error)}</Alert>;
   if (!data) return <Loading />;
   const total = sumHours(data.hours);
   const { latency_ms: latency, open_hosts: openHosts } = data;
@@ -57,7 +57,7 @@ export function SourceHealth({ id }: Pick<Source, 'id'>) {
         ) : (
           <Facts
             facts={{
-              Requests: number.format(total.requests),
+              Requests: numberFormat.format(total.requests),
               'Fill rate': percent(total.bids, total.requests),
               'Win rate': `${percent(total.wins, total.bids)} of its ads`,
               Timeouts: percent(total.timeouts, total.requests),
@@ -85,7 +85,7 @@ export function SourceHealth({ id }: Pick<Source, 'id'>) {
   );
 }
 
-const number = new Intl.NumberFormat();
+const numberFormat = new Intl.NumberFormat();
 
 const percent = (part: number, whole: number): string =>
   whole === 0 ? '–' : `${Math.round((part / whole) * 1_000) / 10}%`;

@@ -66,7 +66,7 @@ const withoutBlankLines = (adsTxt: Fields | null): Fields | null => {
 
 const knownFields: ReadonlySet<string> = new Set(Object.values(fieldsByKind).flat());
 
-/** Parses one `Name: value` per line; undefined if a line has no colon. A single `-` removes all headers. */
+/** Parses one `Name: value` per line; returns undefined if a line has no colon. A single `-` removes all headers. */
 export function parseHeaders(text: string): Record<string, string> | undefined {
   if (text.trim() === '-') return {};
   const lines = text.split('\n').filter((line) => line.trim() !== '');
@@ -85,7 +85,7 @@ export const formatSupplyChain = (chain: unknown): unknown =>
     ? chain.map(({ asi, sid }: { asi: string; sid: string }) => `${asi}, ${sid}`).join('\n')
     : chain;
 
-/** Parses one `domain, seller id` per line; null for empty text, undefined if a line is invalid. */
+/** Parses one `domain, seller id` per line; returns null for empty text, and undefined if a line is invalid. */
 export function parseSupplyChain(text: string): { asi: string; sid: string }[] | null | undefined {
   const lines = text.split('\n').filter((line) => line.trim() !== '');
   const nodes = lines.map((line) => line.split(',').map((part) => part.trim()));
@@ -93,7 +93,7 @@ export function parseSupplyChain(text: string): { asi: string; sid: string }[] |
   return nodes.length === 0 ? null : nodes.map(([asi = '', sid = '']) => ({ asi, sid }));
 }
 
-/** Parses a JSON object; null for empty text, undefined for anything else. */
+/** Parses a JSON object; returns null for empty text, and undefined for anything else. */
 export function parseObject(text: string): object | null | undefined {
   if (text.trim() === '') return null;
   try {

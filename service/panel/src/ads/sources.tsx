@@ -21,7 +21,7 @@ import { toSource } from './source-values.ts';
 export const SourceList = () => (
   <ListPage>
     <NameColumn source="name" label="Name" />
-    <DataTable.Col source="kind" label="Kind" render={({ kind }) => kindName(kind as string)} />
+    <DataTable.Col source="kind" label="Kind" render={({ kind }) => getKindName(kind as string)} />
     <DataTable.Col
       label="Placements"
       render={({ placements = [] }) => (placements as string[]).join(', ')}
@@ -100,7 +100,7 @@ const kinds = [
   { id: 'vast', name: 'VAST: an ad tag from a network or ad server' },
   { id: 'openrtb', name: 'OpenRTB: a bidder or Prebid Server' },
 ];
-const kindName = (kind: string): string =>
+const getKindName = (kind: string): string =>
   (kinds.find(({ id }) => id === kind)?.name ?? kind).replace(/:.*/, '');
 
 const SourceFields = ({ isNew }: { isNew: boolean }) => (

@@ -7,7 +7,7 @@ export interface CallOptions {
   method?: 'GET' | 'POST' | 'PATCH' | 'DELETE';
   /** Sent as JSON, or unmodified if it is a `File`. */
   body?: unknown;
-  /** `ETag` of the version to change. The service rejects the change if the object has been modified since. */
+  /** The `ETag` of the version to change. The service rejects the change if the object has been modified since. */
   ifMatch?: string | undefined;
   signal?: AbortSignal | undefined;
 }
@@ -23,7 +23,8 @@ export interface Call {
 }
 
 /**
- * Creates a {@link Call} for one environment. Each request states its environment, so that it can't affect the other one.
+ * Creates a {@link Call} for one environment. Each request states its environment, so that it can't affect the other
+ * environment.
  *
  * @throws HttpError for every response with a status other than 2xx.
  */

@@ -2,8 +2,8 @@ type Fields = Record<string, unknown>;
 
 const readOnlyFields = ['id', 'environment', 'created_at', 'updated_at', 'review', 'actor'];
 
-/** Returns the changes to an edited record: fields that differ, and `null` for those that were cleared. */
-export function changesOf(before: Fields, after: Fields): Fields {
+/** Returns the changes to an edited record: the fields that differ, with `null` for fields that were cleared. */
+export function findChanges(before: Fields, after: Fields): Fields {
   const cleaned = omitEmpty(after);
   const names = new Set([...Object.keys(before), ...Object.keys(cleaned)]);
   const changes: Fields = {};

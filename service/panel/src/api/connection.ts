@@ -7,13 +7,13 @@ export interface Connection {
   current(): State;
   /** Records that a request got a response. */
   reportResponse(): void;
-  /** Records that a request got no response, or only one from a proxy in front of the service. */
+  /** Records that a request got no response, or only a response from a proxy in front of the service. */
   reportFailure(): void;
   /** Subscribes to changes; returns a function that unsubscribes. */
   subscribe(onChange: () => void): () => void;
 }
 
-/** Creates the connection state; called once per page. */
+/** Creates the connection state. Call it only once per page. */
 export function createConnection(): Connection {
   const listeners = new Set<() => void>();
   let isReachable = true;
@@ -43,8 +43,8 @@ export const useConnection = ({ subscribe, current }: Connection): State =>
 const unreachableStatuses = [502, 503, 504];
 
 /**
- * Like `fetch`, but tracks whether the service is reachable. While offline, rejects changes immediately, so that none
- * unexpectedly takes effect later.
+ * Like `fetch`, but tracks whether the service is reachable. While the browser is offline, changes are rejected
+ * immediately, so that none of them unexpectedly takes effect later.
  *
  * @throws Error with a readable message when there is no response.
  */

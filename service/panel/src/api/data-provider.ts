@@ -1,8 +1,8 @@
 import type { DataProvider, GetListParams, Identifier, RaRecord } from 'react-admin';
 import type { Call } from './call.ts';
-import { changesOf, omitEmpty } from './changes.ts';
+import { findChanges, omitEmpty } from './changes.ts';
 import { createCursorPages, readAll } from './cursors.ts';
-import { listPath, pathOf, streamPath } from './resources.ts';
+import { listPath, getPath, streamPath } from './resources.ts';
 import { selectPage } from './select-page.ts';
 
 /** React-admin's data provider, with `call` for all other requests. */
@@ -18,7 +18,10 @@ interface NumberedPage {
 /** Maximum page size of the service's lists. */
 const maxIds = 100;
 
-/** Creates a data provider for one environment. Each environment has its own, so that they share nothing. */
+/**
+ * Creates a data provider for one environment. Each environment has its own data provider, so that the two share
+ * nothing.
+ */
 export function createDataProvider(call: Call): PanelDataProvider {
   const cursorPages = createCursorPages(call);
   /** The `ETag` of each object when it was read, so that a change is rejected if the object has changed since. */
@@ -45,7 +48,7 @@ export function createDataProvider(call: Call): PanelDataProvider {
     });
     // An account has few keys and users, so all of them are read.
     if (path === undefined)
-      return selectPage<RaRecord>(await readAll(call, pathOf(resource)), params);
+      return selectPage<RaRecord>(await readAll(call, getPath(resource)), params);
     return (await call<NumberedPage>(path, { signal: params.signal })).body;
   }
   async function getMany(resource: string, ids: readonly Identifier[]) {
@@ -56,25 +59,25 @@ export function createDataProvider(call: Call): PanelDataProvider {
       batches.map(async (batch) => {
         const path = listPath(resource, { ids: batch, limit: maxIds, offset: 0 });
         if (path !== undefined) return (await call<NumberedPage>(path)).body.data;
-        const all = await readAll<RaRecord>(call, pathOf(resource));
+        const all = await readAll<RaRecord>(call, getPath(resource));
         return all.filter(({ id }) => batch.includes(id));
       }),
     );
     return pages.flat();
   }
   async function getOne(resource: string, id: Identifier) {
-    const path = pathOf(resource, id);
+    const path = getPath(resource, id);
     const { body, etag } = await call<RaRecord>(path);
     if (etag !== undefined) etags.set(path, etag);
     return { data: body };
   }
   async function remove(resource: string, id: Identifier) {
-    const path = pathOf(resource, id);
+    const path = getPath(resource, id);
     await call(path, { method: 'DELETE' });
     etags.delete(path);
   }
   async function update(resource: string, id: Identifier, changes: object) {
-    const path = pathOf(resource, id);
+    const path = getPath(resource, id);
     const ifMatch = etags.get(path);
     const { body, etag } = await call<RaRecord>(path, { method: 'PATCH', body: changes, ifMatch });
     if (etag !== undefined) etags.set(path, etag);
@@ -94,10 +97,10 @@ export function createDataProvider(call: Call): PanelDataProvider {
     ) => getList(resource, { ...params, filter: { ...params.filter, [params.target]: params.id } }),
     async create(resource: string, { data }: { data: object }) {
       const body = omitEmpty(data as Record<string, unknown>);
-      return { data: (await call<RaRecord>(pathOf(resource), { method: 'POST', body })).body };
+      return { data: (await call<RaRecord>(getPath(resource), { method: 'POST', body })).body };
     },
     async update(resource: string, { id, data, previousData }: ChangeParams) {
-      const changes = changesOf(previousData, data);
+      const changes = findChanges(previousData, data);
       if (Object.keys(changes).length === 0) return { data: previousData };
       return update(resource, id, changes);
     },

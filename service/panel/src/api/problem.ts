@@ -19,13 +19,13 @@ export async function toHttpError(response: Response): Promise<HttpError> {
     retryAfterS: Number(response.headers.get('retry-after')) || undefined,
     // The message also contains all errors, because some have no field in the form.
     ...(problem?.errors
-      ? { errors: { ...byField(problem.errors), root: { serverError: message } } }
+      ? { errors: { ...nestByField(problem.errors), root: { serverError: message } } }
       : {}),
   });
 }
 
 /** Returns the problem document's code, if any. */
-export function codeOf(error: unknown): string | undefined {
+export function readCode(error: unknown): string | undefined {
   const body: unknown = error instanceof HttpError ? error.body : undefined;
   return typeof body === 'object' && body !== null && 'code' in body
     ? String(body.code)
@@ -33,7 +33,7 @@ export function codeOf(error: unknown): string | undefined {
 }
 
 /** Returns the errors by field, if the service sent any. */
-export function fieldErrorsOf(error: unknown): object | undefined {
+export function readFieldErrors(error: unknown): object | undefined {
   const body: unknown = error instanceof HttpError ? error.body : undefined;
   return typeof body === 'object' && body !== null && 'errors' in body
     ? (body.errors as object)
@@ -41,7 +41,7 @@ export function fieldErrorsOf(error: unknown): object | undefined {
 }
 
 /** Returns the seconds in `Retry-After`, if present. */
-export function retryAfterOf(error: unknown): number | undefined {
+export function readRetryAfter(error: unknown): number | undefined {
   const body: unknown = error instanceof HttpError ? error.body : undefined;
   return typeof body === 'object' && body !== null && 'retryAfterS' in body
     ? (body.retryAfterS as number | undefined)
@@ -52,10 +52,10 @@ const conflictMessage =
   'Not saved: somebody else changed this after you opened it. Refresh, review their changes, and save again.';
 
 /** Returns the message to display for an error. */
-export const messageOf = (error: unknown): string =>
+export const readMessage = (error: unknown): string =>
   error instanceof Error ? error.message : 'Something went wrong.';
 
-/** Describes a problem: `Fix the highlighted fields. Domain: must be a host name.` */
+/** Describes a problem, for example `Fix the highlighted fields. Domain: must be a host name.` */
 const describeProblem = ({ code, detail, errors = [] }: Problem): string => {
   if (code === 'precondition_failed') return conflictMessage;
   if (code !== 'invalid_request' || errors.length === 0) return detail;
@@ -82,7 +82,7 @@ async function readProblem(response: Response): Promise<Problem | undefined> {
 }
 
 /** Nests errors by field: `/reward/amount` → `{reward: {amount: …}}`. */
-function byField(errors: NonNullable<Problem['errors']>): FieldErrors {
+function nestByField(errors: NonNullable<Problem['errors']>): FieldErrors {
   const fields: FieldErrors = {};
   for (const { pointer, message } of errors) {
     const path = fieldPath(pointer);

@@ -13,7 +13,7 @@ const paths: Readonly<Record<string, string>> = {
 };
 
 /** Returns the path of a resource or of one of its objects. */
-export function pathOf(resource: string, id?: string | number): string {
+export function getPath(resource: string, id?: string | number): string {
   const path = paths[resource];
   if (path === undefined) throw new Error(`Unknown resource ${resource}.`);
   return id === undefined ? path : `${path}/${encodeURIComponent(id)}`;
@@ -33,7 +33,7 @@ export const streamPath = (resource: string, filter: Record<string, string>): st
   streams[resource]?.(filter);
 
 interface ListOptions {
-  /** `q` is a search text; any other filter is a field's value, keyed by the field's path. */
+  /** `q` is the text to search for. All other filters are values of fields, by the path of the field. */
   filter?: Record<string, unknown>;
   ids?: readonly (string | number)[];
   sort?: { field: string; order: 'ASC' | 'DESC' } | undefined;
@@ -46,7 +46,7 @@ export function listPath(
   resource: string,
   { filter: { q, ...values } = {}, ids, sort, limit, offset }: ListOptions,
 ): string | undefined {
-  if (!pathOf(resource).startsWith('/v1/') || resource === 'keys') return undefined;
+  if (!getPath(resource).startsWith('/v1/') || resource === 'keys') return undefined;
   return query(`/panel/api/${resource}`, {
     q: q as string | undefined,
     where: query('', values as Record<string, string>).slice(1),

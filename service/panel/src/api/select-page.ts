@@ -1,8 +1,8 @@
 import type { GetListParams, GetListResult, RaRecord } from 'react-admin';
 
 /**
- * Filters, sorts and paginates records on the client. An account's configuration is small enough to read all of it;
- * the service keeps it in memory too.
+ * Filters, sorts and paginates records on the client. An account's configuration is small enough to be read completely;
+ * the service also keeps it in memory.
  */
 export function selectPage<T extends RaRecord>(
   all: readonly T[],
@@ -17,17 +17,17 @@ export function selectPage<T extends RaRecord>(
   return { data: sorted.slice((page - 1) * perPage, page * perPage), total: sorted.length };
 }
 
-/** `q` searches the whole record; any other filter is a field's value. */
+/** `q` searches the whole record; all other filters are values of fields. */
 function matches(record: RaRecord, name: string, value: unknown): boolean {
   if (value === undefined || value === null || value === '') return true;
   if (name === 'q') {
     return JSON.stringify(Object.values(record)).toLowerCase().includes(text(value).toLowerCase());
   }
-  return valueAt(record, name) === value;
+  return readValue(record, name) === value;
 }
 
 function compare(a: RaRecord, b: RaRecord, { field, order }: { field: string; order: string }) {
-  const [left, right] = [valueAt(a, field), valueAt(b, field)];
+  const [left, right] = [readValue(a, field), readValue(b, field)];
   const difference =
     typeof left === 'number' && typeof right === 'number'
       ? left - right
@@ -39,7 +39,7 @@ const text = (value: unknown): string =>
   typeof value === 'string' || typeof value === 'number' ? String(value) : '';
 
 /** Returns the value at a path, such as `review.status`. */
-export const valueAt = (record: object, path: string): unknown =>
+export const readValue = (record: object, path: string): unknown =>
   path
     .split('.')
     .reduce<unknown>(

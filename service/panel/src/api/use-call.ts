@@ -2,7 +2,7 @@ import { useMutation, useQuery, useQueryClient, type UseQueryResult } from '@tan
 import { HttpError, useDataProvider, useNotify } from 'react-admin';
 import type { Call, CallOptions } from './call.ts';
 import type { PanelDataProvider } from './data-provider.ts';
-import { messageOf } from './problem.ts';
+import { readMessage } from './problem.ts';
 
 /** Returns the {@link Call} for the current environment. */
 export const useCall = (): Call => useDataProvider<PanelDataProvider>().call;
@@ -10,7 +10,7 @@ export const useCall = (): Call => useDataProvider<PanelDataProvider>().call;
 /**
  * Reads a path; does nothing if the path is undefined.
  *
- * @param refetchInterval in milliseconds; reads only once by default
+ * @param refetchInterval the interval in milliseconds; by default, the path is read only once
  */
 export function useRead<T>(
   path: string | undefined,
@@ -55,7 +55,7 @@ export function useAction<T>({
   const { mutate, isPending, data } = useMutation({
     mutationFn: async ({ path, options }: { path: string; options: CallOptions }) =>
       (await call<T>(path, { method: 'POST', ...options })).body,
-    onError: (error) => notify(messageOf(error), { type: 'error' }),
+    onError: (error) => notify(readMessage(error), { type: 'error' }),
     onSuccess: async (result) => {
       if (successMessage !== undefined) notify(successMessage, { type: 'success' });
       onSuccess?.(result);

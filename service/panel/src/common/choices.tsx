@@ -2,12 +2,12 @@ import { MenuItem, TextField } from '@mui/material';
 import { humanize } from './status-chip.tsx';
 
 /** Creates choices from a fixed list of values. */
-export const choicesOf = (...names: string[]): { id: string; name: string }[] =>
+export const makeChoices = (...names: string[]): { id: string; name: string }[] =>
   names.map((name) => ({ id: name, name: humanize(name) }));
 
-export const statusChoices = choicesOf('active', 'paused');
-export const deviceChoices = choicesOf('desktop', 'mobile', 'tablet');
-export const mediaFormatChoices = choicesOf('video', 'image', 'html');
+export const statusChoices = makeChoices('active', 'paused');
+export const deviceChoices = makeChoices('desktop', 'mobile', 'tablet');
+export const mediaFormatChoices = makeChoices('video', 'image', 'html');
 
 /** Events that a webhook can subscribe to. */
 export const eventChoices = [
@@ -19,7 +19,7 @@ export const eventChoices = [
 ];
 
 /** Returns an event type's display name. */
-export const eventName = (type: string): string =>
+export const getEventName = (type: string): string =>
   eventChoices.find(({ id }) => id === type)?.name ?? humanize(type);
 
 interface Props {

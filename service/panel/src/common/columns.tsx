@@ -7,7 +7,7 @@ import {
   useResourceContext,
 } from 'react-admin';
 import { Link as RouterLink } from 'react-router';
-import { valueAt } from '../api/select-page.ts';
+import { readValue } from '../api/select-page.ts';
 import { StatusChip } from './status-chip.tsx';
 import { TimeText } from './time.tsx';
 
@@ -35,16 +35,16 @@ export function TimeColumn({ source, label }: ColumnProps) {
 }
 
 function StatusValue({ source }: { source: string }) {
-  const value = valueAt(useRecordContext() ?? {}, source);
+  const value = readValue(useRecordContext() ?? {}, source);
   return typeof value === 'string' ? <StatusChip status={value} /> : null;
 }
 
 function TimeValue({ source }: { source: string }) {
-  const value = valueAt(useRecordContext() ?? {}, source);
+  const value = readValue(useRecordContext() ?? {}, source);
   return <TimeText time={typeof value === 'string' ? value : undefined} />;
 }
 
-/** The name column, whose names are links so that they work with the keyboard. */
+/** The name column, in which names are links, so that rows can be opened with the keyboard. */
 export function NameColumn({ source, label }: { source: string; label: string }) {
   return (
     <DataTable.Col source={source} label={label}>

@@ -63,10 +63,10 @@ interface OverlapProps {
 }
 
 /** A dialog to choose how long the old secret remains valid alongside the new one. */
-export function OverlapDialog({ onConfirm, ...texts }: OverlapProps) {
+export function OverlapDialog({ onConfirm, ...dialogProps }: OverlapProps) {
   const [overlapS, setOverlapS] = useState(86_400);
   return (
-    <FormDialog {...texts} onConfirm={() => onConfirm(overlapS)}>
+    <FormDialog {...dialogProps} onConfirm={() => onConfirm(overlapS)}>
       <TextField
         select
         label="Keep the old one valid for"

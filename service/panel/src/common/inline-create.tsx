@@ -1,20 +1,20 @@
 import { Alert, MenuItem, TextField } from '@mui/material';
 import { useState } from 'react';
 import { type RaRecord, useCreate, useCreateSuggestionContext } from 'react-admin';
-import { messageOf } from '../api/problem.ts';
+import { readMessage } from '../api/problem.ts';
 import { FormDialog } from './dialogs.tsx';
 
 interface Field {
   source: string;
   label: string;
   helperText?: string;
-  /** Absent for free text. */
+  /** The choices; absent for free text. */
   choices?: readonly { id: string; name: string }[];
 }
 
 interface Props {
   resource: string;
-  /** The noun for messages: `advertiser`. */
+  /** The noun for messages, such as `advertiser`. */
   noun: string;
   /** The other required field, in addition to the name. */
   field: Field;
@@ -42,7 +42,7 @@ export function InlineCreate({ resource, noun, field }: Props) {
       }
       onClose={onCancel}
     >
-      {error !== null && <Alert severity="error">{messageOf(error)}</Alert>}
+      {error !== null && <Alert severity="error">{readMessage(error)}</Alert>}
       <TextField
         label="Name"
         required

@@ -12,9 +12,9 @@ interface Props {
 /** Selects placements by name, as house ads and policies refer to them. */
 export function PlacementsInput({ label, helperText, validate }: Props) {
   const [text, setText] = useState('');
-  const chosen = useWatch<Record<string, string[] | undefined>>({ name: 'placements' }) ?? [];
+  const chosenNames = useWatch<Record<string, string[] | undefined>>({ name: 'placements' }) ?? [];
   const matches = usePlacementSearch(text).map(({ name }) => name);
-  const names = [...new Set([...matches, ...chosen])];
+  const names = [...new Set([...matches, ...chosenNames])];
   return (
     <AutocompleteArrayInput
       source="placements"

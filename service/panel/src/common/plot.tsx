@@ -22,12 +22,12 @@ interface PlotProps<Name extends string> {
   title: string;
   unit: string;
   lines: readonly PlotLine<Name>[];
-  /** `previous` has the values of the comparison period, if any. */
+  /** `previous` contains the values for the comparison period, if any. */
   points: readonly (PlotValues<Name> & { period: string; previous?: PlotValues<Name> })[];
   interval: 'hour' | 'day';
 }
 
-/** Line colors; distinguishable with red-green color blindness. */
+/** Line colors that can be told apart with red-green color blindness. */
 const strokes = {
   light: ['#1f5fbf', '#1b6b3a', '#8a4b00'],
   dark: ['#8ab8ff', '#7fd6a0', '#ffc266'],

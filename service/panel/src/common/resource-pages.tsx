@@ -14,7 +14,7 @@ import {
   useListContext,
   useRecordContext,
 } from 'react-admin';
-import { messageOf } from '../api/problem.ts';
+import { readMessage } from '../api/problem.ts';
 import { useRowClick } from './columns.tsx';
 import { RecordFacts } from './facts.tsx';
 
@@ -57,7 +57,7 @@ function RecordTable({ children }: { children: ReactNode }) {
 }
 
 interface FormPageProps {
-  /** The noun for messages: `house ad`. */
+  /** The noun for messages, such as `house ad`. */
   noun: string;
   /** The fields. */
   children: ReactNode;
@@ -74,7 +74,7 @@ interface EditPageProps extends FormPageProps {
 
 interface Removal {
   label: string;
-  /** Text of the confirmation dialog. */
+  /** The text of the confirmation dialog. */
   effect: string;
 }
 
@@ -83,10 +83,10 @@ const archiving: Removal = {
   effect: 'It is no longer used, but stays in reports and the audit log.',
 };
 
-const unchanged = (values: Record<string, unknown>) => values;
+const keepValues = (values: Record<string, unknown>) => values;
 
 /** Creates an object, then shows the list. */
-export function CreatePage({ noun, children, transform = unchanged }: FormPageProps) {
+export function CreatePage({ noun, children, transform = keepValues }: FormPageProps) {
   return (
     <Create title={`New ${noun}`} redirect="list" transform={transform}>
       <SimpleForm warnWhenUnsavedChanges>{children}</SimpleForm>
@@ -104,7 +104,7 @@ const keepDirtyInput = { keepDirtyValues: true, keepIsSubmitSuccessful: true };
 export function EditPage({
   noun,
   children,
-  transform = unchanged,
+  transform = keepValues,
   removal = archiving,
   below,
 }: EditPageProps) {
@@ -182,7 +182,7 @@ export function ListError({ children }: { children: ReactNode }) {
   const { error, data } = useListContext();
   return (
     <>
-      <Alert severity="error">Could not load the list. {messageOf(error)}</Alert>
+      <Alert severity="error">Could not load the list. {readMessage(error)}</Alert>
       {data && data.length > 0 && children}
     </>
   );

@@ -35,5 +35,5 @@ export function StatusChip({ status }: { status: string }) {
   );
 }
 
-/** Formats a code as text: `pending_review` → `pending review`. */
+/** Formats a code as text: `pending_review` becomes `pending review`. */
 export const humanize = (name: string): string => name.replaceAll('_', ' ');

@@ -6,14 +6,16 @@ const browserZone = Intl.DateTimeFormat().resolvedOptions().timeZone;
 /** The time zones to choose from. Reports, caps and logs use UTC. */
 export const timeZones: readonly string[] = [...new Set([browserZone, 'UTC'])];
 
-/** Returns the time zone for display and input and a function to choose it. The choice is stored in the browser. */
+/**
+ * Returns the time zone for display and input, and a function to choose another. The choice is stored in the browser.
+ */
 export function useTimeZone(): [zone: string, choose: (zone: string) => void] {
   const [stored, choose] = useStore<string>('time-zone', browserZone);
   // The browser's time zone may have changed since the choice was stored.
   return [timeZones.includes(stored) ? stored : browserZone, choose];
 }
 
-/** Formats a time: `Nov 22, 2026, 2:03:05 PM GMT+1`. */
+/** Formats a time, such as `Nov 22, 2026, 2:03:05 PM GMT+1`. */
 export const formatTime = (time: string | number | Date, timeZone: string): string =>
   new Intl.DateTimeFormat(undefined, {
     year: 'numeric',
@@ -26,12 +28,12 @@ export const formatTime = (time: string | number | Date, timeZone: string): stri
     timeZone,
   }).format(new Date(time));
 
-/** Formats the value of a `datetime-local` input: `2026-11-22T14:03`. */
+/** Formats the value of a `datetime-local` input, such as `2026-11-22T14:03`. */
 function toLocalInput(time: unknown, timeZone: string): string {
   // react-admin also formats values that are already formatted.
   if (typeof time === 'string' && /^\d{4}-\d\d-\d\dT\d\d:\d\d$/.test(time)) return time;
   if (typeof time !== 'string' || Number.isNaN(Date.parse(time))) return '';
-  // The Swedish locale formats as ISO 8601.
+  // The Swedish locale formats times as in ISO 8601.
   const text = new Intl.DateTimeFormat('sv-SE', {
     dateStyle: 'short',
     timeStyle: 'medium',

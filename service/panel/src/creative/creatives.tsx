@@ -11,7 +11,7 @@ import {
 } from 'react-admin';
 import { useWatch } from 'react-hook-form';
 import { domainHelp, CategoriesInput } from '../ads/advertisers.tsx';
-import { choicesOf } from '../common/choices.tsx';
+import { makeChoices } from '../common/choices.tsx';
 import { StatusColumn, NameColumn } from '../common/columns.tsx';
 import { InlineCreate } from '../common/inline-create.tsx';
 import { CreatePage, EditPage, ListPage } from '../common/resource-pages.tsx';
@@ -25,7 +25,7 @@ const filters = [
     source="review.status"
     label="Review"
     alwaysOn
-    choices={choicesOf('pending_review', 'approved', 'rejected', 'suspended')}
+    choices={makeChoices('pending_review', 'approved', 'rejected', 'suspended')}
   />,
 ];
 
@@ -52,7 +52,7 @@ export const CreativeEdit = () => (
   </EditPage>
 );
 
-/** Form fields for a creative. Changing the media or the click-through URL returns it to the review queue. */
+/** Form fields for a creative. Changing the media or the click-through URL returns the creative to the review queue. */
 const CreativeFields = () => (
   <>
     <TextInput source="name" label="Name" validate={required()} />
@@ -84,7 +84,7 @@ const CreativeFields = () => (
             resource="sources"
             noun="source"
             // External sources can't have manually created creatives.
-            field={{ source: 'kind', label: 'Kind', choices: choicesOf('house', 'direct') }}
+            field={{ source: 'kind', label: 'Kind', choices: makeChoices('house', 'direct') }}
           />
         }
       />
@@ -105,7 +105,7 @@ const CreativeFields = () => (
 /** A placeholder id for the preview of an unsaved creative. */
 const unsavedId = 'crv_00000000000000000000000000';
 
-/** Previews the creative as edited in the form. */
+/** Previews the creative with the edits in the form. */
 function EditedCreativePreview() {
   const [id, media, alt, clickUrl] = useWatch<Record<string, unknown>>({
     name: ['id', 'media', 'alt', 'click_url'],

@@ -3,7 +3,7 @@ import { Alert, Box, Button, Link, Typography } from '@mui/material';
 import type { Media } from '@trueward/protocol/wire';
 import { type ChangeEvent, useId, useRef, useState } from 'react';
 import { required, useInput } from 'react-admin';
-import { messageOf } from '../api/problem.ts';
+import { readMessage } from '../api/problem.ts';
 import { query } from '../api/resources.ts';
 import { useCall } from '../api/use-call.ts';
 import { Facts } from '../common/facts.tsx';
@@ -60,7 +60,7 @@ function useUpload(onUpload: (uploaded: UploadedMedia) => void) {
       setUploaded(body);
       onUpload(body);
     } catch (error) {
-      setErrorMessage(messageOf(error));
+      setErrorMessage(readMessage(error));
     } finally {
       setBusy(false);
     }
@@ -127,7 +127,7 @@ function MediaFacts({ media }: { media: Media }) {
   );
 }
 
-/** Links only http(s) URLs, because others could run scripts in the panel. */
+/** Links only http(s) URLs, because other URLs could run scripts in the panel. */
 const FileLink = ({ url }: { url: string }) =>
   /^https?:/i.test(url) ? (
     <Link href={url} target="_blank" rel="noopener noreferrer">

@@ -46,20 +46,22 @@ export function ReviewQueue() {
 type Content = Pick<Creative, 'media' | 'click_url'>;
 
 /**
- * Returns the version before the one pending review, if the audit log still has it: the state before the latest change
- * of the media or the click-through URL.
+ * Returns the version before the version pending review, if the audit log still contains it: the state before the
+ * latest change to the media or the click-through URL.
  *
  * @param entries the creative's audit records, newest first
  */
-function previousVersion(entries: readonly AuditEntry[]): Creative | undefined {
+function findPreviousVersion(entries: readonly AuditEntry[]): Creative | undefined {
   const changed = entries.find(
     ({ before, after }) =>
-      before !== undefined && after !== undefined && contentOf(before) !== contentOf(after),
+      before !== undefined &&
+      after !== undefined &&
+      serializeContent(before) !== serializeContent(after),
   );
   return changed?.before as Creative | undefined;
 }
 
-function contentOf(document: object): string {
+function serializeContent(document: object): string {
   const { media, click_url: clickUrl } = document as Content;
   return JSON.stringify([media, clickUrl]);
 }
@@ -76,18 +78,20 @@ function ReviewCard({ creative, canReview }: { creative: Creative; canReview: bo
   );
   const { data: advertiser } = useGetOne<Advertiser>('advertisers', { id: creative.advertiser_id });
   const { data: source } = useGetOne<Source>('sources', { id: creative.source_id });
-  const previous = previousVersion(history?.data ?? []);
+  const previousCreative = findPreviousVersion(history?.data ?? []);
   const { icons, media, origin_url: originUrl, review } = creative;
   // Preview the creative as a decision describes it, with the newest icon.
   const [icon] = icons?.slice(-1) ?? [];
-  const previewed = icon ? { ...creative, icon, advertiser: advertiser?.name ?? '' } : creative;
+  const previewedCreative = icon
+    ? { ...creative, icon, advertiser: advertiser?.name ?? '' }
+    : creative;
   return (
     <PanelCard title={creative.name}>
       <Facts
         facts={{
           'Review reason': review.reason_code && humanize(review.reason_code),
           Note: review.feedback,
-          Advertiser: advertiser && nameOf(advertiser),
+          Advertiser: advertiser && formatName(advertiser),
           Source: source?.name,
           'Fetched from': originUrl,
           Duration: media.format === 'video' ? `${media.duration_ms / 1_000} s` : undefined,
@@ -103,15 +107,19 @@ function ReviewCard({ creative, canReview }: { creative: Creative; canReview: bo
           display: 'grid',
           gap: 2,
           marginBlock: 2,
-          gridTemplateColumns: previous ? { md: 'repeat(2, minmax(0, 1fr))' } : undefined,
+          gridTemplateColumns: previousCreative ? { md: 'repeat(2, minmax(0, 1fr))' } : undefined,
         }}
       >
-        {previous && (
-          <CreativePreview title="Previous version" creative={previous} sizes={reviewSizes} />
+        {previousCreative && (
+          <CreativePreview
+            title="Previous version"
+            creative={previousCreative}
+            sizes={reviewSizes}
+          />
         )}
         <CreativePreview
-          title={previous ? 'New version' : 'Preview'}
-          creative={previewed}
+          title={previousCreative ? 'New version' : 'Preview'}
+          creative={previewedCreative}
           sizes={reviewSizes}
         />
       </Box>
@@ -120,7 +128,7 @@ function ReviewCard({ creative, canReview }: { creative: Creative; canReview: bo
   );
 }
 
-const nameOf = ({ domain, name }: Advertiser): string =>
+const formatName = ({ domain, name }: Advertiser): string =>
   domain === undefined || domain === name ? name : `${name} (${domain})`;
 
 /** Our copies of the icons that an external source shows with its creative, each titled with its original URL. */

@@ -13,7 +13,7 @@ export interface UploadedMedia {
   audio_codec?: string;
 }
 
-/** Size of files without intrinsic dimensions, such as HTML. */
+/** The size for files without intrinsic dimensions, such as HTML. */
 const defaultSize = { width: 640, height: 360 };
 
 /** Adds an uploaded file to a creative's media. A file with a different media format replaces the media. */
@@ -39,7 +39,7 @@ export function addUploadedFile(uploaded: UploadedMedia, before: Media | undefin
   };
 }
 
-/** Formats a size: `1.4 MB`. */
+/** Formats a size, such as `1.4 MB`. */
 export function formatBytes(bytes: number): string {
   if (bytes < 1_000) return `${bytes} bytes`;
   if (bytes < 1_000_000) return `${(bytes / 1_000).toFixed(1)} kB`;

@@ -79,7 +79,11 @@ export const keyAdvice =
   'Use a publishable key in the game. Keep a secret key on your server, never in a web page.';
 
 /** Describes a key's status. */
-export function keyState({ revoked_at: revokedAt }: ApiKey, nowMs: number, zone: string): string {
+export function describeKeyState(
+  { revoked_at: revokedAt }: ApiKey,
+  nowMs: number,
+  zone: string,
+): string {
   if (revokedAt === undefined) return 'active';
   if (Date.parse(revokedAt) <= nowMs) return 'revoked';
   return `active until ${formatTime(revokedAt, zone)}`;

@@ -20,7 +20,7 @@ import { TimeColumn } from '../common/columns.tsx';
 import { EditPage } from '../common/resource-pages.tsx';
 import { SecretDialog } from '../common/dialogs.tsx';
 import { TimeText, useTimeZone } from '../common/time.tsx';
-import { KeyActions, keyAdvice, keyState, isRevoked } from './key-actions.tsx';
+import { KeyActions, keyAdvice, describeKeyState, isRevoked } from './key-actions.tsx';
 
 export function KeyList() {
   const [zone] = useTimeZone();
@@ -49,7 +49,7 @@ export function KeyList() {
           <TimeColumn source="last_used_at" label="Last used" />
           <DataTable.Col
             label="Status"
-            render={(key) => keyState(key as ApiKey, Date.now(), zone)}
+            render={(key) => describeKeyState(key as ApiKey, Date.now(), zone)}
           />
           <DataTable.Col label="Actions">
             <KeyActions />

@@ -12,33 +12,34 @@ export interface KillTarget {
   isStopped: boolean;
 }
 
-interface Named {
+interface NamedRecord {
   id: string;
   name: string;
 }
 
-/** Returns all targets, stopped ones first, then by name. */
-export function killTargets(
-  resources: Record<Scope, readonly Named[]>,
+/** Returns all targets: stopped targets first, then the others, each sorted by name. */
+export function listKillTargets(
+  resources: Record<Scope, readonly NamedRecord[]>,
   killSwitches: readonly KillSwitch[],
   nowMs: number,
 ): KillTarget[] {
-  const targets = (Object.entries(resources) as [Scope, Named[]][]).flatMap(([scope, named]) =>
-    deduplicate(scope, named).map(({ id, name }) => {
-      // A kill switch refers to a placement by id or by name.
-      const names = scope === 'placement' ? [id, name] : [id];
-      const switches = killSwitches.filter(
-        (killSwitch) => killSwitch.scope === scope && names.includes(killSwitch.target_id),
-      );
-      const active = switches.find((killSwitch) => isOn(killSwitch, nowMs));
-      return {
-        scope,
-        id,
-        name,
-        killSwitch: active ?? switches[0],
-        isStopped: active !== undefined,
-      };
-    }),
+  const targets = (Object.entries(resources) as [Scope, NamedRecord[]][]).flatMap(
+    ([scope, named]) =>
+      deduplicate(scope, named).map(({ id, name }) => {
+        // A kill switch refers to a placement by id or by name.
+        const names = scope === 'placement' ? [id, name] : [id];
+        const switches = killSwitches.filter(
+          (killSwitch) => killSwitch.scope === scope && names.includes(killSwitch.target_id),
+        );
+        const activeSwitch = switches.find((killSwitch) => isOn(killSwitch, nowMs));
+        return {
+          scope,
+          id,
+          name,
+          killSwitch: activeSwitch ?? switches[0],
+          isStopped: activeSwitch !== undefined,
+        };
+      }),
   );
   return targets.toSorted(
     (a, b) => Number(b.isStopped) - Number(a.isStopped) || a.name.localeCompare(b.name),
@@ -46,14 +47,14 @@ export function killTargets(
 }
 
 /** Removes duplicates, because a target can be both on the first page and in a kill switch. Placement names are unique. */
-const deduplicate = (scope: Scope, named: readonly Named[]): Named[] => [
+const deduplicate = (scope: Scope, named: readonly NamedRecord[]): NamedRecord[] => [
   ...new Map(named.map((item) => [scope === 'placement' ? item.name : item.id, item])).values(),
 ];
 
 const isOn = ({ state, expires_at: expiresAt }: KillSwitch, nowMs: number): boolean =>
   state === 'on' && (expiresAt === undefined || Date.parse(expiresAt) > nowMs);
 
-/** Durations to choose from, in hours; undefined: until resumed. */
+/** Durations to choose from, in hours. Undefined means until the target is resumed. */
 export const durations = [
   { name: 'Until resumed', hours: undefined },
   { name: '1 hour', hours: 1 },
@@ -64,7 +65,7 @@ export const durations = [
 const hourMs = 3_600_000;
 
 /** Returns the request that stops the target. */
-export function stopRequest(
+export function buildStopRequest(
   { scope, id, killSwitch }: KillTarget,
   { reason, hours }: { reason: string; hours: number | undefined },
   nowMs: number,

@@ -7,7 +7,7 @@ import { useEnvironment } from '../api/environment.ts';
 import { useAction } from '../api/use-call.ts';
 import { FormDialog } from '../common/dialogs.tsx';
 import { formatTime, useTimeZone } from '../common/time.tsx';
-import { durations, type KillTarget, stopRequest } from './kill-targets.ts';
+import { durations, type KillTarget, buildStopRequest } from './kill-targets.ts';
 
 interface Props {
   target: KillTarget;
@@ -24,15 +24,21 @@ export function StopDialog({ target, onClose, onEffect }: Props) {
     onEffect(text);
     onClose();
   });
-  // Reuse an inactive kill switch, so that each target has a single one with its whole history.
+  // Reuse an inactive kill switch, so that each target has a single kill switch with its whole history.
   const { scope, id } = target;
   const { data: existing, isPending } = useGetList<KillSwitch>('kill-switches', {
     filter: { scope, target_id: id },
     pagination: { page: 1, perPage: 1 },
   });
-  const withSwitch = { ...target, killSwitch: target.killSwitch ?? existing?.[0] };
+  const targetWithSwitch = { ...target, killSwitch: target.killSwitch ?? existing?.[0] };
   const stop = () =>
-    change(stopRequest(withSwitch, { reason, hours: durations[durationIndex]?.hours }, Date.now()));
+    change(
+      buildStopRequest(
+        targetWithSwitch,
+        { reason, hours: durations[durationIndex]?.hours },
+        Date.now(),
+      ),
+    );
 
   return (
     <FormDialog
@@ -75,7 +81,8 @@ interface Change {
 }
 
 /**
- * Changes a kill switch and reports how long the change took to take effect. It is in effect when the response arrives.
+ * Changes a kill switch and reports how long the change took to take effect. The change is in effect when the response
+ * arrives.
  *
  * @param change describes the change, such as `Revive stopped`
  */

@@ -1,8 +1,8 @@
 import type { KillSwitch } from '@trueward/protocol/wire';
 import { type RaRecord, useGetList, useGetManyAggregate } from 'react-admin';
-import { type KillTarget, killTargets, type Scope } from './kill-targets.ts';
+import { type KillTarget, listKillTargets, type Scope } from './kill-targets.ts';
 
-const perScope = 20;
+const maxPerScope = 20;
 const maxSwitches = 100;
 
 interface Targets {
@@ -13,12 +13,12 @@ interface Targets {
   error: Error | null | undefined;
 }
 
-interface Named extends RaRecord {
+interface NamedRecord extends RaRecord {
   id: string;
   name: string;
 }
 
-/** Returns the targets that match a search text: all stopped ones, and the first of the others by name. */
+/** Returns the targets that match a search text: all stopped targets, and the first of the other targets by name. */
 export function useTargets(text: string): Targets {
   const placements = useFirstPage('placements', text);
   const advertisers = useFirstPage('advertisers', text);
@@ -35,7 +35,7 @@ export function useTargets(text: string): Targets {
     source: useStoppedTargets('sources', 'source', switches),
   };
   const lists = [placements, advertisers, sources];
-  const targets = killTargets(
+  const targets = listKillTargets(
     {
       placement: [...stopped.placement, ...(placements.data ?? [])],
       advertiser: [...stopped.advertiser, ...(advertisers.data ?? [])],
@@ -53,11 +53,11 @@ export function useTargets(text: string): Targets {
 }
 
 const useFirstPage = (resource: string, text: string) =>
-  useGetList<Named>(
+  useGetList<NamedRecord>(
     resource,
     {
       filter: { q: text },
-      pagination: { page: 1, perPage: perScope },
+      pagination: { page: 1, perPage: maxPerScope },
       sort: { field: 'name', order: 'ASC' },
     },
     { placeholderData: (before) => before },
@@ -68,13 +68,13 @@ function useStoppedTargets(
   resource: string,
   scope: Scope,
   switches: readonly KillSwitch[],
-): Named[] {
+): NamedRecord[] {
   const ids = switches
     .filter((killSwitch) => killSwitch.scope === scope)
     .map(({ target_id: id }) => id)
     // A kill switch can refer to a placement by name, which needs no lookup.
     .filter((id) => scope !== 'placement' || id.startsWith('plc_'));
-  const { data = [] } = useGetManyAggregate<Named>(resource, { ids });
+  const { data = [] } = useGetManyAggregate<NamedRecord>(resource, { ids });
   const named = switches
     .filter(
       (killSwitch) =>

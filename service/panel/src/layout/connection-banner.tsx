@@ -10,7 +10,9 @@ const texts = {
   unreachable: 'The service is not responding. This page may be out of date. Retrying …',
 };
 
-/** Shows on every page if the service is unreachable, and refetches the page's data until it is reachable again. */
+/**
+ * Shows a banner on every page while the service is unreachable, and refetches the page's data until it is reachable.
+ */
 export function ConnectionBanner({ connection }: { connection: Connection }) {
   const state = useConnection(connection);
   const client = useQueryClient();
@@ -29,9 +31,9 @@ export function ConnectionBanner({ connection }: { connection: Connection }) {
   return (
     <Snackbar
       open={state !== 'connected'}
-      // At the top, because notifications about actions appear at the bottom.
+      // The banner is at the top, because notifications about actions appear at the bottom.
       anchorOrigin={{ vertical: 'top', horizontal: 'center' }}
-      // Below the environment band.
+      // The banner is below the environment band.
       sx={{ '&&': { top: { xs: 116, sm: 96 } } }}
     >
       <Alert severity="error" variant="filled">

@@ -6,7 +6,7 @@ import { Link as RouterLink } from 'react-router';
 import type { Page } from '../api/cursors.ts';
 import { query } from '../api/resources.ts';
 import { useCall } from '../api/use-call.ts';
-import { eventName } from '../common/choices.tsx';
+import { getEventName } from '../common/choices.tsx';
 import { PanelCard } from '../common/page.tsx';
 import { TimeText } from '../common/time.tsx';
 
@@ -28,7 +28,7 @@ export function FailedDeliveries() {
             </Link>
             {failed.map(({ id, event_type: type, created_at: time, attempts }) => (
               <div key={id}>
-                {eventName(type)} · <TimeText time={time} /> · {attempts.length} attempts, last:{' '}
+                {getEventName(type)} · <TimeText time={time} /> · {attempts.length} attempts, last:{' '}
                 {attempts.at(-1)?.status ?? attempts.at(-1)?.error ?? 'no response'}
               </div>
             ))}

@@ -17,7 +17,7 @@ const previousStyle = {
   color: 'text.secondary',
 };
 
-const number = new Intl.NumberFormat();
+const numberFormat = new Intl.NumberFormat();
 
 interface Props {
   current: Figures;
@@ -51,14 +51,15 @@ export const FigureTiles = ({ current, previous, revenue, previousRevenue }: Pro
       />
     ))}
     {revenue.map(({ currency, micros }) => {
-      const earlier = previousRevenue?.find((sum) => sum.currency === currency)?.micros ?? 0;
+      const previousMicros = previousRevenue?.find((sum) => sum.currency === currency)?.micros ?? 0;
       return (
         <Tile
           key={currency}
           label={`Revenue (${currency})`}
-          value={money(micros)}
+          value={formatMoney(micros)}
           previous={
-            previousRevenue && `previous: ${money(earlier)}${formatChange(micros, earlier, '')}`
+            previousRevenue &&
+            `previous: ${formatMoney(previousMicros)}${formatChange(micros, previousMicros, '')}`
           }
         />
       );
@@ -88,10 +89,10 @@ const Tile = ({ label, value, previous }: TileProps) => (
   </Card>
 );
 
-const money = (micros: number): string => (micros / 1_000_000).toFixed(2);
+const formatMoney = (micros: number): string => (micros / 1_000_000).toFixed(2);
 
 const formatFigure = (value: number | undefined, unit: string): string =>
-  value === undefined ? '–' : `${number.format(value)}${unit}`;
+  value === undefined ? '–' : `${numberFormat.format(value)}${unit}`;
 
 /** Formats a change: ` (+12.0%)`, or in percentage points for a rate. */
 function formatChange(

@@ -21,7 +21,7 @@ export interface Figures extends Counts {
   reward?: number;
 }
 
-/** Returns the totals of some report rows. */
+/** Returns the totals of the given report rows. */
 export function sumRows(rows: readonly ReportRow[]): Figures {
   const sums = Object.fromEntries(
     countNames.map((name) => [name, rows.reduce((sum, row) => sum + row[name], 0)]),
@@ -29,14 +29,14 @@ export function sumRows(rows: readonly ReportRow[]): Figures {
   const decided = sums.rewards_earned + sums.rewards_denied + sums.rewards_expired;
   return {
     ...sums,
-    ...rateOf('fill', sums.filled, sums.requests),
-    ...rateOf('completion', sums.completes, sums.starts),
-    ...rateOf('reward', sums.rewards_earned, decided),
+    ...computeRate('fill', sums.filled, sums.requests),
+    ...computeRate('completion', sums.completes, sums.starts),
+    ...computeRate('reward', sums.rewards_earned, decided),
   };
 }
 
-/** Returns the revenue of some report rows, in micros by currency, highest first. Currencies are not converted. */
-export function revenueOf(rows: readonly ReportRow[]): { currency: string; micros: number }[] {
+/** Returns the revenue of the given report rows, in micros by currency, highest first. Currencies are not converted. */
+export function sumRevenue(rows: readonly ReportRow[]): { currency: string; micros: number }[] {
   const sums = new Map<string, number>();
   for (const { reasons } of rows) {
     for (const [currency, micros] of Object.entries(reasons.revenue_micros))
@@ -47,7 +47,7 @@ export function revenueOf(rows: readonly ReportRow[]): { currency: string; micro
     .toSorted((a, b) => b.micros - a.micros);
 }
 
-const rateOf = (name: string, part: number, whole: number): object =>
+const computeRate = (name: string, part: number, whole: number): object =>
   whole === 0 ? {} : { [name]: Math.round((part / whole) * 1_000) / 10 };
 
 /** A point in a plot: the figures for a period and for its comparison period. */
@@ -63,18 +63,18 @@ export function toPoints(
   previousPeriods: readonly string[] = [],
   previousRows: readonly ReportRow[] = [],
 ): Point[] {
-  const figuresOf = (all: readonly ReportRow[], period: string | undefined) =>
+  const sumPeriod = (all: readonly ReportRow[], period: string | undefined) =>
     sumRows(all.filter((row) => Date.parse(row.period) === Date.parse(period ?? '')));
   return periods.map((period, index) => ({
     period,
-    ...figuresOf(rows, period),
+    ...sumPeriod(rows, period),
     ...(previousPeriods.length === 0
       ? {}
-      : { previous: figuresOf(previousRows, previousPeriods[index]) }),
+      : { previous: sumPeriod(previousRows, previousPeriods[index]) }),
   }));
 }
 
-/** Returns the figures of each group, most requests first. */
+/** Returns the figures of each group, sorted by requests, most first. */
 export function groupRows(
   rows: readonly ReportRow[],
   dimension: 'placement',
@@ -86,7 +86,7 @@ export function groupRows(
 }
 
 /** Returns the reasons for no ad and their counts, most frequent first. */
-export function reasonsForNoAd(rows: readonly ReportRow[]): { reason: string; count: number }[] {
+export function countNoAdReasons(rows: readonly ReportRow[]): { reason: string; count: number }[] {
   const sums = new Map<string, number>();
   for (const { reasons } of rows) {
     for (const [reason, count] of Object.entries({ ...reasons.no_fill, ...reasons.blocked })) {
@@ -111,7 +111,7 @@ export const ranges = {
 
 export type RangeName = keyof typeof ranges;
 
-/** The time range of a report: whole hours or days (UTC), including the current one. */
+/** The time range of a report: whole hours or days (UTC), including the current hour or day. */
 export interface TimeRange {
   interval: 'hour' | 'day';
   from: Date;
@@ -120,8 +120,8 @@ export interface TimeRange {
   periods: string[];
 }
 
-/** Returns the range that ends now, or one that ends `back` times its length earlier. */
-export function timeRange(name: RangeName, nowMs: number, back = 0): TimeRange {
+/** Returns the range that ends now, or a range that ends earlier by `back` times its length. */
+export function makeTimeRange(name: RangeName, nowMs: number, back = 0): TimeRange {
   const { interval, count } = ranges[name];
   const stepMs = interval === 'hour' ? hourMs : dayMs;
   const endMs = (Math.floor(nowMs / stepMs) + 1 - back * count) * stepMs;

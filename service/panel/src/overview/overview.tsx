@@ -1,4 +1,4 @@
-import { ranges, type RangeName, revenueOf, type TimeRange } from './figures.ts';
+import { ranges, type RangeName, sumRevenue, type TimeRange } from './figures.ts';
 import DownloadIcon from '@mui/icons-material/Download';
 import { Alert, Box, Button, FormControlLabel, Switch } from '@mui/material';
 import { lazy, Suspense, useState } from 'react';
@@ -53,8 +53,8 @@ export function Overview() {
           <FigureTiles
             current={figures.total}
             previous={figures.previousTotal}
-            revenue={revenueOf(figures.rows)}
-            previousRevenue={figures.previousRows && revenueOf(figures.previousRows)}
+            revenue={sumRevenue(figures.rows)}
+            previousRevenue={figures.previousRows && sumRevenue(figures.previousRows)}
           />
           <Suspense fallback={<Loading />}>
             <Plots points={figures.points} interval={figures.range.interval} />

@@ -11,7 +11,7 @@ import {
 import type { ReportRow } from '@trueward/protocol/wire';
 import { PanelCard } from '../common/page.tsx';
 import { humanize } from '../common/status-chip.tsx';
-import { groupRows, reasonsForNoAd } from './figures.ts';
+import { groupRows, countNoAdReasons } from './figures.ts';
 
 const maxShown = 10;
 
@@ -54,7 +54,7 @@ export function TopPlacements({ rows }: { rows: readonly ReportRow[] }) {
 
 /** Why players got no ad, most frequent reason first. */
 export function NoAdReasons({ rows }: { rows: readonly ReportRow[] }) {
-  const reasons = reasonsForNoAd(rows);
+  const reasons = countNoAdReasons(rows);
   const isEmpty = rows.every(({ requests }) => requests === 0);
   const maxCount = reasons[0]?.count ?? 1;
   return (

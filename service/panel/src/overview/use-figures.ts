@@ -9,7 +9,7 @@ import {
   toPoints,
   type RangeName,
   type TimeRange,
-  timeRange,
+  makeTimeRange,
 } from './figures.ts';
 
 interface OverviewFigures {
@@ -27,15 +27,15 @@ interface OverviewFigures {
   error: Error | null;
 }
 
-/** Reads the overview's data for a time range and, if `compares`, for the previous one. */
+/** Reads the overview's data for a time range and, if `compares`, for the previous time range. */
 export function useFigures(rangeName: RangeName, compares: boolean): OverviewFigures {
   const call = useCall();
   const { data, isPending, error } = useQuery({
     queryKey: ['overview', rangeName, compares],
     queryFn: async () => {
       const nowMs = Date.now();
-      const range = timeRange(rangeName, nowMs);
-      const previousRange = timeRange(rangeName, nowMs, 1);
+      const range = makeTimeRange(rangeName, nowMs);
+      const previousRange = makeTimeRange(rangeName, nowMs, 1);
       const read = async (period: TimeRange) => (await call<Report>(reportPath(period))).body.data;
       const [rows, previousRows] = await Promise.all([
         read(range),
@@ -44,7 +44,7 @@ export function useFigures(rangeName: RangeName, compares: boolean): OverviewFig
       return { range, rows, previousRange, previousRows };
     },
   });
-  const range = data?.range ?? timeRange(rangeName, Date.now());
+  const range = data?.range ?? makeTimeRange(rangeName, Date.now());
   const rows = data?.rows ?? [];
   const previousRows = data?.previousRows;
   return {

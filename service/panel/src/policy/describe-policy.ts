@@ -2,7 +2,7 @@ import type { Policy } from '@trueward/protocol/wire';
 
 type Rule = Pick<Policy, 'placements' | 'when' | 'block'>;
 
-/** Describes a policy in a sentence: `On revive, when the country is DE: blocks every ad.` */
+/** Describes a policy in a sentence, such as `On revive, when the country is DE: blocks every ad.` */
 export function describePolicy(
   { placements = [], when = {}, block = {} }: Partial<Rule>,
   nameOf: (id: string) => string = (id) => id,
@@ -51,8 +51,8 @@ const joinWithOr = (values: readonly (string | number)[]): string => {
 
 type Fields = Record<string, unknown>;
 
-/** Converts form values to a policy without its cleared lists, because an empty condition would never match. */
-export function policyOf(values: Fields): Pick<Policy, 'placements' | 'when' | 'block'> & Fields {
+/** Converts form values to a policy. Cleared lists are dropped, because an empty condition would never match. */
+export function toPolicy(values: Fields): Pick<Policy, 'placements' | 'when' | 'block'> & Fields {
   return {
     ...values,
     placements: (values['placements'] ?? []) as string[],

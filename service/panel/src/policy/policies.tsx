@@ -5,7 +5,7 @@ import { PlacementsInput } from '../common/placements-input.tsx';
 import { CreatePage, EditPage, ListPage } from '../common/resource-pages.tsx';
 import { humanize } from '../common/status-chip.tsx';
 import { BlockFields, ConditionFields } from './policy-fields.tsx';
-import { policyOf } from './describe-policy.ts';
+import { toPolicy } from './describe-policy.ts';
 import { PolicyText, PolicySentence } from './policy-sentence.tsx';
 import { TryPolicy } from './try-request.tsx';
 
@@ -27,13 +27,13 @@ export const PolicyList = () => (
 );
 
 export const PolicyCreate = () => (
-  <CreatePage noun="policy" transform={policyOf}>
+  <CreatePage noun="policy" transform={toPolicy}>
     <PolicyFields />
   </CreatePage>
 );
 
 export const PolicyEdit = () => (
-  <EditPage noun="policy" transform={policyOf}>
+  <EditPage noun="policy" transform={toPolicy}>
     <PolicyFields />
   </EditPage>
 );

@@ -2,11 +2,11 @@ import { Alert } from '@mui/material';
 import type { Policy } from '@trueward/protocol/wire';
 import { useGetManyAggregate, useRecordContext } from 'react-admin';
 import { useWatch } from 'react-hook-form';
-import { describePolicy, policyOf } from './describe-policy.ts';
+import { describePolicy, toPolicy } from './describe-policy.ts';
 
-/** Describes the policy as edited in the form. */
+/** Describes the policy with the edits in the form. */
 export function PolicySentence() {
-  const policy = policyOf(useWatch() as Partial<Policy>);
+  const policy = toPolicy(useWatch() as Partial<Policy>);
   return (
     <Alert severity="info" icon={false} sx={{ width: '100%', marginBottom: 2 }} aria-live="polite">
       {describePolicy(policy, useNames(policy))}
@@ -20,19 +20,21 @@ export function PolicyText() {
   return <>{describePolicy(policy, useNames(policy))}</>;
 }
 
-interface Named {
+interface NamedRecord {
   id: string;
   name: string;
 }
 
 /**
- * Returns a function that looks up the name of an advertiser or source that a policy blocks. Returns the id if there is
- * none.
+ * Returns a function that looks up the name of an advertiser or source that a policy blocks. That function returns the
+ * id if there is no name.
  */
 function useNames({ block }: Pick<Partial<Policy>, 'block'>): (id: string) => string {
   // react-admin batches the requests of all policies on the page.
-  const advertisers = useGetManyAggregate<Named>('advertisers', { ids: block?.advertisers ?? [] });
-  const sources = useGetManyAggregate<Named>('sources', { ids: block?.sources ?? [] });
+  const advertisers = useGetManyAggregate<NamedRecord>('advertisers', {
+    ids: block?.advertisers ?? [],
+  });
+  const sources = useGetManyAggregate<NamedRecord>('sources', { ids: block?.sources ?? [] });
   const named = [...(advertisers.data ?? []), ...(sources.data ?? [])];
   const names = new Map(named.map(({ id, name }) => [id, name]));
   return (id) => names.get(id) ?? id;

@@ -6,7 +6,7 @@ import { DecisionSummary } from '../activity/decision-summary.tsx';
 import { useAction } from '../api/use-call.ts';
 import { Page, PanelCard } from '../common/page.tsx';
 import { usePlacementSearch } from '../common/placements-input.tsx';
-import { policyOf } from './describe-policy.ts';
+import { toPolicy } from './describe-policy.ts';
 
 interface TrialResult {
   decision: Decision;
@@ -18,7 +18,7 @@ interface TrialResult {
 interface Props {
   /** An unsaved policy to apply in addition to the saved ones. */
   policy?: object;
-  /** Id of the saved policy that `policy` replaces; absent for a new one. */
+  /** The id of the saved policy that `policy` replaces; absent for a new policy. */
   policyId?: string | undefined;
 }
 
@@ -118,9 +118,9 @@ export const TryRequestPage = () => (
   </Page>
 );
 
-/** Tries a request with the policy as edited in the form, before it is saved. */
+/** Tries a request with the edits to the policy in the form, before they are saved. */
 export function TryPolicy() {
-  const { id, name, kind, placements, when, block, status } = policyOf(
+  const { id, name, kind, placements, when, block, status } = toPolicy(
     useWatch() as Partial<Policy>,
   ) as Partial<Policy>;
   const policy = { name: name || 'This policy', kind, placements, when, block, status };
@@ -139,7 +139,7 @@ interface TrialRequest {
   consent: 'granted' | 'denied' | 'unknown';
   device: 'desktop' | 'mobile' | 'tablet';
   childDirected: 'yes' | 'no';
-  /** Two letters. */
+  /** A code of two letters. */
   country: string;
   /** Comma-separated. */
   segments: string;

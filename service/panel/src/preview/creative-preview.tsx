@@ -20,7 +20,7 @@ export function CreativePreview(props: PreviewProps) {
   const isPhone = useMediaQuery('(max-width: 600px)');
   const { id, media, alt, advertiser, icon } = creative;
   const { click_url: clickUrl, skip_after_ms: skipAfterMs } = creative;
-  const previewed = {
+  const previewedCreative = {
     id,
     media,
     alt,
@@ -37,7 +37,7 @@ export function CreativePreview(props: PreviewProps) {
             key={size.width}
             size={size}
             shownWidth={isPhone ? 260 : Math.max(160, size.width / 3.6)}
-            message={{ trueward: 'preview', creative: previewed, format, reward }}
+            message={{ trueward: 'preview', creative: previewedCreative, format, reward }}
           />
         ))}
       </Box>

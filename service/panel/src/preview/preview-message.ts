@@ -8,7 +8,7 @@ export interface PreviewMessage {
   format: Placement['format'];
 }
 
-/** A message from a preview frame to the panel. `failed` has a reason. */
+/** A message from a preview frame to the panel. Only `failed` has a reason. */
 export interface PreviewReply {
   trueward: 'ready' | 'shown' | 'failed';
   reason?: string;

@@ -16,10 +16,10 @@ const ownerOnly = ['keys', 'users'];
 const secretActions = ['rotate_secret'];
 
 /**
- * Whether the panel offers an action. The service enforces permissions itself; this only hides buttons whose requests it
- * would reject.
+ * Whether the panel offers an action. The service enforces permissions itself; this function only hides buttons whose
+ * requests the service would reject.
  *
- * @param action one of react-admin's (`list`, `show`, `create`, `edit`, `delete`) or ours
+ * @param action an action of react-admin (`list`, `show`, `create`, `edit`, `delete`) or of the panel
  */
 export function isAllowed(role: Role, resource: string, action: string): boolean {
   if (role === 'owner') return true;

@@ -3,7 +3,7 @@ import { Alert, Button, Typography } from '@mui/material';
 import { useState } from 'react';
 import { email, Form, minLength, PasswordInput, required, TextInput } from 'react-admin';
 import { useSearchParams } from 'react-router';
-import { fieldErrorsOf, messageOf } from '../api/problem.ts';
+import { readFieldErrors, readMessage } from '../api/problem.ts';
 import { Gate } from './sign-in.tsx';
 import type { Session, SetUp } from './session.ts';
 
@@ -42,8 +42,8 @@ function SetUpForm({ session, token, user }: FormProps) {
       location.reload();
       return undefined;
     } catch (error) {
-      const errors = fieldErrorsOf(error);
-      if (!errors) setErrorMessage(messageOf(error));
+      const errors = readFieldErrors(error);
+      if (!errors) setErrorMessage(readMessage(error));
       // The form shows each error next to its field.
       return errors;
     }
@@ -52,7 +52,7 @@ function SetUpForm({ session, token, user }: FormProps) {
   return (
     <Form onSubmit={setUp} defaultValues={user} noValidate>
       <Typography color="textSecondary" sx={{ marginBottom: 2 }}>
-        This link works once.
+        This link is single-use.
       </Typography>
       <TextInput
         source="email"

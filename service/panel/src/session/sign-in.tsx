@@ -1,11 +1,11 @@
 import { Alert, Box, Button, Card, CardContent, Typography } from '@mui/material';
 import { type ReactNode, useEffect, useState } from 'react';
 import { Form, Notification, PasswordInput, required, TextInput, useLogin } from 'react-admin';
-import { codeOf, messageOf, retryAfterOf } from '../api/problem.ts';
+import { readCode, readMessage, readRetryAfter } from '../api/problem.ts';
 import type { Credentials } from './session.ts';
 
 interface FormProps {
-  /** E-mail address of the user whose session has ended; absent for any user. */
+  /** The e-mail address of the user whose session has ended; if absent, any user can sign in. */
   email?: string | undefined;
   onSignIn(credentials: Credentials): Promise<unknown>;
 }
@@ -27,8 +27,8 @@ export function SignInForm({ email, onSignIn }: FormProps) {
     try {
       await onSignIn(values as Credentials);
     } catch (error) {
-      if (codeOf(error) === 'code_required') setNeedsCode(true);
-      else setRejection({ text: messageOf(error), waitS: retryAfterOf(error) });
+      if (readCode(error) === 'code_required') setNeedsCode(true);
+      else setRejection({ text: readMessage(error), waitS: readRetryAfter(error) });
     } finally {
       setBusy(false);
     }
@@ -85,7 +85,7 @@ export function SignInForm({ email, onSignIn }: FormProps) {
 interface CountdownProps {
   seconds: number;
   text(remainingS: number): string;
-  /** Text to show at zero. */
+  /** The text to show at zero. */
   done: string;
 }
 

@@ -1,7 +1,7 @@
 import { Button } from '@mui/material';
 import { useEffect, useState } from 'react';
 import { Form, minLength, PasswordInput, required, useNotify } from 'react-admin';
-import { fieldErrorsOf, messageOf } from '../api/problem.ts';
+import { readFieldErrors, readMessage } from '../api/problem.ts';
 import type { Passwords, Session, SessionInfo } from '../session/session.ts';
 import { Facts } from '../common/facts.tsx';
 import { Page, PanelCard } from '../common/page.tsx';
@@ -50,8 +50,8 @@ function ChangePassword({ session }: { session: Session }) {
       setCount(count + 1);
       return undefined;
     } catch (error) {
-      const fieldErrors = fieldErrorsOf(error);
-      if (!fieldErrors) notify(messageOf(error), { type: 'error' });
+      const fieldErrors = readFieldErrors(error);
+      if (!fieldErrors) notify(readMessage(error), { type: 'error' });
       // The form shows each error next to its field.
       return fieldErrors;
     }

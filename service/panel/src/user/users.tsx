@@ -94,7 +94,7 @@ const UserFields = ({ isNew }: { isNew: boolean }) => (
   </>
 );
 
-const linkAdvice = 'Send them this link. It works once and expires in 24 hours.';
+const linkAdvice = 'Send them this single-use link. It expires in 24 hours.';
 
 /** Creates a one-time link for a user who has lost their password, authenticator or first link. */
 function NewLink() {

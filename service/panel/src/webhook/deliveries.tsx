@@ -3,13 +3,13 @@ import type { Delivery, Webhook } from '@trueward/protocol/wire';
 import { useState } from 'react';
 import { Loading, useGetList, useRecordContext } from 'react-admin';
 import { useAction } from '../api/use-call.ts';
-import { ChoiceField, eventName, choicesOf } from '../common/choices.tsx';
+import { ChoiceField, getEventName, makeChoices } from '../common/choices.tsx';
 import { PanelCard } from '../common/page.tsx';
 import { StatusChip } from '../common/status-chip.tsx';
 import { TimeText } from '../common/time.tsx';
 
 const perPage = 20;
-const states = [{ id: '', name: 'All' }, ...choicesOf('delivered', 'pending', 'failed')];
+const states = [{ id: '', name: 'All' }, ...makeChoices('delivered', 'pending', 'failed')];
 
 /** A webhook's deliveries and their attempts, newest first. */
 export function Deliveries({ canRedeliver }: { canRedeliver: boolean }) {
@@ -68,7 +68,7 @@ export function DeliveryDetails({ delivery, canRedeliver }: Props) {
   return (
     <Box component="details" sx={{ borderBottom: 1, borderColor: 'divider', paddingBlock: 1 }}>
       <Box component="summary" sx={{ cursor: 'pointer' }}>
-        <StatusChip status={state} /> {eventName(type)} · <TimeText time={createdAt} /> ·{' '}
+        <StatusChip status={state} /> {getEventName(type)} · <TimeText time={createdAt} /> ·{' '}
         {attempts.length === 1 ? '1 attempt' : `${attempts.length} attempts`}
       </Box>
       <Box sx={{ paddingBlock: 1, paddingInlineStart: 2 }}>

@@ -118,7 +118,7 @@ const reasons = {
 /**
  * Summarizes a webhook's newest deliveries.
  *
- * @param refetchInterval in milliseconds
+ * @param refetchInterval the interval in milliseconds
  */
 export function WebhookHealth({ refetchInterval }: { refetchInterval: number }) {
   const webhook = useRecordContext<Webhook>();
@@ -126,16 +126,16 @@ export function WebhookHealth({ refetchInterval }: { refetchInterval: number }) 
     webhook && query(`/v1/webhooks/${webhook.id}/deliveries`, { limit: 20 }),
     { refetchInterval },
   );
-  const { data: current } = useRead<Webhook>(webhook && `/v1/webhooks/${webhook.id}`, {
+  const { data: currentWebhook } = useRead<Webhook>(webhook && `/v1/webhooks/${webhook.id}`, {
     refetchInterval,
   });
-  const reason = (current ?? webhook)?.disabled_reason;
+  const reason = (currentWebhook ?? webhook)?.disabled_reason;
   if (reason) return <>{reasons[reason]}</>;
   if (!data) return <>…</>;
   return <>{describeHealth(data.data)}</>;
 }
 
-/** Formats a summary: `Last 20 deliveries: 18 delivered, 2 failed`. */
+/** Formats a summary, such as `Last 20 deliveries: 18 delivered, 2 failed`. */
 function describeHealth(deliveries: readonly Delivery[]): string {
   if (deliveries.length === 0) return 'No deliveries yet.';
   const counts = (['delivered', 'failed', 'pending'] as const).flatMap((state) => {

@@ -13,7 +13,7 @@ import {
   TextInput,
   useRedirect,
 } from 'react-admin';
-import { eventChoices, eventName, choicesOf } from '../common/choices.tsx';
+import { eventChoices, getEventName, makeChoices } from '../common/choices.tsx';
 import { StatusColumn, NameColumn } from '../common/columns.tsx';
 import { EditToolbar, ListPage, RecordCard } from '../common/resource-pages.tsx';
 import { SecretDialog } from '../common/dialogs.tsx';
@@ -25,7 +25,7 @@ export const WebhookList = () => (
     <NameColumn source="url" label="URL" />
     <DataTable.Col
       label="Events"
-      render={({ events }) => (events as string[]).map(eventName).join(', ')}
+      render={({ events }) => (events as string[]).map(getEventName).join(', ')}
     />
     <StatusColumn source="status" label="Status" />
     <DataTable.Col label="Health">
@@ -62,7 +62,7 @@ export const WebhookEdit = () => (
   <Edit actions={false} mutationMode="pessimistic" redirect={false} sx={{ marginBottom: 2 }}>
     <SimpleForm toolbar={<EditToolbar noun="webhook" />} warnWhenUnsavedChanges>
       <WebhookFields />
-      <SelectInput source="status" label="Status" choices={choicesOf('enabled', 'disabled')} />
+      <SelectInput source="status" label="Status" choices={makeChoices('enabled', 'disabled')} />
     </SimpleForm>
     <Box sx={{ padding: 2, display: 'grid', gap: 2, gridTemplateColumns: 'minmax(0, 1fr)' }}>
       <WebhookActions />

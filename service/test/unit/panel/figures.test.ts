@@ -1,14 +1,14 @@
 import type { KillSwitch, ReportRow } from '@trueward/protocol/wire';
 import { expect, test } from 'vitest';
-import { differences } from '../../../panel/src/activity/differences.ts';
+import { findDifferences } from '../../../panel/src/activity/differences.ts';
 import { addUploadedFile } from '../../../panel/src/creative/uploaded-media.ts';
-import { killTargets, stopRequest } from '../../../panel/src/kill-switch/kill-targets.ts';
+import { listKillTargets, buildStopRequest } from '../../../panel/src/kill-switch/kill-targets.ts';
 import {
-  reasonsForNoAd,
-  revenueOf,
+  countNoAdReasons,
+  sumRevenue,
   sumRows,
   toPoints,
-  timeRange,
+  makeTimeRange,
 } from '../../../panel/src/overview/figures.ts';
 import { describePolicy } from '../../../panel/src/policy/describe-policy.ts';
 
@@ -34,19 +34,19 @@ const row = (period: string, more: Partial<ReportRow>): ReportRow => ({
 });
 
 test('a range ends with the current hour or day, and the previous range ends where it begins', () => {
-  const week = timeRange('week', nowMs);
+  const week = makeTimeRange('week', nowMs);
   expect([week.from, week.to].map((time) => time.toISOString())).toEqual([
     '2026-11-15T00:00:00.000Z',
     '2026-11-22T00:00:00.000Z',
   ]);
-  expect(timeRange('week', nowMs, 1).to).toEqual(week.from);
-  expect(timeRange('day', nowMs).periods.at(-1)).toBe('2026-11-21T17:00:00.000Z');
+  expect(makeTimeRange('week', nowMs, 1).to).toEqual(week.from);
+  expect(makeTimeRange('day', nowMs).periods.at(-1)).toBe('2026-11-21T17:00:00.000Z');
 });
 
 test('revenue is summed by currency, the highest first', () => {
   const hour = (micros: Record<string, number>) =>
     row('2026-11-21T17:00:00.000Z', { reasons: { ...noReasons, revenue_micros: micros } });
-  expect(revenueOf([hour({ EUR: 10, USD: 40 }), hour({ EUR: 50 }), hour({})])).toEqual([
+  expect(sumRevenue([hour({ EUR: 10, USD: 40 }), hour({ EUR: 50 }), hour({})])).toEqual([
     { currency: 'EUR', micros: 60 },
     { currency: 'USD', micros: 40 },
   ]);
@@ -79,7 +79,7 @@ test('reasons for no ad are summed over all rows, most frequent first', () => {
     reasons: { ...noReasons, no_fill, blocked },
   });
   expect(
-    reasonsForNoAd([
+    countNoAdReasons([
       row('a', reasons({ budget: 1 }, { policy: 2 })),
       row('b', reasons({ budget: 4 }, {})),
     ]),
@@ -120,7 +120,7 @@ test('stopped targets come first; an expired switch stops nothing and is reused'
   ]);
   const advertiser = targets[1];
   if (advertiser === undefined) throw new Error('Expected a second target.');
-  expect(stopRequest(advertiser, { reason: 'r', hours: 1 }, nowMs)).toEqual({
+  expect(buildStopRequest(advertiser, { reason: 'r', hours: 1 }, nowMs)).toEqual({
     path: '/v1/kill-switches/ksw_1',
     method: 'PATCH',
     body: { state: 'on', reason: 'r', expires_at: '2026-11-21T18:20:00.000Z' },
@@ -147,6 +147,6 @@ test('a second encoding is added to the video, and a file of the same type repla
 
 test('the diff of two versions contains the changed fields', () => {
   expect(
-    differences({ id: 'a', name: 'x', block: { formats: ['video'] } }, { id: 'b', name: 'x' }),
+    findDifferences({ id: 'a', name: 'x', block: { formats: ['video'] } }, { id: 'b', name: 'x' }),
   ).toEqual([{ name: 'block', from: '{"formats":["video"]}', to: undefined }]);
 });

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { changesOf, omitEmpty } from '../../../panel/src/api/changes.ts';
+import { findChanges, omitEmpty } from '../../../panel/src/api/changes.ts';
 import { createCursorPages, readAll } from '../../../panel/src/api/cursors.ts';
 import type { ApiResponse, Call } from '../../../panel/src/api/call.ts';
 import { selectPage } from '../../../panel/src/api/select-page.ts';
