@@ -50,7 +50,7 @@ Example
         database.transaction(async (queries) => {
           const accountId = await chooseAccount(queries, makeId, values);
           const keys = createKeyManager(createManagerDeps(makeId));
-          const created = await keys.create(operation(queries, accountId, environment), {
+          const created = await keys.create(makeOperation(queries, accountId, environment), {
             kind,
             ...(origins === undefined ? {} : { allowed_origins: origins }),
           });
@@ -121,7 +121,7 @@ const createManagerDeps = (makeId: Parameters<typeof createAuditLog>[1]) => ({
   incrementConfigVersion,
 });
 
-const operation = (
+const makeOperation = (
   queries: Queries,
   accountId: string,
   environment: ApiKey['environment'],
@@ -140,7 +140,7 @@ function withKey<T>(
       );
       if (!row) throw new CommandError(`Key ${id} does not exist; keys list shows all ids.`);
       const keys = createKeyManager(createManagerDeps(makeId));
-      return work(keys, operation(queries, row.account_id, row.environment), id);
+      return work(keys, makeOperation(queries, row.account_id, row.environment), id);
     }),
   );
 }

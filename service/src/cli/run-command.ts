@@ -24,14 +24,16 @@ export async function runCommand(
     name.split(' ').every((word, index) => words[index] === word),
   );
   if (wantsHelp) {
-    process.stdout.write(command ? formatHelp(command) : overview(commands, readGroup(words)));
+    process.stdout.write(
+      command ? formatHelp(command) : formatOverview(commands, readGroup(words)),
+    );
     return 0;
   }
   if (!command) {
     printMessage(
       args.length === 0 ? 'No command given.\n' : `Unknown command ${args.join(' ')}.\n`,
     );
-    printMessage(overview(commands, readGroup(words)));
+    printMessage(formatOverview(commands, readGroup(words)));
     return 2;
   }
   try {
@@ -54,7 +56,7 @@ const readGroup = (words: readonly string[]): string =>
 const formatHelp = ({ name, summary, help }: Command): string =>
   `trueward-service ${name}: ${summary}.\n\n${help.trim()}\n`;
 
-function overview(commands: readonly Command[], group: string): string {
+function formatOverview(commands: readonly Command[], group: string): string {
   const inGroup = commands.filter(({ name }) => name.startsWith(`${group} `));
   const shown = inGroup.length > 0 ? inGroup : commands;
   const width = Math.max(...shown.map(({ name }) => name.length)) + 2;

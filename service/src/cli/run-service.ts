@@ -116,8 +116,8 @@ export function createLog(level: string, destination: DestinationStream): Logger
   return pino(
     {
       level,
-      formatters: { log: bound },
-      serializers: { err: (error: Error) => bound(pino.stdSerializers.err(error)) },
+      formatters: { log: boundMembers },
+      serializers: { err: (error: Error) => boundMembers(pino.stdSerializers.err(error)) },
       hooks: {
         logMethod(args, method) {
           const [first]: unknown[] = args;
@@ -132,7 +132,7 @@ export function createLog(level: string, destination: DestinationStream): Logger
 }
 
 /** Leaves errors unchanged, because their serializer bounds them. */
-const bound = (members: object): Record<string, unknown> =>
+const boundMembers = (members: object): Record<string, unknown> =>
   Object.fromEntries(
     Object.entries(members).map(([name, value]: [string, unknown]) => [
       name,

@@ -60,12 +60,14 @@ export async function chooseAccount(
   );
   if (newName === undefined && account !== undefined) {
     if (rows.some(({ account_id }) => account_id === account)) return account;
-    throw new CommandError(`Account ${account} does not exist. ${listing(rows)}`);
+    throw new CommandError(`Account ${account} does not exist. ${formatAccounts(rows)}`);
   }
   const [only, ...others] = rows;
   if (newName === undefined && only) {
     if (others.length === 0) return only.account_id;
-    throw new CommandError(`There are several accounts: pass --account <id>. ${listing(rows)}`);
+    throw new CommandError(
+      `There are several accounts: pass --account <id>. ${formatAccounts(rows)}`,
+    );
   }
   const id = makeId('account');
   await queries.query('INSERT INTO accounts (account_id, name, created_at) VALUES ($1, $2, $3)', [
@@ -76,5 +78,5 @@ export async function chooseAccount(
   return id;
 }
 
-const listing = (rows: { account_id: string; name: string }[]): string =>
+const formatAccounts = (rows: { account_id: string; name: string }[]): string =>
   `Accounts: ${rows.map(({ account_id, name }) => `${account_id} (${name})`).join(', ') || 'none'}.`;

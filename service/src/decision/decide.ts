@@ -54,25 +54,31 @@ export function decide(input: DecideInput): Verdict {
   // Recomputes the rejections instead of storing them, because explanations are rarely read.
   const explain = () =>
     candidates.map((candidate) =>
-      explanation(candidate, findRejection(candidate, policies, input)?.verdict ?? 'eligible'),
+      describeCandidate(
+        candidate,
+        findRejection(candidate, policies, input)?.verdict ?? 'eligible',
+      ),
     );
   if (eligibleCandidates.length === 0) {
     const rejections = candidates.map((candidate) => findRejection(candidate, policies, input));
     const [furthestRejection] = rejections.toSorted((a, b) => (b?.stage ?? 0) - (a?.stage ?? 0));
-    return unfilled(
+    return makeUnfilled(
       furthestRejection?.outcome ?? { status: 'no_fill', reason: 'no_candidates' },
       explain(),
     );
   }
 
   const capResult = checkCaps(placement, input.servedAtMs, nowMs);
-  if (capResult) return unfilled({ status: 'no_fill', ...capResult }, explain());
+  if (capResult) return makeUnfilled({ status: 'no_fill', ...capResult }, explain());
   const candidate = choose(eligibleCandidates, input.random);
-  if (!candidate) return unfilled({ status: 'no_fill', reason: 'no_candidates' }, explain());
+  if (!candidate) return makeUnfilled({ status: 'no_fill', reason: 'no_candidates' }, explain());
   return new Filled(candidate, explain);
 }
 
-const unfilled = (outcome: Omit<Unfilled, 'explain'>, explain: Explanation[] = []): Unfilled => ({
+const makeUnfilled = (
+  outcome: Omit<Unfilled, 'explain'>,
+  explain: Explanation[] = [],
+): Unfilled => ({
   ...outcome,
   explain,
 });
@@ -86,18 +92,18 @@ export function checkRequest({
 }: DecideInput): Unfilled | { policies: readonly Policy[] } {
   const { placement } = entry;
   if (isKilled(snapshot, { placementId: placement.id, placement: placement.name }, nowMs)) {
-    return unfilled({ status: 'no_fill', reason: 'killed' });
+    return makeUnfilled({ status: 'no_fill', reason: 'killed' });
   }
-  if (placement.status === 'paused') return unfilled({ status: 'no_fill', reason: 'paused' });
+  if (placement.status === 'paused') return makeUnfilled({ status: 'no_fill', reason: 'paused' });
   const policies = entry.policies.filter((policy) => applies(policy, context));
   const blockingPolicy = policies.find(({ block }) => block.everything === true);
   return blockingPolicy
-    ? unfilled({ status: 'blocked', reason: blockingPolicy.kind, rule: blockingPolicy })
+    ? makeUnfilled({ status: 'blocked', reason: blockingPolicy.kind, rule: blockingPolicy })
     : { policies };
 }
 
 /** Returns why an external source must not be called; undefined if it may be. */
-export function sourceRejection(
+export function rejectSource(
   { id, child_directed: allowsChildren }: ExternalSource,
   { snapshot, entry, request, context, nowMs }: DecideInput,
 ): string | undefined {
@@ -208,7 +214,7 @@ const dayMs = 86_400_000;
 const reservedRetryMs = 10_000;
 const nextUtcDay = (nowMs: number): number => (Math.floor(nowMs / dayMs) + 1) * dayMs;
 
-const explanation = ({ houseAd, creative }: Candidate, verdict: string): Explanation => ({
+const describeCandidate = ({ houseAd, creative }: Candidate, verdict: string): Explanation => ({
   house_ad_id: houseAd.id,
   creative_id: creative.id,
   name: houseAd.name,

@@ -30,7 +30,7 @@ export function describeDecision(input: DecisionInput): {
 } {
   const { verdict, scope, entry, id, nowMs } = input;
   const { placement } = entry;
-  const expiresAtMs = Math.min(nowMs + lifetimeMs, offerExpiry(verdict));
+  const expiresAtMs = Math.min(nowMs + lifetimeMs, findOfferExpiry(verdict));
   const record = describeRecord(input, expiresAtMs);
   const decision: Decision = {
     id,
@@ -70,7 +70,7 @@ function withoutSourceData(item: Explanation): Explanation {
   return outcome === undefined || isPlain(reason) ? item : { ...item, verdict: outcome };
 }
 
-const offerExpiry = (verdict: DecisionInput['verdict']): number =>
+const findOfferExpiry = (verdict: DecisionInput['verdict']): number =>
   verdict.status === 'filled' && 'offer' in verdict.candidate
     ? (verdict.candidate.offer.expiresAtMs ?? Infinity)
     : Infinity;
@@ -94,7 +94,7 @@ function describeAd(
   if (request.user_ref !== undefined) claims.userRef = request.user_ref;
   decision.creative = 'offer' in candidate ? describeOffer(candidate) : candidate.clientCreative;
   if (placement.format === 'rewarded') {
-    decision.min_watch_ms = minWatchMs(placement.min_view_ms, creative.media);
+    decision.min_watch_ms = computeMinWatchMs(placement.min_view_ms, creative.media);
     if (placement.reward) decision.reward = placement.reward;
   }
   if (placement.format !== 'banner') decision.close_after_ms = placement.close_after_ms;
@@ -128,7 +128,7 @@ export function describeOffer({
 }
 
 /** Returns how long the ad must be watched: a video to its end, other media for the placement's minimum time. */
-const minWatchMs = (minViewMs: number, media: Candidate['creative']['media']): number =>
+const computeMinWatchMs = (minViewMs: number, media: Candidate['creative']['media']): number =>
   media.format === 'video' ? media.duration_ms : minViewMs;
 
 function describeRecord(
@@ -153,7 +153,7 @@ function describeRecord(
     // Bot impressions don't count against the cap.
     reserved_ad: bot || houseAd?.daily_cap === undefined ? null : houseAd.id,
     reward: rewarded ? (placement.reward ?? null) : null,
-    required_ms: rewarded ? minWatchMs(placement.min_view_ms, creative.media) : null,
+    required_ms: rewarded ? computeMinWatchMs(placement.min_view_ms, creative.media) : null,
     invalid_reason: bot ? 'bot' : null,
     simulate: request.simulate ?? null,
     user_ref: request.child_directed === true ? null : (request.user_ref ?? null),

@@ -14,7 +14,7 @@ import {
   type DecideInput,
   decide,
   rejectAd,
-  sourceRejection,
+  rejectSource,
   type Unfilled,
   type Verdict,
 } from './decide.ts';
@@ -74,10 +74,11 @@ export async function decideWithSources(
   const { entry, nowMs } = input;
   const requestCheck = checkRequest(input);
   if ('status' in requestCheck) return { verdict: requestCheck };
-  const house = decide(input);
+  const houseVerdict = decide(input);
   // A capped player can't get an ad, so no source is called.
-  if (checkCaps(entry.placement, input.servedAtMs, nowMs)) return { verdict: house };
-  const houseAdPriority = house.status === 'filled' ? house.candidate.houseAd.priority : Infinity;
+  if (checkCaps(entry.placement, input.servedAtMs, nowMs)) return { verdict: houseVerdict };
+  const houseAdPriority =
+    houseVerdict.status === 'filled' ? houseVerdict.candidate.houseAd.priority : Infinity;
   const endMs = deps.clock.monotonicMs() + deps.budgetMs;
   const auction = new Auction(deps, scope, input);
   for (const priority of new Set(entry.sources.map((source) => source.priority))) {
@@ -85,11 +86,11 @@ export async function decideWithSources(
     const tier = entry.sources.filter((source) => source.priority === priority);
     const remainingMs = endMs - deps.clock.monotonicMs();
     const candidate = await auction.run(tier, remainingMs, (source) =>
-      describe(source, blockedBy(requestCheck.policies)),
+      describe(source, listBlocked(requestCheck.policies)),
     );
-    if (candidate) return auction.fill(candidate, house);
+    if (candidate) return auction.fill(candidate, houseVerdict);
   }
-  return auction.fillWithHouseAd(house);
+  return auction.fillWithHouseAd(houseVerdict);
 }
 
 /** Minimum remaining time for a request to be worthwhile. */
@@ -118,7 +119,7 @@ class Auction {
   ): Promise<ExternalCandidate | undefined> {
     const responses = await Promise.all(
       tier.map(async (source) => {
-        const rejection = sourceRejection(source, this.#input);
+        const rejection = rejectSource(source, this.#input);
         const timeoutMs = Math.min(source.timeout_ms, remainingMs);
         if (rejection !== undefined || timeoutMs < minRequestMs) {
           this.#note(source, rejection ?? 'timeout');
@@ -138,7 +139,7 @@ class Auction {
     const shift = Math.floor(this.#input.random * responses.length);
     const offers = [...responses.slice(shift), ...responses.slice(0, shift)].flat();
     let chosen: ExternalCandidate | undefined;
-    for (const { source, response, offer, limitAdTracking } of offers.toSorted(byPrice)) {
+    for (const { source, response, offer, limitAdTracking } of offers.toSorted(comparePrices)) {
       const result = this.#judge({ source, offer, limitAdTracking });
       const loss: Loss | undefined = 'verdict' in result ? result : chosen && outbidLoss;
       if (loss) this.#notices.push(...response.onLoss(loss.reason));
@@ -254,10 +255,10 @@ interface Loss {
 
 const outbidLoss: Loss = { verdict: 'outbid', reason: lossReasons.outbid };
 
-const byPrice = (a: { offer: Offer }, b: { offer: Offer }): number =>
+const comparePrices = (a: { offer: Offer }, b: { offer: Offer }): number =>
   b.offer.priceMicros - a.offer.priceMicros;
 
-const blockedBy = (policies: DecideInput['entry']['policies']): OfferRequest['blocked'] => ({
+const listBlocked = (policies: DecideInput['entry']['policies']): OfferRequest['blocked'] => ({
   advertisers: [...new Set(policies.flatMap(({ block }) => block.domains ?? []))],
   categories: [...new Set(policies.flatMap(({ block }) => block.categories ?? []))],
   seats: [],

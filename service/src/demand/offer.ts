@@ -41,7 +41,7 @@ export interface DemandTrackers {
   progress: { offset: TimeOffset; url: string }[];
   /** Billing notice. Its auction macros are expanded, except for the impression time. */
   burl?: string;
-  /** Values for the VAST macros that only the ad can provide (`adMacros`). */
+  /** Values for the VAST macros that only the ad can provide (`makeAdMacros`). */
   macros: MacroValues;
 }
 

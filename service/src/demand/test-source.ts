@@ -56,7 +56,7 @@ export function respondAsTestSource(url: string, body?: string): TestResponse {
   if (outcome === 'error') return { httpStatus: 500, text: '' };
   if (outcome === 'no_bid')
     return body === undefined ? ok('<VAST version="4.2"/>') : { httpStatus: 204, text: '' };
-  if (body !== undefined) return ok(outcome === 'invalid' ? '{"id":' : bidOn(body, outcome));
+  if (body !== undefined) return ok(outcome === 'invalid' ? '{"id":' : makeBid(body, outcome));
   if (outcome === 'invalid') return ok('<VAST version="4.2"><Ad>');
   return ok(outcome === 'wrapper' ? wrapper : inline);
 }
@@ -64,7 +64,7 @@ export function respondAsTestSource(url: string, body?: string): TestResponse {
 const ok = (text: string): TestResponse => ({ httpStatus: 200, text });
 
 /** Bids one unit of the currency above the floor, or half the floor for `below_floor`. */
-function bidOn(body: string, outcome: Outcome): string {
+function makeBid(body: string, outcome: Outcome): string {
   const { id, imp, cur } = JSON.parse(body) as {
     id: string;
     imp: [{ bidfloor?: number }];

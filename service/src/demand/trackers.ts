@@ -52,7 +52,7 @@ type MediaEvent = Exclude<TrackerKind & TrackerEvent, 'progress'>;
 const findPlace = (kind: TrackerKind): number =>
   places.findIndex((kinds) => (kinds as readonly TrackerKind[]).includes(kind));
 
-const due = (kind: TrackerKind, urls: readonly string[]): DueTracker[] =>
+const toDueTrackers = (kind: TrackerKind, urls: readonly string[]): DueTracker[] =>
   urls.map((url, index) => ({
     name: `${kind}/${index}`,
     url,
@@ -62,7 +62,7 @@ const due = (kind: TrackerKind, urls: readonly string[]): DueTracker[] =>
 
 /** Returns the auction notices, which are due with the decision. */
 export const dueNotices = ({ notices }: DemandRecord): DueTracker[] =>
-  due(
+  toDueTrackers(
     'notice',
     notices.map(({ url }) => url),
   );
@@ -81,26 +81,29 @@ const byType: Partial<Record<EventType, readonly MediaEvent[]>> = {
 
 /** Returns the trackers that became due between two states of the playback. */
 export function dueTrackers(chosen: ChosenAd, before: Playback, after: Playback): DueTracker[] {
-  const dueBefore = new Set(allDue(chosen, before).map(({ name }) => name));
-  return allDue(chosen, after).filter(({ name }) => !dueBefore.has(name));
+  const dueBefore = new Set(listAllDue(chosen, before).map(({ name }) => name));
+  return listAllDue(chosen, after).filter(({ name }) => !dueBefore.has(name));
 }
 
 /** Returns all trackers that are due. None is due before the impression tracker. */
-function allDue({ trackers, impressionOn }: ChosenAd, playback: Playback): DueTracker[] {
+function listAllDue({ trackers, impressionOn }: ChosenAd, playback: Playback): DueTracker[] {
   const { verified, types } = playback;
   const isRendered = verified || types.has('impression') || types.has('start');
   if (!(impressionOn === 'verified' ? verified : isRendered)) return [];
-  const dueFor = (event: MediaEvent): DueTracker[] => due(event, trackers.byEvent[event] ?? []);
+  const listDueFor = (event: MediaEvent): DueTracker[] =>
+    toDueTrackers(event, trackers.byEvent[event] ?? []);
   const isFinished = types.has('complete') || types.has('skip');
   return [
-    ...dueFor('impression'),
-    ...dueFor('verificationNotExecuted'),
-    ...(verified ? [...due('burl', [trackers.burl ?? []].flat()), ...dueFor('viewable')] : []),
+    ...listDueFor('impression'),
+    ...listDueFor('verificationNotExecuted'),
+    ...(verified
+      ? [...toDueTrackers('burl', [trackers.burl ?? []].flat()), ...listDueFor('viewable')]
+      : []),
     ...[...types]
       .filter((type) => type !== 'close' || !isFinished)
       .flatMap((type) => byType[type] ?? [])
-      .flatMap(dueFor),
-    ...due(
+      .flatMap(listDueFor),
+    ...toDueTrackers(
       'progress',
       trackers.progress.map(({ url }) => url),
     ).filter((_, index) => hasPassed(trackers.progress[index]?.offset, playback)),

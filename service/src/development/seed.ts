@@ -134,13 +134,13 @@ async function seedEnvironment(
     kind: 'house',
     status: 'active',
   });
-  for (const { advertiser, creative, houseAd } of demoCreatives(`${serviceUrl}/media`)) {
+  for (const { advertiser, creative, houseAd } of makeDemoCreatives(`${serviceUrl}/media`)) {
     const { id: advertiserId } = await resources.create(queries, scope, 'advertiser', advertiser);
     const { id: creativeId } = await resources.create(queries, scope, 'creative', {
       ...creative,
       advertiser_id: advertiserId,
       source_id: source.id,
-      review: approvedBySeed(clock),
+      review: makeSeedReview(clock),
     });
     await resources.create(queries, scope, 'houseAd', {
       ...houseAd,
@@ -198,11 +198,11 @@ async function seedExternalSource(
     click_url: `https://${testAd.advertiserDomain}/`,
     alt: `Video ad by ${testAd.advertiserName}`,
     categories: [],
-    review: approvedBySeed(clock),
+    review: makeSeedReview(clock),
   });
 }
 
-const approvedBySeed = (clock: Clock): Review => ({
+const makeSeedReview = (clock: Clock): Review => ({
   status: 'approved',
   reviewed_at: new Date(clock.nowMs()).toISOString(),
   reviewed_by: 'seed',
@@ -214,14 +214,14 @@ interface DemoAd {
   houseAd: Pick<Stored<'houseAd'>, 'name' | 'placements' | 'weight'>;
 }
 
-const advertiser = (name: string) => ({
+const makeAdvertiser = (name: string) => ({
   name,
   domain: `${name.toLowerCase()}.example`,
   categories: [],
 });
 
 /** The ads of the demo account; `media` is the base URL of their files. */
-function demoCreatives(media: string): DemoAd[] {
+function makeDemoCreatives(media: string): DemoAd[] {
   const image = (file: string, width: number, height: number) => ({
     format: 'image' as const,
     files: [{ url: `${media}/${file}`, mime: 'image/png', width, height }],
@@ -234,7 +234,7 @@ function demoCreatives(media: string): DemoAd[] {
   });
   return [
     {
-      advertiser: advertiser('Meadow'),
+      advertiser: makeAdvertiser('Meadow'),
       creative: {
         name: 'Meadow',
         media: {
@@ -250,7 +250,7 @@ function demoCreatives(media: string): DemoAd[] {
       houseAd: { name: 'Meadow', placements: ['revive', 'double-coins', 'level-end'], weight: 6 },
     },
     {
-      advertiser: advertiser('Harbour'),
+      advertiser: makeAdvertiser('Harbour'),
       creative: {
         name: 'Harbour',
         media: image('harbour.png', 1_200, 675),
@@ -261,7 +261,7 @@ function demoCreatives(media: string): DemoAd[] {
       houseAd: { name: 'Harbour', placements: ['revive', 'double-coins', 'level-end'], weight: 2 },
     },
     {
-      advertiser: advertiser('Lantern'),
+      advertiser: makeAdvertiser('Lantern'),
       creative: {
         name: 'Lantern',
         media: { format: 'html', url: `${media}/lantern.html`, width: 640, height: 360 },
@@ -272,7 +272,7 @@ function demoCreatives(media: string): DemoAd[] {
       houseAd: { name: 'Lantern', placements: ['revive', 'double-coins', 'level-end'], weight: 2 },
     },
     {
-      advertiser: advertiser('Lobby'),
+      advertiser: makeAdvertiser('Lobby'),
       creative: {
         name: 'Lobby banner',
         media: image('lobby-banner.png', 640, 100),

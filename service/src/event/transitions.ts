@@ -102,8 +102,8 @@ export function draftEvents(
   return transitions.flatMap((transition) => {
     const earned = findEarnedReward(transition, userRefs);
     return [
-      ...(isServed(transition) ? [servedEvent(transition.after)] : []),
-      ...(earned ? [rewardedEvent(transition.after, earned)] : []),
+      ...(isServed(transition) ? [draftServedEvent(transition.after)] : []),
+      ...(earned ? [draftRewardedEvent(transition.after, earned)] : []),
     ];
   });
 }
@@ -125,7 +125,7 @@ function findEarnedReward(
     : undefined;
 }
 
-const servedEvent = (decision: DecisionState): EventDraft => ({
+const draftServedEvent = (decision: DecisionState): EventDraft => ({
   type: 'decision.served',
   data: {
     decision_id: decision.id,
@@ -138,7 +138,7 @@ const servedEvent = (decision: DecisionState): EventDraft => ({
   },
 });
 
-const rewardedEvent = (
+const draftRewardedEvent = (
   { id, placement, customData, userRef: storedUserRef }: DecisionState,
   { reward, userRef }: EarnedReward,
 ): EventDraft => ({

@@ -3,7 +3,7 @@ import type { DisclosedPlayer } from '../demand/disclose.ts';
 import type { Notice, Offer } from '../demand/offer.ts';
 import type { BlockLists } from '../demand/openrtb/request.ts';
 import type { LossReason } from '../demand/openrtb/response.ts';
-import { requestMacros } from '../demand/vast/macros.ts';
+import { makeRequestMacros } from '../demand/vast/macros.ts';
 import type { VastResult, VastRules } from '../demand/vast/resolve.ts';
 import type { Clock } from '../platform/clock.ts';
 import type { ExternalSource } from '../resource/external-source.ts';
@@ -105,7 +105,7 @@ export const makeVastRules = ({ viewport, minSkipMs, loopback }: OfferRequest): 
 });
 
 export const makeMacros = ({ player, origin, transactionId, viewport, blocked }: OfferRequest) =>
-  requestMacros({
+  makeRequestMacros({
     player,
     serverUserAgent,
     transactionId,

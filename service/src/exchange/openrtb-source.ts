@@ -1,10 +1,10 @@
 import type { Notice } from '../demand/offer.ts';
 import {
-  billingNotice,
-  lossNotice,
+  getBillingNoticeUrl,
+  getLossNoticeUrl,
   markupSource,
   expandMarkup,
-  winNotice,
+  getWinNoticeUrl,
 } from '../demand/openrtb/notices.ts';
 import { buildBidRequest, type JsonObject } from '../demand/openrtb/request.ts';
 import {
@@ -22,7 +22,7 @@ import {
   minDurationMs,
   makeVastRules,
 } from './offer-request.ts';
-import { describeResult, errorNotices, findVastAd, makeOffer } from './vast-source.ts';
+import { describeResult, buildErrorNotices, findVastAd, makeOffer } from './vast-source.ts';
 
 /** Maximum number of bids whose markup is parsed. The best bid is tried first; parsing stops at the first ad. */
 const maxBidsRead = 3;
@@ -30,7 +30,7 @@ const maxBidsRead = 3;
 /** Requests an offer from a bidder. */
 export async function callBidder(call: SourceCall, endpointUrl: string): Promise<PartialResponse> {
   const { source, request, send } = call;
-  const body = JSON.stringify(buildBidRequest(bidRequestInput(call)));
+  const body = JSON.stringify(buildBidRequest(makeBidRequestInput(call)));
   const response = await send(endpointUrl, body);
   if (response.status === 'failed') {
     const details = response.httpStatus === undefined ? {} : { http_status: response.httpStatus };
@@ -51,7 +51,7 @@ export async function callBidder(call: SourceCall, endpointUrl: string): Promise
   if (read.status === 'malformed') return { verdict: `source_error: ${read.reason}`, details };
   const auction = { requestId: request.transactionId };
   const lossNotices = (bid: BidIds, lossReason: LossReason): Notice[] => {
-    const url = lossNotice(bid, auction, lossReason);
+    const url = getLossNoticeUrl(bid, auction, lossReason);
     return url === undefined ? [] : [{ kind: 'loss', url }];
   };
   const notices = read.rejected.flatMap((bid) => lossNotices(bid, bid.lossReason));
@@ -120,7 +120,7 @@ async function readBids(
     },
   });
   const description = describeResult(result, last);
-  const allNotices = [...notices, ...errorNotices(result.errors, macros, deps)];
+  const allNotices = [...notices, ...buildErrorNotices(result.errors, macros, deps)];
   if (!result.ad) {
     const failed = {
       details,
@@ -130,9 +130,9 @@ async function readBids(
     return next(call, others, failed, description.verdict);
   }
   const isWinNoticeSent = 'tagUrl' in markup && markup.isWinNotice;
-  const win = isWinNoticeSent ? undefined : winNotice(bid, auction);
+  const win = isWinNoticeSent ? undefined : getWinNoticeUrl(bid, auction);
   const nowMs = deps.clock.nowMs();
-  const burl = billingNotice(bid, auction);
+  const burl = getBillingNoticeUrl(bid, auction);
   const [advertiserDomain] = bid.advertiserDomains;
   const terms = {
     sourceId: source.id,
@@ -166,7 +166,7 @@ async function next(
   return readBids(call, [bid, ...others], state);
 }
 
-function bidRequestInput({ source, request, timeoutMs }: SourceCall) {
+function makeBidRequestInput({ source, request, timeoutMs }: SourceCall) {
   const { origin } = request;
   const { publisher_id: publisherId, supply_chain: supplyChain = [] } = source;
   return {

@@ -1,5 +1,5 @@
 import type { Notice, Offer } from '../demand/offer.ts';
-import { adMacros, type ErrorReport, type VastAd } from '../demand/vast/ad.ts';
+import { makeAdMacros, type ErrorReport, type VastAd } from '../demand/vast/ad.ts';
 import { expandMacros, type MacroValues } from '../demand/vast/macros.ts';
 import { resolveVast, type VastResult, type VastRules } from '../demand/vast/resolve.ts';
 import { offsetMs } from '../demand/vast/values.ts';
@@ -43,7 +43,7 @@ export async function findVastAd(
 }
 
 /** Returns notices that report errors to the source and its wrappers. */
-export const errorNotices = (
+export const buildErrorNotices = (
   errors: readonly ErrorReport[],
   macros: MacroValues,
   { clock, random }: SourceDeps,
@@ -112,7 +112,7 @@ export function makeOffer(
       byEvent: ad.trackers,
       progress: ad.progress,
       ...(terms.burl !== undefined && { burl: terms.burl }),
-      macros: { ...contextMacros(request), ...adMacros(ad) },
+      macros: { ...makeContextMacros(request), ...makeAdMacros(ad) },
     },
   };
 }
@@ -121,7 +121,7 @@ export function makeOffer(
  * Returns the values of tracker macros that describe the decision request. The IP and the browser are added for each
  * event.
  */
-function contextMacros(request: OfferRequest): MacroValues {
+function makeContextMacros(request: OfferRequest): MacroValues {
   const names = [
     'DOMAIN',
     'PAGEURL',
@@ -167,7 +167,7 @@ export async function callTag(call: SourceCall, tagUrl: string): Promise<Partial
     fetchDocument: send,
   });
   const description = describeResult(result, last);
-  const notices = errorNotices(result.errors, macros, deps);
+  const notices = buildErrorNotices(result.errors, macros, deps);
   if (!result.ad) return { ...description, notices };
   const terms = { sourceId: source.id, priceMicros: source.cpm_micros, currency: source.currency };
   return { ...description, notices, offer: makeOffer(result.ad, terms, request) };

@@ -23,20 +23,20 @@ export type WriteEvents = (
 ) => Promise<boolean>;
 
 /** Returns the webhook events for a change. Before a creation and after a deletion, the object is undefined. */
-export function changeEvents<K extends ResourceKind>(
+export function draftChangeEvents<K extends ResourceKind>(
   kind: K,
   before: ResourceKinds[K] | undefined,
   after: ResourceKinds[K] | undefined,
 ): EventDraft[] {
   if (kind === 'killSwitch') {
-    return killSwitchEvents(before as KillSwitch | undefined, after as KillSwitch | undefined);
+    return draftKillSwitchEvents(before as KillSwitch | undefined, after as KillSwitch | undefined);
   }
   return kind === 'creative' && before && after
-    ? reviewEvents(before as Creative, after as Creative)
+    ? draftReviewEvents(before as Creative, after as Creative)
     : [];
 }
 
-function killSwitchEvents(
+function draftKillSwitchEvents(
   before: KillSwitch | undefined,
   after: KillSwitch | undefined,
 ): EventDraft[] {
@@ -59,7 +59,7 @@ function killSwitchEvents(
   ];
 }
 
-function reviewEvents(before: Creative, after: Creative): EventDraft[] {
+function draftReviewEvents(before: Creative, after: Creative): EventDraft[] {
   const { status, reason_code, feedback } = after.review;
   if (status === before.review.status) return [];
   return [

@@ -1,6 +1,6 @@
 import { DomainError, throwFieldErrors } from '../platform/domain-error.ts';
 import type { AuditLog, Operation } from '../store/audit-log.ts';
-import { changeEvents, type WriteEvents } from './change-events.ts';
+import { draftChangeEvents, type WriteEvents } from './change-events.ts';
 import {
   checkDocument,
   checkReferences,
@@ -72,7 +72,7 @@ export function createResourceManager(deps: Deps): ResourceManager {
     kind: K,
     before: ResourceKinds[K] | undefined,
     after: ResourceKinds[K] | undefined,
-  ) => writeEvents(queries, scope, changeEvents(kind, before, after));
+  ) => writeEvents(queries, scope, draftChangeEvents(kind, before, after));
 
   return {
     async create(operation, kind, document) {

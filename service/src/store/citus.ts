@@ -77,12 +77,12 @@ export async function distributeTables(
   if (!maintain || (await readCitusRole(database)) !== 'coordinator') return;
   if ((await listUndistributed(database)).length === 0) return;
   await withMigrationLock(database, { onWait, waitMs }, async () => {
-    await maintain(await roleSettings(database), waitMs);
+    await maintain(await listRoleSettings(database), waitMs);
     // Another process may have distributed tables in the meantime. This transaction must not read the tables, which
     // `maintain` locks on its own connection.
     for (const table of await listUndistributed(database)) {
       onDistribute?.(table, serviceTables.includes(table) ? 'coordinator' : 'by account');
-      await maintain([statementFor(table)], waitMs);
+      await maintain([buildStatement(table)], waitMs);
     }
   });
 }
@@ -100,7 +100,7 @@ async function listUndistributed(queries: Pick<Queries, 'query'>): Promise<strin
   return rows.map(({ name }) => name);
 }
 
-function statementFor(table: string): string {
+function buildStatement(table: string): string {
   if (serviceTables.includes(table)) return `SELECT citus_add_local_table_to_metadata('${table}')`;
   const colocation = table === 'accounts' ? '' : `, colocate_with => 'accounts'`;
   return `SELECT create_distributed_table('${table}', 'account_id'${colocation})`;
@@ -111,7 +111,7 @@ function statementFor(table: string): string {
  * nodes do not inherit it from the session, and the propagation of `SET LOCAL`, for transactions with their own
  * timeout.
  */
-async function roleSettings(queries: Pick<Queries, 'query'>): Promise<string[]> {
+async function listRoleSettings(queries: Pick<Queries, 'query'>): Promise<string[]> {
   const [row] = await queries.query<{ timeout: string; database: string }>(
     `SELECT current_setting('lock_timeout') AS timeout, quote_ident(current_database()) AS database`,
   );

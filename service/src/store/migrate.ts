@@ -255,11 +255,11 @@ function checkApplied(applied: AppliedMigration[], migrations: readonly Migratio
   );
 }
 
-const indexStatement = ({ name, table, on }: Index): string =>
+const formatIndexStatement = ({ name, table, on }: Index): string =>
   `CREATE INDEX ${name} ON ${table} ${on}`;
 
 const listStatements = (migration: Migration): readonly string[] =>
-  'statements' in migration ? migration.statements : migration.indexes.map(indexStatement);
+  'statements' in migration ? migration.statements : migration.indexes.map(formatIndexStatement);
 
 const checksum = (migration: Migration): string =>
   createHash('sha256').update(listStatements(migration).join(';\n')).digest('hex');

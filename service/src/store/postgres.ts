@@ -50,7 +50,7 @@ export function openPostgres(
   schemaUrl?: string,
 ): Database {
   const hosts = createHosts(connectionString);
-  const pool = new pg.Pool(poolOptions(hosts, limits));
+  const pool = new pg.Pool(makePoolOptions(hosts, limits));
   const schema =
     schemaUrl === undefined
       ? undefined
@@ -102,7 +102,7 @@ const types = {
     oid === int8 ? Number : pg.types.getTypeParser(oid, format),
 } as pg.CustomTypesConfig;
 
-function poolOptions({ Client }: Hosts, limits: PostgresLimits): pg.PoolConfig {
+function makePoolOptions({ Client }: Hosts, limits: PostgresLimits): pg.PoolConfig {
   const { poolSize, timeoutMs, lockTimeoutMs, pooler } = limits;
   return {
     Client,
@@ -138,7 +138,7 @@ async function maintain(
     connectionString,
     connectionTimeoutMillis: timeoutMs,
     keepAlive: true,
-    // See poolOptions. Behind a pooler, the timeouts of the role apply.
+    // See makePoolOptions. Behind a pooler, the timeouts of the role apply.
     ...(pooler
       ? {}
       : { application_name: 'trueward', statement_timeout: 0, lock_timeout: lockTimeoutMs }),
@@ -242,7 +242,7 @@ async function inTransaction<T>(
   const execute = async <R = Row>(text: string, params: readonly unknown[]) =>
     (await client.query(prepare(text, params))).rows as R[];
   try {
-    const beginResult = query(beginStatement(limits, options));
+    const beginResult = query(formatBegin(limits, options));
     if (!readsFirst) await beginResult;
     const run = async (): Promise<T> =>
       (await Promise.all([work({ query, execute }), beginResult]))[0];
@@ -258,7 +258,7 @@ async function inTransaction<T>(
 }
 
 /** Begins a transaction and applies settings that differ from the session's, in one message. */
-function beginStatement(
+function formatBegin(
   limits: PostgresLimits,
   { noTimeout, lockTimeoutMs, byIndex }: TransactionOptions,
 ): string {

@@ -149,13 +149,13 @@ export function startTrackerDispatcher(deps: Deps): TrackerDispatcher {
     for (const accountId of Array.from(wokenAccounts)) {
       const accountQueues = [...queues.values()].filter((queue) => queue.accountId === accountId);
       const usedSlots = accountQueues.reduce((sum, { inFlight }) => sum + inFlight, 0);
-      const limit = accountLimit(maxInFlight - requests.size, usedSlots);
+      const limit = computeAccountLimit(maxInFlight - requests.size, usedSlots);
       // The account stays woken, because the next finished request frees a slot.
       if (limit === 0) continue;
       wokenAccounts.delete(accountId);
       const hosts = accountQueues.map((queue) => ({
         host: queue.host,
-        free: freeSlots(queue, atMs),
+        free: countFreeSlots(queue, atMs),
       }));
       const options = { accountId, hosts, perHost: initialConcurrency, limit, leaseMs, sinceId };
       try {
@@ -256,11 +256,11 @@ export function startTrackerDispatcher(deps: Deps): TrackerDispatcher {
 }
 
 /** Returns how many more requests a host may get. An unreachable host gets one request at a time. */
-function freeSlots({ window, inFlight, pauses, pausedUntilMs }: Queue, atMs: number): number {
+function countFreeSlots({ window, inFlight, pauses, pausedUntilMs }: Queue, atMs: number): number {
   if (pausedUntilMs > atMs) return 0;
   return Math.max(0, (pauses > 0 ? 1 : window.size) - inFlight);
 }
 
 /** Returns how many more slots an account may use, so that it never uses more slots than remain free. */
-const accountLimit = (free: number, used: number): number =>
+const computeAccountLimit = (free: number, used: number): number =>
   Math.max(0, Math.ceil((free - used) / 2));

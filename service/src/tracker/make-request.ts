@@ -1,6 +1,6 @@
 import type { Client } from '../demand/tracker-store.ts';
 import { expandImpressionTime } from '../demand/openrtb/notices.ts';
-import { expandMacros, requestMacros } from '../demand/vast/macros.ts';
+import { expandMacros, makeRequestMacros } from '../demand/vast/macros.ts';
 import type { SecretBox } from '../key/secret-box.ts';
 import type { Clock } from '../platform/clock.ts';
 import type { Scope } from '../store/database.ts';
@@ -69,7 +69,7 @@ function readClient(box: Pick<SecretBox, 'open'>, sealed: string | null): Client
 }
 
 const makeMacros = ({ macros, limitAdTracking }: DueRequest, client: Client) => ({
-  ...requestMacros({
+  ...makeRequestMacros({
     player: { ...client, limitAdTracking: limitAdTracking ?? true, childDirected: false },
     serverUserAgent: userAgent,
   }),

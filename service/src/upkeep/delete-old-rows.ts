@@ -43,7 +43,7 @@ export async function deleteOldRows(
   };
   const rows = await database.query<{ account_id: string }>('SELECT account_id FROM accounts');
   for (const accountId of [serviceAccount, ...rows.map((row) => row.account_id)]) {
-    for (const each of sweeps(nowMs, retention))
+    for (const each of listSweeps(nowMs, retention))
       count(each.table, await sweep(database, accountId, each, stopping));
     count('viewers', await deleteOldViewers(database, accountId, nowMs, stopping));
     if (retention.decisionsMs === undefined) continue;
@@ -53,7 +53,7 @@ export async function deleteOldRows(
   return deleted;
 }
 
-function sweeps(nowMs: number, { auditMs }: Retention): Sweep[] {
+function listSweeps(nowMs: number, { auditMs }: Retention): Sweep[] {
   const now = new Date(nowMs).toISOString();
   const expiredBefore = new Date(nowMs - shortLivedMs).toISOString();
   return [

@@ -125,9 +125,9 @@ export function startDispatcher(deps: Deps): Dispatcher {
       if (inFlight === 0 && atMs - Math.max(usedAtMs, pausedUntilMs) > idleMs)
         endpoints.delete(key);
     const limit = maxInFlight - attempts.size;
-    const endpointSlots = endpointCapacities([...endpoints.values()], limit, atMs);
-    const accountSlots = accountCapacities([...endpoints.values()], limit);
-    const perAccount = accountLimit(limit, 0);
+    const endpointSlots = computeEndpointCapacities([...endpoints.values()], limit, atMs);
+    const accountSlots = computeAccountCapacities([...endpoints.values()], limit);
+    const perAccount = computeAccountLimit(limit, 0);
     const claimOptions = {
       endpoints: endpointSlots,
       perEndpoint: initialConcurrency,
@@ -244,7 +244,7 @@ type EndpointLoad = Pick<Endpoint, 'accountId' | 'webhookId' | 'inFlight' | 'pau
  * account can use half of the slots, two accounts a third each, and so on, so that there are always slots left for
  * another account.
  */
-export function endpointCapacities(
+export function computeEndpointCapacities(
   endpoints: readonly EndpointLoad[],
   free: number,
   atMs: number,
@@ -261,18 +261,21 @@ export function endpointCapacities(
 }
 
 /** Returns how many more deliveries each known account may receive, including deliveries to new endpoints. */
-function accountCapacities(
+function computeAccountCapacities(
   endpoints: readonly Pick<Endpoint, 'accountId' | 'inFlight'>[],
   free: number,
 ): AccountCapacity[] {
   const inFlight = new Map<string, number>();
   for (const each of endpoints)
     inFlight.set(each.accountId, (inFlight.get(each.accountId) ?? 0) + each.inFlight);
-  return [...inFlight].map(([accountId, used]) => ({ accountId, free: accountLimit(free, used) }));
+  return [...inFlight].map(([accountId, used]) => ({
+    accountId,
+    free: computeAccountLimit(free, used),
+  }));
 }
 
 /** Returns how many more slots an account may use, so that it never uses more slots than remain free. */
-const accountLimit = (free: number, used: number): number =>
+const computeAccountLimit = (free: number, used: number): number =>
   Math.max(0, Math.ceil((free - used) / 2));
 
 /** Whether the endpoint could not keep up, as opposed to rejecting this event. */

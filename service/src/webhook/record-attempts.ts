@@ -99,7 +99,7 @@ export async function recordAttempts(
 }
 
 /** Returns the failures per endpoint since its last success. The items are in the order in which they finished. */
-function failuresSinceSuccess(
+function countFailuresSinceSuccess(
   items: readonly FinishedAttempt[],
 ): ReadonlyMap<string, { times: number; firstAtMs: number }> {
   const failures = new Map<string, { times: number; firstAtMs: number }>();

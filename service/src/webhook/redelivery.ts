@@ -70,7 +70,7 @@ export function createRedelivery({ clock, makeId, resources, audit }: Deps): Red
       const { queries, scope } = operation;
       const webhook = await findEnabledWebhook(operation, webhookId);
       const id = makeId('webhookEvent');
-      const draft = sampleEvent(type ?? webhook.events[0] ?? webhookEventTypes[0], makeId);
+      const draft = makeSampleEvent(type ?? webhook.events[0] ?? webhookEventTypes[0], makeId);
       const body = JSON.stringify({
         id,
         type: draft.type,
@@ -136,7 +136,7 @@ export function createRedelivery({ clock, makeId, resources, audit }: Deps): Red
 const userRef = 'trueward-test';
 
 /** Creates an event about nonexistent objects, to test a receiver. */
-function sampleEvent(type: WebhookEvent['type'], makeId: MakeId): EventDraft {
+function makeSampleEvent(type: WebhookEvent['type'], makeId: MakeId): EventDraft {
   const decision = { decision_id: makeId('decision'), placement: 'test' };
   switch (type) {
     case 'decision.served':

@@ -8,7 +8,7 @@ import { migrate } from '../../src/store/migrate.ts';
 import { noTracing } from '../../src/trace/tracing.ts';
 import {
   type Dispatcher,
-  endpointCapacities,
+  computeEndpointCapacities,
   startDispatcher,
 } from '../../src/webhook/dispatcher.ts';
 import { createAttemptLanes } from '../../src/webhook/record-attempts.ts';
@@ -197,7 +197,8 @@ test('an account with slow endpoints leaves slots for other accounts', () => {
   );
   expect(capacities.map(({ free }) => free)).toEqual([0, 0, 0, 0, 0, 196]);
   expect(
-    endpointCapacities([{ ...endpoint('acc_1', 4, 0), pausedUntilMs: 1 }], 1_000, 0)[0]?.free,
+    computeEndpointCapacities([{ ...endpoint('acc_1', 4, 0), pausedUntilMs: 1 }], 1_000, 0)[0]
+      ?.free,
   ).toBe(0);
 });
 

@@ -11,18 +11,18 @@ export interface Auction {
 type AuctionMacros = Readonly<Record<string, string>>;
 
 /** Returns the URL to request when the bid wins; undefined if the bidder declared none. */
-export const winNotice = (bid: Bid, auction: Auction): string | undefined =>
+export const getWinNoticeUrl = (bid: Bid, auction: Auction): string | undefined =>
   expandUrl(bid.nurl, winMacros(bid, auction));
 
 /**
  * Returns the URL to request at least once when the impression is verified. {@link expandImpressionTime} expands its
  * last macro.
  */
-export const billingNotice = (bid: Bid, auction: Auction): string | undefined =>
+export const getBillingNoticeUrl = (bid: Bid, auction: Auction): string | undefined =>
   parseWebUrl(bid.burl && expandAuctionMacros(bid.burl, winMacros(bid, auction), impressionTime));
 
 /** Returns the URL to request when the bid has lost. The URL does not disclose the winner's price. */
-export const lossNotice = (
+export const getLossNoticeUrl = (
   bid: BidIds,
   auction: Auction,
   lossReason: LossReason,
@@ -41,7 +41,7 @@ export function markupSource(
   if (markup?.startsWith('<')) return { markup: expandMarkup(markup, bid, auction) };
   const tagUrl = expandUrl(markup, winMacros(bid, auction));
   if (tagUrl !== undefined) return { tagUrl, isWinNotice: false };
-  const noticeUrl = winNotice(bid, auction);
+  const noticeUrl = getWinNoticeUrl(bid, auction);
   return noticeUrl === undefined ? undefined : { tagUrl: noticeUrl, isWinNotice: true };
 }
 

@@ -117,7 +117,7 @@ function covers(block: Category, category: Category): boolean {
 }
 
 /** Returns macro values that only the ad can provide, for all trackers in its chain. */
-export const adMacros = (ad: VastAd): MacroValues => ({
+export const makeAdMacros = (ad: VastAd): MacroValues => ({
   REASON: verificationNotSupported,
   ADTYPE: 'video',
   ASSETURI: ad.media.url,

@@ -139,7 +139,7 @@ export interface MacroContext {
 }
 
 /** Returns macro values for a rewarded-ad request that this service makes on behalf of a player. */
-export function requestMacros(context: MacroContext): MacroValues {
+export function makeRequestMacros(context: MacroContext): MacroValues {
   const { player, playerSize, blockedCategories = [] } = context;
   const regulations = [player.childDirected ? 'coppa' : [], player.gdpr ? 'gdpr' : []].flat();
   return dropUndefined({

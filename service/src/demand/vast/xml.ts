@@ -133,11 +133,11 @@ const entity = /(?:amp|lt|gt|quot|apos|#\d{1,7}|#x[\da-fA-F]{1,6});/y;
  */
 function escapeAmpersands(text: string): { text: string; repairs: number } {
   const parts: string[] = [];
-  let section = cdataAfter(text, 0);
+  let section = findCdata(text, 0);
   let [copied, repairs] = [0, 0];
   let at = text.indexOf('&');
   while (at >= 0) {
-    while (section.end <= at) section = cdataAfter(text, section.end);
+    while (section.end <= at) section = findCdata(text, section.end);
     entity.lastIndex = at + 1;
     if (section.start < at) at = section.end;
     else if (!entity.test(text)) {
@@ -155,7 +155,7 @@ function escapeAmpersands(text: string): { text: string; repairs: number } {
  * Returns the next CDATA section. `end` is infinite if the section is not closed; if there is no section, `start` is
  * too.
  */
-function cdataAfter(text: string, from: number): { start: number; end: number } {
+function findCdata(text: string, from: number): { start: number; end: number } {
   const start = text.indexOf('<![CDATA[', from);
   if (start < 0) return { start: Infinity, end: Infinity };
   const end = text.indexOf(']]>', start);

@@ -25,7 +25,7 @@ const servedExtensions: ReadonlySet<string> = new Set(
 );
 
 /** Lets pages of every origin read a response; without these headers, a script cannot even see the status. */
-const crossOrigin = {
+const crossOriginHeaders = {
   'access-control-allow-origin': '*',
   'cross-origin-resource-policy': 'cross-origin',
 };
@@ -46,7 +46,7 @@ export async function addMediaRoutes(
       {
         schema: { hide: true },
         errorHandler(error, request, reply) {
-          void reply.headers(crossOrigin);
+          void reply.headers(crossOriginHeaders);
           if (error.statusCode !== 416 || isUnsatisfiable(request.headers.range))
             sendFileError(error, request, reply);
           else
@@ -68,7 +68,7 @@ export async function addMediaRoutes(
         if (sent.status === 416)
           return reply
             .code(416)
-            .headers({ ...crossOrigin, ...sent.headers })
+            .headers({ ...crossOriginHeaders, ...sent.headers })
             .send(sent.body);
         return reply
           .code(sent.status)
@@ -102,6 +102,6 @@ const buildHeaders = (name: string): Record<string, string> => ({
     ? 'public, max-age=31536000, immutable'
     : 'public, max-age=300',
   'content-security-policy': extname(name) === '.html' ? creativePolicy : staticPolicy,
-  ...crossOrigin,
+  ...crossOriginHeaders,
   'x-content-type-options': 'nosniff',
 });

@@ -99,12 +99,12 @@ export function addDocs(app: FastifyInstance): void {
 
 function render({ info, paths, components }: Document): string {
   const operations = Object.entries(paths).flatMap(([path, methods]) =>
-    Object.entries(methods).map(([method, operation]) => section(method, path, operation)),
+    Object.entries(methods).map(([method, operation]) => renderSection(method, path, operation)),
   );
   const schemas = Object.entries(components.schemas).map(
     ([name, schema]) =>
       `<section id="schema-${escape(name)}"><h3>${escape(name)}</h3><p>${escape(schema.description ?? '')}</p>
-<details><summary>Schema</summary><pre>${linked(schema)}</pre></details></section>`,
+<details><summary>Schema</summary><pre>${formatLinked(schema)}</pre></details></section>`,
   );
   return `<!doctype html><html lang="en"><meta charset="utf-8"><meta name="viewport" content="width=device-width">
 <title>${escape(info.title)}</title><style>${style}</style>
@@ -112,7 +112,7 @@ function render({ info, paths, components }: Document): string {
 <h2>Operations</h2>${operations.join('\n')}<h2>Schemas</h2>${schemas.join('\n')}</html>`;
 }
 
-function section(method: string, path: string, operation: Operation): string {
+function renderSection(method: string, path: string, operation: Operation): string {
   const {
     operationId = '',
     summary = '',
@@ -129,18 +129,18 @@ function section(method: string, path: string, operation: Operation): string {
   const responses = Object.entries(operation.responses).map(
     ([status, { description: text, content = {} }]) =>
       `<tr><td>${escape(status)}<td>${escape(text)}<td>${Object.values(content)
-        .map(({ schema }) => linked(schema))
+        .map(({ schema }) => formatLinked(schema))
         .join(' or ')}`,
   );
   return `<section id="${escape(operationId)}"><h3>${method.toUpperCase()} ${escape(path)}</h3>
 <p>${escape([summary, description].filter((text) => text !== '').join('. '))}</p>
 <p>Keys: ${keys.length === 0 ? 'none' : keys.join(' or ')}</p>
 ${rows.length === 0 ? '' : `<table>${rows.join('')}</table>`}
-${body === undefined ? '' : `<p>Body: ${linked(body)}</p>`}<table>${responses.join('')}</table></section>`;
+${body === undefined ? '' : `<p>Body: ${formatLinked(body)}</p>`}<table>${responses.join('')}</table></section>`;
 }
 
 /** Formats a schema as JSON, with its references as links. */
-const linked = (schema: object): string =>
+const formatLinked = (schema: object): string =>
   escape(
     '$ref' in schema ? JSON.stringify(schema) : JSON.stringify(schema, undefined, 2),
   ).replaceAll(

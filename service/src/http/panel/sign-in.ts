@@ -38,7 +38,7 @@ async function startSession(
 }
 
 /** Returns the problem for a failed sign-in. */
-function signInProblem(failure: Exclude<SignedIn, { sessionToken: string }>): ProblemError {
+function createSignInProblem(failure: Exclude<SignedIn, { sessionToken: string }>): ProblemError {
   switch (failure.refused) {
     case 'locked':
       return new ProblemError(
@@ -87,7 +87,7 @@ export function addSessionRoutes(app: FastifyInstance, deps: PanelDeps): void {
       if ('refused' in signedIn) {
         if (signedIn.refused !== 'code_required')
           request.log.warn({ refused: signedIn.refused, ip: request.ip }, 'sign-in failed');
-        throw signInProblem(signedIn);
+        throw createSignInProblem(signedIn);
       }
       // Signing in again ends the browser's previous session.
       const previousToken = cookie.read(request);
@@ -169,7 +169,7 @@ export function addAccountRoutes(app: FastifyInstance, deps: PanelDeps): void {
     // Not 401, because the page would sign the user out although the session is still valid.
     if (failure.refused === 'sign_in_failed')
       throw new ProblemError('invalid_request', 'The password is wrong.');
-    throw signInProblem(failure);
+    throw createSignInProblem(failure);
   };
   app.post<{ Body: { current: string; next: string } }>(
     '/panel/api/account/password',

@@ -50,7 +50,8 @@ function toProblemError(error: unknown): ProblemError {
     return new ProblemError('unavailable', 'The database is unavailable.', { retryAfterS: 5 });
   }
   return (
-    fromFastify(error) ?? new ProblemError('internal', 'Internal error; you can retry the request.')
+    convertFastifyError(error) ??
+    new ProblemError('internal', 'Internal error; you can retry the request.')
   );
 }
 
@@ -65,7 +66,7 @@ interface ProblemResponse {
 /** Returns the response for an error. */
 export function toProblemResponse(error: unknown, requestId: string): ProblemResponse {
   const problem = toProblemError(error);
-  const document = problemDocument(problem, requestId);
+  const document = buildProblemDocument(problem, requestId);
   const { retryAfterS } = problem.options;
   return {
     document,
@@ -80,10 +81,13 @@ export function toProblemResponse(error: unknown, requestId: string): ProblemRes
 }
 
 /** Builds the problem document (RFC 9457) for an error. */
-function problemDocument({ code, message, options }: ProblemError, requestId: string): Problem {
+function buildProblemDocument(
+  { code, message, options }: ProblemError,
+  requestId: string,
+): Problem {
   return {
     type: `https://trueward.dev/problems/${code}`,
-    title: title(code),
+    title: formatTitle(code),
     status: problemStatus[code],
     detail: message,
     code,
@@ -92,13 +96,13 @@ function problemDocument({ code, message, options }: ProblemError, requestId: st
   };
 }
 
-const title = (code: string): string =>
+const formatTitle = (code: string): string =>
   code.charAt(0).toUpperCase() + code.slice(1).replaceAll('_', ' ');
 
-function fromFastify(error: unknown): ProblemError | undefined {
+function convertFastifyError(error: unknown): ProblemError | undefined {
   if (!(error instanceof Error)) return undefined;
   const { validation, validationContext, code, statusCode } = error as FastifyError;
-  if (validation) return invalidRequest(validation, validationContext);
+  if (validation) return createValidationProblem(validation, validationContext);
   switch (code) {
     case 'FST_ERR_MAX_PARAM_LENGTH':
     case 'FST_ERR_BAD_URL':
@@ -122,7 +126,7 @@ function fromFastify(error: unknown): ProblemError | undefined {
 }
 
 /** Returns the problem for schema violations. */
-function invalidRequest(
+function createValidationProblem(
   violations: NonNullable<FastifyError['validation']>,
   part = 'request',
 ): ProblemError {

@@ -9,8 +9,8 @@ import { parseInstant } from '../../platform/instant.ts';
  * parameters are coerced, because they are always strings.
  */
 export function addValidation(app: FastifyInstance): void {
-  const body = compiler(false);
-  const url = compiler(true);
+  const body = createCompiler(false);
+  const url = createCompiler(true);
   for (const schema of schemas) app.addSchema(schema);
   app.setValidatorCompiler<object>(({ schema, httpPart }) =>
     (httpPart === 'body' ? body : url).compile(schema),
@@ -32,7 +32,7 @@ export function compileBody(app: FastifyInstance, schema: object): Validate {
   return compile({ schema, method: 'POST', url: '', httpPart: 'body' }) as Validate;
 }
 
-function compiler(coerceTypes: boolean): Ajv {
+function createCompiler(coerceTypes: boolean): Ajv {
   // Collect every error of a body, but only the first of a URL.
   const ajv = new Ajv({
     allErrors: !coerceTypes,

@@ -1,11 +1,11 @@
 import { describe, expect, test } from 'vitest';
 import {
-  billingNotice,
+  getBillingNoticeUrl,
   expandImpressionTime,
   expandMarkup,
-  lossNotice,
+  getLossNoticeUrl,
   markupSource,
-  winNotice,
+  getWinNoticeUrl,
 } from '../../../src/demand/openrtb/notices.ts';
 import { formatCpm, toMicros } from '../../../src/demand/openrtb/price.ts';
 import { type Bid, lossReasons } from '../../../src/demand/openrtb/response.ts';
@@ -60,7 +60,7 @@ describe('a notice', () => {
   });
 
   test('about a win contains no impression time', () => {
-    expect(winNotice(bid({ nurl: url('t=${AUCTION_IMP_TS}') }), auction)).toBe(url('t='));
+    expect(getWinNoticeUrl(bid({ nurl: url('t=${AUCTION_IMP_TS}') }), auction)).toBe(url('t='));
     const markup = url('t=${AUCTION_IMP_TS}');
     expect(markupSource(bid({ markup }), auction)).toMatchObject({ tagUrl: url('t=') });
   });
@@ -74,24 +74,29 @@ describe('a notice', () => {
 
   test('about a loss contains the reason but no price', () => {
     const lurl = url('l=${AUCTION_LOSS}&p=${AUCTION_PRICE}&i=${AUCTION_ID}');
-    expect(lossNotice(bid({ lurl }), auction, lossReasons.outbid)).toBe(url('l=102&p=&i=req-1'));
+    expect(getLossNoticeUrl(bid({ lurl }), auction, lossReasons.outbid)).toBe(
+      url('l=102&p=&i=req-1'),
+    );
   });
 
   test('without a URL is not created', () => {
-    expect(winNotice(bid(), auction)).toBeUndefined();
-    expect(billingNotice(bid(), auction)).toBeUndefined();
-    expect(lossNotice(bid(), auction, lossReasons.outbid)).toBeUndefined();
+    expect(getWinNoticeUrl(bid(), auction)).toBeUndefined();
+    expect(getBillingNoticeUrl(bid(), auction)).toBeUndefined();
+    expect(getLossNoticeUrl(bid(), auction, lossReasons.outbid)).toBeUndefined();
   });
 
   test.each(['https://', 'https://user:secret@bidder.example/', 'https://${AUCTION_X}/'])(
     'is not created from %s',
     (nurl) => {
-      expect(winNotice(bid({ nurl }), auction)).toBeUndefined();
+      expect(getWinNoticeUrl(bid({ nurl }), auction)).toBeUndefined();
     },
   );
 
   test('accepts ids that are not well-formed Unicode', () => {
-    const notice = winNotice(bid({ seat: '\uD800', nurl: url('${AUCTION_SEAT_ID}') }), auction);
+    const notice = getWinNoticeUrl(
+      bid({ seat: '\uD800', nurl: url('${AUCTION_SEAT_ID}') }),
+      auction,
+    );
     expect(notice).toBe(url('%EF%BF%BD'));
   });
 });

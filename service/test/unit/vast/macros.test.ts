@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
-import { expandMacros, requestMacros, unknownMacros } from '../../../src/demand/vast/macros.ts';
+import { expandMacros, makeRequestMacros, unknownMacros } from '../../../src/demand/vast/macros.ts';
 import { inline, nowMs, resolve, vast } from './fixtures.ts';
-import { adMacros } from '../../../src/demand/vast/ad.ts';
+import { makeAdMacros } from '../../../src/demand/vast/ad.ts';
 
 const moment = { nowMs, random: 0.5 };
 
@@ -49,7 +49,7 @@ describe('macros', () => {
   });
 
   test('describe the request', () => {
-    const values = requestMacros({
+    const values = makeRequestMacros({
       player: { limitAdTracking: true, childDirected: true, gdpr: true, ip: '203.0.113.0' },
       playerSize: { width: 640, height: 360 },
     });
@@ -61,7 +61,7 @@ describe('macros', () => {
   });
 
   test('distinguish an unknown regulation from one that does not apply', () => {
-    const values = requestMacros({ player: { limitAdTracking: false, childDirected: false } });
+    const values = makeRequestMacros({ player: { limitAdTracking: false, childDirected: false } });
     expect(expandMacros('[LIMITADTRACKING] [REGULATIONS]', values, moment)).toBe('0 -1');
   });
 
@@ -81,7 +81,7 @@ describe('macros', () => {
     });
     if (!result.ad) throw new Error('Expected an ad.');
     const tracker = '[ADSERVINGID]|[UNIVERSALADID]|[ASSETURI]|[ADTYPE]|[REASON]';
-    expect(expandMacros(tracker, adMacros(result.ad), moment)).toBe(
+    expect(expandMacros(tracker, makeAdMacros(result.ad), moment)).toBe(
       's%201|ad-id.org%20X|https%3A%2F%2Fcdn.example%2Fad.mp4|video|2',
     );
   });
