@@ -86,7 +86,7 @@ export async function recordAttempts(
   const ids = items.map(({ delivery }) => delivery.id);
   const write = (queries: Pick<Queries, 'query'>) =>
     queries.query(record, [accountId, ids, ...buildArrays(columns, items)]);
-  const failures = failuresSinceSuccess(items);
+  const failures = countFailuresSinceSuccess(items);
   if (failures.size === 0) {
     await write(database);
     return items.map(() => undefined);

@@ -190,7 +190,7 @@ test('an account with slow endpoints leaves slots for other accounts', () => {
     window: { size },
   });
   const slowEndpoints = Array.from({ length: 5 }, () => endpoint('acc_slow', 200, 100));
-  const capacities = endpointCapacities(
+  const capacities = computeEndpointCapacities(
     [...slowEndpoints, endpoint('acc_other', 200, 4)],
     1_000 - 504,
     0,

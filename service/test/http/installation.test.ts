@@ -39,7 +39,7 @@ test('a new data folder and its files are private to the user; doctor reports lo
   expect(names.filter((name) => (readMode(join(dataDir, name)) & 0o077) !== 0)).toEqual([]);
 
   const openFiles = () =>
-    machineFindings(readConfig(commandEnv)).filter(({ text }) => text.includes('chmod -R go= '));
+    checkMachine(readConfig(commandEnv)).filter(({ text }) => text.includes('chmod -R go= '));
   expect(openFiles()).toEqual([]);
   chmodSync(dataDir, 0o755);
   expect(openFiles()).toMatchObject([{ state: 'fail' }]);

@@ -43,7 +43,7 @@ describe('a notice', () => {
     ['%24%7BAUCTION_PRICE%7D', '2.5'],
     ['${PRICE}', '${PRICE}'],
   ])('about a win replaces %s with %j', (macro, value) => {
-    expect(winNotice(bid({ nurl: url(`a=${macro}&b`) }), auction)).toBe(url(`a=${value}&b`));
+    expect(getWinNoticeUrl(bid({ nurl: url(`a=${macro}&b`) }), auction)).toBe(url(`a=${value}&b`));
   });
 
   test.each([
@@ -55,7 +55,7 @@ describe('a notice', () => {
     [url('t=%24%7Bauction_imp_ts%7D'), url('t=1700000000000')],
     [url('t=${AUCTION_IMP_TS:B64}&'), url('t=&')],
   ])('about billing contains the time of the impression, as in %s', (burl, expected) => {
-    const expanded = billingNotice(bid({ burl }), auction);
+    const expanded = getBillingNoticeUrl(bid({ burl }), auction);
     expect(expandImpressionTime(expanded ?? '', 1_700_000_000_000)).toBe(expected);
   });
 

@@ -113,7 +113,7 @@ test('stopped targets come first; an expired switch stops nothing and is reused'
     target_id: 'adv_1',
     expires_at: '2026-11-21T17:00:00.000Z',
   });
-  const targets = killTargets(targetLists, [killSwitch('ksw_2', {}), expiredSwitch], nowMs);
+  const targets = listKillTargets(targetLists, [killSwitch('ksw_2', {}), expiredSwitch], nowMs);
   expect(targets.map(({ name, isStopped }) => [name, isStopped])).toEqual([
     ['revive', true],
     ['Aral', false],

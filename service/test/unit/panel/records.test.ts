@@ -13,9 +13,9 @@ test('only changed fields are sent, and null for cleared ones', () => {
     frequency_cap: { max: 3, per_s: 60 },
     categories: ['1', '2'],
   };
-  expect(changesOf(original, { ...original, categories: ['1', '2'] })).toEqual({});
+  expect(findChanges(original, { ...original, categories: ['1', '2'] })).toEqual({});
   expect(
-    changesOf(original, {
+    findChanges(original, {
       ...original,
       updated_at: 'later',
       cooldown_s: 5,
