@@ -35,7 +35,7 @@ export interface Side {
  */
 export async function openSide(argument: string): Promise<Side> {
   const [, name, url = ''] = /^([^=]+)=(postgres(?:ql)?:\/\/.*)$/.exec(argument) ?? [];
-  const [first, ...otherHosts] = urlsOfHosts(url);
+  const [first, ...otherHosts] = listHostUrls(url);
   if (name === undefined || first === undefined)
     throw new Error(`--url is ${argument}; expected name=postgres://user@host:port/database.`);
   const database = `bench_${randomBytes(4).toString('hex')}`;
