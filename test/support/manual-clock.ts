@@ -17,6 +17,8 @@ export interface ManualClock extends Clock {
   setWallTime(ms: number): void;
   /** Number of timers that are set. */
   timers(): number;
+  /** Milliseconds until the next timer is due; `undefined` if none is set. */
+  msToNextTimer(): number | undefined;
 }
 
 /** Runs all pending work that does not wait for a timer of the manual clock. */
@@ -79,5 +81,9 @@ export function manualClock(start = Date.UTC(2026, 0, 1)): ManualClock {
       origin = ms - elapsed;
     },
     timers: () => timers.size,
+    msToNextTimer: () => {
+      const due = next();
+      return due && due.at - elapsed;
+    },
   };
 }
