@@ -224,5 +224,5 @@ test('without a collector, the OpenTelemetry packages are not loaded', async () 
   ).toBe(200);
   expect(await service.stop()).toBe(0);
   const env = { NODE_OPTIONS, OTEL_EXPORTER_OTLP_ENDPOINT: await findUnusedUrl() };
-  await expect(startService({ env })).rejects.toThrow('It loads @opentelemetry/');
+  await expect(startService({ env })).rejects.toThrow('The service loads @opentelemetry/');
 });
