@@ -3,7 +3,7 @@ import { firstIdAt } from '../platform/ids.ts';
 import type { Database, Scope } from '../store/database.ts';
 import type { Snapshot } from './snapshot.ts';
 
-/** Why a player may not see an ad at a placement now, and when the player may see one again. */
+/** The reason a player can't see an ad at a placement now, and the time from which the player can see one again. */
 interface CapResult {
   reason: 'frequency_capped' | 'cooldown';
   retryAtMs: number;
@@ -13,13 +13,13 @@ interface CapResult {
 export const capWindowMs = (placement: Pick<Placement, 'cooldown_s' | 'frequency_cap'>): number =>
   1_000 * Math.max(placement.cooldown_s, placement.frequency_cap?.per_s ?? 0);
 
-/** Upper bound on the time from a decision to its impression. Ads may be shown for up to eleven minutes. */
+/** An impression happens within this time after its decision. Ads can be shown for up to eleven minutes. */
 export const servedWithinMs = 900_000;
 
 /**
- * Whether an additional rewarded impression exceeds the cap or violates the cooldown. Later impressions count like
- * earlier ones, because completions arrive in any order, and reporting the latest one first must not let a player evade
- * the limits.
+ * Whether an additional rewarded impression exceeds the cap or violates the cooldown. Impressions after this one count
+ * just like earlier ones, because completions can arrive in any order. Otherwise a player could evade the limits by
+ * reporting the latest one first.
  */
 export function exceedsCaps(
   placement: Placement,
@@ -39,8 +39,8 @@ export function exceedsCaps(
 }
 
 /**
- * Applies the frequency cap and the cooldown to a player's verified impressions at a placement (Unix milliseconds,
- * in any order). If both apply, the one that ends later is returned.
+ * Applies the frequency cap and the cooldown to a player's verified impressions at a placement (Unix milliseconds, in
+ * any order). If both block the player, returns the one that ends later.
  */
 export function checkCaps(
   placement: Placement,
@@ -55,7 +55,7 @@ export function checkCaps(
     limits.push({ reason: 'cooldown', retryAtMs: last + placement.cooldown_s * 1_000 });
   }
   const cap = placement.frequency_cap;
-  // Another impression is allowed when the `max`-th newest one leaves the window.
+  // The next impression is allowed once the `max`-th newest one has left the window.
   const blocking = cap && newestFirst[cap.max - 1];
   if (cap && blocking !== undefined && blocking + cap.per_s * 1_000 > nowMs) {
     limits.push({ reason: 'frequency_capped', retryAtMs: blocking + cap.per_s * 1_000 });
@@ -64,14 +64,14 @@ export function checkCaps(
 }
 
 /**
- * The remainder of a house ad's daily cap. The cap is enforced when decisions are made: each one reserves an impression
- * until the ad is seen or expires. Reservations are weighted by the share of ads that are usually seen, so that
- * preloaded ads don't exhaust the cap.
+ * How much of a house ad's daily cap is left. The cap is enforced when decisions are made: each decision reserves an
+ * impression until its ad is seen or expires. Not every preloaded ad is seen, so each reservation counts only as much
+ * as the share of ads that usually are. Otherwise preloaded ads would exhaust the cap.
  */
 export interface DailyBudget {
   /** Verified impressions in the current UTC day. */
   served: number;
-  /** Number of reservations that this process may make before the next count. */
+  /** How many more reservations this process may make before impressions are counted again. */
   allowance: number;
   /** This process's reservations that are not committed yet. */
   inFlight: number;
@@ -92,13 +92,16 @@ export function reserve(budget: DailyBudget): () => void {
 const dayMs = 86_400_000;
 /** Ads expire ten minutes after their decision. */
 const outstandingMs = 600_000;
-/** Prior for the share of ads that are seen: equivalent to this many served ads that were all seen. */
+/** The estimated share of ads that are seen starts as if this many ads had been served and all of them seen. */
 const priorCount = 20;
-/** Lower bound on the share of ads that are seen, so that reservations never exceed twice the remaining impressions. */
+/**
+ * The estimated share is at least this, so that there are never more than twice as many reservations as impressions
+ * left.
+ */
 const minSeenShare = 0.5;
 /**
- * Share of the remaining impressions that one process may reserve, because several processes may count them at the same
- * time. With up to four processes, only rounding can exceed the cap.
+ * The share of the remaining impressions that one process may reserve. Several processes can count the same remaining
+ * impressions at the same time. With up to four processes, the cap can be exceeded only by rounding.
  */
 const sharePerProcess = 1 / 4;
 
@@ -138,7 +141,7 @@ export async function countDailyBudgets(
     ),
   );
   if (caps.size === 0) return;
-  // Subtracts reservations that are in flight now or made in the meantime, because the count may miss them.
+  // The count may miss reservations that are in flight now or are made while it runs, so these are subtracted below.
   const before = new Map([...budgets].map(([id, budget]) => [id, { ...budget }]));
   const counts = await count(database, scope, [...caps.keys()], nowMs);
   const part = database.connections ? sharePerProcess : 1;
@@ -162,7 +165,8 @@ async function count(
   nowMs: number,
 ): Promise<Map<string, Counts>> {
   const today = Math.floor(nowMs / dayMs) * dayMs;
-  // In this order, an ad seen between the two queries counts twice until the next count, but is never missed.
+  // Because the queries run in this order, an ad that is seen between them is counted twice until the next count. In
+  // the opposite order, it would not be counted at all.
   const outstanding = await database.query<{ id: string; count: number }>(
     `SELECT reserved_ad AS id, count(*) AS count FROM decisions
       WHERE account_id = $1 AND environment = $2 AND reserved_ad = ANY($3::text[]) AND served_at IS NULL

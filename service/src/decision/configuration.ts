@@ -10,13 +10,13 @@ import { DatabaseUnreachableError, isUnreachable } from '../store/database-error
 import { countDailyBudgets, type DailyBudget } from './caps.ts';
 import { type AnyResource, compileSnapshot, type Snapshot } from './snapshot.ts';
 
-/** Keys and snapshots of all accounts in memory, so that the decision path does not query them. */
+/** Keeps the keys and snapshots of all accounts in memory, so that a decision doesn't have to query them. */
 export interface Configuration {
   findKey(hash: string): KeyPrincipal | undefined;
   snapshot(scope: Scope): Snapshot;
   /** Version of an account's configuration, incremented by every change; undefined for an unknown account. */
   version(accountId: string): number | undefined;
-  /** Returns the budgets of house ads with a daily cap, by house ad id; up to a second out of date. */
+  /** Returns the budgets of house ads with a daily cap, by house ad id. They can be up to a second out of date. */
   dailyBudgets(scope: Scope): ReadonlyMap<string, DailyBudget>;
   /**
    * Reads changes from the database; resolves when this process has applied them.
@@ -41,16 +41,16 @@ interface Deps {
 
 interface AccountView {
   version: number;
-  /** Monotonic times at which the account is read again even if its version is unchanged; see {@link rereadsMs}. */
+  /** When to read the account again even if its version is unchanged, in monotonic time. See {@link rereadsMs}. */
   rereadsAtMs: readonly number[];
   snapshots: Record<Environment, Snapshot>;
   dailyBudgets: Record<Environment, Map<string, DailyBudget>>;
 }
 
 /**
- * In a Citus cluster, a commit becomes visible on the coordinator, which has the versions, slightly before it does on
- * the shard. Therefore, an account is read again at these times after its version has changed. Usually, the first one
- * is enough; if a node fails during the commit, the cluster completes it within a minute
+ * In a Citus cluster, the versions are stored on the coordinator, where a commit becomes visible slightly earlier than
+ * on the shard. Therefore, an account is read again at these times after its version has changed. The first reread is
+ * usually enough. If a node fails during the commit, the cluster completes the commit within a minute
  * (`citus.recover_2pc_interval`).
  */
 const rereadsMs = [500, 2_000, 10_000, 90_000];
@@ -78,9 +78,9 @@ export async function openConfiguration({
   let timer: NodeJS.Timeout | undefined;
 
   /**
-   * Isolates the failure of a single account, such as an unreachable shard: that account keeps its last configuration,
-   * and the others are refreshed. The first read must include every account, because an unknown key is rejected
-   * permanently.
+   * Keeps a failure that affects a single account, such as an unreachable shard, from affecting the others: that
+   * account keeps its last configuration, and the others are refreshed. The first read has to succeed for every
+   * account, because a request with an unknown key is rejected for good.
    */
   const isolate = async (accountId: string, read: () => Promise<void>): Promise<void> => {
     try {
@@ -108,7 +108,8 @@ export async function openConfiguration({
       if (!isChanged && !dueAccounts.has(accountId) && rereadsAtMs.length === rereads.length)
         continue;
       await isolate(accountId, async () => {
-        // The version was read before the data, so at worst a concurrent change is read twice.
+        // The version was read before the data, so if a change is committed in between, the worst case is that it's
+        // read twice.
         const snapshots = await loadSnapshots(database, accountId);
         // Keeps the budgets; the count below adds budgets for new ads.
         const dailyBudgets = before?.dailyBudgets ?? {
@@ -130,7 +131,9 @@ export async function openConfiguration({
     syncedAtMs = startedAtMs;
   };
 
-  /** Refreshes again if requested during a refresh, because the running refresh may have read too early. */
+  /**
+   * If called during a refresh, refreshes again afterward, because the running refresh may have read before the change.
+   */
   const refresh = (accountId?: string): Promise<void> => {
     if (accountId !== undefined) requestedAccounts.add(accountId);
     if (running) {

@@ -38,9 +38,9 @@ export interface Unfilled {
 export type Verdict = Filled | Unfilled;
 
 /**
- * Checks, in this order: the placement's kill switch and status; policies that block the whole request; for each
- * candidate, kill switches, policies, schedule, format, review and daily cap; the player's caps. Then chooses an
- * eligible candidate. If there is none, the candidate that passed the most checks determines the reason.
+ * First checks the placement's kill switch and status, then the policies that block the whole request. Then checks each
+ * candidate's kill switches, policies, schedule, format, review and daily cap, and finally the player's caps. Chooses
+ * one of the eligible candidates. If there are none, gives the reason of the candidate that passed the most checks.
  */
 export function decide(input: DecideInput): Verdict {
   const requestCheck = checkRequest(input);
@@ -51,7 +51,7 @@ export function decide(input: DecideInput): Verdict {
   const eligibleCandidates = candidates.filter(
     (candidate) => findRejection(candidate, policies, input) === undefined,
   );
-  // Recomputes the rejections instead of storing them, because explanations are rarely read.
+  // The rejections are recomputed here rather than stored, because explanations are rarely read.
   const explain = () =>
     candidates.map((candidate) =>
       describeCandidate(
@@ -83,7 +83,9 @@ const makeUnfilled = (
   explain,
 });
 
-/** Checks the request as a whole. Returns the policies that apply to it unless it is unfilled. */
+/**
+ * Checks the request as a whole. Returns either the verdict that it can't be filled, or the policies that apply to it.
+ */
 export function checkRequest({
   snapshot,
   entry,
@@ -102,7 +104,7 @@ export function checkRequest({
     : { policies };
 }
 
-/** Returns why an external source must not be called; undefined if it may be. */
+/** Returns the reason an external source must not be called, or undefined if it may be called. */
 export function rejectSource(
   { id, child_directed: allowsChildren }: ExternalSource,
   { snapshot, entry, request, context, nowMs }: DecideInput,
@@ -118,7 +120,7 @@ export function rejectSource(
   return undefined;
 }
 
-/** Returns why an external ad's creative must not be shown; undefined if it may be. */
+/** Returns the reason an external ad's creative must not be shown, or undefined if it may be shown. */
 export function rejectAd(ad: Ad, input: DecideInput): string | undefined {
   const { snapshot, entry, context, nowMs } = input;
   const { creative } = ad;
@@ -130,8 +132,8 @@ export function rejectAd(ad: Ad, input: DecideInput): string | undefined {
 }
 
 /**
- * A class, because V8 creates a separate hidden class for every object literal with a getter, which retains the request
- * until the next full garbage collection.
+ * This is a class because V8 creates a separate hidden class for every object literal that has a getter. Such a hidden
+ * class keeps the request in memory until the next full garbage collection.
  */
 class Filled {
   readonly status = 'filled';
@@ -143,7 +145,7 @@ class Filled {
     this.#explain = explain;
   }
 
-  /** Computed on access, because nothing reads it in the live environment. */
+  /** Computed only on access, because nothing reads it in the live environment. */
   get explain(): Explanation[] {
     return this.#explain().map((item) => markChoice(item, this.candidate));
   }
@@ -155,7 +157,7 @@ class Filled {
 }
 
 interface Rejection {
-  /** Position of the failed check; higher means that more checks passed. */
+  /** The position of the failed check: the higher it is, the more checks the candidate passed. */
   stage: number;
   verdict: string;
   outcome: Omit<Unfilled, 'explain'>;
@@ -167,7 +169,7 @@ const reject = (stage: number, reason: Reason, verdict: string = reason): Reject
   outcome: { status: 'no_fill', reason },
 });
 
-/** Returns why a candidate must not be shown; undefined if it is eligible. */
+/** Returns the reason a candidate must not be shown, or undefined if it is eligible. */
 function findRejection(
   candidate: Candidate,
   policies: readonly Policy[],
@@ -202,7 +204,7 @@ function findRejection(
   if (houseAd.daily_cap === undefined) return undefined;
   const { served = 0, allowance = 0 } = dailyBudgets.get(houseAd.id) ?? {};
   if (allowance > 0) return undefined;
-  // If the cap is exhausted only by reservations, some may be released within seconds.
+  // If only reservations exhaust the cap, some of them may be released within seconds.
   const retryAtMs = served >= houseAd.daily_cap ? nextUtcDay(nowMs) : nowMs + reservedRetryMs;
   return {
     ...reject(5, 'budget'),
@@ -221,7 +223,7 @@ const describeCandidate = ({ houseAd, creative }: Candidate, verdict: string): E
   verdict,
 });
 
-/** Marks the chosen candidate, and the eligible candidates that lost on priority or weight. */
+/** Marks the chosen candidate, and the eligible ones that weren't chosen because of their priority or weight. */
 function markChoice(item: Explanation, chosen: Candidate): Explanation {
   if (item.house_ad_id === chosen.houseAd.id) return { ...item, verdict: 'chosen' };
   return item.verdict === 'eligible' ? { ...item, verdict: 'priority_or_weight' } : item;
@@ -244,8 +246,8 @@ function choose(candidates: readonly Candidate[], random: number): Candidate | u
 }
 
 /**
- * Returns the verdict that a sandbox request simulates; undefined for values that affect the response (`slow`, `error`)
- * or the reward.
+ * Returns the verdict that a sandbox request simulates. Returns undefined for values that don't simulate a verdict but
+ * affect the response (`slow`, `error`) or the reward.
  */
 export function simulateVerdict(simulate: DecisionRequest['simulate']): Unfilled | undefined {
   switch (simulate) {
@@ -273,7 +275,7 @@ export interface PolicyContext {
   hour: number;
 }
 
-/** Whether all of the policy's conditions hold. An unknown property matches no condition. */
+/** Whether the request meets all of the policy's conditions. If a property is unknown, conditions on it aren't met. */
 function applies({ when }: Policy, context: PolicyContext): boolean {
   const includes = (list: readonly string[] | undefined, value: string | undefined) =>
     list === undefined || (value !== undefined && list.includes(value));

@@ -131,7 +131,10 @@ interface Evaluation {
   sourceCounts?: readonly SourceCount[];
 }
 
-/** Evaluates a request without external sources and without storing the decision. Synchronous if no query is needed. */
+/**
+ * Evaluates a request without external sources, and doesn't store the decision. Returns synchronously if no query is
+ * needed.
+ */
 export function evaluateRequest(
   deps: EvaluateDeps,
   input: EvaluationInput,
@@ -152,7 +155,7 @@ interface HouseEvaluation extends Evaluation {
   verdict: Verdict;
 }
 
-/** Evaluates a request, including the placement's external sources, without storing the decision. */
+/** Evaluates a request and calls the placement's external sources, but doesn't store the decision. */
 export async function evaluateWithSources(
   deps: EvaluateWithSourcesDeps,
   input: EvaluationInput,
@@ -166,7 +169,7 @@ export async function evaluateWithSources(
   };
 }
 
-/** Viewport assumed for clients that don't report theirs: a phone in landscape orientation, in CSS pixels. */
+/** The viewport to assume if a client doesn't report its own: a phone in landscape orientation, in CSS pixels. */
 const defaultViewport = { width: 844, height: 390 };
 
 function createDescribeRequest(
@@ -235,7 +238,10 @@ const findViewer = (
 ): string | undefined =>
   request.user_ref === undefined ? undefined : pseudonym(scope, request.user_ref);
 
-/** Reads the times of the player's verified impressions within the cap window. Runs no query if there are no caps. */
+/**
+ * Reads the times of the player's verified impressions within the cap window. Doesn't run a query if the placement has
+ * no caps.
+ */
 function readServed(
   database: Database,
   { scope, entry: { placement }, nowMs }: EvaluationInput,
@@ -262,10 +268,13 @@ function readServed(
   return rows.then((impressions) => impressions.map((row) => row.served_at.getTime()));
 }
 
-/** Returns a pseudonym by which caps and overlapping watches are checked, and which does not reveal the `user_ref`. */
+/**
+ * Returns a pseudonym for a player, which doesn't reveal the `user_ref`. Caps and overlapping ad views are checked by
+ * pseudonym.
+ */
 export type Pseudonym = (scope: Scope, userRef: string) => string;
 
-/** Uses keyed hashes as pseudonyms, because they can be stored for children, whose `user_ref` must not be stored. */
+/** Uses keyed hashes as pseudonyms. They may be stored even for children, whose `user_ref` must not be stored. */
 export function createPseudonyms(key: string): Pseudonym {
   const mac = createMac(key);
   return ({ accountId, environment }, userRef) =>

@@ -1,6 +1,6 @@
 import type { AdEvent, DecisionRequest, Reward, RewardStatus } from '@trueward/protocol/wire';
 
-/** Why traffic is invalid. Invalid traffic is counted, but neither billed nor rewarded. */
+/** The reason traffic is invalid. Invalid traffic is counted, but it isn't billed or rewarded. */
 export type InvalidReason = 'bot' | 'impossible_order';
 
 /** The state of a filled decision, which determines how its events are judged. Times are in Unix milliseconds. */
@@ -40,8 +40,7 @@ export interface RecordedEvent {
   decisionId: string;
   type: AdEvent['type'];
   /**
-   * The client's time, corrected for clock skew, but not before the decision was issued or after the event was
-   * received.
+   * The client's time, corrected for clock skew and clamped to the time between the decision and the event's receipt.
    */
   occurredAtMs: number;
   receivedAtMs: number;
@@ -55,8 +54,8 @@ export interface RecordedEvent {
 }
 
 /**
- * Whether the event causes the impression and the reward to be judged again. Other events are only counted, and their
- * order is checked.
+ * Whether the impression and the reward must be judged again because of this event. All other events are just counted
+ * and checked for their order.
  */
 export const isEvidence = ({ type }: Pick<RecordedEvent, 'type'>): boolean =>
   type === 'start' || type === 'impression' || type === 'viewable' || type === 'complete';

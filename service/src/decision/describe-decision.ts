@@ -101,7 +101,7 @@ function describeAd(
   decision.token = sign(claims);
 }
 
-/** Describes an external ad: its creative, with the values that differ per offer. */
+/** Describes an external ad: its creative, with the values that can be different in each offer. */
 export function describeOffer({
   clientCreative,
   creative: { icons },
@@ -127,7 +127,10 @@ export function describeOffer({
   };
 }
 
-/** Returns how long the ad must be watched: a video to its end, other media for the placement's minimum time. */
+/**
+ * Returns how long the player has to watch the ad. A video has to play to its end, other media for the placement's
+ * minimum time.
+ */
 const computeMinWatchMs = (minViewMs: number, media: Candidate['creative']['media']): number =>
   media.format === 'video' ? media.duration_ms : minViewMs;
 

@@ -31,12 +31,12 @@ export interface ExternalCandidate extends Ad {
 
 export interface ExternalDeps {
   requestOffer: RequestOffer;
-  /** Imports an unknown creative, which can be shown once it is approved. */
+  /** Imports an unknown creative. It can be shown once it has been approved. */
   submit(scope: Scope, source: ExternalSource, offer: Offer): void;
   /** Records that a source still offers a creative. */
   noteOffer(accountId: string, creativeId: string): void;
   clock: Pick<Clock, 'monotonicMs'>;
-  /** Maximum total time for the sources of one decision, in milliseconds. */
+  /** The maximum time that all of a decision's sources together may take, in milliseconds. */
   budgetMs: number;
 }
 
@@ -60,10 +60,10 @@ export type DescribeRequest = (
 ) => OfferRequest;
 
 /**
- * Decides for a placement with external sources. Sources of the same priority are called concurrently, best priority
- * first, and the eligible ad with the best price wins. If no source of one priority has an ad, the sources of the next
- * priority are called. A house ad beats sources of a worse priority, which are not called, and loses to sources of the
- * same priority.
+ * Decides for a placement with external sources. Starts with the sources of the best priority, calls them concurrently,
+ * and chooses the eligible ad with the best price. If none of these sources has an ad, calls the sources of the next
+ * priority. A house ad loses to sources of the same priority. It beats sources of a worse priority, so these are not
+ * called.
  */
 export async function decideWithSources(
   deps: ExternalDeps,
@@ -93,9 +93,9 @@ export async function decideWithSources(
   return auction.fillWithHouseAd(houseVerdict);
 }
 
-/** Minimum remaining time for a request to be worthwhile. */
+/** A request isn't worthwhile if less time than this is left. */
 const minRequestMs = 50;
-/** Minimum remaining lifetime of an ad, because otherwise most players would not see the ad before it expires. */
+/** An ad that expires sooner than this is rejected, because most players would not see it in time. */
 const minLifetimeMs = 30_000;
 
 /** Collects the responses of one decision's sources. */
@@ -202,7 +202,7 @@ class Auction {
       this.#deps.submit(this.#scope, source, offer);
       return { verdict: 'creative_pending', reason: lossReasons.pendingReview };
     }
-    // Otherwise a source could offer an approved creative under a different advertiser's name to evade a block.
+    // Otherwise a source could evade a block by offering an approved creative under a different advertiser's name.
     if (offer.advertiserDomain !== undefined && offer.advertiserDomain !== ad.advertiserDomain)
       return {
         verdict: 'refused: The creative was reviewed for a different advertiser.',
@@ -243,11 +243,11 @@ class Auction {
   }
 }
 
-/** Whether the service has a copy of the offer's icon, without which the ad must not be shown. */
+/** Whether the service has a copy of the offer's icon. An ad must not be shown without its icon. */
 const hasIcon = ({ creative: { icons = [] } }: Ad, { icon }: Offer): boolean =>
   icon === undefined || icons.some(({ origin_url: origin }) => origin === withoutQuery(icon.url));
 
-/** Why an offer was not chosen. */
+/** The reason an offer was not chosen. */
 interface Loss {
   verdict: string;
   reason: LossReason;

@@ -37,7 +37,7 @@ export interface SourceCount {
     | 'source_timeouts'
     | 'source_errors'
     | typeof latencyMetric;
-  /** The latency class, for `latencyMetric`. */
+  /** The latency bucket, for `latencyMetric`. */
   reason?: string;
 }
 
@@ -65,7 +65,7 @@ export interface DecisionRecord {
   /** The player's pseudonym. */
   viewer: string | null;
   custom_data: string | null;
-  /** Why each candidate lost; in the live environment, stored only for decisions without an ad. */
+  /** The reason each candidate lost. In the live environment, this is stored only for decisions without an ad. */
   explain: readonly Explanation[] | null;
   issued_at: number;
   expires_at: number;
@@ -131,8 +131,8 @@ const countStored = 'SELECT count(*) AS stored FROM inserted';
 const firstSum = firstColumn + columns.length;
 
 /**
- * Inserts decisions and their roll-ups in one statement, because each statement costs a round trip to the server, or to
- * the embedded database's thread.
+ * Inserts decisions and their roll-ups in a single statement, because every statement costs a round trip to the server
+ * or to the embedded database's thread.
  */
 const insert = `${insertDecisions},
   counted AS (${addSums(firstSum)})
@@ -159,7 +159,7 @@ const readDimensions = (row: DecisionRecord) => ({
   houseAdId: row.house_ad_id,
 });
 
-/** Counts each source separately, regardless of which ad was chosen. */
+/** Counts every source that was called, no matter which ad was chosen. */
 const countSources = ({ scope, record, sourceCounts = [] }: NewDecision): Count[] =>
   sourceCounts.map(({ sourceId, metric, reason }) => {
     const { placement, issued_at } = record;
@@ -213,7 +213,7 @@ export async function recordDecisions(
   }, options);
 }
 
-/** How long after the decision a notice may be sent. */
+/** A notice may be sent for this long after its decision. */
 const noticeExpiryMs = 600_000;
 
 /** Builds requests for the due notices. They contain no player data. */

@@ -44,11 +44,14 @@ export interface PlacementEntry {
 /** The configuration of one account and environment, compiled for fast decisions after each change. */
 export interface Snapshot {
   placements: ReadonlyMap<string, PlacementEntry>;
-  /** Returns a creative imported from an external source, regardless of its review. */
+  /** Returns a creative that was imported from an external source, whether or not it has been approved. */
   findExternalCreative(sourceId: string, creativeKey: string): Ad | undefined;
   killSwitches: readonly (KillSwitch & { expiresAtMs: number })[];
   webhooks: readonly Webhook[];
-  /** Event types that any webhook subscribes to. Includes disabled webhooks, which may recover missed events. */
+  /**
+   * Event types to which at least one webhook subscribes. Disabled webhooks count too, because they may recover missed
+   * events.
+   */
   subscribedEvents: ReadonlySet<Webhook['events'][number]>;
   /** Number of webhooks that the service has disabled. */
   disabledWebhooks: number;
@@ -64,12 +67,12 @@ const policyOrder: readonly Policy['kind'][] = ['policy', 'commercial', 'brand_s
  * Parses a time.
  *
  * @param absent the result for a missing time
- * @param invalid the result for an invalid time; choose it so that the ad is not shown or the kill switch stays on
+ * @param invalid the result for an invalid time; pass a value that keeps the ad from being shown or the kill switch on
  */
 const parseTime = (text: string | undefined, absent: number, invalid: number): number =>
   text === undefined ? absent : (parseInstant(text) ?? invalid);
 
-/** Compiles the resources of one account and environment. */
+/** Compiles the resources of one account and environment into a snapshot. */
 export function compileSnapshot(resources: readonly AnyResource[]): Snapshot {
   const selectDocuments = <K extends ResourceKind>(kind: K): ResourceKinds[K][] =>
     resources
@@ -144,7 +147,9 @@ export function compileSnapshot(resources: readonly AnyResource[]): Snapshot {
   };
 }
 
-/** The resources of an ad that a kill switch can name. A placement matches by id or name. */
+/**
+ * The resources that a kill switch can name to stop an ad. A kill switch can name a placement by its id or its name.
+ */
 interface KillTarget {
   placementId?: string;
   placement?: string;
@@ -152,7 +157,7 @@ interface KillTarget {
   sourceId?: string | undefined;
 }
 
-/** Whether an active kill switch stops the target. */
+/** Whether a kill switch that is active at `nowMs` stops the target. */
 export function isKilled(snapshot: Snapshot, target: KillTarget, nowMs: number): boolean {
   return snapshot.killSwitches.some(({ scope, target_id: id, expiresAtMs }) => {
     if (expiresAtMs <= nowMs) return false;

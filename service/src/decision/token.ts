@@ -29,7 +29,7 @@ export interface DecisionTokens {
   verify(token: string): TokenClaims | undefined;
 }
 
-/** Thrown for a validly signed token in a version that only newer releases can read. */
+/** Thrown when a token's signature is valid but only newer releases can read its version. */
 export class NewerTokenError extends Error {
   constructor(version: number) {
     super(
@@ -46,9 +46,10 @@ interface Version {
 }
 
 /**
- * During a rolling upgrade, processes receive each other's tokens, so one release starts to read a new version and the
- * next one starts to issue it. A version that is no longer issued is still read for one more release and for at least a
- * week, the longest late window of a placement.
+ * During a rolling upgrade, processes of two releases receive each other's tokens. Therefore, one release starts to
+ * read a new version, and only the next release starts to issue it. A version that is no longer issued can still be
+ * read by one more release. It stays readable for at least a week, because that is the longest late window of a
+ * placement.
  */
 const versions: Readonly<Record<number, Version>> = {
   1: { write: writePositional, read: readPositional },
@@ -72,7 +73,8 @@ export function createDecisionTokens(key: string, version: number = issuedVersio
       const dot = token.lastIndexOf('.');
       const body = token.slice(0, dot);
       const expected = mac(body);
-      // Compares base64url text instead of bytes, because different strings can decode to the same bytes.
+      // Compares the base64url texts rather than the decoded bytes, because different texts can decode to the same
+      // bytes.
       const signature = Buffer.from(token.slice(dot + 1));
       if (dot < 1 || signature.length !== expected.length) return undefined;
       if (!timingSafeEqual(signature, Buffer.from(expected))) return undefined;
@@ -94,7 +96,7 @@ const writeRequired = (claims: TokenClaims): string =>
   `${claims.decisionId}~${claims.accountId}~${claims.environment}~${claims.placement}` +
   `~${claims.creativeId}~${claims.issuedAtMs}~${claims.expiresAtMs}`;
 
-/** Parses the required claims. Also returns the segments of the optional ones. */
+/** Parses the required claims. Also returns the segments that contain the optional claims. */
 function readRequired(segments: readonly string[]): [claims: TokenClaims, optional: string[]] {
   const [decisionId = '', accountId = '', environment, placement = '', creativeId = ''] = segments;
   const claims: TokenClaims = {
@@ -123,7 +125,7 @@ function readPositional(body: string): TokenClaims {
     : { ...claims, userRef: decodeURIComponent(userRefParts.join('~')) };
 }
 
-/** Version 2: optional claims are named, so that older releases skip unknown ones. */
+/** Version 2: optional claims have names, so that older releases can skip the ones they don't know. */
 function writeNamed(claims: TokenClaims): string {
   const { userRef } = claims;
   const required = `2~${writeRequired(claims)}`;

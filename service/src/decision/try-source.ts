@@ -39,7 +39,10 @@ export interface TrialResult {
   review?: Creative['review']['status'];
 }
 
-/** Runs a trial, which stores, counts and reports nothing. Resolves to undefined when the placement does not exist. */
+/**
+ * Runs a trial. A trial isn't stored or counted, and sends no notices. Resolves to undefined when the placement does
+ * not exist.
+ */
 export type TrySource = (scope: Scope, trial: Trial) => Promise<TrialResult | undefined>;
 
 export function createTrySource(deps: EvaluateWithSourcesDeps): TrySource {
@@ -68,7 +71,7 @@ export function createTrySource(deps: EvaluateWithSourcesDeps): TrySource {
       { ...deps, externalDeps },
       {
         scope,
-        // Excludes house ads, because one with a better priority would win before the source is called.
+        // House ads are left out, because one with a better priority would win before the source is called.
         entry: { ...stored, candidates: [], sources: [source] },
         request: { placement, consent: { status: consent } },
         client,

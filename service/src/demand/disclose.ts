@@ -1,7 +1,7 @@
 import type { Consent } from '@trueward/protocol/wire';
 import ipaddr from 'ipaddr.js';
 
-/** The player as the decision knows them, before consent is applied. */
+/** What the decision knows about the player, before consent is applied. */
 export interface Player {
   ip?: string;
   userAgent?: string;
@@ -28,8 +28,9 @@ export interface DisclosedPlayer {
 }
 
 /**
- * Applies the player's consent. Without it, and always for children, the source gets a truncated IP, no user id, and
- * limited ad tracking. Consent strings are always passed on, because they also state what was denied.
+ * Applies the player's consent. If the player hasn't consented or is a child, the source gets a truncated IP and no
+ * user id, and is told to limit ad tracking. Consent strings are always passed on, because they also state what was
+ * denied.
  */
 export function disclose(player: Player): DisclosedPlayer {
   const { ip, userAgent, language, userId, consent, childDirected } = player;
@@ -48,7 +49,10 @@ export function disclose(player: Player): DisclosedPlayer {
   };
 }
 
-/** Keeps the first 24 bits of an IPv4 address or the first 48 of an IPv6 address; undefined for anything else. */
+/**
+ * Keeps the first 24 bits of an IPv4 address or the first 48 bits of an IPv6 address. Returns undefined for anything
+ * else.
+ */
 export function truncateIp(text: string): string | undefined {
   if (!ipaddr.isValid(text)) return undefined;
   const ip = ipaddr.process(text);

@@ -6,8 +6,8 @@ import type { TimeOffset } from './vast/values.ts';
 export interface Offer {
   sourceId: string;
   /**
-   * Identifies the creative within its source: its UniversalAdId if known, else its crid or ad id, else its media URL
-   * without the query.
+   * Identifies the creative within its source. This is its UniversalAdId if known, otherwise its crid or ad id,
+   * otherwise its media URL without the query.
    */
   creativeKey: string;
   /** Lower case, without `www.`. */
@@ -39,19 +39,19 @@ export interface Offer {
 export interface DemandTrackers {
   byEvent: Partial<Record<TrackerEvent, string[]>>;
   progress: { offset: TimeOffset; url: string }[];
-  /** Billing notice. Its auction macros are expanded, except for the impression time. */
+  /** The billing notice. All of its auction macros are already expanded, except for the impression time. */
   burl?: string;
   /** Values for the VAST macros that only the ad can provide (`makeAdMacros`). */
   macros: MacroValues;
 }
 
-/** A URL to request because of the decision itself, with its macros expanded. */
+/** A URL to request as a result of the decision itself, with its macros expanded. */
 export interface Notice {
   kind: 'win' | 'loss' | 'error';
   url: string;
 }
 
-/** External demand of a decision, stored in the decision's own transaction. */
+/** A decision's external demand, which is stored in the same transaction as the decision. */
 export interface DemandRecord {
   /** Absent if no external ad was chosen. */
   chosen?: {

@@ -1,8 +1,8 @@
 import { impressionId } from './openrtb/request.ts';
 
 /**
- * The built-in test source simulates an ad network: the query selects its response, and nothing is requested over the
- * network. `.invalid` never resolves (RFC 6761), so nobody else can own these URLs.
+ * The built-in test source simulates an ad network. The URL's query selects the response, and no request is sent over
+ * the network. Nobody else can own these URLs, because names under `.invalid` never resolve (RFC 6761).
  */
 const origin = 'https://test-source.invalid';
 

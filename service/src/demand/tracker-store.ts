@@ -7,13 +7,13 @@ import type { DueTracker } from './trackers.ts';
 export interface NewRequest {
   decisionId: string;
   tracker: DueTracker;
-  /** How long after its creation the request may still be made. */
+  /** The request may be made for this long after it was stored. */
   expiresInMs: number;
   /** The sealed {@link Client}; null if the request discloses nothing about the player. */
   client: string | null;
 }
 
-/** Player data for the tracker request, sealed until the request is made. */
+/** Data about the player, which stays sealed until the tracker request is made. */
 export interface Client {
   ip?: string;
   userAgent?: string;
@@ -33,8 +33,9 @@ const columns: readonly Column<NewRequest>[] = [
 const parseHost = (url: string): string => (URL.canParse(url) ? new URL(url).host : '');
 
 /**
- * Builds a statement that inserts the arrays of {@link requestArrays}, bound to the parameters from `$first` on; `$1` is
- * the account and `$2` the environment. Times come from the database, because processes' clocks may differ.
+ * Builds a statement that inserts the arrays from {@link requestArrays}. They are bound to the parameters that start at
+ * `$first`; `$1` is the account and `$2` is the environment. Times come from the database, because the clocks of
+ * different processes may differ.
  */
 export const insertRequests = (first: number): string =>
   `INSERT INTO tracker_requests (account_id, environment, state, attempt, reached, next_at, decision_id, tracker, host,
@@ -50,7 +51,7 @@ export const requestArrays = (requests: readonly NewRequest[]): unknown[] =>
 
 const insert = insertRequests(3);
 
-/** Stores requests in the transaction that caused them. Requests that are already stored stay unchanged. */
+/** Stores requests in the transaction that caused them. A request that is already stored isn't changed. */
 export async function storeRequests(
   queries: Queries,
   { accountId, environment }: Scope,

@@ -6,7 +6,7 @@ import type { TimeOffset } from './vast/values.ts';
 type EventType = AdEvent['type'];
 type ChosenAd = NonNullable<DemandRecord['chosen']>;
 
-/** What is known about the playback of an ad from the events that have arrived so far. */
+/** What the events that have arrived so far say about the playback of an ad. */
 export interface Playback {
   /** Whether the impression is verified. */
   verified: boolean;
@@ -18,20 +18,23 @@ export interface Playback {
 
 /** A URL to request for a decision. */
 export interface DueTracker {
-  /** Unique within the decision: the event and the position of the URL, such as `impression/0`. */
+  /** The event and the position of the URL, such as `impression/0`. Unique within the decision. */
   name: string;
   /** Contains unexpanded macros. */
   url: string;
-  /** Position in the order of a decision's requests to one host. Requests in the same place are made concurrently. */
-  place: number;
   /**
-   * Whether to retry until a response confirms the request. Other requests are not retried once they may have reached
-   * the host.
+   * Where the request comes in the order of the decision's requests to one host. Requests with the same place are made
+   * concurrently.
    */
+  place: number;
+  /** Whether to retry until there is a response. Any other request is not retried once it may have reached the host. */
   atLeastOnce: boolean;
 }
 
-/** Tracker kinds in request order. The impression precedes `start`, although its verification follows the first events. */
+/**
+ * The kinds of trackers, in the order in which they are requested. The impression comes before `start`, even though
+ * it's verified only after the first events.
+ */
 const places = [
   ['notice'],
   ['impression', 'verificationNotExecuted', 'burl'],
@@ -60,14 +63,17 @@ const toDueTrackers = (kind: TrackerKind, urls: readonly string[]): DueTracker[]
     atLeastOnce: kind === 'burl',
   }));
 
-/** Returns the auction notices, which are due with the decision. */
+/** Returns the auction notices, which are due as soon as the decision has been made. */
 export const dueNotices = ({ notices }: DemandRecord): DueTracker[] =>
   toDueTrackers(
     'notice',
     notices.map(({ url }) => url),
   );
 
-/** Trackers that an event makes due. A `close` counts only if the ad was neither completed nor skipped. */
+/**
+ * The trackers that become due when an event arrives. A `close` counts only if the ad was neither completed nor
+ * skipped.
+ */
 const byType: Partial<Record<EventType, readonly MediaEvent[]>> = {
   start: ['loaded', 'creativeView', 'start'],
   first_quartile: ['firstQuartile'],
@@ -85,7 +91,7 @@ export function dueTrackers(chosen: ChosenAd, before: Playback, after: Playback)
   return listAllDue(chosen, after).filter(({ name }) => !dueBefore.has(name));
 }
 
-/** Returns all trackers that are due. None is due before the impression tracker. */
+/** Returns all trackers that are due. No tracker is due before the impression tracker is. */
 function listAllDue({ trackers, impressionOn }: ChosenAd, playback: Playback): DueTracker[] {
   const { verified, types } = playback;
   const isRendered = verified || types.has('impression') || types.has('start');
@@ -110,7 +116,10 @@ function listAllDue({ trackers, impressionOn }: ChosenAd, playback: Playback): D
   ];
 }
 
-/** Quartile events prove percentage offsets, and the watched time proves time offsets; completion proves both. */
+/**
+ * Whether playback has passed the offset. For a percentage, the quartile events show it; for a time, the watched time
+ * does. Once the ad is completed, it has passed every offset.
+ */
 function hasPassed(offset: TimeOffset | undefined, { types, watchedMs }: Playback): boolean {
   if (offset === undefined) return false;
   if (types.has('complete')) return true;

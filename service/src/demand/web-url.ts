@@ -1,11 +1,11 @@
-/** Maximum length of a URL, which is about what browsers and servers accept. */
+/** Maximum length of a URL. Browsers and servers accept URLs of about this length. */
 const maxUrlLength = 8_192;
 
 /**
- * Returns an absolute http or https URL without credentials; undefined for anything else, such as `javascript:` and
- * `about:blank`. Macros are left unexpanded.
+ * Returns the text as an absolute http or https URL without credentials. Returns undefined for anything else, such as
+ * `javascript:` and `about:blank`. Macros are not expanded.
  *
- * @param base the base for relative URLs, which are rejected without one
+ * @param base the base for relative URLs; without it, they are rejected
  */
 export function parseWebUrl(text: string | undefined, base?: string): string | undefined {
   if (!text || text.length > maxUrlLength) return undefined;
@@ -17,7 +17,9 @@ export function parseWebUrl(text: string | undefined, base?: string): string | u
   return url.href.length > maxUrlLength ? undefined : url.href;
 }
 
-/** Removes the query, so that the result identifies the file: ad servers add random numbers there to bypass caches. */
+/**
+ * Removes the query, so that the URL identifies the file. Ad servers add random numbers to the query to bypass caches.
+ */
 export function withoutQuery(url: string): string {
   const { origin, pathname } = new URL(url);
   return origin + pathname;

@@ -2,12 +2,13 @@ import type { EventResult } from '@trueward/protocol/wire';
 import type { DecisionState, InvalidReason, RecordedEvent } from '../decision/decision-state.ts';
 import { isOutOfOrder, correctEventTime, smallestOffset } from '../reward/watch-time.ts';
 
-/** How long after the decision has expired an ad that started in time may still report its impression. */
+/** If an ad started before its decision expired, its impression is accepted for this long after the expiry. */
 export const impressionGraceMs = 60_000;
 
 /**
- * Returns the earliest time at which an event can have occurred, assuming that the device's clock is not behind: the
- * request may have been on its way for the entire clock difference, for example while the device slept.
+ * Returns the earliest time at which an event can have occurred, assuming that the device's clock isn't slow. In that
+ * case, the difference between the clocks may be entirely due to the time the request took, for example because the
+ * device was asleep.
  */
 export const computeEarliest = ({ occurredAtMs, offsetMs }: RecordedEvent): number =>
   occurredAtMs - Math.max(0, offsetMs);
@@ -21,8 +22,9 @@ const countedTypes: ReadonlySet<RecordedEvent['type']> = new Set([
 ]);
 
 /**
- * Returns why an event is rejected: it is late, its ad had expired or was killed, or its traffic is invalid. Undefined
- * if the event is accepted. Once the ad has started, the expiry no longer applies.
+ * Returns the reason an event is rejected, or undefined if it is accepted. An event is rejected if it is late, if its
+ * ad has expired or was stopped by a kill switch, or if its traffic is invalid. Once an ad has started, it can no
+ * longer expire.
  */
 export function checkArrival(
   event: RecordedEvent,
@@ -42,13 +44,17 @@ export function checkArrival(
   return killed ? 'killed' : undefined;
 }
 
-/** Minimum visible share and time of a viewable impression (MRC/IAB: 50% for 1 s, or 2 s for video). */
+/**
+ * In a viewable impression, at least this share of the ad is visible for at least this time (MRC/IAB: 50% for 1 s, or 2
+ * s for video).
+ */
 const minimumRatio = 0.5;
 const minimumMs = { video: 2_000, image: 1_000, html: 1_000 } as const;
 
 /**
- * Returns when the ad was verifiably viewed (Unix milliseconds); undefined if it wasn't. The evidence is an `impression`
- * or `viewable` event whose visible time fits, by the service's clock, between the decision and the event's arrival.
+ * Returns the time at which the ad was verifiably viewed (Unix milliseconds), or undefined if it wasn't. The evidence
+ * is an `impression` or `viewable` event. By the service's clock, its visible time must fit between the decision and
+ * the event's arrival.
  */
 export function checkImpression(
   decision: Pick<DecisionState, 'mediaFormat' | 'issuedAtMs' | 'expiresAtMs'>,
@@ -74,9 +80,9 @@ export function checkImpression(
 }
 
 /**
- * Returns why the events cannot come from a player; undefined if they can.
+ * Returns the reason the events can't have come from a real player, or undefined if they may have.
  *
- * The number of requested ads is not evidence: anyone with the publishable key can request ads for any player, and
+ * A large number of requested ads proves nothing: anyone with the publishable key can request ads for any player, and
  * banners below the fold are never seen.
  */
 export const checkTraffic = (

@@ -4,7 +4,9 @@ import type { Scope } from '../store/database.ts';
 
 /** How often dropped events are logged per account and environment. */
 const logEveryMs = 60_000;
-/** Maximum number of tracked account and environment pairs; beyond that, the oldest is evicted. */
+/**
+ * Maximum number of account and environment pairs to keep totals for. If there are more, the oldest pair is evicted.
+ */
 const maxScopes = 1_000;
 
 /** Reasons that the SDK reports; any other is logged as `other`. */
@@ -19,7 +21,7 @@ interface DropCounts {
 /** Records how many events a device dropped, by reason. */
 export type RecordDropped = (scope: Scope, dropped: Readonly<Record<string, number>>) => void;
 
-/** Logs the totals of dropped events once a minute, because clients could flood the log if each report were logged. */
+/** Logs the totals of dropped events once a minute. If every report were logged, clients could flood the log. */
 export function createDropLog(
   log: Pick<Logger, 'warn'>,
   { monotonicMs }: Pick<Clock, 'monotonicMs'>,

@@ -7,16 +7,15 @@ import type { DecisionState, RecordedEvent } from '../decision/decision-state.ts
 import { type Evidence, parseTimeline } from './timeline.ts';
 
 const dayMs = 86_400_000;
-/**
- * Upper bound on the time from a decision until its ad has been watched: events are accepted for at most seven days.
- */
+/** An ad has been watched within this time after its decision, because events are accepted for at most seven days. */
 const watchEndsWithinMs = 8 * dayMs;
 
 const iso = (ms: number): string => new Date(ms).toISOString();
 
 /**
- * Serializes transactions that decide on rewards for the same players. `ON CONFLICT` locks a row even if it does not
- * update it. A row is updated at most once a day, because each update writes a new row version.
+ * Locks the players' rows, so that only one transaction at a time decides on a player's rewards. `ON CONFLICT` locks a
+ * row even if its WHERE clause prevents the update. Each update writes a new row version, so a row is updated at most
+ * once a day.
  */
 export async function lockViewers(
   queries: Queries,
@@ -37,8 +36,8 @@ export async function lockViewers(
 
 /*
  * Lookups by id are prepared statements with cached plans. They look up one id at a time (LATERAL; OFFSET 0 prevents
- * flattening), so that their plans use the index regardless of the table's size. With a list of ids, a plan cached at the
- * start of a week would later scan all of the account's rows in that week.
+ * flattening), so that their plans use the index regardless of the table's size. For a list of ids, a plan that was
+ * cached at the start of a week would scan all of the account's rows later in that week.
  */
 
 /** Selects a time as Unix milliseconds, which are cheaper to format and parse than a date. */
@@ -61,7 +60,7 @@ const lookUpEach = (ids: string, one: string): string =>
 const readUnlocked = lookUpEach('$3', readOne);
 const readAndLock = lookUpEach('$3', `${readOne} FOR UPDATE`);
 
-/** Reads filled decisions. With `lock`, they stay locked until the transaction ends. */
+/** Reads filled decisions. If `lock` is set, they are locked until the transaction ends. */
 export async function readDecisions(
   queries: Queries,
   { accountId, environment }: Scope,
@@ -136,18 +135,18 @@ const toEvent = (
   ...(detail === null ? {} : { detail }),
 });
 
-/** A watch that earned a reward. */
+/** An ad view that earned a reward. */
 export interface ViewerWatch extends Watch {
   viewer: string;
   decisionId: string;
 }
 
 /*
- * Queries by player are planned each time, because the number of rows in the week determines whether the index on ids
- * or the one on players is faster.
+ * Queries by player are not prepared, so they are planned on each call: whether the index on ids or the one on players
+ * is faster depends on the number of rows in the week.
  */
 
-/** Reads the watches since `sinceMs` that earned these players a reward. */
+/** Reads the ad views since `sinceMs` that earned these players a reward. */
 export async function readWatches(
   queries: Queries,
   { accountId, environment }: Scope,

@@ -89,8 +89,8 @@ type ReadResult =
   { event: RecordedEvent; claims: TokenClaims } | { code: NonNullable<EventResult['code']> };
 
 /**
- * Checks an event's token and converts the event's time to the service's clock. The time from the event to the request
- * is the difference between two readings of the device's clock, so the clock skew cancels out.
+ * Checks an event's token and converts the event's time to the service's clock. The device reports both the event's
+ * time and the request's time by its own clock, so the clock skew cancels out in their difference.
  */
 export function readEvent(
   event: AdEvent,

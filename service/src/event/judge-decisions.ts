@@ -34,8 +34,8 @@ export function isDecisionKilled(
 }
 
 /**
- * Judges the impressions and rewards of decisions that have new evidence. Decisions are judged in order, because each
- * result is part of the history for the next decision. Returns the state changes.
+ * Judges the impressions and rewards of decisions that have new evidence, and returns the state changes. Decisions are
+ * judged one after another, because the result for one decision is part of the history for the next.
  */
 export function judgeDecisions(
   input: JudgeInput,
@@ -62,7 +62,7 @@ function judge(input: JudgeInput, before: DecisionState): Transition {
     before.servedAtMs ?? (isInvalid ? null : (checkImpression(before, events) ?? null));
   const withImpression = { ...before, invalidReason, servedAtMs };
   const verdict = judgeReward(input, withImpression, events);
-  // A new reason for a pending reward is not a transition.
+  // A pending reward that is still pending, but for a different reason, is not a transition.
   if (!verdict || verdict.state === before.rewardState) return { before, after: withImpression };
   const after = {
     ...withImpression,
@@ -97,8 +97,9 @@ function judgeReward(
 }
 
 /**
- * Checks the caps again when an ad is completed, so that requesting many ads in advance does not evade them. Only ads
- * that earned a reward count: if two ads play at the same time in two tabs, the first one to complete is rewarded.
+ * Checks the caps again when an ad is completed. Otherwise a player could evade them by requesting many ads in advance.
+ * Only ads that earned a reward count, so if two ads play in two tabs at the same time, the one that completes first is
+ * rewarded.
  */
 function isCapped(
   { snapshot, history }: JudgeInput,

@@ -56,8 +56,8 @@ interface Deps {
 }
 
 /**
- * Maximum number of events per transaction, because the account's other devices wait for the transaction to end. A single
- * request can contain 500 events.
+ * Maximum number of events per transaction. The account's other devices have to wait for the transaction to end, and a
+ * single request can contain 500 events.
  */
 const maxEventsPerBatch = 1_000;
 
@@ -89,7 +89,10 @@ const merge = (group: [EventBatch, ...EventBatch[]]): EventBatch => ({
     group.find(({ events }) => events.some(({ decisionId }) => decisionId === id))?.findClient(id),
 });
 
-/** Records merged requests. Each call of `next()` returns the response to the next request. */
+/**
+ * Records the events of merged requests. Call `next()` once for each request, in order; it returns the response to that
+ * request.
+ */
 async function record(
   deps: Deps,
   merged: EventBatch,
@@ -110,7 +113,9 @@ async function record(
   };
 }
 
-/** Records the events. Restarts the transaction if it turns out that more players have to be locked. */
+/**
+ * Records the events. If more players turn out to need locks, starts over in a new transaction that locks them first.
+ */
 async function recordWithRetry(
   deps: Deps,
   batch: EventBatch,
@@ -227,9 +232,9 @@ async function judge(
 }
 
 /**
- * Locks the players who completed an ad, then the events' decisions, and reads the recorded events. Events are read
- * after the locks are acquired, because only the holder of a decision's lock appends events to the decision. The
- * statements are pipelined; the server executes them in this order.
+ * Locks the players who completed an ad, then the events' decisions, and reads the recorded events. The events are read
+ * once the locks are held, because only a transaction that has locked a decision can append events to it. The
+ * statements are sent without waiting for each other's results, but the server executes them in this order.
  */
 async function lockAndRead(
   queries: Queries,
@@ -245,7 +250,7 @@ async function lockAndRead(
   return { decisions: new Map(decisions.map((decision) => [decision.id, decision])), evidence };
 }
 
-/** Returns why each event is rejected; undefined for accepted events. */
+/** Returns the reason each event is rejected, or undefined if it is accepted. */
 function findRejectionCodes(
   { events, botEvents }: EventBatch,
   decisions: ReadonlyMap<string, DecisionState>,
@@ -296,7 +301,7 @@ function collectRejectedCompletions(
   return rejectedCompletions;
 }
 
-/** Thrown when players must be locked before their decisions. */
+/** Thrown when players have to be locked whose decisions are already locked. Players must be locked first. */
 class ViewersNotLockedError extends Error {
   readonly viewers: string[];
   constructor(viewers: string[]) {
@@ -306,8 +311,8 @@ class ViewersNotLockedError extends Error {
 }
 
 /**
- * Requires locks on all players who may earn a reward. Usually the completion arrives last, so its request names the
- * players to lock, but an event after the completion can also provide the missing evidence.
+ * Makes sure that every player who may earn a reward is locked. The completion usually arrives last, and its request
+ * names the player to lock. But an event that arrives after the completion can also provide the missing evidence.
  *
  * @param viewers the locked players
  * @throws ViewersNotLockedError when a player is not locked.

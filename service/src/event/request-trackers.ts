@@ -41,8 +41,9 @@ interface Progress {
 }
 
 /**
- * Stores the tracker requests that became due with these events, in the events' transaction. Returns report counts and
- * whether requests were stored. Executes no statement unless one of the decisions has an external ad.
+ * Stores the tracker requests that become due because of these events, in the same transaction as the events. Returns
+ * report counts, and whether any requests were stored. If none of the decisions has an external ad, no statement is
+ * executed.
  */
 export async function requestTrackers(
   queries: Queries,
@@ -94,7 +95,7 @@ const describePlayback = (
 ): Playback => ({
   verified: servedAtMs !== null,
   types: new Set(events.map(({ type }) => type)),
-  // Nobody can have watched the ad for longer than the time since the decision.
+  // The ad can't have been watched for longer than the time since its decision.
   watchedMs: Math.max(
     0,
     ...events.map(({ watchedMs = 0, receivedAtMs }) =>
@@ -103,7 +104,7 @@ const describePlayback = (
   ),
 });
 
-/** Returns the metric that counts trackers which must not be requested; undefined if they may be requested. */
+/** If the trackers must not be requested, returns the metric that counts such trackers; otherwise, undefined. */
 function findRejection(
   { snapshot, nowMs }: TrackerInput,
   { decision, chosen }: Progress,
@@ -142,12 +143,13 @@ function discloseClient({ ip, userAgent }: Client = {}, { limitAdTracking }: Cho
   };
 }
 
-/** Maximum price: a million in any currency. A higher price is a mistake and would make sums overflow. */
+/** Maximum price: a million in any currency. A higher price must be a mistake, and would make sums overflow. */
 const maxPriceMicros = 1e12;
 
 /**
- * Counts the stored price per thousand impressions; reports divide the sum, so that no fraction is lost. An invalid
- * price is skipped, because it must not fail the transaction, which also rewards the player.
+ * Counts the price per thousand impressions as it is stored. To keep fractions from getting lost, only reports divide
+ * the sum by a thousand. An invalid price is skipped, because the same transaction also rewards the player and must not
+ * fail.
  */
 function countRevenue({ scope }: TrackerInput, { decision, chosen, isServed }: Progress): Count[] {
   const { priceMicros, currency } = chosen;

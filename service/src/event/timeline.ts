@@ -8,10 +8,11 @@ import { checkStored, forAccount } from '../store/unnest.ts';
  *
  *   [1795255200000,["92374…103-1","s",0,12,-3],["~2","c",5112,12,-3,0,5000]]
  *
- * The elements are id, type, time since the first event was received, latency (received − occurred), offset, clamped,
- * watched, visible ratio, visible time and detail; times are in milliseconds. Absent trailing elements are omitted. A
- * leading `~` in an id abbreviates the first id up to its last hyphen, because SDK ids (32 characters) differ only
- * after that hyphen. The view `recorded_events` reads the same format.
+ * The elements are the id, the type, the time since the first event was received, the latency (received − occurred),
+ * the offset, whether the time was clamped, the watched time, the visible ratio, the visible time and the detail. Times
+ * are in milliseconds. Trailing elements without a value are omitted. A leading `~` in an id stands for the first id up
+ * to its last hyphen, because SDK ids (32 characters) differ only after that hyphen. The view `recorded_events` reads
+ * the same format.
  */
 
 const codes: Readonly<Record<RecordedEvent['type'], string>> = {
@@ -31,10 +32,10 @@ const types = new Map(
   (Object.keys(codes) as RecordedEvent['type'][]).map((type) => [codes[type], type]),
 );
 
-/** Lower bound on all event times: 2000-01-02. */
+/** No event can be earlier than this: 2000-01-02. */
 const earliestMs = 946_771_200_000;
 
-/** Thrown when a stored timeline is malformed, or an event is impossible and must not be stored. */
+/** Thrown when a stored timeline is malformed, or when an event must not be stored because it's impossible. */
 export class TimelineError extends Error {
   constructor(decisionId: string, problem: string) {
     super(`The timeline of ${decisionId} is malformed: ${problem}.`);
@@ -155,8 +156,8 @@ function assertPossible(event: RecordedEvent): void {
 }
 
 /**
- * Maximum number of events per decision. Players report about ten; at this limit, each event makes the database rewrite
- * a row of 70 KB.
+ * Maximum number of events per decision. A player reports about ten. With this many, the database has to rewrite a row
+ * of 70 KB for each new event.
  */
 export const maxEvents = 200;
 
@@ -177,7 +178,8 @@ const append = `INSERT INTO timelines (account_id, decision_id, events)
 
 /**
  * Appends events to their decisions' timelines in one statement. The decisions must have been locked before the
- * evidence was read. Of several events with the same id, only the first is stored. `written` settles with the statement.
+ * evidence was read. If several events have the same id, only the first one is stored. `written` settles when the
+ * statement does.
  */
 export function appendEvents(
   queries: Queries,

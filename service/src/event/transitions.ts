@@ -17,8 +17,8 @@ const iso = (ms: number | null | undefined): string | null =>
   ms == null ? null : new Date(ms).toISOString();
 
 /**
- * Writes state changes, on the condition that each row is still in the state in which it was judged. The rows have been
- * locked since they were read, so a failed condition indicates a bug.
+ * Writes state changes. Each row must still be in the state in which it was judged. The rows have been locked since
+ * they were read, so if one has changed, there is a bug.
  */
 export async function writeTransitions(
   queries: Queries,

@@ -7,20 +7,24 @@ import type { DecisionState, RecordedEvent } from '../decision/decision-state.ts
 import { readRewardedAds, readWatches } from './event-store.ts';
 import type { Transition } from './transitions.ts';
 
-/** The players' other activity that affects verdicts, including state changes from the same batch. */
+/** What else the players have done that affects the verdicts, including state changes from the same batch. */
 export interface ViewerHistory {
-  /** Returns the player's other watches that earned a reward. */
+  /** Returns the player's other ad views that earned a reward. */
   otherWatches(decision: DecisionState): Watch[];
-  /** Returns when the player had other rewarded impressions at the placement, less than `withinMs` from `atMs`. */
+  /**
+   * Returns the times of the player's other rewarded impressions at the placement that are less than `withinMs` from
+   * `atMs`.
+   */
   rewardedAround(decision: DecisionState, atMs: number, withinMs: number): number[];
   add(transition: Transition): void;
 }
 
-/** How far back watches are read: the longest time that an ad may be preloaded. */
+/** How far back to read ad views: the longest time for which an ad may be preloaded. */
 const watchLookbackMs = 600_000;
 
 /**
- * Reads the history for all decisions that are completed and may still earn a reward, in at most two statements.
+ * Reads the history for all decisions whose ad was completed and that may still earn a reward. Runs at most two
+ * statements.
  *
  * @param evidence the recorded events by decision
  */

@@ -1,21 +1,24 @@
 import type { Clock } from '../platform/clock.ts';
 
-/** Stops requests to a failing host, separately for each source, so that sources do not affect each other. */
+/** Stops requests to a host that fails. Each source has its own circuits, so that sources don't affect each other. */
 export interface CircuitBreaker {
-  /** Whether a request may be made now. After a pause, one request at a time tests whether the host has recovered. */
+  /**
+   * Whether a request may be made now. After a pause, one request at a time is allowed, to test whether the host has
+   * recovered.
+   */
   allows(sourceId: string, host: string): boolean;
   record(sourceId: string, host: string, succeeded: boolean): void;
   /** Returns a source's hosts whose circuits are open. */
   openHosts(sourceId: string): string[];
 }
 
-/** Number of most recent results that count. */
+/** How many of the most recent results count. */
 const windowSize = 20;
-/** Minimum number of results before a circuit can open, because a single failure is not significant. */
+/** A circuit opens only after at least this many results, because a single failure means little. */
 const minResults = 10;
 const maxFailureRate = 0.5;
 const pauseMs = 10_000;
-/** Maximum number of circuits, because wrappers can refer to any host. The oldest are evicted. */
+/** Wrappers can refer to any host, so the number of circuits is limited. The oldest ones are evicted. */
 const maxCircuits = 10_000;
 
 interface Circuit {
@@ -33,7 +36,7 @@ export function createCircuitBreaker(clock: Pick<Clock, 'monotonicMs'>): Circuit
       const circuit = circuits.get(makeKey(sourceId, host));
       if (circuit?.retryAtMs === undefined) return true;
       if (clock.monotonicMs() < circuit.retryAtMs) return false;
-      // The next probe waits for the result of this one, or for another pause.
+      // Until this probe has a result or another pause has passed, no other probe is allowed.
       circuit.retryAtMs = clock.monotonicMs() + pauseMs;
       return true;
     },

@@ -86,7 +86,7 @@ export function createRequestExternal({ agents, breaker }: Deps): RequestExterna
     const credentials = isSameHost ? external.credentials : {};
     const response = await request(url, {
       method: external.body === undefined ? 'GET' : 'POST',
-      // Uncompressed, because compressed bodies would need another limit, on their decompressed size.
+      // Asks for an uncompressed body. For a compressed body, the decompressed size would also need a limit.
       headers: { ...external.headers, ...credentials, 'accept-encoding': 'identity' },
       ...(external.body === undefined ? {} : { body: external.body }),
       dispatcher: external.loopback ? agents.development : agents.strict,

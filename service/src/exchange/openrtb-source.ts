@@ -24,7 +24,7 @@ import {
 } from './offer-request.ts';
 import { describeResult, buildErrorNotices, findVastAd, makeOffer } from './vast-source.ts';
 
-/** Maximum number of bids whose markup is parsed. The best bid is tried first; parsing stops at the first ad. */
+/** Markup is parsed for at most this many bids, best bid first, until one of them contains an ad. */
 const maxBidsRead = 3;
 
 /** Requests an offer from a bidder. */
@@ -155,7 +155,7 @@ async function readBids(
   };
 }
 
-/** Tries the next bid. If there is none, returns `verdict`, the reason why the last bid failed. */
+/** Tries the next bid. If there are no more bids, returns `verdict`, which is the reason the last bid failed. */
 async function next(
   call: SourceCall,
   [bid, ...others]: readonly Bid[],

@@ -21,10 +21,13 @@ interface Deps {
   stopping: AbortSignal;
 }
 
-/** Connect timeout. With a slower connection, the auction would be over before the connection is established. */
+/** The connect timeout. If connecting took longer, the auction would be over before the request could be sent. */
 const connectTimeoutMs = 1_000;
 
-/** Starts the client for external sources. It has separate agents, because webhooks have a longer connect timeout. */
+/**
+ * Starts the client for external sources. It doesn't share its agents with webhooks, which have a longer connect
+ * timeout.
+ */
 export function startExchange({ clock, demandMetrics, readHeaders, stopping }: Deps): {
   requestOffer: RequestOffer;
   /** Returns the source's hosts to which this process sends no requests for now, because they failed repeatedly. */
@@ -58,7 +61,7 @@ export function startExchange({ clock, demandMetrics, readHeaders, stopping }: D
   };
 }
 
-/** In the sandbox, routes requests for test-source URLs to the built-in test source, and sends all others. */
+/** In the sandbox, lets the built-in test source respond to requests for its URLs. All other requests are sent. */
 const withTestSource =
   (requestExternal: RequestExternal): RequestExternal =>
   async (external) => {

@@ -22,7 +22,7 @@ export interface VastRequest {
   fetchDocument(url: string): Promise<ExternalResponse>;
 }
 
-/** Finds the ad. The last response is also returned, because the decision's explanation describes it. */
+/** Finds the ad. Also returns the last response, because the decision's explanation describes it. */
 export async function findVastAd(
   { clock, random, pause }: SourceDeps,
   { start, macros, rules, fetchDocument }: VastRequest,
@@ -73,7 +73,7 @@ export interface Terms {
   expiresAtMs?: number;
 }
 
-/** Converts a source's ad to an offer. Uses the player's size if the source declares none. */
+/** Converts a source's ad to an offer. If the source declares no size, uses the player's size. */
 export function makeOffer(
   ad: VastAd,
   { sourceId, priceMicros, currency, ...terms }: Terms,
@@ -118,8 +118,8 @@ export function makeOffer(
 }
 
 /**
- * Returns the values of tracker macros that describe the decision request. The IP and the browser are added for each
- * event.
+ * Returns the values of tracker macros that describe the decision request. The player's IP and browser are added later,
+ * for each event.
  */
 function makeContextMacros(request: OfferRequest): MacroValues {
   const names = [

@@ -21,16 +21,17 @@ interface Origin {
 
 const intervalMs = 60_000;
 /**
- * Longer than a source's jobs from one round can take. If the process dies, another process takes over after the lease.
+ * The lease is longer than all of a source's jobs from one round can take. If the process dies, another process takes
+ * over when the lease expires.
  */
 const leaseMs = 1_800_000;
-/** Maximum numbers of comparisons per source and per account in one round. */
+/** Each round makes at most this many comparisons per source and per account. */
 const maxPerSource = 5;
 const maxPerAccount = 100;
 
 /**
- * Compares each approved external creative with its origin once a day, in one of the processes, because a source could
- * replace the reviewed file under the same URL.
+ * Compares each approved external creative with its origin once a day, because a source could replace the reviewed file
+ * with another one at the same URL. Only one of the processes makes each comparison.
  */
 export function startOriginChecks(deps: IntakeDeps & { tracing: Pick<Tracing, 'run'> }): {
   stop(): Promise<void>;
@@ -74,7 +75,10 @@ async function checkOrigins(deps: IntakeDeps): Promise<void> {
   }
 }
 
-/** Claims due comparisons. PostgreSQL rechecks the condition on locked rows, so no two processes claim the same row. */
+/**
+ * Claims due comparisons. PostgreSQL checks the condition again after it has waited for a locked row, so two processes
+ * can't claim the same row.
+ */
 const claim = (queries: Queries, accountId: string, now: Date): Promise<Origin[]> =>
   queries.query<Origin>(
     `UPDATE creative_origins SET due_at = $3
@@ -115,7 +119,7 @@ async function checkOrigin(
     if (isUnavailable)
       log.debug({ creativeId: origin.creative_id, reason: error.message }, 'origin unavailable');
     else log.error({ err: error, ...origin }, 'could not check an external creative');
-    // Our copy stays in use, because it is the reviewed file.
+    // Our copy is the file that was reviewed, so it stays in use.
     await reschedule(deps, origin, origin.sha256).catch(() => undefined);
     return false;
   }
@@ -142,8 +146,9 @@ const isNoLongerOffered = (
   clock.nowMs() - offeredAt.getTime() > unofferedMs;
 
 /**
- * Archives a creative that its source no longer offers, because it would fill the review queue and the source's quota.
- * Rejected creatives are kept; otherwise a source could get another review by not offering the creative for a while.
+ * Archives a creative that its source no longer offers. Otherwise such creatives would fill the review queue and the
+ * source's quota. Rejected creatives are kept, because a source could otherwise get another review by not offering the
+ * creative for a while.
  */
 async function archive(deps: IntakeDeps, origin: Origin): Promise<boolean> {
   const { account_id: accountId, environment, creative_id: id } = origin;
@@ -195,8 +200,8 @@ async function reschedule(
 }
 
 /**
- * Returns a creative whose file has changed to the review queue, with a copy of the new file, or with the old copy if the
- * new file cannot be shown. Automatic approval doesn't apply to replaced files.
+ * Puts a creative whose file has changed back into the review queue, with a copy of the new file. If the new file can't
+ * be shown, the creative keeps the old copy. Replaced files are never approved automatically.
  */
 async function quarantine(
   deps: IntakeDeps,

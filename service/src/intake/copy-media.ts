@@ -27,7 +27,7 @@ export interface FetchRules {
 const maxVideoBytes = 20 * 1_024 * 1_024;
 const maxCaptionsBytes = 524_288;
 const maxIconBytes = 262_144;
-/** Maximum width and height in pixels; an icon is shown in a corner of the ad. */
+/** Maximum width and height of an icon in pixels. Icons are shown in a corner of the ad. */
 const maxIconSize = 1_024;
 const maxCaptions = 16;
 
@@ -94,7 +94,7 @@ async function readProperties({ probe }: MediaDeps, body: Buffer): Promise<Media
   }
 }
 
-/** Copies the captions that are usable. The others are skipped, because the ad can be shown without them. */
+/** Copies the captions that can be used. Skips all others, because the ad can be shown without them. */
 export async function copyCaptions(
   deps: MediaDeps,
   captions: Offer['captions'],

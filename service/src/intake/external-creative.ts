@@ -41,8 +41,8 @@ export async function findCreative(
 }
 
 /**
- * Maximum numbers of creatives per source, in total and pending review, because a source could use a new id for every
- * ad.
+ * Maximum numbers of creatives per source, in total and pending review. They are limited because a source could use a
+ * new id for every ad.
  */
 const maxCreatives = 1_000;
 const maxPending = 200;
@@ -185,8 +185,8 @@ function makeReview(submission: Submission, nowMs: number): Review {
 const maxIcons = 8;
 
 /**
- * Adds a copied icon to a creative. A new image needs a new review, unless the source is approved automatically or one
- * of its approved creatives already uses the image.
+ * Adds a copied icon to a creative. A new image needs a new review, unless the source's creatives are approved
+ * automatically or one of its approved creatives already uses the image.
  */
 export async function addIcon(
   { resourceManager }: ChangeDeps,

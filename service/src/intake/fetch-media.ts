@@ -14,7 +14,7 @@ export type RejectionReason =
 /** Thrown when an external source's offer cannot be used. The message contains the reason. */
 export class RejectedError extends Error {
   readonly reason: RejectionReason;
-  /** Whether a retry may succeed, because the failure doesn't depend on the file itself. */
+  /** Whether a retry may succeed, because the failure has nothing to do with the file itself. */
   readonly isTransient: boolean;
   constructor(reason: RejectionReason, message: string, isTransient = false) {
     super(message);
@@ -63,7 +63,7 @@ export function createFetchMedia({ agents, timeoutMs = 30_000 }: Deps): FetchMed
         const response = await request(currentUrl, {
           dispatcher,
           signal: linkedSignal.signal,
-          // Uncompressed, because the file itself is hashed and stored.
+          // Asks for an uncompressed body, because the file is hashed and stored as it is.
           headers: { 'accept-encoding': 'identity', 'user-agent': 'Trueward-Intake/1' },
         });
         // Destroying an unfinished body emits an error, which would otherwise be unhandled.
@@ -142,7 +142,7 @@ async function readBody(
   const tooLarge = `has more than ${maxBytes} bytes`;
   if (Number(headers['content-length'] ?? 0) > maxBytes) reject('too_large', tooLarge);
   const chunks: Buffer[] = [];
-  // Hashes each chunk, because hashing 20 MB in one call would block the process for 25 ms.
+  // Each chunk is hashed separately, because hashing 20 MB in one call would block the process for 25 ms.
   const hash = createHash('sha256');
   let size = 0;
   for await (const chunk of body) {

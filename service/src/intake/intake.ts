@@ -28,7 +28,7 @@ export interface IntakeDeps extends MediaDeps, ChangeDeps {
   queue: JobQueue;
   log: Logger;
   development: boolean;
-  /** How long after its last offer a creative is archived. Undefined keeps creatives forever. */
+  /** A creative is archived when it hasn't been offered for this long. If undefined, creatives are kept forever. */
   unofferedMs: number | undefined;
   demandMetrics: { countIntake(result: IntakeResult): void };
 }
@@ -40,8 +40,9 @@ export interface IntakeDeps extends MediaDeps, ChangeDeps {
 export type IntakeResult = 'copied' | 'replaced' | 'archived' | 'failed' | RejectionReason;
 
 /**
- * Imports an offer's creative as an ordinary creative, with our copy of its media and a review. Returns immediately and
- * never throws. For a creative that is already queued or was recently rejected, this costs only a lookup.
+ * Imports an offer's creative as an ordinary creative that has our copy of its media and needs a review. Returns
+ * immediately and never throws. If the creative is already queued or was recently rejected, the call costs only a
+ * lookup.
  */
 export type SubmitOffer = (scope: Scope, source: Submission['source'], offer: Offer) => void;
 
@@ -51,7 +52,7 @@ const maxRejected = 10_000;
 
 export function createSubmitOffer(deps: IntakeDeps): SubmitOffer {
   const { queue, clock, log, audit, database } = deps;
-  /** When each rejection expires, by job key. Oldest first. */
+  /** The time at which each rejection expires, by job key, oldest first. */
   const rejectedUntilMs = new Map<string, number>();
   const rememberRejection = (key: string): void => {
     rejectedUntilMs.delete(key);

@@ -22,7 +22,7 @@ interface Limits {
   running: number;
   runningPerAccount: number;
   waitingPerSource: number;
-  /** Initial pause of a source after a failure; doubles with each consecutive failure. */
+  /** How long a source is paused after its first failure. The pause doubles with each consecutive failure. */
   pauseMs: number;
   maxPauseMs: number;
 }
@@ -46,8 +46,8 @@ interface SourceState {
 }
 
 /**
- * Runs each source's jobs one at a time, in order. Sources take turns, and an account can use only a share of the
- * concurrent jobs, so that slow or unusable files don't delay other accounts.
+ * Runs each source's jobs one at a time, in order. Sources take turns, and each account can use only some of the
+ * concurrent jobs. Slow or unusable files therefore don't delay other accounts.
  */
 export function createJobQueue(limits: Partial<Limits> = {}): JobQueue {
   const { running, runningPerAccount, waitingPerSource, pauseMs, maxPauseMs } = {
@@ -57,7 +57,7 @@ export function createJobQueue(limits: Partial<Limits> = {}): JobQueue {
   /** The sources, starting with the source whose turn is next. */
   const sources = new Map<string, SourceState>();
   const keys = new Set<string>();
-  /** Accounts of running jobs. */
+  /** The running jobs, with the account of each. */
   const activeJobs = new Map<Promise<void>, string>();
   const stopping = new AbortController();
 
@@ -88,13 +88,17 @@ export function createJobQueue(limits: Partial<Limits> = {}): JobQueue {
     state.timer.unref();
   };
 
-  /** Keeps a source whose last job failed, so that its pauses grow. */
+  /**
+   * Removes an idle source, but not if its last job failed: its failures are still needed to make the next pause
+   * longer.
+   */
   const removeIfIdle = (id: string, { isRunning, waiting, failures }: SourceState): void => {
     if (!isRunning && waiting.length === 0 && failures === 0) sources.delete(id);
   };
 
   const startNext = (): void => {
-    // Starting a job moves its source to the end of the map, where this loop skips it because it is running.
+    // Starting a job moves its source to the end of the map. When this loop gets there, it skips the source, which is
+    // already running.
     for (const [id, state] of sources) {
       if (stopping.signal.aborted || activeJobs.size >= running) return;
       if (state.isRunning || state.timer !== undefined) continue;

@@ -4,7 +4,10 @@ import type { Database } from '../store/database.ts';
 
 /** Records which creatives their sources still offer. */
 export interface LastOffers {
-  /** Records that a creative was offered. If it was recorded within the last 12 hours, this costs only a lookup. */
+  /**
+   * Records that a creative was offered. If an offer was already recorded within the last 12 hours, the call costs only
+   * a lookup.
+   */
   note(accountId: string, creativeId: string): void;
   stop(): Promise<void>;
 }
@@ -17,14 +20,15 @@ interface Deps {
 
 const flushMs = 60_000;
 /**
- * Minimum time before a creative is recorded again. Creatives are archived after days, so 12 hours is precise enough.
+ * Offers of the same creative are recorded at most this often. Creatives are archived after days, so 12 hours is
+ * precise enough.
  */
 const repeatMs = 43_200_000;
 const maxNoted = 100_000;
 
 /**
- * Buffers offers for a minute, so that no decision waits for a write. If a crash loses an offer, the source's next offer
- * of the creative is recorded.
+ * Buffers offers for a minute, so that a decision never has to wait for a write. If an offer is lost in a crash, the
+ * next offer of the same creative is recorded instead.
  */
 export function startLastOffers({ database, clock, log }: Deps): LastOffers {
   /** When each creative was last noted, oldest first. */

@@ -19,11 +19,11 @@ export interface RewardInput {
   /** The time of the verified impression; undefined if there is none. */
   servedAtMs: number | undefined;
   killed: boolean;
-  /** The player's other watches that earned a reward. */
+  /** The player's other ad views that earned a reward. */
   otherWatches: readonly Watch[];
   /** Whether the decision is invalid traffic. */
   invalid: boolean;
-  /** Whether the player's other rewards exhaust the placement's caps. */
+  /** Whether the player's other rewards already exhaust the placement's caps. */
   capped: boolean;
 }
 
@@ -35,8 +35,9 @@ export interface RewardVerdict {
 }
 
 /**
- * Judges a completion; returns undefined if there is none yet. A denial requires evidence that no honest player can
- * produce. If evidence is missing, the reward is pending until the evidence arrives or the late window ends.
+ * Judges a completion. Returns undefined if the ad isn't completed yet. A reward is denied only if there is evidence
+ * that an honest player can't produce. If evidence is missing, the reward stays pending until the evidence arrives or
+ * the late window ends.
  */
 export function checkReward(input: RewardInput): RewardVerdict | undefined {
   const { decision, events } = input;

@@ -25,8 +25,8 @@ interface Deps {
 const batchSize = 500;
 
 /**
- * Expires rewards that are still pending at the end of their late window, and counts them by the reason why they were
- * pending. Can run in several processes concurrently: only the process that updates a reward counts it.
+ * Expires rewards that are still pending when their late window ends, and counts them by the reason they were pending.
+ * Several processes can run this at the same time: only the process that updates a reward counts it.
  */
 export async function expireRewards(
   database: Database,
@@ -36,7 +36,7 @@ export async function expireRewards(
   },
 ): Promise<string[]> {
   const expired: string[] = [];
-  // Accounts to skip in this run, so that a locked row of one account does not delay the others.
+  // Accounts to skip for the rest of this run, so that a locked row of one account doesn't delay the others.
   const failed = new Set<string>();
   for (;;) {
     const nowMs = clock.nowMs();

@@ -11,7 +11,7 @@ import type { Database, Queries, Scope } from '../store/database.ts';
 const receiptLifetimeS = 30 * 86_400;
 /** The purpose of receipt keys in the `secrets` table. */
 const purpose = 'receipt_key';
-/** How long other processes may continue to sign with the previous key. */
+/** After a rotation, other processes may still sign with the previous key for this long. */
 const overlapMs = 3_600_000;
 
 /** A key pair for signing receipts. */
@@ -50,8 +50,8 @@ async function toReceiptKey(privateJson: string): Promise<ReceiptKey> {
 }
 
 /**
- * Creates a new receipt key. The previous key stays published until the last receipt signed with it has expired. All
- * processes use the new key within a minute.
+ * Creates a new receipt key. All processes use it within a minute. The previous key stays published until the last
+ * receipt that was signed with it has expired.
  */
 export async function rotateReceiptKey(
   database: Database,
@@ -72,7 +72,7 @@ export async function rotateReceiptKey(
   });
 }
 
-/** The kind of evidence that an ad was watched: this service verified the events that the SDK reported. */
+/** How the service knows that an ad was watched: it has verified the events that the SDK reported. */
 export const evidence = 'verified';
 
 interface ReceiptInput {
@@ -101,7 +101,9 @@ interface Deps {
 
 /** How often keys are reloaded, in case another process rotated them. */
 const reloadIntervalMs = 60_000;
-/** Minimum time between reloads. A request for the public keys reloads them, and anybody can send one. */
+/**
+ * Minimum time between reloads. Every request for the public keys reloads them, and anybody can send such a request.
+ */
 const minReloadIntervalMs = 1_000;
 
 export async function createReceipts({ readKeys, issuer, log }: Deps): Promise<Receipts> {
@@ -128,8 +130,8 @@ export async function createReceipts({ readKeys, issuer, log }: Deps): Promise<R
 }
 
 /**
- * Creates a compact JWS (RFC 7515, RFC 8037). jose is not used, because it takes 70 to 100 µs instead of 45 µs for the
- * same bytes, and the signature is the most expensive part of a reward.
+ * Creates a compact JWS (RFC 7515, RFC 8037). The signature is the most expensive part of a reward. The jose library
+ * isn't used, because it takes 70 to 100 µs to produce the same bytes, instead of 45 µs.
  */
 function signReceipt(
   key: ReceiptKey | undefined,

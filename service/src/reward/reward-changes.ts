@@ -34,14 +34,16 @@ interface Deps {
   pollMs?: number;
 }
 
-/** `LATERAL` with `OFFSET 0` makes PostgreSQL look up each decision by its primary key, regardless of their number. */
+/**
+ * `LATERAL` with `OFFSET 0` makes PostgreSQL look up each decision by its primary key, no matter how many there are.
+ */
 const findChanged = `SELECT awaited.id FROM unnest($1::text[], $2::text[], $3::text[]) AS awaited(account_id, id, state)
   CROSS JOIN LATERAL (SELECT reward_state FROM decisions
     WHERE account_id = awaited.account_id AND id = awaited.id OFFSET 0) AS decision
   WHERE reward_state <> awaited.state`;
 
 /**
- * Finds other processes' changes with one query per second for all waiting requests, because with one query per
+ * Once a second, finds changes by other processes with a single query for all waiting requests. With one query per
  * request, PostgreSQL had to execute 1,315 transactions per second instead of 54.
  */
 export function createRewardChanges({ database, log, pollMs = 1_000 }: Deps): RewardChanges {

@@ -78,8 +78,9 @@ type RewardedDecision = Pick<
 
 /**
  * Describes a reward to the SDK or the game's server. The receipt is signed on each read, because storing it would take
- * 480 bytes per reward; Ed25519 signatures are deterministic. It contains the decision's user reference, or the token's
- * for children, whose user references are not stored. Earlier releases stored receipts.
+ * 480 bytes per reward; Ed25519 signatures are deterministic. The receipt contains the user reference from the
+ * decision. For children, user references aren't stored, so it contains the one from the token. Earlier releases stored
+ * receipts.
  */
 export function describeReward(
   receipts: Receipts,

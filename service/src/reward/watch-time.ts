@@ -3,27 +3,30 @@ import type { RecordedEvent } from '../decision/decision-state.ts';
 /*
  * Only the service's own times are certain: an ad was watched after its decision was issued and before its completion
  * was received. Denials rely only on these times, because a request can take any length of time to arrive, and a
- * device's clock can be changed at any moment. The device's times are more precise; if they are contradictory, evidence
- * is missing.
+ * device's clock can be changed at any moment. The device's times are more precise, but if they contradict each other,
+ * they count as missing evidence.
  */
 
 /** The period in which an ad was watched, in Unix milliseconds. */
 export interface Watch {
   issuedAtMs: number;
-  /** When the ad was watched, according to the device. */
+  /** The start and the end of the period, according to the device. */
   fromMs: number;
   toMs: number;
   /** When the service received the completion. */
   byMs: number;
-  /** The receive time minus the send time of the fastest request: the device's clock skew plus the network latency. */
+  /**
+   * For the fastest request, the time it was received minus the time it was sent: the device's clock skew plus the
+   * network latency.
+   */
   offsetMs: number;
-  /** Required watch time. */
+  /** How long the ad had to be watched. */
   requiredMs: number;
 }
 
-/** The share of the required time that is sufficient, because players' clocks and timers are not exact. */
+/** Watching for this share of the required time is enough, because players' clocks and timers aren't exact. */
 export const watchedShare = 0.95;
-/** Maximum difference between a device's timers and its clock. */
+/** A device's timers and its clock can differ by up to this much. */
 const jitterMs = 2_000;
 
 /** Returns the tolerance for comparing two times of an ad. Short ads have a smaller tolerance. */
@@ -41,13 +44,16 @@ export function findFirst(
   return first;
 }
 
-/** Returns the smallest offset among a decision's requests. Any excess over this offset was network latency. */
+/**
+ * Returns the smallest offset of a decision's requests. If a request has a larger offset, the difference is network
+ * latency.
+ */
 export const smallestOffset = (events: readonly RecordedEvent[]): number =>
   events.reduce((smallest, { offsetMs }) => Math.min(smallest, offsetMs), Infinity);
 
 /**
- * Returns an event's time, corrected as if its request had been as fast as the fastest one. If the corrected time is
- * before `notBeforeMs`, the device's clock was changed in between, and the uncorrected time is used.
+ * Returns the time at which an event would have occurred if its request had been as fast as the fastest one. If that is
+ * before `notBeforeMs`, the device's clock was changed between the two requests, so the uncorrected time is returned.
  */
 export function correctEventTime(
   event: RecordedEvent,
@@ -69,7 +75,8 @@ export function deriveWatch(
     ? complete.receivedAtMs
     : correctEventTime(complete, offsetMs, issuedAtMs + requiredMs * watchedShare);
   const { byDevice } = computeDurations(findFirst(events, 'start'), complete) ?? {};
-  // With pauses, the duration is longer than required. A shorter duration contradicts the completion.
+  // If the player paused the ad, the duration is longer than required. A duration that is too short contradicts the
+  // completion.
   const isUsable =
     byDevice !== undefined && byDevice >= requiredMs && byDevice <= toMs - issuedAtMs;
   const fromMs = Math.max(issuedAtMs, toMs - (isUsable ? byDevice : requiredMs));
@@ -77,8 +84,8 @@ export function deriveWatch(
 }
 
 /**
- * Returns the time between two events, by the device's clock and, assuming equally fast requests, by the service's.
- * Returns undefined if a time was clamped, which makes the difference meaningless.
+ * Returns the time between two events, both by the device's clock and by the service's clock, which assumes that both
+ * requests were equally fast. Returns undefined if either time was clamped, because the difference is then meaningless.
  */
 function computeDurations(
   from: RecordedEvent | undefined,
@@ -89,7 +96,7 @@ function computeDurations(
   return { byService, byDevice: byService - (to.offsetMs - from.offsetMs) };
 }
 
-/** The share of the ad that has been played at each event. */
+/** How much of the ad has been played when each event occurs. */
 const shares = [
   ['first_quartile', 0.25],
   ['midpoint', 0.5],
@@ -97,7 +104,7 @@ const shares = [
   ['complete', 1],
 ] as const;
 
-/** Whether an event arrived earlier than it can have occurred. No network delay can cause this. */
+/** Whether an event arrived before it can have occurred. A network delay can't cause this. */
 export function isImpossible(
   decision: { issuedAtMs: number; requiredMs: number },
   events: readonly RecordedEvent[],
@@ -115,9 +122,9 @@ export function isImpossible(
 }
 
 /**
- * Whether, by both clocks, the time since the start is shorter than the ad. This does not prove cheating, because a
- * clock may have been changed or a request may have been slow, but it does not prove a watch either. Negative durations
- * are ignored, because they mean that the clock was changed.
+ * Whether too little time has passed since the ad started, according to both clocks. This doesn't prove cheating,
+ * because a clock may have been changed or a request may have been slow. But it doesn't prove that the ad was watched
+ * either. Negative durations are ignored, because they mean that the clock was changed.
  */
 export function isContradicted(requiredMs: number, events: readonly RecordedEvent[]): boolean {
   const start = findFirst(events, 'start');
@@ -136,9 +143,9 @@ const orders: readonly (readonly RecordedEvent['type'][])[] = [
 ];
 
 /**
- * Whether a request reports events in an order that no player produces. Only events in the same request are compared,
- * because requests can overtake each other. A single step back in time can come from a clock change, but two steps come
- * from a script.
+ * Whether a request reports events in an order that never occurs when an ad is really played. Only events in the same
+ * request are compared, because one request can overtake another. If time goes backward once, the device's clock may
+ * have been changed. If it goes backward twice, the events come from a script.
  */
 export function isOutOfOrder(events: readonly RecordedEvent[], requiredMs: number): boolean {
   return orders.some((order) => {
@@ -159,9 +166,9 @@ const isSameRequest = (one: RecordedEvent, other: RecordedEvent): boolean =>
   one.receivedAtMs === other.receivedAtMs && one.offsetMs === other.offsetMs;
 
 /**
- * Whether the player cannot have had enough time for all of their rewards: the total length of the ads issued and
- * completed within some period exceeds that period. Watching ads one after another never causes this, however late the
- * events arrive.
+ * Whether the player can't have had enough time to watch all of the rewarded ads: the ads that were issued and
+ * completed within some period are longer in total than that period. A player who watches ads one after another never
+ * causes this, no matter how late the events arrive.
  */
 export function isOverbooked(watch: Watch, others: readonly Watch[]): boolean {
   const all = [...others, watch].toSorted((a, b) => a.byMs - b.byMs);
@@ -177,8 +184,9 @@ export function isOverbooked(watch: Watch, others: readonly Watch[]): boolean {
 }
 
 /**
- * Whether, according to the events, two ads were watched at the same time. This does not prove cheating, because all
- * requests for one ad may have been slow: if the ads do not overlap by the device's clock, they count as consecutive.
+ * Whether the events say that another ad was watched at the same time. This doesn't prove cheating, because all of the
+ * requests for one ad may have been slow. If the ads don't overlap by the device's clock, they count as watched one
+ * after the other.
  */
 export function overlaps(watch: Watch, others: readonly Watch[]): boolean {
   return others.some((other) => {
@@ -192,7 +200,7 @@ export function overlaps(watch: Watch, others: readonly Watch[]): boolean {
 const isConcurrent = (a: Watch, b: Watch): boolean =>
   Math.min(a.toMs, b.toMs) - Math.max(latestStart(a), latestStart(b)) > toleranceMs(a.requiredMs);
 
-/** Moves a watch back in time, as if its fastest request had had the given offset. */
+/** Moves an ad view back in time, to when it would have been if its fastest request had had the given offset. */
 const withOffset = (watch: Watch, offsetMs: number): Watch => ({
   ...watch,
   fromMs: watch.fromMs - (watch.offsetMs - offsetMs),
@@ -202,6 +210,6 @@ const withOffset = (watch: Watch, offsetMs: number): Watch => ({
 const fits = ({ toMs, issuedAtMs, requiredMs }: Watch): boolean =>
   toMs - issuedAtMs >= requiredMs * watchedShare;
 
-/** Latest time at which the watch can have started, ignoring pauses. */
+/** The latest time at which the ad view can have started, ignoring pauses. */
 const latestStart = ({ fromMs, toMs, requiredMs }: Watch): number =>
   Math.max(fromMs, toMs - requiredMs);

@@ -30,8 +30,8 @@ export const getLossNoticeUrl = (
   expandUrl(bid.lurl, { ...idMacros(bid, auction), LOSS: String(lossReason) });
 
 /**
- * Returns where to get the VAST of a winning bid: from the bid itself, from a URL in its place, or from the response to
- * the win notice, which then must not be requested a second time.
+ * Returns where to get the VAST of a winning bid. The bid contains either the VAST itself or its URL; otherwise, the
+ * response to the win notice is the VAST. In that case, the win notice must not be requested a second time.
  */
 export function markupSource(
   bid: Bid,
@@ -79,15 +79,16 @@ const winMacros = (bid: Bid, auction: Auction): AuctionMacros => ({
 });
 
 /**
- * Expands the macros before checking the URL. http is allowed, because notices contain no player data and many bidders
- * support nothing else.
+ * Expands the macros first, and then checks the URL. http URLs are allowed, because notices contain no player data and
+ * many bidders don't support https.
  */
 const expandUrl = (template: string | undefined, macros: AuctionMacros): string | undefined =>
   parseWebUrl(template && expandAuctionMacros(template, macros));
 
 /**
- * Matches `${AUCTION_PRICE}`, also with percent-encoded `$` or braces, and with an encoding such as `:B64`. Encoded
- * macros are removed, because we have agreed on an encoding with no bidder.
+ * Matches macros such as `${AUCTION_PRICE}`, even if the `$` or the braces are percent-encoded, or if they name an
+ * encoding such as `:B64`. Macros that name an encoding are removed, because we haven't agreed on an encoding with any
+ * bidder.
  */
 const auctionMacro = /(?:\$|%24)(?:\{|%7B)AUCTION_([A-Z_]{1,20})(:[A-Z\d]{1,10})?(?:\}|%7D)/gi;
 
@@ -95,16 +96,16 @@ const auctionMacro = /(?:\$|%24)(?:\{|%7B)AUCTION_([A-Z_]{1,20})(:[A-Z\d]{1,10})
 const impressionTime = 'IMP_TS';
 
 /**
- * Maximum number of macros to expand. Real URLs contain only a few; 14,000 values of 500 characters would take up
- * megabytes.
+ * Maximum number of macros to expand. Real URLs contain only a few, whereas 14,000 macros with values of 500 characters
+ * would take up megabytes.
  */
 const maxMacros = 1_000;
 
 /**
  * Removes macros without a value, as the standard requires, and macros beyond the limit. Values are encoded, so that
- * they can't break out of a URL or XML.
+ * they can't end the URL or XML that they are inserted into.
  *
- * @param keptName macro to leave unexpanded
+ * @param keptName the name of a macro to leave as it is
  */
 function expandAuctionMacros(text: string, macros: AuctionMacros, keptName?: string): string {
   let count = 0;

@@ -28,12 +28,12 @@ export interface SupplyChainNode {
   sid: string;
 }
 
-/** Inputs for a bid request for one rewarded ad. */
+/** Everything that goes into a bid request for one rewarded ad. */
 export interface BidRequestInput {
   /** Unique id, which the response has to repeat. */
   id: string;
   version: OpenRtbVersion;
-  /** Whether this is a sandbox request, whose auction is not billed. */
+  /** Whether this is a sandbox request. Its auction is not billed. */
   isTest: boolean;
   timeoutMs: number;
   /** Placement name. */
@@ -105,7 +105,7 @@ export function buildBidRequest(facts: BidRequestInput): JsonObject {
   return { ...request, ...originalIds(facts.id, request) };
 }
 
-/** Restores the ids by which the response is matched to the request, because `ext` must not change them. */
+/** Returns the original ids, which `ext` must not change, because the response is matched to the request by them. */
 function originalIds(id: string, { imp }: JsonObject): JsonObject {
   const [impression] = Array.isArray(imp) ? imp : [];
   return { id, imp: [{ ...(isObject(impression) && impression), id: impressionId }] };
@@ -126,7 +126,7 @@ function buildImpression(facts: BidRequestInput): Draft {
     ...(version === '2.6'
       ? // This service serves the assets and requests the trackers.
         { rwdd: 1, ssai: 3 }
-      : // The field that Prebid Server reads. For other 2.5 bidders, see `ext`.
+      : // Prebid Server reads this field. For other OpenRTB 2.5 bidders, an operator can set a field in `ext`.
         { ext: { prebid: { is_rewarded_inventory: 1 } } }),
     video: {
       mimes: ['video/mp4', 'video/webm'],
@@ -136,7 +136,8 @@ function buildImpression(facts: BidRequestInput): Draft {
       w: playerSize?.width,
       h: playerSize?.height,
       startdelay: 0,
-      // Interstitial, linear, not skippable, started by a click with sound on, downloaded before playback.
+      // The ad is interstitial, linear and not skippable. A click starts it with sound, and it's downloaded before
+      // playback.
       ...(version === '2.6' ? { plcmt: 3 } : { placement: 5 }),
       linearity: 1,
       skip: 0,
@@ -179,7 +180,7 @@ type DraftValue = string | number | boolean | null | undefined | DraftValue[] | 
 const isObject = (value: DraftValue): value is Draft =>
   typeof value === 'object' && value !== null && !Array.isArray(value);
 
-/** Removes undefined fields, and objects that are empty without them. */
+/** Removes undefined fields, and then objects that have no fields left. */
 function prune(draft: Draft): JsonObject {
   const fields = Object.entries(draft).flatMap(([name, value]): [string, Json][] => {
     const pruned = pruneValue(value);
@@ -195,7 +196,7 @@ function pruneValue(value: DraftValue): Json | undefined {
   return Object.keys(object).length > 0 ? object : undefined;
 }
 
-/** Merges objects recursively and arrays item by item, so that `{ imp: [{ ext }] }` extends the impression. */
+/** Merges objects recursively and arrays item by item. For example, `{ imp: [{ ext }] }` extends the impression. */
 function merge(base: JsonObject, addition: JsonObject): JsonObject {
   const fields = Object.entries(addition).map(([name, value]): [string, Json] => [
     name,

@@ -34,7 +34,7 @@ export interface BidIds {
   lurl?: string;
 }
 
-/** A bid that meets all rules; its markup has not been parsed yet. */
+/** A bid that meets all rules. Its markup hasn't been parsed yet. */
 export interface Bid extends BidIds {
   priceMicros: number;
   currency: string;
@@ -45,7 +45,7 @@ export interface Bid extends BidIds {
   attributes: number[];
   /** VAST or its URL, with unexpanded macros. */
   markup?: string;
-  /** With unexpanded macros. If `markup` is absent, the response to this URL is the markup. */
+  /** The win notice, with unexpanded macros. If `markup` is absent, the response to this notice is the markup. */
   nurl?: string;
   burl?: string;
   /** How long the bidder waits for the impression. */
@@ -74,19 +74,19 @@ export interface BidRules {
   blocked: BlockLists;
 }
 
-/** Maximum number of bids to read. Real responses for one impression contain only a few. */
+/** Maximum number of bids to read. Real responses contain only a few bids for one impression. */
 const maxBids = 50;
 /**
- * Maximum nesting depth of a response. Bids nest about ten levels deep; `JSON.parse` takes 12 ms for a response full of
- * brackets.
+ * Maximum nesting depth of a response. Real bids are nested about ten levels deep. If a response consisted only of
+ * brackets, `JSON.parse` would take 12 ms.
  */
 const maxDepth = 64;
-/** Maximum number of seats to read, including empty ones: a response of maximum length has room for 80,000. */
+/** Maximum number of seats to read, including empty ones. A response of maximum length could contain 80,000 seats. */
 const maxSeats = 200;
 
 /**
- * Parses a response body, which is empty for a 204. An invalid bid is rejected without affecting the others; a response
- * to a different request is malformed, which is not the same as no bid.
+ * Parses a response body. The body of a 204 is empty. An invalid bid is rejected, but the other bids still count. A
+ * response to a different request counts as malformed rather than as no bid.
  */
 export function readBidResponse(body: string, rules: BidRules): BidResponse {
   if (body.trim() === '') return { status: 'no_bid' };
@@ -142,7 +142,7 @@ function judgeBids(rawBids: readonly RawBid[], rules: BidRules): BidResponse {
     if ('priceMicros' in result) bids.push(result);
     else rejected.push({ ...ids, lossReason: result[0], reason: result[1] });
   }
-  // The sort is stable: of equal bids, the first in the response wins.
+  // The sort is stable, so if several bids have the same price, the one that comes first in the response wins.
   bids.sort((a, b) => b.priceMicros - a.priceMicros);
   return { status: 'bids', bids, rejected };
 }
@@ -160,7 +160,7 @@ function readIds({ bid, seat, bidId }: RawBid): BidIds {
 
 type Rejection = readonly [LossReason, string];
 
-/** Returns the bid, or the reason why it cannot win. */
+/** Returns the bid, or the reason it can't win. */
 function judge({ bid, currency }: RawBid, ids: BidIds, rules: BidRules): Bid | Rejection {
   const { blocked, floorMicros } = rules;
   if (ids.id === '') return [lossReasons.invalid, 'The bid has no id.'];
@@ -293,7 +293,7 @@ const readCount = (value: unknown): number | undefined =>
     ? value
     : undefined;
 
-/** Reads a URL. Checks it only roughly, because it may be invalid until its macros are expanded. */
+/** Reads a URL. The check is only rough, because the URL may not be valid until its macros have been expanded. */
 const readUrl = (value: unknown): string | undefined =>
   typeof value === 'string' && /^https?:\/\//i.test(value) && value.length <= 8_192
     ? value
@@ -305,7 +305,7 @@ const readMarkup = (value: unknown): string | undefined =>
 const domainPattern =
   /^(?=.{4,253}$)([a-z\d]([a-z\d-]{0,61}[a-z\d])?\.)+[a-z][a-z\d-]{0,61}[a-z\d]$/;
 
-/** Normalizes a domain, for which many bidders send a URL such as `https://www.shop.example/`. */
+/** Normalizes a domain. Many bidders send a URL such as `https://www.shop.example/` instead. */
 function parseDomain(text: string): string | undefined {
   const host = text
     .toLowerCase()

@@ -6,7 +6,7 @@ import type { CaptionFile, MediaFile } from './media.ts';
 import { type TimeOffset, withoutUndefined } from './values.ts';
 import { VastError, type VastErrorCode, vastErrorCodes } from './vast-error.ts';
 
-/** An ad that can be shown, merged with its wrapper chain. URLs have unexpanded macros. */
+/** An ad that can be shown, merged with all of its wrappers. The macros in its URLs are not expanded yet. */
 export interface VastAd {
   title?: string;
   adSystem?: string;
@@ -18,14 +18,16 @@ export interface VastAd {
   universalAdIds: UniversalAdId[];
   categories: Category[];
   media: MediaFile;
-  /** Declared duration; absent when unknown. Only the probed duration is relied on. */
+  /** The declared duration, if known. Don't rely on it: only the probed duration is certain. */
   durationMs?: number;
   captions: CaptionFile[];
   icons: Icon[];
   clickThrough?: string;
   /** Absent if the ad does not request a skip control. */
   skip?: TimeOffset;
-  /** By event; from the outermost wrapper to the InLine ad, each level in document order. */
+  /**
+   * The URLs for each event, from the outermost wrapper to the InLine ad. The URLs of one level are in document order.
+   */
   trackers: Partial<Record<TrackerEvent, string[]>>;
   /** Trackers that are due at a playback position. */
   progress: { offset: TimeOffset; url: string }[];
@@ -40,15 +42,16 @@ export interface ErrorReport {
 }
 
 /**
- * Maximum number of trackers per ad, so that the service can't be abused as an amplifier. Real chains have about 60.
+ * Maximum number of trackers per ad. Without a limit, the service could be abused to flood other hosts with requests.
+ * Real chains have about 60 trackers.
  */
 const maxTrackers = 300;
 /** VAST reason code: the player does not support verification scripts. */
 const verificationNotSupported = 2;
 
 /**
- * Merges a wrapper chain into one ad. Trackers and icons of all levels count; the click-through URL and the skip offset
- * are taken from the level nearest to the InLine ad; the ad expires when the first of its levels expires.
+ * Merges a wrapper chain into one ad. The ad has the trackers and icons of all levels. Its click-through URL and skip
+ * offset come from the level nearest to the InLine ad. It expires as soon as any of its levels does.
  *
  * @param wrappers outermost first
  * @throws VastError when a wrapper blocks the ad's category, or there are too many trackers.
@@ -92,7 +95,10 @@ export function combine(wrappers: readonly Wrapper[], inline: InLineAd, nowMs: n
   });
 }
 
-/** Keeps the icon nearest to the InLine ad for each program, and all icons without a program. */
+/**
+ * If several icons belong to the same program, keeps only the one nearest to the InLine ad. Keeps all icons without a
+ * program.
+ */
 const onePerProgram = (icons: readonly Icon[]): Icon[] =>
   icons.filter(
     ({ program }, index) =>

@@ -14,7 +14,7 @@ import { findChild, findChildren, type XmlElement } from './xml.ts';
 /** Requirements for an ad that this player can show. */
 export interface AdRules extends UrlRules {
   media: MediaTarget;
-  /** Limits on the declared duration. An ad that declares none is checked once its media is probed. */
+  /** Limits on the declared duration. If an ad doesn't declare one, it is checked after its media has been probed. */
   minDurationMs: number;
   maxDurationMs: number;
   /** Earliest position at which an ad may allow skipping. */
@@ -52,8 +52,8 @@ export interface InLineAd extends Layer {
 }
 
 /**
- * Parses an InLine ad that this player can show unmodified. Of several linear creatives, the first with playable media
- * is used. Companion ads are ignored.
+ * Parses an InLine ad that this player can show as it is. If the ad has several linear creatives, the first one with
+ * playable media is used. Companion ads are ignored.
  *
  * @param adType the `Ad` element's `adType` attribute; absent before VAST 4.1
  * @throws VastError when the player cannot or must not show the ad.
@@ -128,7 +128,8 @@ function checkDuration(durationMs: number | undefined, rules: AdRules): void {
 }
 
 /**
- * Checks the skip offset. A percentage of an unknown duration is checked once the media is probed.
+ * Checks the skip offset. If it is a percentage and the duration is unknown, it's checked after the media has been
+ * probed.
  *
  * @throws VastError when the ad can be skipped too early.
  */
@@ -145,7 +146,7 @@ export function checkSkip(
   );
 }
 
-/** VAST 4.0 puts the id in an attribute, later versions in the text. Ids named “unknown” are ignored. */
+/** In VAST 4.0, the id is in an attribute; in later versions, it's in the text. The id “unknown” is ignored. */
 function readUniversalAdIds(creative: XmlElement): UniversalAdId[] {
   return findChildren(creative, 'UniversalAdId')
     .flatMap(({ attributes, text }) => {

@@ -9,7 +9,7 @@ import {
 } from './values.ts';
 import { findChild, findChildren, type XmlElement } from './xml.ts';
 
-/** Which URLs may use http. Click-through URLs always may, because the player's browser opens them. */
+/** Which URLs may use http. Click-through URLs may always use it, because the player's browser opens them. */
 export interface UrlRules {
   /** Media, icons and captions. */
   httpMedia: boolean;
@@ -90,7 +90,7 @@ export interface Layer {
   dropped: string[];
 }
 
-/** Maximum numbers of error URLs, icons and reported drops per level. Real ads have fewer than ten of each. */
+/** Maximum numbers of error URLs, icons and reported dropped URLs per level. Real ads have fewer than ten of each. */
 const maxErrors = 5;
 const maxIcons = 8;
 const maxDropped = 10;
@@ -99,7 +99,8 @@ const maxDropped = 10;
  * Parses one level of a wrapper chain.
  *
  * @param body the `InLine` or `Wrapper` element
- * @param linears `Linear` elements whose trackers count: all of a wrapper's, but only the one of an InLine ad that plays
+ * @param linears the `Linear` elements whose trackers count: in a wrapper, all of them; in an InLine ad, only the one
+ * that plays
  */
 export function readLayer(
   body: XmlElement,
@@ -184,7 +185,7 @@ const readTrackers = (
 const isTrackerEvent = (name: string | undefined): name is TrackerEvent =>
   (trackerEvents as readonly (string | undefined)[]).includes(name);
 
-/** Skips unknown events: every VAST version defines some that this player cannot produce. */
+/** Skips unknown events. Every VAST version defines some events that this player can't produce. */
 function readTracking(parent: XmlElement, url: UrlReader): Tracker[] {
   return findChildren(findChild(parent, 'TrackingEvents'), 'Tracking').flatMap((element) => {
     const event = element.attributes.get('event')?.trim();

@@ -2,8 +2,8 @@ import type { DisclosedPlayer } from '../disclose.ts';
 import { encodeComponent } from '../web-url.ts';
 
 /**
- * VAST 4.x macros. A listed macro without a value is replaced with `-1`, which means “unknown”; anything else in
- * brackets is part of the URL and stays unchanged.
+ * VAST 4.x macros. If a macro in this list has no value, it is replaced with `-1`, which means “unknown”. Anything else
+ * in brackets is part of the URL and stays unchanged.
  */
 const macroNames = [
   'ADCATEGORIES',
@@ -80,13 +80,13 @@ export interface PerRequestValues {
   random: number;
 }
 
-/** Matches percent-encoded brackets too, which some servers and all URL builders produce. */
+/** Also matches percent-encoded brackets, because some servers and all URL builders produce them. */
 const macroPattern = /\[([a-z]{2,24})\]|%5B([a-z]{2,24})%5D/gi;
 const knownNames: ReadonlySet<string> = new Set(macroNames);
 /** Names that predate the standard but are still in use. */
 const aliases: Readonly<Record<string, MacroName>> = { RANDOM: 'CACHEBUSTING' };
 
-/** Replaces all VAST macros in a single pass, so that a value that looks like a macro is not expanded again. */
+/** Replaces all VAST macros in a single pass. If a value looks like a macro, it therefore isn't expanded again. */
 export function expandMacros(
   url: string,
   values: MacroValues,

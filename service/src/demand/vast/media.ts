@@ -2,7 +2,7 @@ import type { UrlReader } from './layer.ts';
 import { parsePositive, shortText, withoutUndefined } from './values.ts';
 import { findChild, findChildren, type XmlElement } from './xml.ts';
 
-/** A file that a browser can play, according to the ad's markup; intake probes the actual file. */
+/** A file that a browser can play, according to the ad's markup. Intake checks the file itself later. */
 export interface MediaFile {
   url: string;
   type: 'video/mp4' | 'video/webm';
@@ -24,7 +24,7 @@ export interface CaptionFile {
 
 export interface LinearMedia {
   playable: MediaFile[];
-  /** For each of the other files, the reason why it cannot be played. */
+  /** For each of the other files, the reason it can't be played. */
   unplayable: string[];
   captions: CaptionFile[];
   /** Whether the ad also has an interactive part, which the player does not run. */
@@ -61,8 +61,9 @@ export function readMedia(linear: XmlElement, url: UrlReader): LinearMedia {
 }
 
 /**
- * Chooses the file that suits the player best: MP4 before WebM, then files within the bitrate and size limits, then the
- * area closest to the player's, then the higher bitrate, then document order.
+ * Chooses the file that suits the player best. MP4 files come before WebM files, then files within the bitrate and size
+ * limits come first. Of the remaining files, the one whose area is closest to the player's wins, then the one with the
+ * higher bitrate, then the one that comes first in the document.
  */
 export function chooseMedia(
   files: readonly MediaFile[],
@@ -78,7 +79,10 @@ export function chooseMedia(
   return ranked.toSorted((a, b) => compare(a.rank, b.rank))[0]?.file;
 }
 
-/** Returns the absolute logarithm of the area's ratio to the player's; the maximum value for files of unknown size. */
+/**
+ * Returns how much the file's area differs from the player's, as the absolute logarithm of their ratio. A file of
+ * unknown size has the maximum distance.
+ */
 const distance = ({ width, height }: MediaFile, target: MediaTarget): number =>
   width === undefined || height === undefined
     ? Number.MAX_VALUE
@@ -94,7 +98,7 @@ const isPlayable = (type: string): type is MediaFile['type'] => playableTypes.in
 /** HEVC and Dolby Vision, which only some browsers play. */
 const unplayableCodec = /^(hev1|hvc1|hevc|h\.?265|dvh)/i;
 
-/** Returns the file, or the reason why it cannot be played. */
+/** Returns the file, or the reason it can't be played. */
 function readMediaFile(file: XmlElement, url: UrlReader): MediaFile | string {
   const { attributes } = file;
   const [type = ''] = (attributes.get('type') ?? '').trim().toLowerCase().split(/\s*;/, 1);

@@ -29,20 +29,23 @@ export type FetchResult =
   | { status: 'failed'; reason: string };
 
 export interface ResolveOptions {
-  /** Requests a document. It enforces timeouts and limits on redirects and IPs; an exception counts as a failure. */
+  /**
+   * Requests a document. This function must enforce the timeout and the limits on redirects and IPs. If it throws, the
+   * request counts as failed.
+   */
   fetchDocument: (url: string) => Promise<FetchResult>;
   clock: Clock;
   /** Returns a number in [0, 1). */
   random: () => number;
-  /** Awaited between the slices of a long document, to let other work run. */
+  /** Called between two slices of a long document, and awaited so that other work can run. */
   pause: () => Promise<void>;
   macros: MacroValues;
   rules: VastRules;
 }
 
 /**
- * A step of the resolution, shown to people who try a tag. `depth` is the number of enclosing wrappers. A request's URL
- * has its macros expanded, so it may contain the player's IP.
+ * A step of the resolution, which is shown to people who try a tag. `depth` is the number of wrappers around it. The
+ * macros in a request's URL are expanded, so the URL may contain the player's IP.
  */
 export type VastStep =
   | { step: 'request'; depth: number; url: string; ms: number; failure?: string }
@@ -58,7 +61,7 @@ export interface VastNoAd {
   reason: string;
 }
 
-/** Either an ad or the reason why there is none. Either may come with errors to report. */
+/** Either an ad or the reason there is none. In both cases, there may be errors to report. */
 export type VastResult = { errors: ErrorReport[]; trace: VastStep[] } & (
   { ad: VastAd; noAd?: never } | { ad?: never; noAd: VastNoAd }
 );
@@ -70,12 +73,12 @@ const maxRequests = 10;
 const maxCandidates = 10;
 /** Maximum total length of all documents, in characters. */
 const maxChainLength = 524_288;
-/** Maximum length of an expanded URL: a tag that repeats a macro could expand to megabytes. */
+/** Maximum length of an expanded URL. Otherwise a tag that repeats a macro could expand to megabytes. */
 const maxRequestUrlLength = 16_384;
 
 /**
- * Finds the ad behind a tag or in a bid's markup, following its wrappers. Always resolves with an ad or a reason,
- * whatever the servers send.
+ * Finds the ad that a tag or a bid's markup leads to, following its wrappers. Always resolves with an ad or the reason
+ * there is none, no matter what the servers send.
  *
  * @param start a tag with unexpanded macros, or a bid's markup
  */
@@ -203,7 +206,10 @@ class Resolution {
     }
   }
 
-  /** Returns the ad that a candidate leads to, if any, and whether its wrapper forbids trying other candidates. */
+  /**
+   * Returns the ad that a candidate leads to, if there is one. Also returns whether the candidate's wrapper forbids
+   * trying the other candidates.
+   */
   async #try(
     candidate: AdEntry,
     documentUrl: string | undefined,
@@ -263,7 +269,9 @@ class Resolution {
     return { wrapper, chain: [...wrappers, wrapper] };
   }
 
-  /** Records an error for all `wrappers`, and for the failed ad or document itself, whose error URLs are `ownUrls`. */
+  /**
+   * Records an error for all `wrappers` and for the ad or document that failed. `ownUrls` are the latter's error URLs.
+   */
   #fail(
     error: unknown,
     wrappers: readonly Wrapper[],
@@ -283,7 +291,10 @@ class Resolution {
     this.#report(code, [...wrappers.flatMap(({ errors }) => errors), ...ownUrls]);
   }
 
-  /** Reports to a pod's remaining ads that they are not played. Wrappers get no report, because their pod succeeded. */
+  /**
+   * Reports to the remaining ads of a pod that they won't be played. The wrappers aren't told, because an ad of the pod
+   * is shown.
+   */
   #reportShortened(remainingAds: readonly AdEntry[]): void {
     for (const ad of remainingAds.slice(0, maxCandidates)) {
       this.#report(vastErrorCodes.breakShortened, this.#readErrorUrls(ad));

@@ -1,4 +1,7 @@
-/** A playback position as stated by the ad server. A percentage can be resolved only once the media has been probed. */
+/**
+ * A playback position as the ad server states it. A percentage can't be converted to a time until the media has been
+ * probed.
+ */
 export type TimeOffset = { ms: number } | { percent: number };
 
 const clockTime = /^(?:(\d{1,2}):)?(\d{1,2}):([0-5]?\d)(?:\.(\d{1,9}))?$/;
@@ -28,13 +31,16 @@ export function parseOffset(text: string | undefined): TimeOffset | undefined {
   return ms === undefined ? undefined : { ms };
 }
 
-/** Converts an offset to milliseconds; undefined for a percentage of an unknown duration. */
+/** Converts an offset to milliseconds. Returns undefined for a percentage if the duration is unknown. */
 export function offsetMs(offset: TimeOffset, durationMs: number | undefined): number | undefined {
   if ('ms' in offset) return offset.ms;
   return durationMs === undefined ? undefined : (offset.percent / 100) * durationMs;
 }
 
-/** Parses `true` or `1`, `false` or `0`, case-insensitively, because the VAST schema and the samples disagree. */
+/**
+ * Parses `true` and `1`, or `false` and `0`, ignoring case. The VAST schema and the official samples don't agree on the
+ * form.
+ */
 export function parseFlag(text: string | undefined): boolean | undefined {
   if (text === undefined) return undefined;
   if (/^(true|1)$/i.test(text)) return true;
@@ -49,8 +55,8 @@ export function parsePositive(text: string | undefined): number | undefined {
 }
 
 /**
- * Normalizes a name or id to a single line of at most 200 characters; undefined when empty. Control characters, which
- * XML 1.1 allows, and surrogates that truncation leaves unpaired are replaced with spaces.
+ * Normalizes a name or id to a single line of at most 200 characters. Returns undefined if it's empty. XML 1.1 allows
+ * control characters, and truncation can separate a surrogate from its pair; both are replaced with spaces.
  */
 export function shortText(text: string | undefined): string | undefined {
   const line = text
@@ -65,7 +71,10 @@ export type Defined<T> = { [K in keyof T as undefined extends T[K] ? never : K]:
   [K in keyof T as undefined extends T[K] ? K : never]?: Exclude<T[K], undefined>;
 };
 
-/** Copies an object without its undefined properties, because results are compared and stored as JSON. */
+/**
+ * Copies an object without its undefined properties. Results are compared and stored as JSON, which has no undefined
+ * values.
+ */
 export const withoutUndefined = <T extends object>(value: T): Defined<T> =>
   Object.fromEntries(
     Object.entries(value).filter(([, property]) => property !== undefined),

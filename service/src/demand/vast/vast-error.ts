@@ -15,7 +15,7 @@ export const vastErrorCodes = {
   breakShortened: 206,
   /** The wrapper has no usable tag. */
   wrapper: 300,
-  /** The document that a wrapper refers to was unavailable, or did not arrive in time. */
+  /** The document that a wrapper refers to was unavailable or didn't arrive in time. */
   timeout: 301,
   wrapperLimit: 302,
   noAds: 303,

@@ -17,7 +17,9 @@ export interface XmlDocument {
   repairs: number;
 }
 
-/** Maximum length in characters. A response of maximum size, 256 KiB of UTF-8, is never longer than that. */
+/**
+ * Maximum length in characters. A response can have up to 256 KiB of UTF-8, which is never more characters than this.
+ */
 export const maxDocumentLength = 262_144;
 /** Maximum nesting depth. VAST itself needs nine levels. */
 const maxDepth = 32;
@@ -26,21 +28,22 @@ const maxNodes = 5_000;
 /** Maximum number of bare ampersands. A typical document has either none or about 50. */
 const maxRepairs = 2_000;
 
-/** Number of characters to parse without a pause, which takes less than 10 ms even before the code is optimized. */
+/** How many characters to parse without a pause. This takes less than 10 ms, even before V8 has optimized the code. */
 const sliceLength = 16_384;
 
 /**
  * Parses a document from an untrusted server. Documents with a DOCTYPE are rejected, so that only XML's five predefined
  * entities exist. Bare ampersands are escaped, because many ad servers don't escape the URLs in their documents.
  *
- * @param pause awaited between the slices of a long document, to let other work run
+ * @param pause called between two slices of a long document, and awaited so that other work can run
  * @throws VastError 100 when the document is not well-formed or exceeds a limit.
  */
 export async function parseXml(text: string, pause: () => Promise<void>): Promise<XmlDocument> {
   if (text.length > maxDocumentLength) {
     throw malformed(`has ${text.length} characters; expected at most ${maxDocumentLength}`);
   }
-  // A round trip through a buffer replaces lone surrogates, which a bid's markup may contain and databases reject.
+  // Converting the text to a buffer and back replaces lone surrogates. A bid's markup may contain them, but databases
+  // reject them.
   const unicode = Buffer.from(text).toString();
   const { text: wellFormed, repairs } = escapeAmpersands(unicode.trim());
   const tree = buildTree();
@@ -124,12 +127,12 @@ function buildTree(): { write(text: string): void; close(): XmlElement } {
 
 const localName = (name: string): string => name.slice(name.indexOf(':') + 1);
 
-/** Matches what follows the ampersand of one of XML's five entities or of a character reference. */
+/** Matches the part after the ampersand in one of XML's five entities or in a character reference. */
 const entity = /(?:amp|lt|gt|quot|apos|#\d{1,7}|#x[\da-fA-F]{1,6});/y;
 
 /**
- * Escapes ampersands that don't start an entity, except in CDATA sections, where they are literal. This is a loop,
- * because `replace` would collect all matches before it could stop at the limit.
+ * Escapes ampersands that don't start an entity, except in CDATA sections, where they are literal. This uses a loop,
+ * because `replace` would find all of the matches before it could stop at the limit.
  */
 function escapeAmpersands(text: string): { text: string; repairs: number } {
   const parts: string[] = [];
@@ -152,8 +155,8 @@ function escapeAmpersands(text: string): { text: string; repairs: number } {
 }
 
 /**
- * Returns the next CDATA section. `end` is infinite if the section is not closed; if there is no section, `start` is
- * too.
+ * Returns the next CDATA section. If the section isn't closed, `end` is infinite. If there is no section, `start` is
+ * infinite too.
  */
 function findCdata(text: string, from: number): { start: number; end: number } {
   const start = text.indexOf('<![CDATA[', from);
