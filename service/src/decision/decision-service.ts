@@ -74,9 +74,9 @@ export function createMakeDecision(deps: Deps): MakeDecision {
     const nowMs = clock.nowMs();
     const input = { scope, entry, request, client, nowMs };
     // External sources are not called for bots, because their impressions would not count.
-    const usesSources =
+    const canUseSources =
       entry.sources.length > 0 && !client.bot && !simulateVerdict(request.simulate);
-    const evaluation = usesSources
+    const evaluation = canUseSources
       ? evaluateWithSources(deps, input)
       : evaluateRequest(deps, input);
     const { verdict, viewer, demand, sourceCounts } =

@@ -5,7 +5,7 @@ import { withoutQuery } from '../demand/web-url.ts';
 import type { RequestOffer } from '../exchange/exchange.ts';
 import type { OfferRequest, SourceResponse } from '../exchange/offer-request.ts';
 import type { Clock } from '../platform/clock.ts';
-import { latencyClass, latencyMetric } from '../report/source-health.ts';
+import { getLatencyBucket, latencyMetric } from '../report/source-health.ts';
 import type { ExternalSource } from '../resource/external-source.ts';
 import type { Scope } from '../store/database.ts';
 import { checkCaps } from './caps.ts';
@@ -224,7 +224,7 @@ class Auction {
     if (verdict !== 'circuit_open') {
       this.#counts.push({ sourceId, metric: 'source_requests' });
       if (ms !== undefined)
-        this.#counts.push({ sourceId, metric: latencyMetric, reason: latencyClass(ms) });
+        this.#counts.push({ sourceId, metric: latencyMetric, reason: getLatencyBucket(ms) });
     }
     if (offer) this.#counts.push({ sourceId, metric: 'source_bids' });
     if (verdict === 'timeout') this.#counts.push({ sourceId, metric: 'source_timeouts' });

@@ -18,7 +18,7 @@ interface Trial {
   consent: 'granted' | 'denied' | 'unknown';
   client: Pick<ClientInfo, 'ip' | 'userAgent' | 'origin'>;
   /** Whether to import an unknown creative and add it to the review queue. */
-  submits: boolean;
+  shouldSubmit: boolean;
 }
 
 export interface TrialResult {
@@ -46,7 +46,7 @@ export interface TrialResult {
 export type TrySource = (scope: Scope, trial: Trial) => Promise<TrialResult | undefined>;
 
 export function createTrySource(deps: EvaluateWithSourcesDeps): TrySource {
-  return async (scope, { source, placement, consent, client, submits }) => {
+  return async (scope, { source, placement, consent, client, shouldSubmit }) => {
     const snapshot = deps.configuration.snapshot(scope);
     const stored = snapshot.placements.get(placement);
     if (!stored) return undefined;
@@ -63,7 +63,7 @@ export function createTrySource(deps: EvaluateWithSourcesDeps): TrySource {
         ));
       },
       submit: (...submission) => {
-        if (submits) deps.externalDeps.submit(...submission);
+        if (shouldSubmit) deps.externalDeps.submit(...submission);
       },
       noteOffer: () => undefined,
     };

@@ -118,7 +118,7 @@ function listAllDue({ trackers, impressionOn }: ChosenAd, playback: Playback): D
 
 /**
  * Whether playback has passed the offset. For a percentage, the quartile events show it; for a time, the watched time
- * does. Once the ad is completed, it has passed every offset.
+ * does. Once the ad has been completed, playback has passed every offset.
  */
 function hasPassed(offset: TimeOffset | undefined, { types, watchedMs }: Playback): boolean {
   if (offset === undefined) return false;

@@ -124,7 +124,7 @@ async function recordWithRetry(
   try {
     return await deps.database.transaction((queries) => recordInTransaction(queries, deps, batch), {
       ...options,
-      readsFirst: true,
+      hasLeadingReads: true,
       byIndex: true,
     });
   } catch (error) {

@@ -76,7 +76,7 @@ export function createKeyManager({
 
   return {
     create(operation, { kind, allowed_origins: origins, rate_limit: limit }) {
-      // In live, allowing every origin must be explicit.
+      // In the live environment, a key that allows every origin must say so explicitly.
       const required = kind === 'publishable' && operation.scope.environment === 'live';
       throwFieldErrors([
         ...(required && origins === undefined

@@ -136,7 +136,8 @@ export async function revokeKey(
 }
 
 /**
- * Records when keys were last used, and writes this periodically: a write per request would cost more than the request.
+ * Records when keys were last used, and writes the times to the database periodically. A write for each request would
+ * cost more than the request itself.
  */
 interface KeyUse {
   touch(principal: KeyPrincipal): void;
@@ -182,7 +183,7 @@ export function startKeyUse(database: Database, clock: Clock, log: Logger): KeyU
 
 /** Maximum length of a recorded origin, in characters. */
 const maxOriginLength = 260;
-/** A page that keeps sending a leaked key adds one audit record per interval. */
+/** If a page keeps sending a leaked key, only one audit record is added per interval. */
 const leakIntervalMs = 60_000;
 
 /** Creates a function that records when a secret key was used in a browser. */

@@ -51,7 +51,10 @@ export function parseKeyText(text: string): KeyText | undefined {
   };
 }
 
-/** Returns the stored form of a key. With 178 random bits, a slow hash is unnecessary. */
+/**
+ * Returns the hash of a key, which is stored in its place. Keys have 178 random bits, so the hash doesn't need to be
+ * slow.
+ */
 export function hashKey(text: string): string {
   return createHash('sha256').update(text).digest('hex');
 }
@@ -60,7 +63,7 @@ function randomBase62(length: number): string {
   let text = '';
   while (text.length < length) {
     for (const byte of randomBytes(length)) {
-      // 248 = 4 × 62: higher bytes are skipped, because they would make the first eight digits more likely.
+      // 248 is 4 × 62. Bytes from 248 to 255 are skipped, because they would make the first eight digits more likely.
       if (byte < 248 && text.length < length) text += alphabet.charAt(byte % 62);
     }
   }

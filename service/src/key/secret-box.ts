@@ -65,14 +65,14 @@ function decrypt(key: Uint8Array, iv: string, tag: string, body: string): string
 interface KeyConfig {
   /** 32 bytes in base64; if absent, `master.key` in the data folder is used, and created on first use. */
   masterKey?: string;
-  /** A second key that can decrypt secrets while master keys are rotated. */
+  /** A second key, with which secrets can also be decrypted while the master key is being rotated. */
   otherMasterKey?: string;
   dataDirectory: string;
 }
 
 /**
- * Opens the configured secret box, whose key is in `TRUEWARD_MASTER_KEY` or, by default, in `master.key` in the data
- * folder.
+ * Opens the configured secret box. Its key comes from `TRUEWARD_MASTER_KEY` or, if that isn't set, from `master.key` in
+ * the data folder.
  *
  * @throws Error when a key file does not contain 32 bytes.
  */
@@ -90,8 +90,8 @@ function readMasterKeys(config: KeyConfig): MasterKeys {
 }
 
 /**
- * Begins to rotate the key in the data folder: the box encrypts with the next key and decrypts with both. `finish`
- * makes the next key the current one; call it once everything is encrypted with the next key.
+ * Begins to rotate the key in the data folder. The returned box encrypts with the next key and can decrypt with both
+ * keys. Once everything is encrypted with the next key, call `finish` to make it the current key.
  */
 export function beginFileRotation(config: KeyConfig): { box: SecretBox; finish(): void } {
   const { current, next } = keyFiles(config);
@@ -161,7 +161,7 @@ type StoredRow = Record<string, string>;
  * ciphertexts. The run can be interrupted at any point and repeated.
  *
  * @returns the number of secrets
- * @throws MasterKeyError when no key decrypts a secret; secrets before it stay re-encrypted.
+ * @throws MasterKeyError when no key decrypts a secret. Secrets that were already re-encrypted stay that way.
  */
 export async function reencrypt(
   database: Database,
@@ -182,7 +182,7 @@ export async function reencrypt(
       for (const row of rows) {
         const { sealed = '' } = row;
         after = primaryKey.map((name) => row[name] ?? '');
-        // If the row has changed in the meantime, its writer encrypted it with a configured key.
+        // If the row has changed in the meantime, the process that changed it has encrypted it with a configured key.
         await database.query(
           `UPDATE ${table} SET ${column} = $${primaryKey.length + 1}
             WHERE (${key}) = (${keyParams}) AND ${column} = $${primaryKey.length + 2}`,
@@ -198,8 +198,8 @@ export async function reencrypt(
 }
 
 /**
- * Removes everything that was encrypted with a lost master key, so that the service starts with a new one. Afterward,
- * webhooks have no signing secret, and users with one-time codes sign in without codes.
+ * Removes everything that was encrypted with a lost master key, so that the service can start with a new one. After
+ * that, webhooks have no signing secret, and users who had set up one-time codes sign in without codes.
  */
 export function discardSecrets(database: Database): Promise<{ secrets: number; events: number }> {
   return database.transaction(async (queries) => {

@@ -5,7 +5,7 @@ import type { Scope, Database } from '../store/database.ts';
 import type { SecretBox } from './secret-box.ts';
 
 const purpose = 'user_token';
-/** A longer-lived token would not prove who is playing now. */
+/** If a token were valid for longer than this, it would no longer prove who is playing now. */
 const maxLifetimeS = 86_400;
 const clockToleranceS = 60;
 

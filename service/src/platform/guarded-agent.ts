@@ -20,8 +20,8 @@ type Resolve = (
 
 /**
  * Creates an HTTP agent that connects to public addresses only, to prevent server-side request forgery (SSRF). It
- * checks every resolved address and the remote address of the socket: Node does not resolve literal addresses, and
- * DNS may return a different address later.
+ * checks every resolved address. It also checks the remote address of the socket, because Node doesn't resolve literal
+ * addresses, and because DNS may return a different address later.
  */
 export function createGuardedAgent(
   rule: AddressRule,
@@ -33,8 +33,9 @@ export function createGuardedAgent(
     lookup: guardedLookup(rule, resolve),
   });
   return new Agent({
-    // Unlimited: the concurrency windows limit requests, and accounts that send requests to the same host must not
-    // wait for each other. Each connection carries one request at a time.
+    // The number of connections is unlimited. Each connection carries one request at a time, and the concurrency
+    // windows limit the number of requests. Accounts that send requests to the same host must not have to wait for each
+    // other.
     connections: null,
     keepAliveTimeout: 10_000,
     connect(options, callback) {

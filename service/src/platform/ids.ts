@@ -4,15 +4,18 @@ import type { Clock } from './clock.ts';
 /** Generates a prefixed, time-ordered id such as `dec_01h455vb4pex5vsknk084sn02q`. */
 export type MakeId = (kind: IdKind) => string;
 
-/** Random bytes are generated for 400 ids at a time: a call per id takes 2 µs, a tenth of the work for a decision. */
+/**
+ * Random bytes are generated for 400 ids at a time. A separate call for each id would take 2 µs, which is a tenth of
+ * the work for a decision.
+ */
 const poolBytes = 4_000;
 const bytesPerId = 10;
 
 const alphabet = '0123456789abcdefghjkmnpqrstvwxyz';
 
 /**
- * Creates a generator of TypeIDs: UUIDv7s in 26 characters of Crockford base 32. They sort by time, so indexes grow
- * only at the end.
+ * Creates a generator of TypeIDs, which are UUIDv7s written as 26 characters of Crockford base 32. They sort by time,
+ * so indexes grow only at the end.
  */
 export function createIds(
   clock: Pick<Clock, 'nowMs'>,

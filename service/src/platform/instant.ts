@@ -1,7 +1,8 @@
 /*
- * This module parses every time that enters the service. Times are in RFC 3339 with seconds and a full offset, without
- * leap seconds, with at most nine fractional digits, and from the years 2000 to 2100. `Date.parse` accepts more than
- * RFC 3339 allows, and returns `NaN` for leap seconds, which the usual validators accept.
+ * This module parses every time that enters the service. A time must be in RFC 3339 format, with seconds, a full offset
+ * and at most nine fractional digits. It must not be a leap second, and must be in the years 2000 to 2100. `Date.parse`
+ * can't be used to check this: it accepts more than RFC 3339 allows, and returns `NaN` for leap seconds, which the
+ * usual validators accept.
  */
 
 const form =
@@ -10,7 +11,7 @@ const form =
 const firstMs = Date.UTC(2000, 0);
 const endMs = Date.UTC(2101, 0);
 
-/** The error message for an invalid time, which follows the name of the field. */
+/** The error message for an invalid time. It follows the name of the field. */
 export const instantRule =
   'must be a time such as 2026-11-22T10:00:00.000Z: RFC 3339 with an offset, no leap second, years 2000 to 2100';
 
@@ -41,7 +42,7 @@ export function requireInstant(text: string): number {
   return ms;
 }
 
-/** Texts of the latest instants. Under load, many requests share a millisecond. */
+/** The texts of the most recently formatted times. Under load, many requests arrive in the same millisecond. */
 const formatted = new Map<number, string>();
 const maxFormatted = 64;
 

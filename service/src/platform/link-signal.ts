@@ -14,8 +14,8 @@ interface Options {
 }
 
 /**
- * Creates a signal that aborts when `parent` does. `AbortSignal.any` does the same, but on Node 20 each call leaks
- * about 58 bytes on its source signals, which adds up on a signal that lives as long as the process.
+ * Creates a signal that aborts when `parent` does. `AbortSignal.any` does the same, but on Node 20, each call leaks
+ * about 58 bytes on its source signals. This adds up if a source signal lives as long as the process.
  */
 export function linkSignal(parent: AbortSignal, { timeoutMs }: Options = {}): LinkedSignal {
   const controller = new AbortController();
@@ -24,7 +24,7 @@ export function linkSignal(parent: AbortSignal, { timeoutMs }: Options = {}): Li
     timeoutMs === undefined
       ? undefined
       : setTimeout(() => controller.abort(timeoutError(timeoutMs)), timeoutMs);
-  // There is one listener for each running operation, so more than ten listeners are not a leak.
+  // Each running operation adds a listener, so having more than ten listeners doesn't mean that there is a leak.
   setMaxListeners(0, parent);
   parent.addEventListener('abort', follow, { once: true });
   if (parent.aborted) follow();

@@ -7,16 +7,16 @@ export interface AddressRule {
 }
 
 /**
- * All IPv6 addresses assigned to the public internet (RFC 4291). Other ranges have special uses, such as embedding
- * IPv4.
+ * All IPv6 addresses that are assigned to the public internet (RFC 4291). Other ranges have special uses, such as
+ * embedding IPv4 addresses.
  */
 const globalUnicast: [ipaddr.IPv6, number] = [ipaddr.IPv6.parse('2000::'), 3];
 /** NAT64 (RFC 6052): in IPv6-only networks, DNS64 maps every IPv4 address to this prefix. */
 const nat64: [ipaddr.IPv6, number] = [ipaddr.IPv6.parse('64:ff9b::'), 96];
 
 /**
- * Whether an IP address is on the public internet, that is, not in a private, loopback, link-local, cloud metadata
- * or other special range. IPv6 addresses that embed an IPv4 address are rejected, except for NAT64, where the
+ * Whether an IP address is on the public internet, that is, not in a private, loopback, link-local, cloud metadata or
+ * other special range. IPv6 addresses that embed an IPv4 address are rejected. The exception is NAT64: for these, the
  * embedded address is checked instead.
  */
 export function isAllowedAddress(address: string, rule: AddressRule): boolean {
@@ -40,13 +40,13 @@ export interface UrlRule {
 }
 
 /**
- * Returns the problem with a URL that the service is to request, or undefined if it is valid. Literal IP addresses are
- * checked here, but host names only when the service connects.
+ * Returns the problem with a URL that the service will request, or undefined if there is none. Literal IP addresses are
+ * checked here. Host names are checked only when the service connects to them.
  */
 export function findUrlProblem(text: string, { development }: UrlRule): string | undefined {
   if (!URL.canParse(text)) return 'must be an absolute URL';
   const url = new URL(text);
-  // A trailing dot marks a fully qualified name: `localhost.` is loopback too.
+  // A trailing dot marks a fully qualified name, so `localhost.` is a loopback name too.
   const host = url.hostname.replace(/^\[|[\].]$/g, '');
   const isLiteral = ipaddr.isValid(host);
   const isLocalHost =

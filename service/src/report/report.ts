@@ -18,12 +18,15 @@ export interface ReportQuery {
 /** Maximum number of rows in a report, to protect the service. */
 const maxRows = 10_000;
 
-/** Metrics of the possible results of an ad request. Their sum is the number of requests, which has no roll-up. */
+/**
+ * The metrics for the possible results of an ad request. There is no roll-up for the number of requests: it's the sum
+ * of these metrics.
+ */
 const requestResults: readonly string[] = ['filled', 'no_fill', 'blocked'];
 
 /**
- * Roll-up metric for prices per thousand impressions. The revenue is a thousandth of their sum, and the reason is the
- * currency.
+ * The roll-up metric for prices per thousand impressions. The revenue is their sum divided by a thousand. The `reason`
+ * column holds the currency.
  */
 const pricesMetric = 'cpm_micros';
 
@@ -44,8 +47,8 @@ type SumRow = Partial<Record<ReportDimension, string>> & {
 };
 
 /**
- * Creates a report from the roll-ups. An hour belongs to the day in which it starts, so in time zones with a fractional
- * UTC offset, days start up to 45 minutes late.
+ * Creates a report from the roll-ups. An hour belongs to the day in which it starts. If a time zone's UTC offset isn't
+ * a whole number of hours, its days therefore start up to 45 minutes late.
  *
  * @throws DomainError when the report has too many rows.
  */
@@ -101,7 +104,7 @@ function toReportRows(rows: readonly SumRow[], groupBy: readonly ReportDimension
   };
   for (const stored of rows) {
     const row = stored.metric === pricesMetric ? { ...stored, metric: 'revenue_micros' } : stored;
-    // Requests are counted without a reason, even if their results have one.
+    // Requests have no reason, even if their results have one.
     if (requestResults.includes(row.metric)) findSum({ ...row, reason: '' }).requests += row.count;
     const sum = findSum(row);
     const metric = row.metric as (typeof reportMetrics)[number];
@@ -115,7 +118,7 @@ function toReportRows(rows: readonly SumRow[], groupBy: readonly ReportDimension
 }
 
 /**
- * Converts sums of prices to revenue. Sums are rounded only once, so that prices below one micro per impression are not
+ * Converts sums of prices to revenue. Only the sum is rounded, so that prices below one micro per impression aren't
  * lost.
  */
 function divideRevenue(row: ReportRow): ReportRow {
@@ -157,7 +160,10 @@ function addRates(row: ReportRow): ReportRow {
 /** Rates, in CSV column order. */
 const rates = ['fill_rate', 'view_through_rate', 'completion_rate'] as const;
 
-/** Formats a report as CSV (RFC 4180): dimensions, sums, rates. Includes reasons only with `group_by=reason`. */
+/**
+ * Formats a report as CSV (RFC 4180), with columns for the dimensions, the sums and the rates. Reasons are included
+ * only with `group_by=reason`.
+ */
 export function reportCsv({ data }: Report, groupBy: readonly ReportDimension[]): string {
   const columns = ['period', ...groupBy, ...reportMetrics, ...rates] as const;
   const lines = data.map((row) =>

@@ -11,7 +11,7 @@ interface Dimensions {
   houseAdId: string | null;
 }
 
-/** An increment of one metric: `filled`, `impressions`, `completes`, `rewards_earned` … */
+/** An increment of one metric, such as `filled`, `impressions`, `completes` or `rewards_earned`. */
 export interface Count {
   environment: string;
   dimensions: Dimensions;
@@ -19,7 +19,7 @@ export interface Count {
   metric: string;
   /** Amount to add (default 1). */
   increment?: number;
-  /** Why a request was not filled, a reward not earned, or traffic invalid. */
+  /** The reason a request was not filled, a reward was not earned, or traffic was invalid. */
   reason?: string;
 }
 
@@ -67,7 +67,7 @@ const groupColumns: readonly Column<Sum>[] = [
 ];
 /** The columns of a {@link Sum} in `rollup_deltas`. */
 export const sumColumns: readonly Column<Sum>[] = [
-  // Set here instead of by a column default, because Citus can't push down statements with volatile functions.
+  // The id isn't set by a column default, because Citus can't push down statements with volatile functions.
   { name: 'id', type: 'uuid', read: (sum) => sum.id },
   ...groupColumns,
   { name: 'count', type: 'bigint', read: (sum) => sum.count },
@@ -76,15 +76,15 @@ const names = groupColumns.map(({ name }) => name);
 const group = names.join(', ');
 
 /**
- * Builds a statement that inserts sums, with {@link sumColumns} bound to the parameters from `$first` on; `$1` is the
- * account. Rows are only inserted, so that concurrent transactions never wait for each other.
+ * Builds a statement that inserts sums. {@link sumColumns} are bound to the parameters that start at `$first`; `$1` is
+ * the account. The statement only inserts rows, so that concurrent transactions never wait for each other.
  */
 export const addSums = (first: number): string =>
   `INSERT INTO rollup_deltas (account_id, id, ${group}, count) ${forAccount(unnest(sumColumns, first))}`;
 
 const addSumsAlone = `${addSums(2)} RETURNING 1`;
 
-/** Adds counts to one account's hourly roll-ups, in the transaction that causes them. */
+/** Adds counts to one account's hourly roll-ups. Call it in the transaction that makes the counted changes. */
 export async function addToRollups(
   queries: Queries,
   accountId: string,
@@ -126,8 +126,10 @@ export function sumCounts(counts: readonly Count[]): Sum[] {
 
 /**
  * Folds deltas into roll-ups in a single statement, so that readers of `rollup_counts` see each count exactly once.
- * Concurrent folds skip each other's deltas. Roll-up rows are locked in the same order as in the previous release,
- * which updates the rows directly: by hour, then by the other columns joined into one string, in code-unit order.
+ * Concurrent folds skip each other's deltas.
+ *
+ * The previous release updates the roll-up rows directly, so the rows must be locked in the same order as there: by
+ * hour, then by the other columns, joined into one string and compared by code units.
  */
 const fold = `WITH taken AS (
     DELETE FROM rollup_deltas WHERE account_id = $1 AND id = ANY(ARRAY(

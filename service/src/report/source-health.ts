@@ -1,16 +1,16 @@
 import type { Queries, Scope } from '../store/database.ts';
 import { hourMs } from './rollup.ts';
 
-/** Roll-up metric for response times. Its reason is the upper bound of a latency class. */
+/** The roll-up metric for response times. The `reason` column holds the upper bound of a latency bucket. */
 export const latencyMetric = 'source_latency';
 
-/** Upper bounds of the latency classes, in milliseconds; the last is the maximum timeout of a source. */
+/** The upper bounds of the latency buckets, in milliseconds. The last one is the maximum timeout of a source. */
 const bounds = [
   10, 20, 30, 50, 75, 100, 150, 200, 300, 500, 750, 1_000, 1_500, 2_000, 3_000, 5_000,
 ];
 
-/** Returns a response time's latency class. */
-export const latencyClass = (ms: number): string =>
+/** Returns the upper bound of the latency bucket to which a response time belongs. */
+export const getLatencyBucket = (ms: number): string =>
   String(bounds.find((bound) => ms <= bound) ?? bounds.at(-1));
 
 const metrics = ['requests', 'bids', 'wins', 'timeouts', 'errors'] as const;
@@ -19,7 +19,9 @@ type Counts = Record<(typeof metrics)[number], number>;
 export interface SourceHealth {
   /** The last 24 hours, including the current one, oldest first. */
   hours: (Counts & { hour: string })[];
-  /** Upper bounds on the last 24 hours' latency percentiles, in milliseconds; absent if there were no requests. */
+  /**
+   * Upper bounds of the latency percentiles over the last 24 hours, in milliseconds. Absent if there were no requests.
+   */
   latencyMs?: { p50: number; p95: number; p99: number };
 }
 

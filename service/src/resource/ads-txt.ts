@@ -7,10 +7,7 @@ interface AdsTxtRecord {
   relationship: 'DIRECT' | 'RESELLER';
 }
 
-/**
- * Parses a line. Returns undefined if the line is not a record, but a comment, a variable such as `contact=`, or
- * invalid.
- */
+/** Parses a line. Returns undefined for comments, for variables such as `contact=`, and for invalid lines. */
 export function parseAdsTxtLine(line: string): AdsTxtRecord | undefined {
   const [fields = ''] = line.split(/[#;]/);
   const [system = '', seller = '', relation = ''] = fields.split(',').map((field) => field.trim());
@@ -29,7 +26,10 @@ export function missingAdsTxtLines(file: string, lines: readonly string[]): stri
   });
 }
 
-/** A seller of the site's ads in an advertising system, or in any system if none is specified. */
+/**
+ * A seller of the site's ads in one advertising system. If no system is specified, the seller may be listed under any
+ * of them.
+ */
 export interface Seller {
   system?: string;
   seller: string;

@@ -6,7 +6,7 @@ import type { Queries, Scope } from '../store/database.ts';
 import { checkSource, type SourceRule } from './check-source.ts';
 import type { ResourceKind, Stored } from './resource.ts';
 
-/** Checks rules between the members of a document that a schema cannot express. Returns the violations. */
+/** Checks the rules between members of a document that a schema can't express. Returns the violations. */
 export function checkDocument<K extends ResourceKind>(
   kind: K,
   document: Stored<K>,
@@ -206,7 +206,7 @@ export async function checkReferences(
   });
 }
 
-/** SQL conditions for objects that refer to the id `$3` or the name `$4`, by the kind of the target. */
+/** For each kind of target, the SQL condition that finds objects which refer to it by the id `$3` or the name `$4`. */
 const referrerConditions: Partial<Record<ResourceKind, string>> = {
   advertiser: `kind = 'creative' AND document->>'advertiser_id' = $3`,
   source: `kind = 'creative' AND document->>'source_id' = $3`,
@@ -232,7 +232,10 @@ export async function findReferrer(
   return row?.id;
 }
 
-/** Returns the members of a placement that require earlier decisions, with the age of the oldest required decision. */
+/**
+ * Returns the members of a placement that need earlier decisions. For each, also returns how old the oldest needed
+ * decision can be.
+ */
 const listLookbacks = (
   placement: Pick<Placement, 'frequency_cap' | 'cooldown_s' | 'late_window_s'>,
 ): [pointer: string, ms: number][] => [
@@ -243,7 +246,10 @@ const listLookbacks = (
 
 const dayMs = 86_400_000;
 
-/** Returns errors for members that require decisions older than `retentionMs`. Undefined keeps decisions forever. */
+/**
+ * Returns errors for members that need decisions older than `retentionMs`. If it is undefined, decisions are kept
+ * forever.
+ */
 export function checkRetention(
   placement: Parameters<typeof listLookbacks>[0],
   retentionMs: number | undefined,
@@ -258,7 +264,7 @@ export function checkRetention(
     }));
 }
 
-/** Thrown when `RETENTION_DAYS` would drop decisions that caps or late completions still require. */
+/** Thrown when `RETENTION_DAYS` would drop decisions that are still needed for caps or late completions. */
 export class RetentionError extends Error {
   constructor(message: string) {
     super(message);
@@ -267,9 +273,9 @@ export class RetentionError extends Error {
 }
 
 /**
- * Checks the retention period against every placement, at startup, before any decision is dropped.
+ * Checks at startup, before any decision is dropped, that the retention period is long enough for every placement.
  *
- * @throws RetentionError with the placement that requires the oldest decisions, and the value to set.
+ * @throws RetentionError that names the placement which needs the oldest decisions, and the value to set.
  */
 export async function rejectShortRetention(
   queries: Queries,

@@ -63,7 +63,7 @@ export function checkSource(source: Stored<'source'>, rule: SourceRule): FieldEr
 }
 
 const error = (member: Member, message: string): FieldError => ({
-  // The API's name for the member that contains the headers.
+  // The API has a different name for the member that contains the headers.
   pointer: member === 'request_header_names' ? '/request_headers' : `/${member}`,
   message,
 });
@@ -129,7 +129,9 @@ function findAnyMacro(url: string): string | undefined {
   return `has the macro ${macro}, which would be sent unchanged: bidders receive such values in the bid request`;
 }
 
-/** Headers that describe the connection or the body. Node rejects some of them, and others would break the request. */
+/**
+ * Headers that describe the connection or the body. Node rejects some of them, and the rest would break the request.
+ */
 const reservedHeaders: ReadonlySet<string> = new Set([
   'accept-encoding',
   'connection',

@@ -10,8 +10,9 @@ type Headers = Readonly<Record<string, string>>;
 type Members = Record<string, unknown>;
 
 /**
- * Stores the HTTP headers that the service sends to sources, such as API keys. They are encrypted and separate from the
- * source, which contains only their names, so that they never appear in responses, exports or audit records.
+ * Stores the HTTP headers that the service sends to sources, such as API keys. The values are encrypted and stored
+ * separately, and the source contains only the headers' names. They therefore never appear in responses, exports or
+ * audit records.
  */
 export interface RequestHeaders {
   /** Replaces a source's headers, in the operation's transaction. */
@@ -31,7 +32,8 @@ export function createRequestHeaders(
   box: SecretBox,
   clock: Pick<Clock, 'nowMs'>,
 ): RequestHeaders {
-  // A changed source is never found in the cache, because each change compiles a snapshot with new objects.
+  // The cache never returns the headers from before a change, because every change compiles a snapshot with new source
+  // objects.
   const cache = new WeakMap<ExternalSource, Promise<Headers>>();
   return {
     async store({ queries, scope }, sourceId, headers) {
@@ -81,8 +83,8 @@ async function readHeaders(
 }
 
 /**
- * Splits the body of a request that creates or changes a source into the headers and the members to store, which include
- * the headers' names. `headers` is undefined if the request does not contain any.
+ * Splits the body of a request that creates or changes a source into the headers and the members to store. The members
+ * include the headers' names. If the request contains no headers, `headers` is undefined.
  */
 export function splitRequestHeaders(body: Members): { members: Members; headers?: Headers } {
   const { request_headers: given, ...members } = body;

@@ -15,7 +15,7 @@ interface Deps {
   resources: ResourceStore;
   audit: AuditLog;
   writeEvents: WriteEvents;
-  /** How long decisions are kept, in milliseconds. Undefined keeps them forever. */
+  /** How long decisions are kept, in milliseconds. If undefined, they are kept forever. */
   retentionMs: number | undefined;
   /** Whether the service runs in development mode, in which sandbox sources may use loopback URLs. */
   development: boolean;
@@ -25,8 +25,8 @@ interface Deps {
 export type IfMatch = ((revision: number) => boolean) | undefined;
 
 /**
- * Checks and changes managed objects, and writes audit records and webhook events, all in the operation's transaction,
- * which has locked the configuration.
+ * Checks and changes managed objects, and writes audit records and webhook events. Everything runs in the operation's
+ * transaction, which must have locked the configuration.
  */
 export interface ResourceManager {
   create<K extends ResourceKind>(
@@ -121,7 +121,7 @@ export function createResourceManager(deps: Deps): ResourceManager {
   };
 }
 
-/** Rejects a document that violates a rule. Existing references are not checked again. */
+/** Rejects a document that violates a rule. References that the document already had are not checked again. */
 async function check<K extends ResourceKind>(
   { queries, scope }: Operation,
   kind: K,

@@ -79,7 +79,7 @@ export function createResourceStore(clock: Clock, makeId: MakeId) {
       return row && toVersioned<K>(row);
     },
 
-    /** Returns a page, newest first. Ids sort by time, so a page's last id is the cursor for the next page. */
+    /** Returns a page, newest first. Ids sort by time, so the last id on a page is the cursor for the next page. */
     async list<K extends ResourceKind>(
       queries: Queries,
       scope: Scope,
@@ -155,8 +155,8 @@ export async function incrementConfigVersion(queries: Queries, accountId: string
 }
 
 /**
- * Serializes an account's configuration changes until the end of the transaction, so that names, references and
- * revisions cannot change between their checks and the write.
+ * Keeps other transactions from changing the account's configuration until this transaction ends. Names, references and
+ * revisions therefore can't change after they have been checked and before the write.
  */
 export async function lockConfiguration(queries: Queries, accountId: string): Promise<void> {
   await queries.query(
@@ -173,7 +173,7 @@ interface Page<T> {
   next_cursor?: string;
 }
 
-/** Makes a page from up to `limit` + 1 rows. */
+/** Makes a page from up to `limit` + 1 rows. The extra row shows that there is another page. */
 export function toPage<T extends { id: string }>(rows: readonly T[], limit: number): Page<T> {
   const data = rows.slice(0, limit);
   const last = data.at(-1);
@@ -182,7 +182,7 @@ export function toPage<T extends { id: string }>(rows: readonly T[], limit: numb
     : { data, has_more: false };
 }
 
-/** Filter, order and page of a search. */
+/** The filter, order and page of a search. */
 interface ResourceSearch {
   /** A substring of a name, URL or id, or of the name of a placement that the object refers to. */
   text?: string;
@@ -197,7 +197,7 @@ interface ResourceSearch {
   offset: number;
 }
 
-/** The text to search. Searching the whole document would also match member names. */
+/** The text to search. If the whole document were searched, its member names would match too. */
 const searchedText = `lower(concat_ws(' ', id, document->>'name', document->>'domain', document->>'url',
   document->>'tag_url', document->>'placements', document->>'target_id', document->>'reason'))`;
 
@@ -244,7 +244,7 @@ export async function searchResources<K extends ResourceKind>(
     ],
   );
   const [first] = rows;
-  // After the last page, there is no row that contains the total.
+  // A page after the last one has no row, and so no total.
   if (!first && offset > 0) {
     const { total } = await searchResources(queries, { accountId, environment }, kind, {
       ...search,

@@ -43,8 +43,8 @@ export function toStored<K extends ResourceKind>(document: ResourceKinds[K]): St
 }
 
 /**
- * Applies a change to a document: each member in the change replaces the stored one, and `null` removes it (RFC 7396, but
- * only one level deep).
+ * Applies a change to a document. Each member in the change replaces the stored member, and `null` removes it. This is
+ * RFC 7396, but only one level deep.
  */
 export function applyChange<K extends ResourceKind>(
   kind: K,

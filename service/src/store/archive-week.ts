@@ -25,7 +25,7 @@ export class ArchiveError extends Error {
   }
 }
 
-/** The content of the file that describes a complete archive file and is stored next to it. */
+/** The content of the manifest, a file that is stored next to a complete archive file and describes it. */
 interface Manifest extends Tally {
   trueward_archive: 1;
   /** `decisions`, `ad_events` or `timelines`. */
@@ -49,8 +49,8 @@ interface ArchiveResult {
 const selectRows = (week: Week): string => `(${selectWeek(week)})`;
 
 /**
- * Writes a week into `folder`, as `<name>.jsonl.gz` with the manifest `<name>.json`, reads the file back, and records
- * its tally in the database. If called again, it writes only missing or outdated files.
+ * Archives a week in `folder`, as the file `<name>.jsonl.gz` with the manifest `<name>.json`. Then reads the file back
+ * and records its tally in the database. If called again, it writes a file only if it's missing or out of date.
  *
  * @throws ArchiveError when the file differs from the database.
  */
@@ -193,7 +193,10 @@ async function isIntact(folder: string, manifest: Manifest): Promise<boolean> {
   }
 }
 
-/** Writes the manifest atomically. This is done last, so that an archive file with a manifest is complete. */
+/**
+ * Writes the manifest atomically. It is written last, so if an archive file has a manifest, the archive file is
+ * complete.
+ */
 async function writeManifest(path: string, manifest: Manifest): Promise<void> {
   await writeFile(`${path}.part`, `${JSON.stringify(manifest, null, 2)}\n`, {
     mode: 0o600,

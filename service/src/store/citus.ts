@@ -2,8 +2,8 @@ import type { Database, Queries } from './database.ts';
 import { withMigrationLock } from './migration-lock.ts';
 
 /**
- * Service-wide tables. They are stored on the coordinator and reachable from every node, so that no worker's failure
- * affects all accounts. All other tables are distributed by account.
+ * Tables for the whole service. They are stored on the coordinator, where every node can reach them. Otherwise the
+ * failure of a single worker could affect all accounts. All other tables are distributed by account.
  */
 export const serviceTables: readonly string[] = [
   'archived_weeks',
@@ -15,7 +15,7 @@ export const serviceTables: readonly string[] = [
   'sign_in_names',
   'uploads',
 ];
-/** A table that only migrations use, which run on the coordinator. */
+/** A table that only migrations use. Migrations run on the coordinator. */
 const coordinatorOnly = 'migration_lock';
 
 /** Returns the role of this server in a Citus cluster; undefined for a plain PostgreSQL server. */
@@ -47,7 +47,9 @@ export const checkCitusNodes = (queries: Pick<Queries, 'query'>): Promise<CitusN
       FROM pg_dist_node node WHERE noderole = 'primary' ORDER BY groupid, address`,
   );
 
-/** @throws Error on a Citus worker, where schema changes fail or would affect that worker only. */
+/**
+ * @throws Error if this server is a Citus worker, because schema changes fail there or would affect only that worker.
+ */
 export async function rejectWorker(queries: Pick<Queries, 'query'>): Promise<void> {
   if ((await readCitusRole(queries)) !== 'worker') return;
   throw new Error(
@@ -66,8 +68,8 @@ interface DistributeOptions {
 }
 
 /**
- * On a Citus coordinator, distributes the tables that are not distributed yet: those of new migrations, or all of them
- * on the first start. Without Citus, does nothing.
+ * On a Citus coordinator, distributes the tables that aren't distributed yet. On the first start, these are all tables;
+ * later, the tables that new migrations have added. Without Citus, does nothing.
  */
 export async function distributeTables(
   database: Database,
@@ -78,8 +80,8 @@ export async function distributeTables(
   if ((await listUndistributed(database)).length === 0) return;
   await withMigrationLock(database, { onWait, waitMs }, async () => {
     await maintain(await listRoleSettings(database), waitMs);
-    // Another process may have distributed tables in the meantime. This transaction must not read the tables, which
-    // `maintain` locks on its own connection.
+    // Another process may have distributed some tables in the meantime. This transaction must not read the tables
+    // themselves, because `maintain` locks them on its own connection.
     for (const table of await listUndistributed(database)) {
       onDistribute?.(table, serviceTables.includes(table) ? 'coordinator' : 'by account');
       await maintain([buildStatement(table)], waitMs);
@@ -107,9 +109,9 @@ function buildStatement(table: string): string {
 }
 
 /**
- * Returns statements for role settings, which Citus copies to all nodes: the lock timeout, because connections between
- * nodes do not inherit it from the session, and the propagation of `SET LOCAL`, for transactions with their own
- * timeout.
+ * Returns statements that change settings of the role, which Citus copies to all nodes. One is the lock timeout,
+ * because connections between nodes don't inherit it from the session. The other makes `SET LOCAL` apply on all nodes,
+ * for transactions that have their own timeout.
  */
 async function listRoleSettings(queries: Pick<Queries, 'query'>): Promise<string[]> {
   const [row] = await queries.query<{ timeout: string; database: string }>(

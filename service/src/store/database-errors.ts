@@ -1,11 +1,11 @@
 /**
- * SQLSTATE classes for a server that cannot be reached or is shutting down: connection exception, operator
+ * SQLSTATE classes that mean that the server can't be reached or is shutting down: connection exception, operator
  * intervention.
  */
 const unreachableStates = /^(08|57P)/;
 /**
- * SQLSTATEs for a server that responds but cannot execute the statement now: insufficient resources (such as a full
- * disk), a timeout, a lock timeout, repeated conflicts, or a read-only standby.
+ * SQLSTATEs that mean that the server responds but can't execute the statement now: insufficient resources (such as a
+ * full disk), a timeout, a lock timeout, repeated conflicts, or a read-only standby.
  */
 const temporaryStates = /^(53|57014|55P03|40001|40P01|25006)/;
 const diskFullState = '53100';
@@ -22,7 +22,7 @@ const connectionErrors = new Set([
   'ENETUNREACH',
 ]);
 
-/** Thrown when the database was unreachable at the last attempt; requests fail immediately until it recovers. */
+/** Thrown when the last attempt could not reach the database. Until it recovers, requests fail immediately. */
 export class DatabaseUnreachableError extends Error {
   constructor(cause: unknown) {
     super('The database is unreachable.', { cause });
@@ -30,7 +30,7 @@ export class DatabaseUnreachableError extends Error {
   }
 }
 
-/** Thrown when a write is stored on the primary only, because its wait for the synchronous standby was canceled. */
+/** Thrown when a write is stored only on the primary, because someone canceled the wait for the synchronous standby. */
 export class NotReplicatedError extends Error {
   constructor() {
     super('The commit has not been confirmed by a synchronous standby.');
@@ -38,7 +38,7 @@ export class NotReplicatedError extends Error {
   }
 }
 
-/** Thrown if a host in `DATABASE_URL` is a standby, so another host must be used. */
+/** Thrown if a host in `DATABASE_URL` is a standby. In that case, another host must be used. */
 export class StandbyError extends Error {
   constructor(host: string) {
     super(`${host} is a standby, which accepts no writes.`);
@@ -65,9 +65,9 @@ export const isDiskFull = (error: unknown): error is Error =>
   error instanceof Error && readCode(error) === diskFullState;
 
 /**
- * Whether the server has rejected only one statement. It is then still up, regardless of the error's class: `08P01` is
- * a malformed message, and `08001` an unreachable foreign table. A server that is shutting down sends `FATAL` or
- * `PANIC`.
+ * Whether the server has only rejected a single statement. If so, it is still up, even if the error's class says
+ * otherwise: `08P01` means a malformed message, and `08001` an unreachable foreign table. A server that is shutting
+ * down sends `FATAL` or `PANIC` instead.
  */
 const isStatementError = (error: Error): boolean =>
   'severity' in error && error.severity === 'ERROR';

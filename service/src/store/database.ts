@@ -12,10 +12,10 @@ export interface Queries {
   /** Runs one statement with `$1`-style parameters. */
   query<T = Row>(text: string, params?: readonly unknown[]): Promise<T[]>;
   /**
-   * Runs a statement that is used frequently: on a server, each connection prepares it only once.
+   * Runs a statement that is used often. On a server, each connection prepares the statement only once.
    *
-   * Use it only for inserts, and for lookups that only one index can serve: the server also caches the query plan, and
-   * a plan that is good for a new week's empty partition is bad for the full partition.
+   * Use this only for inserts, and for lookups for which only one index is suitable. The server caches the query plan
+   * too, and a plan that is good while a new week's partition is empty is bad once the partition is full.
    */
   execute<T = Row>(text: string, params: readonly unknown[]): Promise<T[]>;
 }
@@ -27,11 +27,14 @@ export interface TransactionOptions {
    */
   lockTimeoutMs?: number;
   /**
-   * Whether the work begins with statements that only read or lock. They are then sent without waiting for the response
-   * to `BEGIN`, which saves a round trip: if `BEGIN` fails, nothing is written outside a transaction.
+   * Whether the first statements of the work only read or lock. These are then sent without waiting for the response to
+   * `BEGIN`, which saves a round trip. This is safe, because nothing is written outside a transaction if `BEGIN` fails.
    */
-  readsFirst?: boolean;
-  /** Makes the planner prefer indexes for lookups by id, because a sequential scan is cheap only while a partition is empty. */
+  hasLeadingReads?: boolean;
+  /**
+   * Makes the planner prefer indexes. Set it for lookups by id: a sequential scan is cheap only while a partition is
+   * empty.
+   */
   byIndex?: boolean;
   /** Disables timeouts and retries, for work on all rows. */
   noTimeout?: boolean;
@@ -54,27 +57,27 @@ export interface Connections {
  */
 export interface Database extends Queries {
   /**
-   * Runs `work` in one transaction, which is rolled back if `work` rejects. On a server, `work` may run again after
-   * a serialization failure or a deadlock, so its effects on memory must be repeatable.
+   * Runs `work` in one transaction, which is rolled back if `work` rejects. On a server, `work` may run again after a
+   * serialization failure or a deadlock. Any changes that it makes in memory must therefore be repeatable.
    */
   transaction<T>(work: (queries: Queries) => Promise<T>, options?: TransactionOptions): Promise<T>;
   close(): Promise<void>;
   /**
-   * The database for schema changes if it is a different one: the coordinator of a Citus cluster. Closed together with
-   * this database.
+   * The database to use for schema changes, if it's a different one: the coordinator of a Citus cluster. It is closed
+   * together with this database.
    */
   schema?: Database;
   /** Returns whether the last write failed because the disk is full. Absent if the disk is not watched. */
   isFull?(): boolean;
   /**
-   * Runs statements one by one on a separate connection, outside a transaction and without a statement timeout, as
-   * `CREATE INDEX CONCURRENTLY` needs. Waiting for a lock fails after `lockTimeoutMs`. Absent for the embedded
-   * database, which has only one connection.
+   * Runs statements one by one on a separate connection, outside a transaction and without a statement timeout. `CREATE
+   * INDEX CONCURRENTLY` needs this. A statement fails if it waits for a lock longer than `lockTimeoutMs`. Absent for
+   * the embedded database, which has only one connection.
    */
   maintain?(statements: readonly string[], lockTimeoutMs: number): Promise<void>;
   /**
-   * How long a group commit should wait for more items, in milliseconds: a transaction with one item costs nearly as
-   * much as a transaction with many. If absent, it should not wait.
+   * How long a group commit should wait for more items, in milliseconds. Waiting helps because a transaction with one
+   * item costs nearly as much as a transaction with many. If absent, a group commit should not wait.
    */
   gatherMs?: number;
   /** Absent for the embedded database. */

@@ -21,8 +21,8 @@ interface Owner {
 }
 
 /**
- * Acquires the exclusive lock `file` for this process, or takes it over from a process that has exited. Does not work
- * across machines or containers that share a folder but not their processes.
+ * Acquires the exclusive lock `file` for this process. Takes the lock over if the process that holds it has exited.
+ * This doesn't work between machines or containers that share the folder but can't see each other's processes.
  *
  * @throws DirectoryInUseError when a running process holds the lock.
  */
@@ -32,7 +32,7 @@ export function acquireDirectoryLock(file: string): { release(): void } {
   const draft = `${file}.${process.pid}`;
   writeFileSync(draft, text);
   try {
-    // Only one process can create the hard link, and the file is complete when it appears.
+    // Only one process can create the hard link. Other processes never see an incomplete file.
     while (!tryLink(draft, file)) removeStale(file);
   } finally {
     rmSync(draft, { force: true });
@@ -107,7 +107,9 @@ export function processStart(pid: number): string | undefined {
   return execFileSync('ps', ['-o', 'lstart=', '-p', String(pid)], { encoding: 'utf8' }).trim();
 }
 
-/** Field 22 of /proc/pid/stat contains ticks since boot, so the boot id is part of the result (`man 5 proc`). */
+/**
+ * Field 22 of /proc/pid/stat is a number of ticks since boot, so the result also includes the boot id (`man 5 proc`).
+ */
 function linuxStart(pid: number): string | undefined {
   try {
     const stat = readFileSync(`/proc/${pid}/stat`, 'utf8');

@@ -13,8 +13,8 @@ export class OverloadedError extends Error {
 
 export interface Lane<T, R> {
   /**
-   * Resolves when the item is committed. Rejects with {@link OverloadedError} when the lane is full, and otherwise with
-   * the error of this item: an item that cannot be stored does not affect others.
+   * Resolves when the item is committed. Rejects with {@link OverloadedError} when the lane is full. If this item can't
+   * be stored, rejects with the item's own error; other items are not affected.
    */
   push(item: T): Promise<R>;
   /** Resolves when every pushed item has settled. */
@@ -27,7 +27,7 @@ export interface Lane<T, R> {
 
 /** Passed to each commit. */
 export interface Attempt {
-  /** Whether the batch has failed as a whole, and is now retried in smaller groups. */
+  /** Whether the whole batch has already failed once and is now retried in smaller groups. */
   isRetry: boolean;
 }
 
@@ -38,13 +38,13 @@ export interface LaneOptions<T, R> {
   maxBatch?: number;
   /** Returns how much of `maxWeight` an item takes up. Default: 0. */
   measureWeight?(item: T): number;
-  /** Maximum weight per transaction, unless a single item exceeds it; keeps transactions short. */
+  /** Maximum total weight per transaction, to keep transactions short. A single item may exceed it. */
   maxWeight?: number;
   /** Maximum number of waiting items. Default: 5,000. */
   maxQueue?: number;
   /**
-   * How long, in milliseconds, the next transaction after a large one waits for more items. If some arrive, it waits
-   * again, three times at most. Default: 0.
+   * After a large transaction, the next one waits this many milliseconds for more items. If any arrive, it waits again,
+   * but at most three times. Default: 0.
    */
   gatherMs?: number | undefined;
   /** Default: a timer. */
@@ -55,24 +55,24 @@ export interface LaneOptions<T, R> {
 export type OpenLane = <T extends object, R>(options: LaneOptions<T, R>) => Lane<T, R>;
 
 /**
- * After a transaction of this many items, more are likely to arrive soon; PostgreSQL's
+ * If a transaction had at least this many items, more items will probably arrive soon. PostgreSQL's
  * [commit_siblings](https://www.postgresql.org/docs/current/runtime-config-wal.html) makes the same assumption.
  */
 const gatherAfterItems = 16;
 /** Maximum number of waits before a transaction. */
 const maxWaits = 3;
 /**
- * How many groups of a failed batch may time out on a lock before the rest is also rejected. Finding one locked row
- * among 200 items takes 8 timeouts.
+ * If more than this many groups of a failed batch time out on a lock, the rest of the batch is rejected too. Finding
+ * one locked row among 200 items takes 8 timeouts.
  */
 const maxLockTimeouts = 10;
-/** How long a retry waits for a lock: the first attempt has already waited the full time. */
+/** How long a retry waits for a lock. This can be short, because the first attempt has already waited the full time. */
 export const retryLockTimeoutMs = 100;
 
 /**
- * Creates a lane for group commit: items that arrive while a transaction is running share the next transaction. They
- * are acknowledged after their commit, so no acknowledged item is lost, at 2–4 times the throughput of separate
- * transactions.
+ * Creates a lane for group commit: items that arrive while a transaction is running share the next transaction. The
+ * throughput is 2–4 times that of separate transactions. Items are acknowledged only after their commit, so an
+ * acknowledged item is never lost.
  */
 export function createLane<T, R>(options: LaneOptions<T, R>): Lane<T, R> {
   const { commit, maxBatch = 200, maxQueue = 5_000, gatherMs, sleep = delay } = options;
@@ -122,7 +122,10 @@ export function createLane<T, R>(options: LaneOptions<T, R>): Lane<T, R> {
     }
   };
 
-  /** Halves a failed batch until the items at fault are alone, and settles each item with its own result. */
+  /**
+   * Commits a batch. If it fails, splits it in half repeatedly until every bad item is in a group of its own. Settles
+   * each item with its own result.
+   */
   const settle = async (batch: Waiting[]): Promise<void> => {
     const groups = [batch];
     let lockTimeouts = 0;
@@ -136,7 +139,7 @@ export function createLane<T, R>(options: LaneOptions<T, R>): Lane<T, R> {
       } catch (error) {
         const isLocked = isLockTimeout(error);
         if (isLocked) lockTimeouts += 1;
-        // Every other group would fail in the same way.
+        // If so, every other group would fail for the same reason.
         const isSystemic = isLocked ? lockTimeouts > maxLockTimeouts : isUnavailable(error);
         if (isSystemic) {
           for (const { reject } of [group, ...groups.splice(0)].flat()) reject(error);

@@ -14,15 +14,15 @@ interface LanesOptions<T, R> {
   /** Each owner has its own lane. */
   findOwner(item: T): string;
   openLane(owner: string): Lane<T, R>;
-  /** Maximum number of lanes; beyond that, an idle lane is evicted. */
+  /** Maximum number of lanes. When another one is needed, an idle lane is evicted. */
   maxLanes?: number;
   /** Maximum total number of items in all lanes. */
   maxItems?: number;
 }
 
 /**
- * Creates one lane per owner, so that no owner waits for the transaction of another. When there are too many items in
- * total, owners with more than an equal share of them are rejected.
+ * Creates one lane per owner, so that owners don't wait for each other's transactions. When there are too many items in
+ * total, new items are rejected from owners that already have at least an equal share of them.
  */
 export function createLanes<T, R>(options: LanesOptions<T, R>): Lane<T, R> {
   const { findOwner, openLane, maxLanes = 1_000, maxItems = 20_000 } = options;
@@ -73,11 +73,12 @@ interface GateOptions {
   nowMs(): number;
 }
 
-/** How long an owner whose transaction timed out on a lock shares one slot with other such owners. */
+/** An owner whose transaction timed out on a lock shares a single slot with other such owners for this long. */
 const slowForMs = 10_000;
 
 /**
- * Creates a gate that works first come, first served, except that all owners whose rows are locked share a single slot.
+ * Creates a gate that serves owners in the order in which they arrive. The exception is owners whose rows are locked:
+ * all of them share a single slot.
  */
 export function createGate({ slots, nowMs }: GateOptions): Gate {
   interface Waiter {
@@ -162,8 +163,9 @@ export function createLaneDeps({ database, tracing, clock, log, poolSize }: Lane
 }
 
 /**
- * Creates a lane per account and environment, so that each `commit` receives items of only one account and environment.
- * A session that holds a row lock too long is logged, and delays only the account of that row.
+ * Creates a lane per account and environment, so that all items of a `commit` belong to the same account and
+ * environment. If another session holds a row lock for too long, this is logged and delays only the account whose row
+ * it is.
  */
 export function createScopedLanes<T extends { scope: Scope }, R>(
   { name, openLane, gate, log }: LaneDeps,
@@ -173,7 +175,7 @@ export function createScopedLanes<T extends { scope: Scope }, R>(
     try {
       return await options.commit(items, attempt);
     } catch (error) {
-      // Retries are not logged, because they wait for the same session.
+      // Retries are not logged, because they are waiting for the same session.
       if (isLockTimeout(error) && !attempt.isRetry) {
         const { accountId, environment } = items[0]?.scope ?? {};
         const { blockers } = error as { blockers?: string };

@@ -31,12 +31,12 @@ import {
 interface Index {
   name: string;
   table: string;
-  /** The rest of the statement after the name of the table: the columns, and a condition if there is one. */
+  /** What follows the table's name in the statement: the columns, and the condition if there is one. */
   on: string;
 }
 
 /**
- * A schema change. Indexes on tables that may be large have their own migration: on a server, they are built without
+ * A schema change. An index on a table that may be large has its own migration, because on a server it is built without
  * blocking writes.
  */
 export type Migration =
@@ -86,8 +86,8 @@ export interface MigrateOptions {
   /** Called when a table is being added to a Citus cluster. */
   onDistribute?(table: string, placement: TablePlacement): void;
   /**
-   * Called when the database has migrations of a newer release that this release is compatible with, as in a rolling
-   * upgrade.
+   * Called when the database has migrations of a newer release, but this release is still compatible with them. This
+   * happens during a rolling upgrade.
    */
   onNewer?(names: string[]): void;
   /** Called when another session blocks the migration; the text describes that session. */
@@ -99,9 +99,9 @@ export interface MigrateOptions {
 }
 
 /**
- * Brings the schema up to date and returns the names of the migrations that it applied. If several processes start
- * simultaneously, a lock row lets only one of them migrate. An up-to-date schema is not locked, and needs no permission
- * to change tables.
+ * Brings the schema up to date and returns the names of the migrations that it applied. If several processes start at
+ * the same time, a lock row makes sure that only one of them migrates. If the schema is already up to date, nothing is
+ * locked, and no permission to change tables is needed.
  *
  * @throws Error when the database has an unknown breaking migration, or a different migration under a known name, or
  * when another session blocks the migration for too long.
@@ -122,7 +122,7 @@ async function applyMigrations(database: Database, options: MigrateOptions): Pro
   if (migrations.length <= appliedBefore.length) return [];
   await rejectWorker(database);
   if (appliedBefore.length === 0) await createMigrationTables(database);
-  // On the first start, the tables are empty, so their indexes are built in the same transaction.
+  // On the first start, the tables are empty, so their indexes can be built in the same transaction.
   const maintain = appliedBefore.length === 0 ? undefined : database.maintain;
   const appliedNames: string[] = [];
   for (;;) {
@@ -164,13 +164,14 @@ function nextTransaction(
 }
 
 /**
- * Builds an index while other sessions read and write the table. `CREATE INDEX CONCURRENTLY` does not support
- * partitioned tables: for these, an index is first built on each partition, and the index of the table then attaches
- * the partitions' indexes instantly. If a build was interrupted, its invalid index is dropped and built again.
+ * Builds an index while other sessions read and write the table. `CREATE INDEX CONCURRENTLY` doesn't support
+ * partitioned tables. For such a table, an index is first built on each partition. The table's own index can then be
+ * created instantly, because it attaches these indexes. If an earlier build was interrupted, its invalid index is
+ * dropped and built again.
  *
- * The build waits for every transaction that has a snapshot. The caller's own transaction has no snapshot as long as
- * its last statement had no parameters (a finished portal keeps its snapshot until the next statement), so the catalog
- * is read outside that transaction.
+ * The build waits for every transaction that has a snapshot, so the caller's own transaction must not have one. It has
+ * none as long as its last statement had no parameters, because a statement with parameters keeps its snapshot until
+ * the next statement. The catalog is therefore read outside that transaction.
  */
 async function buildIndex(
   database: Queries,
@@ -223,7 +224,9 @@ async function readApplied(queries: Queries): Promise<AppliedMigration[]> {
 /** SQLSTATEs for a unique violation, a duplicate table, and a duplicate object. */
 const duplicateStates = new Set(['23505', '42P07', '42710']);
 
-/** `IF NOT EXISTS` does not protect against a race: if two processes create a table at the same time, one fails. */
+/**
+ * `IF NOT EXISTS` doesn't protect against a race: if two processes create a table at the same time, one of them fails.
+ */
 async function createMigrationTables(database: Database): Promise<void> {
   const statements = [
     'CREATE TABLE IF NOT EXISTS migration_lock (account_id text PRIMARY KEY)',

@@ -9,8 +9,8 @@ interface LockOptions {
 }
 
 /**
- * Maximum wait for a table lock per attempt. Every later statement on the table queues behind a waiting schema change,
- * so the migration gives up early, lets those statements run, and retries after `retryDelayMs`.
+ * How long each attempt waits for a table lock. While a schema change waits, every later statement on the table has to
+ * wait behind it. Therefore, the migration gives up early, lets those statements run, and retries after `retryDelayMs`.
  */
 const lockTimeoutMs = 2_000;
 const findBlockersAfterMs = 1_000;
@@ -63,7 +63,7 @@ function createBlockerWatch(database: Database) {
       const [row] = await queries.query<{ pid: number }>('SELECT pg_backend_pid() AS pid');
       timer = setTimeout(() => {
         const before = blockers;
-        // Some engines don't have the view; the session is then reported as unknown.
+        // Some engines don't have the view. In that case, the session is reported as unknown.
         blockers = describeBlockers(database, row?.pid).catch(() => before);
       }, findBlockersAfterMs);
     },

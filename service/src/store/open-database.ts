@@ -25,8 +25,8 @@ export class DatabaseConnectionError extends Error {
 }
 
 /**
- * Joins the messages of an aggregate error: a host with several addresses fails with one error per address, without a
- * message.
+ * Joins the messages of an aggregate error. If a host has several addresses, connecting to it fails with an error that
+ * has no message of its own, but contains one error per address.
  */
 function describeCause(error: unknown): string {
   if (error instanceof AggregateError) return error.errors.map(describeCause).join('; ');
@@ -47,7 +47,7 @@ export interface DatabaseConfig {
 interface Notices {
   /** Called when a new embedded database is being created, which takes a few seconds. */
   onInitialize(): void;
-  /** Called when an idle connection to the server has broken; the next query opens another connection. */
+  /** Called when an idle connection to the server has broken. The next query opens a new connection. */
   onError(error: Error): void;
 }
 
@@ -83,7 +83,10 @@ async function connect(database: Database, hosts: number): Promise<void> {
   }
 }
 
-/** Opens and migrates the database for the service. Calls are measured, and fail fast during an outage. */
+/**
+ * Opens and migrates the database for the service. The database's calls are measured, and fail immediately during an
+ * outage.
+ */
 export async function openServiceDatabase(
   config: DatabaseConfig & { migrationWaitMs: number },
   log: Logger,

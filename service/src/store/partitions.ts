@@ -18,8 +18,8 @@ const tables = {
 type Table = keyof typeof tables;
 const tableNames = Object.keys(tables) as Table[];
 /**
- * A timeline can double in size, and its page also holds older versions of rows: with a fill factor of 50, a fifth of
- * the timelines move to another page. A tracker request is rewritten once, when it is leased.
+ * A timeline can double in size, and its page also has to hold old versions of rows. Even with a fill factor of 50, a
+ * fifth of the timelines would move to another page. A tracker request is rewritten only once, when it is leased.
  */
 const storage: Partial<Record<Table, string>> = {
   timelines: 'WITH (fillfactor = 40)',
@@ -67,7 +67,7 @@ async function createPartition(database: Database, table: Table, fromMs: number)
   });
 }
 
-/** Lists the weeks of all tables that have a partition or rows and ended by `beforeMs`, oldest first. */
+/** Lists the weeks of all tables that ended by `beforeMs` and have a partition or rows, oldest first. */
 export async function listWeeks(queries: Queries, beforeMs: number): Promise<Week[]> {
   const weeks: Week[] = [];
   for (const table of tableNames) {
@@ -89,8 +89,8 @@ export async function listWeeks(queries: Queries, beforeMs: number): Promise<Wee
 }
 
 /**
- * Lists the weeks of rows in the default partition. These weeks had no partition when the rows were written, for
- * example by an import.
+ * Lists the weeks that have rows in the default partition. When these rows were written, for example by an import,
+ * their week had no partition.
  */
 async function readDefaultWeeks(
   queries: Queries,
@@ -134,11 +134,12 @@ export async function dropWeek(database: Database, week: Week): Promise<void> {
 }
 
 /**
- * Analyzes partitions that have no statistics yet. Without them, the planner reads an account's whole week to find one
- * user's ads. A server analyzes automatically within a minute of the first rows; the embedded database never does.
+ * Analyzes partitions that have no statistics yet. Without statistics, the planner reads an account's whole week to
+ * find one user's ads. A server analyzes a partition on its own within a minute of its first rows. The embedded
+ * database never does.
  */
 export async function analyzePartitions(database: Database): Promise<void> {
-  // The tables that Citus clients see are empty shells without statistics; autovacuum analyzes their shards.
+  // On Citus, the tables that clients see are empty shells without statistics. Autovacuum analyzes their shards.
   if ((await readCitusRole(database)) !== undefined) return;
   const rows = await database.query<{ name: string }>(
     `SELECT relname AS name FROM pg_inherits JOIN pg_class ON pg_class.oid = inhrelid
@@ -149,8 +150,8 @@ export async function analyzePartitions(database: Database): Promise<void> {
 }
 
 /**
- * Runs a schema change. While it waits for a lock, it blocks every later statement, so it gives up soon and is retried
- * later.
+ * Runs a schema change. While a schema change waits for a lock, it blocks every later statement on the table.
+ * Therefore, it gives up soon and is retried later.
  */
 const alterSchema = (database: Database, statement: string): Promise<void> =>
   (database.schema ?? database).transaction(async (queries: Queries) => {

@@ -7,8 +7,8 @@ export interface Hosts {
   /** The URL of the host in use. */
   url(): string;
   /**
-   * A client for the pool. It connects to the host in use; if that fails or the host is a standby, the next host is
-   * used from then on.
+   * The client class for the pool. A client connects to the host in use. If that fails or the host is a standby, the
+   * next host is used from then on.
    */
   Client: new (config?: string | pg.ClientConfig) => pg.Client;
 }
@@ -17,7 +17,7 @@ export interface Hosts {
 type Connected = ((error: Error) => void) | ((error: null, client: pg.Client) => void);
 
 /**
- * Uses one host at a time, starting with a random one, so that the processes of a service spread over the nodes of a
+ * Uses one host at a time, starting with a random one. The processes of a service are thus spread over the nodes of a
  * cluster.
  */
 export function createHosts(connectionString: string, random = Math.random): Hosts {
@@ -36,7 +36,7 @@ export function createHosts(connectionString: string, random = Math.random): Hos
 
     async #connect(): Promise<pg.Client> {
       await super.connect();
-      // A single host is used even if it is a standby, because reads work there.
+      // If there is only one host, it's used even if it is a standby, because reads work there.
       if (urls.length > 1) await this.#rejectStandby();
       return this;
     }

@@ -8,7 +8,7 @@ import { createHosts, type Hosts } from './postgres-hosts.ts';
 export interface PostgresLimits {
   /** Maximum number of connections. */
   poolSize: number;
-  /** Timeout of a statement, of waiting for a connection, and of idling in a transaction. */
+  /** The timeout for a statement, for waiting for a connection, and for being idle in a transaction. */
   timeoutMs: number;
   /** Timeout of waiting for a lock. */
   lockTimeoutMs: number;
@@ -24,13 +24,16 @@ const defaultLimits: PostgresLimits = {
 };
 
 /**
- * Gathering is worthwhile: a transaction with one event takes 1.5 ms of processor time, and one with 50 events little
- * more than twice that.
+ * It's worthwhile to wait for more items: a transaction with one event takes 1.5 ms of processor time, and a
+ * transaction with 50 events takes little more than twice as much.
  */
 const gatherMs = 2;
 /** The type id of `bigint`. All stored values are below 2^53. */
 const int8 = 20;
-/** Added to the client-side timeout: the server times out first and reports why, unless it has become unresponsive. */
+/**
+ * The client's timeout is longer than the server's by this much. The server therefore times out first and reports the
+ * reason, unless it no longer responds at all.
+ */
 const graceMs = 2_000;
 /** The maximum delay of a timer. */
 const noTimeoutMs = 2_147_483_647;
@@ -56,8 +59,8 @@ export function openPostgres(
       ? undefined
       : openPostgres(schemaUrl, onError, { ...limits, poolSize: 2 });
   pool.on('error', onError);
-  // The pool handles only errors of idle connections. Without this listener, a connection that breaks between two
-  // statements of a transaction would end the process.
+  // The pool handles only the errors of idle connections. Without this listener, the process would end if a connection
+  // broke between two statements of a transaction.
   pool.on('connect', (client) => client.on('error', onError));
   const prepare = createPrepare(limits);
   const checkReplicated = watchReplication(pool);
@@ -107,8 +110,8 @@ function makePoolOptions({ Client }: Hosts, limits: PostgresLimits): pg.PoolConf
   return {
     Client,
     max: poolSize,
-    // Statements that do not wait for each other are sent together: https://node-postgres.com/features/pipelining.
-    // The system calls of a statement alone took a quarter of the processor time of an ad.
+    // Statements that do not wait for each other are sent together: https://node-postgres.com/features/pipelining. Sent
+    // separately, the system calls for the statements alone took a quarter of an ad's processor time.
     pipeline: true,
     types,
     keepAlive: true,
@@ -180,9 +183,10 @@ interface Deps {
 type CheckReplicated = (client: pg.PoolClient) => void;
 
 /**
- * If an operator cancels a commit that waits for its synchronous standby (`pg_cancel_backend`), the server reports
- * success with a warning, although the rows are lost if the standby becomes the primary. The returned function throws a
- * {@link NotReplicatedError} if that happened on this connection since the last call.
+ * Detects canceled replication. If an operator cancels a commit that is waiting for its synchronous standby
+ * (`pg_cancel_backend`), the server reports success with a warning. But if the standby becomes the primary, the rows
+ * are lost. The returned function throws a {@link NotReplicatedError} if this has happened on the connection since the
+ * last call.
  */
 function watchReplication(pool: pg.Pool): CheckReplicated {
   const canceled = new WeakSet<pg.PoolClient>();
@@ -197,7 +201,7 @@ function watchReplication(pool: pg.Pool): CheckReplicated {
   };
 }
 
-/** Runs `work`, which leaves the connection outside a transaction, whether it fails or not. */
+/** Runs `work` on a connection. `work` must not leave a transaction open, even if it fails. */
 async function onConnection<T>(
   pool: pg.Pool,
   work: (client: pg.PoolClient) => Promise<T>,
@@ -213,7 +217,9 @@ async function onConnection<T>(
   }
 }
 
-/** Whether the connection is still busy, or its server has become a standby. */
+/**
+ * Whether the connection can't be used after this error, because it's still busy or its server has become a standby.
+ */
 const isUnusableAfter = (error: unknown): boolean => isReadTimeout(error) || isReadOnly(error);
 
 const executeOnConnection = <T>(
@@ -233,7 +239,7 @@ async function inTransaction<T>(
   work: (queries: Queries) => Promise<T>,
   options: TransactionOptions,
 ): Promise<T> {
-  const { noTimeout = false, lockTimeoutMs = limits.lockTimeoutMs, readsFirst = false } = options;
+  const { noTimeout = false, lockTimeoutMs = limits.lockTimeoutMs, hasLeadingReads = false } = options;
   const client = await pool.connect();
   const query = async <R = Row>(text: string, params: readonly unknown[] = []): Promise<R[]> => {
     const timeoutOverride = noTimeout ? { query_timeout: noTimeoutMs } : {};
@@ -243,7 +249,7 @@ async function inTransaction<T>(
     (await client.query(prepare(text, params))).rows as R[];
   try {
     const beginResult = query(formatBegin(limits, options));
-    if (!readsFirst) await beginResult;
+    if (!hasLeadingReads) await beginResult;
     const run = async (): Promise<T> =>
       (await Promise.all([work({ query, execute }), beginResult]))[0];
     const result = await (noTimeout ? run() : watchLocks(client, lockTimeoutMs, run));
@@ -257,7 +263,7 @@ async function inTransaction<T>(
   }
 }
 
-/** Begins a transaction and applies settings that differ from the session's, in one message. */
+/** Returns a message that begins a transaction and applies the settings that differ from the session's. */
 function formatBegin(
   limits: PostgresLimits,
   { noTimeout, lockTimeoutMs, byIndex }: TransactionOptions,
@@ -287,8 +293,8 @@ type WatchLocks = <T>(
 ) => Promise<T>;
 
 /**
- * Adds the blocking sessions to the error of a statement that timed out waiting for a lock. The sessions are looked up
- * on another connection while the statement is still waiting; afterward, they cannot be determined.
+ * If a statement times out while it waits for a lock, adds the blocking sessions to its error. The sessions are looked
+ * up on another connection while the statement is still waiting, because they can't be determined afterward.
  */
 function createLockWatch(queries: Pick<Queries, 'query'>): WatchLocks {
   return async (client, timeoutMs, run) => {

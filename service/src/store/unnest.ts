@@ -16,15 +16,18 @@ export interface Column<Item> {
 }
 
 /**
- * Builds a select list that unnests one array per column in parallel, starting with the parameter `$first`. In FROM,
- * PostgreSQL would copy each array before it returns the first row.
+ * Builds a select list that unnests one array per column in parallel. The arrays are the parameters that start at
+ * `$first`. If `unnest` were in FROM, PostgreSQL would copy each array before it returns the first row.
  */
 export const unnest = <Item>(columns: readonly Column<Item>[], first: number): string =>
   columns
     .map(({ name, type }, index) => `${unnestAs(type, `$${first + index}`)} AS ${name}`)
     .join(', ');
 
-/** Casts arrays, not their elements: Citus evaluates some casts in advance, and then rejects a set of elements. */
+/**
+ * Casts each array rather than its elements. Citus evaluates some casts in advance, and would then reject a set of
+ * elements.
+ */
 function unnestAs(type: Column<unknown>['type'], param: string): string {
   if (type === 'text') return `json_array_elements_text(${param}::json)`;
   if (type === 'jsonb') return `nullif(jsonb_array_elements(${param}::text::jsonb), 'null')`;
@@ -33,9 +36,9 @@ function unnestAs(type: Column<unknown>['type'], param: string): string {
 
 /**
  * Selects `list` for the account `$1`, from the account's row in `accounts`. On Citus, this keeps a multi-row insert on
- * the shard of the account; without a table to select from, the rows would be copied through the coordinator and
- * committed in two phases (a decision takes 3.8 ms instead of 2.7). An account without a row stores nothing: see {@link
- * checkStored}.
+ * the shard of the account. If there were no table to select from, the rows would be copied through the coordinator and
+ * committed in two phases, and a decision would take 3.8 ms instead of 2.7. If the account has no row, nothing is
+ * stored: see {@link checkStored}.
  */
 export const forAccount = (list: string): string =>
   `SELECT account_id, ${list} FROM accounts WHERE account_id = $1`;
@@ -50,8 +53,8 @@ export function checkStored(accountId: string, stored: number | undefined, expec
 
 /**
  * Returns the parameters for {@link unnest}: one array per column. Strings and JSON values are sent as a JSON array,
- * because escaping them for an array literal takes three times as long. For `timestamptz` columns, `read` returns Unix
- * milliseconds.
+ * because it would take three times as long to escape them for an array literal. For `timestamptz` columns, `read`
+ * returns Unix milliseconds.
  *
  * @throws RangeError for an invalid time.
  */

@@ -24,7 +24,7 @@ function wrap(
   };
 }
 
-/** Measures how long each transaction and each statement outside a transaction takes, including those that fail. */
+/** Measures how long each transaction takes, and each statement outside a transaction. Failed ones are measured too. */
 export const measureCalls = (
   database: Database,
   observe: (kind: CallKind, seconds: number) => void,
@@ -39,18 +39,19 @@ export const measureCalls = (
   });
 
 interface DiskNotices {
-  /** Called when the database disk is full; writes fail until {@link DiskNotices.onFree} is called. */
+  /** Called when the database's disk is full. Writes fail until {@link DiskNotices.onFree} is called. */
   onFull(error: Error): void;
   onFree(fullMs: number): void;
 }
 
 const diskProbeIntervalMs = 5_000;
-/** The 40,000 rows take 1.4 MB; a disk with less free space than that counts as full. */
+/** The 40,000 rows take up 1.4 MB. A disk with less free space than that counts as full. */
 const diskProbe = 'CREATE TEMP TABLE disk_probe ON COMMIT DROP AS SELECT generate_series(1, 40000)';
 
 /**
- * Reports a full database disk once, not for each request. Then probes with a write every 5 s, because a process that
- * is not ready receives no requests whose writes could show that there is free space again.
+ * Reports a full database disk only once, rather than for each request. Then probes the disk with a write every 5 s.
+ * The probe is needed because a process that isn't ready receives no requests, so none of their writes can show that
+ * there is free space again.
  */
 export function watchDisk(database: Database, { onFull, onFree }: DiskNotices): Database {
   let fullSinceMs: number | undefined;
@@ -61,10 +62,10 @@ export function watchDisk(database: Database, { onFull, onFree }: DiskNotices): 
     try {
       await database.transaction((queries) => queries.query(diskProbe));
     } catch (error) {
-      // Still full, or the database does not respond.
+      // The disk is still full, or the database doesn't respond.
       if (isUnavailable(error)) return schedule();
-      // A role that is not allowed to create temporary tables cannot probe: the next write shows whether there is
-      // space.
+      // If the role isn't allowed to create temporary tables, it can't probe the disk. The next write will show whether
+      // there is space.
     }
     if (!closed && fullSinceMs !== undefined) onFree(performance.now() - fullSinceMs);
     fullSinceMs = undefined;
@@ -97,7 +98,7 @@ export function watchDisk(database: Database, { onFull, onFree }: DiskNotices): 
 
 interface OutageNotices {
   /**
-   * Called when the database is unreachable; calls fail immediately until {@link OutageNotices.onRecover} is called.
+   * Called when the database is unreachable. Calls fail immediately until {@link OutageNotices.onRecover} is called.
    */
   onOutage(error: unknown): void;
   onRecover(outageMs: number): void;
@@ -105,9 +106,9 @@ interface OutageNotices {
 
 const outageProbeIntervalMs = 500;
 /**
- * Counts this role's commits that have been waiting for a synchronous standby for longer than a round trip. They keep
- * waiting after their client has timed out, and count against `max_connections`, so the probe must not add another
- * commit.
+ * Counts this role's commits that have been waiting for a synchronous standby for longer than a round trip. Such a
+ * commit keeps waiting even after its client has timed out, and its connection counts toward `max_connections`. The
+ * probe must therefore not add another commit.
  */
 const outageProbe = `SELECT count(*)::bigint AS waiting FROM pg_stat_activity
   WHERE usename = current_user AND wait_event = 'SyncRep'
@@ -115,8 +116,8 @@ const outageProbe = `SELECT count(*)::bigint AS waiting FROM pg_stat_activity
 
 /**
  * Rejects calls immediately with {@link DatabaseUnreachableError} while the server is unreachable, or while no
- * synchronous standby confirms its commits. Otherwise each request would wait for its timeout, and requests that have
- * timed out would fill the database's queue. A probe twice a second notices the recovery.
+ * synchronous standby confirms its commits. Otherwise each request would wait until it times out, and requests that
+ * have timed out would fill the database's queue. A probe checks twice a second whether the database has recovered.
  */
 export function failFast(database: Database, { onOutage, onRecover }: OutageNotices): Database {
   let outage: { sinceMs: number; error: unknown } | undefined;
@@ -133,7 +134,8 @@ export function failFast(database: Database, { onOutage, onRecover }: OutageNoti
   const probe = (): void => {
     database.query<{ waiting: number }>(outageProbe).then(
       ([row]) => (row !== undefined && row.waiting > 0 ? retry() : recover()),
-      // A server that rejects the statement is reachable: it is compatible with PostgreSQL but has no such view.
+      // If the server rejects the statement, it is reachable. Some servers that are compatible with PostgreSQL don't
+      // have the view.
       (error: unknown) => (isUnavailable(error) ? retry() : recover()),
     );
   };

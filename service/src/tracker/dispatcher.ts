@@ -32,7 +32,10 @@ interface Deps extends RequestDeps {
   countEnded: CountEnded;
   log: Pick<Logger, 'error'>;
   lane: Lane<EndedRequests, void>;
-  /** Default: 20 s. A request takes at most 5 s, so an expired lease means that its process has died. */
+  /**
+   * How long a lease lasts. Default: 20 s. A request takes at most 5 s, so if its lease has expired, its process must
+   * have died.
+   */
   leaseMs?: number;
 }
 
@@ -49,13 +52,14 @@ export function createRequestLanes(database: Database, lanes: LaneDeps): Lane<En
       if (first) await recordEnded(database, first.scope.accountId, items);
       return items.map(() => undefined);
     },
-    // A delay is cheap, because only later requests of the same decision to the same host wait for the record.
+    // A delay does little harm: the only requests that wait for the record are the same decision's later requests to
+    // the same host.
     gatherMs: 25,
   });
 }
 
 export interface TrackerDispatcher {
-  /** Claims the account's due requests now rather than at the next poll. */
+  /** Claims the account's due requests now instead of at the next poll. */
   wake(accountId: string): void;
   /** Waits up to 1 s for requests that are still running, then aborts them. */
   stop(): Promise<void>;
@@ -67,9 +71,9 @@ interface Queue {
   host: string;
   window: ConcurrencyWindow;
   inFlight: number;
-  /** Consecutive pauses since the host was last reached. */
+  /** How often the host has been paused since it was last reached. */
   pauses: number;
-  /** No requests are made before this time, because the host was unreachable. */
+  /** The end of the current pause: no requests are made before this time, because the host was unreachable. */
   pausedUntilMs: number;
   usedAtMs: number;
 }
@@ -90,7 +94,9 @@ const idleMs = 60_000;
 const stopGraceMs = 1_000;
 /** Maximum age of a decision with tracker requests: events are accepted for up to a week. */
 const oldestMs = 8 * 86_400_000;
-/** How long requests to an unreachable host are paused. Doubles with each pause, up to `longest`. */
+/**
+ * How long requests to an unreachable host are paused. Each pause is twice as long as the one before, up to `longest`.
+ */
 const pausesMs = { first: 500, longest: 60_000 };
 
 /** Makes tracker requests when they are due, until stopped. Several processes can share a database. */
@@ -131,7 +137,8 @@ export function startTrackerDispatcher(deps: Deps): TrackerDispatcher {
       .catch((error: unknown) => log.error({ err: error }, 'could not claim tracker requests'))
       .finally(() => {
         claiming = undefined;
-        // Even with many accounts and hosts, claims may take up at most half of one connection's time.
+        // Even if there are many accounts and hosts, claims must not keep one connection busy for more than half of the
+        // time.
         claimableAtMs = Math.max(startedMs + claimIntervalMs, 2 * nowMs() - startedMs);
         claimAt(pollAtMs);
       });
@@ -150,7 +157,7 @@ export function startTrackerDispatcher(deps: Deps): TrackerDispatcher {
       const accountQueues = [...queues.values()].filter((queue) => queue.accountId === accountId);
       const usedSlots = accountQueues.reduce((sum, { inFlight }) => sum + inFlight, 0);
       const limit = computeAccountLimit(maxInFlight - requests.size, usedSlots);
-      // The account stays woken, because the next finished request frees a slot.
+      // The account stays in the set, because the next request that finishes frees a slot.
       if (limit === 0) continue;
       wokenAccounts.delete(accountId);
       const hosts = accountQueues.map((queue) => ({
@@ -206,7 +213,7 @@ export function startTrackerDispatcher(deps: Deps): TrackerDispatcher {
       const isTimeout = 'reason' in outcome && outcome.reason === 'timeout';
       queue.window.record({ startedMs, endedMs, overloaded: unreached || isTimeout }, isBottleneck);
       if (!unreached) queue.pauses = 0;
-      // Concurrent requests that fail together count once.
+      // If several concurrent requests fail together, the host is paused only once.
       else if (startedMs >= queue.pausedUntilMs) {
         const pauseMs = pausesMs.first * 2 ** Math.min(queue.pauses, 10);
         queue.pauses += 1;
@@ -255,12 +262,17 @@ export function startTrackerDispatcher(deps: Deps): TrackerDispatcher {
   };
 }
 
-/** Returns how many more requests a host may get. An unreachable host gets one request at a time. */
+/**
+ * Returns how many more requests may be made to a host. While the host is unreachable, only one request at a time is
+ * made.
+ */
 function countFreeSlots({ window, inFlight, pauses, pausedUntilMs }: Queue, atMs: number): number {
   if (pausedUntilMs > atMs) return 0;
   return Math.max(0, (pauses > 0 ? 1 : window.size) - inFlight);
 }
 
-/** Returns how many more slots an account may use, so that it never uses more slots than remain free. */
+/**
+ * Returns how many more slots an account may use. The slots it uses must never outnumber the slots that remain free.
+ */
 const computeAccountLimit = (free: number, used: number): number =>
   Math.max(0, Math.ceil((free - used) / 2));

@@ -76,7 +76,7 @@ const makeMacros = ({ macros, limitAdTracking }: DueRequest, client: Client) => 
   ...macros,
 });
 
-/** Returns headers that disclose the player to a tracker. Requests without client data disclose nothing. */
+/** Returns the headers that tell a tracker about the player. If a request has no client data, they tell it nothing. */
 function buildHeaders({ headerProfile }: DueRequest, client: Client): Record<string, string> {
   const ip = client.ip === undefined ? [] : [client.ip];
   const agent = client.userAgent === undefined ? [] : [printable(client.userAgent)];
@@ -91,7 +91,7 @@ function buildHeaders({ headerProfile }: DueRequest, client: Client): Record<str
 /** Removes characters that are not allowed in HTTP headers. */
 const printable = (text: string): string => text.replace(/[^\x20-\x7e]/g, '');
 
-/** Returns the outcome on shutdown: another process immediately takes over requests that may be retried. */
+/** Returns the outcome on shutdown. If the request may be retried, another process takes it over immediately. */
 const interrupted = ({ atLeastOnce }: DueRequest): Outcome =>
   atLeastOnce
     ? { state: 'pending', reached: true, delayMs: 0 }
@@ -103,8 +103,8 @@ interface OutcomeOptions {
 }
 
 /**
- * Returns the outcome of a request. If the host did not receive the request, it is retried once the host recovers; if
- * the host may have received it, it is retried only if it must be made at least once.
+ * Returns the outcome of a request. If the host didn't receive the request, it is retried when the host has recovered.
+ * If the host may have received it, it is retried only if it must be made at least once.
  */
 function decideOutcome(
   { attempt, atLeastOnce }: DueRequest,

@@ -47,8 +47,8 @@ export interface Claim {
 }
 
 /*
- * Only the database clock decides when a request is due or late and when its lease expires: process clocks may differ
- * by more than a lease.
+ * Whether a request is due or late, and when its lease expires, is decided only by the database's clock. The clocks of
+ * different processes may differ by more than the length of a lease.
  */
 
 /** Cheaply checks whether any account has pending requests. */
@@ -60,7 +60,7 @@ export async function hasPending(queries: Queries, sinceId: string): Promise<boo
   return row?.any === true;
 }
 
-/** Lists the accounts with due requests. Makes one lookup per account, regardless of the length of its queues. */
+/** Lists the accounts with due requests. Makes only one lookup per account, no matter how long its queues are. */
 export async function listAccounts(queries: Queries, sinceId: string): Promise<string[]> {
   const rows = await queries.query<{ account_id: string }>(
     `SELECT account_id FROM accounts WHERE EXISTS (SELECT 1 FROM tracker_requests AS request
@@ -75,18 +75,18 @@ const pending = `account_id = $1 AND state = 'pending' AND decision_id >= $2`;
 
 /**
  * Leases one account's due requests, round-robin by host. The recursion jumps from host to host in the index of pending
- * requests, and only the head of each queue is read: a dead host may have a backlog of hundreds of thousands, which
- * must not slow down the others. `OFFSET 0` and `ANY (ARRAY(…))` keep the planner to lookups by primary key, with or
- * without statistics; a join reads all rows of the week instead. (Citus runs recursive queries only within one
- * account.)
+ * requests and reads only the head of each queue. A dead host may have a backlog of hundreds of thousands of requests,
+ * which must not slow down the other hosts. `OFFSET 0` and `ANY (ARRAY(…))` make the planner use lookups by primary
+ * key, whether or not there are statistics. With a join, it reads all rows of the week instead. (Citus runs recursive
+ * queries only within one account.)
  *
- * A request waits until all earlier requests of its decision to the same host have reached that host; the order across
- * hosts cannot be observed. A request whose lease has expired is leased again only if it must be made at least once,
- * because its process may have died after sending it.
+ * A request waits until all of its decision's earlier requests to the same host have reached that host. Nobody can
+ * observe the order of requests to different hosts. If a lease has expired, its process may have died after it sent the
+ * request. Such a request is leased again only if it must be made at least once.
  *
- * Earlier requests are looked up by decision in the primary key. With `state = 'pending'`, the planner prefers the
- * index of pending requests and reads the host's whole queue for each request (10 s instead of 0.2 s for 70,000
- * requests).
+ * Earlier requests are looked up by their decision in the primary key. If the condition were `state = 'pending'`, the
+ * planner would use the index of pending requests instead and read the host's whole queue for each request. For 70,000
+ * requests, this takes 10 s instead of 0.2 s.
  */
 const claim = `WITH RECURSIVE queues AS (
     (SELECT host FROM tracker_requests WHERE ${pending} ORDER BY host LIMIT 1)
@@ -214,9 +214,9 @@ const dimensions = 'environment, hour, placement, creative_id, source_id, advert
 const countEnded = `INSERT INTO rollup_deltas (account_id, ${dimensions}, house_ad_id, metric, reason, count)`;
 
 /**
- * Records the outcomes of one account's requests, and counts the final ones. A request whose lease was lost is left
- * unchanged, so that it is counted only once. Because of Citus, no CASE in the UPDATE contains `now()` or has an
- * operand (Citus simplifies `CASE a WHEN b` and then rejects it).
+ * Records the outcomes of one account's requests, and counts those that are final. If a request's lease was lost, the
+ * request is not changed, so that it's counted only once. In the UPDATE, a CASE must not contain `now()` because of
+ * Citus. It must not have an operand either, because Citus simplifies `CASE a WHEN b` and then rejects it.
  */
 const record = `WITH ended AS (
     SELECT *, now() + delay_ms * interval '1 millisecond' AS next_at FROM (SELECT ${unnest(columns, 3)}) AS given),
@@ -244,12 +244,13 @@ export async function recordEnded(
   await queries.query(record, [accountId, ids, ...buildArrays(columns, items)]);
 }
 
-/** Maximum number of requests to end per sweep, so that a sweep doesn't hold many row locks for long. */
+/** Maximum number of requests to end in one sweep, so that it doesn't hold many row locks for a long time. */
 const maxSwept = 1_000;
 
 /**
- * In all accounts, ends late requests, and requests that a dead process had leased, which may have been sent and must
- * not be sent twice.
+ * Ends two kinds of requests in all accounts: those that are too late, and those whose process died before it recorded
+ * the result. The latter may already have been sent. Unless they must be made at least once, they must not be sent
+ * again.
  */
 const sweep = `WITH chosen AS (
     SELECT account_id, decision_id, tracker, late_at <= now() AS is_late FROM tracker_requests

@@ -32,11 +32,9 @@ interface Deps {
   timeoutMs?: number;
 }
 
-/** Maximum number of redirects. Trackers redirect to each other, but usually only once. */
+/** Maximum number of redirects. A tracker often redirects to another one, but usually only once. */
 const maxRedirects = 3;
-/**
- * Maximum number of bytes to read from a response so that the connection can be reused. A tracking pixel has 43 bytes.
- */
+/** A response is read up to this many bytes, so that the connection can be reused. A tracking pixel has 43 bytes. */
 const maxReadBytes = 65_536;
 
 export function createTrackerSender({ agents, timeoutMs = 5_000 }: Deps): SendTracker {

@@ -34,8 +34,8 @@ export async function attempt(
     notSent: true,
   });
   if (delivery.body === null) return fail('the event could not be read: it no longer exists');
-  // If a body or secret cannot be decrypted, a failed attempt is recorded, because otherwise the delivery would be
-  // claimed forever.
+  // If a body or secret can't be decrypted, the attempt is recorded as failed. Otherwise the delivery would be claimed
+  // again and again.
   let body: string;
   try {
     body = openBody(delivery.body);
@@ -53,7 +53,7 @@ export async function attempt(
 export const isDelivered = ({ status }: AttemptResult): boolean =>
   status !== undefined && status >= 200 && status < 300;
 
-/** Wraps an attempt in a span, which the receiver can continue through the trace headers. */
+/** Runs an attempt in a span. The trace headers let the receiver continue the trace. */
 export function traceAttempt(
   tracing: Pick<Tracing, 'run'>,
   { id, eventId, webhookId, environment, attempt }: DueDelivery,
@@ -88,15 +88,15 @@ export function nextState(result: AttemptResult, attempts: number, random: numbe
   return { state: 'pending', delayMs: Math.max(delayMs, result.retryAfterMs ?? 0) };
 }
 
-/** Seconds between an attempt and the previous one; the first attempt is made immediately. */
+/** How many seconds after the previous attempt each attempt is made. The first attempt is made immediately. */
 const delaysS = [0, 5, 30, 120, 600, 1_800, 7_200, 18_000, 36_000, 86_400];
 
 /** Maximum number of attempts per delivery. */
 export const maxAttempts = delaysS.length;
 
 /**
- * Returns the delay before the next attempt in milliseconds, after `attempts` failures; undefined after the last
- * attempt. Jitter of ±20% keeps receivers that failed together from being retried together.
+ * Returns how many milliseconds to wait after `attempts` failures before the next attempt. Returns undefined after the
+ * last attempt. A random ±20% keeps deliveries that failed together from being retried together.
  *
  * @param random in [0, 1)
  */

@@ -1,4 +1,6 @@
-/** The outcome of one request, as a sample of its endpoint's capacity. Times are monotonic, in milliseconds. */
+/**
+ * The outcome of one request, which says something about its endpoint's capacity. Times are monotonic, in milliseconds.
+ */
 export interface Sample {
   startedMs: number;
   endedMs: number;
@@ -13,26 +15,26 @@ export interface ConcurrencyWindow {
   /**
    * Records the outcome of a request.
    *
-   * @param isBottleneck whether more deliveries were due than the window allowed
+   * @param isBottleneck whether more requests could have been made if the window had been larger
    */
   record(sample: Sample, isBottleneck: boolean): void;
 }
 
 export const initialConcurrency = 4;
-/** Enough for 2,000 requests per second, the rate limit of one key, at 100 ms each. */
+/** If each request takes 100 ms, this is enough for 2,000 requests per second, which is the rate limit of one key. */
 export const maxConcurrency = 200;
 /** The weight of the latest request in the average latency. */
 const smoothing = 0.2;
 /**
- * Latency counts as rising above twice the best latency plus this; smaller differences may be noise from the network or
- * the host.
+ * Latency counts as rising when it is more than this above twice the best latency. A smaller difference may be noise
+ * from the network or the host.
  */
 const slackMs = 100;
 /**
- * Additive increase, multiplicative decrease, as in TCP congestion control (RFC 5681): the window grows by one per
- * response until the first sign of congestion, then by one per window, and only while it is the bottleneck. Overload
- * halves the window. Rising latency reduces it by a fifth, but never below the initial size, because an endpoint with
- * varying latency is not necessarily overloaded.
+ * Grows the window additively and shrinks it multiplicatively, as in TCP congestion control (RFC 5681). Until the first
+ * sign of congestion, the window grows by one for each response; after that, by one for each full window of responses.
+ * It grows only while it is the bottleneck. Overload halves the window. Rising latency reduces it by a fifth, but never
+ * below the initial size, because an endpoint whose latency varies isn't necessarily overloaded.
  */
 export function createConcurrencyWindow(): ConcurrencyWindow {
   let size = initialConcurrency;
@@ -53,7 +55,7 @@ export function createConcurrencyWindow(): ConcurrencyWindow {
       return Math.max(1, Math.floor(size));
     },
     record({ startedMs, endedMs, overloaded }, isBottleneck) {
-      // Requests from before the last decrease say nothing about the current size.
+      // Requests that started before the last decrease say nothing about the current size.
       const isCurrent = startedMs >= decreasedAtMs;
       if (overloaded) {
         if (isCurrent) decrease(0.5, 1, endedMs);
@@ -65,7 +67,7 @@ export function createConcurrencyWindow(): ConcurrencyWindow {
       averageMs =
         averageMs === undefined ? latencyMs : averageMs + smoothing * (latencyMs - averageMs);
       if (averageMs > 2 * bestMs + slackMs) {
-        // With so few requests, none are queued: the endpoint itself has become slower.
+        // With so few requests, none of them has to wait in a queue, so the endpoint itself must have become slower.
         if (size <= initialConcurrency) bestMs = averageMs;
         else decrease(0.8, initialConcurrency, endedMs);
       } else if (isBottleneck) size = Math.min(maxConcurrency, size + (slowStart ? 1 : 1 / size));

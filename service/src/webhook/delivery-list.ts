@@ -28,7 +28,7 @@ const selectDeliveries = `SELECT d.id, d.environment, d.webhook_id, d.event_id, 
   FROM deliveries d JOIN webhook_events e ON e.account_id = d.account_id AND e.id = d.event_id
   WHERE d.account_id = $1 AND d.environment = $2`;
 
-/** Filter and page of deliveries. */
+/** Which deliveries to list: a filter and a page. */
 interface DeliveryQuery {
   limit: number;
   startingAfter?: string;
@@ -129,8 +129,7 @@ interface EventQuery {
 }
 
 /**
- * Lists events in the form in which they are delivered, newest first. Returns `limit` + 1 rows when there is another
- * page.
+ * Lists events as they are delivered to webhooks, newest first. Returns `limit` + 1 rows when there is another page.
  */
 export async function listEvents(
   queries: Queries,

@@ -14,7 +14,9 @@ export interface DueDelivery {
   body: string | null;
 }
 
-/** How many more deliveries an endpoint may receive: {@link Claim.perEndpoint} for endpoints that are not listed. */
+/**
+ * How many more deliveries an endpoint may receive. {@link Claim.perEndpoint} applies to endpoints that are not listed.
+ */
 export interface EndpointCapacity {
   accountId: string;
   webhookId: string;
@@ -22,8 +24,8 @@ export interface EndpointCapacity {
 }
 
 /**
- * How many more deliveries an account's endpoints may receive: {@link Claim.perAccount} for accounts that are not
- * listed.
+ * How many more deliveries the endpoints of an account may receive in total. {@link Claim.perAccount} applies to
+ * accounts that are not listed.
  */
 export interface AccountCapacity {
   accountId: string;
@@ -40,26 +42,30 @@ export interface Claim {
   leaseMs: number;
 }
 
-/** Consecutive failures after which an endpoint is suspect. */
+/** An endpoint is suspect after this many consecutive failures. */
 const suspectAfter = 5;
 
 /*
- * Only the database clock decides when a delivery is due and when its lease expires: process clocks may differ by
- * more than a lease. Uses `now()` because distributed engines reject `clock_timestamp()` in the condition of an UPDATE.
+ * Whether a delivery is due, and when its lease expires, is decided only by the database's clock. The clocks of
+ * different processes may differ by more than the length of a lease. The statements use `now()`, because distributed
+ * engines reject `clock_timestamp()` in the condition of an UPDATE.
  */
 
 /**
  * Claims due deliveries round-robin by endpoint and reads their events. Reads only the head of each endpoint's queue,
- * because a dead endpoint may have a backlog of hundreds of thousands, which must not slow down the others. A suspect
- * endpoint receives one delivery at a time (a half-open circuit breaker). While the head of its queue is leased, the
- * endpoint receives no delivery; a leased delivery stays at the head, because later deliveries queue behind it.
+ * because a dead endpoint may have a backlog of hundreds of thousands of deliveries, which must not slow down the other
+ * endpoints. A suspect endpoint receives one delivery at a time (a half-open circuit breaker): while the delivery at
+ * the head of its queue is leased, it receives no other. A leased delivery stays at the head, because later deliveries
+ * line up behind it.
  *
- * Rows are claimed only while they are due, so no lock is needed (SKIP LOCKED does not work across shards). Rows that
- * are looked up by id have the condition `NOT IN` instead of `state = 'pending'`, because the latter matches the index
- * of pending deliveries, which the planner may choose until the table is analyzed (12 ms per row with a backlog of
- * 120,000). `chosen` goes through arrays because the planner assumes ten rows for an array and then looks up each
- * delivery and event by id. Its own estimate is too high and makes it scan both tables (10 ms with a backlog of
- * 10,000).
+ * No lock is needed to choose the rows, because the UPDATE claims a row only if it's still due. (SKIP LOCKED doesn't
+ * work across shards.) Rows that are looked up by id have the condition `NOT IN` instead of `state = 'pending'`. The
+ * latter would match the index of pending deliveries, and the planner may use that index until the table has been
+ * analyzed (12 ms per row with a backlog of 120,000).
+ *
+ * `chosen` converts the rows to arrays and back, because the planner expects an array to have ten elements, and
+ * therefore looks up each delivery and event by id. Without the arrays, its estimate is too high, and it scans both
+ * tables (10 ms with a backlog of 10,000).
  */
 const claimDueDeliveries = `WITH head AS (
     SELECT r.account_id, r.id AS webhook_id, due.id, due.next_at,

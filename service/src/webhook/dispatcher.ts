@@ -29,11 +29,13 @@ import type { AttemptResult } from './sender.ts';
 interface Deps extends AttemptDeps {
   database: Database;
   log: Logger;
-  /** Records attempts, with many in one transaction. */
+  /** Records attempts, many of them in one transaction. */
   lane: Lane<FinishedAttempt, FailureStreak | undefined>;
   /** Finds an enabled webhook; undefined if it was deleted or disabled. */
   findWebhook(scope: Scope, id: string): Promise<Webhook | undefined>;
-  /** Called after every attempt with its outcome: `delivered`, `failed`, or `retried` if it is retried later. */
+  /**
+   * Called after every attempt with its outcome: `delivered`, `failed`, or `retried` if there will be another attempt.
+   */
   onAttempt(outcome: string, seconds: number): void;
   /** Disables an endpoint that responded with 410 Gone, or that has failed for days. */
   disable(scope: Scope, webhookId: string, reason: 'gone' | 'failing'): Promise<void>;
@@ -52,13 +54,15 @@ interface Endpoint {
   accountId: string;
   webhookId: string;
   window: ConcurrencyWindow;
-  /** Number of requests that await a response. An attempt that is only being recorded takes no slot. */
+  /**
+   * Number of requests that are waiting for a response. An attempt that only has to be recorded doesn't take up a slot.
+   */
   inFlight: number;
   /** Number of free slots that the last claim did not use. */
   unclaimed: number;
-  /** Whether the last claim filled all free slots, so that more deliveries are probably due. */
+  /** Whether the last claim filled all free slots. If so, more deliveries are probably due. */
   hasMore: boolean;
-  /** No requests are made before this time, because of `Retry-After`. */
+  /** No requests are made before this time, because the endpoint sent `Retry-After`. */
   pausedUntilMs: number;
   /** When this process disabled the endpoint. Attempts that started earlier do not disable it again. */
   disabledAtMs: number;
@@ -71,11 +75,11 @@ const maxInFlight = 1_000;
 const pollMs = 1_000;
 /** Minimum time between two claims for new deliveries, so that claims are large at high rates. */
 const claimIntervalMs = 25;
-/** Minimum time between two claims while there is a backlog, because free slots should not stay idle. */
+/** Minimum time between two claims while there is a backlog. It's shorter, because free slots should not stay idle. */
 const backlogIntervalMs = 5;
 /** How long an idle endpoint keeps its window, in milliseconds. */
 const idleMs = 60_000;
-/** How long `stop()` waits for running attempts: most finish in this time and need no redelivery. */
+/** How long `stop()` waits for running attempts. Most of them finish in this time and don't have to be repeated. */
 const stopGraceMs = 1_000;
 
 /** Delivers due events until it is stopped. Several processes can share a database. */
@@ -112,7 +116,8 @@ export function startDispatcher(deps: Deps): Dispatcher {
       .catch((error: unknown) => log.error({ err: error }, 'could not claim deliveries'))
       .finally(() => {
         claiming = undefined;
-        // A claim visits every endpoint: if there are many, claims may take at most half of a connection's time.
+        // A claim visits every endpoint. If there are many, claims must not keep one connection busy for more than half
+        // of the time.
         refillableAtMs = Math.max(refillableAtMs, 2 * nowMs() - startedMs);
         claimableAtMs = Math.max(claimableAtMs, refillableAtMs);
         claimAt(nowMs() + pollMs);
@@ -140,7 +145,7 @@ export function startDispatcher(deps: Deps): Dispatcher {
     for (const { accountId, webhookId, free } of endpointSlots) {
       const endpoint = getEndpoint({ accountId, webhookId });
       endpoint.unclaimed = free;
-      // A claim without free slots does not show whether more deliveries are due.
+      // If an endpoint had no free slots, the claim doesn't show whether more of its deliveries are due.
       if (free > 0) endpoint.hasMore = false;
     }
     const remaining = new Map(accountSlots.map(({ accountId, free }) => [accountId, free]));
@@ -187,7 +192,7 @@ export function startDispatcher(deps: Deps): Dispatcher {
       isInFlight = false;
       endpoint.inFlight -= 1;
       endpoint.usedAtMs = nowMs();
-      // Each claim costs a statement, so wait until a quarter of the window is free.
+      // Each claim costs a statement, so the next one waits until a quarter of the window is free.
       const isPaused = endpoint.pausedUntilMs > nowMs();
       const free = endpoint.window.size - endpoint.inFlight;
       if (endpoint.hasMore && !isPaused && free >= endpoint.window.size / 4) refill();
@@ -215,7 +220,7 @@ export function startDispatcher(deps: Deps): Dispatcher {
       .finally(() => {
         freeSlot();
         attempts.delete(attempted);
-        // The limit across all endpoints was reached, and a slot is free again.
+        // The limit for all endpoints together had been reached. Now there is a free slot again.
         if (endpoint.hasMore && attempts.size + 1 === maxInFlight) refill();
       });
     attempts.add(attempted);
@@ -240,9 +245,9 @@ type EndpointLoad = Pick<Endpoint, 'accountId' | 'webhookId' | 'inFlight' | 'pau
 };
 
 /**
- * Returns how many more deliveries each endpoint may receive. An account must not use more slots than remain free: one
- * account can use half of the slots, two accounts a third each, and so on, so that there are always slots left for
- * another account.
+ * Returns how many more deliveries each endpoint may receive. The slots that an account uses must never outnumber the
+ * slots that remain free. One account alone can therefore use half of the slots, two accounts can use a third each, and
+ * so on. This way, there are always slots left for another account.
  */
 export function computeEndpointCapacities(
   endpoints: readonly EndpointLoad[],
@@ -274,11 +279,13 @@ function computeAccountCapacities(
   }));
 }
 
-/** Returns how many more slots an account may use, so that it never uses more slots than remain free. */
+/**
+ * Returns how many more slots an account may use. The slots it uses must never outnumber the slots that remain free.
+ */
 const computeAccountLimit = (free: number, used: number): number =>
   Math.max(0, Math.ceil((free - used) / 2));
 
-/** Whether the endpoint could not keep up, as opposed to rejecting this event. */
+/** Whether the endpoint couldn't keep up with the deliveries. If false, it may still have rejected this event. */
 const isOverloaded = ({ status }: AttemptResult): boolean =>
   status === undefined || status === 429 || status === 503;
 

@@ -8,7 +8,7 @@ export interface FailureStreak {
   attempts: number;
 }
 
-/** Adds failures of endpoints and returns their failure streaks. */
+/** Adds failures to the failure streaks of their endpoints, and returns these streaks. */
 export async function recordFailures(
   queries: Queries,
   accountId: string,
@@ -47,8 +47,8 @@ export async function clearFailures(
 }
 
 /**
- * Restarts the period after which a failing endpoint is disabled, because it was enabled again. The endpoint remains
- * suspect: it receives one delivery at a time until a delivery succeeds.
+ * Restarts the period after which a failing endpoint is disabled. Call it when an endpoint is enabled again. The
+ * endpoint remains suspect: until a delivery succeeds, it receives only one delivery at a time.
  */
 export async function restartFailurePeriod(
   queries: Queries,
@@ -61,7 +61,10 @@ export async function restartFailurePeriod(
   );
 }
 
-/** Claims the probe of a disabled webhook. Returns true in at most one process per `intervalMs`. */
+/**
+ * Claims the next probe of a disabled webhook. Within `intervalMs`, only one process can claim it; returns whether this
+ * process has.
+ */
 export async function claimProbe(
   queries: Queries,
   { accountId, webhookId }: Pick<DueDelivery, 'accountId' | 'webhookId'>,
@@ -79,7 +82,7 @@ export async function claimProbe(
   return claimedRows.length > 0;
 }
 
-/** A webhook is disabled after failing for this long. */
+/** A webhook is disabled when its deliveries have failed for this long. */
 const disableAfterMs = 5 * 86_400_000;
 
 export const shouldDisable = (streak: FailureStreak | undefined, nowMs: number): boolean =>

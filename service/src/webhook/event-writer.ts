@@ -14,10 +14,7 @@ interface Deps {
   bodies: EventBodies;
 }
 
-/**
- * The bodies are passed as one JSON array, because in an array literal each of their many quotes would have to be
- * escaped.
- */
+/** The bodies are passed as one JSON array. In an array literal, each of their many quotes would have to be escaped. */
 const insert = `WITH written AS (
     INSERT INTO webhook_events (account_id, environment, created_at, id, type, body)
       ${forAccount('$2, $3::timestamptz, unnest($4::text[]), unnest($5::text[]), jsonb_array_elements_text($6::text::jsonb)')}
@@ -29,9 +26,10 @@ const insert = `WITH written AS (
   SELECT count(*) AS stored FROM written`;
 
 /**
- * Creates the function that stores webhook events and queues their deliveries; that function returns whether deliveries
- * were queued. The live environment stores `decision.served` only if a webhook subscribes to it, because it takes a
- * twelfth of an ad's storage. The sandbox stores all events, for `trueward-service listen`.
+ * Creates the function that stores webhook events and queues their deliveries. That function returns whether any
+ * deliveries were queued. The sandbox stores all events, for `trueward-service listen`. The live environment stores
+ * `decision.served` only if a webhook subscribes to it, because such an event takes up a twelfth of the storage for an
+ * ad.
  */
 export function createEventWriter({ clock, makeId, subscriptions, bodies }: Deps): WriteEvents {
   return async (queries, scope, all) => {
@@ -75,7 +73,7 @@ export function createEventWriter({ clock, makeId, subscriptions, bodies }: Deps
 
 /** Converts event bodies to and from their stored form. */
 export interface EventBodies {
-  /** Encrypts the body if it is confidential, that is, identifies a child. */
+  /** Returns the body as it is stored: encrypted if it's confidential because it identifies a child. */
   store(body: string, confidential: boolean): string;
   /** Returns the body as it is delivered. */
   open(stored: string): string;

@@ -18,16 +18,16 @@ interface Deps extends AttemptDeps {
   disable(scope: Scope, webhookId: string, reason: 'gone'): Promise<void>;
 }
 
-/** Time between two probes of an endpoint, so that a permanently dead endpoint costs next to nothing. */
+/** Time between two probes of an endpoint. An endpoint that never recovers therefore costs next to nothing. */
 const probeIntervalMs = 3_600_000;
 /** Time between two scans for endpoints that are due for a probe. */
 const scanIntervalMs = 60_000;
 const tickMs = 1_000;
 
 /**
- * Probes endpoints that were disabled as `failing` (a half-open circuit breaker): once an hour, with the last event
- * that they missed, so that live receivers never receive made-up events. Endpoints that responded with 410 Gone, or
- * that an operator disabled, are not probed.
+ * Once an hour, probes the endpoints that were disabled as `failing` (a half-open circuit breaker). Each probe delivers
+ * the last event that the endpoint missed, so that live receivers never receive made-up events. Endpoints that
+ * responded with 410 Gone or that an operator disabled are not probed.
  */
 export function startProbes(deps: Deps): { stop(): Promise<void> } {
   const stopping = new AbortController();
@@ -94,7 +94,10 @@ async function probe(
   else if (result.status === 410) await deps.disable(scope, webhookId, 'gone');
 }
 
-/** Finds the last event that the webhook missed before it was disabled; undefined once the event is past retention. */
+/**
+ * Finds the last event that the webhook missed before it was disabled. Returns undefined if the event's retention
+ * period has ended.
+ */
 async function findLastMissed(
   queries: Queries,
   { accountId }: Scope,
@@ -113,7 +116,8 @@ async function findLastMissed(
 }
 
 /**
- * Inserts the delivery with a lease, so that no dispatcher claims it. If this process dies, a dispatcher finishes it.
+ * Inserts the delivery with a lease, so that no dispatcher claims it. If this process dies, the lease expires, and a
+ * dispatcher takes over the delivery.
  */
 async function insertLeased(queries: Queries, delivery: DueDelivery, nowMs: number): Promise<void> {
   const { accountId, id, environment, eventId, webhookId } = delivery;

@@ -24,7 +24,7 @@ export function createAttemptLanes(
 ): Lane<FinishedAttempt, FailureStreak | undefined> {
   return createScopedLanes(lanes, {
     commit: (items) => recordAttempts(database, items),
-    // A delay is harmless: the next request does not wait for the record.
+    // A delay does no harm, because the next request doesn't wait until this attempt has been recorded.
     gatherMs: 25,
   });
 }
@@ -47,14 +47,14 @@ const columns: readonly Column<FinishedAttempt>[] = [
 ];
 
 /*
- * Deliveries are looked up by id (`= ANY`): with only a join, the planner may read all deliveries of the account.
- * For the same reason, the statement is planned each time and uses `NOT IN` instead of `state = 'pending'`, which
- * would match the index of pending deliveries, including a dead endpoint's whole backlog.
+ * Deliveries are looked up by id (`= ANY`). If there were only the join, the planner might read all deliveries of the
+ * account. For the same reason, the statement is not prepared, and its condition is `NOT IN` instead of `state =
+ * 'pending'`. The latter would match the index of pending deliveries, which includes a dead endpoint's whole backlog.
  */
 
 /**
- * Stores attempts and the new states of their deliveries; ends the failure streaks of endpoints that accepted a
- * delivery. The UPDATE does not contain `now()`, because Citus does not allow it in a `coalesce` there.
+ * Stores attempts and the new states of their deliveries. Ends the failure streaks of endpoints that accepted a
+ * delivery. `now()` is not called in the UPDATE, because Citus doesn't allow it inside `coalesce` there.
  */
 const record = `WITH ended AS (
     SELECT *, now() + delay_ms * interval '1 millisecond' AS next_at FROM (SELECT ${unnest(columns, 3)}) AS given),
@@ -72,9 +72,9 @@ const record = `WITH ended AS (
       AND deliveries.attempt = ended.attempt - 1 AND deliveries.state NOT IN ('delivered', 'failed')`;
 
 /**
- * Records attempts of one account in one transaction. Returns the failure streak of each attempt's endpoint; undefined
- * if the endpoint is healthy. An attempt has no effect if its lease expired and another process has already recorded an
- * attempt.
+ * Records attempts of one account in one transaction. For each attempt, returns the failure streak of its endpoint, or
+ * undefined if the endpoint is healthy. An attempt has no effect if its lease has expired and another process has
+ * already recorded an attempt.
  */
 export async function recordAttempts(
   database: Pick<Database, 'query' | 'transaction'>,
@@ -98,7 +98,9 @@ export async function recordAttempts(
   return items.map(({ delivery }) => streaks.get(delivery.webhookId));
 }
 
-/** Returns the failures per endpoint since its last success. The items are in the order in which they finished. */
+/**
+ * Counts each endpoint's failures since its last success. `items` must be in the order in which the attempts finished.
+ */
 function countFailuresSinceSuccess(
   items: readonly FinishedAttempt[],
 ): ReadonlyMap<string, { times: number; firstAtMs: number }> {

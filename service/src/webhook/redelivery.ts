@@ -132,10 +132,10 @@ export function createRedelivery({ clock, makeId, resources, audit }: Deps): Red
   };
 }
 
-/** The player in sample events, who is unknown to any game. */
+/** The player in sample events. No game knows a player with this name. */
 const userRef = 'trueward-test';
 
-/** Creates an event about nonexistent objects, to test a receiver. */
+/** Creates an event for testing a receiver. The objects in the event don't exist. */
 function makeSampleEvent(type: WebhookEvent['type'], makeId: MakeId): EventDraft {
   const decision = { decision_id: makeId('decision'), placement: 'test' };
   switch (type) {

@@ -27,12 +27,12 @@ export interface AttemptResult {
   response?: string;
   /** The endpoint's `Retry-After`, capped at an hour. */
   retryAfterMs?: number;
-  /** Set if no request was sent, so that the result says nothing about the endpoint. */
+  /** Set if no request was sent. The result then says nothing about the endpoint. */
   notSent?: true;
 }
 
 const maxStoredBytes = 1_024;
-/** Maximum number of bytes to read from a response. Reading a response to the end lets the connection be reused. */
+/** Maximum number of bytes to read from a response. If a response is read to its end, the connection can be reused. */
 const maxReadBytes = 65_536;
 
 interface Deps {
@@ -87,8 +87,8 @@ export function createSender({ clock, agents, timeoutMs = 10_000 }: Deps): Send 
 }
 
 /**
- * Reads the start of the body, bounded in size. The status has already decided the outcome, so a truncated
- * or endless body changes nothing.
+ * Reads the start of the body, up to a limit. The status has already decided the outcome, so it doesn't matter if the
+ * body is truncated or never ends.
  */
 async function readStart(body: Dispatcher.ResponseData['body']): Promise<string> {
   const chunks: Buffer[] = [];
@@ -138,8 +138,9 @@ interface SigningInput {
 }
 
 /**
- * Returns the same headers as `signWebhook` from `trueward/server`, which uses Web Crypto to run everywhere. Node's
- * HMAC needs neither a thread nor an imported key, and is more than ten times as fast (8 µs instead of 100).
+ * Returns the same headers as `signWebhook` from `trueward/server`. That function uses Web Crypto, so that it runs
+ * everywhere. Node's own HMAC needs no thread and no imported key, and is more than ten times as fast (8 µs instead of
+ * 100).
  */
 export function signRequest({
   id,

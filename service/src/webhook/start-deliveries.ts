@@ -31,7 +31,9 @@ interface Deps {
   lanes: LaneDeps;
   makeId: MakeId;
   development: boolean;
-  /** Called after every attempt with its outcome: `delivered`, `failed`, or `retried` if it is retried later. */
+  /**
+   * Called after every attempt with its outcome: `delivered`, `failed`, or `retried` if there will be another attempt.
+   */
   onAttempt(outcome: string, seconds: number): void;
 }
 

@@ -6,7 +6,10 @@ import type { Queries } from '../store/database.ts';
 
 const purpose = 'webhook';
 
-/** Maximum number of active secrets per webhook: each adds 120 bytes of headers, and receivers read up to ten. */
+/**
+ * Maximum number of active secrets per webhook. Each secret adds 120 bytes of headers, and receivers read up to ten
+ * signatures.
+ */
 const maxSecrets = 5;
 
 /** The webhook that owns the secrets. */
@@ -57,7 +60,7 @@ export async function createWebhookSecret(
   return secret;
 }
 
-/** Makes all secrets of a webhook expire at the given time, except those that expire earlier. */
+/** Makes all of a webhook's secrets expire at the given time, unless they expire earlier anyway. */
 export async function expireWebhookSecrets(
   queries: Queries,
   { accountId, webhookId }: Owner,
@@ -104,7 +107,10 @@ interface SecretCacheDeps {
 /** Maximum number of cached webhooks. */
 const maxCached = 10_000;
 
-/** Caches the active secrets of webhooks, by the version of the account's configuration. */
+/**
+ * Caches the active secrets of webhooks. An entry is used only while the version of the account's configuration stays
+ * the same.
+ */
 export function createSecretCache({ clock, read, version }: SecretCacheDeps) {
   const cache = new Map<
     string,

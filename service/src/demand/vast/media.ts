@@ -61,9 +61,8 @@ export function readMedia(linear: XmlElement, url: UrlReader): LinearMedia {
 }
 
 /**
- * Chooses the file that suits the player best. MP4 files come before WebM files, then files within the bitrate and size
- * limits come first. Of the remaining files, the one whose area is closest to the player's wins, then the one with the
- * higher bitrate, then the one that comes first in the document.
+ * Chooses the file that suits the player best. Prefers MP4 to WebM, then files within the bitrate and size limits, then
+ * the area closest to the player's, then the higher bitrate, then the file that comes first in the document.
  */
 export function chooseMedia(
   files: readonly MediaFile[],

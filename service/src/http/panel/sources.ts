@@ -75,7 +75,7 @@ export function addSourceRoutes(app: FastifyInstance, deps: PanelDeps): void {
           source,
           placement,
           consent,
-          submits: submit,
+          shouldSubmit: submit,
           client: { ip: request.ip, userAgent: request.headers['user-agent'] },
         });
         if (!result) {

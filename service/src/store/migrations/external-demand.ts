@@ -1,10 +1,10 @@
 /**
- * The external demand of decisions, and one row for each URL to request: trackers and auction notices. A row of
- * `tracker_requests` identifies its URL by `tracker` (`impression/0` is the first impression tracker of the decision);
- * `host` is the request's queue, and `place` its position among the decision's requests to that host. `client` contains
- * the player's IP and User-Agent, encrypted, until the request has been made.
+ * The external demand of decisions, and one row in `tracker_requests` for each URL to request, which is a tracker or an
+ * auction notice. `tracker` identifies the URL; for example, `impression/0` is the decision's first impression tracker.
+ * Requests are queued by `host`, and `place` is a request's position among the decision's requests to that host. Until
+ * the request has been made, `client` contains the player's encrypted IP and User-Agent.
  *
- * The free space on each page is for leasing rows, as for `deliveries`.
+ * The free space on each page is for the new versions of leased rows, as in `deliveries`.
  */
 export const trackers = {
   name: '0160-trackers',
@@ -59,8 +59,8 @@ export const creativeOrigins = {
 } as const;
 
 /**
- * When a source last offered a creative, to within a day; null if it never has. Creatives that are no longer offered
- * are archived.
+ * When the source last offered a creative, accurate to a day. Null if it never has. Creatives that are no longer
+ * offered are archived.
  */
 export const lastOffers = {
   name: '0175-last-offers',

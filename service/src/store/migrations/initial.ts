@@ -1,11 +1,11 @@
 /**
- * Every primary key begins with `account_id`, and there are no other unique indexes, so that the tables can be sharded
- * by account.
+ * Every primary key begins with `account_id`, and there are no other unique indexes. The tables can therefore be
+ * sharded by account.
  *
  * Decisions and their events are in weekly partitions, which are dropped as a whole when they are too old. An id begins
- * with its time, which determines the partition: an event is in the same partition as its decision, where duplicates
- * are found. Ids are compared bytewise (`COLLATE "C"`), which is ten times as fast as comparing by the rules of a
- * language.
+ * with its time, which determines the partition. An event is in the same partition as its decision, so duplicates are
+ * found there. Ids are compared by their bytes (`COLLATE "C"`), which is ten times as fast as comparing them by the
+ * rules of a language.
  */
 export const initial = {
   name: '0001-initial',
@@ -49,7 +49,7 @@ export const initial = {
       archived_at timestamptz,
       PRIMARY KEY (account_id, environment, kind, id))`,
 
-    // The version is incremented by every change to keys or resources; each process polls it.
+    // Every change to keys or resources increments the version, and every process polls it.
     `CREATE TABLE config_versions (
       account_id text PRIMARY KEY,
       version bigint NOT NULL)`,
@@ -91,7 +91,7 @@ export const initial = {
     'CREATE INDEX decisions_watched ON decisions (viewer, watch_to) WHERE watch_to IS NOT NULL',
     `CREATE INDEX decisions_pending ON decisions (late_at) WHERE reward_state = 'pending'`,
 
-    // There is one row per user and environment, which is locked while a reward for the user is decided.
+    // There is one row per user and environment. It is locked while the service decides on a reward for the user.
     `CREATE TABLE viewers (
       account_id text NOT NULL,
       environment text NOT NULL,

@@ -60,7 +60,7 @@ export const panel = {
       last_sign_in_at timestamptz,
       PRIMARY KEY (account_id, id))`,
 
-    // Users sign in without naming an account, so an e-mail address is unique in the whole service.
+    // Users don't name an account when they sign in, so an e-mail address must be unique in the whole service.
     `CREATE TABLE sign_in_names (
       account_id text NOT NULL,
       email text NOT NULL,
@@ -85,7 +85,7 @@ export const panel = {
       PRIMARY KEY (account_id, hash))`,
     'CREATE INDEX sessions_by_hash ON sessions (hash)',
 
-    // A row without a user is the link from the first start, which creates the first owner.
+    // A row without a user is the link that is created on the first start, with which the first owner signs up.
     `CREATE TABLE user_links (
       account_id text NOT NULL,
       hash text NOT NULL,
@@ -99,7 +99,7 @@ export const panel = {
   ],
 } as const;
 
-/** Sandbox events that processes share while a live tail is open. Rows are obsolete within a minute. */
+/** Sandbox events, which processes share while someone has a live tail open. A row is needed for less than a minute. */
 export const liveTail = {
   name: '0050-live-tail',
   statements: [
@@ -124,7 +124,7 @@ export const liveTail = {
 export const uploads = {
   name: '0051-uploads',
   statements: [
-    // The table is service-wide, because a file is stored by its content hash, regardless of who uploads it.
+    // The table belongs to the whole service, because a file is stored by its content hash, no matter who uploads it.
     `CREATE TABLE uploads (
       account_id text NOT NULL,
       name text NOT NULL,
@@ -139,7 +139,9 @@ export const keyLimits = {
   statements: [`ALTER TABLE keys ADD COLUMN rate_limit jsonb`],
 } as const;
 
-/** The IPs from which a user has signed in. Password guesses from other IPs do not throttle these IPs. */
+/**
+ * The IPs from which a user has signed in. When somebody guesses passwords from other IPs, these IPs are not throttled.
+ */
 export const knownAddresses = {
   name: '0110-known-addresses',
   statements: ['ALTER TABLE sign_in_attempts ADD COLUMN known_until timestamptz'],

@@ -1,4 +1,4 @@
-/** Adds the reasons for invalid traffic, and the clock offset of each event. */
+/** Adds the reason for invalid traffic to decisions, and the clock offset to events. */
 export const traffic = {
   name: '0020-traffic',
   statements: [
@@ -8,11 +8,11 @@ export const traffic = {
   ],
 } as const;
 
-/** How processes coordinate: claimed chores, archived weeks, and the usage of rate limits. */
+/** Tables with which processes coordinate: claimed chores, archived weeks, and the usage of rate limits. */
 export const upkeep = {
   name: '0040-upkeep',
   statements: [
-    // The process that updates `begun_at` does the chore.
+    // The process that succeeds in updating `begun_at` does the chore.
     `CREATE TABLE chores (
       account_id text NOT NULL,
       name text NOT NULL,
@@ -28,7 +28,7 @@ export const upkeep = {
       archived_at timestamptz NOT NULL,
       PRIMARY KEY (account_id, name))`,
 
-    // The requests that each process has admitted, by a hash of the limit's subject.
+    // The number of requests that each process has admitted. The key is a hash of whatever is limited.
     `CREATE TABLE limit_uses (
       account_id text NOT NULL,
       process_id text NOT NULL,
@@ -55,9 +55,9 @@ export const webhookProbes = {
 } as const;
 
 /**
- * Makes the database reject impossible values, as a safeguard against bugs. `NOT VALID` constraints check every row
- * that is written from now on. Existing rows are not checked, because that would lock large tables for minutes; they
- * are dropped with their week.
+ * Makes the database reject impossible values, as a safeguard against bugs. `NOT VALID` constraints apply to every row
+ * that is written from now on. Existing rows are not checked, because that would lock large tables for minutes. They
+ * disappear when their week is dropped.
  */
 export const plausibleTimes = {
   name: '0080-plausible-times',
@@ -76,7 +76,7 @@ export const plausibleTimes = {
   ],
 } as const;
 
-/** The clock offset of the fastest request of a watch, for comparing watches by the clock of one device. */
+/** The clock offset of an ad view's fastest request. With it, ad views can be compared by the clock of one device. */
 export const watchOffset = {
   name: '0081-watch-offset',
   statements: [`ALTER TABLE decisions ADD COLUMN watch_offset_ms bigint`],
@@ -88,7 +88,7 @@ export const dailyReservations = {
   statements: [`ALTER TABLE decisions ADD COLUMN reserved_ad text`],
 } as const;
 
-/** A partial index for open reservations, because they are counted twice a second. */
+/** A partial index on open reservations, which are counted twice a second. */
 export const dailyReservationsIndex = {
   name: '0083-daily-reservations-index',
   indexes: [
@@ -101,12 +101,12 @@ export const dailyReservationsIndex = {
 } as const;
 
 /**
- * Counts that are not folded into `rollups` yet. Each transaction that counts something inserts its own rows here, so
- * that no two transactions ever wait for the same roll-up row; a fold moves the rows into `rollups` every few seconds.
- * Reports read both tables as `rollup_counts`. The previous release writes to `rollups` directly.
+ * Counts that have not been folded into `rollups` yet. Each transaction that counts something inserts its own rows
+ * here, so that two transactions never wait for the same roll-up row. Every few seconds, a fold moves the rows into
+ * `rollups`. Reports read both tables as `rollup_counts`. The previous release writes to `rollups` directly.
  *
- * The ids are random because a sequence would restart after an import. Every row is deleted within seconds, so a vacuum
- * starts after a fixed number of deleted rows, regardless of the table's size.
+ * The ids are random, because a sequence would start over after an import. Every row is deleted within seconds. A
+ * vacuum therefore starts after a fixed number of deleted rows, no matter how large the table is.
  */
 export const rollupDeltas = {
   name: '0120-rollup-deltas',
@@ -138,7 +138,7 @@ export const rollupDeltas = {
 
 /**
  * Leaves space on each page for the new version of a leased row. The lease is then a HOT update, which adds no index
- * entries: 26 % less is written to the write-ahead log for each delivery, and 5 % less is stored.
+ * entries. Each delivery writes 26% less WAL and takes up 5% less storage.
  */
 export const deliverySpace = {
   name: '0130-delivery-space',
@@ -146,9 +146,9 @@ export const deliverySpace = {
 } as const;
 
 /**
- * Stores the events of a decision in one row: six events take 0.6 KB with their index entry, whereas six rows of
- * `ad_events` take 2.1 KB. The free space on each page is for the events that follow: a row that is rewritten on its
- * own page (HOT) adds no index entry. `event/timeline.ts` describes the text in `events`.
+ * Stores all events of a decision in one row. Six events take 0.6 KB with their index entry, whereas six rows of
+ * `ad_events` take 2.1 KB. The free space on each page is for later events: if the new version of a row fits on the
+ * same page (HOT), no index entry is added. `event/timeline.ts` describes the text in `events`.
  *
  * `recorded_events` contains the events of both tables, for operators who query the database.
  */
@@ -178,9 +178,9 @@ export const timelines = {
 } as const;
 
 /**
- * Lets `recorded_events` read ids that are stored without the prefix that they share with the first id: a `~` replaces
- * the first id up to its last hyphen. With this shorter form, a timeline at most doubles in size, so less of each page
- * is kept free.
+ * Lets `recorded_events` read ids in a shorter form: a `~` replaces the prefix that an id shares with the first id, up
+ * to its last hyphen. With these shorter ids, a timeline at most doubles in size, so less of each page has to be kept
+ * free.
  */
 export const timelineIds = {
   name: '0141-timeline-ids',

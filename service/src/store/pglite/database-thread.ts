@@ -16,7 +16,7 @@ export type WorkerResponse =
   | { id: number; rows: Record<string, unknown>[] }
   | { id: number; error: { message: string; code?: string } };
 
-/** The id of the worker's first message, which says that the worker is ready, or why it failed to start. */
+/** The id of the worker's first message. It says either that the worker is ready or why it failed to start. */
 export const readyId = 0;
 
 type RequestBody = WorkerRequest extends infer R
@@ -91,8 +91,8 @@ function startWorker(workerData: WorkerOptions): Worker {
   if (!import.meta.url.endsWith('.ts')) {
     return new Worker(new URL('./pglite-worker.js', import.meta.url), { workerData });
   }
-  // When run from source, as in tests, the worker is TypeScript too. tsx registers itself only in the main thread, so
-  // `--import tsx` has no effect in a worker.
+  // If the service runs from source, as in tests, the worker is a TypeScript file too. tsx registers itself only in the
+  // main thread, so `--import tsx` has no effect in a worker.
   const file = new URL('./worker.ts', import.meta.url).href;
   const script = `import('tsx/esm/api').then(({ register }) => (register(), import(${JSON.stringify(file)})))`;
   return new Worker(script, { eval: true, workerData });

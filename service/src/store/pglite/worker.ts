@@ -15,7 +15,7 @@ interface Stream {
   node: unknown;
 }
 
-/** The part of Emscripten's file systems that is needed here. The package has no types for it. */
+/** The part of Emscripten's file systems that this module needs. The package doesn't include types for it. */
 interface EmscriptenModule {
   FS: { ErrnoError: new (code: number) => unknown };
   NODEFS: {
@@ -56,8 +56,8 @@ function addFsync({ NODEFS: files }: EmscriptenModule): void {
 }
 
 /**
- * Replaces an exception that takes Node.js 50 µs to create. Whenever an index page is full, PostgreSQL looks for the
- * index's free space map, which usually does not exist.
+ * Replaces an exception that takes Node.js 50 µs to create. It would be thrown whenever an index page is full, because
+ * PostgreSQL then looks for the index's free space map, and that file usually doesn't exist.
  */
 function avoidExceptions({ FS, NODEFS: files }: EmscriptenModule): void {
   const { getMode } = files;

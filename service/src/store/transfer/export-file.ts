@@ -57,8 +57,8 @@ interface ExportOptions {
 }
 
 /**
- * Writes a consistent snapshot of all rows as JSON lines, and returns the number of rows. Other sessions can write in
- * the meantime. An interrupted export must start over, because its snapshot is lost.
+ * Writes a consistent snapshot of all rows as JSON lines, and returns the number of rows. Other sessions can write to
+ * the database in the meantime. If an export is interrupted, its snapshot is lost, so it has to start over.
  */
 export function exportRows(
   database: Database,

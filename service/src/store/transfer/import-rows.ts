@@ -6,8 +6,8 @@ const rowsPerInsert = 500;
 const rowsPerCommit = 5_000;
 
 /**
- * Imports an export in batches; an interrupted import resumes where it stopped. At the end, every table is compared
- * with the file. Until then, no service can start on the database.
+ * Imports an export in batches. If an import was interrupted, it continues where it stopped. At the end, every table is
+ * compared with the file. Until then, a service can't start on the database.
  *
  * @throws TransferError when the database is not empty, or differs from the file at the end.
  */
@@ -106,7 +106,7 @@ function groupByTable(batch: readonly RowLine[]): Map<string, string[]> {
   return groups;
 }
 
-/** Leases belong to processes on the exported database, which do not use this database. */
+/** Leases belong to processes that use the exported database. Those processes don't use this one. */
 const endLeases = 'UPDATE deliveries SET lease_until = NULL WHERE lease_until IS NOT NULL';
 
 function finish(database: Database, tables: readonly string[], file: CheckedExport): Promise<void> {

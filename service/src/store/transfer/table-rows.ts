@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import type { Queries } from '../database.ts';
 
-/** The number of rows, and the sum of their digests, which does not depend on the order of the rows. */
+/** The number of rows, and the sum of their digests. The sum doesn't depend on the order of the rows. */
 export interface Tally {
   rows: number;
   checksum: string;
@@ -10,7 +10,10 @@ export interface Tally {
 /** Row counts and checksums by table. */
 export type Tallies = Record<string, Tally>;
 
-/** Number of hexadecimal digits of each digest that are summed: a 60-bit number fits into `bigint` on every engine. */
+/**
+ * How many hexadecimal digits of each digest are added up. They make a 60-bit number, which fits into `bigint` on every
+ * engine.
+ */
 const digestDigits = 15;
 
 /** Reads the quoted names of all tables with data, including tables that later migrations add. */
@@ -24,7 +27,7 @@ export const readTables = async (queries: Queries): Promise<string[]> =>
     )
   ).map(({ name }) => name);
 
-/** Makes all servers return the same text for a row; otherwise, times would be in the server's time zone. */
+/** Makes all servers return the same text for a row. Otherwise, times would be in the server's time zone. */
 export const useUtc = `SET LOCAL timezone = 'UTC'`;
 
 const rowsPerFetch = 500;
@@ -43,8 +46,8 @@ export async function* readRows(queries: Queries, source: string): AsyncGenerato
 }
 
 /**
- * Tallies a table, or a query in parentheses, in the database. The result equals that of {@link createTally} for the
- * same rows.
+ * Computes the tally of a table, or of a query in parentheses, in the database. For the same rows, {@link createTally}
+ * gets the same result.
  */
 export async function tallyTable(queries: Queries, source: string): Promise<Tally> {
   const [tally] = await queries.query<Tally>(
