@@ -2,13 +2,13 @@ import { servedWithinMs } from '../decision/caps.ts';
 import { firstIdAt } from '../platform/ids.ts';
 import type { Queries, Scope } from '../store/database.ts';
 import { forAccount } from '../store/unnest.ts';
-import type { Watch } from '../reward/watch-time.ts';
+import type { AdView } from '../reward/watch-time.ts';
 import type { DecisionState, RecordedEvent } from '../decision/decision-state.ts';
 import { type Evidence, parseTimeline } from './timeline.ts';
 
 const dayMs = 86_400_000;
 /** An ad has been watched within this time after its decision, because events are accepted for at most seven days. */
-const watchEndsWithinMs = 8 * dayMs;
+const adViewEndsWithinMs = 8 * dayMs;
 
 const iso = (ms: number): string => new Date(ms).toISOString();
 
@@ -136,7 +136,7 @@ const toEvent = (
 });
 
 /** An ad view that earned a reward. */
-export interface ViewerWatch extends Watch {
+export interface RewardedAdView extends AdView {
   viewer: string;
   decisionId: string;
 }
@@ -147,14 +147,14 @@ export interface ViewerWatch extends Watch {
  */
 
 /** Reads the ad views since `sinceMs` that earned these players a reward. */
-export async function readWatches(
+export async function readAdViews(
   queries: Queries,
   { accountId, environment }: Scope,
   viewers: string[],
   sinceMs: number,
-): Promise<ViewerWatch[]> {
+): Promise<RewardedAdView[]> {
   if (viewers.length === 0) return [];
-  return queries.query<ViewerWatch>(
+  return queries.query<RewardedAdView>(
     `SELECT viewer, id AS "decisionId", ${selectMs('watch_from', 'fromMs')}, ${selectMs('watch_to', 'toMs')},
         ${selectMs('issued_at', 'issuedAtMs')}, ${selectMs('settled_at', 'byMs')}, required_ms AS "requiredMs",
         coalesce(watch_offset_ms, 0) AS "offsetMs"
@@ -165,7 +165,7 @@ export async function readWatches(
       environment,
       viewers,
       iso(sinceMs),
-      firstIdAt('decision', sinceMs - watchEndsWithinMs),
+      firstIdAt('decision', sinceMs - adViewEndsWithinMs),
     ],
   );
 }

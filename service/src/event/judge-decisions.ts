@@ -71,7 +71,7 @@ function judge(input: JudgeInput, before: DecisionState): Transition {
     // This process's clock may be behind the clock of the process that issued the decision.
     settledAtMs: verdict.state === 'pending' ? null : Math.max(input.nowMs, before.issuedAtMs),
   };
-  return { before, after, ...(verdict.watch ? { watch: verdict.watch } : {}) };
+  return { before, after, ...(verdict.adView ? { adView: verdict.adView } : {}) };
 }
 
 function judgeReward(
@@ -90,7 +90,7 @@ function judgeReward(
       servedAtMs: servedAtMs ?? undefined,
       invalid: invalidReason !== null,
       killed: isDecisionKilled(input.snapshot, decision, input.nowMs),
-      otherWatches: input.history.otherWatches(decision),
+      otherAdViews: input.history.otherAdViews(decision),
       capped: servedAtMs !== null && isCapped(input, decision, servedAtMs),
     })
   );

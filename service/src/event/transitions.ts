@@ -2,7 +2,7 @@ import type { DecisionState } from '../decision/decision-state.ts';
 import { type Count, createCount } from '../report/rollup.ts';
 import type { EventDraft } from '../resource/change-events.ts';
 import { evidence } from '../reward/receipt.ts';
-import type { Watch } from '../reward/watch-time.ts';
+import type { AdView } from '../reward/watch-time.ts';
 import type { Queries, Scope } from '../store/database.ts';
 
 /** A decision's state change: its impression was verified, its reward changed, or it was marked as invalid traffic. */
@@ -10,7 +10,7 @@ export interface Transition {
   before: DecisionState;
   after: DecisionState;
   /** When the player watched the ad; set only if the reward was earned. */
-  watch?: Watch;
+  adView?: AdView;
 }
 
 const iso = (ms: number | null | undefined): string | null =>
@@ -47,7 +47,7 @@ export async function writeTransitions(
   }
 }
 
-const toRow = ({ before, after, watch }: Transition): object => ({
+const toRow = ({ before, after, adView }: Transition): object => ({
   id: after.id,
   served_before: iso(before.servedAtMs),
   reward_before: before.rewardState,
@@ -55,9 +55,9 @@ const toRow = ({ before, after, watch }: Transition): object => ({
   served_at: iso(after.servedAtMs),
   reward_state: after.rewardState,
   reward_reason: after.rewardReason,
-  watch_from: iso(watch?.fromMs),
-  watch_to: iso(watch?.toMs),
-  watch_offset_ms: watch?.offsetMs,
+  watch_from: iso(adView?.fromMs),
+  watch_to: iso(adView?.toMs),
+  watch_offset_ms: adView?.offsetMs,
   settled_at: iso(after.settledAtMs),
 });
 

@@ -1,16 +1,16 @@
 import { capWindowMs } from '../decision/caps.ts';
 import type { Snapshot } from '../decision/snapshot.ts';
 import type { Scope, Queries } from '../store/database.ts';
-import type { Watch } from '../reward/watch-time.ts';
+import type { AdView } from '../reward/watch-time.ts';
 import { impressionGraceMs } from './check-events.ts';
 import type { DecisionState, RecordedEvent } from '../decision/decision-state.ts';
-import { readRewardedAds, readWatches } from './event-store.ts';
+import { readRewardedAds, readAdViews } from './event-store.ts';
 import type { Transition } from './transitions.ts';
 
 /** What else the players have done that affects the verdicts, including state changes from the same batch. */
 export interface ViewerHistory {
   /** Returns the player's other ad views that earned a reward. */
-  otherWatches(decision: DecisionState): Watch[];
+  otherAdViews(decision: DecisionState): AdView[];
   /**
    * Returns the times of the player's other rewarded impressions at the placement that are less than `withinMs` from
    * `atMs`.
@@ -20,7 +20,7 @@ export interface ViewerHistory {
 }
 
 /** How far back to read ad views: the longest time for which an ad may be preloaded. */
-const watchLookbackMs = 600_000;
+const adViewLookbackMs = 600_000;
 
 /**
  * Reads the history for all decisions whose ad was completed and that may still earn a reward. Runs at most two
@@ -46,12 +46,12 @@ export async function readHistory(
     return placement ? capWindowMs(placement) : 0;
   };
   const cappedDecisions = openDecisions.filter((decision) => computeWindow(decision) > 0);
-  const [watches, rewarded] = await Promise.all([
-    readWatches(
+  const [adViews, rewarded] = await Promise.all([
+    readAdViews(
       queries,
       scope,
       listViewers(openDecisions),
-      Math.min(...openDecisions.map(({ issuedAtMs }) => issuedAtMs)) - watchLookbackMs,
+      Math.min(...openDecisions.map(({ issuedAtMs }) => issuedAtMs)) - adViewLookbackMs,
     ),
     readRewardedAds(queries, scope, listViewers(cappedDecisions), [
       Math.min(...cappedDecisions.map((decision) => decision.issuedAtMs - computeWindow(decision))),
@@ -63,7 +63,7 @@ export async function readHistory(
     ]),
   ]);
   return createHistory({
-    watches: groupByViewer(watches),
+    adViews: groupByViewer(adViews),
     rewarded: groupByViewer(rewarded),
   });
 }
@@ -87,26 +87,26 @@ function push<T>(groups: ByViewer<T>, viewer: string, item: T): void {
 }
 
 interface HistoryRecords {
-  watches: ByViewer<Watch & { decisionId: string }>;
+  adViews: ByViewer<AdView & { decisionId: string }>;
   rewarded: ByViewer<{ decisionId: string; placement: string; atMs: number }>;
 }
 
-function createHistory({ watches, rewarded }: HistoryRecords): ViewerHistory {
+function createHistory({ adViews, rewarded }: HistoryRecords): ViewerHistory {
   const findGroup = <T>(groups: ByViewer<T>, { viewer }: DecisionState): T[] =>
     (viewer === null ? undefined : groups.get(viewer)) ?? [];
   return {
-    otherWatches: (decision) =>
-      findGroup(watches, decision).filter(({ decisionId }) => decisionId !== decision.id),
+    otherAdViews: (decision) =>
+      findGroup(adViews, decision).filter(({ decisionId }) => decisionId !== decision.id),
     rewardedAround: (decision, atMs, withinMs) =>
       findGroup(rewarded, decision)
         .filter(({ decisionId }) => decisionId !== decision.id)
         .filter((other) => other.placement === decision.placement)
         .map((other) => other.atMs)
         .filter((otherMs) => Math.abs(otherMs - atMs) < withinMs),
-    add({ after, watch }) {
+    add({ after, adView }) {
       const { id: decisionId, viewer, placement, servedAtMs, rewardState } = after;
       if (viewer === null) return;
-      if (watch) push(watches, viewer, { ...watch, decisionId });
+      if (adView) push(adViews, viewer, { ...adView, decisionId });
       if (servedAtMs === null || rewardState !== 'earned') return;
       push(rewarded, viewer, { decisionId, placement, atMs: servedAtMs });
     },

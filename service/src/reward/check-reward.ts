@@ -6,9 +6,9 @@ import {
   isImpossible,
   isOverbooked,
   overlaps,
-  type Watch,
+  type AdView,
   watchedShare,
-  deriveWatch,
+  deriveAdView,
 } from './watch-time.ts';
 
 /** All inputs of a reward verdict. */
@@ -20,7 +20,7 @@ export interface RewardInput {
   servedAtMs: number | undefined;
   killed: boolean;
   /** The player's other ad views that earned a reward. */
-  otherWatches: readonly Watch[];
+  otherAdViews: readonly AdView[];
   /** Whether the decision is invalid traffic. */
   invalid: boolean;
   /** Whether the player's other rewards already exhaust the placement's caps. */
@@ -31,7 +31,7 @@ export interface RewardVerdict {
   state: Exclude<RewardStatus['state'], 'none'>;
   reason?: NonNullable<RewardStatus['reason']>;
   /** Set if the reward is earned. */
-  watch?: Watch;
+  adView?: AdView;
 }
 
 /**
@@ -56,12 +56,12 @@ export function checkReward(input: RewardInput): RewardVerdict | undefined {
 
   // The impression may still arrive, because requests can overtake each other.
   if (input.servedAtMs === undefined) return pending('no_impression');
-  const watch = deriveWatch({ issuedAtMs, requiredMs }, events, complete);
-  if (isOverbooked(watch, input.otherWatches)) return denied('overlapping_watch');
+  const adView = deriveAdView({ issuedAtMs, requiredMs }, events, complete);
+  if (isOverbooked(adView, input.otherAdViews)) return denied('overlapping_watch');
   if (input.capped) return denied('frequency_capped');
   if (isContradicted(requiredMs, events)) return pending('impossible_timing');
-  if (overlaps(watch, input.otherWatches)) return pending('overlapping_watch');
-  return { state: 'earned', watch };
+  if (overlaps(adView, input.otherAdViews)) return pending('overlapping_watch');
+  return { state: 'earned', adView };
 }
 
 const denied = (reason: NonNullable<RewardStatus['reason']>): RewardVerdict => ({

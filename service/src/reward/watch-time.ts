@@ -8,7 +8,7 @@ import type { RecordedEvent } from '../decision/decision-state.ts';
  */
 
 /** The period in which an ad was watched, in Unix milliseconds. */
-export interface Watch {
+export interface AdView {
   issuedAtMs: number;
   /** The start and the end of the period, according to the device. */
   fromMs: number;
@@ -65,11 +65,11 @@ export function correctEventTime(
 }
 
 /** Derives the period in which an ad was watched from its events. */
-export function deriveWatch(
+export function deriveAdView(
   { issuedAtMs, requiredMs }: { issuedAtMs: number; requiredMs: number },
   events: readonly RecordedEvent[],
   complete: RecordedEvent,
-): Watch {
+): AdView {
   const offsetMs = smallestOffset(events);
   const toMs = complete.clamped
     ? complete.receivedAtMs
@@ -170,15 +170,15 @@ const isSameRequest = (one: RecordedEvent, other: RecordedEvent): boolean =>
  * completed within some period are longer in total than that period. A player who watches ads one after another never
  * causes this, no matter how late the events arrive.
  */
-export function isOverbooked(watch: Watch, others: readonly Watch[]): boolean {
-  const all = [...others, watch].toSorted((a, b) => a.byMs - b.byMs);
+export function isOverbooked(adView: AdView, others: readonly AdView[]): boolean {
+  const all = [...others, adView].toSorted((a, b) => a.byMs - b.byMs);
   return all.some(({ issuedAtMs: fromMs }) => {
-    if (fromMs > watch.issuedAtMs) return false;
+    if (fromMs > adView.issuedAtMs) return false;
     let watchedMs = 0;
     return all.some(({ issuedAtMs, byMs, requiredMs }) => {
       if (issuedAtMs < fromMs) return false;
       watchedMs += requiredMs * watchedShare;
-      return byMs >= watch.byMs && watchedMs > byMs - fromMs;
+      return byMs >= adView.byMs && watchedMs > byMs - fromMs;
     });
   });
 }
@@ -188,28 +188,28 @@ export function isOverbooked(watch: Watch, others: readonly Watch[]): boolean {
  * requests for one ad may have been slow. If the ads don't overlap by the device's clock, they count as watched one
  * after the other.
  */
-export function overlaps(watch: Watch, others: readonly Watch[]): boolean {
+export function overlaps(adView: AdView, others: readonly AdView[]): boolean {
   return others.some((other) => {
-    if (!isConcurrent(watch, other)) return false;
-    const offsetMs = Math.min(watch.offsetMs, other.offsetMs);
-    const [a, b] = [withOffset(watch, offsetMs), withOffset(other, offsetMs)];
+    if (!isConcurrent(adView, other)) return false;
+    const offsetMs = Math.min(adView.offsetMs, other.offsetMs);
+    const [a, b] = [withOffset(adView, offsetMs), withOffset(other, offsetMs)];
     return !(fits(a) && fits(b)) || isConcurrent(a, b);
   });
 }
 
-const isConcurrent = (a: Watch, b: Watch): boolean =>
+const isConcurrent = (a: AdView, b: AdView): boolean =>
   Math.min(a.toMs, b.toMs) - Math.max(latestStart(a), latestStart(b)) > toleranceMs(a.requiredMs);
 
 /** Moves an ad view back in time, to when it would have been if its fastest request had had the given offset. */
-const withOffset = (watch: Watch, offsetMs: number): Watch => ({
-  ...watch,
-  fromMs: watch.fromMs - (watch.offsetMs - offsetMs),
-  toMs: watch.toMs - (watch.offsetMs - offsetMs),
+const withOffset = (adView: AdView, offsetMs: number): AdView => ({
+  ...adView,
+  fromMs: adView.fromMs - (adView.offsetMs - offsetMs),
+  toMs: adView.toMs - (adView.offsetMs - offsetMs),
 });
 
-const fits = ({ toMs, issuedAtMs, requiredMs }: Watch): boolean =>
+const fits = ({ toMs, issuedAtMs, requiredMs }: AdView): boolean =>
   toMs - issuedAtMs >= requiredMs * watchedShare;
 
 /** The latest time at which the ad view can have started, ignoring pauses. */
-const latestStart = ({ fromMs, toMs, requiredMs }: Watch): number =>
+const latestStart = ({ fromMs, toMs, requiredMs }: AdView): number =>
   Math.max(fromMs, toMs - requiredMs);

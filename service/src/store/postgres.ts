@@ -239,7 +239,11 @@ async function inTransaction<T>(
   work: (queries: Queries) => Promise<T>,
   options: TransactionOptions,
 ): Promise<T> {
-  const { noTimeout = false, lockTimeoutMs = limits.lockTimeoutMs, hasLeadingReads = false } = options;
+  const {
+    noTimeout = false,
+    lockTimeoutMs = limits.lockTimeoutMs,
+    hasLeadingReads = false,
+  } = options;
   const client = await pool.connect();
   const query = async <R = Row>(text: string, params: readonly unknown[] = []): Promise<R[]> => {
     const timeoutOverride = noTimeout ? { query_timeout: noTimeoutMs } : {};

@@ -285,7 +285,7 @@ function computeAccountCapacities(
 const computeAccountLimit = (free: number, used: number): number =>
   Math.max(0, Math.ceil((free - used) / 2));
 
-/** Whether the endpoint couldn't keep up with the deliveries. If false, it may still have rejected this event. */
+/** Whether the endpoint couldn't keep up with its deliveries. Rejecting this particular event doesn't count. */
 const isOverloaded = ({ status }: AttemptResult): boolean =>
   status === undefined || status === 429 || status === 503;
 

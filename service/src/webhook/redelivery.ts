@@ -132,7 +132,7 @@ export function createRedelivery({ clock, makeId, resources, audit }: Deps): Red
   };
 }
 
-/** The player in sample events. No game knows a player with this name. */
+/** The player in sample events. No game has a player with this `user_ref`. */
 const userRef = 'trueward-test';
 
 /** Creates an event for testing a receiver. The objects in the event don't exist. */

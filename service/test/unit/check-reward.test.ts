@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest';
 import { checkImpression, checkArrival } from '../../src/event/check-events.ts';
 import type { DecisionState, RecordedEvent } from '../../src/decision/decision-state.ts';
 import { checkReward, type RewardInput } from '../../src/reward/check-reward.ts';
-import type { Watch } from '../../src/reward/watch-time.ts';
+import type { AdView } from '../../src/reward/watch-time.ts';
 
 /** Creates an event. All times are in milliseconds since the decision. */
 const event = (
@@ -28,7 +28,7 @@ const decision = {
   issuedAtMs: 0,
 } as const;
 const complete = event('complete', 11_000, { watchedMs: 10_000 });
-const other = (fromMs: number, toMs: number): Watch => ({
+const other = (fromMs: number, toMs: number): AdView => ({
   issuedAtMs: fromMs,
   fromMs,
   toMs,
@@ -43,7 +43,7 @@ const judge = (more: Partial<RewardInput> = {}) =>
     servedAtMs: 3_000,
     killed: false,
     invalid: false,
-    otherWatches: [],
+    otherAdViews: [],
     capped: false,
     ...more,
   });
@@ -52,7 +52,7 @@ describe('a reward', () => {
   test('is earned when the ad was watched', () => {
     expect(judge()).toEqual({
       state: 'earned',
-      watch: {
+      adView: {
         issuedAtMs: 0,
         fromMs: 1_000,
         toMs: 11_000,
@@ -95,10 +95,10 @@ describe('a reward', () => {
     ['the cap is reached', { capped: true }, 'frequency_capped'],
     [
       'another ad was watched at the same time',
-      { otherWatches: [other(0, 10_000)] },
+      { otherAdViews: [other(0, 10_000)] },
       'overlapping_watch',
     ],
-    ['another ad ended just before', { otherWatches: [other(-9_000, 1_500)] }, undefined],
+    ['another ad ended just before', { otherAdViews: [other(-9_000, 1_500)] }, undefined],
     [
       'the denial is simulated',
       { decision: { ...decision, simulate: 'reward_denied' } },
@@ -119,7 +119,7 @@ describe('a reward', () => {
     ],
     [
       'evidence that no other ad was watched at the same time',
-      { otherWatches: [{ ...other(5_000, 15_000), issuedAtMs: -60_000 }] },
+      { otherAdViews: [{ ...other(5_000, 15_000), issuedAtMs: -60_000 }] },
       'overlapping_watch',
     ],
   ])('is pending without %s', (_name, input, reason) => {

@@ -8,8 +8,8 @@ import {
   isImpossible,
   isOverbooked,
   overlaps,
-  deriveWatch,
-  type Watch,
+  deriveAdView,
+  type AdView,
 } from '../../src/reward/watch-time.ts';
 import { placement } from './fixtures.ts';
 
@@ -29,7 +29,7 @@ const event = (
   ...more,
 });
 const decision = { issuedAtMs: 0, requiredMs: 10_000 };
-const watch = (fromMs: number, toMs = fromMs + 10_000, more: Partial<Watch> = {}): Watch => ({
+const watch = (fromMs: number, toMs = fromMs + 10_000, more: Partial<AdView> = {}): AdView => ({
   issuedAtMs: Math.max(0, fromMs),
   fromMs,
   toMs,
@@ -41,7 +41,7 @@ const watch = (fromMs: number, toMs = fromMs + 10_000, more: Partial<Watch> = {}
 
 describe('the period of a watch', () => {
   const findWatch = (start: RecordedEvent | undefined, complete: RecordedEvent) =>
-    deriveWatch(decision, [...(start ? [start] : []), complete], complete);
+    deriveAdView(decision, [...(start ? [start] : []), complete], complete);
 
   test('is not shortened by a slow start event', () => {
     const start = event('start', 9_000, { offsetMs: 8_000 });
@@ -153,10 +153,10 @@ describe('the watch time of a player', () => {
   });
 
   test('does not accumulate the tolerance of each ad', () => {
-    const otherWatches = [0, 1, 2, 3].map((index) =>
+    const otherAdViews = [0, 1, 2, 3].map((index) =>
       watch(index * 9_000, undefined, { issuedAtMs: 0 }),
     );
-    expect(isOverbooked(watch(36_000, 45_000, { issuedAtMs: 0 }), otherWatches)).toBe(true);
+    expect(isOverbooked(watch(36_000, 45_000, { issuedAtMs: 0 }), otherAdViews)).toBe(true);
   });
 
   test('overlaps when two ads seem to be watched at the same time', () => {

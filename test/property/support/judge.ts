@@ -5,7 +5,7 @@ import { judgeDecisions } from '../../../service/src/event/judge-decisions.ts';
 import type { ViewerHistory } from '../../../service/src/event/viewer-history.ts';
 import { compileSnapshot } from '../../../service/src/decision/snapshot.ts';
 import type { RewardVerdict } from '../../../service/src/reward/check-reward.ts';
-import type { Watch } from '../../../service/src/reward/watch-time.ts';
+import type { AdView } from '../../../service/src/reward/watch-time.ts';
 import type { AdEvent } from '../../../protocol/wire.ts';
 
 /** An ad that the player received. Times are Unix milliseconds. */
@@ -40,12 +40,12 @@ const iso = (ms: number): string => new Date(ms).toISOString();
 export function judgePlayer(ads: readonly ServedAd[], arrivals: readonly Arrival[]): Judged[] {
   const decisions = new Map(ads.map((ad) => [ad.id, createDecision(ad)]));
   const evidence = new Map(ads.map(({ id }): [string, RecordedEvent[]] => [id, []]));
-  const watches: (Watch & { id: string })[] = [];
+  const watches: (AdView & { id: string })[] = [];
   const history: ViewerHistory = {
-    otherWatches: ({ id }) => watches.filter((watch) => watch.id !== id),
+    otherAdViews: ({ id }) => watches.filter((watch) => watch.id !== id),
     rewardedAround: () => [],
-    add({ after, watch }) {
-      if (watch) watches.push({ ...watch, id: after.id });
+    add({ after, adView }) {
+      if (adView) watches.push({ ...adView, id: after.id });
     },
   };
   for (const arrival of arrivals.toSorted((a, b) => a.receivedAtMs - b.receivedAtMs)) {
