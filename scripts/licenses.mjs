@@ -25,9 +25,9 @@ const permissive = [
   'Python-2.0',
   'Unlicense',
 ];
-/** Licenses that require the source of the package's own modified files, or attribution. */
+/** Licenses that require us to publish our changes to the package's own files, or to name its authors. */
 const weakCopyleft = ['MPL-2.0', 'CC-BY-4.0'];
-/** Packages whose metadata only refers to a license file, with the license that we found in it. */
+/** Packages whose metadata only refers to a license file, each with the license that the file contains. */
 const readByHand = new Map([['node_modules/spawndamnit', 'MIT']]);
 
 /**

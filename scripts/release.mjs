@@ -66,8 +66,8 @@ id-token: write, in which npm signs where the packages were built:
 }
 
 /**
- * Throws if there are changesets: they describe changes since the last published version, so there must be none
- * before the first.
+ * Throws if there are changesets. They describe changes since the last published version, so there must be none before
+ * the first version is published.
  *
  * @param {string} unpublishedVersion
  */

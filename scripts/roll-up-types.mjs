@@ -27,7 +27,7 @@ for (const { name, config } of configs) {
   const { errorCount } = Extractor.invoke(config, {
     compilerState,
     messageCallback: (message) => {
-      // Hides the extractor's version, and the messages about changed reports, which a separate check compares.
+      // Hides the extractor's version and its messages about changed reports. A separate check compares the reports.
       if (message.category === 'console') message.handled = true;
     },
   });

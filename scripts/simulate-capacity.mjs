@@ -108,7 +108,7 @@ function simulateServer(share, ad, assumed) {
   );
   const { processes } = plan(planned, ad, assumed);
   const rate = planned * share;
-  const { p50, p99, batch, keepsUp } = simulate(
+  const { p50, p99, batch, canKeepUp } = simulate(
     {
       rate: rate * ad.requests,
       processes,
@@ -129,7 +129,7 @@ function simulateServer(share, ad, assumed) {
     round(p50),
     round(p99),
     round(batch),
-    keepsUp ? 'yes' : '**no**',
+    canKeepUp ? 'yes' : '**no**',
   ];
 }
 

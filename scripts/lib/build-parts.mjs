@@ -59,7 +59,7 @@ export const buildParts = [
       'package-lock.json',
     ],
     outputs: ['service/dist/main.js', 'service/dist/panel/index.html'],
-    // The order matters: the first build empties the folder into which the second one writes.
+    // The order matters: the first build empties the folder that the second one writes to.
     commands: [vite('service'), vite('service/panel')],
   },
   {

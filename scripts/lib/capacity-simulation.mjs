@@ -18,7 +18,7 @@ const maxBatch = 200;
  *
  * @param {Cell} cell
  * @param {() => number} random
- * @returns {{ p50: number, p99: number, batch: number, keepsUp: boolean }}
+ * @returns {{ p50: number, p99: number, batch: number, canKeepUp: boolean }}
  */
 export function simulate(cell, random) {
   const { rate, processes, cores, serviceUs, databaseUs, transactionUs, syncMs, seconds } = cell;
@@ -58,12 +58,12 @@ export function simulate(cell, random) {
   const overrunMs = Math.max(...busyUntil) - endMs;
   waits.sort((a, b) => a - b);
   const percentile = (/** @type {number} */ share) => waits[Math.floor(waits.length * share)] ?? 0;
-  // If work remains long after the last request, the queue grows.
   return {
     p50: percentile(0.5),
     p99: percentile(0.99),
     batch: waits.length / batches,
-    keepsUp: overrunMs < endMs / 20,
+    // Finishing long after the last request has arrived means that the queue kept growing.
+    canKeepUp: overrunMs < endMs / 20,
   };
 }
 

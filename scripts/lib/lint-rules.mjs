@@ -1,4 +1,4 @@
-/** This repository's own lint rules, as an oxlint plugin. No published ruleset covers Creator's compiler. */
+/** This repository's own lint rules, as an oxlint plugin. No published ruleset covers the compiler of Cocos Creator. */
 
 const message =
   'Cocos Creator’s option “Loose” compiles `[...values]` to `[].concat(values)`: a set becomes an array with one set in it. Use `Array.from(values)`, or `concat()` for arrays.';

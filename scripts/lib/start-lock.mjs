@@ -81,7 +81,7 @@ function removeAbandoned(file) {
   } catch {
     return; // another start has removed the lock; the next attempt finds the current holder
   }
-  // If another start has acquired the lock since it was read, puts its lock back.
+  // If another start has acquired the lock since this process read it, puts that lock back.
   if (readText(movedLock) !== text) tryLink(movedLock, file);
   rmSync(movedLock, { force: true });
 }

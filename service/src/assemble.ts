@@ -71,13 +71,13 @@ export interface Service {
   intake: Intake;
   /** Sets the URL that the service listens on, and returns its public URL. */
   setListenUrl(url: string): string;
-  /** Reports the service as not ready from now on, and keeps serving. */
+  /** From now on, reports the service as not ready, but keeps serving requests. */
   drain(): void;
-  /** Stops the service. By the time it resolves, everything that was acknowledged is in the database. */
+  /** Stops the service. When the promise resolves, everything that the service acknowledged is in the database. */
   stop(): Promise<void>;
 }
 
-/** How long to wait when stopping before connections that are still open are closed. */
+/** When the service stops, connections that are still open after this time are closed. */
 const closeConnectionsAfterMs = 3_000;
 
 /** Opens the database, then creates and connects all components. */

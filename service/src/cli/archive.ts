@@ -14,7 +14,10 @@ import {
 } from './command.ts';
 import { withDatabase } from './with-database.ts';
 
-/** Completions are accepted for seven days after a decision, so a week no longer changes eight days after it ends. */
+/**
+ * How long after the end of a week its data can still change. Completions are accepted for seven days after a decision;
+ * the eighth day is a margin.
+ */
 const settledAfterMs = 8 * 86_400_000;
 
 export const archiveCommand: Command = {

@@ -34,7 +34,7 @@ export class CommandError extends Error {
 }
 
 /**
- * Parses the arguments of a command; `names` are its positional arguments, all required.
+ * Parses the arguments of a command. `names` are the names of its positional arguments, all of which are required.
  *
  * @throws UsageError
  */

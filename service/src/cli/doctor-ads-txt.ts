@@ -47,7 +47,7 @@ export async function checkAdsTxtFiles(
   );
 }
 
-/** The sellers in bid requests. The advertising system of the publisher id is unknown. */
+/** Returns the sellers that bid requests name. For the publisher id, the advertising system is unknown. */
 const listSellers = ({ publisher_id: publisherId, supply_chain: chain = [] }: CheckedSource) => [
   ...(publisherId === undefined ? [] : [{ seller: publisherId }]),
   ...chain.map(({ asi, sid }) => ({ system: asi, seller: sid })),

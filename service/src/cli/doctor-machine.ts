@@ -24,7 +24,7 @@ export const ok = createFinding('ok');
 export const warn = createFinding('warn');
 export const fail = createFinding('fail');
 
-/** A busy service can use up less free space than this within an hour. */
+/** With less free space than this, a busy service could fill the disk within an hour. */
 const minFreeBytes = 1_073_741_824;
 
 /** Checks that don't open the database. */
@@ -47,7 +47,7 @@ function checkNodeVersion(): Finding {
     : fail(`Node ${process.versions.node} is too old: use 20.19 or newer`);
 }
 
-/** The folder, or its nearest existing ancestor, in which it would be created. */
+/** Returns the folder if it exists, and otherwise its nearest ancestor that exists. */
 function findExisting(folder: string): string {
   return existsSync(folder) ? folder : findExisting(dirname(folder));
 }
@@ -80,7 +80,7 @@ function checkPrivacy({ dataDirectory }: Config): Finding[] {
     : [warn(`${exposedFiles.length} files are private only while their folder is: ${remedy}`)];
 }
 
-/** Undefined when the folder belongs to another user, or a running service has just removed a subfolder. */
+/** Returns undefined when the folder belongs to another user, or when a running service has just removed a subfolder. */
 function listFiles(folder: string): string[] | undefined {
   try {
     return readdirSync(folder, { recursive: true, encoding: 'utf8' });
@@ -89,7 +89,10 @@ function listFiles(folder: string): string[] | undefined {
   }
 }
 
-/** False for symbolic links, whose own mode means nothing, and for files that a running service has just removed. */
+/**
+ * Returns whether other users have any access to a file. Returns false for symbolic links, because their own mode has
+ * no effect, and for files that a running service has just removed.
+ */
 function isOpenToOthers(path: string): boolean {
   const stat = lstatSync(path, { throwIfNoEntry: false });
   return stat !== undefined && !stat.isSymbolicLink() && (stat.mode & 0o077) !== 0;

@@ -77,9 +77,9 @@ async function checkDatabase(): Promise<readonly Finding[]> {
   }
 }
 
-/** Expiry checks compare times from several machines, so a larger difference would distort them. */
+/** The largest acceptable clock difference. Expiry checks compare times from several machines. */
 const maxClockSkewMs = 2_000;
-/** Deliveries are normally attempted within a second of being due. */
+/** Deliveries are normally attempted within a second of their due time. */
 const overdueAfter = '5 minutes';
 
 /** Checks the database and its contents. */

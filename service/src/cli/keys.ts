@@ -15,7 +15,7 @@ import {
 } from './command.ts';
 import { withDatabase, chooseAccount } from './with-database.ts';
 
-/** Keeps a typo from leaving a leaked key valid for years. */
+/** The maximum overlap. Without a maximum, a typo could leave a leaked key valid for years. */
 const maxOverlapS = 604_800;
 
 export const keyCommands: Command[] = [

@@ -10,7 +10,7 @@ import { type Clock, systemClock } from '../platform/clock.ts';
 import { DatabaseUnreachableError, isDiskFull } from '../store/database-errors.ts';
 import { CommandError } from './command.ts';
 
-/** A hanging connection must not keep the process alive, so the process exits after this time at the latest. */
+/** The process exits after this time at the latest, so that a hanging connection can't keep it alive. */
 const stopTimeoutMs = 5_000;
 
 /**

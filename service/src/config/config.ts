@@ -28,7 +28,7 @@ export interface Config extends DatabaseConfig {
   drainMs: number;
   /** Maximum total time for the external sources of a decision. */
   demandBudgetMs: number;
-  /** How long after its last offer an external source's creative is archived; never if undefined. */
+  /** Creatives that their external source hasn't offered for this long are archived. If undefined, they never are. */
   unofferedMs: number | undefined;
   /** Folder of the media under `/media/`. */
   mediaDirectory: string;
@@ -156,7 +156,7 @@ function readTraces(values: ReadonlyMap<SettingName, string | undefined>): {
   };
 }
 
-/** @throws ConfigError outside development, because control of the clock allows earning rewards without watching. */
+/** @throws ConfigError outside development: whoever controls the clock can earn rewards without watching ads. */
 function readTestClock(values: ReadonlyMap<SettingName, string | undefined>): boolean {
   if (values.get('TRUEWARD_TEST_CLOCK') !== '1') return false;
   if (values.get('TRUEWARD_DEVELOPMENT') === '1') return true;

@@ -151,7 +151,7 @@ export const settings = {
   RETENTION_DAYS: {
     about:
       'days after which decisions and their events (whole weeks at a time) and webhook events are deleted; reports keep their totals; unset: never',
-    // Completions are accepted for a week, and disputes take longer.
+    // Completions are accepted for one week, and disputes may come up after that.
     ...wholeNumber(14, 3_650),
   },
   AUDIT_RETENTION_DAYS: {

@@ -29,7 +29,7 @@ export async function seedDevelopment(
 ): Promise<DevelopmentKeys> {
   const file = join(dataDirectory, 'development.json');
   const { database } = service;
-  // The lock row is where the schema is changed.
+  // The lock row is in the database through which the schema is changed.
   const seed = await (database.schema ?? database).transaction(async (queries) => {
     await queries.query(
       `INSERT INTO migration_lock VALUES ('development')

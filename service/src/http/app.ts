@@ -74,7 +74,7 @@ interface AppDeps {
   liveTail: LiveTail;
   dryRun: DryRun;
   trySource: TrySource;
-  /** The hosts of a source to which this process currently sends no requests. */
+  /** Returns those of a source's hosts to which this process currently sends no requests. */
   openHosts(sourceId: string): string[];
   /** The public URL of the service. */
   publicUrl(): string;
@@ -148,7 +148,7 @@ export async function createApp(deps: AppDeps): Promise<FastifyInstance> {
     void reply.header('request-id', request.id);
     done();
   });
-  // Otherwise a client keeps its connection, and the process, alive.
+  // While draining, ask clients to disconnect. An open connection would keep the process alive.
   app.addHook('onSend', (_request, reply, _payload, done) => {
     if (deps.draining.aborted) void reply.header('connection', 'close');
     done();

@@ -2,7 +2,7 @@ import type { AdEvent } from '@trueward/protocol/wire';
 import { firstIdAt } from '../platform/ids.ts';
 import type { Queries, Scope } from '../store/database.ts';
 
-/** The kill switch or policy that prevented every ad, and who had last changed it at the time of the decision. */
+/** The kill switch or policy that blocked every ad, and who had made the last change to it before the decision. */
 export interface Cause {
   type: 'kill_switch' | 'policy';
   id: string;
@@ -25,8 +25,8 @@ interface Rule {
 }
 
 /**
- * Finds the policy or kill switch in the audit log, in its state at the time of the decision: it may have been changed
- * or archived since.
+ * Finds the policy or kill switch that blocked the decision. Reads its state at that time from the audit log, because it
+ * may have been changed or archived since.
  *
  * @param rule the policy that is named in the decision's webhook event
  */

@@ -124,7 +124,7 @@ const describeEvent = ({ visible_ratio: ratio, visible_ms: ms, ...event }: Event
   ...(ratio === null || ms === null ? {} : { visible: { ratio, ms } }),
 });
 
-/** Upper bound on the time from a cause to its webhook event, which may have to wait for a full queue to drain. */
+/** Maximum time from a cause to its webhook event. The event may have to wait until a full queue has drained. */
 const writeDelayMs = 10_000;
 
 interface WebhookEvent {
@@ -133,8 +133,8 @@ interface WebhookEvent {
 }
 
 /**
- * Finds a decision's webhook events by time: they have no column for the decision, but their ids contain the time of
- * writing.
+ * Finds a decision's webhook events by time. Webhook events have no column for the decision, but their ids contain the
+ * time at which they were written.
  */
 async function findWebhookEvents(
   queries: Queries,

@@ -30,13 +30,13 @@ interface Deps {
 /** How long a process caches whether other processes are watching. */
 const cacheMs = 1_000;
 const readIntervalMs = 500;
-/** Maximum number of lines waiting to be written; a larger burst is shown incompletely. */
+/** Maximum number of lines waiting to be written. If a burst has more lines, the rest are not shown. */
 const maxQueue = 1_000;
 
 /**
  * Uses tables, because processes share nothing but the database, and `LISTEN` does not work through a pooler in
- * transaction mode. Writes nothing without subscribers; checks for subscribers at most once a second, and not at all
- * while the sandbox is idle.
+ * transaction mode. Writes nothing while there are no subscribers. Checks for subscribers at most once a second, and not
+ * at all while the sandbox is idle.
  */
 export function createTailRelay({ database, log, processId }: Deps): TailRelay {
   const store = createTailStore(database, processId);
@@ -163,7 +163,7 @@ export interface TailStore {
   write(lines: readonly SentLine[]): Promise<void>;
   /** Reads the newest lines that other processes have written in the last ten seconds, in order. */
   read(accountId: string): Promise<(LiveLine & { key: string })[]>;
-  /** Makes the other processes write for another ten seconds, and deletes expired rows. */
+  /** Asks the other processes to write their lines for another ten seconds, and deletes expired rows. */
   announce(accountId: string): Promise<void>;
   /** Whether another process has announced itself. */
   isWatched(accountId: string): Promise<boolean>;

@@ -84,7 +84,7 @@ export interface MediaProperties {
   audioCodec?: string;
 }
 
-/** Maximum width and height, as in the schemas. A few bytes can declare any size, which devices would then allocate. */
+/** Maximum width and height, as in the schemas. A tiny file can declare any size, and devices would allocate it. */
 const maxPixels = 8_192;
 /** Minimum and maximum duration, as in the schemas. */
 const minMs = 1_000;

@@ -29,7 +29,7 @@ export function createProbeThread({
 }: Options = {}): ProbeThread {
   let worker: Worker | undefined;
   let idleTimer: NodeJS.Timeout | undefined;
-  /** The previous file's result, for which the next file waits, because files are read one at a time. */
+  /** The result of the previous file. Files are read one at a time, so the next file waits for this result. */
   let previous: Promise<unknown> = Promise.resolve();
 
   const terminate = async (): Promise<void> => {

@@ -48,7 +48,7 @@ export function createOtlpTracing(settings: TraceSettings, log: Logger): Tracing
       }),
     ),
     sampler: createSampler(settings.sampler, settings.ratio),
-    // A transaction's span has a link for each request in the transaction.
+    // A transaction's span has a link for each of its requests. A transaction can contain 200 requests.
     spanLimits: { linkCountLimit: 200, attributeValueLengthLimit: 500 },
     spanProcessors: [new BatchSpanProcessor({ exporter: createOtlpExporter(settings, log) })],
   });
@@ -72,7 +72,7 @@ export function createOtlpTracing(settings: TraceSettings, log: Logger): Tracing
   return {
     listener: (listener) => (request, response) => {
       const context = beginRequest(request, response);
-      // When Fastify reads a body, it continues in event handlers of the request.
+      // Fastify reads the body in event handlers of the request, which would otherwise run without this context.
       contexts.bind(context, request);
       contexts.with(context, listener, undefined, request, response);
     },

@@ -1,8 +1,8 @@
 import type { Queries } from '../store/database.ts';
 
 /**
- * Claims a maintenance job. Returns true in only one of the processes on a database, once per `intervalMs`. There is no
- * leader; if the process that claimed a job dies, another one can claim it after the interval.
+ * Claims a maintenance job. Returns true once per `intervalMs`, in only one of the processes that share a database.
+ * There is no leader: if the process that claimed a job dies, another one can claim the job after the interval.
  */
 export async function claimChore(
   queries: Queries,

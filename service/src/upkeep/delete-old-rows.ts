@@ -20,7 +20,7 @@ const rowsPerStatement = 1_000;
 
 interface Sweep {
   table: string;
-  /** The primary key without the account. */
+  /** The columns of the primary key, except the account. */
   key: string;
   /** Selects the rows to remove; `$3` is `bound`. */
   where: string;
@@ -28,8 +28,8 @@ interface Sweep {
 }
 
 /**
- * Deletes old rows, account by account and a thousand at a time, so that requests do not wait for long. Returns the
- * number of deleted rows by table; stops early when `stopping` aborts.
+ * Deletes old rows of one account after the other, a thousand at a time, so that requests do not wait for long. Returns
+ * the number of deleted rows by table. Stops early when `stopping` aborts.
  */
 export async function deleteOldRows(
   database: Database,
@@ -121,7 +121,7 @@ async function sweep(
   }
 }
 
-/** Rows can be deleted: an earned reward locks the row of its user, and creates the row if it is missing. */
+/** How long the row of an inactive user is kept. It can be deleted, because the user's next reward creates it again. */
 const viewersKeptMs = 30 * dayMs;
 /** Number of rows that one statement scans. There is no index on `seen_at`, because it would slow down every reward. */
 const viewersPerScan = 10_000;

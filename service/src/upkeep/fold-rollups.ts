@@ -11,14 +11,14 @@ interface Deps {
   tracing: Pick<Tracing, 'run'>;
 }
 
-/** Daily caps read the deltas twice a second, so there should be few of them. */
+/** Short, because daily caps read all remaining deltas twice a second. */
 const intervalMs = 10_000;
 const deltasPerTransaction = 2_000;
 
 /**
- * Moves all deltas into the roll-ups, one batch of each account in turn, so that an account with many deltas does not
- * delay the others. An account that fails is left for the next round. Returns how many deltas were moved; stops early
- * when `stopping` aborts.
+ * Moves all deltas into the roll-ups. Takes one batch from each account in turn, so that an account with many deltas
+ * does not delay the others. If an account fails, its deltas are left for the next round. Returns how many deltas were
+ * moved. Stops early when `stopping` aborts.
  */
 export async function foldRollups(
   database: Database,
@@ -47,8 +47,8 @@ export async function foldRollups(
     }
     accounts = unfinished;
   }
-  // Keeps the table small, because a server vacuums it once a minute at best, and the embedded database never does.
-  // This statement does not wait for locks or block inserts.
+  // Keeps the table small: autovacuum runs at most once a minute on a server, and never in the embedded database. This
+  // statement does not wait for locks or block inserts.
   if (folded > 0) await database.query('VACUUM (SKIP_LOCKED, TRUNCATE false) rollup_deltas');
   return folded;
 }

@@ -44,7 +44,10 @@ export async function startUpkeep(deps: Deps): Promise<{ stop(): Promise<void> }
   };
 }
 
-/** Runs a job. Never rejects: rows without a partition go to the default partition, and deleting old rows can wait. */
+/**
+ * Runs a job. Logs a failure instead of rejecting, because every job can wait for the next hour: new rows go to the
+ * default partition if theirs is missing, and old rows can be deleted later.
+ */
 async function attempt(deps: Deps, job: string, work: () => Promise<void>): Promise<void> {
   const { log, tracing } = deps;
   try {

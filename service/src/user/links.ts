@@ -11,7 +11,7 @@ import { normalizeEmail, type User, findUser, insertUser, updateUser } from './u
 
 const lifetimeMs = 86_400_000;
 
-/** An invitation for the first owner, who is not a user yet, or for a user who sets a password. */
+/** An invitation: either for the first owner, who is not a user yet, or for a user who has to set a password. */
 export interface Link {
   accountId: string;
   user: User | undefined;

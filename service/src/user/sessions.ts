@@ -101,8 +101,8 @@ export function createSessions(database: Queries, clock: Clock): Sessions {
 }
 
 /**
- * Creates a token for a cookie or a link: 256 random bits after the account's id, so that a cluster needs to search only one
- * shard for its hash.
+ * Creates a token for a cookie or a link: the account's id, followed by 256 random bits. With the account's id, a
+ * cluster needs to search only one shard for the token's hash.
  */
 export const createToken = (accountId: string): string =>
   `${accountId}.${randomBytes(32).toString('base64url')}`;

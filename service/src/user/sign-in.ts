@@ -53,7 +53,7 @@ export function createSignIn({ database, clock, codes, sessions, passwords }: De
     if ('waitS' in countedAttempt) return { refused: 'locked', waitS: countedAttempt.waitS };
     const failure = await verify();
     if (failure === undefined) await countedAttempt.succeed();
-    // The password was right, and no code was tried.
+    // The password was right and the code is still missing, so this attempt was not a guess.
     else if ('refused' in failure && failure.refused === 'code_required')
       await countedAttempt.undo();
     return failure;
@@ -91,9 +91,9 @@ interface Limit {
 }
 
 /**
- * Guesses at one account from one IP are stopped early. A whole office may share an IP, so an IP is allowed more
- * attempts. The limit per account across all IPs only slows down botnets: if it were as strict as the others, anyone
- * could lock out an owner by guessing their password.
+ * The limits for guesses. The strictest one applies to guesses at one account from one IP. Across all accounts, an IP is
+ * allowed more attempts, because a whole office may share it. Across all IPs, the limit of an account only slows down
+ * botnets: if it were as strict as the others, anyone could lock out an owner by guessing their password.
  */
 const limits = {
   pair: { free: 5, firstWaitS: 30, longestWaitS: 900 },
@@ -101,7 +101,7 @@ const limits = {
   account: { free: 50, firstWaitS: 5, longestWaitS: 60 },
 } as const satisfies Record<string, Limit>;
 
-/** For this long, guesses from elsewhere don't slow down an IP from which the user has signed in. */
+/** After a user signs in from an IP, guesses from other IPs don't slow down that IP for this long. */
 const knownForMs = 30 * 86_400_000;
 
 /** The e-mail and the IP of a sign-in attempt. */

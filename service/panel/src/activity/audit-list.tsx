@@ -9,7 +9,7 @@ import { humanize } from '../common/status-chip.tsx';
 import { TimeText } from '../common/time.tsx';
 import { findDifferences } from './differences.ts';
 
-/** Choices by object type, which is the prefix of an action. */
+/** The types of objects to filter by. Each action begins with the type of its object. */
 const subjects = makeChoices(
   'placement',
   'house_ad',
@@ -71,7 +71,7 @@ const Entries = () => (
   </DataTable>
 );
 
-/** Shows the object's name at the time of the change, if any, and its id, by which the list can be filtered. */
+/** Shows the object's name at the time of the change, if any, and its id. The list can be filtered by this id. */
 function Target({ entry: { before, after, target_id: id } }: { entry: AuditEntry }) {
   const { name, url, email } = (after ?? before ?? {}) as Record<string, unknown>;
   const displayName = [name, url, email].find((value) => typeof value === 'string');

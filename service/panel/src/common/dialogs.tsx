@@ -92,7 +92,7 @@ interface SecretDialogProps {
   onClose(): void;
 }
 
-/** Shows a secret that is never shown again. Only the button closes the dialog, so that a stray click does not. */
+/** Shows a secret that is never shown again. Only the button closes the dialog; a stray click must not. */
 export function SecretDialog({ text, title, advice, onClose }: SecretDialogProps) {
   return (
     <Dialog open={text !== undefined} maxWidth="md" aria-labelledby="shown-once-title">

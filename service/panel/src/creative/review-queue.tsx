@@ -46,8 +46,8 @@ export function ReviewQueue() {
 type Content = Pick<Creative, 'media' | 'click_url'>;
 
 /**
- * Returns the version before the version pending review, if the audit log still contains it: the state before the
- * latest change to the media or the click-through URL.
+ * Returns a creative as it was before the latest change to its media or click-through URL, which is the change to
+ * review. Returns undefined if the audit log no longer contains that change.
  *
  * @param entries the creative's audit records, newest first
  */

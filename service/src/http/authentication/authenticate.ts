@@ -26,7 +26,7 @@ interface Deps {
   onLeak(principal: KeyPrincipal, origin: string, requestId: string): Promise<void>;
 }
 
-/** Maximum number of key hashes to cache by `Authorization` header; only hashes of existing keys are cached. */
+/** Maximum number of `Authorization` headers whose key hash is cached. Only hashes of existing keys are cached. */
 const maxHashes = 10_000;
 
 /**
@@ -106,7 +106,8 @@ export function addAuthentication(
 }
 
 /**
- * A session can read like a secret key, and write only on routes that reject publishable keys: the panel plays no ads.
+ * A session may read everything that a secret key may read. It may write only on routes that reject publishable keys,
+ * because the panel plays no ads.
  */
 const acceptsSessions = (request: FastifyRequest, keys: readonly KeyKind[]): boolean =>
   keys.includes('sk') && (request.method === 'GET' || !keys.includes('pk'));

@@ -104,7 +104,7 @@ function checkRole(request: FastifyRequest, { user }: Session): void {
   );
 }
 
-/** Changes to the account as a whole are recorded under live. */
+/** Returns the environment of the request. Changes to the account as a whole count as changes in `live`. */
 function readEnvironment(request: FastifyRequest): Environment {
   if (request.routeOptions.config.panel === 'account') return 'live';
   const name = request.headers['trueward-environment'];
@@ -152,8 +152,8 @@ export function createSessionCookie(publicUrl: () => string): SessionCookie {
 }
 
 /**
- * Rejects requests that another site's page sends with a user's cookie. Accepts both the public URL and the origin of
- * `Host`, so that `localhost` works like `127.0.0.1`; no page can forge either.
+ * Rejects requests that another site's page sends with a user's cookie. Accepts an `Origin` header that matches either
+ * the public URL or the `Host` header, so that `localhost` works like `127.0.0.1`. A page can forge neither header.
  *
  * @throws ProblemError `csrf_failed`
  */

@@ -64,7 +64,7 @@ export async function addMediaRoutes(
         const sent =
           type && 'fetch' in source ? await source.fetch(file, readRange(request)) : undefined;
         if (!type || !sent) return reply.sendFile(file);
-        // Without the file's headers, which would make caches store this response for a year.
+        // Don't send the file's headers: they would make caches store this response for a year.
         if (sent.status === 416)
           return reply
             .code(416)

@@ -65,7 +65,7 @@ function startExchange(store: UseStore, exchange: UseExchange, log: Logger): () 
     stopped = true;
     clearTimeout(timer);
     await running;
-    // Otherwise, the other processes would reserve a share for this process for another five seconds.
+    // Remove this process. Otherwise, the others would reserve a share of each limit for it for another five seconds.
     await store.remove().catch(() => undefined);
   };
 }

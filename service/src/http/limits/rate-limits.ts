@@ -26,7 +26,7 @@ export interface RateLimits {
 type Client = Pick<FastifyRequest, 'ip'>;
 type ReplyHeaders = Pick<FastifyReply, 'getHeader' | 'header'>;
 
-/** Rejects excess requests with 429; every response reports how many requests the tightest limit still allows. */
+/** Rejects excess requests with 429. Every response says how many more requests the tightest limit allows. */
 export interface RateLimiter {
   /** Counts a request with a valid key. */
   onKey(principal: KeyPrincipal, client: Client, reply: ReplyHeaders): void;

@@ -9,7 +9,7 @@ export interface TakeResult {
   allowed: boolean;
   limit: number;
   remaining: number;
-  /** Seconds until the bucket is full again; if the request was rejected, until the next request is allowed. */
+  /** Seconds until the bucket is full again or, if the request was rejected, until the next request is allowed. */
   resetS: number;
 }
 
@@ -19,16 +19,19 @@ export interface TokenBuckets {
   take(name: string, rate?: Rate): TakeResult;
   /** Sets the number of processes that share each bucket, which is 1 by default. */
   share(processes: number): void;
-  /** Returns the names that have exceeded the unshared part since the last call, with the number of requests. */
+  /**
+   * Returns the names that have used more than the unshared part of their limit since the last call, each with its
+   * number of requests.
+   */
   readUses(): [string, number][];
-  /** Charges requests that another process allowed, up to a full bucket. */
+  /** Takes tokens for requests that another process allowed. Takes at most as many as a full bucket holds. */
   charge(name: string, uses: number): void;
 }
 
 interface Bucket {
   rate: Rate;
   tokens: number;
-  /** What is left of the part of the limit that this process can use without reporting it. */
+  /** How many more requests this process can allow without reporting them to the other processes. */
   unshared: number;
   atMs: number;
   /** Requests allowed in `round`. */
@@ -36,11 +39,10 @@ interface Bucket {
   round: number;
 }
 
-/** Beyond this many, the least recently used bucket is evicted. */
+/** If there are more buckets than this, the least recently used one is evicted. */
 const maxBuckets = 100_000;
 /**
- * The part of a limit that all processes together may use without reporting it, which is how inaccurate the limit can
- * be.
+ * The part of a limit that all processes together may use without reporting it. The limit can be exceeded by this part.
  */
 const unsharedPart = 0.5;
 

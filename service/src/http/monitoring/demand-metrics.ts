@@ -53,10 +53,10 @@ export interface DemandSources {
 const maxCount = 10_000;
 /** How long the queue metrics are cached, regardless of the scrape interval. */
 const cacheMs = 15_000;
-/** No tracker is requested once events are no longer accepted, so older partitions need not be read. */
+/** Trackers of older decisions are no longer requested, because their events are no longer accepted. */
 const oldestMs = 8 * 86_400_000;
 
-/** Separate from {@link oldestDue}, because Citus cannot combine the two statements. */
+/** This statement is separate from {@link oldestDue}, because Citus cannot combine the two. */
 const pendingRequests = `SELECT count(*)::bigint AS value FROM (
     SELECT 1 FROM tracker_requests WHERE state = 'pending' AND decision_id >= $1 LIMIT ${maxCount + 1}) AS pending`;
 const oldestDue = `SELECT coalesce(extract(epoch FROM now() - min(next_at)), 0)::float8 AS value

@@ -37,7 +37,7 @@ export function createServiceMetrics(): ServiceMetrics {
   const registry = new Registry();
   const registers = [registry];
   collectDefaultMetrics({ register: registry });
-  // These gauges are named like counters; the metrics without `_total` provide the same values by type.
+  // Removes gauges whose names look like counters. The metrics without `_total` provide the same values by type.
   for (const kind of ['handles', 'requests', 'resources'])
     registry.removeSingleMetric(`nodejs_active_${kind}_total`);
   const requests = new Histogram({
@@ -94,7 +94,7 @@ const defaultPartitionUsed = `SELECT (EXISTS (SELECT 1 FROM decisions_other)
 /** Adds metrics of the current state of the service and its database. */
 export function addStateMetrics(registry: Registry, sources: MetricSources): void {
   const { database, configuration, lanes, heldRequests } = sources;
-  // Added before the metrics that query the database, which would themselves count as waiting.
+  // This metric comes before the ones that query the database, because their own queries would count as waiting.
   addLabelled(registry, 'trueward_queue_length', 'Writes waiting for the next commit.', () =>
     Object.entries(lanes).map(([lane, { waiting }]) => [lane, waiting()]),
   );

@@ -29,7 +29,7 @@ export interface PanelDeps {
   readReward: ReadReward;
   dryRun: DryRun;
   trySource: TrySource;
-  /** The hosts of a source to which this process currently sends no requests. */
+  /** Returns those of a source's hosts to which this process currently sends no requests. */
   openHosts(sourceId: string): string[];
   resources: ResourceStore;
   clock: Clock;

@@ -28,7 +28,7 @@ const trialBody = strictBody(
   ['placement'],
 );
 
-/** Maximum number of concurrent trials per account: each may take as long as the timeout of its source. */
+/** Maximum number of concurrent trials per account. A trial can take as long as the timeout of its source. */
 const maxTrials = 4;
 /** Maximum number of characters that the panel shows of each response. */
 const maxTextLength = 50_000;
@@ -130,7 +130,7 @@ const describeTrial = (
   vast_error: vastError,
   exchanges: exchanges.map(({ response, ...exchange }) => ({
     ...exchange,
-    // Only the names; the values are never shown.
+    // Contains only the names of headers, because their values are never shown.
     secret_headers: secretHeaders,
     http_status: response.httpStatus,
     ...(response.status === 'ok'

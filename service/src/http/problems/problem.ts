@@ -42,7 +42,8 @@ function toProblemError(error: unknown): ProblemError {
     const detail = 'Another database session holds a lock on a row that this request changes.';
     return new ProblemError('unavailable', detail, { retryAfterS: 1 });
   }
-  // A permanent error would make the client drop the events. With this one, it retries until a newer process responds.
+  // With a permanent error, the client would drop the events. With this one, it retries until a process with a newer
+  // version responds.
   if (error instanceof NewerTokenError) {
     return new ProblemError('unavailable', error.message, { retryAfterS: 5 });
   }
