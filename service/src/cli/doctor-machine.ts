@@ -80,7 +80,7 @@ function checkPrivacy({ dataDirectory }: Config): Finding[] {
     : [warn(`${exposedFiles.length} files are private only while their folder is: ${remedy}`)];
 }
 
-/** Returns undefined when the folder belongs to another user, or when a running service has just removed a subfolder. */
+/** Returns undefined if the folder belongs to another user, or if a running service has just removed a subfolder. */
 function listFiles(folder: string): string[] | undefined {
   try {
     return readdirSync(folder, { recursive: true, encoding: 'utf8' });

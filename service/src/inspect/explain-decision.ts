@@ -25,8 +25,8 @@ interface Rule {
 }
 
 /**
- * Finds the policy or kill switch that blocked the decision. Reads its state at that time from the audit log, because it
- * may have been changed or archived since.
+ * Finds the policy or kill switch that blocked the decision. Reads its state at that time from the audit log, because
+ * it may have been changed or archived since.
  *
  * @param rule the policy that is named in the decision's webhook event
  */

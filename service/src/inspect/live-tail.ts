@@ -5,8 +5,8 @@ import type { Scope } from '../store/database.ts';
 import type { LiveLine, TailRelay, Watch } from './tail-relay.ts';
 
 /**
- * Streams the ad requests and events of a developer's game as they are recorded. The stream covers only the sandbox, and
- * costs nothing while nobody subscribes to it.
+ * Streams the ad requests and events of a developer's game as they are recorded. The stream covers only the sandbox,
+ * and costs nothing while nobody subscribes to it.
  */
 export interface LiveTail {
   watchDecisions(make: MakeDecision): MakeDecision;

@@ -35,8 +35,8 @@ const maxQueue = 1_000;
 
 /**
  * Uses tables, because processes share nothing but the database, and `LISTEN` does not work through a pooler in
- * transaction mode. Writes nothing while there are no subscribers. Checks for subscribers at most once a second, and not
- * at all while the sandbox is idle.
+ * transaction mode. Writes nothing while there are no subscribers. Checks for subscribers at most once a second, and
+ * not at all while the sandbox is idle.
  */
 export function createTailRelay({ database, log, processId }: Deps): TailRelay {
   const store = createTailStore(database, processId);

@@ -190,7 +190,7 @@ function createSampler(name: SamplerName, ratio: number): Sampler {
 /** Timeout for an export: longer than a collector needs, but shorter than the interval between batches. */
 const timeoutMs = 4_000;
 
-/** Exports spans by OTLP over HTTP. An unavailable collector is logged once, until it recovers. */
+/** Exports spans by OTLP over HTTP. Logs an unavailable collector only once until it recovers. */
 export function createOtlpExporter(
   { endpoint, headers }: Pick<TraceSettings, 'endpoint' | 'headers'>,
   log: Logger,

@@ -91,9 +91,9 @@ interface Limit {
 }
 
 /**
- * The limits for guesses. The strictest one applies to guesses at one account from one IP. Across all accounts, an IP is
- * allowed more attempts, because a whole office may share it. Across all IPs, the limit of an account only slows down
- * botnets: if it were as strict as the others, anyone could lock out an owner by guessing their password.
+ * The limits for guesses. The strictest one applies to guesses at one account from one IP. Across all accounts, an IP
+ * is allowed more attempts, because a whole office may share it. Across all IPs, the limit of an account only slows
+ * down botnets: if it were as strict as the others, anyone could lock out an owner by guessing their password.
  */
 const limits = {
   pair: { free: 5, firstWaitS: 30, longestWaitS: 900 },

@@ -43,9 +43,9 @@ ${table(
 
 ## Latency
 
-Four decisions at a time; 50th / 99th percentile in milliseconds. The time of the slowest source is measured by its own clock, from
-the end of the request to the response. The added time is the rest: both network connections, the auction,
-and the transaction that stores the decision.
+Decisions are requested four at a time. The table shows 50th / 99th percentiles in milliseconds. The slowest source measures
+its time itself, from the end of the request to the response. The added time is the rest: both network connections, the
+auction, and the transaction that stores the decision.
 
 ![Latency of a decision, and of its slowest source](latency.svg)
 
@@ -64,12 +64,12 @@ On a mostly idle machine, every step waits longer for a processor to wake up, wi
 placements whose sources take 20 ms with house ads every 20 ms.
 
 If three sources hang, the house ad is shown after the budget of ${formatInteger(results.hanging.budgetMs)} ms:
-${percentiles(results.hanging.decisionMs)} ms in ${formatInteger(results.hanging.count)} decisions, one every 20 ms. As soon as the circuits have opened,
+${percentiles(results.hanging.decisionMs)} ms in ${formatInteger(results.hanging.count)} decisions, one every 20 ms. Once the circuit breakers have opened,
 the same decisions take ${percentiles(results.hanging.openMs)} ms.
 
 ## CPU
 
-CPU time of the service per decision, 16 at a time, with all requests, notices and writes. Median of ${results.costs[0]?.serviceUs.length ?? 0} windows:
+The service's CPU time per decision with 16 decisions at a time, including all requests, notices and writes. The figures are medians of ${results.costs[0]?.serviceUs.length ?? 0} windows:
 
 ${table(
   ['placement', 'µs', 'range'],
@@ -83,12 +83,12 @@ ${table(
 ## Memory
 
 The service has ${formatInteger(results.memory.startMb)} MB resident after warm-up and ${formatInteger(results.memory.endMb)} MB at the end of the run, after ${formatInteger(results.memory.decisions)} measured
-latencies. Of ${formatInteger(results.memory.waiting)} concurrent decisions that each wait for three sources, one adds ${formatInteger(results.memory.kbPerWaiting)} kB.
+latencies. When ${formatInteger(results.memory.waiting)} concurrent decisions each wait for three sources, each decision adds ${formatInteger(results.memory.kbPerWaiting)} kB.
 
 ## Adversarial documents
 
-The longest turn of the event loop while an offer is requested from a source that responds with up to 256 kB of the
-content below; medians of all runs:
+The longest turn of the event loop while the service requests an offer from a source, which responds with up to 256 kB of
+the content below. The figures are medians of all runs:
 
 ${table(
   ['', 'full of', 'bytes', 'ms', 'verdict'],

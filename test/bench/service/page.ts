@@ -83,9 +83,9 @@ function describe({ costs, comparison, rates, scale }: Partial<Published>): stri
   const parts = [
     `# What an ad costs the service
 
-A **whole ad** is a decision, a request with the start, one with three quartiles, one with impression and
-completion, which earns a reward, and the webhook that reports the reward to the game's server. Ratios compare this build
-with an older one. The builds alternate in one run; figures are medians of all rounds,
+A **whole ad** consists of a decision, three requests with events, and a webhook. The requests report the start, then
+three quartiles, then the impression and the completion, which earns a reward. The webhook reports this reward to the
+game's server. Ratios compare this build with an older one. The builds alternate in one run; figures are medians of all rounds,
 or means in the case of stored bytes, with the range in parentheses.
 To plan capacity with these figures, see [Scale](../../scale.md).
 
@@ -146,7 +146,7 @@ const describeCosts = ({
 
 \`npm run bench:costs\`, ${rounds} rounds of ${formatInteger(ads)} ads, 48 at a time, ${origin(measured)}
 A bare \`node:http\` echo of a decision's request, called by the same client, takes ${echoUs} µs. Compared with an echo, a decision costs
-${tenths(costs.decisionAlone.serviceUs / echoUs)} times and a whole ad ${formatInteger(costs.ad.serviceUs / echoUs)} times as much; on the embedded store, whose database is a thread of the service, ${tenths(embedded.decisionAlone.serviceUs / echoUs)} and ${formatInteger(embedded.ad.serviceUs / echoUs)} times. The bytes of a
+${tenths(costs.decisionAlone.serviceUs / echoUs)} times and a whole ad ${formatInteger(costs.ad.serviceUs / echoUs)} times as much. On the embedded store, whose database is a thread of the service, they cost ${tenths(embedded.decisionAlone.serviceUs / echoUs)} and ${formatInteger(embedded.ad.serviceUs / echoUs)} times as much. The bytes of a
 whole ad are for the live environment; the sandbox also stores why each decision was made.
 
 ${table(
@@ -183,9 +183,10 @@ function judgeGroupCommit({ groupCommit }: Costs): Verdict {
 const describeRates = ({ measured, older, rows }: Rates): string => `## At low rates
 
 \`npm run bench:rates${older === undefined ? '' : ' -- --against <checkout>'}\`, ${older === undefined ? '' : `older build ${older}, `}${origin(measured)}
-Whole ads start on schedule, however slow the responses are (an open loop). CPU per ad includes the idle and background
-work of the service and PostgreSQL; if a rate is not reached, it is per ad whose webhook arrived. The latency of a decision
-is measured from the scheduled start of its ad, and that of a webhook from sending the completion to its arrival.
+Whole ads start on schedule, however slow the responses are (an open loop). CPU per ad includes the work of the service
+and PostgreSQL while they are idle or in the background. If a rate is not reached, the CPU time is divided by the number of
+ads whose webhook arrived. The latency of a decision is measured from the scheduled start of its ad until the response. The
+latency of a webhook is measured from sending the completion until the webhook arrives.
 
 ![CPU of service and PostgreSQL per ad, by rate](rates.svg)
 

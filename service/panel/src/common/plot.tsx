@@ -44,7 +44,7 @@ export function Plot<Name extends string>({
   const { palette } = useTheme();
   const colors = strokes[palette.mode];
   const text = { fill: palette.text.secondary, fontSize: 12 };
-  const compares = points.some(({ previous }) => previous !== undefined);
+  const hasComparison = points.some(({ previous }) => previous !== undefined);
   return (
     <PanelCard title={title}>
       {/* Screen readers use the table instead. */}
@@ -80,7 +80,7 @@ export function Plot<Name extends string>({
                 isAnimationActive={false}
               />
             ))}
-            {compares &&
+            {hasComparison &&
               lines.map(({ name, label }, index) => (
                 <Line
                   key={`previous-${name}`}

@@ -20,8 +20,8 @@ const choices = Object.entries(ranges).map(([id, { name }]) => ({ id, name }));
 /** Requests, impressions, rewards and failed deliveries in a time range. */
 export function Overview() {
   const [rangeName, setRangeName] = useState<RangeName>('week');
-  const [compares, setCompares] = useState(false);
-  const figures = useFigures(rangeName, compares);
+  const [isComparing, setIsComparing] = useState(false);
+  const figures = useFigures(rangeName, isComparing);
   return (
     <Page title="Overview">
       <Box sx={{ display: 'flex', flexWrap: 'wrap', gap: 2, alignItems: 'center' }}>
@@ -33,7 +33,7 @@ export function Overview() {
         />
         <FormControlLabel
           control={
-            <Switch checked={compares} onChange={(_event, checked) => setCompares(checked)} />
+            <Switch checked={isComparing} onChange={(_event, checked) => setIsComparing(checked)} />
           }
           label="Compare with previous period"
         />

@@ -27,11 +27,11 @@ interface OverviewFigures {
   error: Error | null;
 }
 
-/** Reads the overview's data for a time range and, if `compares`, for the previous time range. */
-export function useFigures(rangeName: RangeName, compares: boolean): OverviewFigures {
+/** Reads the overview's data for a time range and, if `isComparing`, for the previous time range. */
+export function useFigures(rangeName: RangeName, isComparing: boolean): OverviewFigures {
   const call = useCall();
   const { data, isPending, error } = useQuery({
-    queryKey: ['overview', rangeName, compares],
+    queryKey: ['overview', rangeName, isComparing],
     queryFn: async () => {
       const nowMs = Date.now();
       const range = makeTimeRange(rangeName, nowMs);
@@ -39,7 +39,7 @@ export function useFigures(rangeName: RangeName, compares: boolean): OverviewFig
       const read = async (period: TimeRange) => (await call<Report>(reportPath(period))).body.data;
       const [rows, previousRows] = await Promise.all([
         read(range),
-        compares ? read(previousRange) : undefined,
+        isComparing ? read(previousRange) : undefined,
       ]);
       return { range, rows, previousRange, previousRows };
     },

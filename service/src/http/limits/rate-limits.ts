@@ -155,7 +155,7 @@ interface ConcurrentWaits {
   enter(waiting: WaitSubject): () => void;
 }
 
-/** Only one tab normally waits for a decision; more are allowed because the end of a request may be noticed late. */
+/** Normally, only one tab waits for a decision. More are allowed, because the end of a request may be noticed late. */
 const perDecision = 4;
 const maxTotal = 10_000;
 const retryAfterS = 5;

@@ -32,7 +32,7 @@ const querystring = {
 
 /**
  * Adds `/panel/api/placements` and so on: lists with numbered pages, searched and sorted by the database. The lists in
- * `/v1` use cursors instead, with which no object is skipped when others are added between two page requests.
+ * `/v1` use cursors instead, so that they skip no object when others are added between the requests for two pages.
  */
 export function addResourceLists(app: FastifyInstance, { database }: PanelDeps): void {
   for (const { kind, path } of [...managedResources, webhookResource]) {

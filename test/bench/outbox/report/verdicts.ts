@@ -111,7 +111,7 @@ function compareSurvivors({ ours, peers }: Field): Verdict {
     );
     return { kill, share: share(kill) ?? 0, best };
   });
-  const percent = (value: number | undefined): string => `${format((value ?? 0) * 100)} %`;
+  const percent = (value: number | undefined): string => `${format((value ?? 0) * 100)}%`;
   return {
     claim: 'Of all queues, the outbox keeps the most events after a kill, at every delay',
     value: rows
