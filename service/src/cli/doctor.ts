@@ -28,8 +28,8 @@ export const doctorCommand: Command = {
 
 Checks the configuration, the data folder, the database, the webhooks and the ads.txt files of live
 sources, and suggests fixes. It migrates the database schema, as start does, and changes nothing else.
-Only one process can open the embedded database: while a service runs, its checks are skipped. The exit
-code is 1 if a check fails.`,
+Only one process can open the embedded database, so the checks of the database are skipped while a
+service is running. The exit code is 1 if a check fails.`,
   async run(args) {
     readArguments(args, {});
     let failures = 0;

@@ -64,8 +64,8 @@ export function createSignIn({ database, clock, codes, sessions, passwords }: De
       const email = normalizeEmail(given.email);
       const user = await findUserByEmail(database, email);
       const failure = await checkLimited({ email, ip }, async () => {
-        const matches = await passwords.verify(password, user?.password ?? null);
-        if (!user || !matches) return { refused: 'sign_in_failed' };
+        const isCorrect = await passwords.verify(password, user?.password ?? null);
+        if (!user || !isCorrect) return { refused: 'sign_in_failed' };
         if (!user.codesActive) return undefined;
         if (code === undefined) return { refused: 'code_required' };
         return (await codes.redeem(user, code)) ? undefined : { refused: 'sign_in_failed' };
