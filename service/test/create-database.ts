@@ -1,7 +1,8 @@
 import pg from 'pg';
 
 /**
- * Creates an empty database on a server, or on all nodes of its Citus cluster, and returns its URL.
+ * Creates an empty database and returns its URL. If the server is the coordinator of a Citus cluster, creates the
+ * database on every node.
  *
  * @param server the URL of any database on the server; if that database has the Citus extension, the server must be
  * the coordinator
@@ -44,7 +45,7 @@ async function listCitusNodes(admin: pg.Client): Promise<CitusNode[]> {
   return rows;
 }
 
-/** Creates a database on every node, and joins the databases into a cluster. */
+/** Creates a database on every node and joins these databases into one cluster. */
 async function createOnCluster(
   server: string,
   nodes: readonly CitusNode[],

@@ -33,7 +33,7 @@ export function createDemand({ url, keys }: Sandbox) {
   return {
     call,
     find,
-    /** Resolves when the first creative of an external source has been copied and approved. */
+    /** Resolves when the service has copied an external source's first creative and the creative is approved. */
     async waitForApproval(sourceId: string): Promise<void> {
       const untilMs = performance.now() + 30_000;
       while (performance.now() < untilMs) {
@@ -44,7 +44,7 @@ export function createDemand({ url, keys }: Sandbox) {
       }
       throw new Error(`No creative of ${sourceId} was approved within 30 s.`);
     },
-    /** Changes the resource with this name. */
+    /** Updates the resource that has this name. */
     async change(kind: string, name: string, body: object): Promise<void> {
       await call('PATCH', `${kind}/${(await find(kind, name)).id}`, body);
     },
@@ -64,7 +64,7 @@ export function createDemand({ url, keys }: Sandbox) {
       });
       await call('POST', `creatives/${id}/review`, { status: 'approved' });
     },
-    /** Adds a placement that shows only this creative. The player can close the ad immediately. */
+    /** Adds a placement that only ever shows this creative. The player can close the ad right away. */
     async addPlacement(
       creative: string,
       placement: { name: string; format: string; min_view_ms: number } & object,

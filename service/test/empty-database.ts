@@ -21,7 +21,10 @@ import { initializeCluster, openPGlite } from '../src/store/pglite/open-pglite.t
 
 const cache = fileURLToPath(new URL('../../node_modules/.cache/trueward/', import.meta.url));
 
-/** Copies a database cluster without tables into `directory`, unless that directory exists. Creating a cluster takes seconds. */
+/**
+ * Copies an embedded database without tables into `directory`, unless that directory exists. A copy is much faster than
+ * creating such a database, which takes several seconds.
+ */
 export const copyEmptyDatabase = (directory: string): Promise<void> =>
   copyTemplate(
     `empty-${service.dependencies['@electric-sql/pglite']}`,
@@ -29,7 +32,7 @@ export const copyEmptyDatabase = (directory: string): Promise<void> =>
     initializeCluster,
   );
 
-/** Copies a migrated database without rows into `directory`, unless that directory exists. */
+/** Copies a database with all tables but no rows into `directory`, unless that directory exists. */
 export async function copyMigratedDatabase(directory: string): Promise<void> {
   await copyTemplate(`migrated-${templateVersion()}`, directory, async (draft) => {
     await copyEmptyDatabase(draft);
@@ -40,7 +43,7 @@ export async function copyMigratedDatabase(directory: string): Promise<void> {
   });
 }
 
-/** The version changes with the schema, and every week, because partitions are weekly. */
+/** The version changes when the schema changes. It also changes every week, because each week has its own partitions. */
 function templateVersion(): string {
   const migrations = new URL('../src/store/migrations/', import.meta.url);
   const hash = createHash('sha256').update(service.dependencies['@electric-sql/pglite']);
@@ -72,19 +75,20 @@ async function createTemplate(
     await create(join(folder, 'database'));
     renameSync(join(folder, 'database'), template);
   } catch (error) {
-    // Another worker has created the same template in the meantime.
+    // Another worker has created the same template since the check.
     if (!existsSync(template)) throw error;
   } finally {
     rmSync(folder, { recursive: true, force: true });
   }
 }
 
-/** Idle embedded databases of this process. */
+/** This process's embedded databases that no test is using. */
 const idleDatabases: Database[] = [];
 
 /**
- * Returns a migrated embedded database without rows or weekly partitions. `close` returns the database to a pool,
- * because loading a database takes 2 s of CPU time and emptying one takes 20 ms.
+ * Returns an embedded database that has all tables, but no rows and no weekly partitions. Its `close` function returns
+ * the database to a pool instead of closing it, because loading a database takes 2 s of CPU time and emptying one takes
+ * only 20 ms.
  */
 export async function openEmptyDatabase(): Promise<Database> {
   const database = idleDatabases.pop() ?? (await openNew());
@@ -101,7 +105,7 @@ export async function openEmptyDatabase(): Promise<Database> {
     transaction: unlessClosed(database.transaction) as Database['transaction'],
     close: unlessClosed(async () => {
       closed = true;
-      // Statements still in flight finish first.
+      // Waits for statements that are still running.
       await database.query('SELECT 1');
       idleDatabases.push(database);
     }),

@@ -11,10 +11,13 @@ import { openDatabase } from '../src/store/open-database.ts';
 import { createPasswords } from '../src/user/credentials.ts';
 import { copyMigratedDatabase, openEmptyDatabase } from './empty-database.ts';
 
-/** Creates a database for a service on the server that `npm run test:database` tests; undefined in other runs. */
+/**
+ * In a run of `npm run test:database`, creates a database on the given server and returns its URL. Returns undefined in
+ * other runs.
+ */
 async function createOnGivenServer(): Promise<string | undefined> {
   if (process.env['TRUEWARD_TEST_SERVER'] === undefined) return undefined;
-  // Imported dynamically, because the module works only in Vitest, but this function is also called outside of Vitest.
+  // A dynamic import, because the module works only in Vitest and this function is also called outside of it.
   const { createPostgresDatabase } = await import('./postgres-database.ts');
   return createPostgresDatabase();
 }

@@ -6,21 +6,24 @@ import { Agent, request } from 'undici';
 export interface Canary {
   /** The ids of all returned decisions. */
   acknowledged: ReadonlySet<string>;
-  /** Summarizes the requests that ended after `sinceMs` (`performance.now()`). Call it when the process has recovered. */
+  /**
+   * Summarizes the requests that ended after `sinceMs`, a time from `performance.now()`. Must not be called before the
+   * process has recovered.
+   */
   read(sinceMs: number): Interruption;
   stop(): Promise<void>;
 }
 
-/** Times are in milliseconds after the fault. */
+/** How a failure affected the requests. Times are in milliseconds since the failure. */
 export interface Interruption {
-  /** When the last failed or slow request ended; undefined if there was none. */
+  /** When the last failed or slow request ended; undefined if no request failed or was slow. */
   lastBadMs: number | undefined;
-  /** When the first request after {@link lastBadMs} succeeded; undefined if there was none. */
+  /** When the first request after {@link lastBadMs} succeeded; undefined if none has succeeded yet. */
   recoveredMs: number | undefined;
   succeeded: number;
   rejected: number;
   withoutResponse: number;
-  /** Requests that succeeded after more than a second. */
+  /** The number of successful requests that took more than a second. */
   slow: number;
   slowestMs: number;
 }

@@ -3,12 +3,14 @@ import type { Members, PatroniCluster } from './patroni.ts';
 
 export interface Failure {
   name: string;
-  /** Causes the failure and starts every stopped machine again. Patroni restarts a killed PostgreSQL. */
+  /**
+   * Causes the failure, then restarts every machine that it stopped. If only PostgreSQL was killed, Patroni restarts it.
+   */
   run(cluster: PatroniCluster, members: Members): Promise<void>;
 }
 
-/** How long a machine is absent. Exceeds Patroni's `ttl`, after which a standby replaces the primary. */
-const absentMs = 30_000;
+/** How long a machine stays down. This is longer than Patroni's `ttl`, so a standby replaces a primary that is down. */
+const downtimeMs = 30_000;
 
 const crash: Failure = {
   name: 'PostgreSQL on the primary is killed (SIGKILL); Patroni keeps running',
@@ -21,7 +23,7 @@ const loss: Failure = {
   name: 'the primary’s machine is lost (SIGKILL of PostgreSQL and Patroni)',
   async run(cluster, { primary }) {
     cluster.signal(primary, 'SIGKILL', 'machine');
-    await sleep(absentMs);
+    await sleep(downtimeMs);
     cluster.start(primary);
   },
 };
@@ -35,7 +37,7 @@ const pause: Failure = {
   name: 'the primary’s machine stops responding for 30 s (SIGSTOP), and resumes after it has been replaced',
   async run(cluster, { primary }) {
     cluster.signal(primary, 'SIGSTOP', 'machine');
-    await sleep(absentMs);
+    await sleep(downtimeMs);
     cluster.signal(primary, 'SIGCONT', 'machine');
   },
 };
@@ -44,7 +46,7 @@ const pauseStandby: Failure = {
   name: 'the synchronous standby’s machine stops responding for 30 s (SIGSTOP)',
   async run(cluster, { synchronousStandby }) {
     cluster.signal(synchronousStandby, 'SIGSTOP', 'machine');
-    await sleep(absentMs);
+    await sleep(downtimeMs);
     cluster.signal(synchronousStandby, 'SIGCONT', 'machine');
   },
 };
@@ -53,7 +55,7 @@ const loseEtcd: Failure = {
   name: 'etcd is killed, and restarted after 30 s',
   async run(cluster) {
     await cluster.stopEtcd();
-    await sleep(absentMs);
+    await sleep(downtimeMs);
     cluster.startEtcd();
   },
 };

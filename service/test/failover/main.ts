@@ -19,10 +19,10 @@ if (values.help) {
 
 Runs three PostgreSQL servers with synchronous replication under Patroni, configured as in deploy/high-availability, and
 two service processes that serve complete ads: one connects through HAProxy, the other to a list of all three servers.
-Causes each failure, or only the named ones, and compares the database and the received webhooks with what the
+Causes each failure, or only the ones you name, and compares the database and the received webhooks with what the
 service acknowledged.
 Failures: ${names.join(', ')}. Running all of them takes about six minutes.
-  --minutes <n>  afterward, repeats failures in random order until at least this much time has passed
+  --minutes <n>  keep causing failures in random order until the run has taken at least this long
   --players <n>  concurrent players (default 32)
 FAILOVER_LOG=1 also shows the logs of Patroni, PostgreSQL, etcd and HAProxy.`);
   process.exit();

@@ -22,15 +22,18 @@ export interface PatroniCluster {
   proxyUrl: string;
   /** A URL that lists all three servers. */
   hostsUrl: string;
-  /** Resolves when there is a primary with two streaming standbys, one of them synchronous; rejects after two minutes. */
+  /**
+   * Resolves when the primary has two streaming standbys, one of them synchronous. Rejects if that takes more than two
+   * minutes.
+   */
   waitUntilHealthy(): Promise<Members>;
-  /** Sends a signal to PostgreSQL and all its sessions; with the scope `machine`, also to Patroni. */
+  /** Sends a signal to PostgreSQL and all its sessions. With the scope `machine`, Patroni receives the signal too. */
   signal(node: Node, signal: NodeJS.Signals, scope: 'postgres' | 'machine'): void;
   /** Starts Patroni again after its node was killed. */
   start(node: Node): void;
   /** Makes the synchronous standby the primary. */
   switchOver(members: Members): Promise<void>;
-  /** Kills etcd. Without it, no node can become the primary. */
+  /** Kills etcd. No node can become the primary while etcd is down. */
   stopEtcd(): Promise<void>;
   startEtcd(): void;
   stop(): Promise<void>;
@@ -48,19 +51,19 @@ export interface Members {
   synchronousStandby: Node;
 }
 
-/** Long, because a node that rejoins copies the data that it missed, which takes half a minute on a busy machine. */
+/** Generous, because a rejoining node first copies the data it missed. On a busy machine, that takes half a minute. */
 const recoveryTimeoutMs = 120_000;
 
 const deployed = (file: string): string =>
   fileURLToPath(new URL(`../../../deploy/high-availability/${file}`, import.meta.url));
 
-/** Returns the programs that {@link startPatroni} requires but that are not installed. */
+/** Returns the programs that {@link startPatroni} needs and this machine does not have. */
 export const findMissing = (): string[] => [
   ...(findPrograms() === undefined ? ['postgresql'] : []),
   ...['patroni', 'etcd', 'haproxy'].filter((name) => locate(name) === undefined),
 ];
 
-/** Finds a program. Debian installs HAProxy in `/usr/sbin`, which is not on every user's `PATH`. */
+/** Finds a program. Also looks in `/usr/sbin`: Debian installs HAProxy there, and not every user has it on the `PATH`. */
 function locate(program: string): string | undefined {
   const folders = [...(process.env['PATH'] ?? '').split(':'), '/usr/sbin', '/usr/bin'];
   return folders.map((folder) => join(folder, program)).find((path) => existsSync(path));
@@ -148,7 +151,7 @@ export async function startPatroni(): Promise<PatroniCluster> {
     const postmaster = readPostmasterPid(node);
     const patroni = running.get(node.name)?.pid;
     const patroniTree = patroni === undefined ? [] : [patroni, ...listDescendants(patroni)];
-    // The order matters: Patroni restarts PostgreSQL, and the postmaster restarts its child processes.
+    // Signals parents before children, because Patroni restarts PostgreSQL and the postmaster restarts its child processes.
     const pids = [
       ...(scope === 'machine' ? patroniTree.filter((pid) => pid !== postmaster) : []),
       ...(postmaster === undefined ? [] : [postmaster, ...listDescendants(postmaster)]),
@@ -171,8 +174,8 @@ export async function startPatroni(): Promise<PatroniCluster> {
       ...(body ? { method: 'POST', body: JSON.stringify(body) } : {}),
     });
   /**
-   * Returns the members of the cluster if this node is the primary and all are healthy. Standbys may still report the
-   * previous primary.
+   * Returns the members of the cluster if this node is the primary and all members are healthy. Only the primary is
+   * asked, because standbys may still report the previous one.
    */
   const readMembers = async (node: Node): Promise<Members | undefined> => {
     if (!(await api(node, '/primary')).ok) return undefined;
@@ -229,7 +232,7 @@ function readConfiguration(folder: string): string {
   return document.toString();
 }
 
-/** Returns the members, or undefined unless all three are running and one standby is synchronous. */
+/** Returns the members if all three are running and one standby is synchronous, and undefined otherwise. */
 function findMembers(text: string, nodes: readonly Node[]): Members | undefined {
   interface Member {
     name: string;
@@ -261,7 +264,7 @@ function send(pid: number, signal: NodeJS.Signals): void {
   try {
     process.kill(pid, signal);
   } catch {
-    // The process exited with its parent.
+    // The process exited when its parent did.
   }
 }
 

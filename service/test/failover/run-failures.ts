@@ -8,18 +8,18 @@ import type { Failure } from './failures.ts';
 import { startPatroni } from './patroni.ts';
 
 interface Options {
-  /** Returns the next failure, given the minutes since the start; undefined ends the run. */
+  /** Returns the next failure to cause, or undefined to end the run. `minutes` is the time since the run started. */
   next(minutes: number): Failure | undefined;
   players: number;
   onFailure?(result: FailureResult): void;
 }
 
-/** The effect of a failure on the clients of each process. */
+/** How a failure affected the clients of each process. */
 export interface FailureResult {
   name: string;
-  /** The effect on the process that connects through HAProxy. */
+  /** For the process that connects through HAProxy. */
   proxy: Interruption;
-  /** The effect on the process whose URL lists all three servers. */
+  /** For the process whose database URL lists all three servers. */
   hosts: Interruption;
 }
 
@@ -28,16 +28,16 @@ export interface FailoverReport extends Verdict {
   decisions: number;
   events: number;
   rewards: number;
-  /** Responses other than 200 and 503, which no failure may cause. */
+  /** Responses with a status other than 200 or 503. No failure may cause any. */
   wrong: string[];
 }
 
-/** How many new decisions must earn their reward before the service counts as recovered. */
+/** After this many new decisions have earned their reward, the service counts as recovered. */
 const recoveryRewards = 10;
-/** How long a player retries a request. Exceeds the time that it takes to replace the primary. */
+/** How long a player keeps retrying a request. This is longer than it takes to replace the primary. */
 const retryForMs = 120_000;
 
-/** Causes failures in a PostgreSQL cluster, one at a time, while two processes serve complete ads. */
+/** Causes failures in a PostgreSQL cluster, one at a time, while players watch ads from two service processes. */
 export async function runFailures({
   next,
   players: count,
@@ -55,7 +55,7 @@ export async function runFailures({
       await startCluster({
         databaseUrl: [patroni.proxyUrl, patroni.hostsUrl],
         processes: 2,
-        // This is the service's default. The published recovery times depend on it.
+        // The service's default value. The published recovery times depend on it.
         env: { DATABASE_TIMEOUT_S: '10' },
       }),
       (each) => each.stop(),

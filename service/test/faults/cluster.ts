@@ -15,9 +15,11 @@ export interface Cluster {
   service(index: number): RunningService;
   /** Kills a process, as a crash would, and starts another in its place. */
   replace(index: number, env?: Record<string, string>): Promise<void>;
-  /** Stops a process cleanly, and starts another build in its place. Default: this working tree's build. */
+  /**
+   * Stops a process cleanly and starts another build of the service in its place. Default: this working tree's build.
+   */
   roll(index: number, main?: string): Promise<void>;
-  /** The clock that all processes share until one is replaced. */
+  /** The processes' clock. All processes have the same time until one of them is replaced. */
   clock: Clock;
   /** Advances the clock of every process. */
   moveClock(move: ClockMove): Promise<void>;
@@ -57,14 +59,14 @@ export async function startCluster({
         DATABASE_TIMEOUT_S: '4',
         RATE_LIMITS: 'off',
         PORT: String(ports[index]),
-        // Otherwise each process would use its own URL for media.
+        // Otherwise each process would put its own address into media URLs.
         PUBLIC_URL: 'http://cluster.test',
         ...env,
         ...more,
       },
     });
   const services: RunningService[] = [];
-  // Starts one process at a time, because the first one creates the demo account.
+  // Starts the processes one after another, because the first one creates the demo account.
   for (const index of ports.keys()) services.push(await start(index, {}, main));
   const service = (index: number): RunningService => {
     const service = services[index];

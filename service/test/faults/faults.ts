@@ -5,19 +5,19 @@ import { childrenOf, type PrivatePostgres } from '../private-postgres.ts';
 import type { Cluster } from './cluster.ts';
 import type { TcpProxy } from './tcp-proxy.ts';
 
-/** The parts that a fault can affect. */
+/** The parts of the test setup that a fault can act on. */
 export interface FaultTargets {
   cluster: Cluster;
   postgres: PrivatePostgres;
-  /** Between the services and PostgreSQL. */
+  /** The proxy between the services and PostgreSQL. */
   proxy: TcpProxy;
-  /** Whether PostgreSQL has its own small disk. */
-  smallDisk: boolean;
+  /** Whether PostgreSQL stores its data on a small disk of its own, so that a fault can fill it. */
+  hasSmallDisk: boolean;
 }
 
 export interface Fault {
   name: string;
-  /** Injects the fault and ends it. Returns the reason if this machine cannot inject it. */
+  /** Injects the fault, then ends it. If this machine can't inject it, returns the reason. */
   run(targets: FaultTargets): Promise<string | undefined>;
 }
 
@@ -65,17 +65,17 @@ const blackhole: Fault = {
 
 const fillDisk: Fault = {
   name: 'PostgreSQL’s disk is full for four seconds',
-  async run({ postgres, smallDisk }) {
-    if (!smallDisk) return 'no small file system could be mounted';
+  async run({ postgres, hasSmallDisk }) {
+    if (!hasSmallDisk) return 'no small file system could be mounted';
     const ballast = join(postgres.folder, 'ballast');
-    // Fills the disk to the last byte, and refills it when the server frees space.
+    // Fills the disk to the last byte. Repeats this, because the server keeps freeing space.
     for (let round = 0; round < 20; round += 1) {
       for (const megabytes of [8, 1]) writeUntilFull(ballast, round, megabytes);
       await sleep(200);
     }
     for (const file of readdirSync(postgres.folder).filter((name) => name.startsWith('ballast')))
       rmSync(join(postgres.folder, file));
-    // Without space for its log, the server may have shut down.
+    // The server may have shut down because it had no space for its log.
     if (!postgres.isAlive()) await postgres.start();
     return undefined;
   },
@@ -129,7 +129,10 @@ const skewClock: Fault = {
   },
 };
 
-/** The faults by name, as passed to `npm run faults:service`. The order matters: leases expire during later faults. */
+/**
+ * The faults by name, as passed to `npm run faults:service`. The order matters: leases that were taken during one fault
+ * expire during a later one.
+ */
 export const faults = {
   killService,
   killPostgres,

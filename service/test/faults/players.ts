@@ -15,13 +15,13 @@ export interface Acknowledged {
 
 export interface Players {
   acknowledged: Acknowledged;
-  /** Number of requests that failed with 503 or without a response. */
+  /** The number of requests that got a 503 or no response. */
   rejected(): number;
-  /** Responses other than 200 and 503. */
+  /** Responses with a status other than 200 or 503. */
   wrong: string[];
-  /** Resolves when this many new decisions have earned their reward. */
+  /** Resolves when this many decisions made after the call have earned their reward. */
   progress(rewards: number): Promise<void>;
-  /** Resolves when all players have finished their current ad. */
+  /** Lets every player finish the current ad, then resolves. */
   stop(): Promise<void>;
 }
 
@@ -29,14 +29,17 @@ interface Options {
   urls: readonly string[];
   key: string;
   count: number;
-  /** How long a player retries a request. Default: one minute. */
+  /** How long a player keeps retrying a request. Default: one minute. */
   retryForMs?: number;
 }
 
-/** How long a player watches. Slightly more than the shortest watch time of the demo account's image ads. */
+/** How long a player watches an ad: slightly longer than the 5 s that the demo account's image ads require. */
 const watchMs = 5_100;
 
-/** Starts players that request ads from random processes, watch them, and retry every request until it succeeds. */
+/**
+ * Starts players that request ads and watch them. Players send each request to a random process, and retry it until it
+ * succeeds.
+ */
 export function startPlayers({ urls, key, count, retryForMs = 60_000 }: Options): Players {
   const agent = new Agent({ connections: count });
   const acknowledged: Acknowledged = {
@@ -95,7 +98,7 @@ export function startPlayers({ urls, key, count, retryForMs = 60_000 }: Options)
     for (const listener of listeners) listener();
   };
   const play = async (index: number): Promise<void> => {
-    // The starts are staggered, so that at any time there are players at every stage of an ad.
+    // Players start at different times, so that at any moment there are players at every stage of an ad.
     await sleep((index / count) * watchMs);
     while (!isStopping) await watchOne().catch((error: unknown) => wrong.push(String(error)));
   };

@@ -23,18 +23,21 @@ export interface FaultReport extends Verdict {
   decisions: number;
   events: number;
   rewards: number;
-  /** Requests that failed with 503 or without a response. */
+  /** The number of requests that got a 503 or no response. */
   rejected: number;
-  /** Responses other than 200 and 503, which no fault may cause. */
+  /** Responses with a status other than 200 or 503. No fault may cause any. */
   wrong: string[];
-  /** Faults that could not be injected, with the reason. */
+  /** The faults that could not be injected, each with the reason. */
   skipped: string[];
 }
 
-/** How many new decisions must earn their reward before the service counts as recovered. */
+/** After this many new decisions have earned their reward, the service counts as recovered. */
 const recoveryRewards = 10;
 
-/** Injects faults into two processes under load, one at a time. Returns undefined if PostgreSQL is not installed. */
+/**
+ * Injects faults, one at a time, while players watch ads from two service processes. Returns undefined if PostgreSQL is
+ * not installed.
+ */
 export async function runFaults({
   faults,
   players: count,
@@ -76,7 +79,12 @@ export async function runFaults({
     const skipped: string[] = [];
     for (const fault of faults) {
       const rejectedBefore = players.rejected();
-      const reason = await fault.run({ cluster, postgres, proxy, smallDisk: disk !== undefined });
+      const reason = await fault.run({
+        cluster,
+        postgres,
+        proxy,
+        hasSmallDisk: disk !== undefined,
+      });
       if (reason !== undefined) skipped.push(`${fault.name}: ${reason}`);
       if (!backToBack) await players.progress(recoveryRewards);
       const outcome = reason ?? `${players.rejected() - rejectedBefore} rejected`;

@@ -3,11 +3,11 @@ import { type AddressInfo, connect, createServer, type Socket } from 'node:net';
 /** A proxy that simulates network failures between two programs. */
 export interface TcpProxy {
   port: number;
-  /** Breaks every open connection, but accepts new ones. */
+  /** Breaks every open connection. New connections are still accepted. */
   cut(): void;
   /** Silently drops all data, as a network partition would. */
   stall(): void;
-  /** Delays data from the server by this many milliseconds. */
+  /** Delays everything that the server sends by this many milliseconds. */
   delay(ms: number): void;
   /** Ends a stall or a delay. */
   heal(): void;
@@ -28,7 +28,7 @@ export async function startTcpProxy(targetPort: number): Promise<TcpProxy> {
       for (const socket of pair) socket.destroy();
     };
     for (const socket of pair) socket.on('close', end).on('error', end);
-    // Dropped bytes are lost, so a stalled connection is unusable afterward.
+    // A connection that was stalled can't be used again, because the dropped bytes are lost.
     client.on('data', (chunk) => void (isStalled || target.write(chunk)));
     target.on('data', (chunk) => {
       if (isStalled) return;

@@ -5,17 +5,17 @@ import type { Acknowledged } from './players.ts';
 
 /** The differences that {@link verify} found. All lists should be empty. */
 export interface Verdict {
-  /** Ids that were acknowledged, but are not in the database. */
+  /** Ids that the service acknowledged but that are not in the database. */
   lost: string[];
-  /** Decisions with more than one reward. */
+  /** Decisions that were rewarded more than once. */
   duplicated: string[];
-  /** Earned rewards without a webhook. */
+  /** Decisions whose reward was earned, but for which no webhook arrived. */
   undelivered: string[];
-  /** Report counts that differ from the rows, and webhooks without a body. */
+  /** Report counts that differ from the number of rows, and webhooks that have no body. */
   inconsistent: string[];
 }
 
-/** Compares acknowledgments and received webhooks with the database. */
+/** Compares the database with what the service acknowledged and with the webhooks that the receiver got. */
 export async function verify(
   databaseUrl: string,
   acknowledged: Acknowledged,
@@ -56,7 +56,10 @@ const hasBody = ({ body }: Received): boolean => body !== '';
 const describe = ({ headers }: Received): string =>
   `a webhook without a body: ${JSON.stringify(headers)}`;
 
-/** Returns the webhook event ids by decision. An event may be delivered twice, but a decision must have only one. */
+/**
+ * Returns the ids of the received webhook events, grouped by decision. The same event may be delivered twice, but each
+ * decision must have only one event.
+ */
 function readDelivered(received: readonly Received[]): Map<string, Set<string>> {
   const deliveredEvents = new Map<string, Set<string>>();
   for (const { body } of received.filter(hasBody)) {

@@ -14,7 +14,7 @@ interface FuzzOptions {
   onProgress?(done: number): void;
 }
 
-/** A response that the service should not have sent. */
+/** A response that breaks the service's contract. */
 export interface Finding {
   request: string;
   status: number;
@@ -26,7 +26,7 @@ export interface Finding {
 const internals =
   /\bSELECT \w|INSERT INTO|node_modules|\.ts:\d|\bat \w+ \(|pglite|syntax error|violates/i;
 
-/** Sends requests generated from the schemas and mutated at random; returns the invalid responses. */
+/** Generates requests from the schemas, mutates them at random and sends them. Returns the invalid responses. */
 export async function fuzz(
   running: InProcessService,
   options: FuzzOptions,
@@ -74,7 +74,7 @@ function buildRequest(
 ) {
   const group = operation.path.split('/')[2] ?? '';
   const id = random() < 0.7 ? (ids[group] ?? 'none') : 'xyz_%27%22%00';
-  // Deleting the key or the objects in use would leave nothing to fuzz.
+  // If a request deleted the key or the objects that other requests use, there would be nothing left to fuzz.
   const target = operation.method === 'DELETE' && random() < 0.9 ? 'plc_none' : id;
   const query = new URLSearchParams(
     operation.parameters
@@ -90,7 +90,7 @@ function buildRequest(
   const value = random() < 0.6 ? mutate(sampled, random) : sampled;
   let body = operation.body ? JSON.stringify(value) : undefined;
   if (body !== undefined && random() < 0.03) body = body.slice(0, -1);
-  // A slow response would only make the run longer.
+  // Simulated slow responses would only make the run take longer.
   body = body?.replaceAll('"simulate":"slow"', '"simulate":"no_fill"');
   return {
     url: `${url}${operation.path.replace('{id}', target)}?${query.toString()}`,
@@ -108,7 +108,7 @@ function buildRequest(
   };
 }
 
-/** Returns a function that explains why a response is invalid, or returns undefined for a valid response. */
+/** Creates a function that returns the reason a response is invalid, or undefined if it is valid. */
 function createResponseCheck({ components }: OpenApi) {
   const ajv = new Ajv({ strict: false });
   addFormats.default(ajv);
@@ -145,7 +145,7 @@ function parse(text: string): unknown {
   try {
     return JSON.parse(text);
   } catch {
-    return undefined; // no schema accepts it
+    return undefined; // the body does not match any schema
   }
 }
 

@@ -1,4 +1,4 @@
-/** `npm run fuzz:service [requests] [seed]`: sends random requests to the service and prints invalid responses. */
+/** `npm run fuzz:service [requests] [seed]`: sends random requests to the service and prints every invalid response. */
 import { startInProcess } from '../in-process.ts';
 import { fuzz } from './fuzz.ts';
 

@@ -1,7 +1,10 @@
 import { createClient } from '../http/client.ts';
 import type { InProcessService } from '../in-process.ts';
 
-/** Returns the id of one object of each kind in the demo account's sandbox, by the path segment after `/v1`. */
+/**
+ * Returns the id of one object of each kind from the demo account's sandbox. Each id's key is the path segment that
+ * follows `/v1`.
+ */
 export async function createObjects(running: InProcessService): Promise<Record<string, string>> {
   const client = createClient(running);
   const post = async (path: string, body: object): Promise<string> => {

@@ -6,11 +6,11 @@ export interface Operation {
   /** The path template, such as `/v1/placements/{id}`. */
   path: string;
   id: string;
-  /** The kinds of key that may call it. */
+  /** The kinds of keys that are allowed to call the operation. */
   keys: ('publishable' | 'secret')[];
   body?: Schema;
   parameters: { name: string; in: string; required?: boolean; schema: Schema }[];
-  /** The response schemas by status; undefined if the response has no JSON body. */
+  /** The response schema for each status; undefined if the response has no JSON body. */
   responses: Record<string, Schema | undefined>;
 }
 

@@ -21,12 +21,12 @@ export interface Schema {
 
 /** Generates valid values for schemas. */
 export interface Sampler {
-  /** Chooses optional members and values with `random`. Without it, returns the smallest valid value. */
+  /** `random` decides which optional members are included and which values are used. Default: the smallest valid value. */
   sample(schema: Schema, random?: () => number): unknown;
   resolve(schema: Schema): Schema;
 }
 
-/** Every pattern in the contract must match one of these. The sampler throws for a pattern that matches none. */
+/** Each pattern in the contract must match at least one of these examples. The sampler throws if one does not. */
 const examples = [
   'lobby',
   'event-00000001',

@@ -12,7 +12,7 @@ beforeAll(async () => {
 });
 afterAll(() => service.stop());
 
-/** The operations of a secret key: create, read, list, update and delete. */
+/** The operations that a secret key can perform: create, read, list, update and delete. */
 const resources =
   'placements sources advertisers creatives house-ads policies kill-switches webhooks'.split(' ');
 
@@ -157,7 +157,7 @@ test('an unsupported content type, method or path has its own problem code', asy
   expect([unknownPath.status, unknownPath.body.code]).toEqual([404, 'not_found']);
 });
 
-test('simulate is rejected in live', async () => {
+test('a request with `simulate` is rejected in live', async () => {
   const live = createClient(service, 'live');
   const response = await live.call<Problem>('POST', '/v1/decisions', live.publishable, {
     ...revive,
@@ -166,7 +166,7 @@ test('simulate is rejected in live', async () => {
   expect([response.status, response.body.code]).toEqual([400, 'simulate_in_live']);
 });
 
-test('a decision does not exist in the other environment', async () => {
+test('a decision cannot be found in the other environment', async () => {
   const live = createClient(service, 'live');
   const decision = await client.decideImage('crossing');
   const { body } = await live.report(live.event(decision, 'start'));
@@ -199,7 +199,7 @@ test('a publishable key reads a decision only with its decision token', async ()
   }
 });
 
-test('placements are listed in pages', async () => {
+test('the list of placements is paginated', async () => {
   interface Page {
     data: Placement[];
     has_more: boolean;
@@ -215,7 +215,7 @@ test('placements are listed in pages', async () => {
   expect((await read('limit=0')).status).toBe(422);
 });
 
-test('media is served with its content type and supports ranges; HTML creatives are sandboxed', async () => {
+test('media files have their content type and support range requests; HTML creatives are sandboxed', async () => {
   const get = (file: string, headers: Record<string, string> = {}) =>
     fetch(`${service.url}/media/${file}`, { headers });
   const range = await get('meadow.mp4', { range: 'bytes=0-99' });
@@ -233,7 +233,7 @@ test('media is served with its content type and supports ranges; HTML creatives 
     expect((await get(path)).status).toBe(404);
 });
 
-test('the OpenAPI document describes the routes of the contract with named schemas', async () => {
+test('the OpenAPI document describes every route in the contract, with named schemas', async () => {
   const { body } = await client.call<{
     openapi: string;
     paths: Record<string, object>;

@@ -19,7 +19,7 @@ const guide = readFileSync(new URL('../../../docs/backup.md', import.meta.url), 
 const oldMs = Date.UTC(2026, 8, 30);
 const weekMs = 7 * 86_400_000;
 
-/** Stores decisions in one week, each with one event as a row and one in a timeline. */
+/** Stores decisions in one week. Each has two events: one stored as a row and one in a timeline. */
 async function storeWeek(database: Database, atMs: number, rows: number): Promise<void> {
   const id = `'${firstIdAt('decision', atMs).slice(0, 14)}' || lpad(n::text, 16, '0')`;
   await database.query(
@@ -47,7 +47,7 @@ test.skipIf(!hasPostgres)(
     await migrate(database);
     await createPartitions(database, oldMs);
     await storeWeek(database, oldMs, 3_000);
-    // This week has no partition, as after an import.
+    // Like a week that was imported, this one has no partition of its own.
     await storeWeek(database, oldMs - 2 * weekMs, 1_500);
     await storeWeek(database, oldMs + weekMs, 10);
 
@@ -77,7 +77,7 @@ test.skipIf(!hasPostgres)(
       names.flatMap((name) => [`${name}.json`, `${name}.jsonl.gz`]).toSorted(),
     );
 
-    // Reads a file, after checking it against its manifest.
+    // Checks a file against its manifest, then reads it.
     const read = (name: string) => {
       const manifest = JSON.parse(readFileSync(join(folder, `${name}.json`), 'utf8')) as object;
       const bytes = readFileSync(join(folder, `${name}.jsonl.gz`));
@@ -98,7 +98,7 @@ test.skipIf(!hasPostgres)(
     });
     expect(statSync(join(folder, 'decisions_20260928.jsonl.gz')).mode & 0o077).toBe(0);
 
-    // Truncated and outdated files are rewritten; other files are not.
+    // Only files that are truncated or outdated are written again.
     truncateSync(join(folder, 'ad_events_20260928.jsonl.gz'), 1_000);
     await database.query(
       `UPDATE decisions SET placement = 'late' WHERE id < '${firstIdAt('decision', oldMs - weekMs)}' AND custom_data LIKE '%code 7'`,
@@ -141,7 +141,7 @@ test.skipIf(!hasPostgres)(
       ],
     });
 
-    // The commands in the guide restore a week.
+    // Restores a week with the commands from the guide.
     const [, commands] = /```sh\n# bring a week back[^\n]*\n([^`]+)```/.exec(guide) ?? [];
     execFileSync('sh', ['-e', '-c', commands ?? 'exit 9'], {
       cwd: folder,
@@ -158,7 +158,7 @@ test.skipIf(!hasPostgres)(
   },
 );
 
-test('the archive command names a missing option', async () => {
+test('the archive command reports which required option is missing', async () => {
   const folder = mkdtempSync(join(tmpdir(), 'trueward-archive-'));
   const env = { TRUEWARD_DATA_DIR: folder };
   expect(

@@ -73,12 +73,12 @@ async function expectRejections(
   expect(responses).toEqual(selectedOperations.map(({ id }) => [id, status, code]));
 }
 
-/** The kind of key that an operation requires. */
+/** Returns the kind of key that an operation requires. */
 const requiredKind = ({ keys }: Operation) => (keys.includes('secret') ? 'secret' : 'publishable');
 const mistype = (key: string) => key.slice(0, -1) + (key.endsWith('a') ? 'b' : 'a');
 
-test('the OpenAPI document is valid, and every operation of /v1 requires a key', async () => {
-  // A copy, because the validator may modify the object. It would treat a one-line string as a file name.
+test('the OpenAPI document is valid, and every operation under /v1 requires a key', async () => {
+  // The validator gets a copy, because it may modify the object. It would treat a one-line string as a file name.
   const result = await new Validator().validate({ ...structuredClone(document) });
   expect(result).toMatchObject({ valid: true });
   expect(operations.filter(({ keys }) => keys.length === 0).map(({ path }) => path)).toEqual([]);

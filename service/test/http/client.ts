@@ -12,7 +12,7 @@ export interface ApiResponse<T> {
 
 type FilledDecision = Decision & { token: string };
 
-/** Calls the service as the SDK or a game server does. Events have the time of the service's clock. */
+/** Calls the service the way the SDK or a game server does. Events are timed with the service's clock. */
 export function createClient(
   { clock = systemClock, ...service }: Pick<RunningService, 'url' | 'keys'> & { clock?: Clock },
   environment: 'sandbox' | 'live' = 'sandbox',
@@ -79,7 +79,7 @@ export function createClient(
     report,
     decide: (request: DecisionRequest) =>
       call<FilledDecision>('POST', '/v1/decisions', publishable, request),
-    /** Requests an image ad, because image ads have the demo account's shortest watch time: 5 s. */
+    /** Requests an image ad. In the demo account, image ads have the shortest required watch time: 5 s. */
     async decideImage(userRef: string): Promise<FilledDecision> {
       const request: DecisionRequest = {
         placement: 'revive',
@@ -90,7 +90,7 @@ export function createClient(
       if (body.status !== 'filled') throw new Error(`Expected an ad, got ${JSON.stringify(body)}`);
       return body;
     },
-    /** Reports the first event of a player who watches the ad. */
+    /** Reports that a player has started to watch the ad. */
     begin: (decision: FilledDecision) => report(event(decision, 'start')),
     seen: (decision: FilledDecision) =>
       event(decision, 'impression', { visible: { ratio: 1, ms: 1_000 }, watched_ms: 1_000 }),

@@ -25,7 +25,7 @@ interface SentTraces {
   }[];
 }
 
-/** A received span. */
+/** A span that the collector has received. */
 export interface CollectedSpan extends Omit<SentSpan, 'attributes'> {
   attributes: Record<string, unknown>;
   /** The attributes of the service that sent the span. */

@@ -19,7 +19,7 @@ beforeEach(() => {
 });
 afterEach(() => rmSync(folder, { recursive: true, force: true }));
 
-/** Starts a service with the same data folder as the commands. */
+/** Starts a service that uses the same data folder as the commands. */
 const start = (serviceEnv: Record<string, string> = env) =>
   startInProcess(serviceEnv, { dataDirectory: serviceEnv['TRUEWARD_DATA_DIR'] ?? '' });
 
@@ -59,12 +59,15 @@ test.each([
   [['migrate', 'now'], 'Unexpected argument "now".'],
   [['export', '--into', 'x'], "Unknown option '--into'"],
   [['listen', '--forward-to', 'localhost:3000'], '--forward-to must be an http or https URL'],
-])('%j is rejected with the reason and the usage', async (args, message) => {
-  const { code, err } = await runInProcess(args, env);
-  expect(code).toBe(2);
-  expect(err).toContain(message);
-  expect(err).toContain('Usage: trueward-service');
-});
+])(
+  'the arguments %j are rejected, and the output shows the reason and the usage',
+  async (args, message) => {
+    const { code, err } = await runInProcess(args, env);
+    expect(code).toBe(2);
+    expect(err).toContain(message);
+    expect(err).toContain('Usage: trueward-service');
+  },
+);
 
 test('after a rotation, the new key signs receipts and the old one still verifies', async () => {
   env = { ...env, ...(await ownDatabase()) };
@@ -83,7 +86,7 @@ test('after a rotation, the new key signs receipts and the old one still verifie
   expect(await readKids()).toEqual(kids);
 });
 
-test('the first key creates the account; listing, rolling and revoking keys works and is audited', async () => {
+test('creating the first key creates the account; keys can be listed, rolled and revoked, and each change is audited', async () => {
   env = { ...env, ...(await ownDatabase()) };
   const create = async (...more: string[]) => {
     const args = ['keys', 'create', '--environment', 'sandbox', '--kind', 'secret', ...more];
@@ -129,7 +132,7 @@ test('the first key creates the account; listing, rolling and revoking keys work
   await service.stop();
 });
 
-test('an export can be imported elsewhere; a truncated file or a different master key is rejected', async () => {
+test('an export can be imported into another installation; a truncated file or a different master key is rejected', async () => {
   env = { ...env, ...(await ownDatabase()) };
   const first = await start();
   const sourceClient = createClient(first);
@@ -221,7 +224,7 @@ test('listen forwards each event once, signed with the secret that it printed', 
   await Promise.all([receiver.close(), service.stop()]);
 });
 
-test('doctor passes a healthy installation and reports the problems of a broken one', async () => {
+test('doctor finds no problem in a healthy installation and reports each problem of a broken one', async () => {
   env = { ...env, ...(await ownDatabase()) };
   const service = await start();
   const { port } = new URL(service.url);
@@ -313,7 +316,7 @@ test('migrate creates the tables once and prints the applied migrations', async 
   expect(JSON.parse((await runInProcess(['migrate'], env)).out)).toEqual({ migrated: [] });
 });
 
-test('the first start prints a link for the first owner; users invite replaces a lost password', async () => {
+test('the first start prints a setup link for the first owner; after a lost password, `users invite` creates a new link', async () => {
   env = { ...env, ...(await ownDatabase()) };
   const launchService = async () => {
     const service = launch(['start'], env);

@@ -12,18 +12,18 @@ interface CommandResult {
   err: string;
 }
 
-/** A command that is still running. */
+/** A command that has been started in a separate process. */
 export interface RunningCommand {
-  /** Resolves with the first line, on either stream, that matches. */
+  /** Resolves with the first matching line from standard output or standard error. */
   line(pattern: RegExp): Promise<string>;
   /** Interrupts the command, as Ctrl-C does. */
   interrupt(): Promise<CommandResult>;
   result: Promise<CommandResult>;
-  /** Closes the pipe that reads the command's standard output. */
+  /** Closes the reading end of the command's standard output. */
   stopReading(): void;
 }
 
-/** Starts `trueward-service` without any inherited settings. */
+/** Starts `trueward-service` without inheriting any settings from this process. */
 export function launch(args: string[], env: Record<string, string>): RunningCommand {
   const child = spawn(process.execPath, [main, ...args], {
     stdio: ['ignore', 'pipe', 'pipe'],
@@ -61,7 +61,7 @@ export function launch(args: string[], env: Record<string, string>): RunningComm
 export const run = (args: string[], env: Record<string, string>): Promise<CommandResult> =>
   launch(args, env).result;
 
-/** Like {@link run}, but runs the command in this process, because starting a process takes half a second. */
+/** Like {@link run}, but runs the command in this process. This saves the half second that starting a process takes. */
 export async function runInProcess(
   args: string[],
   env: Record<string, string>,

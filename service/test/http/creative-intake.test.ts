@@ -35,7 +35,10 @@ const meadowWebm = file('demo/creatives/dist/meadow.webm');
 const clip = file('test/media/clip.mp4');
 const picture = file('test/media/picture.png');
 const banner = file('demo/creatives/dist/lobby-banner.png');
-/** The meadow video, relabeled as HEVC: sample entry and decoder configuration (ISO/IEC 14496-15, 8.3.3 and 8.4.1). */
+/**
+ * The meadow video, relabeled as HEVC: its sample entry and decoder configuration have the HEVC names (ISO/IEC 14496-15,
+ * 8.3.3 and 8.4.1).
+ */
 const hevc = (() => {
   const body = Buffer.from(meadow);
   const config = body.indexOf('avcC');
@@ -51,7 +54,7 @@ const get = async <T>(path: string): Promise<T> =>
   (await client.call<T>('GET', path, client.secret)).body;
 
 let sourceCount = 0;
-/** Creates a separate source for a test, because a source that offers unusable files is slowed down. */
+/** Creates a source for one test only, because the service slows down a source that offers unusable files. */
 async function makeSource(): Promise<string> {
   sourceCount += 1;
   const { id } = await post<{ id: string }>('/v1/sources', {
@@ -137,7 +140,7 @@ const readVideo = ({ media }: Creative) => {
   return media;
 };
 
-test('an offered ad becomes a creative with our copy of its media, pending review', async () => {
+test('an offered ad becomes a creative that is pending review and has our copy of the media', async () => {
   const source = await makeSource();
   origin.serve('/meadow.mp4', meadow);
   origin.serve('/meadow.vtt', 'WEBVTT\n\n00:00.000 --> 00:01.000\nHello');
@@ -197,20 +200,20 @@ test('an offered ad becomes a creative with our copy of its media, pending revie
   }
 });
 
-test('a repeated offer is fetched once and creates one creative', async () => {
+test('if the same ad is offered repeatedly, its media is fetched once and one creative is created', async () => {
   const source = await makeSource();
   origin.serve('/once.mp4', clip);
   for (let n = 0; n < 50; n += 1) submit(source, { url: `/once.mp4?cb=${n}` });
   const { id } = await waitForCreatives(source);
   submit(source, { url: '/once.mp4?cb=last' });
-  // The source's jobs run in order, so when this one is finished, the earlier one is too.
+  // A source's jobs run in order, so once this job has finished, the earlier one has too.
   submit(source, { url: '/once.mp4', creativeKey: 'other' });
   await waitForCreatives(source, 2);
   expect(countFetches('/once.mp4')).toBe(2);
   expect((await readCreatives(source)).map((each) => each.id)).toContain(id);
 });
 
-test('an existing advertiser with the same domain is reused, whatever the domain’s spelling', async () => {
+test('an existing advertiser with the same domain is reused, no matter how the domain is spelled', async () => {
   const source = await makeSource();
   const { id } = await post<Advertiser>('/v1/advertisers', {
     name: 'Known',
@@ -325,7 +328,7 @@ test.each<[string, RegExp, Parameters<MediaOrigin['serve']>[1], Partial<OfferInp
   expect(await readCreatives(source)).toEqual([]);
 });
 
-test('a rejected file is not fetched again for an hour, but its replacement is', async () => {
+test('a rejected file is not fetched again for an hour, but a replacement is fetched right away', async () => {
   const source = await makeSource();
   origin.serve('/refused.mp4', '<!doctype html>');
   origin.serve('/fixed.mp4', clip);
@@ -368,7 +371,7 @@ test('loopback URLs are fetched in development only', async () => {
   expect(origin.requests.length).toBe(requestsBefore);
 });
 
-test('only advertisers on the source’s list, and their subdomains, are approved automatically', async () => {
+test('only advertisers whose domain, or a parent domain, is on the source’s list are approved automatically', async () => {
   const source = await makeSource();
   const rules: SourceRules = { review: 'automatic', allowed_domains: ['www.Trusted.example'] };
   origin.serve('/trusted.mp4', clip);
@@ -404,7 +407,7 @@ test('only advertisers on the source’s list, and their subdomains, are approve
   expect((await waitForCreatives(manualSource)).review).toEqual({ status: 'pending_review' });
 });
 
-test('a new icon on an approved creative needs review, a previously approved one does not', async () => {
+test('a new icon on an approved creative needs a review, unless the icon was approved before', async () => {
   const source = await makeSource();
   origin.serve('/icon-a.png', picture);
   origin.serve('/icon-a-elsewhere.png', picture);
@@ -429,7 +432,7 @@ test('a new icon on an approved creative needs review, a previously approved one
   });
 });
 
-test('an icon that is not an image is omitted', async () => {
+test('an icon that is not an image is left out', async () => {
   const source = await makeSource();
   origin.serve('/icon.html', '<!doctype html>');
   submit(source, {
@@ -475,7 +478,7 @@ test('operators cannot set the identifying fields of an external creative', asyn
   }
 });
 
-/** Advances the timers by a minute, after which the service looks for creatives to compare. */
+/** Advances the timers by a minute. Then the service looks for creatives whose files it should compare. */
 const advanceMinute = (): void => void vi.advanceTimersByTime(minuteMs);
 const readDueMs = async (creativeId: string): Promise<number | undefined> => {
   const [row] = await running.service.database.query<{ due_at: Date }>(
@@ -493,7 +496,7 @@ async function approvedCreative(path: string, rules: SourceRules = {}): Promise<
   return creative;
 }
 
-test('a creative whose file is the same after a day stays approved', async () => {
+test('a creative stays approved if its file has not changed at its origin after a day', async () => {
   const { id } = await approvedCreative('/same.mp4');
   const dueBefore = await readDueMs(id);
   advanceMinute();
@@ -520,14 +523,14 @@ test('a file that changed at its origin returns the creative to review, even for
   });
   expect(readVideo(updatedCreative).duration_ms).toBe(12_000);
   expect((await download(readVideo(updatedCreative).files[0]?.url)).equals(meadow)).toBe(true);
-  // The approved version is still available for comparison.
+  // The approved version is kept, so that reviewers can compare it.
   const [entry] = await readAuditEntries(creative.id);
   expect(entry).toMatchObject({ action: 'creative.origin_changed', actor: 'service' });
   const previous = entry?.before as Creative | undefined;
   expect(previous && readVideo(previous)).toEqual(readVideo(creative));
   expect((await download(readVideo(creative).files[0]?.url)).equals(clip)).toBe(true);
 
-  // After another approval, later files are compared with the new one.
+  // Once the new file is approved, later files are compared with that one.
   await review(creative.id, 'approved');
   clock.advance(dayMs);
   advanceMinute();
@@ -536,7 +539,7 @@ test('a file that changed at its origin returns the creative to review, even for
   expect(countFetches('/swapped.mp4')).toBe(3);
 });
 
-test('an unusable replacement file is reported once and not copied', async () => {
+test('if the replacement file is unusable, it is reported once and not copied', async () => {
   const creative = await approvedCreative('/spoiled.mp4');
   origin.serve('/spoiled.mp4', '<!doctype html><script>1</script>');
   clock.advance(dayMs);
@@ -555,7 +558,7 @@ test('an unusable replacement file is reported once and not copied', async () =>
   expect(countFetches('/spoiled.mp4')).toBe(3);
 });
 
-test('our copy stays in use while its origin is unreachable', async () => {
+test('our copy stays in use while the file’s origin is unreachable', async () => {
   const creative = await approvedCreative('/gone.mp4');
   origin.serve('/gone.mp4', (_request, response) => response.writeHead(503).end());
   clock.advance(dayMs);
@@ -565,7 +568,7 @@ test('our copy stays in use while its origin is unreachable', async () => {
   expect((await readCreative(creative.id)).review.status).toBe('approved');
 });
 
-test('a paused creative’s file is not fetched, and an archived creative’s file is no longer compared', async () => {
+test('the file of a paused creative is not fetched, and the file of an archived creative is no longer compared', async () => {
   const rejected = await approvedCreative('/rejected.mp4');
   await review(rejected.id, 'rejected');
   const archived = await approvedCreative('/archived.mp4');

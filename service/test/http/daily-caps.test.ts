@@ -10,7 +10,7 @@ let placements = 0;
 let players = 0;
 
 /** Creates a rewarded placement with one image ad that has a daily cap. */
-async function cappedPlacement(game: Game, dailyCap: number): Promise<string> {
+async function createCappedPlacement(game: Game, dailyCap: number): Promise<string> {
   const manage = <T>(method: string, path: string, body?: object) =>
     game.client.call<T>(method, path, game.client.secret, body);
   const { body: creatives } = await manage<{ data: Creative[] }>('GET', '/v1/creatives?limit=100');
@@ -26,7 +26,7 @@ async function cappedPlacement(game: Game, dailyCap: number): Promise<string> {
   return name;
 }
 
-/** Requests concurrent decisions for many players, alternating between these services. Returns the ads. */
+/** Requests decisions for many players at once, from each of these services in turn. Returns the ads. */
 async function decideConcurrently(
   clients: readonly Game['client'][],
   placement: string,
@@ -49,7 +49,7 @@ async function decideConcurrently(
   return responses.flatMap((response) => (response?.status === 'filled' ? response : []));
 }
 
-// Skipped on a shared server, because a process there leaves part of the budget to other processes.
+// Skipped on a shared server, because a process there does not use up the whole cap: it leaves a part to other processes.
 describe.skipIf(process.env['TRUEWARD_TEST_SERVER'])('a daily cap on the embedded database', () => {
   let game: Game;
   beforeAll(async () => {
@@ -58,8 +58,8 @@ describe.skipIf(process.env['TRUEWARD_TEST_SERVER'])('a daily cap on the embedde
   afterAll(() => game.stop());
   const refresh = () => game.service.configuration.refresh();
 
-  test('counts served ads as reservations and still rewards every player who watched one', async () => {
-    const placement = await cappedPlacement(game, 2);
+  test('counts served ads as reservations, and still rewards every player who watched one', async () => {
+    const placement = await createCappedPlacement(game, 2);
     const ads = await decideConcurrently([game.client], placement, 20);
     expect(ads).toHaveLength(2);
     for (const ad of ads) {
@@ -73,7 +73,7 @@ describe.skipIf(process.env['TRUEWARD_TEST_SERVER'])('a daily cap on the embedde
   });
 
   test('releases the reservations of ads that expire without being shown', async () => {
-    const placement = await cappedPlacement(game, 2);
+    const placement = await createCappedPlacement(game, 2);
     const ads = await decideConcurrently([game.client], placement, 5);
     expect(ads).toHaveLength(2);
     await refresh();
@@ -95,8 +95,8 @@ describe.skipIf(process.env['TRUEWARD_TEST_SERVER'])('a daily cap on the embedde
     expect((await game.report(...watchedEvents)).decisions).toMatchObject([{ state: 'earned' }]);
   });
 
-  test('is not exhausted by ads that are preloaded and rarely shown', async () => {
-    const placement = await cappedPlacement(game, 10);
+  test('is not used up by ads that are preloaded but rarely shown', async () => {
+    const placement = await createCappedPlacement(game, 10);
     let shownAds = 0;
     for (let round = 0; round < 40 && shownAds < 10; round += 1) {
       await refresh();
@@ -131,7 +131,7 @@ describe.runIf(hasPostgres)('a daily cap enforced by two processes', () => {
   });
 
   test('can be used up, and is exceeded by at most two impressions', async () => {
-    const placement = await cappedPlacement(game, 20);
+    const placement = await createCappedPlacement(game, 20);
     const clients = [game.client, createClient({ url: second.url, keys: game.keys })];
     const ads: Filled[] = [];
     for (let round = 0; round < 30; round += 1) {
@@ -148,7 +148,7 @@ describe.runIf(hasPostgres)('a daily cap enforced by two processes', () => {
     for (const { decisions } of responses) expect(decisions).toMatchObject([{ state: 'earned' }]);
   });
 
-  test('startup rejects a RETENTION_DAYS shorter than the lookback of a placement', async () => {
+  test('the service does not start if RETENTION_DAYS is shorter than the time a placement looks back', async () => {
     const { client, clock, config } = game;
     const created = await client.call(
       'POST',
@@ -171,7 +171,7 @@ const placementWithCap = (days: number) => ({
   frequency_cap: { max: 3, per_s: days * 86_400 },
 });
 
-test('saving a placement that looks back further than RETENTION_DAYS is rejected', async () => {
+test('a placement that looks back further than RETENTION_DAYS cannot be saved', async () => {
   const clock = createManualClock(Date.UTC(2026, 5, 1));
   const running = await startInProcess({ RETENTION_DAYS: '20' }, { clock });
   try {

@@ -44,12 +44,12 @@ async function start() {
 }
 
 describe.skipIf(postgres === undefined)('on PostgreSQL', () => {
-  test('while the database does not respond, requests are rejected immediately; the service recovers by itself', async () => {
+  test('while the database does not respond, requests are rejected immediately; afterward, the service recovers by itself', async () => {
     const service = await start();
     service.proxy.stall();
     const first = await service.decide();
     expect([first.status, first.body.code]).toEqual([503, 'unavailable']);
-    // Now requests fail immediately, without reaching the server.
+    // From now on, requests fail immediately and never reach the database server.
     const rejected = await Promise.all(Array.from({ length: 100 }, service.decide));
     expect(new Set(rejected.map(({ status }) => status))).toEqual(new Set([503]));
     expect(Number(rejected[0]?.headers.get('retry-after'))).toBeGreaterThan(0);
@@ -65,7 +65,7 @@ describe.skipIf(postgres === undefined)('on PostgreSQL', () => {
     await service.stop();
   });
 
-  test('on a read-only server, reads work and writes are rejected until it accepts them again', async () => {
+  test('on a read-only server, reads work, and writes are rejected until the server accepts writes again', async () => {
     const service = await start();
     const admin = new pg.Client(postgres?.url);
     await admin.connect();
@@ -85,7 +85,7 @@ describe.skipIf(postgres === undefined)('on PostgreSQL', () => {
     await service.stop();
   });
 
-  test('a commit that no synchronous standby confirms is not acknowledged, and requests are rejected until a standby confirms again', async () => {
+  test('a commit that no synchronous standby confirms is not acknowledged; requests are rejected until commits are confirmed again', async () => {
     const service = await start();
     const admin = new pg.Client(postgres?.url);
     await admin.connect();
@@ -99,7 +99,7 @@ describe.skipIf(postgres === undefined)('on PostgreSQL', () => {
     await requireStandby('missing');
     const first = await service.decide();
     expect([first.status, first.body.code]).toEqual([503, 'unavailable']);
-    // A commit keeps waiting after its client has timed out, so the number of waiting commits must not grow.
+    // Commits keep waiting even after their clients time out, so the service must not let more and more of them wait.
     const countWaiting = async () =>
       (await admin.query(`SELECT FROM pg_stat_activity WHERE wait_event = 'SyncRep'`)).rowCount;
     const waitingCommits = await countWaiting();

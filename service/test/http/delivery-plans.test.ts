@@ -28,7 +28,7 @@ describe.runIf(hasPostgres)('with 20,000 deliveries pending for a dead endpoint'
   });
   afterAll(() => database.close());
 
-  /** Counts the table pages that a statement reads, using the session's counters. */
+  /** Counts the pages of the table that `work` reads, using the transaction's statistics. */
   const countPages = async (work: (queries: Queries) => Promise<unknown>): Promise<number> =>
     database.transaction(async (queries) => {
       const read = async (): Promise<number> => {
@@ -42,9 +42,9 @@ describe.runIf(hasPostgres)('with 20,000 deliveries pending for a dead endpoint'
       return (await read()) - pagesBefore;
     });
 
-  // Before the first ANALYZE, the planner assumes that the table is empty.
+  // Until the first ANALYZE, the query planner assumes that the table is empty.
   test.each([{ when: 'before' }, { when: 'after' }])(
-    'claiming and recording read only their own rows, $when the table is analyzed',
+    'claiming and recording deliveries read only the rows that they need, $when the table is analyzed',
     async ({ when }) => {
       if (when === 'after') await database.query('ANALYZE');
       const capacity = { accountId: 'acc_1', webhookId: 'whk_1', free: 20 };
@@ -84,7 +84,7 @@ test.runIf(hasPostgres)('leasing a delivery adds no entries to the indexes', asy
       SELECT 'acc_1', 'del_' || n, 'live', 'evt_' || n, 'whk_1', 'pending', 0, now(), now() FROM generate_series(1, 1000) AS n`,
   );
   const hotUpdates = await database.transaction(async (queries) => {
-    // Leases the deliveries in batches, as a claim does.
+    // Leases the deliveries in batches, the way a claim does.
     for (let firstNumber = 1; firstNumber <= 200; firstNumber += 10)
       await queries.query(
         `UPDATE deliveries SET lease_until = now() WHERE id IN (SELECT 'del_' || n FROM generate_series($1::integer, $1 + 9) AS n)`,
@@ -96,7 +96,8 @@ test.runIf(hasPostgres)('leasing a delivery adds no entries to the indexes', asy
     return row?.count ?? NaN;
   });
   await database.close();
-  // A few updates are not HOT, because some pages run out of space. Without any free space, none of the 200 would be.
+  // An update is not HOT if its page has no space left, which happens to some of the 200. If the table reserved no free
+  // space in its pages, no update would be HOT.
   expect(hotUpdates).toBeGreaterThan(50);
 });
 

@@ -17,7 +17,7 @@ test('when processes are killed, no tracker, billing notice or reward is lost, a
     inconsistent: [],
     wrong: [],
   });
-  // Without kills and requests, the test would prove nothing.
+  // The test proves something only if processes were killed and requests were made.
   expect(report.kills).toBeGreaterThan(1);
   expect(report.ended['sent']).toBeGreaterThan(200 * 5);
 }, 300_000);

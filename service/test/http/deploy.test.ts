@@ -27,7 +27,7 @@ function readDocuments(path: string): Tree[] {
 const parseVariables = (text: string): [string, string][] =>
   [...text.matchAll(/^([A-Z0-9_]+)=(.*)$/gm)].map(([, name = '', value = '']) => [name, value]);
 
-/** Returns all variables that the deployments set for the service. */
+/** Returns every variable that a deployment sets for the service. */
 function serviceVariables(): [string, string][] {
   const compose = readCompose(...composeFiles);
   const kubernetes = yamlFiles
@@ -51,14 +51,14 @@ function serviceVariables(): [string, string][] {
   ];
 }
 
-test('every variable in deploy/ is a setting of the service with a valid value', () => {
+test('every variable in deploy/ is one of the service’s settings and has a valid value', () => {
   const settings = new Map<string, Setting>(settingList);
   const foreignVariables = new Set(['POSTGRES_PASSWORD', 'NODE_ENV']);
   const variables = serviceVariables().filter(([name]) => !foreignVariables.has(name));
   expect(variables.length).toBeGreaterThan(25);
   const unknownVariables = variables.filter(([name]) => !settings.has(name));
   expect(unknownVariables).toEqual([]);
-  // Placeholders are ${…}, empty, or prose.
+  // Skips placeholders, which are empty, contain ${…}, or are a phrase.
   const literal = variables.filter(
     ([name, value]) => !/^$|\$|\s/.test(value) && name !== 'TRUEWARD_CONFIG',
   );
@@ -140,7 +140,7 @@ test.each([[composeFiles.slice(0, 1)], [composeFiles]])(
   },
 );
 
-test('every node of the Citus cluster has a standby, and the service starts when they are connected', () => {
+test('every node of the Citus cluster has a standby, and the service starts only once the nodes are connected', () => {
   const { services } = readCompose(...composeFiles);
   const nodes = services['cluster']?.entrypoint?.slice(2) ?? [];
   expect(nodes).toHaveLength(3);
@@ -161,7 +161,7 @@ test('every node of the Citus cluster has a standby, and the service starts when
   expect(hosts?.split(',')).toEqual(nodes);
 });
 
-test('the Kubernetes manifests are consistent and leave time to drain', () => {
+test('the Kubernetes manifests are consistent and give processes enough time to drain', () => {
   const { resources } = readDocuments('deploy/kubernetes/kustomization.yaml')[0] as {
     resources: string[];
   };
@@ -243,7 +243,7 @@ test('the guides list the audit actions and webhook events that the code uses', 
   expect(mentionedNames.length).toBeGreaterThan(5);
   const unknownNames = mentionedNames.filter((name) => {
     const [noun = '', verb = ''] = name.split('.');
-    // The code composes the names of actions on resources from two strings.
+    // For actions on resources, the code builds the action's name from two strings.
     return (
       !sources.includes(`'${name}'`) &&
       !(sources.includes(`'${noun}'`) && sources.includes(`'${verb}'`))

@@ -56,7 +56,7 @@ test('a full disk is logged once and makes the service unready until there is sp
   expect((await fetch(`${service.url}/healthz`)).status).toBe(200);
 
   rmSync(filler);
-  // Sends no requests, because a load balancer sends none to a process that is not ready.
+  // The test sends no requests here, because a load balancer would not send any to a process that is not ready.
   await expect.poll(readStatus).toBe(200);
   expect(await decide(0)).toBe(200);
   await service.stop();

@@ -39,7 +39,7 @@ const createWebhook = (id: string): Webhook => ({
   updated_at: '2026-01-01T00:00:00Z',
 });
 
-/** Creates an endpoint with due deliveries. */
+/** Creates an endpoint that has due deliveries. */
 async function createDeliveries(
   accountId: string,
   webhookId: string,
@@ -67,7 +67,7 @@ interface Sent {
   respond(result: Partial<AttemptResult>): void;
 }
 
-/** Starts a dispatcher. The test completes its requests. */
+/** Starts a dispatcher whose requests end only when the test ends them. */
 function start(more: Partial<Parameters<typeof startDispatcher>[0]> = {}) {
   const sent: Sent[] = [];
   const disabled: string[] = [];
@@ -105,7 +105,7 @@ const states = async (): Promise<Record<string, number>> =>
     ).map(({ state, count }) => [state, count]),
   );
 
-test('a slot is free for the next delivery once the endpoint has responded', async () => {
+test('as soon as the endpoint responds, the slot is free for the next delivery', async () => {
   await createDeliveries('acc_1', 'whk_1', 40);
   const lane = createAttemptLanes(database, lanes);
   let record: () => void = () => undefined;
@@ -121,14 +121,14 @@ test('a slot is free for the next delivery once the endpoint has responded', asy
   await dispatcher.stop();
 });
 
-test('a response to an earlier request does not end the pause requested by Retry-After', async () => {
+test('when an endpoint asks for a pause with Retry-After, its responses to earlier requests do not end the pause', async () => {
   await createDeliveries('acc_1', 'whk_1', 40);
   const { dispatcher, sent } = start();
   await expect.poll(() => sent.length).toBe(4);
   sent[0]?.respond({ status: 429, retryAfterMs: 60_000 });
   for (const { respond } of sent.slice(1)) respond({ status: 200 });
   await expect.poll(states).toEqual({ delivered: 3, pending: 37 });
-  // The delivery to another endpoint shows that there has been another claim.
+  // The delivery to another endpoint proves that the dispatcher has claimed deliveries again.
   await createDeliveries('acc_1', 'whk_2', 1);
   dispatcher.wake();
   await expect.poll(() => sent.length).toBe(5);
@@ -137,7 +137,7 @@ test('a response to an earlier request does not end the pause requested by Retry
   await dispatcher.stop();
 });
 
-test('an endpoint that responds with 410 to several concurrent requests is disabled once', async () => {
+test('an endpoint that responds with 410 to several concurrent requests is disabled only once', async () => {
   await createDeliveries('acc_1', 'whk_1', 4);
   const { dispatcher, sent, disabled } = start();
   await expect.poll(() => sent.length).toBe(4);
@@ -147,7 +147,7 @@ test('an endpoint that responds with 410 to several concurrent requests is disab
   expect(disabled).toEqual(['whk_1']);
 });
 
-test('on stop, requests that are about to complete finish, and the other deliveries are released', async () => {
+test('on stop, requests that are about to complete can still finish, and all other deliveries are released', async () => {
   await createDeliveries('acc_1', 'whk_1', 2);
   const { dispatcher, sent } = start();
   await expect.poll(() => sent.length).toBe(2);
@@ -168,7 +168,7 @@ test.each([
   },
   { what: 'secret', readSecrets: () => Promise.reject(new Error('Encrypted with another key.')) },
 ])(
-  'a delivery whose $what cannot be decrypted is a failed attempt that does not count against its endpoint',
+  'if the $what of a delivery cannot be decrypted, the attempt fails but does not count against the endpoint',
   async ({ what: _what, ...brokenDeps }) => {
     await createDeliveries('acc_1', 'whk_1', 1);
     const { dispatcher, sent } = start(brokenDeps);
@@ -181,7 +181,7 @@ test.each([
   },
 );
 
-test('an account with slow endpoints leaves slots for other accounts', () => {
+test('an account whose endpoints are slow leaves slots free for other accounts', () => {
   const endpoint = (accountId: string, size: number, inFlight: number) => ({
     accountId,
     webhookId: 'whk_1',
@@ -202,7 +202,7 @@ test('an account with slow endpoints leaves slots for other accounts', () => {
   ).toBe(0);
 });
 
-test('an account with many hanging new endpoints leaves half of the slots to others', async () => {
+test('an account with many new endpoints that hang leaves half of the slots to other accounts', async () => {
   for (let n = 1; n <= 260; n += 1) await createDeliveries('acc_1', `whk_${n}`, 4);
   const { dispatcher, sent } = start();
   await expect.poll(() => sent.length, { timeout: 20_000 }).toBeGreaterThanOrEqual(500);

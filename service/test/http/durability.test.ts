@@ -36,7 +36,7 @@ test('acknowledged data survives SIGKILL, and an undelivered webhook is delivere
   const acknowledged = await Promise.all(pendingDecisions);
   await first.kill();
 
-  // Uses the same port, because receipts contain the service's URL.
+  // Receipts contain the service's URL, so the second process must use the same port.
   const second = await startService({ dataDir, env: { PORT: new URL(first.url).port } });
   expect(second.keys).toEqual(first.keys);
   const secondClient = createClient(second);
@@ -68,7 +68,7 @@ test('a second service on the same data directory exits with an error and does n
   await first.stop();
 });
 
-test('on SIGTERM, pending requests complete and the process exits within five seconds', async () => {
+test('after SIGTERM, pending requests complete and the process exits within five seconds', async () => {
   const service = await startService({ dataDir });
   const client = createClient(service);
   const decision = await client.decideImage('waiting');
@@ -78,12 +78,12 @@ test('on SIGTERM, pending requests complete and the process exits within five se
     client.secret,
   );
   await client.call('GET', '/healthz');
-  // If stopping takes longer, the exit code is different.
+  // If stopping took longer, the exit code would be different.
   expect(await service.stop()).toBe(0);
   expect((await waitingRequest).body).toMatchObject({ state: 'none' });
 });
 
-test('a process whose log pipe is closed keeps working, and stops on a signal', async () => {
+test('a process keeps working after its log pipe is closed, and still stops on a signal', async () => {
   const service = await startService({ dataDir, env: { LOG_LEVEL: 'debug' } });
   service.process.stderr?.destroy();
   for (let index = 0; index < 20; index += 1)

@@ -11,7 +11,7 @@ beforeAll(async () => {
 });
 afterAll(() => service.stop());
 
-/** Creates events as an offline device collects them, `perAd` for each ad. */
+/** Creates events like the ones that an offline device collects: `perAd` events for each ad. */
 async function collect(count: number, perAd: number, detail?: string) {
   const ads = await Promise.all(
     Array.from({ length: Math.ceil(count / perAd) }, (_, index) =>
@@ -24,7 +24,7 @@ async function collect(count: number, perAd: number, detail?: string) {
     .slice(0, count);
 }
 
-test('accepts up to 500 events in a request of 200 kB, with a result for each', async () => {
+test('a request of 200 kB with 500 events is accepted, and each event gets a result', async () => {
   const events = await collect(500, 20, 'x'.repeat(100));
   const length = JSON.stringify(events).length;
   expect(length).toBeGreaterThan(150_000);
@@ -41,7 +41,7 @@ test('accepts up to 500 events in a request of 200 kB, with a result for each', 
   expect([oversizedBatch.status, oversizedBatch.body.code]).toEqual([422, 'invalid_request']);
 });
 
-test('one invalid event among 500 does not block the others', async () => {
+test('if one of 500 events is invalid, the others are still accepted', async () => {
   const events: object[] = await collect(499, 20);
   const invalidEvent = { ...events[0], id: 'bad-event-1', type: 'nonsense' };
   const { body } = await client.report(...events.toSpliced(250, 0, invalidEvent));
@@ -49,7 +49,7 @@ test('one invalid event among 500 does not block the others', async () => {
   expect(rejected).toEqual([{ id: 'bad-event-1', status: 'rejected', code: 'invalid_event' }]);
 });
 
-test('only event batches may exceed 64 KiB, up to 256 KiB', async () => {
+test('only event batches may be larger than 64 KiB; their limit is 256 KiB', async () => {
   const post = (path: string, bytes: number) =>
     client.call<Problem>('POST', path, client.publishable, `"${'x'.repeat(bytes)}"`);
   expect((await post('/v1/events', 200 * 1024)).status).toBe(422);

@@ -17,7 +17,10 @@ import { createSource, offerRequest } from '../external-source.ts';
 import { applyEdit, chain, edit, fragments } from '../unit/vast/edits.ts';
 import { type Documents, inline, vast } from '../unit/vast/fixtures.ts';
 
-/** The response by path, with `REQUEST_ID` for the bid request's id. If the value is undefined, the server never responds. */
+/**
+ * The response for each path. `REQUEST_ID` in a response is replaced by the bid request's id. If the value is undefined,
+ * the server never responds.
+ */
 const documents = new Map<string, string | undefined>();
 const server = createServer((request, response) => {
   const chunks: Buffer[] = [];
@@ -86,7 +89,7 @@ function checkResponse({ offer, verdict, notices, onWin, onLoss }: SourceRespons
   expect(urls.every(isWebUrl)).toBe(true);
 }
 
-/** Serves the documents, with `ads.example` in their URLs replaced by this server. */
+/** Serves the documents. In their URLs, `ads.example` is replaced by this server's address. */
 function serve(newDocuments: Documents): void {
   for (const [name, text] of Object.entries(newDocuments))
     documents.set(`/${name}`, text.replaceAll('https://ads.example', origin));
@@ -101,7 +104,7 @@ function heapMb(): number {
 const timers = (): number =>
   process.getActiveResourcesInfo().filter((name) => name === 'Timeout').length;
 
-/** Runs the property, and checks that it leaks no memory, timer or connection. */
+/** Checks the property, and that checking it leaked no memory, timer or connection. */
 async function checkWithoutLeak(run: (numRuns: number) => Promise<void>): Promise<void> {
   await run(50);
   const [heapBefore, timersBefore] = [heapMb(), timers()];
@@ -127,7 +130,7 @@ test('mutated VAST documents neither crash nor hang an ad request, and leak noth
       { numRuns },
     ),
   );
-  // Most mutations break the document, but enough of them must still yield an offer.
+  // Most mutations break the document. Enough mutated documents must still lead to an offer.
   expect(offers).toBeGreaterThan(30);
 }, 600_000);
 
@@ -189,7 +192,7 @@ test('mutated bid responses neither crash nor hang an ad request, and leak nothi
   expect(offers).toBeGreaterThan(10);
 }, 600_000);
 
-test('a healthy source responds in time while other requests hang or parse the longest documents', async () => {
+test('a healthy source’s offer arrives in time while other requests hang or have to parse the longest documents', async () => {
   const { elements, bidders } = {
     elements: `<VAST>${'<a b=""/>'.repeat(28_000)}</VAST>`,
     bidders: `{"id":"REQUEST_ID","seatbid":[${'{},'.repeat(85_000)}{}]}`,

@@ -88,7 +88,7 @@ const xml =
 const createAd = (path = '/ad.mp4') =>
   inline({ body: tags('Impression', `${origin}/impression`), media: mp4('', `${origin}${path}`) });
 
-test('a tag is requested with device headers and expanded macros, and its ad has the source’s price', async () => {
+test('a tag is requested with the device’s headers and with its macros expanded, and the ad gets the source’s price', async () => {
   respond = xml(vast(createAd('/ad.mp4?session=1')));
   const { offer, verdict, details } = await ask(tag('/tag?w=[PLAYERSIZE]&ip=[DEVICEIP]'));
   expect(verdict).toBe('offer');
@@ -128,7 +128,7 @@ test('custom headers are sent only to the source’s own host, not to redirect o
   ]);
 });
 
-test('wrappers are followed, and errors are reported to each', async () => {
+test('wrappers are followed, and errors are reported to every wrapper', async () => {
   respond = ({ url }, response) =>
     response.end(
       url === '/tag'
@@ -189,7 +189,7 @@ test('a source that does not respond, or responds too slowly, times out', async 
   expect((await ask(tag(), 120)).verdict).toBe('timeout');
 });
 
-test('a source that keeps failing receives no requests for a while; other sources on its host are not affected', async () => {
+test('a source that keeps failing gets no requests for a while; other sources on the same host are not affected', async () => {
   respond = (_request, response) => void response.writeHead(503).end();
   const failing = tag();
   for (let count = 0; count < 10; count += 1) await ask(failing);
@@ -219,7 +219,7 @@ const bids =
     response.end(JSON.stringify({ id, cur: 'USD', seatbid: [{ bid: list }] }));
   };
 
-test('the best bid with an ad wins, with its notices; loss notices are sent for the other bids', async () => {
+test('the best bid that has an ad wins, and its notices are kept; the other bids get loss notices', async () => {
   respond = (incoming, response, body) =>
     bids(
       createBid(),
@@ -243,7 +243,7 @@ test('the best bid with an ad wins, with its notices; loss notices are sent for 
   });
 });
 
-test('a bid request names the publisher and the supply chain of its source', async () => {
+test('a bid request contains the publisher and the supply chain that are set for the source', async () => {
   respond = (_request, response) => void response.writeHead(204).end();
   const chain: ExternalSource['supply_chain'] = [
     { asi: 'ads.example', sid: 'pub-1' },

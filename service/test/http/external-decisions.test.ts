@@ -73,7 +73,7 @@ const verdicts = (decision: Filled) =>
   Object.fromEntries((decision.explain ?? []).map(({ name, verdict }) => [name, verdict]));
 const countRequests = (path: string) => origin.requests.filter((each) => each === path).length;
 
-/** Requests an ad, so that the service copies the source's creative, and approves the creative. */
+/** Requests an ad, which makes the service copy the source's creative, and then approves that creative. */
 async function approve(source: Source): Promise<Creative> {
   await ask();
   const find = async () =>
@@ -88,7 +88,7 @@ async function approve(source: Source): Promise<Creative> {
   });
 }
 
-test('an external ad is shown after review, from our own copy, and its trackers are requested after the verified reward', async () => {
+test('after its review, an external ad is shown from our own copy; its trackers are requested after the reward is verified', async () => {
   const source = await addTag(xml(createAd('brook')));
   const first = await ask();
   expect(verdicts(first)['Network 1']).toBe('creative_pending');
@@ -126,7 +126,7 @@ test('an ad is not shown until the service has copied its icon', async () => {
     response.end(createAd('marked').replace('<MediaFiles>', `${icons}<MediaFiles>`));
   });
   const first = await approve(source);
-  // The icon is copied after the video, and needs another review.
+  // The icon is copied after the video and needs a review of its own.
   const read = () => game.client.manage<Creative>('GET', `/v1/creatives/${first.id}`);
   await expect.poll(async () => (await read()).icons?.length, pollOptions).toBe(1);
   await game.client.manage('POST', `/v1/creatives/${first.id}/review`, { status: 'approved' });
@@ -137,11 +137,11 @@ test('an ad is not shown until the service has copied its icon', async () => {
   await expect.poll(requestIconUrl, pollOptions).toContain('http://service.test/media/');
   icon = '/other-choices.png';
   expect(verdicts(await ask())[source.name]).toBe('creative_pending');
-  // An approved creative of this source has the same icon, so the icon needs no review.
+  // This icon needs no review, because one of the source's approved creatives has the same icon.
   await expect.poll(requestIconUrl, pollOptions).toContain('http://service.test/media/');
 });
 
-test('the highest price within a priority wins, whatever the order of the responses', async () => {
+test('within a priority, the highest price wins, no matter in which order the sources respond', async () => {
   const cheapSource = await addTag(xml(createAd('cheap')), { cpm_micros: 1_000_000 });
   await approve(cheapSource);
   const respondSlowly: RequestListener = (_request, response) =>
@@ -165,7 +165,7 @@ test('the highest price within a priority wins, whatever the order of the respon
     source_bids: 2,
     source_wins: 1,
   });
-  // It won while the other source's creative was pending review.
+  // This source won while the other source's creative was still pending review.
   expect(row(cheapSource)).toMatchObject({ source_requests: 3, source_wins: 1, source_errors: 0 });
 });
 
@@ -182,7 +182,7 @@ test('an approved creative is not shown for another advertiser', async () => {
   );
 });
 
-test('when a source hangs, the house ad is shown after its timeout', async () => {
+test('when a source hangs, the house ad is shown after the source’s timeout', async () => {
   const hangingSource = await addTag(() => undefined, { timeout_ms: 100 });
   const decision = await ask();
   expect(decision.status).toBe('filled');
@@ -222,7 +222,7 @@ test('a reason that quotes a source is stored for operators but not returned to 
   expect(JSON.stringify(storedDecision?.explain)).toContain(location);
 });
 
-test('a source with a lower priority than an eligible house ad receives no request', async () => {
+test('a source receives no request if an eligible house ad has a higher priority', async () => {
   await addTag(xml(createAd('late')), { priority: 10 });
   const requestsBefore = countRequests(`/tag/${sources}`);
   expect((await ask()).status).toBe('filled');

@@ -3,7 +3,7 @@ import { faults } from '../faults/faults.ts';
 import { runFaults } from '../faults/run-faults.ts';
 
 test(
-  'no reward is lost, granted twice or left undelivered when processes crash, connections break and the disk is full',
+  'when processes crash, connections break and the disk is full, no reward is lost, granted twice or left undelivered',
   { timeout: 180_000 },
   async ({ skip }) => {
     const report = await runFaults({
@@ -19,7 +19,7 @@ test(
       inconsistent: [],
       wrong: [],
     });
-    // Without rewards and rejected requests, the test would prove nothing.
+    // The test proves something only if rewards were earned and requests were rejected.
     expect(report.rewards).toBeGreaterThanOrEqual(20);
     expect(report.rejected).toBeGreaterThan(0);
   },

@@ -60,14 +60,17 @@ test.each<[string, (socket: Socket) => void]>([
       socket.on('close', () => clearInterval(timer));
     },
   ],
-])('a request to a server that %s fails, and may be retried', async (_name, handleSocket) => {
-  const error = await attempt(await respond(handleSocket));
-  expect(error).toBeInstanceOf(RejectedError);
-  expect(error).toMatchObject({
-    isTransient: true,
-    message: expect.stringMatching(/took more than 0.4 s/) as string,
-  });
-});
+])(
+  'a request to a server that %s fails with an error that allows a retry',
+  async (_name, handleSocket) => {
+    const error = await attempt(await respond(handleSocket));
+    expect(error).toBeInstanceOf(RejectedError);
+    expect(error).toMatchObject({
+      isTransient: true,
+      message: expect.stringMatching(/took more than 0.4 s/) as string,
+    });
+  },
+);
 
 test.each<[string, string, RegExp, boolean]>([
   ['a broken connection', 'HTTP/1.1 200 OK\r\ncontent-length: 900\r\n\r\nab', /fetched/, true],
@@ -84,7 +87,7 @@ test.each<[string, string, RegExp, boolean]>([
   expect(error).toMatchObject({ isTransient, message: expect.stringMatching(message) as string });
 });
 
-test('a compressed body is not decompressed, and its size is the number of transferred bytes', async () => {
+test('a compressed body is not decompressed; its size is the number of bytes transferred', async () => {
   const head = 'HTTP/1.1 200 OK\r\ncontent-encoding: gzip\r\ncontent-length: 5\r\n\r\n';
   expect(await attempt(await respond((socket) => socket.end(`${head}bytes`)))).toBe(5);
 });

@@ -31,7 +31,7 @@ test.each([
   '[::ffff:7f00:1]',
   '127.0.0.1.',
   '①②⑦.⓪.⓪.①',
-])('a webhook does not reach this machine as %s', async (host) => {
+])('a webhook URL with the host %s does not reach this machine', async (host) => {
   const agent = createGuardedAgent({ loopback: false });
   const requestsBefore = requests;
   await expect(request(`http://${host}:${port}/`, { dispatcher: agent })).rejects.toThrow(
@@ -41,7 +41,7 @@ test.each([
   await agent.destroy();
 });
 
-test('the same URL responds without the guard, and in development', async () => {
+test('the same URL is reachable without the guard, and in development', async () => {
   for (const agent of [new Agent(), createGuardedAgent({ loopback: true })]) {
     const { body } = await request(`http://127.0.0.1:${port}/`, { dispatcher: agent });
     expect(await body.text()).toBe('inside');

@@ -7,7 +7,7 @@ import { createPostgresDatabase, hasPostgres } from '../postgres-database.ts';
 
 const seconds = 11;
 
-/** Records the statements that a database executes. */
+/** Returns a list to which every statement is added that this database executes from now on. */
 function recordStatements(database: Database): string[] {
   const statements: string[] = [];
   const recorded =
@@ -29,17 +29,17 @@ function recordStatements(database: Database): string[] {
 }
 
 /**
- * Returns the table of a statement if all shards execute it, because it names no account and its table is not on the
- * coordinator.
+ * Returns a statement's table if all shards have to execute the statement, and undefined otherwise. All shards have to
+ * if the statement names no account and its table is not one of those that are on the coordinator.
  */
-function tableOnAllShards(statement: string): string | undefined {
+function findTableOnAllShards(statement: string): string | undefined {
   if (/account_id = (?:\$\d|'service')/.test(statement)) return undefined;
   const tables = [...statement.matchAll(/(?:FROM|INTO|UPDATE) ([a-z_]+)/g)].map(([, name]) => name);
   return tables.some((name = '') => serviceTables.includes(name)) ? undefined : tables[0];
 }
 
 test.skipIf(!hasPostgres)(
-  'an idle process sends all shards only the statements that docs/scale.md lists',
+  'the only statements that an idle process sends to all shards are those listed in docs/scale.md',
   async () => {
     const running = await startInProcess({ DATABASE_URL: await createPostgresDatabase() });
     const statements = recordStatements(running.service.database);
@@ -47,16 +47,16 @@ test.skipIf(!hasPostgres)(
     await running.stop();
     const counts: Record<string, number> = {};
     for (const statement of statements) {
-      const table = tableOnAllShards(statement);
+      const table = findTableOnAllShards(statement);
       if (table !== undefined) counts[table] = (counts[table] ?? 0) + 1;
     }
-    // Webhooks with due deliveries, and due tracker requests, are polled once per second.
+    // Once per second, the process polls for webhooks with due deliveries and for due tracker requests.
     const { resources = 0, tracker_requests: trackers = 0, ...otherCounts } = counts;
     expect(resources).toBeGreaterThan(0);
     expect(resources).toBeLessThanOrEqual(seconds + 2);
     expect(trackers).toBeGreaterThan(0);
     expect(trackers).toBeLessThanOrEqual(seconds + 2);
-    // Counts to fold are polled every 10 s; expiring rewards, files to compare and failed webhooks every minute.
+    // It polls for counts to fold every 10 s. It polls for expiring rewards, files to compare and failed webhooks every minute.
     const infrequentTables = ['creative_origins', 'decisions', 'rollup_deltas'];
     expect(Object.keys(otherCounts).filter((table) => !infrequentTables.includes(table))).toEqual(
       [],

@@ -29,7 +29,7 @@ afterEach(() => rmSync(folder, { recursive: true, force: true }));
 const readMode = (path: string): number => statSync(path).mode & 0o777;
 const createKey = (byte: number): string => Buffer.alloc(32, byte).toString('base64');
 
-test('a new data folder and its files are private to the user; doctor reports looser permissions', async () => {
+test('only the user can access a new data folder and its files; doctor reports permissions that allow more', async () => {
   const dataDir = join(folder, 'data');
   const commandEnv = { ...env, TRUEWARD_DATA_DIR: dataDir };
   expect(await run(['migrate'], commandEnv)).toMatchObject({ code: 0 });
@@ -48,7 +48,7 @@ test('a new data folder and its files are private to the user; doctor reports lo
   expect(openFiles()).toMatchObject([{ state: 'warn' }]);
 });
 
-test('rotating the master key in the data folder keeps secrets readable and removes the old key', async () => {
+test('rotating the master key in the data folder removes the old key, and secrets stay readable', async () => {
   const serviceBefore = await startService({ dataDir: folder });
   const client = createClient(serviceBefore);
   const created = await client.call('POST', '/v1/webhooks', client.secret, {
@@ -73,7 +73,7 @@ test('rotating the master key in the data folder keeps secrets readable and remo
   await serviceAfter.stop();
 });
 
-test('after rotating a master key from the environment to a second key, the old key no longer decrypts any secret', async () => {
+test('after the master key in the environment is rotated, the old key no longer decrypts any secret', async () => {
   const [oldKey, newKey] = [createKey(1), createKey(2)];
   const service = await startService({ dataDir: folder, env: { TRUEWARD_MASTER_KEY: oldKey } });
   await service.stop();
@@ -106,7 +106,7 @@ test('after rotating a master key from the environment to a second key, the old 
   await withEmptyDatabase.stop();
 });
 
-test('a busy port, a wrong database URL and a missing file print one line each, without a stack', async () => {
+test('the errors for a busy port, a wrong database URL and a missing file have one line each and no stack', async () => {
   const busyServer = createServer().listen(0, '127.0.0.1');
   await new Promise((resolve) => busyServer.once('listening', resolve));
   const { port } = busyServer.address() as AddressInfo;

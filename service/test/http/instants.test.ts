@@ -9,7 +9,7 @@ beforeAll(async () => {
 });
 afterAll(() => game.stop());
 
-/** Strings that common `date-time` validators accept, although they are invalid or not widely supported. */
+/** Strings that common `date-time` validators accept although they are invalid, or that few parsers support. */
 const invalidTimes = [
   '2016-12-31T23:59:60Z',
   '2026-06-01T10:00:00+05',
@@ -24,7 +24,7 @@ const now = () => new Date(game.clock.nowMs()).toISOString();
 const manage = <T>(method: string, path: string, body?: object) =>
   game.client.call<T & Problem>(method, path, game.client.secret, body);
 
-/** Watches an ad to the end, with `occurredAt` as the time of every event. */
+/** Watches an ad to the end and reports its events, all with the time `occurredAt`. */
 async function watchAt(occurredAt: string, decision: Filled): Promise<string> {
   await send(now(), { ...game.event(decision, 'start'), occurred_at: occurredAt });
   game.advance(5_000);
@@ -117,7 +117,7 @@ describe('an operator', () => {
     expect(created.status).toBe(422);
   });
 
-  test.each(invalidTimes)('cannot start a recovery or a report at %s', async (text) => {
+  test.each(invalidTimes)('cannot use %s as the start of a recovery or a report', async (text) => {
     const webhook = { url: 'https://hooks.example/a', events: ['decision.rewarded'] };
     const { body } = await manage<{ id: string }>('POST', '/v1/webhooks', webhook);
     const startTime = encodeURIComponent(text);
@@ -129,7 +129,7 @@ describe('an operator', () => {
     await manage('DELETE', `/v1/webhooks/${body.id}`);
   });
 
-  test('can recover events since a time with any UTC offset', async () => {
+  test('can recover events since a time that has any UTC offset', async () => {
     const webhook = { url: 'https://hooks.example/a', events: ['decision.rewarded'] };
     const { body } = await manage<{ id: string }>('POST', '/v1/webhooks', webhook);
     const startTime = encodeURIComponent('2026-06-01T00:00:00.5+05:30');

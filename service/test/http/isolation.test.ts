@@ -104,7 +104,7 @@ describe.skipIf(!hasPostgres)('on PostgreSQL', () => {
 
   test.each([
     ['that the server cannot store', '22P02'],
-    // This error class usually means a broken connection, but here the server responds.
+    // Errors of this class usually mean that the connection is broken, but here the server responds.
     ['that the server rejects as a malformed message', '08P01'],
   ])('a decision %s does not fail other decisions in its commit', async (_what, code) => {
     const { sandbox: client, live: other } = clients();
@@ -155,7 +155,7 @@ describe.skipIf(!hasPostgres)('on PostgreSQL', () => {
     expect(repeatedReport.body.results[0]?.status).toBe('accepted');
   });
 
-  test('locked rows of one account do not delay the settling of other accounts’ rewards', async () => {
+  test('if rows of one account are locked, the rewards of other accounts are still settled without delay', async () => {
     const { sandbox: client } = clients();
     const [first, second] = [
       await client.decideImage('late-1'),
@@ -176,7 +176,7 @@ describe.skipIf(!hasPostgres)('on PostgreSQL', () => {
     await operator.query('SELECT FROM decisions WHERE id = $1 FOR UPDATE', [first.id]);
     const failed: string[] = [];
     const { database } = running.service;
-    // A clock after the end of all late windows.
+    // A clock set to a time after every late window has ended.
     const clock = { ...systemClock, nowMs: () => Date.now() + 30 * 86_400_000 };
     const expire = () => expireRewards(database, clock, (accountId) => void failed.push(accountId));
     expect(await expire()).toEqual([second.id]);
@@ -187,7 +187,7 @@ describe.skipIf(!hasPostgres)('on PostgreSQL', () => {
 
   const countWaitingRequests = async (): Promise<number> =>
     Number(/^trueward_held_requests (\d+)$/m.exec(await readMetrics())?.[1]);
-  /** Reads the number of statements and transactions that the service has executed. */
+  /** Returns how many statements and transactions the service has executed so far. */
   const countStatements = async (): Promise<number> => {
     const text = await readMetrics();
     const counts = text.matchAll(/^trueward_database_duration_seconds_count\{.*\} (\d+)$/gm);
@@ -196,7 +196,7 @@ describe.skipIf(!hasPostgres)('on PostgreSQL', () => {
 
   const readMetrics = async (): Promise<string> => (await fetch(`${running.url}/metrics`)).text();
 
-  test('scrapes of /metrics read a bounded number of pending deliveries, and not on every scrape', async () => {
+  test('only some scrapes of /metrics count the pending deliveries, and they read a bounded number of rows', async () => {
     const operator = await openSession();
     await operator.query(
       `INSERT INTO deliveries (account_id, id, environment, event_id, webhook_id, state, attempt, next_at, created_at)
@@ -214,7 +214,7 @@ describe.skipIf(!hasPostgres)('on PostgreSQL', () => {
     const sumsBefore = await readSums();
     for (let scrape = 0; scrape < 20; scrape += 1) await readMetrics();
     expect(await readMetrics()).toMatch(/^trueward_webhook_deliveries_pending \d+$/m);
-    // Each scrape reads the oldest due delivery. The server updates its statistics when the session is idle.
+    // Each scrape reads the oldest due delivery. The server updates its statistics only when the session is idle.
     await expect
       .poll(async () => (await readSums()).scans - sumsBefore.scans, { timeout: 20_000 })
       .toBeGreaterThan(20);
@@ -238,13 +238,13 @@ describe.skipIf(!hasPostgres)('on PostgreSQL', () => {
         client.call<{ state: string }>('GET', `/v1/decisions/${id}?wait_s=25`, client.secret),
       ),
     );
-    // Each request has read its reward once.
+    // Once it is waiting, a request has read its reward for the first time.
     await expect.poll(countWaitingRequests).toBe(200);
     const [statementsBefore, startedMs] = [await countStatements(), performance.now()];
     await sleep(3_000);
     const perS =
       ((await countStatements()) - statementsBefore) / ((performance.now() - startedMs) / 1_000);
-    // An idle process executes some statements too; the waiting requests add one poll of the rewards.
+    // An idle process executes some statements too. All waiting requests together add only one poll for their rewards.
     expect(perS).toBeLessThan(40);
 
     const otherClient = createClient({ url: other.url, keys: running.keys });

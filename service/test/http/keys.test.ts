@@ -16,7 +16,7 @@ const createKey = (body: object, creator = client) =>
 const readStatus = async (key: string | undefined) =>
   (await client.call('GET', '/v1/placements', key)).status;
 
-test('a key is created, shown once, used, rolled with an overlap, and revoked', async () => {
+test('a key can be created, is shown once, can be used, rolled with an overlap, and revoked', async () => {
   const { status, body: created } = await createKey({ kind: 'secret' });
   expect(status).toBe(201);
   expect(created.key?.slice(-4)).toBe(created.last_four);

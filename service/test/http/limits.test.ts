@@ -5,7 +5,7 @@ import { type InProcessService, startInProcess } from '../in-process.ts';
 import { createManualClock } from '../manual-clock.ts';
 import { type Client, createClient } from './client.ts';
 
-/** A manual clock, so that no bucket refills while a busy machine handles a flood. */
+/** A manual clock, so that no token bucket is refilled while a busy machine is still handling a flood of requests. */
 const clock = createManualClock(Date.now());
 const lines: string[] = [];
 let running: InProcessService;
@@ -38,7 +38,7 @@ async function flood(times: number, request: (index: number) => Promise<{ status
   return counts;
 }
 
-/** Makes each user unique, so that tests do not share their limits. */
+/** Makes each user unique, so that tests do not use up each other's limits. */
 let users = 0;
 const decideFrom = (client: Client, path: string, address: string, key = client.publishable) =>
   client.call<Problem & { id: string; token: string }>(
@@ -57,7 +57,7 @@ test.each([
     decideFrom(live, path, `${prefix}::${index.toString(16)}`),
   );
   expect(statuses).toEqual({ 200: 20, 429: 40 });
-  // The next /64 has its own limit, and each IPv4 address has one too.
+  // The next /64 has a limit of its own, and so does each IPv4 address.
   expect((await decideFrom(live, path, `${prefix}1::1`)).status).toBe(200);
   const mappedStatuses = await flood(10, (index) =>
     decideFrom(live, path, `::ffff:192.0.2.${index}`),
@@ -71,7 +71,7 @@ test('sandbox and live keys have separate limit settings', async () => {
   expect(await flood(90, () => list(live))).toEqual({ 200: 90 });
 });
 
-test('a key can have its own limit, up to the service’s maximum, and keeps it when rolled', async () => {
+test('a key can have its own limit, up to the service’s maximum, and keeps that limit when it is rolled', async () => {
   const make = await live.call<ApiKey>('POST', '/v1/keys', live.secret, {
     kind: 'secret',
     rate_limit: { per_s: 1, burst: 5 },
@@ -97,7 +97,7 @@ test('a key can have its own limit, up to the service’s maximum, and keeps it 
   const raisedLimit = { per_s: 500, burst: 1_000 };
   const change = await live.call<ApiKey>('PATCH', path, live.secret, { rate_limit: raisedLimit });
   expect(change.body.rate_limit).toEqual(raisedLimit);
-  // The process applies the change within half a second. Then the bucket refills at 500 requests per second.
+  // The process applies the change within half a second. After that, the bucket is refilled at 500 requests per second.
   const floodWhenRefilled = () => {
     clock.advance(100);
     return flood(30, list);

@@ -14,12 +14,13 @@ import { createClient } from './client.ts';
 const binary = '/usr/sbin/nginx';
 const config = new URL('../../../deploy/nginx.conf', import.meta.url);
 
-/** Starts nginx with the configuration in deploy/ and the URLs of local processes. */
+/** Starts nginx with the configuration from deploy/, but with the URLs of local processes. */
 async function startBalancer(urls: readonly string[]): Promise<{ url: string; log: string[] }> {
   const folder = mkdtempSync(join(tmpdir(), 'trueward-nginx-'));
   const port = await getPort({ host: '127.0.0.1' });
   let text = readFileSync(config, 'utf8')
-    // Debian's nginx 1.22 does not support `resolve` (1.27.3 and newer do), and these upstreams have no host names.
+    // Removes `resolve`, which Debian's nginx 1.22 does not support (1.27.3 and newer do). These upstreams have no host names
+    // to resolve.
     .replaceAll(/:8700 resolve/g, ':8700')
     .replace('listen 8080', `listen 127.0.0.1:${port}`)
     .replace('/tmp/nginx.pid', join(folder, 'nginx.pid'));
@@ -37,7 +38,7 @@ async function startBalancer(urls: readonly string[]): Promise<{ url: string; lo
     rmSync(folder, { recursive: true, force: true });
   });
   const url = `http://127.0.0.1:${port}`;
-  // nginx does not report when it is ready.
+  // Polls, because nginx does not report when it is ready.
   await expect.poll(() => fetch(`${url}/healthz`).then(({ status }) => status, String)).toBe(200);
   return { url, log };
 }
@@ -59,7 +60,7 @@ test('behind the load balancer in deploy/, no player notices that a process is s
     env: {
       DRAIN_S: '1',
       TRUSTED_PROXIES: 'loopback',
-      // A long timeout, so that a slow database on a busy machine does not count as unreachable.
+      // This timeout is long, so that a database that is slow on a busy machine does not count as unreachable.
       DATABASE_TIMEOUT_S: '30',
     },
   });
@@ -83,7 +84,7 @@ test('behind the load balancer in deploy/, no player notices that a process is s
   await requestUntil(stopResult);
   expect(await stopResult).toBe(0);
   await cluster.replace(0);
-  // Until the load balancer retries this process, it uses only the other one.
+  // The load balancer sends every request to the other process until it tries this one again.
   const hasServed = async (): Promise<boolean> =>
     (await (await fetch(`${cluster.urls[0]}/metrics`)).text()).includes('route="/v1/decisions"');
   do await requestOnce();

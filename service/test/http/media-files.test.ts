@@ -122,7 +122,7 @@ describe.each([
   });
 
   test('a file that the browser has cached is not sent again', async () => {
-    // Uses no `fetch`, because it adds `cache-control: no-cache` to conditional requests.
+    // Does not use `fetch`, because `fetch` adds `cache-control: no-cache` to conditional requests.
     const inject = (headers = {}) => app.inject({ url: '/media/own.webm', headers });
     const { headers } = await inject();
     const [tag, modified] = [headers.etag ?? '', headers['last-modified']];
@@ -157,7 +157,7 @@ describe.each([
 test('the response for an unreadable file is not cached', async () => {
   const uploads = join(folder, 'unreadable');
   mkdirSync(uploads);
-  // A socket can be read with `stat` but not opened, as if the process had no file descriptors left.
+  // `stat` works on a socket, but opening it fails. The same happens when the process has no file descriptors left.
   const socket = createServer().listen(join(uploads, uploadedFile));
   await once(socket, 'listening');
   const app = Fastify({ logger: false });

@@ -1,11 +1,11 @@
 import { createServer, type RequestListener } from 'node:http';
 import type { AddressInfo } from 'node:net';
 
-/** A server of media files on this machine. The test controls its responses. */
+/** A server for media files on this machine, whose responses the test chooses. */
 export interface MediaOrigin {
   /** The base URL, `http://127.0.0.1:…`. */
   url: string;
-  /** The paths of all requests. */
+  /** The paths of all requests so far. */
   requests: string[];
   /** Sets the response for a path. */
   serve(path: string, response: Buffer | string | RequestListener): void;

@@ -61,7 +61,7 @@ describe.skipIf(!hasPostgres)('on PostgreSQL', () => {
     for (const service of services) await createClient(service).decideImage('one account');
     await Promise.all(services.map((service) => service.stop()));
 
-    // A file with the keys of another database does not prevent a new account.
+    // A new account is created even if the key file belongs to another database.
     await admin.query('DELETE FROM accounts');
     const restartedService = await startInProcess(
       { DATABASE_URL: url, TRUEWARD_MASTER_KEY },
@@ -136,7 +136,7 @@ describe.skipIf(!hasPostgres)('on PostgreSQL', () => {
     await migrate(database);
     await admin.query(`CREATE TABLE decisions_20260105 PARTITION OF decisions
       FOR VALUES FROM ('dec_01') TO ('dec_02')`);
-    // Leaves an invalid index, as a killed build does.
+    // Leaves an invalid index behind, like an index build that was killed.
     await admin.query(
       `INSERT INTO viewers VALUES ('a', 'live', 'same', now()), ('b', 'live', 'same', now())`,
     );
@@ -207,7 +207,7 @@ describe.skipIf(!hasPostgres)('on PostgreSQL', () => {
   });
 });
 
-/** Resolves when an index build waits for a transaction. Only this view reports such a wait. */
+/** Resolves when an index build waits for a transaction. Only this system view shows such a wait. */
 async function waitForBlockedBuild(client: pg.Client): Promise<void> {
   for (;;) {
     const { rows } = await client.query(

@@ -6,7 +6,7 @@ import { type OpenApi, listOperations, readOpenApi } from '../fuzz/operations.ts
 import { startInProcess } from '../in-process.ts';
 import { createClient } from './client.ts';
 
-test('the API reference lists every operation and runs no script; the guide covers every path and code', async () => {
+test('the API reference lists every operation and runs no script; the guide documents every path and problem code', async () => {
   const running = await startInProcess();
   const document: OpenApi = await readOpenApi(running.url);
   const response = await fetch(`${running.url}/docs`);
@@ -27,7 +27,7 @@ test('the API reference lists every operation and runs no script; the guide cove
   await running.stop();
 });
 
-test('metrics count requests by route and are available only to this machine or with the token', async () => {
+test('metrics count requests by route; only this machine, or a client with the token, can read them', async () => {
   const token = 'a-token-of-sixteen';
   const [openService, protectedService] = await Promise.all([
     startInProcess(),
@@ -36,7 +36,7 @@ test('metrics count requests by route and are available only to this machine or 
   const client = createClient(openService);
   await client.call('GET', `/v1/placements/plc_unknown`, client.secret);
   const text = await (await fetch(`${openService.url}/metrics`)).text();
-  // `promtool check metrics` requires the suffix for counters.
+  // `promtool check metrics` requires that counters have this suffix.
   expect(text.match(/^# TYPE \S+_total (?!counter).*$/gm)).toBeNull();
   expect(text).toMatch(
     /trueward_http_request_duration_seconds_count\{method="GET",route="\/v1\/placements\/:id",status="404"\} 1/,
@@ -72,9 +72,9 @@ test('a flood is rejected with 429 and Retry-After while other clients are serve
   await running.stop();
 });
 
-test('requests beyond the queue limit are rejected with 503 and Retry-After; accepted ones complete', async () => {
+test('requests beyond the queue limit are rejected with 503 and Retry-After; requests accepted before still complete', async () => {
   const running = await startInProcess({ RATE_LIMITS: 'off' });
-  // Blocks the database, so that nothing is committed in the meantime.
+  // Blocks the database, so that nothing is committed while the requests arrive.
   let blocked: Promise<void> | undefined;
   const release = await new Promise<() => void>((resolveBegun) => {
     blocked = running.service.database.transaction(() => new Promise<void>(resolveBegun));
@@ -107,7 +107,7 @@ test('requests beyond the queue limit are rejected with 503 and Retry-After; acc
   await running.stop();
 });
 
-test('without its database, the service is alive, not ready, and responds with Retry-After', async () => {
+test('without its database, the service is alive but not ready, and its responses have Retry-After', async () => {
   const running = await startInProcess();
   const client = createClient(running);
   const read = (path: string) => client.call<Problem>('GET', path);

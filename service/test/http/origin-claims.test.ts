@@ -22,7 +22,7 @@ beforeAll(async () => {
 });
 afterAll(() => database.close());
 
-/** Runs one round of comparisons in this many processes. Returns the queued jobs. */
+/** Lets this many processes look for due comparisons once. Returns the jobs that they queued. */
 async function round(processes: number): Promise<string[]> {
   const jobs: string[] = [];
   const queue = { push: ({ key }: { key: string }) => jobs.push(key) > 0, stop: async () => {} };
@@ -34,7 +34,7 @@ async function round(processes: number): Promise<string[]> {
   return jobs.toSorted();
 }
 
-test('each due creative is claimed by one process, a few per source at a time, and reclaimed if that process dies', async () => {
+test('each due creative is claimed by one process, and again if that process dies; only a few per source are claimed at a time', async () => {
   const first = await round(1);
   expect(first).toHaveLength(15);
   const second = await round(3);

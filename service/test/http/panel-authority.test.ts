@@ -14,7 +14,7 @@ let viewer: PanelClient;
 let foreignOwner: PanelClient;
 let ids: Record<string, string>;
 let sampler: Sampler;
-/** The operations of secret keys. */
+/** The operations that require a secret key. */
 let operations: Operation[];
 beforeAll(async () => {
   running = await startInProcess({ RATE_LIMITS: 'off' });
@@ -53,7 +53,7 @@ function send(client: PanelClient, { method, path, body, parameters }: Operation
   return client.send<Problem>(method, address, body && sampler.sample(body), headers);
 }
 
-/** Sends a request for each operation. Returns operation, status and problem code. */
+/** Sends one request for each operation. Returns a line for each, with its operation, status and problem code. */
 async function request(
   client: PanelClient,
   selectedOperations: readonly Operation[],
@@ -86,7 +86,7 @@ function panelRoutes(): { method: string; path: string }[] {
 
 const isWrite = ({ method }: { method: string }) => method !== 'GET';
 
-/** Reads all data that an operator may change. */
+/** Reads everything that an operator is allowed to change. */
 async function readState(): Promise<unknown> {
   const { database } = running.service;
   const all = (table: string, columns = '*') =>
@@ -101,7 +101,7 @@ async function readState(): Promise<unknown> {
   ];
 }
 
-/** Routes that every user may call: for the user's own account, or without side effects. */
+/** Routes that every user may call. They affect only the user's own sign-in and settings, or have no side effects. */
 const unrestrictedRoutes = [
   'DELETE /panel/api/account/codes',
   'DELETE /panel/api/session',
@@ -115,7 +115,7 @@ const unrestrictedRoutes = [
 
 test('a viewer cannot change anything', async () => {
   const stateBefore = await readState();
-  // No session can request ads, whatever its role.
+  // A session can't request ads, no matter which role its user has.
   const writes = operations.filter(isWrite).filter(({ id }) => id !== 'requestDecision');
   expect(writes.length).toBeGreaterThan(30);
   expect(await request(viewer, writes)).toEqual(
@@ -171,7 +171,7 @@ test('an operator can change everything except keys, secrets and users', async (
   );
 });
 
-test('no input makes the panel API fail with a server error', async () => {
+test('the panel API never fails with a server error, whatever the input', async () => {
   const bodies = [
     'null',
     '[]',

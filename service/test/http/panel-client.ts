@@ -12,7 +12,7 @@ interface PanelSession {
 
 export const password = 'correct horse battery staple';
 
-/** Simulates a browser with the panel open: stores the cookie and sends the page's headers. */
+/** Simulates a browser in which the panel is open. It stores the cookie and sends the headers that the page sends. */
 export function createPanelClient(url: string, environment: 'sandbox' | 'live' = 'sandbox') {
   let cookie: string | undefined;
   let csrf = '';
@@ -68,7 +68,7 @@ export function createPanelClient(url: string, environment: 'sandbox' | 'live' =
 
 export type PanelClient = ReturnType<typeof createPanelClient>;
 
-/** Sets up the first owner of the demo account, and signs them in. */
+/** Sets up the demo account's first owner, then signs that owner in. */
 export async function signInOwner({
   url,
   service,
@@ -81,7 +81,7 @@ export async function signInOwner({
   return client;
 }
 
-/** Invites a user and signs them in. */
+/** Invites a user, then signs that user in. */
 export async function signInAs(
   { url }: Pick<InProcessService, 'url'>,
   owner: PanelClient,

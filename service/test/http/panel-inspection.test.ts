@@ -79,7 +79,7 @@ test('in live, an unfilled decision is explained, and the newest decisions are l
   ]);
 });
 
-test('the kill switch or policy that blocked every ad is named with its author at that time, even if it has changed since', async () => {
+test('a blocked decision names the kill switch or policy and its author at the time, even if either has changed since', async () => {
   const created = await panel.send<{ id: string }>('POST', '/v1/kill-switches', {
     scope: 'placement',
     target_id: 'revive',
@@ -157,7 +157,7 @@ test('a dry run evaluates a request like a decision but stores nothing', async (
   expect((await attempt({ request, policy: { name: 'x' } })).status).toBe(422);
 });
 
-test('the list of keys flags a secret key that a page has used', async () => {
+test('the list of keys marks a secret key that was sent from a page', async () => {
   const { body } = await panel.send<{ id: string; key: string }>('POST', '/v1/keys', {
     kind: 'secret',
   });

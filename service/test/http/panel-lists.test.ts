@@ -39,7 +39,7 @@ const list = async (query: Record<string, string>) => {
   };
 };
 
-test('the service searches, filters, sorts and paginates a list', async () => {
+test('a list is searched, filtered, sorted and paginated by the service', async () => {
   const evenPage = await list({ q: 'EVEN', sort: 'name', limit: '3', offset: '147' });
   expect(evenPage).toMatchObject({ total: 150, names: ['Even 0296', 'Even 0298', 'Even 0300'] });
   const heaviestPage = await list({ sort: 'weight', order: 'desc', limit: '2' });
@@ -50,20 +50,20 @@ test('the service searches, filters, sorts and paginates a list', async () => {
   expect((await list({ limit: '2' })).names).toEqual(['aardvark', 'Even 0002']);
 });
 
-test('a page after the last one is empty and has the total', async () => {
+test('a page after the last one is empty but still contains the total', async () => {
   expect(await list({ q: 'even', offset: '500' })).toEqual({ total: 150, names: [], ids: [] });
 });
 
-test('several objects are read by id in one request', async () => {
+test('one request can read several objects by id', async () => {
   const { ids } = await list({ limit: '100' });
   expect((await list({ ids: ids.join(','), limit: '100' })).ids.toSorted()).toEqual(ids.toSorted());
 });
 
-test('characters with a special meaning in SQL are searched for literally', async () => {
+test('a search treats characters that are special in SQL literally', async () => {
   for (const q of ['%', "'", '\\']) expect((await list({ q })).total).toBe(0);
 });
 
-test('a list contains only objects in the account and environment, and requires a session', async () => {
+test('a list requires a session and contains only objects in the session’s account and the chosen environment', async () => {
   const liveClient = createPanelClient(running.url, 'live');
   await liveClient.signIn('owner@example.com');
   const { body } = await liveClient.send<Listed>('GET', '/panel/api/advertisers?q=even');

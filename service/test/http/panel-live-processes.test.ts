@@ -9,7 +9,7 @@ test.skipIf(!hasPostgres)(
   'the live tail of one process shows the events of all processes',
   async () => {
     const env = { DATABASE_URL: await createPostgresDatabase(), RATE_LIMITS: 'off' };
-    // Like separate processes, the services share only the database, and the folder with the keys.
+    // Like separate processes, these services share only the database and the folder that contains the keys.
     const firstService = await startInProcess(env);
     const { dataDirectory } = firstService.config;
     const services = [firstService, await startInProcess(env, { dataDirectory })];
@@ -18,7 +18,7 @@ test.skipIf(!hasPostgres)(
       const [localClient, remoteClient] = services.map((each) => createClient(each));
       if (!localClient || !remoteClient) throw new Error('Expected two services.');
       const owner = await signInOwner(firstService);
-      // This event is not shown, because nobody was watching when it occurred.
+      // This event is not shown, because no live tail was open when it occurred.
       await remoteClient.decideImage('before');
 
       const tail = await openLiveTail(urls[0] ?? '', owner.cookie());
@@ -40,7 +40,7 @@ test.skipIf(!hasPostgres)(
       ]);
       const decision = await localClient.decideImage('player');
       expect((await tail.lines(4)).at(-1)?.data).toMatchObject({ id: decision.id });
-      // A second tail starts with new events, and the first one continues after the second is closed.
+      // A second tail shows only new events. After it is closed, the first tail continues.
       const secondTail = await openLiveTail(urls[0] ?? '', owner.cookie());
       await secondTail.readMore();
       const next = await remoteClient.decideImage('player');

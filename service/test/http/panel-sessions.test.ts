@@ -21,7 +21,7 @@ let owner: PanelClient;
 const clock = createManualClock(Date.parse('2030-01-01T00:00:00Z'));
 const wait = (ms: number) => clock.set(clock.nowMs() + ms);
 beforeAll(async () => {
-  // With a trusted proxy, tests can sign in from several IPs.
+  // The tests can sign in from several IPs, because they act as a trusted proxy.
   running = await startInProcess({ RATE_LIMITS: 'off', TRUSTED_PROXIES: '127.0.0.1' }, { clock });
   owner = await signInOwner(running);
 });
@@ -56,7 +56,7 @@ test('a session can use the routes for secret keys, and the audit log names the 
   });
 });
 
-test('the cookie is HttpOnly and same-site, and only its hash is stored', async () => {
+test('the cookie is HttpOnly and same-site, and the database contains only its hash', async () => {
   const { headers } = await browser().signIn('owner@example.com');
   const [name, value, ...attributes] = (headers.getSetCookie()[0] ?? '').split(/[=;]\s?/);
   expect(name).toBe('trueward_session');
@@ -72,7 +72,7 @@ test('the cookie is HttpOnly and same-site, and only its hash is stored', async 
   expect(storedRows.map(({ hash }) => hash)).not.toContain(value);
 });
 
-test('statements name the account of a session or link, so that a cluster searches only one shard', async () => {
+test('statements for a session or link name its account, so that a cluster searches only one shard', async () => {
   const { database } = running.service;
   const statements: string[] = [];
   const recorded: Database = {
@@ -98,7 +98,7 @@ test('statements name the account of a session or link, so that a cluster search
   expect([statements.length, unscopedStatements]).toEqual([6, []]);
 });
 
-test('a session of an earlier release, whose token has no account, stays valid', async () => {
+test('a session from an earlier release, whose token contains no account, stays valid', async () => {
   const token = randomBytes(32).toString('base64url');
   const now = new Date(clock.nowMs());
   await running.service.database.query(
@@ -116,7 +116,7 @@ test('a session of an earlier release, whose token has no account, stays valid',
   expect((await session()).status).toBe(401);
 });
 
-test('a sign-in creates a new session and ends a planted one', async () => {
+test('a sign-in creates a new session, and ends a session that an attacker planted', async () => {
   const attackedBrowser = browser();
   await attackedBrowser.signIn('owner@example.com');
   const victim = browser();
@@ -135,7 +135,7 @@ test('a sign-in creates a new session and ends a planted one', async () => {
   expect(summarize(unknownSession)).toEqual([401, 'authentication_required']);
 });
 
-test('a change requires the CSRF token of its session and our origin', async () => {
+test('a change requires the CSRF token of its session, and a request from our origin', async () => {
   const other = browser();
   await other.signIn('owner@example.com');
   for (const headers of [
@@ -230,7 +230,7 @@ test('guesses from one IP lock the account for that IP only', async () => {
   expect((await signInFrom('2001:db8::6', email)).status).toBe(429);
 });
 
-test('guesses from many IPs slow down the account, except on IPs from which it has signed in', async () => {
+test('guesses from many IPs slow down sign-ins to the account, except from IPs that it has used before', async () => {
   const { database } = running.service;
   await database.query('DELETE FROM sign_in_attempts');
   const email = 'owner@example.com';
@@ -246,7 +246,7 @@ test('guesses from many IPs slow down the account, except on IPs from which it h
   await database.query('DELETE FROM sign_in_attempts');
 });
 
-test('an IP that guesses passwords for many e-mails is throttled', async () => {
+test('an IP that guesses the passwords of many e-mail addresses is throttled', async () => {
   const { database } = running.service;
   await browser().signIn('none@example.com', { password: 'guess' });
   await database.query('UPDATE sign_in_attempts SET failures = 19');
@@ -256,7 +256,7 @@ test('an IP that guesses passwords for many e-mails is throttled', async () => {
   await database.query('DELETE FROM sign_in_attempts');
 });
 
-test('an invitation link can be used only once, within a day and for one e-mail address', async () => {
+test('an invitation link works only once, within a day, and for a single e-mail address', async () => {
   const { token } = await invite('link@example.com');
   const setup = await browser().send('GET', `/panel/api/setup?token=${token}`);
   expect(setup.body).toEqual({ email: 'link@example.com', name: 'N', role: 'viewer' });
@@ -320,13 +320,13 @@ test('a first-owner link cannot create a second owner', async () => {
   expect(await running.service.users.links.makeFirst()).toBeUndefined();
 });
 
-test('the cookie lasts as long as the longest session', async () => {
+test('the cookie lasts as long as a session can last at most', async () => {
   const { headers } = await browser().signIn('owner@example.com');
   const expires = /Expires=([^;]+)/.exec(headers.getSetCookie()[0] ?? '')?.[1] ?? '';
   expect(Date.parse(expires)).toBe(clock.nowMs() + 12 * 60 * minuteMs);
 });
 
-test('a session ends after two idle hours or twelve hours after it began', async () => {
+test('a session ends after two idle hours, and at the latest twelve hours after it began', async () => {
   const client = await signInWithBrowser('owner@example.com');
   wait(119 * minuteMs);
   expect((await client.send('GET', '/panel/api/session')).status).toBe(200);
@@ -342,7 +342,7 @@ test('a session ends after two idle hours or twelve hours after it began', async
   owner = await signInWithBrowser('owner@example.com');
 });
 
-test('one-time codes are required after confirmation, and each can be used only once', async () => {
+test('after the authenticator is confirmed, sign-ins require a one-time code, and each code works only once', async () => {
   const client = await signInAs(running, owner, 'viewer');
   const { body: session } = await client.send<{ user: { email: string } }>(
     'GET',
@@ -391,7 +391,7 @@ test('one-time codes are required after confirmation, and each can be used only 
   expect(row?.secret).toBeNull();
 });
 
-test('a request for the one-time code does not count as a failed attempt', async () => {
+test('a sign-in that is answered by asking for the one-time code does not count as a failed attempt', async () => {
   const { database } = running.service;
   await database.query('DELETE FROM sign_in_attempts');
   const client = await signInAs(running, owner, 'viewer');
@@ -407,7 +407,7 @@ test('a request for the one-time code does not count as a failed attempt', async
   wait(minuteMs);
   for (let times = 0; times < 3; times += 1)
     expect(summarize(await signInFrom('192.0.2.9', email))).toEqual([401, 'code_required']);
-  // A wrong code counts as a failed attempt, and a request for the code does not reset the count.
+  // A wrong code counts as a failed attempt. Asking for the code does not reset the count.
   expect((await signInFrom('192.0.2.9', email, password, '000000')).status).toBe(401);
   expect(summarize(await signInFrom('192.0.2.9', email))).toEqual([429, 'rate_limited']);
   wait(31_000);
