@@ -1,6 +1,6 @@
 import { Pool } from 'undici';
 
-/** The requests of one measurement, all with status 200. */
+/** The result of a measurement. Every request got the status 200. */
 export interface LoadResult {
   perSecond: number;
   /** The latency of each request, in milliseconds. */
@@ -11,15 +11,15 @@ interface Target {
   url: string;
   path: string;
   key?: string;
-  /** The body of the next request; undefined when there is nothing left to send. */
+  /** Returns the body of the next request, or undefined if there is nothing left to send. */
   body(): string | undefined;
-  /** Concurrent requests. Default: 64. */
+  /** The number of concurrent requests. Default: 64. */
   connections?: number;
   /** Called with the body of each response. */
   onResponse?(text: string): void;
 }
 
-/** Opens a pool that sends one request at a time on each connection. */
+/** Opens a pool of connections, each of which sends one request at a time. */
 export const openPool = (url: string, connections: number): Pool =>
   new Pool(url, { connections, pipelining: 1 });
 

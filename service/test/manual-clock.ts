@@ -8,7 +8,7 @@ export interface ManualClock extends TestClock {
   set(ms: number): void;
 }
 
-/** @throws RangeError from `set` and `advance` if time would go backward. */
+/** Creates a manual clock. Its `set` and `advance` methods throw a RangeError if time would go backward. */
 export function createManualClock(startMs: number): ManualClock {
   const clock = createTestClock({ nowMs: () => startMs, monotonicMs: () => 0 });
   const advance = (ms: number): void => clock.move({ advanceMs: ms });

@@ -2,12 +2,12 @@ import { randomBytes } from 'node:crypto';
 import { inject } from 'vitest';
 import { createDatabaseOn } from './create-database.ts';
 
-/** Whether the machine has PostgreSQL; tests that need it are skipped otherwise. */
+/** Whether the machine has PostgreSQL. If it does not, tests that need PostgreSQL are skipped. */
 export const hasPostgres = inject('postgresUrl') !== undefined;
 
 /**
- * Creates an empty database on this run's PostgreSQL server and returns its URL. The database is deleted with the
- * server. Tests that stop or overload the server start their own with `startPrivatePostgres`.
+ * Creates an empty database on this run's PostgreSQL server and returns its URL. The database is deleted when the server
+ * is. Tests that stop or overload a server must start their own with `startPrivatePostgres`.
  *
  * @param settings session defaults, such as `{ timezone: 'Asia/Tokyo' }`
  * @throws Error if there is no PostgreSQL: check {@link hasPostgres} first.
@@ -21,6 +21,6 @@ export async function createPostgresDatabase(
   return createDatabaseOn(server, name, settings);
 }
 
-/** Environment variables for a separate database: on PostgreSQL if it is installed, because that is faster. */
+/** Returns environment variables for a new database. It is on PostgreSQL if that is installed, because that is faster. */
 export const ownDatabase = async (): Promise<Record<string, string>> =>
   hasPostgres ? { DATABASE_URL: await createPostgresDatabase() } : {};

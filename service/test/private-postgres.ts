@@ -19,13 +19,13 @@ export interface PrivatePostgres {
   url: string;
   /** The folder that contains all of the server's files. */
   folder: string;
-  /** The pid of the postmaster; its children are the sessions. */
+  /** The pid of the postmaster. Each session is a child process of the postmaster. */
   pid(): number;
-  /** Whether the server is running. It shuts down when it cannot write its log. */
+  /** Whether the server is running. It shuts itself down when it can't write its log. */
   isAlive(): boolean;
-  /** Kills all its processes (SIGKILL), as a crash of the machine would. */
+  /** Kills all of the server's processes (SIGKILL), like a crash of the machine would. */
   kill(): Promise<void>;
-  /** Restarts it on the same data after {@link PrivatePostgres.kill}. */
+  /** Starts the server again with the same data, after {@link PrivatePostgres.kill}. */
   start(): Promise<void>;
   stop(): Promise<void>;
 }
@@ -35,7 +35,7 @@ interface Options {
   folder?: string;
   /** Settings as in `postgresql.conf`: `max_connections=20`. */
   settings?: readonly string[];
-  /** Starts it as a standby, which accepts reads only. It follows no primary. */
+  /** Starts the server as a standby, which only accepts reads. It has no primary. */
   standby?: boolean;
 }
 
@@ -63,7 +63,7 @@ export async function startPrivatePostgres({
     `port=${port}`,
     'listen_addresses=127.0.0.1',
     `unix_socket_directories=${folder}`,
-    // Readiness is detected by an English log line.
+    // The start is detected by a log line, which must be in English.
     'lc_messages=C',
     ...settings,
   ].flatMap((setting) => ['-c', setting]);
@@ -73,7 +73,7 @@ export async function startPrivatePostgres({
       ...options,
       stdio: ['ignore', 'ignore', 'pipe'],
     });
-    // An interrupted test run must not leave a server running.
+    // Stops the server even if the test run is interrupted.
     const end = () => server.kill('SIGINT');
     process.once('exit', end);
     const exit = new Promise<void>((resolve) =>
@@ -93,7 +93,7 @@ export async function startPrivatePostgres({
     isAlive: () => running.server.exitCode === null && running.server.signalCode === null,
     async kill() {
       const children = childrenOf(running.server.pid ?? 0);
-      // Kills the postmaster first, because it would restart its child processes.
+      // Kills the postmaster first, because otherwise it would restart its child processes.
       running.server.kill('SIGKILL');
       for (const pid of children) killIfRunning(pid);
       await running.ended;
@@ -110,7 +110,7 @@ export async function startPrivatePostgres({
   };
 }
 
-/** The child processes of a process's main thread. */
+/** Returns the child processes that a process's main thread has started. */
 export const childrenOf = (pid: number): number[] =>
   readFileSync(`/proc/${pid}/task/${pid}/children`, 'utf8')
     .trim()
@@ -122,11 +122,16 @@ function killIfRunning(pid: number): void {
   try {
     process.kill(pid, 'SIGKILL');
   } catch {
-    // The process exited with its parent.
+    // The process exited when its parent did.
   }
 }
 
-/** @throws Error if `POSTGRES_BIN` lacks the programs, because silently using another version would be worse. */
+/**
+ * Finds the folder with PostgreSQL's programs.
+ *
+ * @throws Error if `POSTGRES_BIN` is set but does not contain the programs. Using another version without notice would be
+ * worse.
+ */
 export function findPrograms(): string | undefined {
   const configured = process.env['POSTGRES_BIN'];
   if (configured) {
@@ -155,7 +160,7 @@ export function unprivileged(): { uid: number; gid: number } {
     try {
       return { uid: id('-u', name), gid: id('-g', name) };
     } catch {
-      // No such account; try the next one.
+      // This account does not exist, so the next one is tried.
     }
   }
   throw new Error(
@@ -163,7 +168,7 @@ export function unprivileged(): { uid: number; gid: number } {
   );
 }
 
-/** @throws Error with the server's log if it exits before it accepts connections. */
+/** Resolves when the server accepts connections. Rejects with the server's log if the server exits before that. */
 async function waitUntilReady(log: Readable): Promise<void> {
   let text = '';
   await new Promise<void>((resolve, reject) => {

@@ -16,17 +16,17 @@ export interface RunningService {
   url: string;
   /** The keys of the demo account. */
   keys: { sandbox: KeyPair; live: KeyPair };
-  /** The URL at which the first owner sets up an account; undefined if there is already a user. */
+  /** The URL at which the first owner sets up their account; undefined if there already is a user. */
   setupUrl: string | undefined;
   dataDir: string;
   process: ChildProcess;
-  /** The service's clock; clients time their events with it. */
+  /** The service's clock. Clients use it for the times of their events. */
   clock: Clock;
   /** Moves the service's clock; requires `testClock`. */
   moveClock(move: ClockMove): Promise<void>;
   /** Stops the process cleanly (SIGTERM), and resolves with its exit code. */
   stop(): Promise<number | null>;
-  /** Kills the process (SIGKILL), as a crash would. */
+  /** Kills the process (SIGKILL), like a crash would. */
   kill(): Promise<void>;
 }
 
@@ -94,7 +94,7 @@ export async function startService({
     child.kill(signal);
     return exit;
   };
-  // A copy of the service's clock: both add the same offsets to the system time.
+  // A copy of the service's clock. The original and the copy add the same offsets to the system time.
   const clock = createTestClock();
   return {
     url,

@@ -20,7 +20,7 @@ import { createPostgresDatabase, hasPostgres } from '../postgres-database.ts';
 const folder = mkdtempSync(join(tmpdir(), 'trueward-'));
 let database: Database;
 beforeAll(async () => {
-  // Uses no database from the pool, because those may have statistics and cached plans.
+  // Does not use a database from the pool, because that could already have statistics and cached plans.
   await copyEmptyDatabase(join(folder, 'database'));
   database = await openPGlite(join(folder, 'database'), () => undefined);
   await migrate(database);
@@ -35,7 +35,7 @@ const dayMs = 86_400_000;
 /** A Thursday. */
 const nowMs = Date.UTC(2026, 10, 19);
 
-/** Stores a decision at this time with one event, and returns its id. */
+/** Stores a decision that was made at this time and has one event. Returns the decision's id. */
 async function store(atMs: number): Promise<string> {
   const id = createIds({ nowMs: () => atMs }, randomBytes)('decision');
   const record: DecisionRecord = {
@@ -68,7 +68,7 @@ async function store(atMs: number): Promise<string> {
   return id;
 }
 
-/** Reports the decision's event. Returns whether the event was new. */
+/** Reports the event of this decision, and returns whether the service had not recorded it before. */
 const reportEvent = async (decisionId: string, atMs: number): Promise<boolean> => {
   const [occurredAtMs, receivedAtMs] = [atMs, atMs];
   const times = { occurredAtMs, receivedAtMs, offsetMs: 0, clamped: false };
@@ -88,7 +88,7 @@ const read = async (table: string): Promise<Record<string, string>> => {
 };
 
 test.skipIf(!hasPostgres)(
-  'a plan that is cached while a partition is empty is still efficient when the partition is full',
+  'a query plan that was cached when a partition was empty is still efficient after the partition has filled up',
   async () => {
     const server = openPostgres(await createPostgresDatabase(), () => undefined);
     await migrate(server);
@@ -129,13 +129,13 @@ test.skipIf(!hasPostgres)(
   },
 );
 
-test('rows are stored in the partition of their week, and dropping old weeks keeps the sums', async () => {
+test('rows are stored in the partition of their week; dropping old weeks does not change the sums in reports', async () => {
   // Creates the current week's partition twice, as after a restart.
   for (const ms of [nowMs - 21 * dayMs, nowMs, nowMs]) await createPartitions(database, ms);
   const oldDecision = await store(nowMs - 21 * dayMs);
   const now = await store(nowMs);
   const nextWeek = await store(nowMs + 5 * dayMs);
-  // Its week has no partition, as after an import.
+  // Like a decision that was imported, this one is from a week without a partition.
   const ancientDecision = await store(nowMs - 200 * dayMs);
   expect(await read('decisions')).toEqual({
     [oldDecision]: 'decisions_20261026',
@@ -149,7 +149,7 @@ test('rows are stored in the partition of their week, and dropping old weeks kee
     [nextWeek]: 'timelines_20261123',
     [ancientDecision]: 'timelines_other',
   });
-  // A late duplicate is stored in the same partition as the original, and so is recognized.
+  // A late duplicate is recognized, because it belongs in the same partition as the original.
   expect(await reportEvent(oldDecision, nowMs)).toBe(false);
 
   const { dropped } = await dropOldWeeks(
@@ -176,7 +176,7 @@ test('rows are stored in the partition of their week, and dropping old weeks kee
   ).toEqual([{ count: 4 }]);
 });
 
-test('rows written before their partition existed stay in the default partition', async () => {
+test('rows that were written before their partition existed stay in the default partition', async () => {
   const weeks = nowMs + 70 * dayMs;
   const id = await store(weeks);
   await createPartitions(database, weeks);
@@ -184,21 +184,24 @@ test('rows written before their partition existed stay in the default partition'
   expect(await reportEvent(id, weeks)).toBe(false);
 });
 
-test.skipIf(!hasPostgres)('several processes create partitions concurrently', async () => {
-  const url = await createPostgresDatabase();
-  const processes = [1, 2, 3].map(() => openPostgres(url, () => undefined));
-  try {
-    await Promise.all(processes.map((database) => migrate(database)));
-    await Promise.all(processes.map((database) => createPartitions(database, nowMs)));
-    const rows = await processes[0]?.query(
-      `SELECT relname FROM pg_class WHERE relispartition AND relkind = 'r' AND relname LIKE 'decisions%' ORDER BY 1`,
-    );
-    expect(rows?.map((row) => row['relname'])).toEqual([
-      'decisions_20261116',
-      'decisions_20261123',
-      'decisions_other',
-    ]);
-  } finally {
-    await Promise.all(processes.map((database) => database.close()));
-  }
-});
+test.skipIf(!hasPostgres)(
+  'several processes can create the same partitions at the same time',
+  async () => {
+    const url = await createPostgresDatabase();
+    const processes = [1, 2, 3].map(() => openPostgres(url, () => undefined));
+    try {
+      await Promise.all(processes.map((database) => migrate(database)));
+      await Promise.all(processes.map((database) => createPartitions(database, nowMs)));
+      const rows = await processes[0]?.query(
+        `SELECT relname FROM pg_class WHERE relispartition AND relkind = 'r' AND relname LIKE 'decisions%' ORDER BY 1`,
+      );
+      expect(rows?.map((row) => row['relname'])).toEqual([
+        'decisions_20261116',
+        'decisions_20261123',
+        'decisions_other',
+      ]);
+    } finally {
+      await Promise.all(processes.map((database) => database.close()));
+    }
+  },
+);

@@ -3,7 +3,7 @@ import { expect, test } from 'vitest';
 import { startInProcess } from '../in-process.ts';
 import { createClient } from './client.ts';
 
-/** Requests a decision from a page and from a game server, with a country header. Returns both results. */
+/** Requests decisions as a page and as a game fromServer, with several country headers. Returns the status of each decision. */
 async function request(env: Record<string, string>) {
   const running = await startInProcess({ RATE_LIMITS: 'off', ...env });
   const { call, publishable, secret } = createClient(running);
@@ -22,26 +22,26 @@ async function request(env: Record<string, string>) {
     return ((await response.json()) as Decision).status;
   };
   const expected = {
-    there: await readStatus(publishable, 'de'),
-    elsewhere: await readStatus(publishable, 'FR'),
-    unknown: await readStatus(publishable, 'XX'),
-    unsaid: await readStatus(publishable),
-    server: await readStatus(secret, 'DE'),
+    listedCountry: await readStatus(publishable, 'de'),
+    otherCountry: await readStatus(publishable, 'FR'),
+    unknownCountry: await readStatus(publishable, 'XX'),
+    withoutHeader: await readStatus(publishable),
+    fromServer: await readStatus(secret, 'DE'),
   };
   await running.stop();
   return expected;
 }
 const unblockedStatuses = {
-  there: 'filled',
-  elsewhere: 'filled',
-  unknown: 'filled',
-  unsaid: 'filled',
-  server: 'filled',
+  listedCountry: 'filled',
+  otherCountry: 'filled',
+  unknownCountry: 'filled',
+  withoutHeader: 'filled',
+  fromServer: 'filled',
 };
 
-test('a policy by country blocks players by the header of the trusted load balancer', async () => {
+test('a country policy blocks players based on the header that the trusted load balancer sets', async () => {
   const env = { COUNTRY_HEADER: 'CF-IPCountry', TRUSTED_PROXIES: 'loopback' };
-  expect(await request(env)).toEqual({ ...unblockedStatuses, there: 'blocked' });
+  expect(await request(env)).toEqual({ ...unblockedStatuses, listedCountry: 'blocked' });
 });
 
 test('the country header of an untrusted client is ignored', async () => {
@@ -50,7 +50,7 @@ test('the country header of an untrusted client is ignored', async () => {
   expect(await request({})).toEqual(unblockedStatuses);
 });
 
-test('COUNTRY_HEADER without TRUSTED_PROXIES is rejected at startup', async () => {
+test('the service does not start if COUNTRY_HEADER is set and TRUSTED_PROXIES is not', async () => {
   await expect(startInProcess({ COUNTRY_HEADER: 'CF-IPCountry' })).rejects.toThrow(
     'COUNTRY_HEADER requires TRUSTED_PROXIES',
   );

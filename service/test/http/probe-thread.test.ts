@@ -46,7 +46,7 @@ test('a file that keeps the parser busy does not block the process', async () =>
   thread = createProbeThread();
   await thread.probe(meadow);
   const costlyVideo = withSampleTimes(2_000_000);
-  // In this thread, the file is only copied.
+  // The only work that this thread does is copying the file.
   const utilizationBefore = performance.eventLoopUtilization();
   await expect(thread.probe(costlyVideo)).rejects.toThrow(/lasts .* s; a video must last/);
   const { active, idle } = performance.eventLoopUtilization(utilizationBefore);
@@ -54,7 +54,7 @@ test('a file that keeps the parser busy does not block the process', async () =>
 });
 
 test('a file that takes too long to parse is rejected and does not delay the next one', async () => {
-  // The parser cannot even be loaded in 1 ms.
+  // This limit is always exceeded, because even loading the parser takes longer than 1 ms.
   thread = createProbeThread({ timeoutMs: 1 });
   const results = await Promise.allSettled([thread.probe(meadow), thread.probe(meadow)]);
   for (const result of results)

@@ -44,13 +44,13 @@ describe.skipIf(!hasPostgres)('on PostgreSQL', () => {
       const text = await (await fetch(`${cluster.urls[1]}/metrics`)).text();
       return Number(/^trueward_configuration_age_seconds (\S+)$/m.exec(text)?.[1]);
     };
-    // The other process polls for changes twice a second, and knows the webhook after the next poll.
+    // The other process polls for changes twice a second, so it knows about the webhook after its next poll.
     for (;;) {
       const sinceS = (performance.now() - registeredMs) / 1_000;
       if ((await ageS()) < sinceS) break;
     }
 
-    // The ad comes from one process, and its completion is reported to both concurrently.
+    // One process serves the ad. Its completion is then reported to both processes at the same time.
     const decision = await first.decideImage('both');
     await second.begin(decision);
     await cluster.moveClock({ advanceMs: 5_000 });
@@ -81,7 +81,7 @@ describe.skipIf(!hasPostgres)('on PostgreSQL', () => {
     // Polls, because an attempt is recorded after the receiver's response.
     await expect.poll(attempts).toEqual([1]);
 
-    // A kill switch set through one process applies to the other too.
+    // A kill switch that is set through one process also stops ads in the other.
     await first.call('POST', '/v1/kill-switches', first.secret, {
       scope: 'placement',
       target_id: 'revive',
@@ -100,7 +100,7 @@ describe.skipIf(!hasPostgres)('on PostgreSQL', () => {
     await receiver.close();
   });
 
-  test('requests admitted by one process count against the limit of the other', async () => {
+  test('requests that one process admits also count against the limit in the other process', async () => {
     const [first, second] = createClients();
     const count = async (): Promise<number | undefined> => {
       const [row] = await database.query<{ count: number }>(
@@ -120,7 +120,7 @@ describe.skipIf(!hasPostgres)('on PostgreSQL', () => {
           `SELECT seen_at::text AS at FROM limit_uses WHERE name = ''`,
         )
       ).map(({ at }) => at);
-    /** Resolves when both processes have written twice. As each reads after it writes, both have the current counts. */
+    /** Resolves when both processes have written twice. By then both have the current counts: each reads after it writes. */
     const exchangeCounts = async (): Promise<void> => {
       for (let round = 0; round < 2; round += 1) {
         const timesBefore = await seenAt();
@@ -129,20 +129,20 @@ describe.skipIf(!hasPostgres)('on PostgreSQL', () => {
           .toBe(2);
       }
     };
-    // A process does not share requests from before it detected the other process.
+    // A process does not share the requests that it admitted before it detected the other process.
     await exchangeCounts();
     expect(await flood()).toContain(429);
     await exchangeCounts();
     expect(await counts()).not.toEqual([]);
-    // A process shares its counts once it has used more than a quarter of a limit.
+    // A process starts to share a count once it has used more than a quarter of the limit.
     const startedMs = performance.now();
     let admittedRequests = 0;
     while (admittedRequests < 20 && (await request(second)) === 200) admittedRequests += 1;
     await exchangeCounts();
     while ((await request(second)) === 200) admittedRequests += 1;
-    // Without shared counts, this process would admit sixty requests, and two more each second.
+    // If counts were not shared, this process would admit sixty requests, plus two more every second.
     expect(admittedRequests).toBeLessThan(40 + (2 * (performance.now() - startedMs)) / 1_000);
-    // Users and IPs must not be readable.
+    // The stored names must not reveal users or IPs.
     expect((await counts()).every(({ name }) => /^[\w-]{22}$/.test(name))).toBe(true);
 
     await cluster.service(0).stop();

@@ -6,7 +6,7 @@ export interface Received {
   headers: Record<string, string>;
 }
 
-/** Starts a webhook receiver. `respond` returns the status for a request, given its index. */
+/** Starts a webhook receiver. `respond` gets the index of a request and returns the status to respond with. */
 export async function startReceiver(
   respond: (index: number) => number = () => 200,
   moreHeaders: Readonly<Record<string, string>> = {},
@@ -32,7 +32,7 @@ export async function startReceiver(
   return {
     url: `http://127.0.0.1:${(server.address() as AddressInfo).port}/webhooks`,
     received,
-    /** Resolves when this many requests have arrived. */
+    /** Resolves with all requests once at least this many have arrived. */
     async count(wanted: number): Promise<Received[]> {
       while (received.length < wanted) await new Promise<void>((resolve) => (announce = resolve));
       return received;

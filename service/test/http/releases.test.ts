@@ -23,7 +23,7 @@ beforeAll(async () => {
 });
 afterAll(() => game.stop());
 
-test('tokens of the previous release are read the same way, and tokens issued here are identical to the ones that it issues', () => {
+test('this release reads the previous release’s tokens the same way, and issues identical ones', () => {
   const tokens = createDecisionTokens(recorded.tokens.key);
   for (const { claims, text } of recorded.tokens.signed) {
     expect(tokens.verify(text)).toEqual(claims);
@@ -31,17 +31,17 @@ test('tokens of the previous release are read the same way, and tokens issued he
   }
 });
 
-/** Clients act on these values. All other values differ each time. */
+/** Clients act on these values. All other values differ from one run to the next. */
 const fixedMembers = new Set(['status', 'state', 'placement', 'format', 'reward', 'min_watch_ms']);
 
-/** Returns the paths in a JSON document with the type of each value, or the value itself if clients act on it. */
+/** Lists every path in a JSON document, with the value if clients act on it and with only the value's type otherwise. */
 function outline(value: unknown, path = '', name = ''): [string, unknown][] {
   if (typeof value !== 'object' || value === null || fixedMembers.has(name))
     return [[path, fixedMembers.has(name) ? JSON.stringify(value) : typeof value]];
   return Object.entries(value).flatMap(([key, member]) => outline(member, `${path}/${key}`, key));
 }
 
-test('clients of the previous release get the same responses, and earn their reward', async () => {
+test('clients of the previous release get the same responses as before and earn their reward', async () => {
   const { clock, client, url } = game;
   const playedSteps = await play(recorded.steps, {
     url,
@@ -52,7 +52,7 @@ test('clients of the previous release get the same responses, and earn their rew
   for (const [index, { status, answer }] of recorded.steps.entries()) {
     const actual = playedSteps[index];
     expect([index, actual?.status]).toEqual([index, status]);
-    // A release may add members, but never remove any.
+    // A release may add members to a response, but must never remove one.
     expect(outline(actual?.answer)).toEqual(expect.arrayContaining(outline(answer)));
   }
   expect(playedSteps.at(-1)?.answer).toMatchObject({ state: 'earned' });
@@ -65,7 +65,7 @@ test('webhooks signed by the previous release are verified', async () => {
   expect(event).toMatchObject({ type: 'decision.rewarded', data: { placement: 'revive' } });
 });
 
-/** Reads the key that signs the installation's tokens. */
+/** Reads the key with which the installation signs its tokens. */
 const tokenKey = (): Promise<string> => {
   const { service, config, clock } = game;
   return readServiceSecret(service.database, openSecretBox(config), clock, 'decision_token');
@@ -81,7 +81,7 @@ test('a token in the next release’s format earns its reward', async () => {
   expect(await game.watch({ ...decision, token })).toMatchObject({ state: 'earned' });
 });
 
-test('events with a token that only a later release can read are deferred, and a forged token is rejected', async () => {
+test('events whose token only a later release can read are deferred; a forged token is rejected', async () => {
   const { client, event, decide } = game;
   const decision = await decide('of a later release');
   const body = `9~${decision.id}`;

@@ -20,7 +20,7 @@ const address = (rest = '') => `/v1/reports?from=${hour(-24)}&to=${hour(2)}${res
 const read = async (rest?: string) =>
   (await client.call<Report>('GET', address(rest), client.secret)).body;
 
-/** Counts the expected sums from the rows of decisions and events. */
+/** Computes the expected sums by counting the rows of decisions and events. */
 async function recount(): Promise<Record<string, number>> {
   const rows = await running.service.database.query<{ metric: string; count: number }>(
     `WITH own AS (SELECT * FROM decisions WHERE environment = 'sandbox')
@@ -59,7 +59,7 @@ const step = fc.record({
   ),
 });
 
-test('sums equal a recount of the rows, in every grouping', async () => {
+test('the sums equal a recount of the rows, no matter how the report is grouped', async () => {
   let user = 0;
   await fc.assert(
     fc.asyncProperty(fc.array(step, { minLength: 1, maxLength: 8 }), async (steps) => {
@@ -93,7 +93,7 @@ test('requests without a fill are counted by reason', async () => {
   expect(killedRow?.requests).toBe(0);
 });
 
-test('days follow the requested time zone', async () => {
+test('days begin and end in the requested time zone', async () => {
   await running.service.database.query(
     `INSERT INTO rollups SELECT account_id, 'sandbox', '2026-01-01T23:00:00Z', 'night', '', '', '', '', 'no_fill', 'killed', 7
       FROM accounts LIMIT 1`,

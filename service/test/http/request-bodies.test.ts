@@ -13,7 +13,10 @@ beforeAll(async () => {
 afterAll(() => service.stop());
 
 const validRequest = { placement: 'revive', user_ref: 'u', formats: ['image'] };
-/** A body with the maximum depth. The escape makes the service search the whole body for unstorable text. */
+/**
+ * A body that is nested as deeply as allowed. Because it contains an escape sequence, the service searches all of it for
+ * text that the database can't store.
+ */
 const deepBody = `${'['.repeat(32_000)}"\\u0000"${']'.repeat(32_000)}`;
 
 test('every route rejects a deeply nested body and a deeply nested member', async () => {
@@ -57,7 +60,7 @@ test('a body without Content-Length is accepted unless it is too long', async ()
   expect(await post(longBody, { 'content-length': String(longBody.length) })).toBe(413);
 });
 
-test('a client that disconnects while it sends its body does not affect other clients', async () => {
+test('a client that disconnects while sending its body does not affect other clients', async () => {
   await new Promise<void>((resolve) => {
     const request = send(`${service.url}/v1/decisions`, {
       method: 'POST',

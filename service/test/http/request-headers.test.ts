@@ -78,7 +78,7 @@ test('a source of uploaded ads has no request headers', async () => {
   expect([status, body.errors?.[0]?.pointer]).toEqual([422, '/request_headers']);
 });
 
-test('the service uses a source’s current headers', async () => {
+test('after a source’s headers are changed, the service sends the new ones', async () => {
   const box = createSecretBox([new Uint8Array(32).fill(7)]);
   const headers = createRequestHeaders(running.service.database, box, { nowMs: () => 0 });
   const created = await create({ request_headers: { 'X-Key': 'a' } });
@@ -102,7 +102,7 @@ test('the service uses a source’s current headers', async () => {
   expect(await headers.read(accountId, firstSource)).toEqual({ 'X-Key': 'a' });
   expect(await headers.read(accountId, external(created))).toEqual({ 'X-Key': 'b' });
 
-  // Without its credentials, the service would call the bidder as an unknown client.
+  // If the service called the bidder without its credentials, the bidder would see an unknown client.
   await headers.store(operation, created.id, {});
   await expect(headers.read(accountId, external(created))).rejects.toThrow('request_headers again');
   const sourceWithoutHeaders = external({ ...created, request_header_names: [] });

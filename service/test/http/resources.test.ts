@@ -54,7 +54,7 @@ async function demand() {
   return { source, advertiser, placement, creative };
 }
 
-test('every kind is created with its defaults, read, listed, updated, archived, and audited', async () => {
+test('objects of every kind get their defaults and can be read, listed, updated and archived, with audit entries', async () => {
   const { source, advertiser, placement, creative } = await demand();
   const name = placement['name'];
   const { body: houseAd } = await post('/v1/house-ads', {
@@ -78,7 +78,7 @@ test('every kind is created with its defaults, read, listed, updated, archived, 
   expect(policy).toMatchObject({ when: {}, status: 'active' });
   expect(creative).toMatchObject({ categories: [], review: { status: 'pending_review' } });
 
-  // The order ensures that no object is in use when it is archived.
+  // In this order, no object is still in use when it is archived.
   const cases: [string, Document, object][] = [
     ['/v1/kill-switches', killSwitch, { reason: 'why' }],
     ['/v1/policies', policy, { status: 'paused' }],
@@ -181,7 +181,7 @@ test.each([
   expect(response.body.errors?.map((error) => error.pointer)).toContain(pointer);
 });
 
-test('a VAST source keeps the macros of its tag, and its placements cannot be archived', async () => {
+test('a VAST source keeps the macros in its tag, and the placements it uses cannot be archived', async () => {
   const { body: placement } = await post('/v1/placements', {
     name: newName(),
     format: 'interstitial',
@@ -249,7 +249,7 @@ test('null removes a field, and an empty update is rejected', async () => {
   expect((await patch(`/v1/placements/${body.id}`, { name: 'other' })).status).toBe(422);
 });
 
-test('of two changes to the same revision, the second is rejected', async () => {
+test('if two changes are based on the same revision, the second is rejected', async () => {
   const { body } = await post('/v1/placements', { name: newName(), format: 'banner' });
   const address = `/v1/placements/${body.id}`;
   const responses = await Promise.all(
@@ -260,7 +260,7 @@ test('of two changes to the same revision, the second is rejected', async () => 
   expect((await remove(address, { 'if-match': '"2"' })).status).toBe(204);
 });
 
-test('concurrent requests with the same Idempotency-Key do the work once', async () => {
+test('if concurrent requests have the same Idempotency-Key, the work is done only once', async () => {
   const headers = { 'idempotency-key': randomUUID() };
   const body = { name: 'S', kind: 'house' };
   const responses = await Promise.all(
@@ -291,7 +291,7 @@ test('a rejection is not stored for an Idempotency-Key', async () => {
   expect((await post('/v1/kill-switches', kill, headers)).status).toBe(201);
 });
 
-test('reviews, changed media and kill switches emit their events', async () => {
+test('webhook events are emitted for reviews, changed media and kill switches', async () => {
   const receiver = await startReceiver();
   await post('/v1/webhooks', {
     url: receiver.url,
@@ -340,7 +340,7 @@ test('reviews, changed media and kill switches emit their events', async () => {
   await receiver.close();
 });
 
-test('a change is in effect by the time its response arrives', async () => {
+test('by the time the response to a change arrives, the change is in effect', async () => {
   const { body } = await post<KillSwitch>('/v1/kill-switches', {
     scope: 'placement',
     target_id: 'lobby',

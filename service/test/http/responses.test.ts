@@ -13,7 +13,7 @@ afterAll(() => running.stop());
 
 const get = <T>(path: string) => client.call<T>('GET', path, client.secret);
 
-test('every list has the content type JSON', async () => {
+test('every list is served with the content type for JSON', async () => {
   interface OpenApi {
     paths: Record<string, { get?: { operationId?: string } }>;
   }
@@ -24,7 +24,7 @@ test('every list has the content type JSON', async () => {
   expect(lists).toContain('/v1/webhook-events');
   for (const path of lists) {
     const { status, headers } = await get(path);
-    if (status !== 200) continue; // panel users only, or required parameters are missing
+    if (status !== 200) continue; // the list is only for panel users, or it requires parameters
     expect([path, headers.get('content-type')]).toEqual([path, 'application/json; charset=utf-8']);
   }
 });

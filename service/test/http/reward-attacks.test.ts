@@ -10,14 +10,14 @@ beforeAll(async () => {
 afterAll(() => game.stop());
 
 const createDenial = (reason: string) => ({ state: 'denied', reason });
-/** The positions of claims in a token. */
+/** The position of each claim in a token. */
 const claims = { environment: 2, placement: 3, issuedAtMs: 5, expiresAtMs: 6, userRef: 7 };
 const edit = (token: string, claim: keyof typeof claims, value: string): string => {
   const dot = token.lastIndexOf('.');
   return token.slice(0, dot).split('~').with(claims[claim], value).join('~') + token.slice(dot);
 };
 
-test('an honest watch is rewarded, so the attacks below fail for their own reasons', async () => {
+test('an honestly watched ad is rewarded, so the attacks below do not fail because of the setup', async () => {
   expect(await game.watch(await game.decide('honest'))).toMatchObject({ state: 'earned' });
 });
 
@@ -31,7 +31,7 @@ test('an ad watched offline and reported hours later is rewarded, and the reward
     occurred_at: ago([5_000, 3_000, 0][index] ?? 0),
   }));
   if (!start || !impression || !complete) throw new Error('Expected three events.');
-  // The completion can arrive first. Its reward is pending until the impression arrives.
+  // If the completion arrives first, the reward stays pending until the impression arrives.
   game.advance(6 * 3_600_000);
   const { decisions } = await game.report(start, complete);
   expect(decisions).toMatchObject([{ state: 'pending', reason: 'no_impression' }]);
@@ -151,7 +151,7 @@ describe('time', () => {
     for (let count = 0; count < 6; count += 1) ads.push(await game.decide('speeder'));
     const loadedMs = game.clock.nowMs();
     game.advance(10_000);
-    // How far ahead the page's clock is.
+    // How far the page's clock is ahead of the real time.
     let aheadMs = 0;
     const pass = (ms: number) => {
       game.advance(ms / 16);
@@ -178,7 +178,7 @@ describe('time', () => {
     expect(states.some(({ reason }) => reason === 'overlapping_watch')).toBe(true);
   });
 
-  test('timers at 16 times the speed, and quartiles faster than the ad plays, are not evidence of a watch', async () => {
+  test('timers at 16 times the speed, and quartiles faster than the ad plays, do not prove that the ad was watched', async () => {
     const decision = await game.decide('skipper');
     game.advance(60_000);
     await game.report(game.event(decision, 'start'));
@@ -259,7 +259,7 @@ describe('concurrency', () => {
   test('ten ads loaded simultaneously earn no more than the elapsed time allows', async () => {
     const ads = await Promise.all(Array.from({ length: 10 }, () => game.decide('farmer')));
     const startedMs = game.clock.nowMs();
-    // Each ad claims to have started as soon after the previous one as the tolerance allows.
+    // The events claim that each ad started as soon after the previous ad as the tolerance allows.
     for (const [index, ad] of ads.entries()) {
       game.clock.set(Math.max(game.clock.nowMs(), startedMs + 5_000 + index * 3_000));
       const beginAt = new Date(Math.max(startedMs, game.clock.nowMs() - 4_000)).toISOString();
@@ -290,7 +290,7 @@ describe('concurrency', () => {
     const [first, second] = [await request(), await request()];
     game.advance(20_000);
     const ago = (ms: number) => new Date(game.clock.nowMs() - ms).toISOString();
-    // The later completion arrives first, so the cap has to consider completions in any order.
+    // The later completion arrives first, so the cap must work no matter in which order completions arrive.
     for (const [ad, beganMs] of [
       [first, 7_000],
       [second, 17_000],
@@ -307,7 +307,7 @@ describe('concurrency', () => {
   });
 });
 
-test('when a player with a cap of one sees two ads in two tabs, only the first to complete is rewarded', async () => {
+test('when a player with a cap of one watches ads in two tabs, only the ad that completes first is rewarded', async () => {
   await updatePlacement(game, 'double-coins', { frequency_cap: { max: 1, per_s: 3_600 } });
   const request = () => game.decide('two-tabs', { placement: 'double-coins' });
   const ads = [await request(), await request()] as const;

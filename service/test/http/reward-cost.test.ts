@@ -11,15 +11,15 @@ afterAll(() => game.stop());
 /** Records the statements about decisions and events, grouped by transaction. */
 async function recordStatements(work: () => Promise<unknown>): Promise<{
   standaloneStatements: string[];
-  together: string[][];
+  transactions: string[][];
 }> {
   const { database } = game.service;
-  // Excludes background work: a maintenance job deletes inactive players, and trackers are polled.
+  // Excludes statements from background work: the job that deletes inactive players, and the polls for trackers.
   const isRelevant = (text: string) =>
     /\b(decisions|ad_events|timelines)\b|INTO (viewers|rollup_deltas)/.test(text) &&
     !text.includes('tracker_requests');
   const standaloneStatements: string[] = [];
-  const transactions: string[][] = [];
+  const recorded: string[][] = [];
   const { query, execute, transaction } = database;
   vi.spyOn(database, 'query').mockImplementation((text, params) => {
     if (isRelevant(text)) standaloneStatements.push(text);
@@ -32,7 +32,7 @@ async function recordStatements(work: () => Promise<unknown>): Promise<{
   vi.spyOn(database, 'transaction').mockImplementation((callback) =>
     transaction((queries) => {
       const statements: string[] = [];
-      transactions.push(statements);
+      recorded.push(statements);
       const recordQuery: Queries['query'] = (text, params) => {
         if (isRelevant(text)) statements.push(text);
         return queries.query(text, params);
@@ -50,11 +50,11 @@ async function recordStatements(work: () => Promise<unknown>): Promise<{
   vi.restoreAllMocks();
   return {
     standaloneStatements,
-    together: transactions.filter((statements) => statements.length > 0),
+    transactions: recorded.filter((statements) => statements.length > 0),
   };
 }
 
-test('the response to a completion contains the reward: one request from completion to earned', async () => {
+test('the response to a completion already contains the earned reward, so no second request is needed', async () => {
   const decision = await game.decide('one-request');
   await game.report(game.event(decision, 'start'));
   game.advance(2_000);
@@ -68,23 +68,23 @@ test('the response to a completion contains the reward: one request from complet
   expect(decisions[0]?.receipt).toMatch(/^[\w-]+\.[\w-]+\.[\w-]+$/);
 });
 
-test('a completion is verified in the transaction that claims it, without earlier reads', async () => {
+test('a completion is verified in the same transaction that claims it, without any reads before', async () => {
   const decision = await game.decide('one-transaction');
   await game.report(game.event(decision, 'start'));
   game.advance(2_000);
   await game.report(game.seen(decision));
   game.advance(3_000);
-  const { standaloneStatements, together } = await recordStatements(() =>
+  const { standaloneStatements, transactions } = await recordStatements(() =>
     game.report(game.complete(decision)),
   );
   expect(standaloneStatements).toEqual([]);
-  expect(together).toHaveLength(1);
-  const [claim = []] = together;
+  expect(transactions).toHaveLength(1);
+  const [claim = []] = transactions;
   const updateIndex = claim.findIndex((text) => text.includes('reward_state = move.reward_state'));
   expect(claim.slice(0, updateIndex).some((text) => text.includes('INSERT INTO timelines'))).toBe(
     true,
   );
-  // The number of statements must not depend on events or rules.
+  // The number of statements must stay the same, however many events and rules there are.
   expect(claim.length).toBeLessThanOrEqual(9);
   expect((await game.status(decision.id)).state).toBe('earned');
 });
@@ -93,28 +93,28 @@ test('the events of many players in one batch are verified in one transaction', 
   const ads = await Promise.all(['a', 'b', 'c', 'd'].map((name) => game.decide(name)));
   await game.report(...ads.map((ad) => game.event(ad, 'start')));
   game.advance(5_000);
-  const { standaloneStatements, together } = await recordStatements(() =>
+  const { standaloneStatements, transactions } = await recordStatements(() =>
     game.report(...ads.flatMap((ad) => [game.seen(ad), game.complete(ad)])),
   );
   expect(standaloneStatements).toEqual([]);
-  expect(together).toHaveLength(1);
+  expect(transactions).toHaveLength(1);
 });
 
 const locksUsers = (statements: readonly string[]): boolean =>
   statements.some((text) => text.includes('INTO viewers'));
 
-test('a player is locked on completion, not on start', async () => {
+test('the player’s row is locked when an ad completes, but not when it starts', async () => {
   const decision = await game.decide('locked');
   const start = await recordStatements(() => game.report(game.event(decision, 'start')));
-  expect(start.together.map(locksUsers)).toEqual([false]);
+  expect(start.transactions.map(locksUsers)).toEqual([false]);
   game.advance(5_000);
   const end = await recordStatements(() =>
     game.report(game.seen(decision), game.complete(decision)),
   );
-  expect(end.together.map(locksUsers)).toEqual([true]);
+  expect(end.transactions.map(locksUsers)).toEqual([true]);
 });
 
-test('an impression after the completion earns the reward with the player locked', async () => {
+test('an impression that arrives after the completion earns the reward while the player’s row is locked', async () => {
   const decision = await game.decide('out-of-order');
   await game.report(game.event(decision, 'start'));
   game.advance(2_000);
@@ -122,10 +122,12 @@ test('an impression after the completion earns the reward with the player locked
   game.advance(3_000);
   await game.report(game.complete(decision));
   expect((await game.status(decision.id)).state).toBe('pending');
-  const { standaloneStatements, together } = await recordStatements(() => game.report(impression));
+  const { standaloneStatements, transactions } = await recordStatements(() =>
+    game.report(impression),
+  );
   expect(standaloneStatements).toEqual([]);
-  // The first transaction finds the completion and rolls back.
-  expect(together.map(locksUsers)).toEqual([false, true]);
-  expect(together[0]?.some((text) => text.includes('INSERT'))).toBe(false);
+  // The first transaction finds out that the ad has been completed, and is rolled back. The second one locks the row.
+  expect(transactions.map(locksUsers)).toEqual([false, true]);
+  expect(transactions[0]?.some((text) => text.includes('INSERT'))).toBe(false);
   expect((await game.status(decision.id)).state).toBe('earned');
 });

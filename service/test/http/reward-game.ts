@@ -14,7 +14,7 @@ import { createClient } from './client.ts';
 
 export type Filled = Decision & { token: string };
 
-/** Starts a service with a manual clock. Returns it with functions that play and cheat. */
+/** Starts a service that has a manual clock. The result includes functions that act as honest players and as cheats. */
 export async function startGame(databaseUrl?: string) {
   const clock = createManualClock(Date.UTC(2026, 5, 1));
   const running = await startInProcess(
@@ -65,14 +65,14 @@ export async function startGame(databaseUrl?: string) {
     seen,
     complete,
     advance: clock.advance,
-    /** Expires overdue rewards, as the service does every minute. */
+    /** Expires rewards that are overdue. The service itself does this every minute. */
     expire: () => expireRewards(running.service.database, clock),
     async decide(userRef: string, more: Partial<DecisionRequest> = {}): Promise<Filled> {
       const { body } = await request({ user_ref: userRef, ...more });
       if (body.status !== 'filled') throw new Error(`Expected an ad: ${JSON.stringify(body)}`);
       return body;
     },
-    /** Watches a five-second ad as an honest player does. */
+    /** Watches a five-second ad and reports its events, like an honest player. */
     async watch(decision: Filled): Promise<RewardStatus | undefined> {
       await report(event(decision, 'start'));
       clock.advance(5_000);
@@ -81,7 +81,7 @@ export async function startGame(databaseUrl?: string) {
     async status(id: string): Promise<RewardStatus> {
       return (await client.call<RewardStatus>('GET', `/v1/decisions/${id}`, client.secret)).body;
     },
-    /** Reads the sum of a metric for a reason. */
+    /** Reads the sum that reports contain for this metric and reason. */
     async count(metric: string, reason = ''): Promise<number> {
       const [row] = await running.service.database.query<{ count: number | null }>(
         'SELECT sum(count)::bigint AS count FROM rollup_counts WHERE metric = $1 AND reason = $2',

@@ -36,7 +36,7 @@ test('a decision requested by the server is rewarded to the player that it named
   expect(await game.webhookEvents('decision.rewarded', '"user_ref":"named-by-server"')).toBe(1);
 });
 
-test('a user token identifies the player, and only that player is rewarded', async () => {
+test('a user token identifies the player, and only that player gets the reward', async () => {
   const token = await signUserToken('proven', secret, { now });
   const { body: decision } = await game.ask({ user_token: token });
   expect(await game.watch(decision)).toMatchObject({ state: 'earned' });
@@ -71,7 +71,7 @@ test('a forged, expired, unsigned, non-expiring or live user token is rejected',
   for (const token of rejectedTokens) expect(await request(token)).toBe('token_invalid');
 });
 
-test('an old secret is valid until its overlap ends', async () => {
+test('after a rotation, the old secret is valid until the overlap ends', async () => {
   const oldToken = await signUserToken('patient', secret, { now });
   const previousSecret = secret;
   secret = await newSecret(60);

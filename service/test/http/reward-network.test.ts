@@ -2,14 +2,14 @@ import type { AdEvent } from '@trueward/protocol/wire';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { startGame, type Filled, type Game } from './reward-game.ts';
 
-/** The players in these tests are honest, so no reward may be denied, however bad the network or device. */
+/** The players in these tests are honest, so none may be denied a reward, no matter how bad the network or device is. */
 let game: Game;
 beforeAll(async () => {
   game = await startGame();
 });
 afterAll(() => game.stop());
 
-/** Returns the events of a watched ad, each with its time since the start in milliseconds. */
+/** Returns the events that are reported for a watched ad, each with its time in milliseconds since the ad started. */
 function watchEvents(decision: Filled): [number, AdEvent][] {
   const fullMs = decision.min_watch_ms ?? 0;
   const createTimedEvent = (type: AdEvent['type'], share: number, more: Partial<AdEvent> = {}) =>
@@ -24,7 +24,7 @@ function watchEvents(decision: Filled): [number, AdEvent][] {
   ];
 }
 
-/** Watches an ad and sends each event immediately. `getFlightMs` returns how long an event's request is in flight. */
+/** Watches an ad and sends each event immediately. `getFlightMs` returns how long the request with an event takes. */
 async function play(
   userRef: string,
   format: 'image' | 'video',
@@ -46,7 +46,7 @@ async function play(
   return game.status(decision.id);
 }
 
-describe('a watch is rewarded', () => {
+describe('a watched ad is rewarded', () => {
   test.each([1_500, 2_500, 4_000, 6_000, 60_000])(
     'although its start event was in flight for %d ms',
     async (startMs) => {

@@ -34,7 +34,7 @@ describe.each([
     expect(await game.count('impressions')).toBe(1);
   });
 
-  test('an event counts once, however often and in whatever order it arrives concurrently', async () => {
+  test('each event counts once, even if it arrives several times at once and in any order', async () => {
     const ads = await Promise.all(['one', 'two', 'three'].map((name) => game.decide(name)));
     const events = ads.flatMap((ad) => [game.event(ad, 'midpoint'), game.event(ad, 'close')]);
     const responses = await Promise.all(
@@ -50,7 +50,7 @@ describe.each([
     expect([await game.count('midpoints'), await game.count('closes')]).toEqual([3, 3]);
   });
 
-  test('an event that the previous release stores concurrently counts once, and its reward is earned', async ({
+  test('an event that the previous release stores at the same time counts once, and the reward is earned', async ({
     skip,
   }) => {
     if (!databaseUrl) return skip('The embedded database has one connection.');

@@ -26,7 +26,7 @@ const options = async () =>
     now: game.clock.nowMs,
   }) as const;
 
-test('jose verifies a receipt with the published keys, as documented', async () => {
+test('the `jose` package verifies a receipt with the published keys, as documented', async () => {
   const receipt = await earn('jose');
   const keys = createRemoteJWKSet(new URL(jwksUrl));
   const { payload } = await jwtVerify(receipt, keys, {
@@ -53,7 +53,7 @@ test('verifyReceipt returns the claims, and each receipt can be redeemed once', 
   expect([usedReceipts.claim(receipt), usedReceipts.claim(receipt)]).toEqual([true, false]);
 });
 
-test('a receipt is not stored and is the same for every reader', async () => {
+test('a receipt is not stored, and everyone who reads it gets the same one', async () => {
   const decision = await game.decide('not-stored');
   const receipt = (await game.watch(decision))?.receipt;
   expect(receipt).toBeDefined();
@@ -78,12 +78,12 @@ test('after a rotation, new receipts use the new key, and previous ones are vali
     );
     return body.keys.map(({ kid }) => kid);
   };
-  // A request for the public keys makes the service reload them, but at most once a second.
+  // When the public keys are requested, the service reloads them, but at most once a second.
   await expect.poll(async () => (await kids()).length).toBe(2);
   const newReceipt = await earn('after');
   expect(decodeProtectedHeader(newReceipt).kid).not.toBe(decodeProtectedHeader(oldReceipt).kid);
   const laterOptions = { ...(await options()), now: () => game.clock.nowMs() };
-  // The URL is not cached yet, as on a game server that has just started.
+  // The keys at this URL are not cached yet, like on a game server that has just started.
   const keys = `${jwksUrl}?after`;
   expect(await verifyReceipt(oldReceipt, keys, laterOptions)).toMatchObject({ userRef: 'before' });
   expect(await verifyReceipt(newReceipt, keys, laterOptions)).toMatchObject({ userRef: 'after' });
@@ -99,7 +99,7 @@ test('a child’s user_ref is not stored, but is delivered to the game server', 
   expect(status?.state).toBe('earned');
   const receipt = await verifyReceipt(status?.receipt ?? '', `${jwksUrl}?child`, await options());
   expect(receipt.userRef).toBe(child);
-  // Requests with the token return the same receipt, and requests without it return none.
+  // Requests with the decision token return the same receipt. Requests without the token return no receipt.
   const repeatedResponse = await game.client.call<{ receipt?: string }>(
     'GET',
     `/v1/decisions/${decision.id}`,

@@ -18,7 +18,7 @@ test.each<[Simulate, string, string]>([
   ['no_fill', 'no_fill', 'no_candidates'],
   ['blocked', 'blocked', 'policy'],
   ['killed', 'no_fill', 'killed'],
-])('%s is simulated', async (simulate, status, reason) => {
+])('the outcome %s can be simulated', async (simulate, status, reason) => {
   expect((await force(simulate)).body).toMatchObject({ status, reason });
 });
 

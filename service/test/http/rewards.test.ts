@@ -18,7 +18,7 @@ afterAll(() => service.stop());
 
 const watch = () => clock.advance(5_000);
 
-test('a watched ad earns its reward once, however many concurrent completions arrive', async () => {
+test('a watched ad earns its reward only once, even if many completions arrive at the same time', async () => {
   const receiver = await startReceiver();
   const webhook = await client.call<{ id: string; secret: string }>(
     'POST',
@@ -48,7 +48,7 @@ test('a watched ad earns its reward once, however many concurrent completions ar
   }
   expect(new Set(responses.map(({ body }) => body.decisions[0]?.receipt)).size).toBe(1);
 
-  // Each delivery was written in the transaction of the change that caused it.
+  // Each delivery was written in the same transaction as the change that caused it.
   const deliveries = await service.service.database.query(
     'SELECT id FROM deliveries WHERE webhook_id = $1',
     [webhook.body.id],
@@ -97,7 +97,7 @@ test('in live, impressions are stored as webhook events only while a webhook sub
     url: 'https://game.example/webhooks',
     events: ['decision.served'],
   });
-  // A disabled webhook can recover missed events later, so they must be stored.
+  // Events must be stored while a webhook is disabled, because it can recover them later.
   await live.call('PATCH', `/v1/webhooks/${webhook.id}`, live.secret, { status: 'disabled' });
   expect(await play('missed')).toEqual(['decision.rewarded', 'decision.served']);
 
@@ -105,7 +105,7 @@ test('in live, impressions are stored as webhook events only while a webhook sub
   expect(await play('unread again')).toEqual(['decision.rewarded']);
 });
 
-test('the receipt of an earned reward verifies with the published keys', async () => {
+test('the receipt of an earned reward can be verified with the published keys', async () => {
   const decision = await client.decideImage('receipt');
   await client.begin(decision);
   watch();
@@ -160,7 +160,7 @@ test('a completion that arrives too early is denied, and stays denied', async ()
   expect(second.body.decisions).toMatchObject([{ state: 'denied', reason: 'impossible_timing' }]);
 });
 
-test('two ads watched at the same time by one player earn one reward', async () => {
+test('a player who watches two ads at the same time earns only one reward', async () => {
   const [firstAd, secondAd] = [
     await client.decideImage('two-tabs'),
     await client.decideImage('two-tabs'),
@@ -189,7 +189,7 @@ test('two ads watched at the same time by one player earn one reward', async () 
   );
 });
 
-test('a completion that overtakes its impression is pending until the impression arrives', async () => {
+test('a reward whose completion arrives before the impression is pending until the impression arrives', async () => {
   const decision = await client.decideImage('overtaken');
   await client.begin(decision);
   watch();
@@ -209,7 +209,7 @@ test('a completion that overtakes its impression is pending until the impression
   expect((await status).body).toMatchObject({ state: 'earned', id: decision.id });
 });
 
-test('a repeated event is a duplicate, and an invalid one does not block the others', async () => {
+test('a repeated event is reported as a duplicate, and an invalid event does not block the others', async () => {
   const decision = await client.decideImage('twice');
   const start = client.event(decision, 'start');
   const { body } = await client.report(
@@ -229,7 +229,7 @@ test('a repeated event is a duplicate, and an invalid one does not block the oth
   ]);
 });
 
-test('a batch can report dropped events, and must be well-formed', async () => {
+test('a batch can report that events were dropped; a malformed batch is rejected', async () => {
   const decision = await client.decideImage('dropped');
   const batch = {
     sent_at: new Date(clock.nowMs()).toISOString(),
@@ -258,7 +258,7 @@ test('denials and pending rewards can be simulated', async () => {
   expect(await force('reward_pending')).toMatchObject({ state: 'pending', reason: 'simulated' });
 });
 
-test('the reward status of a dropped decision is final once no event can change it', async () => {
+test('after a decision is dropped, its reward status becomes final as soon as no event can change it anymore', async () => {
   const decision = await client.decideImage('gone');
   const read = (token = decision.token) =>
     client.call('GET', `/v1/decisions/${decision.id}`, client.publishable, undefined, {

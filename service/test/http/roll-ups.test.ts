@@ -16,7 +16,10 @@ const rethrow = (_: string, error: unknown): never => {
   throw error;
 };
 
-/** Reads the counts of rows and the counts in reports in one snapshot, for the metrics that every ad changes. */
+/**
+ * Reads, in one snapshot, how many rows there are and how many the reports count. Covers the metrics that every ad in this
+ * test changes.
+ */
 const compare = `WITH rows AS (
     SELECT 'filled' AS metric, count(*) AS count FROM decisions WHERE status = 'filled'
     UNION ALL SELECT 'starts', count(*) FROM recorded_events WHERE type = 'start'
@@ -40,7 +43,7 @@ describe.skipIf(!hasPostgres)('three processes that serve one account', () => {
     const env = {
       DATABASE_URL: databaseUrl,
       TRUEWARD_MASTER_KEY: masterKey,
-      // A short timeout, so that a process that waits for a lock fails.
+      // This timeout is short, so that a process that has to wait for a lock fails.
       DATABASE_LOCK_TIMEOUT_MS: '500',
       RATE_LIMITS: 'off',
     };
@@ -49,7 +52,7 @@ describe.skipIf(!hasPostgres)('three processes that serve one account', () => {
     database = openPostgres(databaseUrl, () => undefined);
     const [row] = await database.query<{ account_id: string }>('SELECT account_id FROM accounts');
     accountId = row?.account_id ?? '';
-    // Claims the job, so that only the tests fold.
+    // Claims the job that folds counts, so that the processes don't run it and only the tests fold.
     await database.query(
       `INSERT INTO chores VALUES ('service', 'roll-ups', now() + interval '1 day')
         ON CONFLICT (account_id, name) DO UPDATE SET begun_at = excluded.begun_at`,
@@ -82,7 +85,7 @@ describe.skipIf(!hasPostgres)('three processes that serve one account', () => {
     );
     return rows;
   };
-  /** Returns one count for each metric, to be added to the same groups as the counts of {@link play}. */
+  /** Returns one count for each metric. Adding these counts changes the same groups as {@link play}. */
   const readCounts = async (): Promise<Count[]> => {
     const rows = await database.query<Record<string, string> & { hour: Date }>(
       'SELECT DISTINCT ON (metric) * FROM rollup_counts',
@@ -102,7 +105,7 @@ describe.skipIf(!hasPostgres)('three processes that serve one account', () => {
     }));
   };
 
-  test('no process waits for another process’s open transaction that adds to the same counts', async () => {
+  test('no process has to wait for an open transaction in which another process adds to the same counts', async () => {
     await play(0, 'first');
     await foldRollups(database, neverAborted, rethrow);
     const counts = await readCounts();
@@ -116,17 +119,17 @@ describe.skipIf(!hasPostgres)('three processes that serve one account', () => {
     await expectEqualSums();
   });
 
-  test('no process waits for a fold or for a lock on a roll-up row', async () => {
+  test('no process has to wait for a fold, or for a lock on a roll-up row', async () => {
     await play(0, 'before the fold');
     await database.transaction(async (queries) => {
       expect(await foldDeltas(queries, accountId, 1_000)).toBeGreaterThan(0);
       await queries.query('SELECT FROM rollups FOR UPDATE');
       await Promise.all([0, 1, 2].map((index) => play(index, `beside a fold-${index}`)));
-      // The sums are complete both inside and outside the transaction.
+      // The sums are complete, whether they are read inside or outside the transaction.
       const [ownRow] = await queries.query<Compared>(compare);
       expect(ownRow?.reported).toBe(ownRow?.recount);
       await expectEqualSums();
-      // Another fold claims the remaining deltas without waiting, and then times out on the roll-up row.
+      // Another fold claims the remaining deltas without waiting, but then it times out waiting for the roll-up row.
       const failed: string[] = [];
       await foldRollups(database, neverAborted, (account) => failed.push(account));
       expect(failed).toEqual([accountId]);
@@ -169,7 +172,7 @@ describe.skipIf(!hasPostgres)('three processes that serve one account', () => {
             (await victim.query(text, params as unknown[])).rows as T[],
           execute: () => Promise.reject(new Error('unused')),
         };
-        // The fold may be killed while it waits for a row that another fold has updated.
+        // When the fold is killed, it may be waiting for a row that another fold has updated.
         const { rows } = await victim.query<{ pid: number }>('SELECT pg_backend_pid() AS pid');
         const fold = foldDeltas(queries, accountId, 3).catch(() => 0);
         await Promise.race([fold, sleep(20)]);
@@ -208,7 +211,7 @@ describe.skipIf(!hasPostgres)('three processes that serve one account', () => {
     expect(await database.query('SELECT FROM rollup_deltas')).toEqual([]);
   });
 
-  test('an account whose fold fails does not delay others and is folded later', async () => {
+  test('if the fold of one account fails, other accounts are not delayed, and the account is folded later', async () => {
     const [count] = await readCounts();
     if (!count) throw new Error('Nothing was counted.');
     for (const other of ['acc_broken', 'acc_other']) {

@@ -29,7 +29,7 @@ test.each([
   expect(await head?.text()).toBe('');
 });
 
-test('HEAD requires the same key as GET, and an endless stream has no HEAD', async () => {
+test('HEAD requires the same key as GET; routes that stream endlessly do not support HEAD', async () => {
   const head = (path: string, key?: string) =>
     fetch(service.url + path, {
       method: 'HEAD',

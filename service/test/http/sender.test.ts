@@ -96,7 +96,7 @@ test.each<[string, (socket: Socket) => void, object]>([
     expect.objectContaining({ latencyMs: expect.any(Number) as number }) as object,
   ],
 ])(
-  'an attempt to a receiver that %s ends in bounded time with a bounded response',
+  'an attempt to reach a receiver that %s ends within a time limit, and the stored response is limited too',
   async (_what, respond, expected) => {
     const startedMs = performance.now();
     const result = await deliver(await receive(respond));

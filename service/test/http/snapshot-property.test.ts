@@ -14,7 +14,7 @@ beforeAll(async () => {
 });
 afterAll(() => running.stop());
 
-/** An operator's action. `object` and `value` are indexes of existing objects, and wrap around the end of the list. */
+/** An operator's action. `object` and `value` are indexes of existing objects; too large ones wrap around to the start. */
 interface Step {
   environment: 0 | 1;
   action: 'create' | 'update' | 'archive' | 'review' | 'roll' | 'rotate_secret';
@@ -28,7 +28,10 @@ const selectId = (list: readonly string[] | undefined, index: number): string =>
   list?.[index % Math.max(1, list.length)] ?? 'none';
 const statuses = ['active', 'paused'];
 
-/** The bodies that create and update each kind. Some are invalid; rejected requests must change nothing. */
+/**
+ * The bodies with which objects of each kind are created and updated. Some are invalid, because rejected requests must
+ * change nothing.
+ */
 const kinds = {
   placements: {
     create: (value: number) => ({ name: `p-${value % 20}`, format: 'banner' }),
@@ -104,7 +107,7 @@ const steps = fc.array(
   { minLength: 4, maxLength: 16 },
 );
 
-/** Reads the ids of all objects, newest first, without the keys that the test itself uses. */
+/** Reads the ids of all objects, newest first. The keys that the test itself uses are left out. */
 async function readIds({ call, secret }: Client): Promise<Ids> {
   const entries = Object.keys(kinds).map(async (kind) => {
     const { body } = await call<{ data: { id: string; kind?: string }[] }>(
@@ -137,7 +140,7 @@ async function perform({ environment, action, kind, object, value }: Step): Prom
   return (await client.call(method, address, client.secret, body)).status;
 }
 
-/** Returns all configuration that decisions read from memory, for these keys and both environments. */
+/** Returns everything that decisions read from the configuration in memory, for these keys and both environments. */
 function readContents(
   configuration: Awaited<ReturnType<typeof openConfiguration>>,
   keys: { account_id: string; hash: string }[],
@@ -147,7 +150,7 @@ function readContents(
     keys: keys.map(({ hash }) => configuration.findKey(hash)),
     snapshots: accounts.flatMap((accountId) =>
       (['sandbox', 'live'] as const).map((environment) => {
-        // This member is not compared, because operators cannot create external creatives.
+        // This member is left out of the comparison, because operators can't create external creatives.
         const { findExternalCreative: _find, ...snapshot } = configuration.snapshot({
           accountId,
           environment,
@@ -165,7 +168,7 @@ test('after any sequence of operator calls, the snapshot in memory equals the on
     fc.asyncProperty(steps, async (sequence) => {
       for (const [index, step] of sequence.entries()) {
         const next = sequence[index + 1];
-        // Every third time, two operators act concurrently.
+        // Every third time, two operators act at the same time.
         const concurrentSteps = index % 3 === 0 && next ? [step, next] : [step];
         for (const status of await Promise.all(concurrentSteps.map(perform))) {
           statusCounts.set(status, (statusCounts.get(status) ?? 0) + 1);
@@ -186,7 +189,7 @@ test('after any sequence of operator calls, the snapshot in memory equals the on
     }),
     { numRuns: Number(process.env['TRUEWARD_SEQUENCES'] ?? (inject('full') ? '40' : '5')) },
   );
-  // If all requests were rejected, the test would prove nothing.
+  // The test proves something only if some requests were not rejected.
   expect(
     (statusCounts.get(200) ?? 0) + (statusCounts.get(201) ?? 0) + (statusCounts.get(204) ?? 0),
   ).toBeGreaterThan(20);

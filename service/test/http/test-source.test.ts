@@ -63,10 +63,10 @@ test.each([
     await expect
       .poll(async () => (await findCreative(source))?.review.status, pollOptions)
       .toBe('approved');
-    // The service copies the creative and then refreshes the configuration.
+    // The service first copies the creative and then refreshes its configuration.
     await game.service.configuration.refresh();
 
-    // The list of creatives can show a creative before the configuration contains it.
+    // A creative can be listed before the configuration contains it.
     await expect
       .poll(async () => findExplanation(await decide(), source)?.verdict, pollOptions)
       .toBe('chosen');
@@ -110,7 +110,7 @@ test.each([
   'a %s source with the outcome %s has no ad, and a house ad is shown',
   async (kind, outcome, expected) => {
     const source = await addSource(kind, outcome);
-    // Repeated failures open no circuit, so the outcome is always the configured one.
+    // Even repeated failures open no circuit, so the outcome is always the one that is configured.
     for (let attempt = 0; attempt < (outcome === 'error' ? 12 : 1); attempt += 1) {
       const decision = await decide();
       expect(decision.status).toBe('filled');
@@ -147,14 +147,14 @@ test('a source for a banner placement is rejected', async () => {
   ]);
 });
 
-test('a source whose placement became a banner is skipped, and the decision says why', async () => {
+test('if a source’s placement becomes a banner, the source is skipped, and the decision says why', async () => {
   const { configuration, database } = game.service;
   const source = await addSource('vast', 'fill', []);
   await database.query(
     `UPDATE resources SET document = jsonb_set(document, '{placements}', '["lobby"]') WHERE id = $1`,
     [source.id],
   );
-  // Increments the configuration version. An update does not check the source's unchanged fields again.
+  // This update increments the configuration version. It does not check the fields of the source that stay the same.
   await game.client.manage('PATCH', `/v1/sources/${source.id}`, { name: 'Renamed' });
   await configuration.refresh();
   const { body } = await game.ask({ placement: 'lobby', formats: ['video', 'image'] });
@@ -190,7 +190,7 @@ test('the live environment has no test source', async () => {
   );
 });
 
-test('metrics count requests, creatives and trackers of sources without naming a source', async () => {
+test('metrics count the requests, creatives and trackers of sources, but do not name the sources', async () => {
   const text = await (await fetch(`${game.url}/metrics`)).text();
   const readValue = (series: string): number =>
     Number(

@@ -31,7 +31,7 @@ describe.each([
     return parseTimeline(id, String(row?.['events']));
   };
 
-  /** Moves the stored events to the table of the previous release, which stores each event as a row. */
+  /** Moves the stored events to the table that the previous release uses. That release stores each event as a row. */
   async function moveToRows({ id }: Filled): Promise<void> {
     const columns = `account_id, decision_id, id, type, occurred_at, received_at, offset_ms, clamped, watched_ms,
       visible_ratio, visible_ms, detail`;
@@ -45,7 +45,7 @@ describe.each([
     );
   }
 
-  test('events stored as rows are recognized as duplicates, and count toward the reward like events in the timeline', async () => {
+  test('events that are stored as rows are recognized as duplicates, and count toward the reward like those in a timeline', async () => {
     const decision = await game.decide('both');
     const start = game.event(decision, 'start', { id: '923741103577103-1' });
     const detail = 'a "b" é';
@@ -77,7 +77,7 @@ describe.each([
     expect(await statuses(start, ...end, earlyEvent)).toEqual(Array(4).fill('duplicate'));
   });
 
-  test('a timeline keeps each event once, in the order of the reports', async () => {
+  test('a timeline contains each event once, in the order in which events were reported', async () => {
     const decision = await game.decide('ordered');
     const [start, first, middle] = (['start', 'first_quartile', 'midpoint'] as const).map((type) =>
       game.event(decision, type),
@@ -92,7 +92,7 @@ describe.each([
     );
   });
 
-  test('a decision with too many events accepts no more, while events of other decisions are stored', async () => {
+  test('a decision with too many events accepts no more, but events of other decisions are still stored', async () => {
     const [fullDecision, other] = [await game.decide('full'), await game.decide('next to it')];
     const clicks = Array.from({ length: maxEvents }, () => game.event(fullDecision, 'click'));
     expect(await statuses(...clicks)).toEqual(clicks.map(() => 'accepted'));
@@ -149,9 +149,10 @@ describe.each([
 
   test('later events of a decision add no index entries', async ({ skip }) => {
     if (databaseUrl === undefined) return skip('The embedded database has no statistics.');
-    // Uses a different week from the other tests, because the server updates their statistics with a delay.
+    // Uses a week that no other test uses: the server's statistics for their week may still change, because they lag behind.
     game.advance(7 * 86_400_000);
-    // So few ads that all row versions fit into one page, because other sessions can prevent the removal of old versions.
+    // There are few enough ads that all versions of their rows fit into one page. Other sessions can prevent the server from
+    // removing old versions.
     const ads = await Promise.all(
       Array.from({ length: 6 }, (_, index) => game.decide(`hot-${index}`)),
     );

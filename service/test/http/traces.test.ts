@@ -18,7 +18,7 @@ async function collect(port?: number): Promise<Collector> {
   return collector;
 }
 
-/** Starts a service that exports to this collector. When it has stopped, all spans have arrived. */
+/** Starts a service that exports its spans to this collector. Once the service has stopped, all spans have arrived. */
 const startTraced = (
   collector: Pick<Collector, 'url'>,
   env: Record<string, string> = {},
@@ -29,13 +29,13 @@ const startTraced = (
     { clock },
   );
 
-/** Returns the span ids of a span's parent and links. */
+/** Returns the ids of the spans to which a span refers: its parent and its links. */
 const linkedSpanIds = ({ parentSpanId = '', links }: CollectedSpan): string[] => [
   parentSpanId,
   ...links.map(({ spanId }) => spanId),
 ];
 
-test('spans of a decision, its events and its webhook reach the collector before the service has stopped', async () => {
+test('the spans of a decision, its events and its webhook have reached the collector by the time the service has stopped', async () => {
   const collector = await collect();
   const receiver = await startReceiver();
   onTestFinished(() => receiver.close());
@@ -116,7 +116,7 @@ test('a request continues its client’s trace, even after its body has been rea
   const request = { placement: 'revive', user_ref: 'traced' };
   const headers = { traceparent };
   await client.call('POST', '/v1/decisions', client.publishable, request, headers);
-  // A query string must not change the span's route.
+  // The query string must not become part of the span's route.
   await client.call('POST', '/v1/decisions?usual=no', client.publishable, request, headers);
   await client.call('GET', '/v1/nothing-here', undefined, undefined, headers);
   await service.stop();
@@ -188,11 +188,11 @@ test('an unavailable collector does not affect requests', async () => {
     user_ref: 'traced',
   });
   expect(status).toBe(200);
-  // If stopping takes too long, the exit code is different.
+  // If stopping took too long, the exit code would be different.
   expect(await service.stop()).toBe(0);
 });
 
-test('an unavailable collector is logged once, and its recovery once', async () => {
+test('if the collector is unavailable, that is logged once, and its recovery is logged once', async () => {
   const endpoint = await findUnusedUrl();
   const lines: string[] = [];
   const log = pino({}, { write: (line) => void lines.push(line) });

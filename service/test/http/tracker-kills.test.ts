@@ -28,7 +28,7 @@ const lanes: LaneDeps = {
   gate: { run: (_owner, work) => work() },
   log: pino({ level: 'silent' }),
 };
-/** Short, because the tests wait until the leases of dead processes expire. */
+/** Leases are short here, because the tests wait until the leases of dead processes have expired. */
 const leaseMs = 1_500;
 
 describe.each(['PGlite', ...(hasPostgres ? ['PostgreSQL'] : [])])('on %s', (engine) => {
@@ -54,7 +54,7 @@ describe.each(['PGlite', ...(hasPostgres ? ['PostgreSQL'] : [])])('on %s', (engi
     await database.query('DELETE FROM tracker_requests');
   });
 
-  /** Stores the tracker requests of a verified impression, as the service does when it records the event. */
+  /** Stores the tracker requests for a verified impression, like the service does when it records the event. */
   async function storeImpression(url: string, owner: string = scope.accountId): Promise<string> {
     const id = makeId('decision');
     const chosen: NonNullable<DemandRecord['chosen']> = {
@@ -95,7 +95,7 @@ describe.each(['PGlite', ...(hasPostgres ? ['PostgreSQL'] : [])])('on %s', (engi
     return id;
   }
 
-  /** Starts a process's dispatcher. */
+  /** Starts a dispatcher, as each process does. */
   const start = (
     processDatabase: Database = database,
     more: Partial<Parameters<typeof startTrackerDispatcher>[0]> = {},
@@ -115,7 +115,10 @@ describe.each(['PGlite', ...(hasPostgres ? ['PostgreSQL'] : [])])('on %s', (engi
       ...more,
     });
 
-  /** Simulates a process that dies at its `step`-th statement: before sending it, or after sending it but before its result. */
+  /**
+   * Simulates a process that dies at its `step`-th statement: either before it sends the statement, or after the statement
+   * was executed but before the result arrives.
+   */
   function createDyingDatabase(
     step: number,
     moment: 'before' | 'after',
@@ -159,7 +162,7 @@ describe.each(['PGlite', ...(hasPostgres ? ['PostgreSQL'] : [])])('on %s', (engi
         const dispatcher = start(process.database);
         dispatcher.wake(scope.accountId);
         await process.death;
-        // The dispatcher does nothing more, because its statements never return.
+        // From now on, the dispatcher does nothing, because its statements never return.
       }
     }
     const survivor = start();
@@ -184,14 +187,14 @@ describe.each(['PGlite', ...(hasPostgres ? ['PostgreSQL'] : [])])('on %s', (engi
       { metric: 'trackers_failed', reason: 'interrupted', count: failed },
       { metric: 'trackers_sent', reason: '', count: sent },
     ]);
-    // Most processes died before they sent any request.
+    // More requests were sent than failed, because most processes died before sending any.
     expect(sent).toBeGreaterThan(failed);
     expect(await database.query('SELECT FROM tracker_requests WHERE client IS NOT NULL')).toEqual(
       [],
     );
   }, 90_000);
 
-  test('several processes share the tracker requests of many ads without duplicates', async () => {
+  test('several processes share the tracker requests of many ads, and each request is sent once', async () => {
     const ids = [];
     for (let count = 0; count < 25; count += 1) ids.push(await storeImpression(server.url));
     const processes = [start(), start(), start()];
@@ -214,14 +217,14 @@ describe.each(['PGlite', ...(hasPostgres ? ['PostgreSQL'] : [])])('on %s', (engi
     dispatcher.wake('acc_1');
     dispatcher.wake('acc_2');
     await expect.poll(server.paths, { timeout: 4_000 }).toHaveLength(8);
-    // The hanging host has not responded to any request.
+    // All this happened before any request to the hanging host could time out.
     expect(performance.now() - startedMs).toBeLessThan(5_000);
     expect(hangingServer.calls.length).toBeLessThan(30);
     await dispatcher.stop();
     await hangingServer.close();
   }, 30_000);
 
-  test('on stop, a billing notice in flight is left to the next process, and a pixel in flight is abandoned', async () => {
+  test('on stop, a billing notice that is in flight is left to the next process; a pixel that is in flight is given up', async () => {
     const hangingServer = await startTrackerServer(() => undefined);
     const id = await storeImpression(hangingServer.url);
     const dispatcher = start();
@@ -241,7 +244,7 @@ describe.each(['PGlite', ...(hasPostgres ? ['PostgreSQL'] : [])])('on %s', (engi
     await hangingServer.close();
   });
 
-  test('a client that cannot be decrypted fails only its own requests', async () => {
+  test('if the data about a client cannot be decrypted, only the requests that need it fail', async () => {
     await storeImpression(server.url);
     const dispatcher = start(database, { box: createSecretBox([randomBytes(32)]) });
     dispatcher.wake(scope.accountId);

@@ -22,11 +22,11 @@ describe.each(['PGlite', ...(hasPostgres ? ['PostgreSQL'] : [])])('on %s', (engi
   beforeEach(async () => void (server = await startTrackerServer()));
   afterEach(() => server.close());
 
-  /** Returns trackers whose paths are the names of their events. */
+  /** Returns trackers. The path of each tracker's URL is the name of the tracked event. */
   const createTrackers = (...names: (keyof Chosen['trackers']['byEvent'])[]) =>
     Object.fromEntries(names.map((name) => [name, [`${server.url}/${name}`]]));
 
-  /** Changes a decision as if a bidder had offered its ad. */
+  /** Changes a stored decision so that it looks as if a bidder had offered the ad. */
   async function replaceAd(
     decision: Filled,
     trackers: Partial<Chosen['trackers']>,
@@ -64,12 +64,12 @@ describe.each(['PGlite', ...(hasPostgres ? ['PostgreSQL'] : [])])('on %s', (engi
       ]),
     );
 
-  /** Watches the ad to the end. Trackers must never prevent its reward. */
+  /** Watches the ad to the end, and checks the reward, because trackers must never prevent it. */
   async function watch(decision: Filled): Promise<void> {
     expect((await game.watch(decision))?.state).toBe('earned');
   }
 
-  /** Requests a decision, and changes it as if a bidder had offered its ad. */
+  /** Requests a decision, then changes it so that it looks as if a bidder had offered the ad. */
   async function decide(
     user: string,
     trackers: Partial<Chosen['trackers']>,
@@ -80,7 +80,7 @@ describe.each(['PGlite', ...(hasPostgres ? ['PostgreSQL'] : [])])('on %s', (engi
     return decision;
   }
 
-  /** Polls and advances the clock each time, because an unreachable host is retried only after a delay. */
+  /** Polls, and advances the clock before each poll, because an unreachable host is retried only after a delay. */
   const pollLater = <T>(read: () => T) =>
     expect.poll(
       () => {
@@ -97,7 +97,7 @@ describe.each(['PGlite', ...(hasPostgres ? ['PostgreSQL'] : [])])('on %s', (engi
     return { url, port };
   }
 
-  test('an ad’s trackers are requested in order, once each, after the impression is verified', async () => {
+  test('after the impression is verified, each of the ad’s trackers is requested once, in order', async () => {
     const decision = await decide('in-order', {
       byEvent: createTrackers(
         'complete',
@@ -132,7 +132,7 @@ describe.each(['PGlite', ...(hasPostgres ? ['PostgreSQL'] : [])])('on %s', (engi
       .toEqual(Array(7).fill('sent'));
   });
 
-  test('auction trackers contain the time of the verified impression, however late they are requested', async () => {
+  test('auction trackers contain the time of the verified impression, even if they are requested much later', async () => {
     const { url, port } = await findUnreachableHost();
     const decision = await decide('impression-time', {
       byEvent: { impression: [`${url}/impression?at=\${AUCTION_IMP_TS}`] },
@@ -156,7 +156,7 @@ describe.each(['PGlite', ...(hasPostgres ? ['PostgreSQL'] : [])])('on %s', (engi
     await lateServer.close();
   });
 
-  test('a source that counts rendered ads receives its impression at the start and its billing notice after verification', async () => {
+  test('a source that counts rendered ads gets the impression when the ad starts, and the billing notice after verification', async () => {
     const decision = await decide(
       'rendered',
       { byEvent: createTrackers('impression', 'start', 'viewable'), burl: `${server.url}/burl` },
@@ -233,7 +233,7 @@ describe.each(['PGlite', ...(hasPostgres ? ['PostgreSQL'] : [])])('on %s', (engi
     await lateServer.close();
   });
 
-  test('requests to an unreachable host are sent in order once it is back; other hosts do not wait', async () => {
+  test('requests to an unreachable host are sent in order once the host is back; other hosts do not have to wait', async () => {
     const { url, port } = await findUnreachableHost();
     const createUrls = (name: 'impression' | 'start' | 'complete') => [
       `${url}/${name}`,
@@ -253,7 +253,7 @@ describe.each(['PGlite', ...(hasPostgres ? ['PostgreSQL'] : [])])('on %s', (engi
     await restoredServer.close();
   });
 
-  test('a received pixel is never repeated, whatever the response; a billing notice is repeated until it is confirmed', async () => {
+  test('a pixel that was received is never requested again, whatever the response; a billing notice is, until it is confirmed', async () => {
     const heldResponses: ServerResponse[] = [];
     let notices = 0;
     const faulty = await startTrackerServer((path, response) => {
@@ -423,7 +423,7 @@ describe.each(['PGlite', ...(hasPostgres ? ['PostgreSQL'] : [])])('on %s', (engi
     });
   });
 
-  test('a decision with a house ad runs no statement about external demand', async () => {
+  test('for a decision with a house ad, no statement about external demand is executed', async () => {
     const { database } = game.service;
     const statements: string[] = [];
     const { transaction, execute } = database;
@@ -451,7 +451,7 @@ describe.each(['PGlite', ...(hasPostgres ? ['PostgreSQL'] : [])])('on %s', (engi
     expect(statements.filter((text) => /decision_demand|tracker_requests/.test(text))).toEqual([]);
   });
 
-  test('events resent after a lost response are tracked once', async () => {
+  test('events that are sent again after a lost response are tracked only once', async () => {
     const decision = await decide('lost-response', {
       byEvent: createTrackers('impression', 'complete'),
       burl: `${server.url}/burl`,
@@ -469,14 +469,14 @@ describe.each(['PGlite', ...(hasPostgres ? ['PostgreSQL'] : [])])('on %s', (engi
     const { decisions } = await game.report(...events);
     vi.restoreAllMocks();
     expect(decisions[0]?.state).toBe('earned');
-    // Nothing wakes the dispatcher, so its next poll has to find the requests.
+    // Nothing has woken the dispatcher, so it has to find the requests with its next poll.
     await pollLater(async () => Object.values(await readRequests(decision))).toEqual(
       Array(3).fill('sent'),
     );
     expect(server.paths().toSorted()).toEqual(['/burl', '/complete', '/impression']);
   });
 
-  test('auction notices are stored with the decision and requested without data about the player', async () => {
+  test('auction notices are stored with the decision, and requested without any data about the player', async () => {
     const { database, makeId } = game.service;
     const scope = { accountId: 'acc_notices', environment: 'sandbox' } as const;
     await addAccount(database, scope.accountId);

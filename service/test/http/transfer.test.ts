@@ -19,7 +19,7 @@ const manyRows = [
 ];
 
 test.skipIf(!hasPostgres)(
-  'an interrupted import from the embedded database into PostgreSQL resumes and is verified at the end',
+  'an import from the embedded database into PostgreSQL resumes after an interruption, and is verified at the end',
   async () => {
     const url = await createPostgresDatabase({ timezone: 'Asia/Tokyo' });
     const folder = mkdtempSync(join(tmpdir(), 'trueward-'));
@@ -59,7 +59,7 @@ test.skipIf(!hasPostgres)(
     ]);
     expect(resumedImport.err).not.toContain('5000 of 12500');
 
-    // An export of the imported data is identical.
+    // Exporting the imported data again produces an identical file.
     const exportedAgain = join(folder, 'back.jsonl');
     expect((await runInProcess(['export', '--out', exportedAgain], target)).code).toBe(0);
     const trailer = (path: string) => readFileSync(path, 'utf8').trimEnd().split('\n').at(-1);

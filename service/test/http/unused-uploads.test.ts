@@ -42,7 +42,7 @@ async function upload(file: string): Promise<{ url: string; name: string }> {
   return { url, name: url.split('/').at(-1) ?? '' };
 }
 const listStored = () => readdirSync(folder).toSorted();
-/** Deletes unused uploads as the service does, but from this store. */
+/** Deletes unused uploads from this store, in the same way as the service. */
 const sweep = (store: MediaStore = createFolderStore(folder)) =>
   createUploads({
     database: running.service.database,
@@ -52,7 +52,7 @@ const sweep = (store: MediaStore = createFolderStore(folder)) =>
   }).removeUnused();
 async function advance(ms: number): Promise<void> {
   clock.set(clock.nowMs() + ms);
-  // The previous session has expired in the meantime.
+  // Signs in again, because the previous session has expired by now.
   await owner.signIn('owner@example.com');
 }
 
@@ -77,7 +77,7 @@ test('a file that no creative uses is deleted after 30 days; a file in use stays
   expect((await fetch(`${running.url}/media/${unusedFile.name}`)).status).toBe(404);
   expect((await fetch(`${running.url}/media/${usedFile.name}`)).status).toBe(200);
 
-  // The 30 days begin when the creative stops using the file, not with the upload.
+  // The 30 days begin when the creative stops using the file, not when the file is uploaded.
   expect((await change('https://cdn.example/other.png')).status).toBe(200);
   expect(await sweep()).toEqual([]);
   await advance(29 * dayMs);
@@ -92,7 +92,7 @@ test('a file that no creative uses is deleted after 30 days; a file in use stays
   expect(listStored()).toEqual([]);
 });
 
-test('uploading a file again during its deletion keeps it', async () => {
+test('a file that is uploaded again while it is being deleted is kept', async () => {
   const { name } = await upload('lobby-banner.png');
   await advance(30 * dayMs);
   const folderStore = createFolderStore(folder);
@@ -110,7 +110,7 @@ test('uploading a file again during its deletion keeps it', async () => {
   expect(await sweep()).toEqual([]);
 });
 
-test('a failed deletion is retried and does not delay others', async () => {
+test('if a file cannot be deleted, it is tried again later, and other files are still deleted', async () => {
   const { name: undeletable } = await upload('lobby-banner.png');
   await advance(1);
   const { name } = await upload('harbour.png');
@@ -125,7 +125,7 @@ test('a failed deletion is retried and does not delay others', async () => {
   expect(await sweep()).toEqual([undeletable]);
 });
 
-test('one run deletes a limited number of files', async () => {
+test('each run deletes only a limited number of files', async () => {
   await running.service.database.query(
     `INSERT INTO uploads (account_id, name, unused_since)
       SELECT 'service', 'file-' || n, $1 FROM generate_series(1, 130) AS n`,

@@ -11,9 +11,9 @@ import { startReceiver } from './receiver.ts';
 
 const postgres = await startPrivatePostgres();
 
-/** The number of players whose devices go offline after the ad has loaded. */
+/** The number of players whose devices go offline once an ad is loaded. */
 const offlineAtATime = 10;
-/** The number of rewards that online players must earn before the next process is replaced. */
+/** Online players must earn this many rewards before the next process is replaced. */
 const rewardsBetweenSteps = 20;
 const watchMs = 5_100;
 
@@ -84,7 +84,7 @@ describe.skipIf(postgres === undefined)(
       const keptAcross = [await watch(firstProcess), await watch(secondProcess, firstProcess)];
 
       await cluster.roll(firstProcess);
-      // The first process runs this release and the second one the previous release. Covers every combination of both.
+      // The first process runs this release and the second one the previous release. Covers every combination of the two.
       const mixedReports = await Promise.all([
         watch(firstProcess, secondProcess),
         watch(secondProcess, firstProcess),

@@ -26,7 +26,7 @@ const dayMs = 86_400_000;
 const nowMs = Date.UTC(2026, 10, 19, 12);
 const days = (count: number): string =>
   `'${new Date(nowMs - count * dayMs).toISOString()}'::timestamptz`;
-/** An SQL expression for ids of this age, which differ in the column `n`. */
+/** Returns an SQL expression for ids of this age. The column `n` makes each id unique. */
 const createIdExpression = (
   kind: 'webhookEvent' | 'delivery' | 'auditEntry',
   age: number,
@@ -93,7 +93,7 @@ test('old rows are deleted in batches, and newer ones are kept', async () => {
       await database.query(statement);
     await storeWebhookEvents(age, rows, 'delivered');
   }
-  // An old event that is being redelivered.
+  // This event is old, but it is being redelivered, so it must be kept.
   await storeWebhookEvents(120, 1, 'pending');
 
   const deleteOld = (retention: { decisionsMs?: number; auditMs?: number }) =>
@@ -107,7 +107,7 @@ test('old rows are deleted in batches, and newer ones are kept', async () => {
       },
       new AbortController().signal,
     );
-  // Without a retention period, audit entries and webhook events are kept.
+  // If no retention period is set, audit entries and webhook events are kept.
   const { audit_entries: audit, webhook_events: webhookEvents, ...rest } = await deleteOld({});
   expect([audit, webhookEvents]).toEqual([undefined, undefined]);
   expect(rest).toEqual({
@@ -134,7 +134,7 @@ test('old rows are deleted in batches, and newer ones are kept', async () => {
   expect(await deleteOld({ decisionsMs: 90 * dayMs, auditMs: 99 * dayMs })).toEqual({});
 });
 
-test('every table has a retention job or grows only with operators’ changes', async () => {
+test('every table has a retention job, or grows only when operators change something', async () => {
   const rows = await database.query<{ name: string }>(
     `SELECT relname AS name FROM pg_class WHERE relnamespace = 'public'::regnamespace
       AND relkind IN ('r', 'p') AND NOT relispartition`,
@@ -146,11 +146,11 @@ test('every table has a retention job or grows only with operators’ changes', 
     'decision_demand',
     'tracker_requests',
   ];
-  // One row per hour, placement and creative, kept forever.
+  // Has one row for each hour, placement and creative. These rows are kept forever.
   const sums = ['rollups'];
-  // Folded into the roll-ups every ten seconds.
+  // Its rows are folded into the roll-ups every ten seconds.
   const foldedTables = ['rollup_deltas'];
-  // One row per object that an operator created, or per chore.
+  // These have one row for each object that an operator created, or for each chore.
   const operatorTables =
     'accounts keys secrets resources config_versions users sign_in_names webhook_failures chores'
       .concat(' archived_weeks migrations migration_lock uploads creative_origins')
@@ -160,12 +160,12 @@ test('every table has a retention job or grows only with operators’ changes', 
   );
 });
 
-test('one of many processes claims a chore; another may claim it the next time', async () => {
+test('only one of many processes claims a chore; the next time, another process may claim it', async () => {
   const claimResults = await Promise.all(
     Array.from({ length: 8 }, () => claimChore(database, 'a chore', 60_000)),
   );
   expect(claimResults.filter(Boolean)).toHaveLength(1);
-  // Claims expire but are never released, because the process may have died.
+  // A claim is never released, because its process may have died. It expires instead.
   await database.query(
     `UPDATE chores SET begun_at = begun_at - interval '61 seconds' WHERE name = 'a chore'`,
   );
@@ -200,7 +200,8 @@ test('folding keeps the table of deltas small on the embedded database', async (
   };
   const sizes: number[] = [];
   for (let rounds = 0; rounds < 25; rounds += 1) sizes.push(await round());
-  // Empty index pages can be reused one round later. Without a vacuum, 20 rounds would add 620 kB.
+  // Index pages that are empty after a round can be reused a round later. Without a vacuum, the table would grow by 620 kB
+  // in 20 rounds.
   expect((sizes.at(-1) ?? Infinity) - (sizes[4] ?? 0)).toBeLessThanOrEqual(3 * 8_192);
   const [sums] = await database.query<{ rows: number; count: number }>(
     'SELECT count(*)::bigint AS rows, sum(count)::bigint AS count FROM rollups',

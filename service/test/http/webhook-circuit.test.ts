@@ -20,7 +20,7 @@ const register = async (url: string) =>
   (await call<Webhook>('POST', '/v1/webhooks', { url, events: ['kill_switch.changed'] })).body;
 const testEvent = (id: string) => call<Delivery>('POST', `/v1/webhooks/${id}/test`, {});
 
-/** Starts a receiver that holds all requests until the test calls `respond`. */
+/** Starts a receiver that does not respond to any request until the test calls `respond`. */
 async function startSlowReceiver() {
   const open: ServerResponse[] = [];
   let announce: () => void = () => undefined;
@@ -37,7 +37,7 @@ async function startSlowReceiver() {
   return {
     url: `http://127.0.0.1:${(server.address() as AddressInfo).port}/`,
     most: () => maxInFlight,
-    /** Resolves when this many requests have arrived in total. */
+    /** Resolves when the receiver has got this many requests in total. */
     async waitForRequests(wanted: number): Promise<void> {
       while (requestCount < wanted) await new Promise<void>((resolve) => (announce = resolve));
     },
@@ -52,7 +52,7 @@ async function startSlowReceiver() {
   };
 }
 
-test('a hanging endpoint receives four requests at first, and does not delay other endpoints', async () => {
+test('an endpoint that hangs gets only four requests at first, and does not delay other endpoints', async () => {
   const slowReceiver = await startSlowReceiver();
   const quickReceiver = await startReceiver();
   const slowHook = await register(slowReceiver.url);
@@ -70,7 +70,7 @@ test('a hanging endpoint receives four requests at first, and does not delay oth
   await Promise.all([slowReceiver.close(), quickReceiver.close()]);
 });
 
-test('an endpoint that keeps failing receives one probe, and the other deliveries after the probe succeeds', async () => {
+test('an endpoint that keeps failing gets one probe, and the other deliveries only after the probe has succeeded', async () => {
   const receiver = await startSlowReceiver();
   const webhook = await register(receiver.url);
   await running.service.database.query(
@@ -78,7 +78,7 @@ test('an endpoint that keeps failing receives one probe, and the other deliverie
     [webhook.id],
   );
   for (let count = 0; count < 5; count += 1) await testEvent(webhook.id);
-  // The delivery to another endpoint shows that the dispatcher has claimed all due deliveries.
+  // The delivery to another endpoint proves that the dispatcher has claimed all due deliveries.
   const other = await startReceiver();
   await testEvent((await register(other.url)).id);
   await other.count(1);
@@ -89,7 +89,7 @@ test('an endpoint that keeps failing receives one probe, and the other deliverie
   await Promise.all([receiver.close(), other.close()]);
 });
 
-test('an endpoint that responds with Retry-After receives no request before that time', async () => {
+test('an endpoint that responds with Retry-After gets no request before that time has passed', async () => {
   const receiver = await startReceiver(() => 503, { 'retry-after': '60' });
   const webhook = await register(receiver.url);
   const { body: first } = await testEvent(webhook.id);
@@ -101,7 +101,7 @@ test('an endpoint that responds with Retry-After receives no request before that
   expect(waitMs).toBeGreaterThanOrEqual(60_000);
 
   const { body: second } = await testEvent(webhook.id);
-  // When the delivery to another endpoint is claimed, this one would have been claimed too.
+  // By the time the delivery to another endpoint is claimed, the second delivery to this one would have been claimed too.
   const other = await startReceiver();
   await testEvent((await register(other.url)).id);
   await other.count(1);
@@ -139,7 +139,8 @@ test('deliveries are claimed and recorded in batches', async () => {
   for (const { calls } of [query.mock, execute.mock]) for (const [text] of calls) count(text);
   vi.restoreAllMocks();
   await expect.poll(countPending).toBe(0);
-  // One by one, 200 deliveries would need a thousand: a claim, a body, two statements and a commit each.
+  // Without batches, 200 deliveries would need a thousand statements. Each needs one to claim it, one to read its body, two
+  // to record the attempt, and a commit.
   expect(statements).toBeLessThan(100);
   await receiver.close();
 });
@@ -163,7 +164,7 @@ test('enabling an endpoint after five days of failures starts a new five-day per
   do read = (await call<Webhook>('GET', path)).body;
   while (read.status === 'enabled');
   expect(read.disabled_reason).toBe('failing');
-  // Polls, because a process's configuration can be up to half a second old.
+  // Polls, because the configuration of a process may be up to half a second old.
   const readMetrics = async () => (await fetch(`${running.url}/metrics`)).text();
   await expect.poll(readMetrics).toContain('trueward_webhooks_disabled 1');
 

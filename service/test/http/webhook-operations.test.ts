@@ -19,7 +19,7 @@ const register = async (url: string) =>
   (await call<Webhook>('POST', '/v1/webhooks', { url, events: ['kill_switch.changed'] })).body;
 const testEvent = (id: string) => call<Delivery>('POST', `/v1/webhooks/${id}/test`, {});
 
-/** Polls a delivery until it has this state, because an attempt is recorded after the receiver's response. */
+/** Polls a delivery until it has this state. An attempt is recorded only after the receiver has responded. */
 async function waitForState(id: string, state: Delivery['state']): Promise<Delivery> {
   for (;;) {
     const { body } = await call<Delivery>('GET', `/v1/deliveries/${id}`);
@@ -48,7 +48,7 @@ test('a test event arrives signed, and its attempt is listed', async () => {
   await receiver.close();
 });
 
-test('all secrets verify while rotations overlap; after a rotation without overlap, only the newest does', async () => {
+test('while rotations overlap, every secret verifies; after a rotation without overlap, only the newest secret does', async () => {
   const receiver = await startReceiver();
   const webhook = await register(receiver.url);
   const rotate = async (overlap_s: number) =>
@@ -84,13 +84,13 @@ test('a webhook has at most five signatures; a sixth secret is rejected until on
   const [first] = await receiver.count(1);
   expect(first?.headers['service-signature']?.split(',').length).toBe(5);
   expect(first?.headers['webhook-signature']?.split(' ').length).toBe(5);
-  // The rejected rotation has not invalidated any secret.
+  // The rejected rotation must not have invalidated any secret.
   await verifyWebhook(first?.body ?? '', first?.headers ?? {}, webhook.secret ?? '');
   expect((await rotate(0)).status).toBe(200);
   await receiver.close();
 });
 
-test('a response with status 410 disables a webhook; once enabled, it recovers the missed events once', async () => {
+test('a response with status 410 disables a webhook; once it is enabled again, it can recover the missed events once', async () => {
   const receiver = await startReceiver((index) => (index === 0 ? 410 : 200));
   const webhook = await register(receiver.url);
   const path = `/v1/webhooks/${webhook.id}`;
@@ -108,7 +108,7 @@ test('a response with status 410 disables a webhook; once enabled, it recovers t
   expect(audit.body.data[0]).toMatchObject({ actor: 'service', action: 'webhook.disabled' });
   expect((await testEvent(webhook.id)).status).toBe(409);
 
-  // An event that occurs in the meantime creates no delivery.
+  // Events that occur while the webhook is disabled create no delivery.
   await call('POST', '/v1/kill-switches', { scope: 'placement', target_id: 'lobby', state: 'on' });
   const enabledWebhook = await call<Webhook>('PATCH', path, { status: 'enabled' });
   expect(enabledWebhook.body).not.toHaveProperty('disabled_reason');

@@ -23,7 +23,7 @@ const testEvent = async (id: string) =>
 const listDeliveries = async (id: string) =>
   (await call<{ data: Delivery[] }>('GET', `/v1/webhooks/${id}/deliveries`)).body.data;
 
-/** Polls until a value meets the condition, because results are recorded after the response. */
+/** Polls until a value meets the condition. Results are recorded only after the receiver has responded. */
 async function pollUntil<T>(read: () => Promise<T>, isMet: (value: T) => boolean): Promise<T> {
   for (;;) {
     const value = await read();
@@ -34,14 +34,15 @@ const readWebhook = async (id: string) => (await call<Webhook>('GET', `/v1/webho
 const waitForProbe = (id: string, wanted: number) =>
   pollUntil(
     () => listDeliveries(id),
-    // Deliveries and attempts are read separately, so a new attempt can be listed with the previous state.
+    // Waits for the state too: deliveries and attempts are read separately, so the list can contain a new attempt together
+    // with the delivery's previous state.
     ([newest, ...otherDeliveries]) =>
       otherDeliveries.length === wanted - 1 &&
       newest?.attempts.length === 1 &&
       newest.state !== 'pending',
   );
 
-/** Starts a receiver, and disables its webhook by five days of failures. */
+/** Starts a receiver whose webhook is then disabled because it has failed for five days. */
 async function startDisabled(respond: () => number) {
   const receiver = await startReceiver(respond);
   const { body } = await call<Webhook>('POST', '/v1/webhooks', {
@@ -53,7 +54,7 @@ async function startDisabled(respond: () => number) {
     () => listDeliveries(body.id),
     ([first]) => first?.attempts.length === 1,
   );
-  // Postpones the retry, which would disable the webhook before the next event is queued.
+  // Postpones the retry, because it would otherwise disable the webhook before the next event is queued.
   await running.service.database.query(
     `UPDATE deliveries SET next_at = now() + interval '1 hour' WHERE webhook_id = $1`,
     [body.id],
@@ -68,7 +69,7 @@ async function startDisabled(respond: () => number) {
   return { receiver, id: body.id, missed, attemptsBefore: receiver.received.length };
 }
 
-test('an endpoint that failed for five days is probed once an hour, and enabled when it responds', async () => {
+test('an endpoint that failed for five days is probed once an hour, and is enabled when it accepts a probe', async () => {
   let status = 500;
   const { receiver, id, missed, attemptsBefore } = await startDisabled(() => status);
 
@@ -122,7 +123,7 @@ test('an endpoint that responded with 410 or was disabled by an operator is not 
   );
   const deliveriesBefore = (await listDeliveries(goneWebhook.id)).length;
 
-  // The probe to a third endpoint shows that all due probes have been sent.
+  // The probe to a third endpoint proves that all due probes have been sent.
   const thirdWebhook = await startDisabled(() => 500);
   pass(hourMs);
   await thirdWebhook.receiver.count(thirdWebhook.attemptsBefore + 1);

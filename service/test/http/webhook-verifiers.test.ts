@@ -1,7 +1,8 @@
 /**
- * Verifies our deliveries with third-party code. Two packages compute HMAC-SHA256 in lowercase hex with the whole
- * secret as the key: `stripe` over our signed text, `<timestamp>.<body>`, and `@octokit/webhooks-methods` over any
- * payload, here the same text. `standardwebhooks` verifies the delivery as it is.
+ * Verifies our deliveries with third-party code. `stripe` and `@octokit/webhooks-methods` compute HMAC-SHA256 in
+ * lowercase hex, with the whole secret as the key. `stripe` always signs `<timestamp>.<body>`, the same text as we do.
+ * `@octokit/webhooks-methods` signs any payload, and gets that text here. `standardwebhooks` verifies a delivery without
+ * any changes.
  */
 import { verify as verifyOctokit } from '@octokit/webhooks-methods';
 import type { Webhook } from '@trueward/protocol/wire';
@@ -16,7 +17,7 @@ import { startReceiver } from './receiver.ts';
 interface Signed {
   body: string;
   timestamp: string;
-  /** The received header: one or more `v1=…`. */
+  /** The signatures in the received header, each in the form `v1=…`. */
   signature: string;
 }
 
@@ -25,7 +26,7 @@ const verifyStripe = (secret: string, { body, timestamp, signature }: Signed): b
     Stripe.webhooks.constructEvent(body, `t=${timestamp},${signature}`, secret);
     return true;
   } catch (error) {
-    // Any other error is unexpected.
+    // Rethrows every other error, because no other error is expected.
     if (error instanceof Stripe.errors.StripeSignatureVerificationError) return false;
     throw error;
   }
@@ -101,7 +102,7 @@ const flipBit = (text: string, index: number): string =>
   text.slice(0, index) + String.fromCharCode(text.charCodeAt(index) ^ 1) + text.slice(index + 1);
 
 test.each(['body', 'timestamp', 'signature'] as const)(
-  'all three verifiers reject a delivery with any byte of its %s changed',
+  'all three verifiers reject a delivery if any byte of its %s has changed',
   async (part) => {
     const headers = await signWebhook(delivered.body, newSecret, Math.floor(Date.now() / 1_000));
     const singleSigned: Signed = {
@@ -117,7 +118,7 @@ test.each(['body', 'timestamp', 'signature'] as const)(
         index,
         await verifyOurs(newSecret, changed),
         verifyStripe(newSecret, changed),
-        // The header's prefix is not part of this package's signature: the test adds it.
+        // This package's signatures do not have the prefix that the header requires, so the test adds it.
         part === 'signature' && index < 3
           ? false
           : await verifyOctokitSignature(newSecret, changed),
@@ -126,7 +127,7 @@ test.each(['body', 'timestamp', 'signature'] as const)(
   },
 );
 
-/** Verifies a delivery as a receiver that uses only `standardwebhooks` does. */
+/** Verifies a delivery the way a receiver does that uses nothing but `standardwebhooks`. */
 function verifyStandard(
   verificationSecret: string,
   headers: Record<string, string>,
@@ -150,7 +151,7 @@ const verifyStandardByUs = (
     () => false,
   );
 
-test('standardwebhooks verifies a delivery with the new and the old secret, and with no other', async () => {
+test('`standardwebhooks` verifies a delivery with the new and the old secret, but not with any other', async () => {
   expect(Object.keys(standardHeaders).toSorted()).toEqual([
     'webhook-id',
     'webhook-signature',
@@ -165,7 +166,7 @@ test('standardwebhooks verifies a delivery with the new and the old secret, and 
   }
 });
 
-test('a delivery with any byte of its body or Standard Webhooks headers changed is rejected', async () => {
+test('a delivery is rejected if any byte of its body or of its Standard Webhooks headers has changed', async () => {
   const timestampS = Number(delivered.timestamp);
   const id = standardHeaders['webhook-id'] ?? '';
   const signed = await signWebhook(delivered.body, newSecret, timestampS, id);
@@ -193,7 +194,7 @@ test('a delivery with any byte of its body or Standard Webhooks headers changed 
   }
 });
 
-test('verifyWebhook accepts what standardwebhooks signs', async () => {
+test('`verifyWebhook` accepts deliveries that were signed by `standardwebhooks`', async () => {
   const signedAt = new Date();
   const headers = {
     'webhook-id': 'evt_1',
@@ -204,7 +205,7 @@ test('verifyWebhook accepts what standardwebhooks signs', async () => {
   expect(await verifyStandardByUs(newSecret, headers)).toBe(false);
 });
 
-test('a body with a missing or an additional byte is rejected', async () => {
+test('a delivery is rejected if its body lacks a byte or has an additional one', async () => {
   for (const body of [delivered.body.slice(1), delivered.body.slice(0, -1), `${delivered.body} `]) {
     const changed = { ...delivered, body };
     expect([

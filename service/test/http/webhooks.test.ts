@@ -18,18 +18,18 @@ afterAll(() => service.stop());
 const register = (url: string, events = ['decision.served']) =>
   client.call<Webhook>('POST', '/v1/webhooks', client.secret, { url, events });
 
-/** Causes one `decision.served` event. */
+/** Requests a decision, which causes one `decision.served` event. */
 async function serve(userRef: string, sender: Client = client): Promise<void> {
   const decision = await sender.decideImage(userRef);
   clock.advance(1_000);
   await sender.report(sender.seen(decision));
 }
 
-/** Skips the five seconds before the second attempt. The database's clock measures them, so the row is changed. */
+/** Skips the five seconds before the second attempt. Changes the row to do so, because they pass on the database's clock. */
 async function skipWait(webhook: Webhook): Promise<void> {
   clock.advance(5_000);
   let dueRows: unknown[] = [];
-  // Polls, because the first attempt is recorded after the receiver's response.
+  // Polls, because the first attempt is recorded only after the receiver has responded.
   while (dueRows.length === 0) {
     dueRows = await service.service.database.query(
       `UPDATE deliveries SET next_at = now() WHERE webhook_id = $1 AND state = 'pending' AND attempt = 1 RETURNING id`,
@@ -71,7 +71,7 @@ test('an endpoint that responds with 410 is disabled, and redirects are not foll
   await skipWait(movedHook);
   await redirectingReceiver.count(2); // the second is the retry, not the redirect
   const read = (id: string) => client.call<Webhook>('GET', `/v1/webhooks/${id}`, client.secret);
-  // Polls, because the endpoint is disabled only when the attempt has been recorded.
+  // Polls, because the endpoint is disabled only once the attempt has been recorded.
   await expect
     .poll(async () => (await read(goneHook.id)).body)
     .toMatchObject({ status: 'disabled', disabled_reason: 'gone' });
@@ -84,7 +84,7 @@ test('an endpoint that responds with 410 is disabled, and redirects are not foll
   await Promise.all([goneReceiver.close(), redirectingReceiver.close()]);
 });
 
-test('an endpoint receives only events in its environment, and only the types it subscribes to', async () => {
+test('an endpoint gets only the events of its own environment, and only those of the types that it subscribes to', async () => {
   const receiver = await startReceiver();
   const live = createClient(service, 'live');
   await register(receiver.url, ['decision.served']);
@@ -128,7 +128,7 @@ test.each([[[]], [['decision.served', 'decision.served']], [['decision.danced']]
   },
 );
 
-test('a webhook is listed and read without its secret, and can be deleted', async () => {
+test('listing and reading a webhook does not reveal its secret; a webhook can be deleted', async () => {
   const { status, body: created } = await register('https://example.com/hook');
   expect(status).toBe(201);
   expect(created.secret).toMatch(/^whsec_[A-Za-z0-9+/]{43}=$/);

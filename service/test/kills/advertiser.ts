@@ -4,15 +4,15 @@ import type { AddressInfo } from 'node:net';
 import { fileURLToPath } from 'node:url';
 import { inline, mp4, tags, tracking, vast } from '../unit/vast/fixtures.ts';
 
-/** A bidder with media, trackers (some of which fail) and a webhook receiver. */
+/** A server that acts as a bidder, serves media and trackers, and receives webhooks. Some of its trackers fail. */
 export interface Advertiser {
   bidUrl: string;
-  /** Redirects to the host that the client appends to this URL. */
+  /** A URL that redirects. The client appends the host to which it wants to be redirected. */
   redirectUrl: string;
   webhookUrl: string;
-  /** The number of requests for each tracker path; `/7/impression` belongs to the seventh bid. */
+  /** The number of requests for each tracker path. For example, `/7/impression` belongs to the seventh bid. */
   requests: ReadonlyMap<string, number>;
-  /** The paths that received a successful response. */
+  /** The tracker paths for which the server returned a successful response. */
   confirmed: ReadonlySet<string>;
   /** The decision ids in the received `decision.rewarded` events. */
   rewarded: ReadonlySet<string>;
@@ -40,7 +40,7 @@ export const pixels = [
   'complete',
 ];
 
-/** Every n-th bid has a tracker on a host that never responds to the first request for a URL. */
+/** Every n-th bid has a tracker on a host that does not respond when a URL is requested for the first time. */
 const stuckEvery = 250;
 
 export async function startAdvertiser(): Promise<Advertiser> {
@@ -58,7 +58,7 @@ export async function startAdvertiser(): Promise<Advertiser> {
     const count = (requests.get(path) ?? 0) + 1;
     requests.set(path, count);
     const fault = chooseFault(path);
-    // A failed billing notice succeeds at the second attempt.
+    // If the first request for a billing notice fails, the second one succeeds.
     if (fault === undefined || count > 1) confirm(path, response);
     else if (fault === 'reset') response.socket?.destroy();
     else if (fault === 'error') response.writeHead(500).end();

@@ -15,42 +15,45 @@ import { type RunningService, startService } from '../start-service.ts';
 import { type Advertiser, domain, mediaMs, pixels, startAdvertiser } from './advertiser.ts';
 
 interface DemandKillOptions {
-  /** The number of external ads that are watched to the end. */
+  /** How many external ads are watched to the end. */
   impressions: number;
-  /** The number of concurrent players. */
+  /** How many players watch at the same time. */
   players: number;
   /** Default: the embedded database, which supports only one process. */
   databaseUrl?: string;
   onProgress?(text: string): void;
 }
 
-/** All lists should be empty. */
+/** What went wrong. All lists should be empty. */
 interface Violations {
   /** Acknowledged rewards that are missing from the database or from the received webhooks. */
   lostRewards: string[];
-  /** Decisions of watched ads with a tracker request that is not recorded, or not recorded as ended. */
+  /** Decisions whose ad was watched, but for which a tracker request is missing or not recorded as ended. */
   unrecorded: string[];
   /** Pixels that were requested more than once. */
   repeatedPixels: string[];
-  /** Billing notices for which the bidder returned no success. */
+  /** Billing notices to which the bidder never responded successfully. */
   missingBurls: string[];
-  /** Pixels recorded as sent that the server did not receive, and report counts that differ from the records. */
+  /**
+   * Pixels that are recorded as sent although the server did not receive them, and report counts that differ from the
+   * number of records.
+   */
   inconsistent: string[];
-  /** Unexpected responses from the service. */
+  /** Responses from the service that players did not expect. */
   wrong: string[];
 }
 
 interface DemandKillReport extends Violations {
   watched: number;
   kills: number;
-  /** The number of recorded tracker requests by state and reason. */
+  /** The number of recorded tracker requests for each state and reason. */
   ended: Record<string, number>;
 }
 
-/** Time for the leases of killed processes to expire, for retries and for webhooks. */
+/** Within this time, the leases of killed processes expire, retries are made and webhooks arrive. */
 const settleMs = 180_000;
 
-/** Kills processes of the service at random while players watch external ads, and checks every tracker and reward. */
+/** Kills random service processes while players watch external ads. Then checks every tracker and reward. */
 export async function killDemand(options: DemandKillOptions): Promise<DemandKillReport> {
   const { impressions, databaseUrl, onProgress = () => undefined } = options;
   const dataDir = mkdtempSync(join(tmpdir(), 'trueward-demand-kills-'));
@@ -91,7 +94,7 @@ export async function killDemand(options: DemandKillOptions): Promise<DemandKill
 
 interface Processes {
   urls: readonly string[];
-  /** The first process, with the keys of the demo account. */
+  /** The first process and the keys of the demo account. */
   first: Pick<RunningService, 'url' | 'keys'>;
   /** Kills a random process and starts another in its place. */
   killOne(): Promise<void>;
@@ -112,9 +115,9 @@ async function startProcesses(
       env: {
         PORT: String(port),
         RATE_LIMITS: 'off',
-        // Otherwise each process would use its own URL for media.
+        // Otherwise each process would put its own address into media URLs.
         PUBLIC_URL: 'http://service.test',
-        // A high limit, because this test is not about slow responses, and the machine is busy.
+        // The limit is high, because this test is not about slow responses and runs on a busy machine.
         DEMAND_BUDGET_MS: '5000',
         ...(databaseUrl === undefined ? {} : { DATABASE_URL: databaseUrl }),
       },
@@ -140,7 +143,7 @@ async function startProcesses(
   };
 }
 
-/** Connects the bidder to a placement, waits until its creative is approved, and adds the webhook. */
+/** Adds the bidder as a source for a placement, adds the webhook, and waits until the bidder's creative is approved. */
 async function addSource(
   service: Processes['first'],
   { bidUrl, webhookUrl }: Advertiser,
@@ -171,10 +174,10 @@ interface WatchRun {
   isFinished(): boolean;
 }
 
-/** How long a player retries a request. */
+/** How long a player keeps retrying a request. */
 const retryForMs = 60_000;
 
-/** Starts players that watch external ads to the end, and retry every request until it succeeds. */
+/** Starts players that watch external ads to the end. They retry every request until it succeeds. */
 function startWatching(
   processes: Processes,
   { impressions, players }: DemandKillOptions,
@@ -204,7 +207,7 @@ function startWatching(
         user_ref: randomUUID(),
         formats: ['video', 'image'],
       });
-      // A process that has just started or is about to be killed may choose a house ad.
+      // Asks again after a house ad. A process that has just started or is about to be killed may choose one.
       if (decision.creative?.advertiser !== undefined) return decision;
     }
   };
@@ -248,10 +251,10 @@ function startWatching(
   return { earned, wrong, finished, isFinished: () => isFinished };
 }
 
-/** Each ad has one tracker for each pixel, and the billing notice. */
+/** Each ad has one tracker for each pixel, plus the billing notice. */
 const trackersPerAd = pixels.length + 1;
 
-/** Waits until all tracker requests have ended and all webhooks have arrived, but at most until `untilMs`. */
+/** Waits until all tracker requests have ended and all webhooks have arrived, but not beyond `untilMs`. */
 async function waitUntilSettled(
   processes: Processes,
   { rewarded }: Advertiser,
@@ -281,7 +284,7 @@ interface TrackerRow {
   reason: string | null;
 }
 
-/** Compares the database with the requests that the advertiser received and the rewards that were acknowledged. */
+/** Compares the database with the requests that the advertiser received and with the rewards that were acknowledged. */
 async function findViolations(
   database: Database,
   { requests, confirmed, rewarded }: Advertiser,

@@ -22,15 +22,18 @@ interface KillReport {
   events: number;
   /** Acknowledged ids that are not in the database. */
   lost: string[];
-  /** Report counts that differ from the rows. */
+  /** Report counts that differ from the number of rows. */
   inconsistent: string[];
 }
 
 const playerCount = 32;
-/** The number of decisions and of events that a service must acknowledge before it is killed. */
+/** A service is killed only after it has acknowledged this many decisions and this many events. */
 const acknowledgedBeforeKill = 100;
 
-/** Kills a service under load repeatedly, and checks that the database has everything that it acknowledged. */
+/**
+ * Repeatedly kills a service that is under load, and each time checks that the database contains everything that the
+ * service acknowledged.
+ */
 export async function killRepeatedly({
   kills,
   databaseUrl,
@@ -123,7 +126,7 @@ function startLoad(
   };
   const players = Array.from({ length: playerCount }, () =>
     play().catch((error: unknown) => {
-      // Only the kill may stop a player; an error response is a failure.
+      // Players may stop only because the service was killed. If a player stopped because of an error response, the run fails.
       if (error instanceof Error && error.message.startsWith('/v1/')) throw error;
     }),
   );
@@ -131,7 +134,7 @@ function startLoad(
   return { enough: Promise.race([enough, allEnded.then(() => undefined)]), ended: allEnded };
 }
 
-/** Opens the database as the next start of the service would, and compares it with the acknowledged ids. */
+/** Opens the database, like the service would when it starts again, and compares it with the acknowledged ids. */
 async function compareWithDatabase(
   dataDir: string,
   databaseUrl: string | undefined,

@@ -1,6 +1,6 @@
 /**
- * `node --expose-gc --import tsx service/test/memory/sends.ts [sends]`: sends this many webhooks over HTTP
- * with one long-lived stop signal, as the service does, and prints the memory that they leak.
+ * `node --expose-gc --import tsx service/test/memory/sends.ts [sends]`: sends this many webhooks over HTTP and prints how
+ * much memory they leak. Like in the service, all sends share one long-lived stop signal.
  */
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
@@ -11,13 +11,16 @@ import { systemClock } from '../../src/platform/clock.ts';
 import { createGuardedAgent } from '../../src/platform/guarded-agent.ts';
 import { createSender } from '../../src/webhook/sender.ts';
 
-/** The printed result, one line of JSON. */
+/** The result, which is printed as one line of JSON. */
 export interface SendsReport {
   node: string;
   failed: number;
-  /** Heap in use in bytes, measured after a garbage collection: first after the warm-up, then after each tenth. */
+  /**
+   * The size of the used heap in bytes, always measured after a garbage collection. The first value is from after the
+   * warm-up, and each of the others from after another tenth of the sends.
+   */
   heap: number[];
-  /** How many of the objects that each send creates are still alive at the end. */
+  /** Each send creates objects of these classes. This is how many of them are still alive at the end. */
   liveObjects: { AbortSignal: number; Timeout: number; WeakRef: number };
 }
 
@@ -50,7 +53,7 @@ async function sendMany(count: number): Promise<void> {
 }
 
 async function readHeap(): Promise<number> {
-  // Objects released by finalizers need another collection.
+  // Repeats the collection, because finalizers release objects that only the next collection frees.
   for (let round = 0; round < 3; round += 1) {
     globalThis.gc?.();
     await sleep(20);
@@ -58,7 +61,7 @@ async function readHeap(): Promise<number> {
   return process.memoryUsage().heapUsed;
 }
 
-/** Counts live objects. For a few hundred sends, the heap size is too noisy, but object counts are exact. */
+/** Counts live objects. These counts are exact, whereas the heap size is too noisy for only a few hundred sends. */
 async function countObjects(): Promise<SendsReport['liveObjects']> {
   const { snapshot, nodes, strings } = JSON.parse(await text(getHeapSnapshot())) as {
     snapshot: { meta: { node_fields: string[]; node_types: [string[]] } };

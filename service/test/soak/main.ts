@@ -1,4 +1,4 @@
-/** `npm run soak`: steady load for half an hour on two processes. See `--help`. */
+/** `npm run soak`: puts two processes under a steady load for half an hour. See `--help`. */
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';

@@ -1,13 +1,13 @@
-/** Metrics of a service process at one time. */
+/** The metrics of a service process at one point in time. */
 export interface Sample {
-  /** The time since the start. */
+  /** The time since the run started. */
   minutes: number;
   memoryMb: number;
   heapMb: number;
-  /** Writes waiting for a commit. */
+  /** The number of writes that are waiting for a commit. */
   queued: number;
   connections: number;
-  /** Pending deliveries. */
+  /** The number of pending deliveries. */
   pending: number;
   overdueS: number;
   configurationAgeS: number;
@@ -34,7 +34,7 @@ export async function readSample(url: string, minutes: number): Promise<Sample> 
 
 type Metric = Exclude<keyof Sample, 'minutes'>;
 
-/** Growth up to this amount is noise, for example from pending garbage collection or a wave of players. */
+/** Growth up to this amount counts as noise. For example, garbage may not be collected yet, or many players arrive at once. */
 const noise: Record<Metric, number> = {
   memoryMb: 32,
   heapMb: 16,
@@ -46,8 +46,8 @@ const noise: Record<Metric, number> = {
 };
 
 /**
- * Returns the metrics that have grown: their median in the last third exceeds the one in the middle third by more than
- * 10% and by more than noise. The first third is the warm-up.
+ * Returns the metrics that have grown. A metric has grown if its median in the last third of the run is higher than its
+ * median in the middle third, by more than 10% and by more than the noise. The first third is the warm-up.
  */
 export function findGrowth(samples: readonly Sample[]): string[] {
   const thirdLength = Math.floor(samples.length / 3);

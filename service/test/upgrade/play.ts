@@ -1,12 +1,12 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 
-/** A request that a client of the previous release sends, with its response. */
+/** A request that a client of the previous release sends, and the response to it. */
 export interface Step {
   method: 'GET' | 'POST';
   path: string;
-  /** May contain the placeholders `$now`, `$id` and `$token`; the last two belong to the decision. */
+  /** May contain the placeholders `$now`, `$id` and `$token`. The last two stand for the id and token of the decision. */
   body?: unknown;
-  /** The watch time by which the service's clock advances before the request. */
+  /** How long the player watches before this request. The service's clock is advanced by this time. */
   afterMs?: number;
   status?: number;
   answer?: unknown;
@@ -19,7 +19,7 @@ interface Stage {
   pass?(ms: number): void;
 }
 
-/** Sends the requests in sequence and returns each with its response. */
+/** Sends the requests one after another, and returns each of them with its response. */
 export async function play(steps: readonly Step[], stage: Stage): Promise<Step[]> {
   const { url, key, nowMs, pass } = stage;
   let [id, token] = ['', ''];
@@ -57,7 +57,7 @@ const event = (number: number, type: string, more: object = {}) => ({
   ...more,
 });
 
-/** One ad from request to reward, with every kind of data that a client of the previous release can send. */
+/** The requests for one ad, up to its reward. They contain every kind of data that a client of the previous release sends. */
 export const steps: readonly Step[] = [
   {
     method: 'POST',

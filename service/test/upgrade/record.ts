@@ -14,10 +14,10 @@ import { play, type Step, steps } from './play.ts';
 /** The contents of `recorded.json`. */
 export interface Recorded {
   revision: string;
-  /** Tokens with their claims, signed with a key that is used only for this recording. */
+  /** Tokens and their claims. They are signed with a key that is used for nothing but this recording. */
   tokens: { key: string; signed: { claims: TokenClaims; text: string }[] };
   steps: Step[];
-  /** A delivery, with its signing secret. */
+  /** A delivery, and the secret with which it was signed. */
   webhook: { secret: string; headers: Record<string, string>; body: string };
 }
 
