@@ -52,8 +52,8 @@ describe.skipIf(postgres === undefined)(
 
     let count = 0;
     /**
-     * Watches ads from the process `decider` on offline devices, and returns the events that are still to be reported.
-     * With `starter`, the start events are reported to that process first.
+     * Requests ads from the process `decider` and lets offline devices watch them. Returns a function that reports the
+     * events. If there is a `starter`, the start events are reported to that process before the devices go offline.
      */
     async function watch(decider: number, starter?: number) {
       const decide = async () => {

@@ -7,7 +7,7 @@ import { createRandom, simulate } from '../../../scripts/lib/capacity-simulation
 
 const root = fileURLToPath(new URL('../../../', import.meta.url));
 
-test('the guide contains the tables calculated from the measured costs', () => {
+test('the tables in the guide match the ones calculated from the measured costs', () => {
   const script = `${root}scripts/simulate-capacity.mjs`;
   const tables = execFileSync(process.execPath, [script], { encoding: 'utf8' }).trim();
   const collapseSpaces = (text: string) => text.replaceAll(/[ -]+/g, ' ');
@@ -16,7 +16,7 @@ test('the guide contains the tables calculated from the measured costs', () => {
   );
 });
 
-test('ten times the ads need ten times the cores, plus one spare process', () => {
+test('ten times as many ads need ten times as many cores, plus one spare process', () => {
   const cost = { serviceUs: 100, databaseUs: 50, storedBytes: 1_000, loggedBytes: 2_000 };
   const costs = { decision: cost, start: cost, quartiles: cost, finish: cost, delivery: cost };
   const ad = calculateAdCost(costs, { ...assumptions, shown: 1, finished: 1 });
@@ -26,7 +26,7 @@ test('ten times the ads need ten times the cores, plus one spare process', () =>
   expect([smallPlan?.cores, largePlan?.cores]).toEqual([2, 5]);
 });
 
-test('a simulated server keeps up to the limit of its cores', () => {
+test('a simulated server keeps up until all of its cores are busy', () => {
   const cell = {
     processes: 4,
     cores: 2,

@@ -4,7 +4,7 @@ import type { DecisionState, RecordedEvent } from '../../src/decision/decision-s
 import { checkReward, type RewardInput } from '../../src/reward/check-reward.ts';
 import type { AdView } from '../../src/reward/watch-time.ts';
 
-/** Creates an event. All times are in milliseconds since the decision. */
+/** Creates an event. All times are in milliseconds since the decision was made. */
 const event = (
   type: RecordedEvent['type'],
   atMs: number,
@@ -63,7 +63,7 @@ describe('a reward', () => {
     });
   });
 
-  test('is absent before a completion, and always for a banner', () => {
+  test('does not exist before a completion, and never exists for a banner', () => {
     expect(judge({ events: [event('start', 1_000)] })).toBeUndefined();
     expect(judge({ decision: { ...decision, format: 'banner' } })).toBeUndefined();
   });
@@ -131,7 +131,7 @@ describe('a reward', () => {
     expect(judge({ events: [start, complete] })).toMatchObject({ state: 'earned' });
   });
 
-  test('is verified with corrected times when all events arrive together, hours later', () => {
+  test('is verified with corrected times if all events arrive together, hours later', () => {
     const createLateEvent = (type: RecordedEvent['type'], atMs: number, more = {}) =>
       event(type, atMs, { receivedAtMs: 90_000, ...more });
     expect(
@@ -152,7 +152,7 @@ describe('a reward', () => {
     ).toEqual({ state: 'pending', reason: 'impossible_timing' });
   });
 
-  test('depends on the first completion, not on a later one', () => {
+  test('depends only on the first completion, not on later ones', () => {
     const earlyComplete = event('complete', 4_000, { watchedMs: 10_000 });
     expect(judge({ events: [event('start', 1_000), complete, earlyComplete] })).toMatchObject({
       reason: 'impossible_timing',
@@ -208,13 +208,13 @@ describe('an impression', () => {
     ],
     ['does not count without evidence', 'image', [event('impression', 4_000)], undefined],
     [
-      'does not count with evidence from long after the expiry',
+      'does not count with evidence from long after the ad expired',
       'image',
       [createImpression(1, 1_000, 'viewable', 660_001)],
       undefined,
     ],
     [
-      'does not count with a visible time longer than the time since the decision',
+      'does not count if the visible time is longer than the time since the decision',
       'image',
       [createImpression(1, 1_000, 'impression', 900)],
       undefined,
@@ -237,7 +237,7 @@ describe('an event', () => {
     ['in time is accepted', event('start', 50_000), false, undefined],
     ['that starts an expired ad is rejected', event('start', 50_001), false, 'expired'],
     [
-      'whose request was in flight at the expiry is accepted',
+      'whose request was in flight when the ad expired is accepted',
       event('start', 90_000, { offsetMs: 45_000 }),
       false,
       undefined,
@@ -250,7 +250,7 @@ describe('an event', () => {
     expect(checkArrival(input, state, killed)).toBe(expected);
   });
 
-  test('from invalid traffic is rejected if it would be billed or rewarded', () => {
+  test('from invalid traffic is rejected if the event would be billed or rewarded', () => {
     const bot = { ...state, invalidReason: 'bot' } as DecisionState;
     expect(checkArrival(event('impression', 1_000), bot, false)).toBe('invalid_traffic');
     expect(checkArrival(event('complete', 1_000), bot, true)).toBe('invalid_traffic');

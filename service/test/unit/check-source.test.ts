@@ -19,13 +19,13 @@ type Change = Partial<Source>;
 const findErrors = (source: Change, development = false, sandbox = development) =>
   checkSource({ name: 'S', kind: 'house', status: 'active', ...source }, { development, sandbox });
 
-test('a complete VAST source with every VAST macro is accepted', () => {
+test('a VAST source with every field and every VAST macro is accepted', () => {
   const tag =
     'https://ads.example/v?cb=[CACHEBUSTING]&t=[timestamp]&r=%5BRANDOM%5D&gdpr=[GDPRCONSENT]&items[]=1';
   expect(findErrors({ ...vast, tag_url: tag, cpm_micros: 1, placements: ['revive'] })).toEqual([]);
 });
 
-test('a complete OpenRTB source is accepted', () => {
+test('an OpenRTB source with every field is accepted', () => {
   const optional = {
     ortb_version: '2.5',
     floor_micros: 500_000,
@@ -88,19 +88,19 @@ test.each<[Change, string, string]>([
   ]);
 });
 
-test('hosts that merely resemble Google’s are accepted', () => {
+test('a host that only resembles one of Google’s is accepted', () => {
   expect(findErrors({ ...vast, tag_url: 'https://notdoubleclick.net/v' })).toEqual([]);
   expect(findErrors({ ...vast, tag_url: 'https://doubleclick.net.ads.example/v' })).toEqual([]);
 });
 
-test('a source may use http on a loopback address only in development', () => {
+test('only in development may a source use http, and only on a loopback address', () => {
   const tag = 'http://127.0.0.1:9000/v';
   expect(findErrors({ ...vast, tag_url: tag }, true)).toEqual([]);
   expect(findErrors({ ...vast, tag_url: tag }, false)).toHaveLength(1);
   expect(findErrors({ ...vast, tag_url: 'http://192.168.1.5/v' }, true)).toHaveLength(1);
 });
 
-test('a supply chain has lowercase domains without duplicates', () => {
+test('the domains of a supply chain are converted to lowercase, and duplicates are removed', () => {
   const node = { asi: 'ads.example', sid: '1' };
   const findChainErrors = (...chain: [typeof node, ...(typeof node)[]]) =>
     findErrors({ ...bidder, publisher_id: 'pub-1', supply_chain: chain });

@@ -6,7 +6,7 @@ import {
   maxConcurrency,
 } from '../../src/webhook/concurrency-window.ts';
 
-/** Keeps the window full for `ms`. `latencyMs` returns a request's latency, given the number of requests in flight. */
+/** Keeps the window full for `ms`. `latencyMs` gets the number of requests in flight and returns a request's latency. */
 function saturate(
   ms: number,
   latencyMs: (inFlight: number, nowMs: number) => number,
@@ -45,7 +45,7 @@ describe('a concurrency window', () => {
     expect(saturate(10_000, () => 50).size).toBe(maxConcurrency);
   });
 
-  test('settles near the number of requests that an endpoint with ten workers handles without queueing', () => {
+  test('settles near ten requests for an endpoint with ten workers, which then does not have to queue them', () => {
     const { size, perSecond } = saturate(60_000, (inFlight) => 50 * Math.max(1, inFlight / 10));
     expect(size).toBeLessThan(60);
     expect(perSecond).toBeGreaterThan(180);
@@ -61,7 +61,7 @@ describe('a concurrency window', () => {
     ).toBe(1);
   });
 
-  test('finds the limit above which an endpoint responds with 429', () => {
+  test('finds out how many requests an endpoint accepts before it responds with 429', () => {
     const { size } = saturate(
       30_000,
       () => 50,
@@ -71,7 +71,7 @@ describe('a concurrency window', () => {
     expect(size).toBeLessThan(64);
   });
 
-  test('does not shrink because of varying latency', () => {
+  test('does not shrink just because latency varies', () => {
     let step = 0;
     const { size } = saturate(30_000, () => ((step += 1) % 7) * 10 + 20);
     expect(size).toBeGreaterThan(initialConcurrency);

@@ -12,7 +12,7 @@ function configFile(content: string): string {
   return join(folder, 'trueward.json');
 }
 
-test('a configuration has defaults, and its errors list every problem without secrets', () => {
+test('settings have defaults; the error for an invalid configuration lists every problem, but no secrets', () => {
   expect(readConfig({})).toMatchObject({ host: '127.0.0.1', port: 8_700, development: false });
   const invalidSettings = {
     PORT: '-1',
@@ -25,7 +25,7 @@ test('a configuration has defaults, and its errors list every problem without se
   expect(() => readConfig(invalidSettings)).not.toThrow(/hunter2/);
 });
 
-test('the file provides settings that are not in the environment, and the source of each value is known', () => {
+test('the file is used for settings that are not in the environment, and the source of each value is known', () => {
   const file = configFile(JSON.stringify({ PORT: 9_000, HOST: '0.0.0.0', DRAIN_S: '5' }));
   const env = { TRUEWARD_CONFIG: file, HOST: '::1', METRICS_TOKEN: '' };
   expect(readConfig(env)).toMatchObject({ port: 9_000, host: '::1', drainMs: 5_000 });

@@ -8,8 +8,8 @@ const live = { environment: 'live' } as const;
 const key = { ...live, kind: 'sk', allowed_origins: [], rate_limit: null, revoked_at: null };
 
 /**
- * Simulates a Citus cluster with two accounts. The node of one account can become unreachable. `keys` are the keys that
- * the shards return.
+ * Simulates a Citus cluster that has two accounts, on different nodes. One of these nodes can become unreachable. `keys`
+ * are the keys that the shards return.
  */
 function createCluster() {
   const clock = createManualClock(0);
@@ -48,13 +48,13 @@ test('while the node of one account is unreachable, the configuration of other a
   await configuration.stop();
 });
 
-test('a process does not start with only some accounts’ keys', async () => {
+test('a process does not start if it can read the keys of only some accounts', async () => {
   const { state, open } = createCluster();
   state.unreachable = true;
   await expect(open()).rejects.toThrow('no node');
 });
 
-test('a change that reaches its shard after its version is applied by the next polls', async () => {
+test('if a change reaches its shard after the new version is visible, one of the next polls applies the change', async () => {
   const { state, open, clock } = createCluster();
   const configuration = await open();
   state.version = 2;
@@ -72,7 +72,7 @@ test('a change that reaches its shard after its version is applied by the next p
   await configuration.stop();
 });
 
-test('the process that made a change reads it, even if a poll has read the version too early', async () => {
+test('the process that made a change reads that change, even if a poll has already read the new version', async () => {
   const { state, open } = createCluster();
   const configuration = await open();
   state.version = 2;

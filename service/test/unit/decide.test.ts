@@ -42,7 +42,7 @@ function run({ placementChange = {}, resources = ad('a'), request = {}, input = 
 const futureTime = '2026-06-01T12:00:01.000Z';
 const pastTime = '2026-06-01T11:59:59.000Z';
 
-test('an active placement serves an approved ad', () => {
+test('an approved ad is served in an active placement', () => {
   expect(run({})).toMatchObject({
     status: 'filled',
     candidate: { houseAd: { id: 'had_a' } },
@@ -162,14 +162,14 @@ describe('a policy', () => {
     expect(isFilled(conditions)).toBe(expected);
   });
 
-  test('has no effect on other placements, or while paused', () => {
+  test('has no effect on other placements, and none while it is paused', () => {
     expect(run({ resources: [...ad('a'), policy({ placements: ['other'] })] }).status).toBe(
       'filled',
     );
     expect(run({ resources: [...ad('a'), policy({ status: 'paused' })] }).status).toBe('filled');
   });
 
-  test('that blocks one ad does not affect the other', () => {
+  test('that blocks one ad has no effect on another ad', () => {
     const verdict = run({
       resources: [
         ...ad('a'),
@@ -182,7 +182,7 @@ describe('a policy', () => {
   });
 });
 
-test('a kill switch takes precedence over a policy and ends when it expires', () => {
+test('a kill switch takes precedence over a policy, and has no effect after it expires', () => {
   const activeSwitch = killSwitch('placement', 'plc_1', futureTime);
   expect(run({ resources: [...ad('a'), policy(), activeSwitch] })).toMatchObject({
     reason: 'killed',
@@ -202,7 +202,7 @@ test('the reason comes from the candidate that passed the most checks', () => {
   expect(run({ resources })).toMatchObject({ reason: 'not_approved' });
 });
 
-test('the highest priority is served first, and weights split traffic within it', () => {
+test('ads with the highest priority are served first; within a priority, weights split the traffic', () => {
   const resources = [
     ...ad('low', { houseAd: { priority: 6, weight: 1_000 } }),
     ...ad('one', { houseAd: { weight: 1 } }),

@@ -5,7 +5,7 @@ import { describeDecision } from '../../src/decision/describe-decision.ts';
 import { compileSnapshot } from '../../src/decision/snapshot.ts';
 import { ad, placement } from './fixtures.ts';
 
-/** Returns a function that decides with this configuration and returns the decision's row. */
+/** Returns a function that makes a decision with this configuration and returns the decision's row. */
 function configure(change: Partial<Placement> = {}) {
   const document = placement(change);
   const snapshot = compileSnapshot([{ kind: 'placement', document }, ...ad('a')]);
@@ -44,7 +44,7 @@ function configure(change: Partial<Placement> = {}) {
   };
 }
 
-test('the row contains the decision’s status and the chosen ad', () => {
+test('a decision’s row contains its status and the ad that was chosen', () => {
   const record = configure();
   expect(record()).toMatchObject({ status: 'filled', creative_id: 'crv_a', invalid_reason: null });
   expect(record({ bot: true })).toMatchObject({ status: 'filled', invalid_reason: 'bot' });

@@ -2,7 +2,7 @@ import { schemas } from '@trueward/protocol';
 import { expect, test } from 'vitest';
 import { describeViolation } from '../../src/http/problems/describe-violation.ts';
 
-/** Returns the values of all members with this name in a schema. */
+/** Returns the values of all members that have this name, anywhere in a schema. */
 function collectValues(
   name: 'pattern' | 'format',
   schema: unknown,

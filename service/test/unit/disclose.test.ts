@@ -4,7 +4,7 @@ import { disclose, truncateIp } from '../../src/demand/disclose.ts';
 const player = { ip: '203.0.113.7', userAgent: 'ua', userId: 'u', language: 'de' };
 const grantedConsent = { status: 'granted', tcf_string: 'tcf', gpp_string: 'gpp' } as const;
 
-describe('the player data disclosed to a source', () => {
+describe('the player data that a source receives', () => {
   test('is complete with consent', () => {
     expect(disclose({ ...player, consent: grantedConsent, childDirected: false })).toEqual({
       ...player,
@@ -31,7 +31,7 @@ describe('the player data disclosed to a source', () => {
     });
   });
 
-  test('includes the consent strings even if consent was denied', () => {
+  test('includes the consent strings, even if consent was denied', () => {
     const consent = { ...grantedConsent, status: 'denied' } as const;
     expect(disclose({ consent, childDirected: false })).toMatchObject({ tcfString: 'tcf' });
   });

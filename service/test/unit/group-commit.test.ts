@@ -1,7 +1,7 @@
 import { expect, test, vi } from 'vitest';
 import { createLane, OverloadedError } from '../../src/store/group-commit.ts';
 
-test('items that arrive during a commit share the next one, and each gets its own result', async () => {
+test('items that arrive during a commit share the next commit, and each item gets its own result', async () => {
   const batches: number[][] = [];
   const lane = createLane<number, string>({
     commit: async (items) => {
@@ -19,7 +19,7 @@ test('items that arrive during a commit share the next one, and each gets its ow
   ]);
 });
 
-test('the commit after a large one waits while more items arrive, but at most three times', async () => {
+test('after a large commit, the next one waits as long as more items arrive, but at most three times', async () => {
   const batches: number[][] = [];
   const arrivals: number[][] = [];
   const sleep = vi.fn(async (ms: number) => {
@@ -76,7 +76,7 @@ test('a full commit does not wait for more items', async () => {
   expect(sizes).toEqual([16, 16, 16, 16, 2]);
 });
 
-test('a failed commit rejects only its own items, and the next one runs', async () => {
+test('if a commit fails, only its own items are rejected, and the next commit still runs', async () => {
   const lane = createLane<number, void>({
     commit: async (items) => {
       if (items.includes(1)) throw new Error('no disk');
@@ -88,7 +88,7 @@ test('a failed commit rejects only its own items, and the next one runs', async 
   expect([first?.status, second?.status]).toEqual(['rejected', 'fulfilled']);
 });
 
-test('a full lane rejects immediately, and drain waits for the accepted items', async () => {
+test('a full lane rejects items immediately; drain waits for the items that were accepted', async () => {
   const doneItems: number[] = [];
   const lane = createLane<number, void>({
     commit: async (items) => {
@@ -104,7 +104,7 @@ test('a full lane rejects immediately, and drain waits for the accepted items', 
   await Promise.all(accepted);
 });
 
-test('commits run one at a time, and every item settles', async () => {
+test('commits run one at a time, and every item is either committed or rejected', async () => {
   const [doneItems, running]: [number[], number[]] = [[], []];
   let runningCommits = 0;
   const lane = createLane<number, void>({
@@ -117,7 +117,7 @@ test('commits run one at a time, and every item settles', async () => {
     },
     maxBatch: 2,
   });
-  // The items arrive at different times, some of them when a commit ends.
+  // The items arrive at different times, some of them at the moment when a commit ends.
   const pushes = Array.from({ length: 20 }, async (_, item) => {
     for (let tick = 0; tick < item; tick += 1) await Promise.resolve();
     if (item % 3 === 0) await new Promise(setImmediate);
@@ -132,7 +132,7 @@ test('commits run one at a time, and every item settles', async () => {
 
 const lockTimeout = () => Object.assign(new Error('locked'), { code: '55P03' });
 
-test('an item that cannot be stored does not fail the other items in its batch', async () => {
+test('if an item cannot be stored, the other items in its batch are still stored', async () => {
   const storedItems: number[] = [];
   const lane = createLane<number, number>({
     commit: async (items, { isRetry }) => {
@@ -151,7 +151,7 @@ test('an item that cannot be stored does not fail the other items in its batch',
   expect(storedItems.toSorted((a, b) => a - b)).toEqual(items.filter((item) => item !== 13));
 });
 
-test('a commit does not exceed the maximum weight, except for a single heavier item', async () => {
+test('a commit does not exceed the maximum weight, unless it has a single item that is heavier', async () => {
   const batches: number[][] = [];
   const lane = createLane<number, void>({
     commit: async (items) => {
@@ -179,7 +179,7 @@ test('a batch is not split when the database is unavailable', async () => {
   expect(calls).toBe(1);
 });
 
-test('a batch is rejected after several attempts if all rows are locked; if only one row is locked, only its item is rejected', async () => {
+test('if all rows are locked, a batch is rejected after several attempts; if only one row is locked, only its item is rejected', async () => {
   let calls = 0;
   const locked = new Set<number>();
   const lane = createLane<number, void>({

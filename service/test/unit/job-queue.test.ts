@@ -4,7 +4,7 @@ import { createJobQueue, type JobQueue } from '../../src/intake/job-queue.ts';
 beforeEach(() => void vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] }));
 afterEach(() => void vi.useRealTimers());
 
-/** Creates a queue. The test ends its jobs. */
+/** Creates a queue whose jobs run until the test ends them. */
 function createHeldQueue(limits: Parameters<typeof createJobQueue>[0] = {}) {
   const queue: JobQueue = createJobQueue(limits);
   const startedJobs: string[] = [];
@@ -33,7 +33,7 @@ function createHeldQueue(limits: Parameters<typeof createJobQueue>[0] = {}) {
   };
 }
 
-test('a source has one job at a time, in order; a hanging job does not delay other sources', async () => {
+test('the jobs of a source run one at a time and in order; a job that hangs does not delay other sources', async () => {
   const { push, started, end } = createHeldQueue();
   push('acc_1', 'slow', 's1');
   push('acc_1', 'slow', 's2');
@@ -56,7 +56,7 @@ test('an account whose sources all hang does not delay another account', async (
   expect(started.at(-1)).toBe('three b');
 });
 
-test('a job that is already queued or running is dropped, and can be queued again after it has ended', async () => {
+test('a job that is already queued or running is not queued again until it has ended', async () => {
   const { push, started, end } = createHeldQueue();
   expect([push('acc_1', 'src_1', 'a'), push('acc_1', 'src_1', 'a')]).toEqual([true, false]);
   expect([push('acc_1', 'src_1', 'b'), push('acc_1', 'src_1', 'b')]).toEqual([true, false]);
@@ -68,14 +68,14 @@ test('a job that is already queued or running is dropped, and can be queued agai
 test('the number of queued jobs per source is bounded', () => {
   const { push } = createHeldQueue({ waitingPerSource: 3 });
   const pushResults = ['a', 'b', 'c', 'd', 'e', 'f'].map((key) => push('acc_1', 'src_1', key));
-  // The first job is running, so it does not count as queued.
+  // The first job does not count as queued, because it is running.
   expect(pushResults).toEqual([true, true, true, true, false, false]);
   expect(push('acc_1', 'src_2', 'other')).toBe(true);
 });
 
 test('a source that keeps failing is slowed down until it succeeds', async () => {
   const { push, started, end } = createHeldQueue({ pauseMs: 1_000, maxPauseMs: 5_000 });
-  /** Ends the running job, and measures how long the next one waits. */
+  /** Ends the running job and returns how long the next job has to wait. */
   const pauseAfter = async (key: string, next: string, succeeded: boolean): Promise<number> => {
     push('acc_1', 'src_1', next);
     await end(key, succeeded);
@@ -94,7 +94,7 @@ test('a source that keeps failing is slowed down until it succeeds', async () =>
   expect(await pauseAfter('f', 'g', false)).toBe(1_000);
 });
 
-test('failures of a source are remembered while it has no jobs', async () => {
+test('a source’s failures are remembered even while the source has no jobs', async () => {
   const { push, started, end } = createHeldQueue({ pauseMs: 1_000 });
   push('acc_1', 'src_1', 'a');
   await end('a', false);
@@ -108,7 +108,7 @@ test('failures of a source are remembered while it has no jobs', async () => {
   expect(started).toEqual(['a', 'b', 'c']);
 });
 
-test('stop aborts running jobs, drops queued ones and rejects new ones', async () => {
+test('`stop` aborts running jobs, drops queued jobs and rejects new ones', async () => {
   const { queue, push, started } = createHeldQueue();
   push('acc_1', 'src_1', 'a');
   push('acc_1', 'src_1', 'b');

@@ -18,7 +18,7 @@ test.each([
   },
 );
 
-test('every single mistyped character is detected', () => {
+test('a key in which any one character is mistyped is invalid', () => {
   const text = makeKeyText('sk', 'live');
   for (let position = 'sk_live_'.length; position < text.length; position += 1) {
     const typo = text.charAt(position) === 'a' ? 'b' : 'a';
@@ -26,7 +26,7 @@ test('every single mistyped character is detected', () => {
   }
 });
 
-test('editing the environment in a key makes it invalid', () => {
+test('a key is invalid if its environment has been edited', () => {
   const text = makeKeyText('sk', 'sandbox');
   expect(parseKeyText(text.replace('sandbox', 'live'))).toBeUndefined();
   expect(parseKeyText(text.replace('sk_', 'pk_'))).toBeUndefined();
@@ -36,7 +36,7 @@ test.each(['', 'sk_live_', 'whsec_abc', ' sk_live_x', 'SK_LIVE_'])('%j is not a 
   expect(parseKeyText(text)).toBeUndefined();
 });
 
-test('the hash does not contain the key', () => {
+test('the hash of a key does not contain the key', () => {
   const text = makeKeyText('sk', 'live');
   expect(hashKey(text)).toMatch(/^[0-9a-f]{64}$/);
   expect(hashKey(text)).not.toContain(text.slice(8, 12));

@@ -6,7 +6,7 @@ interface Item {
   owner: string;
 }
 
-/** Creates lanes. The test ends their commits. */
+/** Creates lanes whose commits run until the test ends them. */
 function createHeldLanes(limits: { maxLanes?: number; maxItems?: number } = {}) {
   const startedOwners: string[] = [];
   const heldCommits: { owner: string; end(): void }[] = [];
@@ -23,21 +23,21 @@ function createHeldLanes(limits: { maxLanes?: number; maxItems?: number } = {}) 
       }),
     ...limits,
   });
-  const tick = () => new Promise(setImmediate);
+  const turn = () => new Promise(setImmediate);
   const release = (owner: string): void => {
     const index = heldCommits.findIndex((each) => each.owner === owner);
     for (const { end } of heldCommits.splice(index, 1)) end();
   };
   const releaseAll = async (): Promise<void> => {
-    for (; !lanes.isIdle(); await tick()) for (const { end } of heldCommits.splice(0)) end();
+    for (; !lanes.isIdle(); await turn()) for (const { end } of heldCommits.splice(0)) end();
   };
-  return { lanes, started: startedOwners, release, releaseAll, turn: tick };
+  return { lanes, started: startedOwners, release, releaseAll, turn };
 }
 
-test('no owner waits for the commit of another', async () => {
-  const { lanes, started, release, turn: tick } = createHeldLanes();
+test('no owner has to wait for a commit of another owner', async () => {
+  const { lanes, started, release, turn } = createHeldLanes();
   const [first, second] = [lanes.push({ owner: 'a' }), lanes.push({ owner: 'b' })];
-  await tick();
+  await turn();
   expect(started).toEqual(['a', 'b']);
   release('b');
   await second;
@@ -48,27 +48,27 @@ test('no owner waits for the commit of another', async () => {
   expect(lanes.isIdle()).toBe(true);
 });
 
-test('the number of lanes is bounded: an idle lane is evicted, a busy one is not', async () => {
-  const { lanes, started, release, releaseAll, turn: tick } = createHeldLanes({ maxLanes: 2 });
+test('the number of lanes is limited; a new owner can replace an idle lane, but not a busy one', async () => {
+  const { lanes, started, release, releaseAll, turn } = createHeldLanes({ maxLanes: 2 });
   const [first, second] = [lanes.push({ owner: 'a' }), lanes.push({ owner: 'b' })];
-  await tick();
+  await turn();
   await expect(lanes.push({ owner: 'c' })).rejects.toBeInstanceOf(OverloadedError);
   release('a');
   await first;
-  await tick();
+  await turn();
   const third = lanes.push({ owner: 'c' });
-  await tick();
+  await turn();
   expect(started).toEqual(['a', 'b', 'c']);
   await releaseAll();
   await Promise.all([second, third]);
 });
 
-test('when too many items wait in total, items of the owners with the most are rejected', async () => {
-  const { lanes, started, releaseAll, turn: tick } = createHeldLanes({ maxItems: 10 });
+test('when too many items are waiting in total, items are rejected from the owners that have the most', async () => {
+  const { lanes, started, releaseAll, turn } = createHeldLanes({ maxItems: 10 });
   const flood = Array.from({ length: 30 }, () => lanes.push({ owner: 'flood' }));
   const other = lanes.push({ owner: 'other' });
   const results = Promise.allSettled(flood);
-  await tick();
+  await turn();
   expect(started).toEqual(['flood', 'other']);
   await releaseAll();
   await other;
@@ -76,7 +76,7 @@ test('when too many items wait in total, items of the owners with the most are r
   expect(rejected).toHaveLength(20);
 });
 
-test('owners with locked rows share one slot, so that other owners keep theirs', async () => {
+test('owners whose rows are locked share one slot, so that they do not use up the slots of other owners', async () => {
   const gate = createGate({ slots: 3, nowMs: () => 0 });
   const rejectLocked = () => Promise.reject(Object.assign(new Error('locked'), { code: '55P03' }));
   const slowOwners = ['a', 'b', 'c', 'd'];
@@ -98,6 +98,6 @@ test('owners with locked rows share one slot, so that other owners keep theirs',
     await new Promise(setImmediate);
   }
   await Promise.all(all);
-  // An owner is no longer slow after a successful transaction.
+  // At no time did two slow owners run at once. After a successful transaction, an owner no longer counts as slow.
   expect(maxRunning).toBe(1);
 });

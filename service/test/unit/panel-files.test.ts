@@ -62,7 +62,7 @@ test('the preview page, which runs creatives, has an opaque origin', async () =>
   expect(policy).toContain("frame-ancestors 'self'");
 });
 
-test('an asset with a hash in its name is immutable and sent compressed', async () => {
+test('an asset with a hash in its name is sent compressed, with headers that mark it as immutable', async () => {
   const plainResponse = await get('/panel/assets/index-1a2b.js');
   expect(plainResponse.body).toBe(script);
   expect(plainResponse.headers).toMatchObject({
@@ -103,7 +103,7 @@ test('the build compresses the panel’s assets', () => {
   }
 });
 
-test('after an upgrade, the new page is sent, even if its size and modification time are the same', async () => {
+test('after an upgrade, the new page is sent, even if it has the same size and modification time as the old one', async () => {
   const page = join(folder, 'panel', 'index.html');
   const { atime, mtime } = statSync(page);
   const { headers } = await get('/panel/');

@@ -5,7 +5,10 @@ import { createTokenBuckets } from '../../src/http/limits/token-buckets.ts';
 
 const rate = { perS: 100, burst: 400 };
 
-/** Simulates processes that share their usage every second. `send` returns the requests to a process in a tenth. */
+/**
+ * Simulates processes that share their usage every second. `send` returns how many requests a process gets in a tenth of a
+ * second.
+ */
 function run(processes: number, seconds: number, send: (process: number, tenth: number) => number) {
   let nowMs = 0;
   const buckets = Array.from({ length: processes }, () => createTokenBuckets(rate, () => nowMs));
@@ -50,7 +53,7 @@ describe('a limit shared by several processes', () => {
       const { admitted, perSLater } = run(processes, 240, () => Math.ceil(flood / processes));
       expect(perSLater).toBeGreaterThanOrEqual(rate.perS * 0.95);
       expect(perSLater).toBeLessThanOrEqual(rate.perS * 1.25);
-      // In addition, each process starts with a full bucket.
+      // Besides that, each process can use up the bucket with which it starts.
       expect(admitted).toBeLessThanOrEqual(
         processes * (rate.burst + rate.perS) + 240 * rate.perS * 1.25,
       );
@@ -62,8 +65,8 @@ describe('a limit shared by several processes', () => {
     expect(perSLater).toBeCloseTo(rate.perS, 0);
   });
 
-  test('admits at most 50% more than the limit in the long run, however a flood is distributed', () => {
-    // Three processes admit as many requests as they may without sharing their usage, and the fourth is flooded.
+  test('in the long run, admits at most 50% more than the limit, no matter how a flood is distributed', () => {
+    // Three processes get as many requests as possible without having to share their usage, and the fourth is flooded.
     const countQuietRequests = (tenth: number): number => (tenth % 10 < 1 ? 12 : 0);
     const { perSLater } = run(4, 240, (process, tenth) =>
       process === 3 ? flood : countQuietRequests(tenth),
@@ -76,7 +79,7 @@ describe('a limit shared by several processes', () => {
     expect(movingFlood.perSLater).toBeLessThanOrEqual(rate.perS * 1.5);
   });
 
-  test('shares only the usage of frequent clients, under hashed names', () => {
+  test('shares only the usage of clients with many requests, and hashes their names', () => {
     expect(run(4, 60, (_process, tenth) => (tenth % 20 === 0 ? 1 : 0)).names).toEqual([]);
     expect(run(4, 10, () => flood).names).toEqual([
       createMac('key')('ip\n198.51.100.7').slice(0, 22),

@@ -23,7 +23,7 @@ const event = (occurredAtMs: number): AdEvent => ({
 const read = (occurredAtMs: number, sentAtMs: number, afterMs = 10_000) =>
   readEvent(event(occurredAtMs), { scope, sentAtMs, receivedAtMs: issuedAtMs + afterMs, claims });
 
-test('a device clock that is a day ahead has no effect', () => {
+test('if the device’s clock is a day ahead, that has no effect', () => {
   const dayMs = 86_400_000;
   expect(read(issuedAtMs + dayMs + 4_000, issuedAtMs + dayMs + 10_000)).toMatchObject({
     event: { occurredAtMs: issuedAtMs + 4_000, receivedAtMs: issuedAtMs + 10_000, clamped: false },

@@ -11,7 +11,7 @@ const demo = (file: string): Buffer =>
 
 const files = ['meadow.mp4', 'meadow.webm', 'harbour.png', 'meadow-poster.jpg'].map(demo);
 
-/** Generates corrupted files: a real file with changed bytes, mainly near the start, and possibly truncated. */
+/** Generates corrupted files. Each is a real file with some bytes changed, mostly near the start, and may be truncated. */
 const corrupted = fc
   .record({
     file: fc.constantFrom(...files),
@@ -30,7 +30,7 @@ const corrupted = fc
     return length === null ? body : body.subarray(0, length);
   });
 
-test('any file is either read or rejected', async () => {
+test('every file is either read or rejected, no matter what it contains', async () => {
   await fc.assert(
     fc.asyncProperty(fc.oneof(corrupted, fc.uint8Array({ maxLength: 200 })), async (bytes) => {
       const result = await readMedia(Buffer.from(bytes)).catch((error: unknown) => error);
@@ -92,7 +92,7 @@ test.each([
   expect(await sniffMediaType(Buffer.from(bytes, 'latin1'))).toBe(type);
 });
 
-test('a file crafted to be slow to parse is rejected quickly', async () => {
+test('a file that was made to be slow to parse is rejected quickly', async () => {
   for (const text of [
     '<!---->'.repeat(580),
     '<!--'.repeat(250_000),

@@ -13,7 +13,7 @@ import {
 } from '../../src/reward/watch-time.ts';
 import { placement } from './fixtures.ts';
 
-/** Creates an event. Times are in milliseconds since the decision; `offsetMs` is time in flight plus clock skew. */
+/** Creates an event. Times are in milliseconds since the decision. `offsetMs` is the time in flight plus the clock skew. */
 const event = (
   type: RecordedEvent['type'],
   atMs: number,
@@ -29,7 +29,11 @@ const event = (
   ...more,
 });
 const decision = { issuedAtMs: 0, requiredMs: 10_000 };
-const watch = (fromMs: number, toMs = fromMs + 10_000, more: Partial<AdView> = {}): AdView => ({
+const createAdView = (
+  fromMs: number,
+  toMs = fromMs + 10_000,
+  more: Partial<AdView> = {},
+): AdView => ({
   issuedAtMs: Math.max(0, fromMs),
   fromMs,
   toMs,
@@ -39,13 +43,13 @@ const watch = (fromMs: number, toMs = fromMs + 10_000, more: Partial<AdView> = {
   ...more,
 });
 
-describe('the period of a watch', () => {
-  const findWatch = (start: RecordedEvent | undefined, complete: RecordedEvent) =>
+describe('the period in which an ad was watched', () => {
+  const findAdView = (start: RecordedEvent | undefined, complete: RecordedEvent) =>
     deriveAdView(decision, [...(start ? [start] : []), complete], complete);
 
   test('is not shortened by a slow start event', () => {
     const start = event('start', 9_000, { offsetMs: 8_000 });
-    expect(findWatch(start, event('complete', 11_000))).toMatchObject({
+    expect(findAdView(start, event('complete', 11_000))).toMatchObject({
       fromMs: 1_000,
       toMs: 11_000,
     });
@@ -53,28 +57,28 @@ describe('the period of a watch', () => {
 
   test('is not moved into the next ad by a slow completion event', () => {
     const complete = event('complete', 19_000, { offsetMs: 8_000 });
-    expect(findWatch(event('start', 1_000), complete)).toMatchObject({
+    expect(findAdView(event('start', 1_000), complete)).toMatchObject({
       fromMs: 1_000,
       toMs: 11_000,
     });
   });
 
-  test('is derived from the completion if the device clock was set during the watch', () => {
+  test('is derived from the completion if the device clock was set while the ad was playing', () => {
     const complete = event('complete', 11_000);
     for (const offsetMs of [3_600_000, 9_000, -5_000])
-      expect(findWatch(event('start', 1_000, { offsetMs }), complete).fromMs).toBe(1_000);
+      expect(findAdView(event('start', 1_000, { offsetMs }), complete).fromMs).toBe(1_000);
     const lateComplete = event('complete', 11_000, { offsetMs: 3_600_000 });
-    expect(findWatch(event('start', 1_000), lateComplete)).toMatchObject({
+    expect(findAdView(event('start', 1_000), lateComplete)).toMatchObject({
       fromMs: 1_000,
       toMs: 11_000,
     });
   });
 
-  test('is between decision and receipt, whatever the device reports', () => {
+  test('is between the decision and the arrival of the completion, whatever the device reports', () => {
     const complete = event('complete', 0, { clamped: true, receivedAtMs: 30_000 });
-    expect(findWatch(undefined, complete)).toMatchObject({ fromMs: 20_000, toMs: 30_000 });
+    expect(findAdView(undefined, complete)).toMatchObject({ fromMs: 20_000, toMs: 30_000 });
     const pausedComplete = event('complete', 60_000, { receivedAtMs: 60_500 });
-    expect(findWatch(event('start', 2_000), pausedComplete)).toMatchObject({
+    expect(findAdView(event('start', 2_000), pausedComplete)).toMatchObject({
       fromMs: 2_000,
       byMs: 60_500,
     });
@@ -89,19 +93,19 @@ describe('a sequence of events', () => {
     event('third_quartile', third),
   ];
 
-  test('at the speed of the ad is valid', () => {
+  test('is valid if it is as fast as the ad plays', () => {
     expect(isImpossible(decision, quartiles(2_500, 5_000, 7_500))).toBe(false);
     expect(isContradicted(10_000, quartiles(2_500, 5_000, 7_500))).toBe(false);
     expect(checkTraffic(10_000, quartiles(2_500, 5_000, 7_500))).toBeUndefined();
   });
 
-  test('that arrives sooner after the decision than the ad takes is impossible', () => {
+  test('is impossible if it arrives sooner after the decision than the ad could have ended', () => {
     expect(isImpossible(decision, quartiles(150, 300, 450))).toBe(true);
     expect(isImpossible(decision, [event('complete', 9_499)])).toBe(true);
     expect(isImpossible(decision, [event('start', 9_000), event('complete', 9_500)])).toBe(false);
   });
 
-  test('shorter than the ad is not evidence of a watch, unless the start event was slow', () => {
+  test('does not prove that the ad was watched if it is shorter than the ad, unless the start event was slow', () => {
     const createEvents = (offsetMs: number) => [
       event('start', 9_000, { offsetMs }),
       event('complete', 11_000),
@@ -123,7 +127,7 @@ describe('a sequence of events', () => {
     expect(checkTraffic(10_000, events)).toBeUndefined();
   });
 
-  test('is from a script if it goes back in time twice within one request', () => {
+  test('comes from a script if its times go backward twice within one request', () => {
     const sameRequest = { receivedAtMs: 30_000 };
     const events = [
       event('start', 19_000, sameRequest),
@@ -135,60 +139,68 @@ describe('a sequence of events', () => {
   });
 });
 
-describe('the watch time of a player', () => {
-  test('suffices for consecutive ads', () => {
-    expect(isOverbooked(watch(20_000), [watch(0), watch(10_000), watch(30_000)])).toBe(false);
+describe('the time that a player spends watching', () => {
+  test('is enough for consecutive ads', () => {
+    expect(
+      isOverbooked(createAdView(20_000), [
+        createAdView(0),
+        createAdView(10_000),
+        createAdView(30_000),
+      ]),
+    ).toBe(false);
   });
 
-  test('does not suffice for two ads issued together and completed in the time of one', () => {
-    expect(isOverbooked(watch(0), [watch(0)])).toBe(true);
-    expect(isOverbooked(watch(9_000, 19_000, { issuedAtMs: 0 }), [watch(0)])).toBe(false);
-  });
-
-  test('suffices for honest ads whose events arrive late, in any order', () => {
-    const lateWatches = [0, 10_000, 20_000].map((fromMs) =>
-      watch(fromMs, undefined, { byMs: 3_600_000 }),
+  test('is not enough for two ads that were issued together and completed in the time that one takes', () => {
+    expect(isOverbooked(createAdView(0), [createAdView(0)])).toBe(true);
+    expect(isOverbooked(createAdView(9_000, 19_000, { issuedAtMs: 0 }), [createAdView(0)])).toBe(
+      false,
     );
-    expect(isOverbooked(watch(30_000), lateWatches)).toBe(false);
   });
 
-  test('does not accumulate the tolerance of each ad', () => {
+  test('is enough for honestly watched ads whose events arrive late and in any order', () => {
+    const lateAdViews = [0, 10_000, 20_000].map((fromMs) =>
+      createAdView(fromMs, undefined, { byMs: 3_600_000 }),
+    );
+    expect(isOverbooked(createAdView(30_000), lateAdViews)).toBe(false);
+  });
+
+  test('is not extended by adding up the tolerances of several ads', () => {
     const otherAdViews = [0, 1, 2, 3].map((index) =>
-      watch(index * 9_000, undefined, { issuedAtMs: 0 }),
+      createAdView(index * 9_000, undefined, { issuedAtMs: 0 }),
     );
-    expect(isOverbooked(watch(36_000, 45_000, { issuedAtMs: 0 }), otherAdViews)).toBe(true);
+    expect(isOverbooked(createAdView(36_000, 45_000, { issuedAtMs: 0 }), otherAdViews)).toBe(true);
   });
 
-  test('overlaps when two ads seem to be watched at the same time', () => {
-    expect(overlaps(watch(7_000), [watch(0)])).toBe(true);
-    expect(overlaps(watch(8_000), [watch(0)])).toBe(false);
-    expect(overlaps(watch(50_000), [watch(0, 60_000)])).toBe(true);
+  test('overlaps if two ads seem to have been watched at the same time', () => {
+    expect(overlaps(createAdView(7_000), [createAdView(0)])).toBe(true);
+    expect(overlaps(createAdView(8_000), [createAdView(0)])).toBe(false);
+    expect(overlaps(createAdView(50_000), [createAdView(0, 60_000)])).toBe(true);
   });
 
-  test('does not overlap when the requests of one ad were slow', () => {
-    const slowWatch = watch(8_000, 18_000, { issuedAtMs: 0, offsetMs: 8_000 });
-    expect(overlaps(watch(10_500), [slowWatch])).toBe(false);
-    expect(overlaps(slowWatch, [watch(10_500)])).toBe(false);
-    // An ad cannot start before its decision.
-    expect(overlaps(watch(10_500), [{ ...slowWatch, issuedAtMs: 8_000 }])).toBe(true);
+  test('does not overlap just because the requests for one ad were slow', () => {
+    const slowAdView = createAdView(8_000, 18_000, { issuedAtMs: 0, offsetMs: 8_000 });
+    expect(overlaps(createAdView(10_500), [slowAdView])).toBe(false);
+    expect(overlaps(slowAdView, [createAdView(10_500)])).toBe(false);
+    // An ad can't start before its decision was made.
+    expect(overlaps(createAdView(10_500), [{ ...slowAdView, issuedAtMs: 8_000 }])).toBe(true);
   });
 });
 
 describe('the caps for a completion', () => {
   const cappedPlacement = placement({ frequency_cap: { max: 2, per_s: 100 } });
 
-  test('apply to completions in any order', () => {
+  test('apply no matter in which order completions arrive', () => {
     expect(exceedsCaps(cappedPlacement, [10_000, 20_000], 30_000)).toBe(true);
     expect(exceedsCaps(cappedPlacement, [30_000, 20_000], 10_000)).toBe(true);
     expect(exceedsCaps(cappedPlacement, [10_000, 30_000], 20_000)).toBe(true);
   });
 
-  test('allow another impression if no window is full', () => {
+  test('allow another impression if the cap is not reached in any period', () => {
     expect(exceedsCaps(cappedPlacement, [0, 120_000], 60_000)).toBe(false);
     expect(exceedsCaps(cappedPlacement, [10_000], 20_000)).toBe(false);
   });
 
-  test('apply the cooldown in both directions', () => {
+  test('apply the cooldown both before and after a completion', () => {
     const cooldownPlacement = placement({ cooldown_s: 30 });
     expect(exceedsCaps(cooldownPlacement, [10_000], 39_999)).toBe(true);
     expect(exceedsCaps(cooldownPlacement, [39_999], 10_000)).toBe(true);

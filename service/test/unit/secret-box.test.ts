@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { createSecretBox } from '../../src/key/secret-box.ts';
 
-test('a secret decrypts only with its master key and only if unmodified', () => {
+test('a secret can be decrypted only with its master key, and only if it was not modified', () => {
   const box = createSecretBox([new Uint8Array(32)]);
   const sealed = box.seal('whsec_x');
   expect(box.open(sealed)).toBe('whsec_x');

@@ -2,7 +2,7 @@ import Fastify from 'fastify';
 import { expect, test } from 'vitest';
 import { createSessionCookie } from '../../src/http/authentication/session-access.ts';
 
-/** Sets a session cookie, and reads the one in `cookie`. */
+/** Returns the cookie that is set for a new session, and the session that is read from the request header `cookie`. */
 async function exchange(publicUrl: string, cookie: string) {
   const app = Fastify();
   const session = createSessionCookie(() => publicUrl);
@@ -14,7 +14,7 @@ async function exchange(publicUrl: string, cookie: string) {
   return { set: headers['set-cookie'], read: (JSON.parse(body) as { read: unknown }).read };
 }
 
-test('over HTTPS the cookie is Secure, and one planted by a subdomain is ignored', async () => {
+test('over HTTPS, the cookie is Secure, and a cookie that a subdomain has planted is ignored', async () => {
   const header = 'trueward_session=planted; other=1; __Host-trueward_session=ours';
   expect(await exchange('https://ads.example', header)).toEqual({
     set: '__Host-trueward_session=text; Path=/; HttpOnly; SameSite=Strict; Secure; Expires=Tue, 01 Jan 2030 00:00:00 GMT',
@@ -22,7 +22,7 @@ test('over HTTPS the cookie is Secure, and one planted by a subdomain is ignored
   });
 });
 
-test('over HTTP the cookie has no prefix or attribute that requires HTTPS', async () => {
+test('over HTTP, the cookie has no prefix or attribute that requires HTTPS', async () => {
   const header = 'nottrueward_session=1; trueward_session=ours';
   expect(await exchange('http://127.0.0.1:8700', header)).toEqual({
     set: 'trueward_session=text; Path=/; HttpOnly; SameSite=Strict; Expires=Tue, 01 Jan 2030 00:00:00 GMT',

@@ -43,7 +43,7 @@ test('a placement has its active external sources, sorted by priority and then b
   ]);
 });
 
-test('fields that a source does not set have defaults', () => {
+test('fields that are not set in a source have default values', () => {
   const { placements } = compileSnapshot([
     { kind: 'placement', document: placement() },
     source('src_1', { timeout_ms: 300 }),
@@ -61,7 +61,7 @@ test('fields that a source does not set have defaults', () => {
   });
 });
 
-test('an external creative is found by source and key, and returned with its advertiser', () => {
+test('an external creative can be found by its source and key, and is returned with its advertiser', () => {
   const [creative, ...otherResources] = ad('a', { creative: { source_key: 'key-1' } }).toSorted(
     (x) => (x.kind === 'creative' ? -1 : 1),
   );

@@ -42,7 +42,7 @@ test.each(['Zoë’s "user"', 'a~b.c', '~', '.', ' %7E', 'u=1', undefined])(
   },
 );
 
-test('a token with a newer version is not treated as forged', () => {
+test('a token that has a newer version is not treated as forged', () => {
   const body = '3~dec_1~whatever';
   expect(() => tokens.verify(`${body}.${createMac('key')(body)}`)).toThrow(NewerTokenError);
   expect(tokens.verify(`${body}.${createMac('other')(body)}`)).toBeUndefined();
@@ -60,7 +60,7 @@ test('a token with any character changed, added or missing is rejected', () => {
   expect(tokens.verify(`${token}A`)).toBeUndefined();
 });
 
-test('a token of another service, or random text, is rejected', () => {
+test('a token from another service is rejected, and so is random text', () => {
   expect(createDecisionTokens('other').verify(tokens.sign(claims))).toBeUndefined();
   for (const text of ['', '.', 'a.b', 'a', `.${'A'.repeat(43)}`])
     expect(tokens.verify(text)).toBeUndefined();

@@ -119,11 +119,17 @@ describe('the due trackers are', () => {
     [createPlayback(['midpoint'], true, 5_000), ['progress/0', 'progress/1']],
     [createPlayback(['complete']), ['progress/0', 'progress/1', 'progress/2']],
     [createPlayback(['complete'], false), []],
-  ])('those for the progress that events and the watch time prove: %j', (playback, expected) => {
-    const progress = [{ ms: 5_000 }, { percent: 25 }, { percent: 80 }];
-    const ad = createChosen({ progress: progress.map((offset) => ({ offset, url })) }, 'verified');
-    expect(names(dueTrackers(ad, initialPlayback, playback))).toEqual(expected);
-  });
+  ])(
+    'those for the progress that the events and the watch time prove: %j',
+    (playback, expected) => {
+      const progress = [{ ms: 5_000 }, { percent: 25 }, { percent: 80 }];
+      const ad = createChosen(
+        { progress: progress.map((offset) => ({ offset, url })) },
+        'verified',
+      );
+      expect(names(dueTrackers(ad, initialPlayback, playback))).toEqual(expected);
+    },
+  );
 
   test('delivered at least once only if they are billing notices', () => {
     const startTrackers = dueTrackers(verifiedAd, initialPlayback, createPlayback(['start']));

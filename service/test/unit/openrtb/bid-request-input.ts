@@ -1,6 +1,6 @@
 import type { BidRequestInput } from '../../../src/demand/openrtb/request.ts';
 
-/** The input for a bid request with all optional fields. */
+/** The input for a bid request in which every optional field is set. */
 export const fullBidRequestInput: BidRequestInput = {
   id: 'req-1',
   version: '2.6',

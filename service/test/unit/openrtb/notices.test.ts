@@ -118,7 +118,7 @@ describe('a bid’s markup', () => {
     const { result } = await resolve({ ad: vast(inline({ body: price('ad') })) }, {}, source);
     expect(result.ad?.trackers.impression).toEqual([
       'https://t.example/bid?p=2.5',
-      // The macro in the ad's own URL is not replaced: only URLs from the bidder contain auction macros.
+      // The macro in the ad's own URL is not replaced, because auction macros are expected only in URLs from the bidder.
       'https://t.example/ad?p=${AUCTION_PRICE}',
     ]);
   });
@@ -139,17 +139,17 @@ describe('a bid’s markup', () => {
     );
   });
 
-  test('is missing without markup in the bid and without a win notice', () => {
+  test('is missing if the bid has neither markup nor a win notice', () => {
     expect(markupSource(bid(), auction)).toBeUndefined();
   });
 
-  test('replaces at most a thousand macros, so that it cannot grow to megabytes', () => {
+  test('has at most a thousand macros replaced, so that it cannot grow to megabytes', () => {
     const markup = '${AUCTION_SEAT_ID}'.repeat(14_000);
     const expanded = expandMarkup(markup, bid({ seat: 's'.repeat(500) }), auction);
     expect(expanded).toBe('s'.repeat(500_000));
   });
 
-  test('escapes ids', () => {
+  test('contains ids in escaped form', () => {
     const markup = '<VAST><Error>${AUCTION_SEAT_ID}</Error></VAST>';
     expect(markupSource(bid({ markup, seat: '</Error>&' }), auction)).toEqual({
       markup: '<VAST><Error>%3C%2FError%3E%26</Error></VAST>',

@@ -63,7 +63,7 @@ describe('a bid request', () => {
     });
   });
 
-  test('of version 2.5 has the fields that 2.6 promoted in ext', () => {
+  test('of version 2.5 has those fields in `ext` that version 2.6 moved out of it', () => {
     const request = buildBidRequest({ ...fullBidRequestInput, version: '2.5' });
     expect(request).toMatchObject({
       imp: [{ ext: { prebid: { is_rewarded_inventory: 1 } }, video: { placement: 5 } }],
@@ -74,7 +74,7 @@ describe('a bid request', () => {
     expect(JSON.stringify(request)).not.toMatch(/"(rwdd|ssai|plcmt)"/);
   });
 
-  test('omits unknown fields', () => {
+  test('leaves out fields whose value is unknown', () => {
     const { playerSize: _, ...rest } = fullBidRequestInput;
     const request = buildBidRequest({
       ...rest,
@@ -100,7 +100,7 @@ describe('a bid request', () => {
     expect(device).not.toHaveProperty('ip');
   });
 
-  test('omits a language without a two-letter code', () => {
+  test('leaves out a language that has no two-letter code', () => {
     const player = { ...fullBidRequestInput.player, language: 'fil-PH' };
     expect(buildBidRequest({ ...fullBidRequestInput, player })['device']).not.toHaveProperty(
       'language',
@@ -111,7 +111,7 @@ describe('a bid request', () => {
     expect(buildBidRequest({ ...fullBidRequestInput, isTest: true })).toMatchObject({ test: 1 });
   });
 
-  test('includes the source’s additions, at any depth', () => {
+  test('includes the source’s additions, no matter how deeply nested', () => {
     const request = buildBidRequest({
       ...fullBidRequestInput,
       ext: {
@@ -140,7 +140,7 @@ describe('a bid request', () => {
     expect(request['imp']).toHaveLength(1);
   });
 
-  test('accepts an addition named like a property of Object.prototype', () => {
+  test('accepts an addition that has the same name as a property of Object.prototype', () => {
     const ext = JSON.parse('{"__proto__": {"polluted": true}, "site": {"constructor": 1}}');
     buildBidRequest({ ...fullBidRequestInput, ext });
     expect({}).not.toHaveProperty('polluted');

@@ -25,7 +25,7 @@ const bid = (more: object = {}) => ({
   ...more,
 });
 
-/** Returns objects nested to this depth. */
+/** Returns an object that contains other objects down to this depth. */
 const nestObjects = (levels: number): object =>
   levels === 0 ? {} : { inner: nestObjects(levels - 1) };
 const createResponse = (bids: unknown, more: object = {}) =>
@@ -33,7 +33,7 @@ const createResponse = (bids: unknown, more: object = {}) =>
 
 const read = (...bids: object[]) => readBidResponse(createResponse(bids), rules);
 
-/** Returns the rejection of a single bid. */
+/** Reads a response with a single bid, and returns why the bid was rejected. */
 function readRejection(more: object, response: object = {}) {
   const result = readBidResponse(createResponse([bid(more)], response), rules);
   if (result.status !== 'bids') throw new Error(result.status);
@@ -111,7 +111,7 @@ describe('reading a bid response', () => {
     ['a response without an id', createResponse([bid()], { id: undefined })],
     ['a response whose seatbid is an object', createResponse([bid()], { seatbid: {} })],
     ['a response that is nested too deeply', createResponse([bid({ ext: nestObjects(65) })])],
-  ])('treats %s as malformed rather than empty', (_what, body) => {
+  ])('treats %s as malformed, not as empty', (_what, body) => {
     expect(readBidResponse(body, rules)).toMatchObject({ status: 'malformed' });
   });
 
@@ -167,7 +167,7 @@ describe('reading a bid response', () => {
     });
   });
 
-  test('rejects duplicate bids, but not equal ids from different seats', () => {
+  test('rejects duplicate bids, but accepts the same id from different seats', () => {
     const seatbid = [
       { seat: 's1', bid: [bid(), bid({ price: 9 })] },
       { seat: 's2', bid: [bid()] },
@@ -179,7 +179,7 @@ describe('reading a bid response', () => {
     });
   });
 
-  test('keeps valid bids next to invalid ones', () => {
+  test('keeps valid bids even if other bids are invalid', () => {
     const result = read(bid({ id: 'bad', price: -1 }), bid());
     expect(result).toMatchObject({ bids: [{ id: 'b1' }], rejected: [{ id: 'bad' }] });
   });

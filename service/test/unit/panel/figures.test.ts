@@ -62,7 +62,7 @@ test('rates are percentages, and undefined when the denominator is zero', () => 
   expect(sumRows([])).not.toHaveProperty('fill');
 });
 
-test('a plot has a point for a day without requests, next to the day in the previous period', () => {
+test('a plot has a point even for a day without requests, together with the matching day of the previous period', () => {
   const days = ['2026-11-20T00:00:00.000Z', '2026-11-21T00:00:00.000Z'];
   const previousDays = ['2026-11-18T00:00:00.000Z', '2026-11-19T00:00:00.000Z'];
   const points = toPoints(days, [row('2026-11-21T00:00:00.000Z', { requests: 4 })], previousDays, [
@@ -100,7 +100,7 @@ test('a policy is described as a sentence', () => {
   );
 });
 
-test('stopped targets come first; an expired switch stops nothing and is reused', () => {
+test('stopped targets are listed first; an expired kill switch stops nothing and is used again', () => {
   const targetLists = {
     placement: [{ id: 'plc_1', name: 'revive' }],
     advertiser: [{ id: 'adv_1', name: 'Aral' }],
@@ -127,7 +127,7 @@ test('stopped targets come first; an expired switch stops nothing and is reused'
   });
 });
 
-test('a second encoding is added to the video, and a file of the same type replaces the earlier one', () => {
+test('another encoding is added to the video; a file of a type that it already has replaces the earlier file', () => {
   const file = (mime: string, url: string) => ({
     url,
     mime,
@@ -145,7 +145,7 @@ test('a second encoding is added to the video, and a file of the same type repla
   expect(addUploadedFile(file('image/png', '/c.png'), third)).toMatchObject({ format: 'image' });
 });
 
-test('the diff of two versions contains the changed fields', () => {
+test('the diff between two versions contains only the fields that changed', () => {
   expect(
     findDifferences({ id: 'a', name: 'x', block: { formats: ['video'] } }, { id: 'b', name: 'x' }),
   ).toEqual([{ name: 'block', from: '{"formats":["video"]}', to: undefined }]);

@@ -4,7 +4,7 @@ import { createCursorPages, readAll } from '../../../panel/src/api/cursors.ts';
 import type { ApiResponse, Call } from '../../../panel/src/api/call.ts';
 import { selectPage } from '../../../panel/src/api/select-page.ts';
 
-test('only changed fields are sent, and null for cleared ones', () => {
+test('only changed fields are sent; for a field that was cleared, null is sent', () => {
   const original = {
     id: 'plc_1',
     updated_at: '2026-01-01T00:00:00.000Z',
@@ -25,7 +25,7 @@ test('only changed fields are sent, and null for cleared ones', () => {
   ).toEqual({ cooldown_s: 5, frequency_cap: null, categories: [] });
 });
 
-test('empty fields are omitted; intentionally empty lists and groups are kept', () => {
+test('empty fields are left out; lists and groups that are empty on purpose are kept', () => {
   expect(
     omitEmpty({ a: '', b: null, c: { d: null }, when: {}, list: [], off: false, zero: 0 }),
   ).toEqual({

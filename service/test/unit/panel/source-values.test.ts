@@ -9,7 +9,7 @@ import {
   toSource,
 } from '../../../panel/src/ads/source-values.ts';
 
-test('fields of another kind of source are dropped', () => {
+test('fields that belong to another kind of source are dropped', () => {
   const values = {
     id: 'src_1',
     updated_at: 'now',
@@ -48,7 +48,7 @@ test('a form’s text fields become objects', () => {
   });
 });
 
-test('stored headers are kept without input, and removed by -', () => {
+test('stored headers are kept if the field is left empty, and removed if it contains `-`', () => {
   expect(toSource({ kind: 'vast', request_headers: '' })).toEqual({ kind: 'vast' });
   expect(toSource({ kind: 'vast', request_headers: '-' })).toMatchObject({ request_headers: {} });
   expect(parseHeaders('Authorization')).toBeUndefined();

@@ -54,7 +54,7 @@ describe('a document is rejected if it', () => {
     });
   });
 
-  test('is unusable, and the error is reported to the wrapper that refers to it', async () => {
+  test('is unusable; the error is then reported to the wrapper that refers to the document', async () => {
     const { result } = await resolve({
       start: vast(
         wrapper(createUrl('b'), { body: tags('Error', 'https://e.example/[ERRORCODE]') }),
@@ -64,7 +64,7 @@ describe('a document is rejected if it', () => {
     expect(result.errors).toEqual([{ code: 101, urls: ['https://e.example/[ERRORCODE]'] }]);
   });
 
-  test('makes its chain too long', async () => {
+  test('makes the chain of documents too long', async () => {
     const padding = `<!-- ${' '.repeat(200_000)} -->`;
     const { result } = await resolve({
       start: vast(padding, wrapper(createUrl('b'))),
@@ -139,7 +139,7 @@ describe('a document is read although', () => {
   });
 });
 
-test('a document longer than one slice is parsed like a short one', async () => {
+test('a document that is parsed in several slices has the same result as a short one', async () => {
   for (let shift = 0; shift < 40; shift += 1) {
     const padding = `<!--${'x'.repeat(16_300 + shift)}-->`;
     const body = `<Description>${'😀\r\n&amp;'.repeat(20)}</Description>${tags('Impression', 'https://t.example/?a=1&b=😀')}`;
@@ -148,7 +148,7 @@ test('a document longer than one slice is parsed like a short one', async () => 
   }
 });
 
-describe('the longest uninterrupted parsing time', () => {
+describe('the longest time for which parsing blocks the event loop', () => {
   const size = 262_144;
   const fill = (piece: string, prefix = '', suffix = '') =>
     prefix +

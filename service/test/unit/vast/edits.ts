@@ -25,7 +25,7 @@ const level = (name: string) => ({
     '<Icon program="AdChoices" width="77" height="15" offset="00:00:01"><StaticResource creativeType="image/png"><![CDATA[https://cdn.example/i.png]]></StaticResource></Icon>',
 });
 
-/** A chain of two wrappers and an ad. */
+/** A chain that consists of two wrappers and an ad. */
 export const chain: Documents = {
   start: vast(
     wrapper(createUrl('b'), {
@@ -63,13 +63,13 @@ export const fragments = [
 interface Edit {
   document: string;
   kind: 'insert' | 'remove' | 'replace' | 'repeat' | 'move';
-  /** The position as a share of the length, from 0 to 1. */
+  /** Where the edit begins, as a fraction of the document's length from 0 to 1. */
   at: number;
   length: number;
   fragment: string;
 }
 
-/** Generates an edit of any document in the chain. */
+/** Generates an edit to one of the documents in the chain. */
 export const edit: fc.Arbitrary<Edit> = fc.record({
   document: fc.constantFrom('start', 'b', 'c'),
   kind: fc.constantFrom('insert', 'remove', 'replace', 'repeat', 'move'),

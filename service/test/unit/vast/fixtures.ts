@@ -19,7 +19,7 @@ export const rules: VastRules = {
   minSkipMs: 5_000,
 };
 
-/** Returns `<name>url</name>` for each URL. */
+/** Returns an element `<name>url</name>` for each URL. */
 export const tags = (name: string, ...urls: string[]): string =>
   urls.map((url) => `<${name}><![CDATA[${url}]]></${name}>`).join('');
 
@@ -33,7 +33,7 @@ export const mp4 = (attributes = '', url = 'https://cdn.example/ad.mp4'): string
 interface AdParts {
   /** Attributes of `Ad`. */
   ad?: string;
-  /** Elements of `InLine` or `Wrapper`, in addition to `Creatives`. */
+  /** More elements inside `InLine` or `Wrapper`, besides `Creatives`. */
   body?: string;
   /** Attributes of `Linear`. */
   linear?: string;
@@ -43,9 +43,9 @@ interface AdParts {
 }
 
 interface InLineParts extends AdParts {
-  /** Elements of `Creative`, in addition to `Linear`. */
+  /** More elements inside `Creative`, besides `Linear`. */
   creative?: string;
-  /** The content of `Duration`; undefined omits the element. */
+  /** The content of `Duration`. If it is undefined, the element is left out. */
   duration?: string | undefined;
   /** Elements of `MediaFiles`. */
   media?: string;
@@ -87,18 +87,18 @@ const common = (parts: AdParts): string =>
 export const vast = (...content: string[]): string =>
   `<?xml version="1.0"?>\n<VAST version="4.2">${content.join('\n')}</VAST>`;
 
-/** Documents by name. `https://ads.example/<name>` returns `documents[name]`, and other requests fail. */
+/** Documents by name. A request for `https://ads.example/<name>` returns `documents[name]`. All other requests fail. */
 export type Documents = Record<string, string>;
 
 export const createUrl = (name: string): string => `https://ads.example/${name}`;
 
 export interface Resolved {
   result: VastResult;
-  /** The requested URLs, in order. */
+  /** The URLs that were requested, in this order. */
   requested: string[];
 }
 
-/** Resolves `https://ads.example/start`, or another first document. */
+/** Resolves the document at `https://ads.example/start`, or at another URL. */
 export async function resolve(
   documents: Documents,
   more: Partial<ResolveOptions> = {},
@@ -131,7 +131,7 @@ export async function readAd(ad: string, more: Partial<VastRules> = {}) {
   return result.ad;
 }
 
-/** Resolves a single document, and returns the reason why there is no ad. */
+/** Resolves a single document, and returns why there is no ad. */
 export async function readRejection(document: string, more: Partial<VastRules> = {}) {
   const { result } = await resolve({ start: document }, { rules: { ...rules, ...more } });
   if (!result.noAd) throw new Error('Expected no ad.');
@@ -139,8 +139,8 @@ export async function readRejection(document: string, more: Partial<VastRules> =
 }
 
 /**
- * Returns the longest time for which resolving documents blocks the event loop, in milliseconds. Measures CPU time, so
- * that other processes have no effect, and returns the best of ten runs, because some include a garbage collection.
+ * Returns the longest time, in milliseconds, for which resolving documents blocks the event loop. Measures CPU time, so
+ * that other processes have no effect. Of ten runs, the best one counts, because some runs include a garbage collection.
  */
 export async function measureStall(documents: Documents): Promise<number> {
   let best = Infinity;
