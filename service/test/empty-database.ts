@@ -43,7 +43,9 @@ export async function copyMigratedDatabase(directory: string): Promise<void> {
   });
 }
 
-/** The version changes when the schema changes. It also changes every week, because each week has its own partitions. */
+/**
+ * The version changes when the schema changes. It also changes every week, because each week has its own partitions.
+ */
 function templateVersion(): string {
   const migrations = new URL('../src/store/migrations/', import.meta.url);
   const hash = createHash('sha256').update(service.dependencies['@electric-sql/pglite']);
@@ -94,16 +96,16 @@ export async function openEmptyDatabase(): Promise<Database> {
   const database = idleDatabases.pop() ?? (await openNew());
   await emptyTables(database);
   let closed = false;
-  const unlessClosed =
+  const rejectIfClosed =
     <Args extends unknown[], T>(work: (...args: Args) => Promise<T>) =>
     (...args: Args): Promise<T> =>
       closed ? Promise.reject(new DatabaseError('The database has been closed.')) : work(...args);
   return {
     ...database,
-    query: unlessClosed(database.query) as Database['query'],
-    execute: unlessClosed(database.execute) as Database['execute'],
-    transaction: unlessClosed(database.transaction) as Database['transaction'],
-    close: unlessClosed(async () => {
+    query: rejectIfClosed(database.query) as Database['query'],
+    execute: rejectIfClosed(database.execute) as Database['execute'],
+    transaction: rejectIfClosed(database.transaction) as Database['transaction'],
+    close: rejectIfClosed(async () => {
       closed = true;
       // Waits for statements that are still running.
       await database.query('SELECT 1');

@@ -6,8 +6,8 @@ import { createDatabaseOn } from './create-database.ts';
 export const hasPostgres = inject('postgresUrl') !== undefined;
 
 /**
- * Creates an empty database on this run's PostgreSQL server and returns its URL. The database is deleted when the server
- * is. Tests that stop or overload a server must start their own with `startPrivatePostgres`.
+ * Creates an empty database on this run's PostgreSQL server and returns its URL. The database is deleted when the
+ * server is. Tests that stop or overload a server must start their own with `startPrivatePostgres`.
  *
  * @param settings session defaults, such as `{ timezone: 'Asia/Tokyo' }`
  * @throws Error if there is no PostgreSQL: check {@link hasPostgres} first.
@@ -21,6 +21,8 @@ export async function createPostgresDatabase(
   return createDatabaseOn(server, name, settings);
 }
 
-/** Returns environment variables for a new database. It is on PostgreSQL if that is installed, because that is faster. */
+/**
+ * Returns environment variables for a new database. It is on PostgreSQL if that is installed, because that is faster.
+ */
 export const ownDatabase = async (): Promise<Record<string, string>> =>
   hasPostgres ? { DATABASE_URL: await createPostgresDatabase() } : {};

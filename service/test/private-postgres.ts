@@ -129,8 +129,8 @@ function killIfRunning(pid: number): void {
 /**
  * Finds the folder with PostgreSQL's programs.
  *
- * @throws Error if `POSTGRES_BIN` is set but does not contain the programs. Using another version without notice would be
- * worse.
+ * @throws Error if `POSTGRES_BIN` is set but does not contain the programs. Using another version without notice would
+ * be worse.
  */
 export function findPrograms(): string | undefined {
   const configured = process.env['POSTGRES_BIN'];

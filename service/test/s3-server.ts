@@ -65,7 +65,9 @@ export async function startS3Server(): Promise<S3Server> {
   };
 }
 
-/** Returns the part of an object that a `Range` header asks for (RFC 9110, 14.1.2). Without a header, returns all of it. */
+/**
+ * Returns the part of an object that a `Range` header asks for (RFC 9110, 14.1.2). Without a header, returns all of it.
+ */
 function sliceRange(body: Buffer, range = '') {
   const [match, first = '', last = ''] = /^bytes=(\d*)-(\d*)$/.exec(range) ?? [];
   const backwards = first !== '' && last !== '' && Number(last) < Number(first);

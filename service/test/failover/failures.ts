@@ -4,7 +4,8 @@ import type { Members, PatroniCluster } from './patroni.ts';
 export interface Failure {
   name: string;
   /**
-   * Causes the failure, then restarts every machine that it stopped. If only PostgreSQL was killed, Patroni restarts it.
+   * Causes the failure, then restarts every machine that it stopped. If only PostgreSQL was killed, Patroni restarts
+   * it.
    */
   run(cluster: PatroniCluster, members: Members): Promise<void>;
 }

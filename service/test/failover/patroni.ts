@@ -63,7 +63,9 @@ export const findMissing = (): string[] => [
   ...['patroni', 'etcd', 'haproxy'].filter((name) => locate(name) === undefined),
 ];
 
-/** Finds a program. Also looks in `/usr/sbin`: Debian installs HAProxy there, and not every user has it on the `PATH`. */
+/**
+ * Finds a program. Also looks in `/usr/sbin`: Debian installs HAProxy there, and not every user has it on the `PATH`.
+ */
 function locate(program: string): string | undefined {
   const folders = [...(process.env['PATH'] ?? '').split(':'), '/usr/sbin', '/usr/bin'];
   return folders.map((folder) => join(folder, program)).find((path) => existsSync(path));
@@ -151,7 +153,8 @@ export async function startPatroni(): Promise<PatroniCluster> {
     const postmaster = readPostmasterPid(node);
     const patroni = running.get(node.name)?.pid;
     const patroniTree = patroni === undefined ? [] : [patroni, ...listDescendants(patroni)];
-    // Signals parents before children, because Patroni restarts PostgreSQL and the postmaster restarts its child processes.
+    // Signals parents before children, because Patroni restarts PostgreSQL and the postmaster restarts its child
+    // processes.
     const pids = [
       ...(scope === 'machine' ? patroniTree.filter((pid) => pid !== postmaster) : []),
       ...(postmaster === undefined ? [] : [postmaster, ...listDescendants(postmaster)]),

@@ -21,7 +21,9 @@ export interface Schema {
 
 /** Generates valid values for schemas. */
 export interface Sampler {
-  /** `random` decides which optional members are included and which values are used. Default: the smallest valid value. */
+  /**
+   * `random` decides which optional members are included and which values are used. Default: the smallest valid value.
+   */
   sample(schema: Schema, random?: () => number): unknown;
   resolve(schema: Schema): Schema;
 }

@@ -36,8 +36,8 @@ const clip = file('test/media/clip.mp4');
 const picture = file('test/media/picture.png');
 const banner = file('demo/creatives/dist/lobby-banner.png');
 /**
- * The meadow video, relabeled as HEVC: its sample entry and decoder configuration have the HEVC names (ISO/IEC 14496-15,
- * 8.3.3 and 8.4.1).
+ * The meadow video, relabeled as HEVC: its sample entry and decoder configuration have the HEVC names (ISO/IEC
+ * 14496-15, 8.3.3 and 8.4.1).
  */
 const hevc = (() => {
   const body = Buffer.from(meadow);

@@ -49,7 +49,8 @@ async function decideConcurrently(
   return responses.flatMap((response) => (response?.status === 'filled' ? response : []));
 }
 
-// Skipped on a shared server, because a process there does not use up the whole cap: it leaves a part to other processes.
+// Skipped on a shared server, because a process there does not use up the whole cap: it leaves a part to other
+// processes.
 describe.skipIf(process.env['TRUEWARD_TEST_SERVER'])('a daily cap on the embedded database', () => {
   let game: Game;
   beforeAll(async () => {
@@ -58,7 +59,7 @@ describe.skipIf(process.env['TRUEWARD_TEST_SERVER'])('a daily cap on the embedde
   afterAll(() => game.stop());
   const refresh = () => game.service.configuration.refresh();
 
-  test('counts served ads as reservations, and still rewards every player who watched one', async () => {
+  test('counts served ads as reservations and still rewards every player who watched one', async () => {
     const placement = await createCappedPlacement(game, 2);
     const ads = await decideConcurrently([game.client], placement, 20);
     expect(ads).toHaveLength(2);

@@ -92,7 +92,7 @@ test('a process does not claim a delivery that another process has leased, even 
       VALUES ('acc_1', 'dlv_1', 'live', 'evt_1', 'whk_1', 'pending', 0, now(), now())`,
   );
 
-  const accurateProcess = start('right', 0, database);
+  const accurateClockProcess = start('right', 0, database);
   await firstSent;
   const [aheadClaims, behindClaims] = [watchClaims(2), watchClaims(2)];
   const otherProcesses = [
@@ -101,7 +101,7 @@ test('a process does not claim a delivery that another process has leased, even 
   ];
   await Promise.all([aheadClaims.completion, behindClaims.completion]);
   respond();
-  await Promise.all([accurateProcess, ...otherProcesses].map((process) => process.stop()));
+  await Promise.all([accurateClockProcess, ...otherProcesses].map((process) => process.stop()));
   expect(sent).toEqual(['right']);
 
   // A process whose clock is slow still sends deliveries that are due.
@@ -109,8 +109,8 @@ test('a process does not claim a delivery that another process has leased, even 
     `UPDATE deliveries SET state = 'pending', attempt = 0, next_at = now() WHERE id = 'dlv_1'`,
   );
   const laterClaims = watchClaims(2);
-  const lateProcess = start('behind', -hourMs, laterClaims.watchedDatabase);
+  const slowClockProcess = start('behind', -hourMs, laterClaims.watchedDatabase);
   await laterClaims.completion;
-  await lateProcess.stop();
+  await slowClockProcess.stop();
   expect(sent).toEqual(['right', 'behind']);
 });

@@ -18,8 +18,8 @@ import { applyEdit, chain, edit, fragments } from '../unit/vast/edits.ts';
 import { type Documents, inline, vast } from '../unit/vast/fixtures.ts';
 
 /**
- * The response for each path. `REQUEST_ID` in a response is replaced by the bid request's id. If the value is undefined,
- * the server never responds.
+ * The response for each path. `REQUEST_ID` in a response is replaced by the bid request's id. If the value is
+ * undefined, the server never responds.
  */
 const documents = new Map<string, string | undefined>();
 const server = createServer((request, response) => {

@@ -182,7 +182,7 @@ test('an approved creative is not shown for another advertiser', async () => {
   );
 });
 
-test('when a source hangs, the house ad is shown after the source’s timeout', async () => {
+test('when a source hangs, the house ad is shown after its timeout', async () => {
   const hangingSource = await addTag(() => undefined, { timeout_ms: 100 });
   const decision = await ask();
   expect(decision.status).toBe('filled');

@@ -56,7 +56,8 @@ test.skipIf(!hasPostgres)(
     expect(resources).toBeLessThanOrEqual(seconds + 2);
     expect(trackers).toBeGreaterThan(0);
     expect(trackers).toBeLessThanOrEqual(seconds + 2);
-    // It polls for counts to fold every 10 s. It polls for expiring rewards, files to compare and failed webhooks every minute.
+    // It polls for counts to fold every 10 s. It polls for expiring rewards, files to compare and failed webhooks every
+    // minute.
     const infrequentTables = ['creative_origins', 'decisions', 'rollup_deltas'];
     expect(Object.keys(otherCounts).filter((table) => !infrequentTables.includes(table))).toEqual(
       [],

@@ -19,8 +19,8 @@ async function startBalancer(urls: readonly string[]): Promise<{ url: string; lo
   const folder = mkdtempSync(join(tmpdir(), 'trueward-nginx-'));
   const port = await getPort({ host: '127.0.0.1' });
   let text = readFileSync(config, 'utf8')
-    // Removes `resolve`, which Debian's nginx 1.22 does not support (1.27.3 and newer do). These upstreams have no host names
-    // to resolve.
+    // Removes `resolve`, which Debian's nginx 1.22 does not support (1.27.3 and newer do). These upstreams have no host
+    // names to resolve.
     .replaceAll(/:8700 resolve/g, ':8700')
     .replace('listen 8080', `listen 127.0.0.1:${port}`)
     .replace('/tmp/nginx.pid', join(folder, 'nginx.pid'));

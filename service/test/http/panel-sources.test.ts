@@ -262,8 +262,8 @@ test('a source’s health shows its responses for each hour, latency percentiles
   expect(hours).toHaveLength(24);
   const sum = (name: 'requests' | 'bids' | 'errors') =>
     hours.reduce((total, hour) => total + hour[name], 0);
-  // After the eighth failure, the circuit opens and requests are no longer sent. Those still count as errors, but not as
-  // requests.
+  // After the eighth failure, the circuit opens and requests are no longer sent. Those still count as errors, but not
+  // as requests.
   expect([sum('requests'), sum('bids'), sum('errors')]).toEqual([16, 0, 12]);
   expect(latencyMs?.p50).toBeGreaterThan(0);
   expect(latencyMs?.p99).toBeGreaterThanOrEqual(latencyMs?.p50 ?? Infinity);

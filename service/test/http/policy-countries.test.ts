@@ -3,7 +3,9 @@ import { expect, test } from 'vitest';
 import { startInProcess } from '../in-process.ts';
 import { createClient } from './client.ts';
 
-/** Requests decisions as a page and as a game server, with several country headers. Returns the status of each decision. */
+/**
+ * Requests decisions as a page and as a game server, with several country headers. Returns the status of each decision.
+ */
 async function request(env: Record<string, string>) {
   const running = await startInProcess({ RATE_LIMITS: 'off', ...env });
   const { call, publishable, secret } = createClient(running);

@@ -120,7 +120,10 @@ describe.skipIf(!hasPostgres)('on PostgreSQL', () => {
           `SELECT seen_at::text AS at FROM limit_uses WHERE name = ''`,
         )
       ).map(({ at }) => at);
-    /** Resolves when both processes have written twice. By then both have the current counts: each reads after it writes. */
+    /**
+     * Resolves when both processes have written twice. By then both have the current counts: each reads after it
+     * writes.
+     */
     const exchangeCounts = async (): Promise<void> => {
       for (let round = 0; round < 2; round += 1) {
         const timesBefore = await seenAt();

@@ -34,7 +34,9 @@ test('this release reads the previous release’s tokens the same way, and issue
 /** Clients act on these values. All other values differ from one run to the next. */
 const fixedMembers = new Set(['status', 'state', 'placement', 'format', 'reward', 'min_watch_ms']);
 
-/** Lists every path in a JSON document, with the value if clients act on it and with only the value's type otherwise. */
+/**
+ * Lists every path in a JSON document, with the value if clients act on it and with only the value's type otherwise.
+ */
 function outline(value: unknown, path = '', name = ''): [string, unknown][] {
   if (typeof value !== 'object' || value === null || fixedMembers.has(name))
     return [[path, fixedMembers.has(name) ? JSON.stringify(value) : typeof value]];

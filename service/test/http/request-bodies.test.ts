@@ -14,8 +14,8 @@ afterAll(() => service.stop());
 
 const validRequest = { placement: 'revive', user_ref: 'u', formats: ['image'] };
 /**
- * A body that is nested as deeply as allowed. Because it contains an escape sequence, the service searches all of it for
- * text that the database can't store.
+ * A body that is nested as deeply as allowed. Because it contains an escape sequence, the service searches all of it
+ * for text that the database can't store.
  */
 const deepBody = `${'['.repeat(32_000)}"\\u0000"${']'.repeat(32_000)}`;
 

@@ -2,7 +2,9 @@ import type { AdEvent } from '@trueward/protocol/wire';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { startGame, type Filled, type Game } from './reward-game.ts';
 
-/** The players in these tests are honest, so none may be denied a reward, no matter how bad the network or device is. */
+/**
+ * The players in these tests are honest, so none may be denied a reward, no matter how bad the network or device is.
+ */
 let game: Game;
 beforeAll(async () => {
   game = await startGame();

@@ -11,14 +11,14 @@ import { createPostgresDatabase, hasPostgres } from '../postgres-database.ts';
 import { createClient } from './client.ts';
 
 const masterKey = Buffer.alloc(32, 1).toString('base64');
-const neverAborted = new AbortController().signal;
+const unabortedSignal = new AbortController().signal;
 const rethrow = (_: string, error: unknown): never => {
   throw error;
 };
 
 /**
- * Reads, in one snapshot, how many rows there are and how many the reports count. Covers the metrics that every ad in this
- * test changes.
+ * Reads, in one snapshot, how many rows there are and how many the reports count. Covers the metrics that every ad in
+ * this test changes.
  */
 const compare = `WITH rows AS (
     SELECT 'filled' AS metric, count(*) AS count FROM decisions WHERE status = 'filled'
@@ -107,7 +107,7 @@ describe.skipIf(!hasPostgres)('three processes that serve one account', () => {
 
   test('no process has to wait for an open transaction in which another process adds to the same counts', async () => {
     await play(0, 'first');
-    await foldRollups(database, neverAborted, rethrow);
+    await foldRollups(database, unabortedSignal, rethrow);
     const counts = await readCounts();
     expect(counts.map(({ metric }) => metric)).toEqual(
       expect.arrayContaining(['filled', 'starts', 'clicks']),
@@ -131,7 +131,7 @@ describe.skipIf(!hasPostgres)('three processes that serve one account', () => {
       await expectEqualSums();
       // Another fold claims the remaining deltas without waiting, but then it times out waiting for the roll-up row.
       const failed: string[] = [];
-      await foldRollups(database, neverAborted, (account) => failed.push(account));
+      await foldRollups(database, unabortedSignal, (account) => failed.push(account));
       expect(failed).toEqual([accountId]);
     });
     await expectEqualSums();
@@ -146,7 +146,7 @@ describe.skipIf(!hasPostgres)('three processes that serve one account', () => {
     ];
     const folding = async (): Promise<void> => {
       while (!stopController.signal.aborted) {
-        completedFolds.push(await foldRollups(database, neverAborted, () => undefined));
+        completedFolds.push(await foldRollups(database, unabortedSignal, () => undefined));
         await sleep(5);
       }
     };
@@ -206,7 +206,7 @@ describe.skipIf(!hasPostgres)('three processes that serve one account', () => {
     expect(Math.min(checks, rolledBackFolds.length, killedFolds.length)).toBeGreaterThan(0);
     expect(completedFolds.reduce((sum, count) => sum + count, 0)).toBeGreaterThan(0);
     const sumsBefore = await expectEqualSums();
-    await foldRollups(database, neverAborted, rethrow);
+    await foldRollups(database, unabortedSignal, rethrow);
     expect(await expectEqualSums()).toEqual(sumsBefore);
     expect(await database.query('SELECT FROM rollup_deltas')).toEqual([]);
   });
@@ -225,7 +225,7 @@ describe.skipIf(!hasPostgres)('three processes that serve one account', () => {
     const cleanUp = () => database.query('DROP FUNCTION IF EXISTS refuse CASCADE');
     onTestFinished(async () => void (await cleanUp()));
     const failed: string[] = [];
-    await foldRollups(database, neverAborted, (account) => failed.push(account));
+    await foldRollups(database, unabortedSignal, (account) => failed.push(account));
     expect(failed).toEqual(['acc_broken']);
     const remaining = () =>
       database.query(
@@ -233,7 +233,7 @@ describe.skipIf(!hasPostgres)('three processes that serve one account', () => {
       );
     expect(await remaining()).toEqual([{ account: 'acc_broken', count: 3 }]);
     await cleanUp();
-    await foldRollups(database, neverAborted, rethrow);
+    await foldRollups(database, unabortedSignal, rethrow);
     expect(await remaining()).toEqual([]);
   });
 });

@@ -14,7 +14,9 @@ beforeAll(async () => {
 });
 afterAll(() => running.stop());
 
-/** An operator's action. `object` and `value` are indexes of existing objects; too large ones wrap around to the start. */
+/**
+ * An operator's action. `object` and `value` are indexes of existing objects; too large ones wrap around to the start.
+ */
 interface Step {
   environment: 0 | 1;
   action: 'create' | 'update' | 'archive' | 'review' | 'roll' | 'rotate_secret';

@@ -149,10 +149,11 @@ describe.each([
 
   test('later events of a decision add no index entries', async ({ skip }) => {
     if (databaseUrl === undefined) return skip('The embedded database has no statistics.');
-    // Uses a week that no other test uses: the server's statistics for their week may still change, because they lag behind.
+    // Uses a week that no other test uses: the server's statistics for their week may still change, because they lag
+    // behind.
     game.advance(7 * 86_400_000);
-    // There are few enough ads that all versions of their rows fit into one page. Other sessions can prevent the server from
-    // removing old versions.
+    // There are few enough ads that all versions of their rows fit into one page. Other sessions can prevent the server
+    // from removing old versions.
     const ads = await Promise.all(
       Array.from({ length: 6 }, (_, index) => game.decide(`hot-${index}`)),
     );

@@ -77,8 +77,8 @@ describe.skipIf(!hasPostgres)('with a backlog of 80,000 requests to an unreachab
           sinceId,
         }),
       );
-      // The backlog takes up 2,000 pages. Earlier versions of the statement read at least 7,000, because they read some pages
-      // repeatedly.
+      // The backlog takes up 2,000 pages. Earlier versions of the statement read at least 7,000, because they read some
+      // pages repeatedly.
       expect(pages).toBeGreaterThan(50);
       expect(pages).toBeLessThan(1_000);
     },

@@ -116,8 +116,8 @@ describe.each(['PGlite', ...(hasPostgres ? ['PostgreSQL'] : [])])('on %s', (engi
     });
 
   /**
-   * Simulates a process that dies at its `step`-th statement: either before it sends the statement, or after the statement
-   * was executed but before the result arrives.
+   * Simulates a process that dies at its `step`-th statement: either before it sends the statement, or after the
+   * statement was executed but before the result arrives.
    */
   function createDyingDatabase(
     step: number,
@@ -126,18 +126,18 @@ describe.each(['PGlite', ...(hasPostgres ? ['PostgreSQL'] : [])])('on %s', (engi
     let steps = 0;
     let reportDeath: () => void = () => undefined;
     const death = new Promise<void>((resolve) => (reportDeath = resolve));
-    const neverSettles = new Promise<never>(() => undefined);
+    const unsettledPromise = new Promise<never>(() => undefined);
     const run: Database['query'] = async (text, params) => {
       steps += 1;
       const isLast = steps >= step;
       if (isLast && (moment === 'before' || steps > step)) {
         reportDeath();
-        return neverSettles;
+        return unsettledPromise;
       }
       const rows = await database.query<never>(text, params);
       if (!isLast) return rows;
       reportDeath();
-      return neverSettles;
+      return unsettledPromise;
     };
     return { death, database: { ...database, query: run, execute: run } };
   }

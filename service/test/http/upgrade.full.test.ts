@@ -12,7 +12,7 @@ import { startReceiver } from './receiver.ts';
 const postgres = await startPrivatePostgres();
 
 /** The number of players whose devices go offline once an ad is loaded. */
-const offlineAtATime = 10;
+const offlineDevices = 10;
 /** Online players must earn this many rewards before the next process is replaced. */
 const rewardsBetweenSteps = 20;
 const watchMs = 5_100;
@@ -60,7 +60,7 @@ describe.skipIf(postgres === undefined)(
         count += 1;
         return getClient(decider).decideImage(`offline-${count}`);
       };
-      const decisions = await Promise.all(Array.from({ length: offlineAtATime }, decide));
+      const decisions = await Promise.all(Array.from({ length: offlineDevices }, decide));
       const client = getClient(decider);
       const startEvents = decisions.map((decision) => client.event(decision, 'start'));
       if (starter !== undefined)
@@ -76,15 +76,19 @@ describe.skipIf(postgres === undefined)(
         return (await Promise.all(responses)).map(({ body }) => body.decisions[0]?.state);
       };
     }
-    const allEarned = Array<string>(offlineAtATime).fill('earned');
+    const allEarned = Array<string>(offlineDevices).fill('earned');
 
     test('no reward of either release is lost in a rolling upgrade, a rollback and another upgrade', async () => {
       const [firstProcess, secondProcess] = [0, 1];
       await players.progress(rewardsBetweenSteps);
-      const keptAcross = [await watch(firstProcess), await watch(secondProcess, firstProcess)];
+      const reportsAfterUpgrade = [
+        await watch(firstProcess),
+        await watch(secondProcess, firstProcess),
+      ];
 
       await cluster.roll(firstProcess);
-      // The first process runs this release and the second one the previous release. Covers every combination of the two.
+      // The first process runs this release and the second one the previous release. Covers every combination of the
+      // two.
       const mixedReports = await Promise.all([
         watch(firstProcess, secondProcess),
         watch(secondProcess, firstProcess),
@@ -98,21 +102,25 @@ describe.skipIf(postgres === undefined)(
       expect(reports).toEqual(mixedReports.map(() => allEarned));
 
       await cluster.roll(secondProcess);
-      for (const report of keptAcross) expect(await report(secondProcess)).toEqual(allEarned);
-      const keptByThisTree = [await watch(firstProcess), await watch(secondProcess, firstProcess)];
+      for (const report of reportsAfterUpgrade)
+        expect(await report(secondProcess)).toEqual(allEarned);
+      const reportsAfterRollback = [
+        await watch(firstProcess),
+        await watch(secondProcess, firstProcess),
+      ];
       await players.progress(rewardsBetweenSteps);
 
       await cluster.roll(firstProcess, previous);
       await players.progress(rewardsBetweenSteps);
-      expect(await keptByThisTree[0]?.(firstProcess)).toEqual(allEarned);
+      expect(await reportsAfterRollback[0]?.(firstProcess)).toEqual(allEarned);
       await cluster.roll(secondProcess, previous);
-      expect(await keptByThisTree[1]?.(secondProcess)).toEqual(allEarned);
-      const keptByPrevious = await watch(secondProcess);
+      expect(await reportsAfterRollback[1]?.(secondProcess)).toEqual(allEarned);
+      const reportAfterSecondUpgrade = await watch(secondProcess);
       await players.progress(rewardsBetweenSteps);
 
       await cluster.roll(firstProcess);
       await cluster.roll(secondProcess);
-      expect(await keptByPrevious(firstProcess)).toEqual(allEarned);
+      expect(await reportAfterSecondUpgrade(firstProcess)).toEqual(allEarned);
       await players.progress(rewardsBetweenSteps);
 
       await players.stop();

@@ -200,8 +200,8 @@ test('folding keeps the table of deltas small on the embedded database', async (
   };
   const sizes: number[] = [];
   for (let rounds = 0; rounds < 25; rounds += 1) sizes.push(await round());
-  // Index pages that are empty after a round can be reused a round later. Without a vacuum, the table would grow by 620 kB
-  // in 20 rounds.
+  // Index pages that are empty after a round can be reused a round later. Without a vacuum, the table would grow by 620
+  // kB in 20 rounds.
   expect((sizes.at(-1) ?? Infinity) - (sizes[4] ?? 0)).toBeLessThanOrEqual(3 * 8_192);
   const [sums] = await database.query<{ rows: number; count: number }>(
     'SELECT count(*)::bigint AS rows, sum(count)::bigint AS count FROM rollups',

@@ -101,7 +101,8 @@ test('an endpoint that responds with Retry-After gets no request before that tim
   expect(waitMs).toBeGreaterThanOrEqual(60_000);
 
   const { body: second } = await testEvent(webhook.id);
-  // By the time the delivery to another endpoint is claimed, the second delivery to this one would have been claimed too.
+  // By the time the delivery to another endpoint is claimed, the second delivery to this one would have been claimed
+  // too.
   const other = await startReceiver();
   await testEvent((await register(other.url)).id);
   await other.count(1);
@@ -139,8 +140,8 @@ test('deliveries are claimed and recorded in batches', async () => {
   for (const { calls } of [query.mock, execute.mock]) for (const [text] of calls) count(text);
   vi.restoreAllMocks();
   await expect.poll(countPending).toBe(0);
-  // Without batches, 200 deliveries would need a thousand statements. Each needs one to claim it, one to read its body, two
-  // to record the attempt, and a commit.
+  // Without batches, 200 deliveries would need a thousand statements. Each needs one to claim it, one to read its body,
+  // two to record the attempt, and a commit.
   expect(statements).toBeLessThan(100);
   await receiver.close();
 });

@@ -34,8 +34,8 @@ const readWebhook = async (id: string) => (await call<Webhook>('GET', `/v1/webho
 const waitForProbe = (id: string, wanted: number) =>
   pollUntil(
     () => listDeliveries(id),
-    // Waits for the state too: deliveries and attempts are read separately, so the list can contain a new attempt together
-    // with the delivery's previous state.
+    // Waits for the state too: deliveries and attempts are read separately, so the list can contain a new attempt
+    // together with the delivery's previous state.
     ([newest, ...otherDeliveries]) =>
       otherDeliveries.length === wanted - 1 &&
       newest?.attempts.length === 1 &&

@@ -1,8 +1,8 @@
 /**
  * Verifies our deliveries with third-party code. `stripe` and `@octokit/webhooks-methods` compute HMAC-SHA256 in
  * lowercase hex, with the whole secret as the key. `stripe` always signs `<timestamp>.<body>`, the same text as we do.
- * `@octokit/webhooks-methods` signs any payload, and gets that text here. `standardwebhooks` verifies a delivery without
- * any changes.
+ * `@octokit/webhooks-methods` signs any payload, and gets that text here. `standardwebhooks` verifies a delivery
+ * without any changes.
  */
 import { verify as verifyOctokit } from '@octokit/webhooks-methods';
 import type { Webhook } from '@trueward/protocol/wire';
@@ -40,7 +40,10 @@ const verifyOctokitSignature = async (secret: string, { body, timestamp, signatu
   return results.includes(true);
 };
 
-const verifyOurs = (secret: string, { body, timestamp, signature }: Signed): Promise<boolean> =>
+const verifyWithTrueward = (
+  secret: string,
+  { body, timestamp, signature }: Signed,
+): Promise<boolean> =>
   verifyWebhook(
     body,
     { 'service-timestamp': timestamp, 'service-signature': signature },
@@ -84,7 +87,7 @@ beforeAll(async () => {
 afterAll(() => running.stop());
 
 test.each([
-  ['trueward/server', verifyOurs],
+  ['trueward/server', verifyWithTrueward],
   ['stripe', verifyStripe],
   ['@octokit/webhooks-methods', verifyOctokitSignature],
 ])(
@@ -110,13 +113,13 @@ test.each(['body', 'timestamp', 'signature'] as const)(
       timestamp: headers['service-timestamp'],
       signature: headers['service-signature'],
     };
-    expect(await verifyOurs(newSecret, singleSigned)).toBe(true);
+    expect(await verifyWithTrueward(newSecret, singleSigned)).toBe(true);
     const text = singleSigned[part];
     for (let index = 0; index < text.length; index += 1) {
       const changed = { ...singleSigned, [part]: flipBit(text, index) };
       expect([
         index,
-        await verifyOurs(newSecret, changed),
+        await verifyWithTrueward(newSecret, changed),
         verifyStripe(newSecret, changed),
         // This package's signatures do not have the prefix that the header requires, so the test adds it.
         part === 'signature' && index < 3
@@ -141,7 +144,7 @@ function verifyStandard(
   }
 }
 
-const verifyStandardByUs = (
+const verifyStandardWithTrueward = (
   verificationSecret: string,
   headers: Record<string, string>,
   body = delivered.body,
@@ -158,7 +161,7 @@ test('`standardwebhooks` verifies a delivery with the new and the old secret, bu
     'webhook-timestamp',
   ]);
   expect(standardHeaders['webhook-id']).toBe((JSON.parse(delivered.body) as { id: string }).id);
-  for (const verify of [verifyStandard, verifyStandardByUs]) {
+  for (const verify of [verifyStandard, verifyStandardWithTrueward]) {
     expect(await verify(newSecret, standardHeaders)).toBe(true);
     expect(await verify(secret, standardHeaders)).toBe(true);
     const other = `whsec_${Buffer.alloc(32, 1).toString('base64')}`;
@@ -173,18 +176,16 @@ test('a delivery is rejected if any byte of its body or of its Standard Webhooks
   const { 'service-timestamp': _timestamp, 'service-signature': _signature, ...headers } = signed;
   expect([
     verifyStandard(newSecret, headers),
-    await verifyStandardByUs(newSecret, headers),
+    await verifyStandardWithTrueward(newSecret, headers),
   ]).toEqual([true, true]);
   for (const [name, value] of [...Object.entries(headers), ['body', delivered.body] as const]) {
     for (let index = 0; index < value.length; index += 1) {
       const changed = flipBit(value, index);
       const [sentHeaders, body] =
         name === 'body' ? [headers, changed] : [{ ...headers, [name]: changed }, delivered.body];
-      expect([name, index, await verifyStandardByUs(newSecret, sentHeaders, body)]).toEqual([
-        name,
-        index,
-        false,
-      ]);
+      expect([name, index, await verifyStandardWithTrueward(newSecret, sentHeaders, body)]).toEqual(
+        [name, index, false],
+      );
       expect([name, index, verifyStandard(newSecret, sentHeaders, body)]).toEqual([
         name,
         index,
@@ -201,15 +202,15 @@ test('`verifyWebhook` accepts deliveries that were signed by `standardwebhooks`'
     'webhook-timestamp': String(Math.floor(signedAt.getTime() / 1_000)),
     'webhook-signature': new StandardWebhook(secret).sign('evt_1', signedAt, delivered.body),
   };
-  expect(await verifyStandardByUs(secret, headers)).toBe(true);
-  expect(await verifyStandardByUs(newSecret, headers)).toBe(false);
+  expect(await verifyStandardWithTrueward(secret, headers)).toBe(true);
+  expect(await verifyStandardWithTrueward(newSecret, headers)).toBe(false);
 });
 
 test('a delivery is rejected if its body lacks a byte or has an additional one', async () => {
   for (const body of [delivered.body.slice(1), delivered.body.slice(0, -1), `${delivered.body} `]) {
     const changed = { ...delivered, body };
     expect([
-      await verifyOurs(newSecret, changed),
+      await verifyWithTrueward(newSecret, changed),
       verifyStripe(newSecret, changed),
       await verifyOctokitSignature(newSecret, changed),
     ]).toEqual([false, false, false]);

@@ -25,7 +25,10 @@ async function serve(userRef: string, sender: Client = client): Promise<void> {
   await sender.report(sender.seen(decision));
 }
 
-/** Skips the five seconds before the second attempt. Changes the row to do so, because they pass on the database's clock. */
+/**
+ * Skips the five seconds before the second attempt. Changes the row to do so, because they pass on the database's
+ * clock.
+ */
 async function skipWait(webhook: Webhook): Promise<void> {
   clock.advance(5_000);
   let dueRows: unknown[] = [];

@@ -28,7 +28,7 @@ interface KillReport {
 
 const playerCount = 32;
 /** A service is killed only after it has acknowledged this many decisions and this many events. */
-const acknowledgedBeforeKill = 100;
+const minAcknowledgments = 100;
 
 /**
  * Repeatedly kills a service that is under load, and each time checks that the database contains everything that the
@@ -85,7 +85,7 @@ function startLoad(
   const check = (): void => {
     const decisions = acknowledged.decisions.size - countsBefore.decisions;
     const events = acknowledged.events.size - countsBefore.events;
-    if (decisions >= acknowledgedBeforeKill && events >= acknowledgedBeforeKill) resolveEnough();
+    if (decisions >= minAcknowledgments && events >= minAcknowledgments) resolveEnough();
   };
   const post = async <T>(path: string, body: object): Promise<T> => {
     const response = await request(service.url + path, {
@@ -126,7 +126,8 @@ function startLoad(
   };
   const players = Array.from({ length: playerCount }, () =>
     play().catch((error: unknown) => {
-      // Players may stop only because the service was killed. If a player stopped because of an error response, the run fails.
+      // Players may stop only because the service was killed. If a player stopped because of an error response, the run
+      // fails.
       if (error instanceof Error && error.message.startsWith('/v1/')) throw error;
     }),
   );

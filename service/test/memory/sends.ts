@@ -1,6 +1,6 @@
 /**
- * `node --expose-gc --import tsx service/test/memory/sends.ts [sends]`: sends this many webhooks over HTTP and prints how
- * much memory they leak. Like in the service, all sends share one long-lived stop signal.
+ * `node --expose-gc --import tsx service/test/memory/sends.ts [sends]`: sends this many webhooks over HTTP and prints
+ * how much memory they leak. Like in the service, all sends share one long-lived stop signal.
  */
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';

@@ -134,7 +134,7 @@ export const probes: Record<string, (database: Database) => Promise<void>> = {
         VALUES ($1, $2, 'live', 'evt_probe', 'whk_probe', 'pending', 0, $3, $3)`,
       [scope.accountId, makeId('delivery'), eventTime],
     );
-    const claimOurs = async (): Promise<number> => {
+    const claimForProbe = async (): Promise<number> => {
       const all = await claimDue(database, {
         endpoints: [],
         perEndpoint: 4,
@@ -145,8 +145,8 @@ export const probes: Record<string, (database: Database) => Promise<void>> = {
       });
       return all.filter(({ accountId }) => accountId === scope.accountId).length;
     };
-    expectEqual(await claimOurs(), 1);
-    expectEqual(await claimOurs(), 0);
+    expectEqual(await claimForProbe(), 1);
+    expectEqual(await claimForProbe(), 0);
     for (const table of ['deliveries', 'resources'])
       await database.query(`DELETE FROM ${table} WHERE account_id = $1`, [scope.accountId]);
   },
@@ -208,7 +208,7 @@ export const probes: Record<string, (database: Database) => Promise<void>> = {
       { ...request, decisionId: makeId('decision'), expiresInMs: -1 },
     ]);
     await sweepRequests(database, decisionId, nowMs);
-    const claimOurs = () =>
+    const claimForProbe = () =>
       claimRequests(database, {
         accountId: scope.accountId,
         hosts: [],
@@ -218,9 +218,9 @@ export const probes: Record<string, (database: Database) => Promise<void>> = {
         sinceId: decisionId,
       });
     expectEqual((await listAccounts(database, decisionId)).includes(scope.accountId), true);
-    const [leased] = await claimOurs();
+    const [leased] = await claimForProbe();
     if (leased?.decisionId !== decisionId) throw new Error('the request was not leased');
-    expectEqual(await claimOurs(), []);
+    expectEqual(await claimForProbe(), []);
     await recordEnded(database, scope.accountId, [
       { request: leased, outcome: { state: 'sent', status: 204 }, atMs: nowMs },
     ]);

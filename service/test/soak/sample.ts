@@ -34,7 +34,10 @@ export async function readSample(url: string, minutes: number): Promise<Sample> 
 
 type Metric = Exclude<keyof Sample, 'minutes'>;
 
-/** Growth up to this amount counts as noise. For example, garbage may not be collected yet, or many players arrive at once. */
+/**
+ * Growth up to this amount counts as noise. For example, garbage may not be collected yet, or many players arrive at
+ * once.
+ */
 const noise: Record<Metric, number> = {
   memoryMb: 32,
   heapMb: 16,

@@ -6,7 +6,9 @@ import {
   maxConcurrency,
 } from '../../src/webhook/concurrency-window.ts';
 
-/** Keeps the window full for `ms`. `latencyMs` gets the number of requests in flight and returns a request's latency. */
+/**
+ * Keeps the window full for `ms`. `latencyMs` gets the number of requests in flight and returns a request's latency.
+ */
 function saturate(
   ms: number,
   latencyMs: (inFlight: number, nowMs: number) => number,

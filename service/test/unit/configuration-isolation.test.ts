@@ -8,8 +8,8 @@ const live = { environment: 'live' } as const;
 const key = { ...live, kind: 'sk', allowed_origins: [], rate_limit: null, revoked_at: null };
 
 /**
- * Simulates a Citus cluster that has two accounts, on different nodes. One of these nodes can become unreachable. `keys`
- * are the keys that the shards return.
+ * Simulates a Citus cluster that has two accounts, on different nodes. One of these nodes can become unreachable.
+ * `keys` are the keys that the shards return.
  */
 function createCluster() {
   const clock = createManualClock(0);

@@ -98,12 +98,12 @@ test.each<[string, Case, object]>([
     { reason: 'no_candidates', explain: [{ verdict: 'format_not_accepted' }] },
   ],
   [
-    'a creative pending review',
+    'a creative that is pending review',
     { resources: ad('a', { creative: { review: { status: 'pending_review' } } }) },
     { reason: 'not_approved' },
   ],
   [
-    'a daily cap reached by impressions',
+    'a daily cap that impressions have reached',
     {
       resources: ad('a', { houseAd: { daily_cap: 2 } }),
       input: { dailyBudgets: new Map([['had_a', { served: 2, allowance: 0 }]]) },
@@ -111,7 +111,7 @@ test.each<[string, Case, object]>([
     { reason: 'budget', retryAtMs: Date.parse('2026-06-02T00:00:00.000Z') },
   ],
   [
-    'a daily cap exhausted by reservations',
+    'a daily cap that reservations have used up',
     {
       resources: ad('a', { houseAd: { daily_cap: 2 } }),
       input: { dailyBudgets: new Map([['had_a', { served: 1, allowance: 0 }]]) },
@@ -229,8 +229,12 @@ describe('the caps of a player', () => {
       [20, 50],
       { reason: 'frequency_capped', retryAtMs: now + 10_000 },
     ],
-    ['allow when the oldest impression has left the window', [20, 60], { status: 'filled' }],
-    ['return the limit that ends later', [5, 55], { reason: 'cooldown', retryAtMs: now + 5_000 }],
+    ['allow an ad once the oldest impression no longer counts', [20, 60], { status: 'filled' }],
+    [
+      'return the limit that applies longer',
+      [5, 55],
+      { reason: 'cooldown', retryAtMs: now + 5_000 },
+    ],
     [
       'accept impressions in any order',
       [50, 20],

@@ -6,8 +6,8 @@ import { createTokenBuckets } from '../../src/http/limits/token-buckets.ts';
 const rate = { perS: 100, burst: 400 };
 
 /**
- * Simulates processes that share their usage every second. `send` returns how many requests a process gets in a tenth of a
- * second.
+ * Simulates processes that share their usage every second. `send` returns how many requests a process gets in a tenth
+ * of a second.
  */
 function run(processes: number, seconds: number, send: (process: number, tenth: number) => number) {
   let nowMs = 0;
@@ -28,7 +28,7 @@ function run(processes: number, seconds: number, send: (process: number, tenth: 
     );
     exchanges[index]?.apply(processes, reportedUses);
   };
-  let [admitted, admittedLater] = [0, 0];
+  let [admitted, laterAdmissions] = [0, 0];
   for (let index = 0; index < processes; index += 1) exchange(index);
   for (let tenth = 0; tenth < seconds * 10; tenth += 1) {
     nowMs = tenth * 100;
@@ -36,13 +36,13 @@ function run(processes: number, seconds: number, send: (process: number, tenth: 
       for (let request = 0; request < send(index, tenth); request += 1) {
         if (!each.take('198.51.100.7').allowed) continue;
         admitted += 1;
-        if (tenth >= seconds * 5) admittedLater += 1;
+        if (tenth >= seconds * 5) laterAdmissions += 1;
       }
       // Each process shares its usage at a different time within the second.
       if (tenth % 10 === index % 10) exchange(index);
     }
   }
-  return { admitted, perSLater: admittedLater / (seconds / 2), names: [...names] };
+  return { admitted, laterRatePerS: laterAdmissions / (seconds / 2), names: [...names] };
 }
 
 describe('a limit shared by several processes', () => {
@@ -50,9 +50,9 @@ describe('a limit shared by several processes', () => {
   test.each([1, 2, 4, 13])(
     'admits at most 25% more than the limit when a flood is spread evenly over %i processes',
     (processes) => {
-      const { admitted, perSLater } = run(processes, 240, () => Math.ceil(flood / processes));
-      expect(perSLater).toBeGreaterThanOrEqual(rate.perS * 0.95);
-      expect(perSLater).toBeLessThanOrEqual(rate.perS * 1.25);
+      const { admitted, laterRatePerS } = run(processes, 240, () => Math.ceil(flood / processes));
+      expect(laterRatePerS).toBeGreaterThanOrEqual(rate.perS * 0.95);
+      expect(laterRatePerS).toBeLessThanOrEqual(rate.perS * 1.25);
       // Besides that, each process can use up the bucket with which it starts.
       expect(admitted).toBeLessThanOrEqual(
         processes * (rate.burst + rate.perS) + 240 * rate.perS * 1.25,
@@ -61,22 +61,22 @@ describe('a limit shared by several processes', () => {
   );
 
   test('admits as many requests as the limit allows when a flood hits a single process', () => {
-    const { perSLater } = run(4, 120, (process) => (process === 2 ? flood : 0));
-    expect(perSLater).toBeCloseTo(rate.perS, 0);
+    const { laterRatePerS } = run(4, 120, (process) => (process === 2 ? flood : 0));
+    expect(laterRatePerS).toBeCloseTo(rate.perS, 0);
   });
 
   test('in the long run, admits at most 50% more than the limit, no matter how a flood is distributed', () => {
     // Three processes get as many requests as possible without having to share their usage, and the fourth is flooded.
     const countQuietRequests = (tenth: number): number => (tenth % 10 < 1 ? 12 : 0);
-    const { perSLater } = run(4, 240, (process, tenth) =>
+    const { laterRatePerS } = run(4, 240, (process, tenth) =>
       process === 3 ? flood : countQuietRequests(tenth),
     );
-    expect(perSLater).toBeGreaterThan(rate.perS * 1.2);
-    expect(perSLater).toBeLessThanOrEqual(rate.perS * 1.5);
+    expect(laterRatePerS).toBeGreaterThan(rate.perS * 1.2);
+    expect(laterRatePerS).toBeLessThanOrEqual(rate.perS * 1.5);
     const movingFlood = run(4, 240, (process, tenth) =>
       Math.floor(tenth / 30) % 4 === process ? flood : 0,
     );
-    expect(movingFlood.perSLater).toBeLessThanOrEqual(rate.perS * 1.5);
+    expect(movingFlood.laterRatePerS).toBeLessThanOrEqual(rate.perS * 1.5);
   });
 
   test('shares only the usage of clients with many requests, and hashes their names', () => {

@@ -11,7 +11,9 @@ const demo = (file: string): Buffer =>
 
 const files = ['meadow.mp4', 'meadow.webm', 'harbour.png', 'meadow-poster.jpg'].map(demo);
 
-/** Generates corrupted files. Each is a real file with some bytes changed, mostly near the start, and may be truncated. */
+/**
+ * Generates corrupted files. Each is a real file with some bytes changed, mostly near the start, and may be truncated.
+ */
 const corrupted = fc
   .record({
     file: fc.constantFrom(...files),

@@ -13,7 +13,9 @@ import {
 } from '../../src/reward/watch-time.ts';
 import { placement } from './fixtures.ts';
 
-/** Creates an event. Times are in milliseconds since the decision. `offsetMs` is the time in flight plus the clock skew. */
+/**
+ * Creates an event. Times are in milliseconds since the decision. `offsetMs` is the time in flight plus the clock skew.
+ */
 const event = (
   type: RecordedEvent['type'],
   atMs: number,

@@ -4,7 +4,9 @@ import { setTimeout as sleep } from 'node:timers/promises';
 export interface Step {
   method: 'GET' | 'POST';
   path: string;
-  /** May contain the placeholders `$now`, `$id` and `$token`. The last two stand for the id and token of the decision. */
+  /**
+   * May contain the placeholders `$now`, `$id` and `$token`. The last two stand for the id and token of the decision.
+   */
   body?: unknown;
   /** How long the player watches before this request. The service's clock is advanced by this time. */
   afterMs?: number;
@@ -57,7 +59,10 @@ const event = (number: number, type: string, more: object = {}) => ({
   ...more,
 });
 
-/** The requests for one ad, up to its reward. They contain every kind of data that a client of the previous release sends. */
+/**
+ * The requests for one ad, up to its reward. They contain every kind of data that a client of the previous release
+ * sends.
+ */
 export const steps: readonly Step[] = [
   {
     method: 'POST',

@@ -118,7 +118,8 @@ describe('a bid’s markup', () => {
     const { result } = await resolve({ ad: vast(inline({ body: price('ad') })) }, {}, source);
     expect(result.ad?.trackers.impression).toEqual([
       'https://t.example/bid?p=2.5',
-      // The macro in the ad's own URL is not replaced, because auction macros are expected only in URLs from the bidder.
+      // The macro in the ad's own URL is not replaced, because auction macros are expected only in URLs from the
+      // bidder.
       'https://t.example/ad?p=${AUCTION_PRICE}',
     ]);
   });

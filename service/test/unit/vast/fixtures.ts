@@ -140,7 +140,8 @@ export async function readRejection(document: string, more: Partial<VastRules> =
 
 /**
  * Returns the longest time, in milliseconds, for which resolving documents blocks the event loop. Measures CPU time, so
- * that other processes have no effect. Of ten runs, the best one counts, because some runs include a garbage collection.
+ * that other processes have no effect. Of ten runs, the best one counts, because some runs include a garbage
+ * collection.
  */
 export async function measureStall(documents: Documents): Promise<number> {
   let best = Infinity;
