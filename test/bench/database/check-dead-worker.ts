@@ -1,6 +1,6 @@
 /**
- * For `npm run test:database -- --kill-worker`: checks how the failure of a worker affects accounts, on the given
- * `--url`.
+ * For `npm run test:database -- --kill-worker`: checks how the failure of one worker affects accounts on the Citus
+ * cluster given with `--url`.
  */
 import { killWorker } from './dead-worker.ts';
 import { openSide } from './side.ts';

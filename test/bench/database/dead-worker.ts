@@ -3,16 +3,16 @@ import type { Decision } from '../../../protocol/wire.ts';
 import { percentile } from '../outbox/statistics.ts';
 import type { Side } from './side.ts';
 
-/** Results of one account while a worker was dead. */
+/** What one account experienced while a worker was dead. */
 export interface AccountRow {
   account: 'on the killed worker' | 'on another worker';
   requests: number;
   succeeded: number;
-  /** 50th and 99th percentiles of the successful requests, or of the failed ones if none succeeded. */
+  /** Response times of the successful requests (50th and 99th percentiles), or of the failed ones if none succeeded. */
   ms: [number, number];
   /** Number of decisions that were acknowledged before and after the kill. */
   acknowledged: number;
-  /** Number of these decisions in the database after the worker has restarted. */
+  /** How many of these decisions are in the database after the worker has restarted. */
   stored: number;
 }
 
@@ -25,7 +25,7 @@ interface Account {
 const concurrency = 8;
 const accounts = 12;
 
-/** Kills the worker of one of two accounts that the same process serves, and restarts the worker afterwards. */
+/** Serves two accounts from one process, kills the worker that stores one of them, and restarts it afterwards. */
 export async function killWorker(side: Side, windowMs: number): Promise<AccountRow[]> {
   const [killedAccount, otherAccount] = await createTwoAccounts(side);
   const server = side.servers.find(({ port }) => port === killedAccount.port);
@@ -136,7 +136,7 @@ async function requestDecisions(
   return results;
 }
 
-/** Counts the decisions that are stored; waits up to a minute for the restarted worker. */
+/** Counts how many of the decisions are stored. Waits up to a minute for the restarted worker. */
 async function countStored({ admin }: Side, { id }: Account, ids: string[]): Promise<number> {
   for (let attempt = 1; ; attempt += 1) {
     try {

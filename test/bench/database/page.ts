@@ -7,21 +7,21 @@ import type { AccountRow } from './dead-worker.ts';
 import type { Side } from './side.ts';
 import type { CpuUse, Window } from './whole-ads.ts';
 
-/** One database at one concurrency. */
+/** The results of one database at one level of concurrency. */
 export interface SideRow {
   name: string;
   processes: number;
   servers: number;
   atOnce: number;
-  /** 50th and 99th percentiles of all rounds. */
+  /** 50th and 99th percentiles over all rounds. */
   decisionMs: [number, number];
   adMs: [number, number];
-  /** Medians of the rounds. */
+  /** Medians over the rounds. */
   decisionUs: CpuUse;
   adUs: CpuUse;
 }
 
-/** docs/benchmarks/database/database.json */
+/** The content of docs/benchmarks/database/database.json. */
 export interface Databases {
   measured: Origin;
   rounds: number;

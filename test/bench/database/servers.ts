@@ -7,7 +7,7 @@ import { treeTimeUs } from '../service/processor-time.ts';
 /** A PostgreSQL server on this machine. */
 export interface LocalServer {
   port: number;
-  /** CPU time of all its processes so far, in microseconds. */
+  /** Returns the CPU time that all its processes have used so far, in microseconds. */
   timeUs(): number;
   /** Kills all its processes (SIGKILL), as a crash of the machine would. */
   kill(): void;
@@ -23,7 +23,7 @@ export function findServer(port: number): LocalServer {
   const [program = '', ...args] = readFileSync(`/proc/${pid}/cmdline`, 'utf8')
     .split('\0')
     .filter((text) => text !== '');
-  // libpq, with which the nodes of a cluster connect to each other, reads files below HOME.
+  // The nodes of a cluster connect to each other through libpq, which reads files below HOME.
   const env = Object.fromEntries(
     readFileSync(`/proc/${pid}/environ`, 'utf8')
       .split('\0')
@@ -38,7 +38,7 @@ export function findServer(port: number): LocalServer {
     timeUs: () => treeTimeUs(pid, childrenOf(pid)),
     kill() {
       const sessions = childrenOf(pid);
-      // Starts with the postmaster, which would otherwise restart the sessions.
+      // The postmaster goes first, because it would otherwise restart the sessions.
       for (const each of [pid, ...sessions]) killIfRunning(each);
     },
     restart() {

@@ -12,17 +12,17 @@ import { type Client, createClient } from '../service/ads.ts';
 import { processorTimeUs } from '../service/processor-time.ts';
 import { findServer, type LocalServer } from './servers.ts';
 
-/** A database under test: a new one on the servers of a `--url`. */
+/** A database under test: a new database on the servers that one `--url` names. */
 export interface Side {
   name: string;
-  /** Every host that the service may connect to, starting with the coordinator if there is a cluster. */
+  /** Every host that the service may connect to. In a cluster, the coordinator comes first. */
   urls: string[];
-  /** All servers that do its work, including workers that the URL does not name. */
+  /** All servers that do the database's work, including workers that the URL does not name. */
   servers: LocalServer[];
   isCluster: boolean;
-  /** Connected to the first host. */
+  /** A connection to the first host. */
   admin: Database;
-  /** Starts the service with a demo account; the same folder always means the same account. */
+  /** Starts the service with a demo account. Calls with the same `account` folder get the same account. */
   start(url: string, account?: string): Promise<RunningService>;
   stop(): Promise<void>;
 }
@@ -83,10 +83,10 @@ export async function openSide(argument: string): Promise<Side> {
   };
 }
 
-/** One process of the service per host, which share the requests of the demo account's sandbox. */
+/** One service process per host. The processes share the requests to the demo account's sandbox. */
 export interface Processes {
   clients: Client[];
-  /** CPU times of all processes, and of all servers, so far. */
+  /** Returns the CPU time that all processes, and all servers, have used so far. */
   read(): { serviceUs: number; databaseUs: number };
   stop(): Promise<void>;
 }

@@ -3,15 +3,15 @@ import { type Ad, type Client, forEach, watched } from '../service/ads.ts';
 import { nowMs, type Receiver } from '../service/receiver.ts';
 import type { Processes, Side } from './side.ts';
 
-/** The cost of some ads in one round. */
+/** What the ads of one round cost. */
 export interface Window {
   /** Latency of each decision. */
   decisionMs: number[];
-  /** For each ad: the duration of its four requests plus the time from the last response to the webhook. */
+  /** For each ad: the duration of its four requests, plus the time from the last response until the webhook arrives. */
   adMs: number[];
   /** CPU per decision. */
   decisionUs: CpuUse;
-  /** CPU per ad, excluding the time in which it is watched. */
+  /** CPU per ad, not counting the time while the player watches it. */
   adUs: CpuUse;
 }
 
@@ -20,7 +20,7 @@ export interface CpuUse {
   database: number;
 }
 
-/** Plays `count` ads to the end and waits until the game's server has received a webhook for each. */
+/** Plays `count` ads to the end, and waits until the game's server has received a webhook for each of them. */
 export async function playAds(
   side: Side,
   { clients, read }: Processes,

@@ -5,7 +5,7 @@ import { createDemand } from '../../../service/test/demo-demand.ts';
 import { adFrom, bidFrom } from './documents.ts';
 import type { SourceServer } from './source-server.ts';
 
-/** Kind and latency of a source in the benchmark. */
+/** The kind and the latency of one source in the benchmark. */
 interface SourcePlan {
   kind: 'vast' | 'openrtb';
   delayMs: number;
@@ -28,14 +28,14 @@ export const houseOnly = 'house ads only';
 const hanging = 'all hang';
 export type PlacementName = keyof typeof placements | typeof houseOnly | typeof hanging;
 
-/** A decision as a player's device sees it. */
+/** A decision as received by a player's device. */
 export interface Decided {
   player: number;
   ms: number;
   decision: Decision;
 }
 
-/** Players of the sandbox, where sources may be on this machine. */
+/** Players in the sandbox, because only sandbox sources may be on this machine. */
 export interface Players {
   decide(placement: PlacementName): Promise<Decided>;
   close(): Promise<void>;
@@ -57,7 +57,7 @@ export function startPlayers({ url, keys }: RunningService, connections: number)
         headers: {
           authorization: `Bearer ${keys.sandbox.publishable}`,
           'content-type': 'application/json',
-          // The sources recognize the player by the number.
+          // The sources identify the player by this number.
           'user-agent': `Mozilla/5.0 (X11; Linux x86_64) AppleWebKit/537.36 Chrome/140 Safari/537.36 #${player}`,
         },
         body: JSON.stringify({
@@ -149,7 +149,7 @@ export async function addExternalPlacement(
   }
 }
 
-/** Runs `work` while a dedicated placement has three sources that never respond, and a house ad. */
+/** Runs `work` while a placement of its own has a house ad and three sources that never respond. */
 export async function withHangingSources<T>(
   service: RunningService,
   server: SourceServer,

@@ -1,6 +1,6 @@
 import { inline, mp4, tags, tracking, vast } from '../../../service/test/unit/vast/fixtures.ts';
 
-/** The maximum that the service reads, minus the id that is inserted into a bid response. */
+/** The largest document that the service reads, minus room for the id that is inserted into a bid response. */
 const maxBytes = 262_144 - 64;
 
 /** An ad as ad servers send it: an impression, the usual tracking events and a click-through. */
@@ -20,7 +20,7 @@ export const adFrom = (server: string, name: string): string =>
     }),
   );
 
-/** A bid response with this ad; the server inserts the id of the request. */
+/** A bid response with this ad. The source server fills in the id of the request. */
 export const bidFrom = (server: string, name: string): string =>
   JSON.stringify({
     id: 'REQUEST_ID',
@@ -43,7 +43,7 @@ export const bidFrom = (server: string, name: string): string =>
     ],
   });
 
-/** A document of the maximum size that is read, filled with repetitions of `piece`. */
+/** A document of the maximum size, filled with copies of `piece`. */
 const fill = (piece: string, before: string, after = ''): string =>
   before +
   piece.repeat(Math.floor((maxBytes - before.length - after.length) / piece.length)) +
@@ -53,7 +53,7 @@ const linear = '<VAST version="4.2"><Ad><InLine><Creatives><Creative><Linear>';
 const longUrl = `https://t.example/?${'a'.repeat(8_000)}`;
 const bids = '{"id":"REQUEST_ID","cur":"USD","seatbid":[{"bid":[';
 
-/** Documents of the maximum size that are expensive to parse, keyed by their content. */
+/** Documents of the maximum size that are expensive to parse. The keys describe what fills them. */
 export const adversarialTags: Record<string, string> = {
   'open elements': fill('<a>', '<VAST>'),
   elements: fill('<a b=""/>', '<VAST>', '</VAST>'),

@@ -1,4 +1,4 @@
-/** `npm run bench:demand`: the cost of external sources for a decision. */
+/** `npm run bench:demand`: measures what external sources add to the cost of a decision. */
 import { parseArgs } from 'node:util';
 import { printVerdicts } from '../service/page.ts';
 import { readOrigin } from '../service/results.ts';
@@ -56,7 +56,7 @@ const plan = quick
       waiting: 500,
       houseOnly: { rounds: 60, windowMs: 1_000 },
     };
-/** Connections of the players: one for each concurrent request. */
+/** How many connections the players have: one for each concurrent request. */
 const connections = 500;
 
 const log = (text: string): void => console.log(`${new Date().toTimeString().slice(0, 8)} ${text}`);
@@ -67,7 +67,7 @@ const { service } = side;
 const players = startPlayers(service, connections);
 try {
   const measured = { side, players };
-  // The demo account's own.
+  // Pauses the demo account's own sources.
   await setSourceStatus(service, await listActiveSources(service), 'paused');
   await addHousePlacement(service, houseOnly);
   await addHousePlacement(service, 'all hang');
@@ -75,7 +75,7 @@ try {
     await addExternalPlacement(service, server, name, players);
 
   log('warming up');
-  // The JIT compiler needs some thousand decisions of each kind.
+  // The JIT compiler needs a few thousand decisions of each kind to warm up.
   await measureCosts(measured, plan.warmUp);
   await compareHouseOnly(measured, plan.warmUp);
   const pid = service.process.pid ?? 0;

@@ -16,15 +16,15 @@ import {
 import type { CostRow, Hanging, HouseOnly, LatencyRow, Memory, Percentiles } from './results.ts';
 import type { SourceServer } from './source-server.ts';
 
-/** A service with its players. */
+/** A service to measure, with its players. */
 export interface Measured {
   side: Side;
   players: Players;
 }
 
-/** The default of `DEMAND_BUDGET_MS`. */
+/** The default value of `DEMAND_BUDGET_MS`. */
 const budgetMs = 1_000;
-/** Low, so that decisions wait for their sources and not for a processor. */
+/** Low enough that decisions wait for their sources and not for a free processor. */
 const latencyConcurrency = 4;
 const costConcurrency = 16;
 
@@ -33,7 +33,7 @@ const computePercentiles = (values: number[]): Percentiles => [
   percentile(values, 0.99) ?? NaN,
 ];
 
-/** Requests decisions for `ms` milliseconds, each player with a pause of `pauseMs` after each decision. */
+/** Requests decisions for `ms` milliseconds. Each player pauses for `pauseMs` after each decision. */
 async function decideFor(
   { players }: Measured,
   placement: PlacementName,
@@ -68,7 +68,7 @@ function checkAds(
     );
 }
 
-/** Measures the latencies of decisions with and without sources alternately. */
+/** Measures the latencies of decisions, alternating between placements with and without sources. */
 export async function measureLatencies(
   measured: Measured,
   server: SourceServer,
@@ -76,7 +76,7 @@ export async function measureLatencies(
 ): Promise<LatencyRow[]> {
   const plans: readonly { name: string; placement: PlacementName; pauseMs?: number }[] = [
     { name: houseOnly, placement: houseOnly },
-    // As often as with a source that takes 20 ms: an idle machine responds more slowly than a busy one.
+    // Decides as often as with a source that takes 20 ms, because an idle machine responds more slowly than a busy one.
     { name: `${houseOnly}, every 20 ms`, placement: houseOnly, pauseMs: 20 },
     ...(Object.keys(placements) as (keyof typeof placements)[]).map((placement) => ({
       name: placement,
@@ -108,7 +108,8 @@ export async function measureLatencies(
 }
 
 /**
- * Measures decisions whose sources all hang. Each batch has new sources, because a hanging source opens its circuit.
+ * Measures decisions whose sources all hang. Each batch has new sources, because the circuit breaker of a hanging
+ * source opens and the source is no longer asked.
  */
 export async function measureHanging(
   { side, players }: Measured,
@@ -116,7 +117,8 @@ export async function measureHanging(
   batches: number,
 ): Promise<Hanging> {
   const [hangs, opens]: [Decided[], Decided[]] = [[], []];
-  // Started one after the other, like those of real players, but all before the first circuit opens.
+  // The requests start one after the other, like those of real players, but all of them before the first circuit
+  // breaker opens.
   const decide = (): Promise<Decided[]> =>
     Promise.all(
       Array.from({ length: costConcurrency }, async (_, index) => {
@@ -141,7 +143,7 @@ export async function measureHanging(
   };
 }
 
-/** Measures the CPU time of the service per decision, alternately with and without sources. */
+/** Measures the service's CPU time per decision, alternating between placements with and without sources. */
 export async function measureCosts(
   measured: Measured,
   { rounds, windowMs }: { rounds: number; windowMs: number },
@@ -170,7 +172,10 @@ async function measureCost(
   return { serviceUs: serviceUs / decided.length, ms: median(decided.map(({ ms }) => ms)) ?? NaN };
 }
 
-/** House ads while the sources of other placements are active, compared with those while they are paused, alternately. */
+/**
+ * Measures decisions for house ads, alternating between rounds in which the sources of other placements are active and
+ * rounds in which they are paused.
+ */
 export async function compareHouseOnly(
   measured: Measured,
   { rounds, windowMs }: { rounds: number; windowMs: number },
@@ -195,7 +200,7 @@ export async function compareHouseOnly(
 export const residentBytes = (pid: number): number =>
   Number(/^VmRSS:\s+(\d+) kB/m.exec(readFileSync(`/proc/${pid}/status`, 'utf8'))?.[1]) * 1_024;
 
-/** Measures the memory of many concurrent decisions that wait for hanging sources. */
+/** Measures how much memory many concurrent decisions need while they wait for hanging sources. */
 export async function measureWaiting(
   { side, players }: Measured,
   server: SourceServer,

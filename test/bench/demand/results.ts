@@ -4,45 +4,49 @@ import type { Origin, Verdict } from '../service/results.ts';
 /** 50th and 99th percentile, in milliseconds. */
 export type Percentiles = [number, number];
 
-/** Decisions on one placement, a few at a time. */
+/** Decisions for one placement, requested a few at a time. */
 export interface LatencyRow {
   placement: string;
   count: number;
   decisionMs: Percentiles;
   /**
-   * The time that the slowest source of each decision measured from the end of the request to the end of its response.
+   * How long each decision's slowest source took, from the end of the request to the end of its response, by the
+   * source's own measurement.
    */
   sourceMs?: Percentiles;
-  /** The difference between the two for each decision. */
+  /** For each decision, `decisionMs` minus `sourceMs`. */
   addedMs?: Percentiles;
 }
 
-/** All sources of the placement hang until the budget of the decision is spent. */
+/** Decisions for a placement whose sources all hang until the decision's time budget is spent. */
 export interface Hanging {
   budgetMs: number;
   count: number;
   decisionMs: Percentiles;
-  /** Decisions on the same placement after the circuits have opened. */
+  /** Decisions for the same placement after the circuit breakers have opened. */
   openMs: Percentiles;
 }
 
-/** CPU of the service in each window, in microseconds per decision. */
+/** The service's CPU time per decision in each window, in microseconds. */
 export interface CostRow {
   placement: string;
   serviceUs: number[];
 }
 
-/** A placement with house ads only, while the sources of other placements are active and while they are paused. */
+/**
+ * A placement that has only house ads, measured while the sources of other placements are active and while they are
+ * paused.
+ */
 export interface HouseOnly {
-  /** Of each round: active ÷ paused. */
+  /** For each round, the CPU time with active sources divided by that with paused sources. */
   cpuRatios: number[];
   latencyRatios: number[];
 }
 
-/** The longest turn of the event loop while a document is read. */
+/** The longest turn of the event loop while the service reads one document. */
 export interface Stall {
   kind: 'VAST' | 'OpenRTB';
-  /** The elements that fill the document. */
+  /** Describes the elements that fill the document. */
   content: string;
   bytes: number;
   ms: number;
@@ -50,16 +54,16 @@ export interface Stall {
 }
 
 export interface Memory {
-  /** Resident megabytes of the service: after warm-up, and at the end of the run. */
+  /** The service's resident memory in megabytes, after the warm-up (`startMb`) and at the end of the run (`endMb`). */
   startMb: number;
   endMb: number;
   decisions: number;
-  /** The number of decisions that wait for three sources at the same time, and the memory that each adds. */
+  /** How many decisions wait for three sources at the same time, and how much memory each of them adds. */
   waiting: number;
   kbPerWaiting: number;
 }
 
-/** docs/benchmarks/demand/demand.json */
+/** The content of docs/benchmarks/demand/demand.json. */
 export interface Demand {
   measured: Origin;
   latencies: LatencyRow[];
@@ -71,7 +75,7 @@ export interface Demand {
   verdicts: Verdict[];
 }
 
-/** The requirements, and whether they are met. */
+/** Returns the requirements and whether these results meet them. */
 export function judge(results: Omit<Demand, 'measured' | 'verdicts'>): Verdict[] {
   const { latencies, hanging, costs, houseOnly, stalls } = results;
   const added = latencies.flatMap(({ placement, addedMs }) =>
@@ -94,7 +98,7 @@ export function judge(results: Omit<Demand, 'measured' | 'verdicts'>): Verdict[]
     const ratio = median([...ratios]) ?? NaN;
     const range = `${Math.min(...ratios).toFixed(3)}–${Math.max(...ratios).toFixed(3)}`;
     return {
-      budget: `a placement with house ads only, ${name}: active sources on other placements change it by at most 2 %`,
+      budget: `a placement with house ads only, ${name}: active sources on other placements change it by at most 2%`,
       measured: `${ratio.toFixed(3)} × (${range})`,
       held: Math.abs(ratio - 1) <= 0.02,
     };
@@ -113,7 +117,7 @@ export function judge(results: Omit<Demand, 'measured' | 'verdicts'>): Verdict[]
       `${p99.addedMs[1]?.toFixed(1)} ms (${p99.placement})`,
     ),
     limit(
-      'all sources hang, 99th percentile: the house ad at most 20 ms after the budget',
+      'when all sources hang, the house ad is served at most 20 ms after the budget expires (99th percentile)',
       overBudget,
       20,
       `${overBudget.toFixed(1)} ms`,

@@ -1,6 +1,7 @@
 /**
- * External sources in a separate process, so that their work is not measured. `/<ms>/<name>` responds with the document
- * `name` after `ms` milliseconds, `/never/<name>` never responds; `/media.mp4` is the media file of every ad.
+ * The external sources. They run in a separate process, so that their work is not measured. `/<ms>/<name>` responds
+ * with the document `name` after `ms` milliseconds, `/never/<name>` never responds; `/media.mp4` is the media file of
+ * every ad.
  */
 import { readFileSync } from 'node:fs';
 import { createServer } from 'node:http';
@@ -8,7 +9,10 @@ import { join } from 'node:path';
 
 const media = readFileSync(join(import.meta.dirname, '../../media/clip.mp4'));
 const documents = new Map();
-/** How long the slowest source took, in milliseconds, keyed by the number at the end of the player's User-Agent. */
+/**
+ * How long each player's slowest source took, in milliseconds. The key is the number at the end of the player's
+ * User-Agent.
+ */
 let times = {};
 
 const server = createServer((request, response) => {
@@ -31,7 +35,7 @@ const server = createServer((request, response) => {
     }, Number(delay));
   });
 });
-// Otherwise an idle connection could close just as the next request is sent on it.
+// Prevents an idle connection from closing just as the next request is sent on it.
 server.keepAliveTimeout = 600_000;
 server.listen(0, '127.0.0.1', () =>
   process.send({ url: `http://127.0.0.1:${server.address().port}` }),

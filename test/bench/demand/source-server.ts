@@ -2,12 +2,12 @@ import { fork } from 'node:child_process';
 import { once } from 'node:events';
 import { join } from 'node:path';
 
-/** External sources in a separate process; `source-server.mjs` documents the URLs. */
+/** External sources in a separate process. `source-server.mjs` describes their URLs. */
 export interface SourceServer {
   url: string;
   /** Adds documents, by name. */
   serve(documents: Record<string, string>): Promise<void>;
-  /** How long the slowest source of each player took since the last call, in milliseconds. */
+  /** Returns how long each player's slowest source has taken since the last call, in milliseconds. */
   takeTimes(): Promise<Record<string, number>>;
   stop(): Promise<void>;
 }

@@ -10,7 +10,9 @@ import { adversarialBids, adversarialTags } from './documents.ts';
 import type { Stall } from './results.ts';
 import type { SourceServer } from './source-server.ts';
 
-/** Measures the longest stall of this process while it requests offers from sources that send adversarial documents. */
+/**
+ * Measures how long this process stalls at most while it requests offers from sources that send adversarial documents.
+ */
 export async function measureStalls(server: SourceServer, runs: number): Promise<Stall[]> {
   const agent = createGuardedAgent({ loopback: true });
   const requestOffer = createRequestOffer({
@@ -49,7 +51,7 @@ export async function measureStalls(server: SourceServer, runs: number): Promise
   return stalls;
 }
 
-/** Measures the longest time between two turns of the event loop. */
+/** Starts to measure the longest time between two turns of the event loop. */
 function startStallMeter(): { end(): number } {
   let [longest, turnMs, ended] = [0, performance.now(), false];
   const turn = (): void => {

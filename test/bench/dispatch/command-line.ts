@@ -3,10 +3,10 @@ import { type Contestant, contestants } from './contestants.ts';
 
 /** The amount of work to measure. */
 export interface Plan {
-  /** Deliveries of a measured run. */
+  /** Number of deliveries in a measured run. */
   count: number;
   warmUp: number;
-  /** Deliveries for comparing the settings of a contestant. */
+  /** Number of deliveries in a run that compares the settings of a contestant. */
   tuning: number;
   rounds: number;
   crashes: number;
@@ -16,7 +16,7 @@ export interface Plan {
 export interface CommandLine {
   plan: Plan;
   chosen: readonly Contestant[];
-  /** Whether everything is measured, so that the results may replace the published ones. */
+  /** Whether the run measures everything. Only then may its results replace the published ones. */
   isComplete: boolean;
 }
 

@@ -18,7 +18,7 @@ export interface Contestant {
   recovery: string;
 }
 
-/** How long a worker may hold a job before it counts as dead, in seconds; equal to our lease. */
+/** How long a worker may hold a job before it counts as dead, in seconds. The same as the service's own lease. */
 export const leaseS = 20;
 
 const boss = (workers: number, batchSize: number, notify: boolean): Setting => ({
@@ -26,7 +26,7 @@ const boss = (workers: number, batchSize: number, notify: boolean): Setting => (
   options: { workers, batchSize, notify, poolSize: 10 },
 });
 
-/** Unless jobs are batched, each running job needs a connection. */
+/** Each running job needs a connection, unless jobs run in batches. */
 const graphile = (concurrentJobs: number, batched: boolean): Setting => ({
   label: batched
     ? `concurrency ${concurrentJobs}, localQueue of ${2 * concurrentJobs}, completeJobBatchDelay and failJobBatchDelay 5 ms, pool of 10`

@@ -1,5 +1,5 @@
 /**
- * `npm run bench:dispatch`: webhook delivery by the service, compared with job queues on the same machine. Writes
+ * `npm run bench:dispatch`: compares the service's webhook delivery with job queues on the same machine, and writes
  * docs/benchmarks/dispatch.
  */
 import { execFileSync } from 'node:child_process';
@@ -64,7 +64,7 @@ async function measureAll(bench: Bench, { chosen, plan }: CommandLine): Promise<
     entries.push({ measured: { ...measured, setting: best.label }, setting: best });
   }
   const running = entries.filter(({ measured }) => measured.gap === undefined);
-  // Interleaved, so that other load on the machine affects all equally.
+  // The contestants take turns, so that other load on the machine affects all of them equally.
   for (let round = 1; round <= plan.rounds; round += 1) {
     for (const { measured, setting } of running) {
       const run = await deliver(bench, measured.contestant, setting, plan.count);
@@ -87,7 +87,7 @@ async function measureAll(bench: Bench, { chosen, plan }: CommandLine): Promise<
   return entries.map(({ measured }) => measured);
 }
 
-/** Finds the fastest setting. */
+/** Finds a contestant's fastest setting. */
 async function tune(
   bench: Bench,
   contestant: Contestant,

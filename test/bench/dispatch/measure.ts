@@ -16,10 +16,10 @@ export interface Bench {
   warmUp: number;
 }
 
-/** A delivery without faults. Processor time is the total of all deliveries, in microseconds. */
+/** A run without faults. The processor times are in microseconds, for all deliveries together. */
 export interface Delivered {
   count: number;
-  /** Time from the start signal until every delivery is recorded as delivered. */
+  /** Time from the start signal until the last delivery is recorded as delivered. */
   ms: number;
   usage: Usage;
   enqueue: { ms: number; usage: Usage };
@@ -30,17 +30,20 @@ export interface Delivered {
 /** A run in which the worker is killed once. */
 export interface Crashed {
   count: number;
-  /** Causes that had arrived, and requests in flight, when the worker was killed. */
+  /** How many causes had arrived, and how many requests were in flight, when the worker was killed. */
   arrived: number;
   open: number;
-  /** Time from the kill until the new worker may start, and until every delivery is recorded as delivered. */
+  /**
+   * Times since the worker was killed: until the new worker may start (`restartMs`), and until the last delivery is
+   * recorded as delivered (`recoveryMs`).
+   */
   restartMs: number;
   recoveryMs: number;
   tally: Tally;
   failed: number;
 }
 
-/** Timeout, in milliseconds; deliveries that are not done by then count as lost. */
+/** Timeout, in milliseconds. Deliveries that are not done by then count as lost. */
 const limitMs = 180_000;
 
 /** Delivers a backlog of `count` webhooks. */
@@ -59,7 +62,7 @@ export const deliver = (
       ms: performance.now() - startedMs,
       usage: subtract(readCurrentUsage(), before),
     };
-    // Flush earlier writes now, so that the delivery does not pay for them.
+    // Flushes earlier writes now, so that the measured run does not pay for them.
     await checkpoint(bench.postgres);
     const [beforeStart, allowedMs] = [readCurrentUsage(), performance.now()];
     await worker.start();
@@ -70,7 +73,7 @@ export const deliver = (
     return { count, ms, usage, enqueue, failed, tally: await readTally(bench, count) };
   });
 
-/** Like {@link deliver}, but kills the worker when 40 % have arrived, and restarts it immediately. */
+/** Like {@link deliver}, but kills the worker when 40% of the webhooks have arrived, and restarts it immediately. */
 export const crash = (
   bench: Bench,
   contestant: Contestant,
@@ -127,7 +130,7 @@ const listProcesses = ({ postgres, receiver }: Bench, opened: Opened, worker: Wo
   redis: opened.redisPid,
 });
 
-/** Resolves with the number of permanent failures when nothing is pending or after the timeout. */
+/** Waits until nothing is pending, or for the timeout. Resolves with the number of permanent failures. */
 async function waitUntilDone({ producer }: Opened, everyMs: number): Promise<number> {
   const startedMs = performance.now();
   for (;;) {

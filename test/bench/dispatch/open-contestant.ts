@@ -21,11 +21,11 @@ export interface Worker {
   kill(): Promise<void>;
 }
 
-/** A contestant on empty databases. */
+/** A contestant that has been opened on empty databases. */
 export interface Opened {
   /** Writes causes and their deliveries, and counts unfinished ones. */
   producer: Child;
-  /** Signs the deliveries. */
+  /** The secret that signs the deliveries. */
   secret: string;
   redisPid: number | undefined;
   startWorker(isRestart: boolean): Promise<Worker>;
@@ -80,7 +80,7 @@ async function openPeer(
   };
 }
 
-/** Starts the built service in a separate process. Enqueued deliveries wait in an open transaction. */
+/** Starts the built service in a separate process. Enqueued deliveries wait in a transaction that stays open. */
 async function openOurs({ postgres, url }: Environment): Promise<Opened> {
   const databaseUrl = await createDatabase(postgres);
   const folder = mkdtempSync(join(tmpdir(), 'trueward-bench-'));

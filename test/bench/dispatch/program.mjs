@@ -1,6 +1,6 @@
 /**
- * A process of the benchmark: `node program.mjs <module> <export> <options as JSON>`. Opens the export of the module
- * and responds to calls of its methods until the parent process exits.
+ * A child process of the benchmark: `node program.mjs <module> <export> <options as JSON>`. Calls the module's export
+ * with the options, then runs the methods that the parent process calls, until the parent exits.
  */
 const [file, name, options] = process.argv.slice(2);
 const methods = await (await import(file))[name](JSON.parse(options));

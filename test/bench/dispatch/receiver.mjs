@@ -1,4 +1,6 @@
-/** The webhook receiver, a separate process: verifies signatures and counts deliveries by cause. */
+/**
+ * The webhook receiver. It runs in a separate process, verifies signatures, and counts the deliveries of each cause.
+ */
 import { createHmac, timingSafeEqual } from 'node:crypto';
 import { createServer } from 'node:http';
 
@@ -53,7 +55,7 @@ export async function openReceiver() {
 
   return {
     url: () => `http://127.0.0.1:${port}/webhooks`,
-    /** Counts only the causes of one run from now on. */
+    /** From now on, counts only the causes of this run. */
     begin(secret, run) {
       key = Buffer.from(secret.replace(/^whsec_/, ''), 'base64');
       isWanted = (cause) => typeof cause === 'string' && cause.startsWith(`dec_${run}_`);
@@ -61,7 +63,7 @@ export async function openReceiver() {
       refused = 0;
       waiting = [];
     },
-    /** Resolves when this many distinct causes have arrived, with the number of requests in flight. */
+    /** Resolves with the number of requests in flight once this many distinct causes have arrived. */
     arrived: (count) =>
       counts.size >= count ? { open } : new Promise((resolve) => waiting.push({ count, resolve })),
     result: () => ({ counts: Object.fromEntries(counts), refused }),

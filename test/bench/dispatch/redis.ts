@@ -13,7 +13,7 @@ export interface PrivateRedis {
   stop(): Promise<void>;
 }
 
-/** Every write is on disk before it is acknowledged, as in PostgreSQL. */
+/** With these settings, every write is on disk before it is acknowledged, as in PostgreSQL. */
 export const redisSettings = ['--appendonly', 'yes', '--appendfsync', 'always', '--save', ''];
 
 /** Starts the machine's `redis-server` in a new folder, which is removed at the end. */

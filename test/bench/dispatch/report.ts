@@ -44,7 +44,7 @@ const round = (_: string, value: unknown): unknown =>
 const groupRounds = ({ measured }: Results) =>
   Object.fromEntries(measured.map(({ contestant, rounds }) => [contestant.name, rounds]));
 
-/** Describes the versions and the machine of the measurement. */
+/** Describes the machine and the versions that were measured. */
 async function describeRun({ measured, minutes, postgresVersion, redisVersion }: Results) {
   const [cpu] = cpus();
   const readVersion = async (name: string): Promise<string> => {
@@ -153,7 +153,7 @@ Reasons for the differences, and aspects that the figures do not show:
 
 ## A crash of the worker
 
-The worker is killed (SIGKILL) when 40 % of the webhooks have arrived, and restarted immediately. “Open” is the number of requests that the receiver had not responded to by then. Each webhook is delivered at least once, so those that were sent but not recorded are sent again; receivers deduplicate them by \`webhook-id\`. “All done” is the time from the kill until nothing is pending; it depends on how long a dead worker's jobs stay claimed.
+The worker is killed (SIGKILL) when 40% of the webhooks have arrived, and restarted immediately. “Open” is the number of requests that the receiver had not responded to by then. Each webhook is delivered at least once, so those that were sent but not recorded are sent again; receivers deduplicate them by \`webhook-id\`. “All done” is the time from the kill until nothing is pending; it depends on how long a dead worker's jobs stay claimed.
 
 ${crashTable(summaries)}
 

@@ -4,7 +4,7 @@ import type { Crashed, Delivered } from './measure.ts';
 /** The measurements of one contestant. */
 export interface Measured {
   contestant: Contestant;
-  /** Deliveries per second with each of its settings, in order; empty if there is only one. */
+  /** Deliveries per second with each of its settings, in order. Empty if there is only one setting. */
   tuning: { label: string; perSecond: number }[];
   /** The fastest setting, used for all other measurements. */
   setting: string;
@@ -14,7 +14,7 @@ export interface Measured {
   gap?: string;
 }
 
-/** The figures of one contestant: medians of its rounds, processor time in microseconds per delivery. */
+/** The figures of one contestant, as medians over its rounds. Processor times are in microseconds per delivery. */
 export interface Summary {
   name: string;
   setting: string;
@@ -27,14 +27,14 @@ export interface Summary {
   postgresUs?: number;
   postgresBackgroundUs?: number;
   redisUs?: number;
-  /** Worker, PostgreSQL and Redis. */
+  /** Worker, PostgreSQL and Redis together. */
   totalUs?: number;
   /** The receiver, which is the same program for every contestant. */
   receiverUs?: number;
-  /** Writing a cause with its delivery: wall time, and CPU time of all processes. */
+  /** What it takes to write a cause with its delivery: wall time, and the CPU time of all processes. */
   enqueueUs?: number;
   enqueueCpuUs?: number;
-  /** Totals of all rounds without faults. */
+  /** Totals over all rounds without faults. */
   lost: number;
   duplicated: number;
   crashes: Crashed[];
@@ -43,7 +43,7 @@ export interface Summary {
 export const perSecond = ({ count, ms }: Pick<Delivered, 'count' | 'ms'>): number =>
   (1_000 * count) / ms;
 
-/** Condenses the rounds of a contestant. */
+/** Summarizes the rounds of a contestant. */
 export function summarize(measured: Measured): Summary {
   const { contestant, crashes, gap, rounds, setting, tuning } = measured;
   const common = {

@@ -1,14 +1,14 @@
-/** The outcome of a run's deliveries. */
+/** How a run's deliveries ended. */
 export interface Tally {
-  /** Causes without a delivery. */
+  /** Number of causes without a delivery. */
   lost: number;
-  /** Causes with more than one delivery. */
+  /** Number of causes with more than one delivery. */
   duplicated: number;
-  /** Deliveries beyond the first of each cause. */
+  /** Number of deliveries that repeat an earlier delivery of the same cause. */
   repeats: number;
 }
 
-/** Compares the expected causes with the number of deliveries of each. */
+/** Counts lost and repeated deliveries. `counts` holds the number of deliveries for each cause. */
 export function tally(causes: readonly string[], counts: Readonly<Record<string, number>>): Tally {
   const times = causes.map((cause) => counts[cause] ?? 0);
   return {

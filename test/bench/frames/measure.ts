@@ -7,22 +7,22 @@ export interface Idle {
   calls: number;
   bytes: number;
   timers: number;
-  /** Microseconds per step, in the fastest block without and with the contestant. */
+  /** Microseconds per step: in the fastest block without the contestant, and in the fastest block with it. */
   without: number;
   with: number;
 }
 
-/** A span of work on the page's main thread. */
+/** The tasks on the page's main thread during one measurement. */
 export interface Tasks {
   count: number;
-  /** Each task over 8 ms of CPU time: the total, and its garbage collection. */
+  /** Every task that took more than 8 ms of CPU time: its total time, and how much of it was garbage collection. */
   over8: { ms: number; collectingMs: number }[];
   longestMs: number;
   longestWallMs: number;
 }
 
 const steps = 1000;
-/** Functions of the other contestants; ours are recognized by their file. */
+/** Names of the other contestants' functions. The SDK's own functions are recognized by their file. */
 const namedFunctions = new Set(['deliverWaiting', 'watchScenes', 'nameOf']);
 
 type Frame = { url: string; functionName: string };
@@ -46,7 +46,10 @@ export async function openPage(browser: Browser, url: string, version: string): 
   return page;
 }
 
-/** Counts exactly, over a thousand manually stepped frames. */
+/**
+ * Measures what the contestant does in idle frames. The counts are exact, over a thousand frames that are stepped by
+ * hand.
+ */
 export async function measureIdle(page: Page, contestant: Contestant): Promise<Idle> {
   await page.evaluate((name) => window.bench.prepare(name), contestant);
   const session = await page.context().newCDPSession(page);
@@ -67,7 +70,7 @@ export async function measureIdle(page: Page, contestant: Contestant): Promise<I
 async function countCalls(session: CDPSession, page: Page): Promise<number> {
   await session.send('Profiler.enable');
   await session.send('Profiler.startPreciseCoverage', { callCount: true, detailed: false });
-  // The first read resets the counts from the page load.
+  // The first read discards what was counted while the page loaded.
   await session.send('Profiler.takePreciseCoverage');
   await page.evaluate((count) => window.bench.step(count), steps);
   const { result } = await session.send('Profiler.takePreciseCoverage');
@@ -90,7 +93,7 @@ async function countBytes(session: CDPSession, page: Page): Promise<number> {
   await page.evaluate((count) => window.bench.step(count), steps);
   const { profile } = await session.send('HeapProfiler.stopSampling');
   type Node = typeof profile.head;
-  // Includes allocations by functions they call.
+  // Includes what the functions that they call allocate.
   const sum = (node: Node, isTheirs: boolean): number => {
     const theirs = isTheirs || isMeasured(node.callFrame);
     return node.children.reduce(
@@ -150,6 +153,6 @@ function summarize(events: TraceEvent[]): Tasks {
   };
 }
 
-/** Returns the smaller of CPU time and wall time, because the two clocks differ. */
+/** Returns the smaller of CPU time and wall time, because the two are measured by different clocks. */
 const cpuMs = ({ dur = 0, tdur = dur }: TraceEvent): number => Math.min(dur, tdur) / 1000;
 const isWithin = (at: number, { dur = 0, ts }: TraceEvent): boolean => at >= ts && at < ts + dur;

@@ -10,7 +10,7 @@ export interface Results {
   chromium: string;
   idle: { version: string; contestant: Contestant; figures: Idle }[];
   deltas: { version: string; first: number[]; ordinary: number[] }[];
-  /** Several runs. */
+  /** One entry per run. */
   drains: {
     events: number;
     rewards: number;
@@ -39,7 +39,7 @@ const number = (value: number | undefined, digits = 0): string =>
 const table = (head: string[], rows: string[][]): string =>
   [head, head.map(() => '---'), ...rows].map((row) => `| ${row.join(' | ')} |`).join('\n');
 
-/** Whether the task is short when garbage collection is excluded. */
+/** Whether the task exceeds 8 ms only because of garbage collection. */
 const isCollection = ({ collectingMs, ms }: Tasks['over8'][number]): boolean =>
   ms - collectingMs <= 8;
 
@@ -88,8 +88,8 @@ const short: Record<Contestant, string> = {
 };
 
 /**
- * Returns the minimum of each frame over all runs: the work is the same in every run, and other load can only add to
- * it.
+ * Returns each frame's lowest time over all runs. The work is the same in every run, and other load on the machine can
+ * only add to it.
  */
 const findCheapest = (runs: number[][]): number[] => {
   const length = Math.min(...runs.map((run) => run.length));
@@ -109,8 +109,8 @@ function describe(results: Results): string {
   const p99 = percentile(frames, 0.99) ?? 0;
   const p99OfOne = drains.map((one) => number(percentile(one.frames, 0.99), 3)).join(' and ');
   const peer = results.idle.some(({ contestant }) => contestant === 'peer');
-  const idleOurs = results.idle.filter(({ contestant }) => contestant === 'trueward');
-  const isFree = idleOurs.every(({ figures: f }) => f.calls + f.bytes + f.timers === 0);
+  const idleRows = results.idle.filter(({ contestant }) => contestant === 'trueward');
+  const isFree = idleRows.every(({ figures: f }) => f.calls + f.bytes + f.timers === 0);
   const verdict = (holds: boolean): string => (holds ? 'met' : '**not met**');
   return `# What the SDK costs a game's frames
 
@@ -121,7 +121,7 @@ ${table(
   [
     [
       'idle frame: 0 calls, 0 bytes, 0 timers',
-      idleOurs
+      idleRows
         .map(
           ({ figures: f, version }) =>
             `${version}: ${number(f.calls)}, ${number(f.bytes)}, ${number(f.timers)}`,

@@ -8,21 +8,21 @@ import type { EventBatch } from '../../../protocol/wire.ts';
 const here = import.meta.dirname;
 const modules = join(here, '../../../node_modules');
 
-/** Phaser versions by package alias. */
+/** The Phaser versions, with the aliases of their packages. */
 export const phasers = { '4.2': 'phaser', '3.90': 'phaser3', '3.60': 'phaser360' };
 
 const page = (version: string): string => `<!doctype html><title>Frames</title>
 <script src="/timers.js"></script><script src="/phaser-${version}.js"></script>
 <script src="/sdk.js"></script><script src="/peer.js"></script><script src="/bench.js"></script>`;
 
-/** Resolves the peer's import of Phaser to the page's Phaser. */
+/** Makes the peer import the Phaser that the page has already loaded. */
 const phaserOfThePage: Plugin = {
   name: 'phaser-of-the-page',
   resolveId: (id) => (id === 'phaser' ? '\0phaser' : undefined),
   load: (id) => (id === '\0phaser' ? 'export const { Plugins } = window.Phaser;' : undefined),
 };
 
-/** Bundles one file into one classic script, not minified, so that a profile names its functions. */
+/** Bundles one file into one classic script. The script is not minified, so that a profile shows its function names. */
 async function bundle(entry: string, name: string): Promise<string> {
   const results = await build({
     configFile: false,
@@ -62,7 +62,7 @@ export async function startSite(peer?: string): Promise<{ url: string; close(): 
   const server = createServer((request, response) => {
     const path = new URL(request.url ?? '/', 'http://localhost').pathname;
     const file = files.get(path);
-    // In isolated pages, the clock has a resolution of 5 microseconds instead of 100.
+    // In isolated pages, `performance.now()` has a resolution of 5 microseconds instead of 100.
     response.setHeader('cross-origin-opener-policy', 'same-origin');
     response.setHeader('cross-origin-embedder-policy', 'require-corp');
     if (file === undefined) void respond(path, request, response, watched);

@@ -6,7 +6,7 @@ import { launch } from './chromium.ts';
 import type { ContestantInfo } from './contestants.ts';
 import { withProfile } from './measure/setting.ts';
 
-/** The machine and the versions of a measurement. */
+/** The machine on which a run took place, and the versions that it measured. */
 export interface About {
   date: string;
   machine: string;
@@ -15,7 +15,7 @@ export interface About {
   chromium: string;
   /** The commit that last changed the outbox's sources. */
   outbox: string;
-  /** Versions of the packages, by contestant. */
+  /** The version of each contestant's package. */
   versions: Record<string, string>;
 }
 
@@ -57,7 +57,10 @@ function outboxVersion(): string {
   }
 }
 
-/** idb-keyval is a dependency of the project; the other packages are installed in this folder. */
+/**
+ * Reads the version of an installed package. idb-keyval is a dependency of the project, and the other packages are
+ * installed in this folder.
+ */
 function readVersion(name: string): string {
   for (const folder of [import.meta.dirname, root]) {
     try {

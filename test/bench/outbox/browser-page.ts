@@ -11,13 +11,13 @@ export interface BenchPage {
     timeoutMs?: number,
   ): Promise<Awaited<ReturnType<Bench[Name]>>>;
   setOffline(offline: boolean): Promise<void>;
-  /** CPU time of the main thread since the page started, in milliseconds. */
+  /** Returns the main thread's CPU time since the page started, in milliseconds. */
   busyMs(): Promise<number>;
-  /** Listens to the page's reports without responding, because responses would slow the page down. */
+  /** Receives the page's reports without acknowledging them, because acknowledgments would slow the page down. */
   onReport(listener: (report: string) => void): Promise<void>;
 }
 
-/** Opens the page; `contestant` is started in it unless it is undefined. */
+/** Opens the page, and starts the contestant in it unless `contestant` is undefined. */
 export async function openPage(
   browser: Browser,
   origin: string,
@@ -26,7 +26,7 @@ export async function openPage(
 ): Promise<BenchPage> {
   const page = await browser.context.newPage();
   const session = await browser.context.newCDPSession(page);
-  // Thread time instead of wall time, because of other load on the machine.
+  // Thread time instead of wall time, because wall time includes other load on the machine.
   await session.send('Performance.enable', { timeDomain: 'threadTicks' });
   const query = new URLSearchParams({ run, ...(contestant === undefined ? {} : { contestant }) });
   await page.goto(`${origin}/?${query}`, { waitUntil: 'load' });
@@ -74,7 +74,7 @@ async function withTimeout<T>(work: Promise<T>, ms: number, what: string): Promi
     return await Promise.race([work, timeout]);
   } finally {
     clearTimeout(timer);
-    // The browser may be killed before it responds; the result is ignored in that case.
+    // The browser may be killed before it responds. The failure is then ignored.
     work.catch(() => undefined);
   }
 }

@@ -10,7 +10,7 @@ import { chromium, type BrowserContext } from 'playwright';
 export interface Browser {
   context: BrowserContext;
   version: string;
-  /** Kills all its processes simultaneously, as in a crash or when a phone runs out of memory. */
+  /** Kills all the browser's processes at once, as happens in a crash or when a phone runs out of memory. */
   kill(): Promise<void>;
 }
 
@@ -31,7 +31,7 @@ const flags = [
 
 const startTimeoutMs = 30_000;
 
-/** Running browsers and their profiles, so that an interrupted run can clean up. */
+/** The running browsers and their profiles. An interrupted run uses them to clean up. */
 const children = new Set<ChildProcess>();
 const folders = new Set<string>();
 let ended = false;
@@ -56,14 +56,14 @@ export async function cleanUp(): Promise<void> {
   for (const folder of folders) await removeProfile(folder);
 }
 
-/** Starts Chromium with the profile in this folder; a second start with the same folder is a restart. */
+/** Starts Chromium with the profile in this folder. Starting it again with the same folder restarts the browser. */
 export async function launch(profile: string): Promise<Browser> {
   const executable = process.env['CHROMIUM_PATH'];
   if (executable === undefined)
     throw new Error('CHROMIUM_PATH is not set; start this with `npm run bench:outbox`.');
   const portFile = join(profile, 'DevToolsActivePort');
   await rm(portFile, { force: true });
-  // If the locks of a killed browser remained, the next browser would assume that it is still running.
+  // If a killed browser's lock files remained, the next browser would assume that the killed one is still running.
   for (const name of ['SingletonLock', 'SingletonSocket', 'SingletonCookie'])
     await rm(join(profile, name), { force: true });
   const child = spawn(executable, [...flags, `--user-data-dir=${profile}`, 'about:blank'], {
@@ -96,7 +96,10 @@ async function waitForEndpoint(file: string, child: ChildProcess): Promise<strin
   throw new Error(`Chromium did not start within ${startTimeoutMs / 1000} s.`);
 }
 
-/** Zombies still count as members of their group until init reaps them. */
+/**
+ * How long to wait between two signals, in milliseconds. Zombies count as members of their process group until init
+ * reaps them.
+ */
 const reapDelayMs = 150;
 
 async function killGroup(child: ChildProcess): Promise<void> {
@@ -110,7 +113,7 @@ async function killGroup(child: ChildProcess): Promise<void> {
   children.delete(child);
 }
 
-/** Kills all processes of the group; false if none is left. */
+/** Kills all processes of the group. Returns false if none is left. */
 function killAll(group: number): boolean {
   try {
     return process.kill(-group, 'SIGKILL');

@@ -6,7 +6,7 @@ import { fullPlan, quickContestants, quickPlan, type Plan } from './plan.ts';
 export interface CommandLine {
   plan: Plan;
   chosen: ContestantInfo[];
-  /** Whether everything is measured, so that the results may replace the published ones. */
+  /** Whether the run measures everything. Only then may its results replace the published ones. */
   isComplete: boolean;
 }
 

@@ -2,15 +2,15 @@
 export interface ContestantInfo {
   name: string;
   /**
-   * - `limit`: bare storage that sends nothing; the best result possible on IndexedDB.
-   * - `control`: no queue, to measure the activity of the machine and the browser alone.
+   * - `limit`: bare storage that sends nothing. It shows the best result that is possible on IndexedDB.
+   * - `control`: no queue at all. It shows what the machine and the browser do by themselves.
    */
   kind: 'ours' | 'limit' | 'peer' | 'control';
   /** Its npm package, if any. */
   package?: string;
   /** The file in `contestants/`. */
   file?: string;
-  /** The member of its requests that contains the id by which its service deduplicates events. */
+  /** The member of its requests that holds the id with which its service deduplicates events. */
   messageId?: string;
   note: string;
 }

@@ -2,16 +2,16 @@ import { sampleIds } from './page/sample-event.ts';
 
 /** The events that arrived at the receiver. */
 export interface Tally {
-  /** Events that arrived at least once. */
+  /** Number of events that arrived at least once. */
   arrived: number;
-  /** Arrivals beyond the first of each event. */
+  /** Number of arrivals that repeat an event that had already arrived. */
   duplicateSends: number;
-  /** The duplicates with a different message id, which make the service count the event again. */
+  /** Number of these duplicates whose message id differs, so that the service counts the event again. */
   duplicatesAfterDeduplication: number;
   requests: number;
 }
 
-/** Counts the events of a run by their id and by the id that the queue assigned. */
+/** Counts a run's events, by their own ids and by the ids that the queue assigned. */
 export interface Deliveries {
   addRequest(): number;
   add(body: string): void;
@@ -19,7 +19,7 @@ export interface Deliveries {
   has(sampleId: string): boolean;
 }
 
-/** Counts events of `run`; `messageId` is the member that holds the queue's own id. */
+/** Counts the events of `run`. `messageId` names the member that holds the queue's own id. */
 export function createDeliveries(run: string, messageId: string | undefined): Deliveries {
   const sends = new Map<string, number>();
   const counted = new Map<string, Set<string>>();
@@ -48,7 +48,7 @@ export function createDeliveries(run: string, messageId: string | undefined): De
   };
 }
 
-/** Finds each sample event in a body, with the message id of the innermost object around it. */
+/** Finds every sample event in a body. The value is the message id of the innermost object that contains the event. */
 function findEvents(body: string, messageId: string | undefined): Map<string, string> {
   const found = new Map<string, string>();
   const walk = (value: unknown, outerMessage: string): void => {
@@ -68,7 +68,7 @@ function parseDocuments(body: string): unknown[] {
     try {
       return [JSON.parse(text)];
     } catch {
-      // In other formats, such as forms, the text is searched for events, without their message ids.
+      // Other formats, such as forms, are searched as text, which finds the events but not their message ids.
       return [text];
     }
   };

@@ -47,7 +47,7 @@ async function prepare(facts: ContestantInfo, files: Files): Promise<Measured> {
   return { facts, size: bundled?.size, life: undefined, kills: [], faultyDrain: undefined };
 }
 
-/** Runs the jobs one after the other. Jobs that fail or for which no time is left become gaps. */
+/** Runs the jobs one after the other, and returns the gaps: the jobs that failed or for which no time was left. */
 async function runJobs(jobs: Job[], budgetMs: number): Promise<string[]> {
   const gaps: string[] = [];
   for (const [index, { title, run }] of jobs.entries()) {

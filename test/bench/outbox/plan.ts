@@ -1,10 +1,10 @@
 /** The amount of work to measure. */
 export interface Plan {
-  /** Queue lengths at which the cost of an event is measured, increasing. */
+  /** Queue lengths at which the cost of an event is measured, in increasing order. */
   lengths: number[];
-  /** Measured events at each length, one every second frame. */
+  /** Number of events measured at each length, one every second frame. */
   samples: number;
-  /** How long filling a queue may take in total, in milliseconds; slower queues stay shorter. */
+  /** How long filling a queue may take in total, in milliseconds. Slower queues stay shorter. */
   fillBudgetMs: number;
   /** How long draining a queue may take, in milliseconds. */
   drainBudgetMs: number;
@@ -12,7 +12,7 @@ export interface Plan {
   kills: { events: number; perFrame: number; delaysMs: number[] }[];
   /** Number of events sent while a response is lost and the browser is killed. */
   faultyEvents: number;
-  /** Time budget of the run, in milliseconds; jobs that have not started by then are skipped. */
+  /** Time budget of the run, in milliseconds. Jobs that have not started by then are skipped. */
   budgetMs: number;
 }
 

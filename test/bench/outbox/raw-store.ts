@@ -1,4 +1,4 @@
-/** Opens a bare IndexedDB store with auto-increment keys: the upper limit for queues. */
+/** Opens a bare IndexedDB store with auto-increment keys. No queue on IndexedDB can be faster. */
 export const openRawStore = (name: string): Promise<IDBDatabase> =>
   new Promise((resolve, reject) => {
     const request = indexedDB.open(name, 1);
@@ -8,7 +8,7 @@ export const openRawStore = (name: string): Promise<IDBDatabase> =>
     request.onerror = () => reject(request.error);
   });
 
-/** Stores the values in one transaction, committed immediately; resolves when they are stored. */
+/** Stores the values in one transaction that is committed immediately. Resolves when they are stored. */
 export const putAll = (database: IDBDatabase, events: string[]): Promise<void> =>
   new Promise((resolve, reject) => {
     const transaction = database.transaction('events', 'readwrite', { durability: 'relaxed' });

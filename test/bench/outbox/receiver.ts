@@ -9,14 +9,14 @@ import { createDeliveries, type Deliveries } from './deliveries.ts';
 export interface Behavior {
   /** Delay before each response. */
   latencyMs: number;
-  /** Numbers of the requests, from 1, whose events arrive but whose responses are lost. */
+  /** Which requests lose their responses although their events arrive, as numbers from 1. */
   lostResponses: number[];
 }
 
-/** The service of every contestant, and the server of the page. */
+/** Stands in for the service of every contestant, and serves the page. */
 export interface Receiver {
   origin: string;
-  /** Clears the arrivals, and starts to count the events of another run. */
+  /** Clears what has arrived, and starts to count the events of another run. */
   begin(run: string, messageId: string | undefined, behavior?: Partial<Behavior>): Deliveries;
   close(): Promise<void>;
 }
@@ -24,7 +24,7 @@ export interface Receiver {
 /** Served files, by path. */
 export type Files = Map<string, string>;
 
-// In cross-origin isolated pages, the clock has a resolution of 5 microseconds instead of 100.
+// In cross-origin isolated pages, `performance.now()` has a resolution of 5 microseconds instead of 100.
 const isolation = {
   'cross-origin-opener-policy': 'same-origin',
   'cross-origin-embedder-policy': 'require-corp',
@@ -72,7 +72,7 @@ export async function startReceiver(scripts: Files): Promise<Receiver> {
     const { pathname } = new URL(request.url ?? '/', 'http://localhost');
     const script = scripts.get(pathname);
     if (pathname.startsWith('/collect/'))
-      // A killed browser aborts its requests; only complete ones count.
+      // A killed browser aborts its requests. Only complete requests count.
       collect(request, response).catch(() => response.destroy());
     else if (script !== undefined)
       response.writeHead(200, { 'content-type': 'text/javascript', ...isolation }).end(script);

@@ -3,13 +3,13 @@ import type { Size } from './bundle.ts';
 import type { ContestantInfo } from './contestants.ts';
 import type { FaultyDrainResult } from './measure/faulty-drain.ts';
 import type { KillResult } from './measure/kill.ts';
-import type { LifeResult } from './measure/life.ts';
+import type { PageResult } from './measure/life.ts';
 
 /** All measurements of one contestant. */
 export interface Measured {
   facts: ContestantInfo;
   size: Size | undefined;
-  life: LifeResult | undefined;
+  life: PageResult | undefined;
   kills: KillResult[];
   faultyDrain: FaultyDrainResult | undefined;
 }
@@ -18,7 +18,7 @@ export interface Measured {
 export interface Results {
   about: About;
   measured: Measured[];
-  /** Failed measurements, with the reason. */
+  /** The measurements that failed or were skipped, with the reason. */
   gaps: string[];
   minutes: number;
 }

@@ -36,7 +36,7 @@ export function planJobs(setting: Setting, measured: Measured[]): Job[] {
       entry.faultyDrain = await measureFaultyDrain(setting, entry.facts);
     },
   }));
-  // The longest jobs come last, because the last ones are skipped if time runs short.
+  // The longest jobs come last, because the last jobs are skipped if time runs short.
   const [short, long] = [cases.filter(isShort), cases.filter((one) => !isShort(one))];
   return [...lives, ...short.flatMap(killJobs), ...faulty, ...long.flatMap(killJobs)];
 }

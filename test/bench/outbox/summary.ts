@@ -3,24 +3,24 @@ import type { Size } from './bundle.ts';
 import type { ContestantInfo } from './contestants.ts';
 import type { FaultyDrainResult } from './measure/faulty-drain.ts';
 import type { KillResult } from './measure/kill.ts';
-import type { DrainResult, LengthResult, LifeResult } from './measure/life.ts';
+import type { DrainResult, LengthResult, PageResult } from './measure/life.ts';
 import type { FrameTimes } from './page/frame-meter.ts';
 import type { Measured, Results } from './results.ts';
 import { median, percentile, ratio } from './statistics.ts';
 
-/** The cost of an event at one queue length; times in milliseconds. */
+/** What an event costs at one queue length. Times are in milliseconds. */
 export interface LengthSummary {
   length: number;
-  /** Events enqueued before the measurement; fewer than `length` if the contestant was too slow. */
+  /** Number of events enqueued before the measurement. Less than `length` if the contestant was too slow. */
   made: number;
   p50: number | undefined;
   p99: number | undefined;
   acknowledgedP50: number | undefined;
   acknowledgedP99: number | undefined;
   cpu: number | undefined;
-  /** The ratio to raw IndexedDB in the frames in between. */
+  /** `p50` divided by the median of raw IndexedDB, which ran in the frames in between. */
   p50ToRaw: number | undefined;
-  /** The ratio to the raw IndexedDB contestant at the same length. */
+  /** `cpu` divided by that of the raw IndexedDB contestant at the same length. */
   cpuToRaw: number | undefined;
 }
 
@@ -29,10 +29,10 @@ export interface Summary {
   facts: ContestantInfo;
   version: string | undefined;
   size: Size | undefined;
-  idle: LifeResult['idle'] | undefined;
+  idle: PageResult['idle'] | undefined;
   lengths: LengthSummary[];
   framesWhileEnqueuing: FrameTimes | undefined;
-  burst: LifeResult['burst'] | undefined;
+  burst: PageResult['burst'] | undefined;
   drain: DrainResult | undefined;
   kills: KillResult[];
   faultyDrain: FaultyDrainResult | undefined;
@@ -45,7 +45,7 @@ export interface Report {
   summaries: Summary[];
 }
 
-/** Summarizes the measurements as percentiles instead of single events. */
+/** Summarizes the measurements of single events as percentiles. */
 export function summarize({ about, minutes, gaps, measured }: Results): Report {
   const raw = measured.find(({ facts }) => facts.name === 'raw-group');
   const summaries = measured.map((lengthResult) => ({

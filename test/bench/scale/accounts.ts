@@ -13,7 +13,7 @@ const budget = 0.9;
 const concurrency = 16;
 const sampleMs = 20;
 
-/** The account that each process serves. */
+/** Which account each process serves. */
 const variants = [
   { name: 'one account', accountOf: () => 0 },
   { name: 'three accounts', accountOf: (index: number) => index },
@@ -127,7 +127,7 @@ async function startProcesses({ postgres, receiver }: Options) {
   );
   for (const [index, row] of clients.entries())
     await row[index]?.addWebhook(`${receiver.url}/0/${index}`, 'decision.rewarded');
-  // Time for every process to load every account and its webhook: processes poll twice a second.
+  // Gives every process time to load every account and its webhook. Processes poll twice a second.
   await sleep(2_000);
   const meter = await openMeter(
     services.map(({ process: { pid = 0 } }) => pid),

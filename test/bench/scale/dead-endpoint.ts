@@ -11,12 +11,12 @@ import { type Options, type Part, formatInteger } from './part.ts';
 
 const endpoints = 100;
 const budget = 1.1;
-/** Time for the service, which shares two cores with the benchmark, to record earlier deliveries. */
+/** How long the service gets to record earlier deliveries, in milliseconds. It shares two cores with the benchmark. */
 const pauseMs = 150;
-/** Enough for the circuit breaker of a dead endpoint to open. */
+/** Number of windows, which is enough for the circuit breaker of a dead endpoint to open. */
 const windows = 25;
 
-/** Webhooks of a hundred endpoints, with and without one that accepts requests but never responds. */
+/** Measures webhooks to a hundred endpoints, with and without one endpoint that accepts requests but never responds. */
 export const deadEndpoint: Part = async (options) => {
   const backlog = options.quick ? 100 : 10_000;
   const sides = [
@@ -26,7 +26,7 @@ export const deadEndpoint: Part = async (options) => {
   try {
     for (const { announce } of sides) await announce();
     const untilMs = nowMs() + windows * options.ms;
-    // Interleaved, so that other load on the machine affects both equally.
+    // The two sides take turns, so that other load on the machine affects both equally.
     for (let round = 0; nowMs() < untilMs; round += 1) {
       for (const { announce, rounds } of roundOrder(sides, round)) {
         await sleep(pauseMs);
@@ -70,7 +70,7 @@ export const deadEndpoint: Part = async (options) => {
   };
 };
 
-/** Starts a service with a hundred endpoints; if there is a backlog, the first one never responds. */
+/** Starts a service with a hundred endpoints. If there is a backlog, the first endpoint never responds. */
 async function startSide({ postgres, receiver }: Options, backlog: number) {
   const databaseUrl = await createDatabase(postgres);
   const service = await startService({ env: { RATE_LIMITS: 'off', DATABASE_URL: databaseUrl } });

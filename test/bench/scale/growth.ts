@@ -8,7 +8,7 @@ import { type Part, formatInteger } from './part.ts';
 const budget = 1.2;
 const batchSize = 100_000;
 
-/** Measures the cost of a decision in the service and PostgreSQL as the number of stored decisions grows. */
+/** Measures what a decision costs the service and PostgreSQL as the number of stored decisions grows. */
 export const growth: Part = async ({ postgres, ms, quick }) => {
   const mostRows = quick ? 10_000 : 1_000_000;
   const databaseUrl = await createDatabase(postgres);
@@ -67,7 +67,7 @@ async function decide({ url, keys }: RunningService, ms: number): Promise<number
   return (await load(target, ms)).latencies;
 }
 
-/** Adds decisions of other players until `wanted` are stored, and completes PostgreSQL's background work. */
+/** Adds decisions of other players until there are `wanted` decisions, then runs VACUUM ANALYZE and a checkpoint. */
 async function fill({ query }: Meter, wanted: number): Promise<void> {
   for (;;) {
     const [row] = await query<{ count: number }>('SELECT count(*)::bigint AS count FROM decisions');

@@ -1,4 +1,7 @@
-/** `npm run bench:scale`: many deliveries, processes, events and rows on PostgreSQL, each in its own part. */
+/**
+ * `npm run bench:scale`: measures many deliveries, processes, events and rows on PostgreSQL. Each of these is a
+ * separate part.
+ */
 import { parseArgs } from 'node:util';
 import { findBuilds } from '../service/builds.ts';
 import { printVerdicts, publish, readPublished } from '../service/page.ts';
@@ -51,7 +54,7 @@ try {
   for (const [name, part] of chosen) {
     console.log(`${name}, ${new Date().toTimeString().slice(0, 8)}`);
     const measured = readOrigin();
-    // A new server for each part, so that no part waits for the vacuum of another part's rows.
+    // Each part has a new server, so that no part waits while another part's rows are vacuumed.
     const postgres = await requirePostgres();
     const partResult = await part({
       postgres,
@@ -72,7 +75,7 @@ try {
 } finally {
   await receiver.stop();
 }
-// Publishes all parts in order, including those that were not measured again.
+// Publishes all parts in order, including those that this run did not measure.
 const allParts = { ...readPublished().scale, ...results };
 const scale = Object.fromEntries(
   Object.keys(parts).flatMap((name) => (allParts[name] ? [[name, allParts[name]]] : [])),

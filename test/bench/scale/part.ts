@@ -8,9 +8,9 @@ export interface Options {
   receiver: Receiver;
   /** This build and optionally an older one to compare with. */
   builds: readonly BuildUnderTest[];
-  /** The length of a window. */
+  /** How long a window lasts, in milliseconds. */
   ms: number;
-  /** Uses tiny numbers, to check that the benchmark works. */
+  /** Whether to use tiny numbers, just to check that the benchmark works. */
   quick: boolean;
 }
 

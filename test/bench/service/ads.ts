@@ -17,14 +17,17 @@ export interface Ad {
   beganMs: number;
 }
 
-/** The requests of one account's players and server. */
+/** Sends the requests of one account's players and of its server. */
 export interface Client {
   decide(): Promise<Ad>;
   start(ad: Ad): Promise<void>;
-  /** First quartile, midpoint and third quartile in one request, when three quarters were {@link watched}. */
+  /**
+   * Reports the first quartile, the midpoint and the third quartile in one request. Call it once three quarters of the
+   * ad have been {@link watched}.
+   */
   quartiles(ad: Ad): Promise<void>;
   /**
-   * Impression and completion in one request, when the whole ad was {@link watched}.
+   * Reports the impression and the completion in one request. Call it once the whole ad has been {@link watched}.
    *
    * @throws Error unless the reward is earned.
    */
@@ -34,7 +37,9 @@ export interface Client {
   close(): Promise<void>;
 }
 
-/** The shortest watch of the demo account's image ads is five seconds. */
+/**
+ * How long an ad is watched, in milliseconds. The demo account's image ads must be watched for at least five seconds.
+ */
 export const watchMs = 5_100;
 const userAgent = 'Mozilla/5.0 (X11; Linux x86_64) AppleWebKit/537.36 Chrome/140 Safari/537.36';
 let players = 0;
@@ -137,7 +142,7 @@ export async function forEach<T, R>(
   return results;
 }
 
-/** Resolves when enough time has passed to watch this share of every ad; 1 is the whole ad. */
+/** Resolves when enough time has passed to watch this share of every ad. A share of 1 is the whole ad. */
 export async function watched(ads: readonly Ad[], share: number): Promise<void> {
   const lastMs = Math.max(...ads.map(({ beganMs }) => beganMs));
   await sleep(Math.max(0, lastMs + share * watchMs - performance.now()));

@@ -5,13 +5,13 @@ import { join, resolve } from 'node:path';
 /** A build of the service in a benchmark. */
 export interface BuildUnderTest {
   name: 'this build' | 'older build';
-  /** Path of its `main.js`. Default: the one of this checkout. */
+  /** Path of its `main.js`. Default: the `main.js` of this checkout. */
   main?: string;
 }
 
 /**
- * This build and, with `against`, the build of another checkout, which must have its dependencies installed and be
- * built.
+ * Returns this build and, with `against`, the build of another checkout. That checkout must already be built and have
+ * its dependencies installed.
  *
  * @throws Error when the checkout has no built service.
  */
@@ -26,10 +26,10 @@ export function findBuilds(against: string | undefined): BuildUnderTest[] {
   return [...builds, { name: 'older build', main }];
 }
 
-/** The commit of a checkout, which may also have uncommitted changes. */
+/** Returns the commit of a checkout. The checkout may also have uncommitted changes. */
 export const readCommit = (folder: string): string =>
   execFileSync('git', ['-C', folder, 'rev-parse', '--short', 'HEAD'], { encoding: 'utf8' }).trim();
 
-/** The order of items in a round: reversed in every second round, so that no item is always first. */
+/** Returns the items in the order for this round. Every second round reverses them, so that no item is always first. */
 export const roundOrder = <T>(items: readonly T[], round: number): readonly T[] =>
   round % 2 === 0 ? items : items.toReversed();

@@ -1,4 +1,4 @@
-/** `npm run bench:costs`: the cost of an ad and of each of its requests, for this build and an older one. */
+/** `npm run bench:costs`: measures what an ad and each of its requests cost, for this build and an older one. */
 import { fork } from 'node:child_process';
 import { once } from 'node:events';
 import { join } from 'node:path';
@@ -34,12 +34,12 @@ nothing. Needs Linux and PostgreSQL; about 7 minutes with --against, 5 without.`
 const rounds = values.quick === true ? 2 : Number(values.rounds);
 const ads = values.quick === true ? 60 : Number(values.ads);
 const windowMs = values.quick === true ? 500 : 2_000;
-/** Concurrent whole ads. */
+/** Number of whole ads at the same time. */
 const concurrency = 48;
-/** Concurrent decisions, and concurrent requests to the echo server. */
+/** Number of concurrent decisions, and of concurrent requests to the echo server. */
 const decisionConcurrency = 64;
 
-/** Measures decisions alone, at maximum throughput. */
+/** Measures only decisions, at maximum throughput. */
 async function measureDecisions({ meter, service }: Side): Promise<Cost> {
   let count = 0;
   const total = await meter.measure(1, async () => {
@@ -87,9 +87,9 @@ async function next(
 /** The ads of one side in one round. */
 interface Batches {
   side: Side;
-  /** Live ads, without a webhook. */
+  /** Ads in the live environment, without a webhook. */
   live: Batch;
-  /** Sandbox ads, because only sandbox webhooks may use this machine. */
+  /** Ads in the sandbox, because only sandbox webhooks may be sent to this machine. */
   withoutWebhook: Batch;
   withWebhook: Batch;
 }
@@ -132,7 +132,7 @@ async function finishAll(
     withoutWebhook.costs[3] as Cost,
     (a, b) => a - b,
   );
-  // The sandbox stores an explanation with each decision, so the bytes are measured in live.
+  // The sandbox stores an explanation with each decision, so the bytes are measured in the live environment.
   const { storedBytes, loggedBytes } = add([...live.costs, delivery]);
   const ad = { ...add(withWebhook.costs), storedBytes, loggedBytes };
   return { decision, start, quartiles, finish: finished, delivery, ad };
@@ -173,7 +173,7 @@ async function runRound(
     ...withoutWebhook.ads,
     ...withWebhook.ads,
   ]);
-  // All ads wait concurrently.
+  // The waiting times of all ads overlap.
   await watched(list, 0.75);
   for (const batches of all) await watchAll(batches);
   await watched(list, 1);
@@ -210,7 +210,7 @@ try {
   for (const build of findBuilds(values.against)) sides.push(await startSide(concurrency, build));
   sides.push(await startSide(concurrency));
   console.log('warming up');
-  // The JIT compiler needs some thousand requests to warm up.
+  // The JIT compiler needs a few thousand requests to warm up.
   await runRound(sides, echo, receiver);
   for (let round = 0; round < rounds; round += 1) {
     console.log(`round ${round + 1} of ${rounds}, ${new Date().toTimeString().slice(0, 8)}`);

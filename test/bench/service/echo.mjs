@@ -1,4 +1,4 @@
-/** The baseline: echoes the request body. */
+/** The baseline: a server that echoes the request body. */
 import { createServer } from 'node:http';
 
 const server = createServer((request, response) => {

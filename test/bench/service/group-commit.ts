@@ -17,13 +17,13 @@ import { openPostgres } from '../../../service/src/store/postgres.ts';
 import { noTracing } from '../../../service/src/trace/tracing.ts';
 import { addAccount } from '../../../service/test/add-account.ts';
 
-/** Decisions stored per second, in three variants. */
+/** How many decisions are stored per second, in three variants. */
 export interface GroupCommit {
-  /** In group commits, like the service. */
+  /** Many decisions per transaction (group commit), like the service. */
   together: number;
-  /** Each in its own transaction, with its counts. */
+  /** Each decision in its own transaction, together with its counts for reports. */
   each: number;
-  /** Each in its own transaction, without the counts for reports. */
+  /** Each decision in its own transaction, without the counts for reports. */
   eachWithoutSums: number;
 }
 

@@ -3,14 +3,16 @@ import { openPostgres } from '../../../service/src/store/postgres.ts';
 import { childrenOf, type PrivatePostgres } from '../../../service/test/private-postgres.ts';
 import { processorTimeUs, treeTimeUs } from './processor-time.ts';
 
-/** The cost of one unit of work. */
+/** What one unit of work costs. */
 export interface Cost {
   serviceUs: number;
-  /** The whole PostgreSQL server except the measuring connection; 0 with the embedded database. */
+  /**
+   * CPU time of the whole PostgreSQL server, except for the connection that measures it. 0 with the embedded database.
+   */
   databaseUs: number;
   /** Growth of the tables and their indexes. */
   storedBytes: number;
-  /** WAL written by PostgreSQL, which standbys and archives receive. */
+  /** The WAL that PostgreSQL writes, which is also what standbys and archives receive. */
   loggedBytes: number;
 }
 
@@ -18,7 +20,9 @@ export interface Meter {
   /** Runs the work, and returns its cost divided by `units`. */
   measure(units: number, work: () => Promise<unknown>): Promise<Cost>;
   read(): Promise<Cost>;
-  /** Resolves when no delivery is pending; with the embedded database, when all must have been recorded. */
+  /**
+   * Resolves when no delivery is pending. With the embedded database, waits until all of them must have been recorded.
+   */
   settle(): Promise<void>;
   query<T>(text: string, params?: readonly unknown[]): Promise<T[]>;
   close(): Promise<void>;
@@ -31,7 +35,7 @@ export const combine = (a: Cost, b: Cost, of: (x: number, y: number) => number):
   loggedBytes: of(a.loggedBytes, b.loggedBytes),
 });
 
-// Excludes roll-up deltas, which are deleted within ten seconds and whose space is reused.
+// Does not count roll-up deltas, because they are deleted within ten seconds and their space is reused.
 const counters = `SELECT (SELECT sum(pg_total_relation_size(oid)) FROM pg_class WHERE relkind = 'r'
     AND relnamespace = 'public'::regnamespace AND relname <> 'rollup_deltas')::bigint AS stored,
   pg_wal_lsn_diff(pg_current_wal_insert_lsn(), '0/0')::bigint AS logged`;

@@ -16,7 +16,7 @@ import {
   type Verdict,
 } from './results.ts';
 
-/** The published results. A run replaces the results that it measured and keeps the others with their dates. */
+/** The published results. A run replaces the results that it measured, and keeps the others with their dates. */
 export interface Published {
   costs: Costs;
   comparison: Comparison;
@@ -27,7 +27,7 @@ export interface Published {
 const folder = join(import.meta.dirname, '../../../docs/benchmarks/service');
 const names = ['costs', 'comparison', 'rates', 'scale'] as const;
 
-/** Writes the figures, the page and its plots into docs/benchmarks/service; a quick run writes nothing. */
+/** Writes the figures, the page and its plots into docs/benchmarks/service. A quick run writes nothing. */
 export async function publish(results: Partial<Published>, quick: boolean): Promise<void> {
   if (quick) return console.log('Quick runs are not published.');
   await mkdir(folder, { recursive: true });
@@ -202,7 +202,7 @@ ${table(
   ]),
 )}`;
 
-/** The plots, by the name of their file. */
+/** Returns the plots, keyed by file name. */
 function draw({ comparison, rates, scale }: Partial<Published>): Record<string, RowChart> {
   const charts: Record<string, RowChart> = {};
   const style = { style: 'bars', format: formatInteger } as const;

@@ -3,7 +3,7 @@ import { readFileSync } from 'node:fs';
 /** The kernel counts in hundredths of a second (USER_HZ) on every machine. */
 const tickUs = 10_000;
 
-/** CPU time of a process with all its threads so far, in microseconds; 0 if it has exited. */
+/** Returns the CPU time that a process with all its threads has used so far, in microseconds. 0 if it has exited. */
 export function processorTimeUs(pid: number): number {
   const fields = readStat(pid);
   return (Number(fields[11]) + Number(fields[12])) * tickUs;
@@ -19,7 +19,7 @@ export function treeTimeUs(pid: number, children: readonly number[]): number {
   );
 }
 
-/** The fields of proc_pid_stat(5) from the third one on. */
+/** Returns the fields of proc_pid_stat(5), from the third field on. */
 function readStat(pid: number): (string | number)[] {
   try {
     const stat = readFileSync(`/proc/${pid}/stat`, 'utf8');

@@ -12,14 +12,14 @@ export interface Arrival {
 
 export interface Receiver {
   /**
-   * Append a path that selects the response: `/0/any-name` (immediate), `/50/any-name` (after 50 ms) or
-   * `/never/any-name`.
+   * The URL without a path. Append a path that selects the response: `/0/any-name` (immediate), `/50/any-name` (after
+   * 50 ms) or `/never/any-name`.
    */
   url: string;
-  /** Arrivals so far, except those of the last 20 ms and those at `/never`. */
+  /** What has arrived so far. The last 20 ms and requests to `/never` are not included. */
   arrivals: Arrival[];
   /**
-   * Resolves with the first `wanted` arrivals as soon as they have arrived.
+   * Waits for `wanted` webhooks, and resolves with the first `wanted` arrivals.
    *
    * @throws Error when they have not arrived in time.
    */
@@ -29,7 +29,7 @@ export interface Receiver {
   stop(): Promise<void>;
 }
 
-/** A monotonic clock shared by all processes of the machine, in milliseconds. */
+/** Returns the time in milliseconds, from a monotonic clock that all processes on this machine share. */
 export const nowMs = (): number => Number(process.hrtime.bigint()) / 1e6;
 
 /** Starts a customer's server in a separate process, so that its work is not measured. */

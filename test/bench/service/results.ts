@@ -4,7 +4,10 @@ import type { GroupCommit } from './group-commit.ts';
 import type { Cost } from './meter.ts';
 import type { Side } from './side.ts';
 
-/** Measured units: `decisionAlone` is decisions only, 64 at a time; `ad` is a whole ad with its webhook. */
+/**
+ * The units that are measured. `decisionAlone` is a decision when only decisions are requested, 64 at a time. `ad` is a
+ * whole ad with its webhook.
+ */
 export type Unit =
   'decisionAlone' | 'decision' | 'start' | 'quartiles' | 'finish' | 'delivery' | 'ad';
 
@@ -19,14 +22,17 @@ export interface Origin {
   machine: string;
 }
 
-/** docs/benchmarks/service/costs.json: this build alone. The capacity plan is calculated from it. */
+/**
+ * The content of docs/benchmarks/service/costs.json: the costs of this build. The capacity plan is calculated from
+ * them.
+ */
 export interface Costs {
   measured: Origin;
   rounds: number;
   ads: number;
   costs: Record<Unit, Cost>;
   echoUs: number;
-  /** The costs with the embedded database, which is a thread of the service. */
+  /** The costs with the embedded database, which runs in a thread of the service. */
   embedded: Record<Unit, Cost>;
   groupCommit: Record<'postgresql' | 'embedded', GroupCommit>;
 }
@@ -38,10 +44,13 @@ export interface Verdict {
   held: boolean;
 }
 
-/** docs/benchmarks/service/comparison.json: this build compared with an older one, interleaved in one run. */
+/**
+ * The content of docs/benchmarks/service/comparison.json: this build compared with an older one. Both take turns in one
+ * run.
+ */
 export interface Comparison {
   measured: Origin;
-  /** The commit. */
+  /** The commit of the older build. */
   older: string;
   rounds: Round[];
   verdicts: Verdict[];
@@ -50,21 +59,21 @@ export interface Comparison {
 /** One build at one rate of whole ads. */
 export interface RateRow {
   side: Side['name'];
-  /** Ads that start per second. */
+  /** Number of ads that start per second. */
   rate: number;
-  /** Ads whose webhook arrived, per second. */
+  /** Number of ads per second whose webhook arrived. */
   perSecond: number;
   reached: boolean;
-  /** Per ad, including the work of an idle service. */
+  /** CPU time per ad, including what the service does when it is idle. */
   serviceUs: number;
   databaseUs: number;
-  /** 50th and 99th percentile, from the due time of the ad. */
+  /** 50th and 99th percentiles, measured from the time at which the ad was due to start. */
   decisionMs: [number, number];
-  /** 50th and 99th percentile, from sending the completion to the arrival of the webhook. */
+  /** 50th and 99th percentiles of the time from sending the completion until the webhook arrives. */
   webhookMs: [number, number];
 }
 
-/** docs/benchmarks/service/rates.json */
+/** The content of docs/benchmarks/service/rates.json. */
 export interface Rates {
   measured: Origin;
   /** The commit of the older build, if any. */
@@ -82,10 +91,10 @@ export interface PartResult {
   plot?: { axis: string; rows: { label: string; value: number }[] };
 }
 
-/** docs/benchmarks/service/scale.json */
+/** The content of docs/benchmarks/service/scale.json. */
 export type Scale = Record<string, PartResult & { measured: Origin }>;
 
-/** Must be called before the run, because the benchmark itself causes load. */
+/** Describes when and where the benchmark runs. Call it before the run, because the benchmark itself causes load. */
 export function readOrigin(): Origin {
   const [cpu] = cpus();
   const memory = Math.round(totalmem() / 2 ** 30);
@@ -100,8 +109,8 @@ const mean = (values: number[]): number =>
   values.reduce((sum, value) => sum + value, 0) / values.length;
 
 /**
- * The median of all rounds for each counter, and the mean of stored bytes: a round that reuses the space that autovacuum
- * has freed in a previous one adds less.
+ * Returns the median over all rounds for each counter, except that stored bytes are the mean. A round adds fewer bytes
+ * if it reuses space that autovacuum has freed since a previous round.
  */
 export function summarize(rounds: readonly Round[], side: Side['name']): Record<Unit, Cost> {
   const all = rounds.flatMap(({ sides }) => sides[side] ?? []);
@@ -126,7 +135,10 @@ export function summarize(rounds: readonly Round[], side: Side['name']): Record<
   };
 }
 
-/** New ÷ old in each round; within a round, the two run one directly after the other. */
+/**
+ * Returns the new cost divided by the old one for each round. Within a round, the two builds run directly one after the
+ * other.
+ */
 export const ratios = (rounds: readonly Round[], unit: Unit, counter: keyof Cost): number[] =>
   rounds.flatMap(({ sides }) => {
     const [now, then] = [
@@ -149,7 +161,7 @@ const budgets: readonly [string, Unit, keyof Cost, number][] = [
   ['bytes stored per ad', 'ad', 'storedBytes', 0.65],
 ];
 
-/** The requirements for this build relative to the older one. */
+/** Returns the requirements for this build relative to the older one, and whether it meets them. */
 export const judge = (rounds: readonly Round[]): Verdict[] =>
   budgets.map(([what, unit, counter, most]) => {
     const measured = ratios(rounds, unit, counter);

@@ -7,7 +7,7 @@ import { type Client, createClient } from './ads.ts';
 import type { BuildUnderTest } from './builds.ts';
 import { type Meter, openMeter } from './meter.ts';
 
-/** One build of the service in a separate process, on its own PostgreSQL server or the embedded database. */
+/** One build of the service in a separate process, with either its own PostgreSQL server or the embedded database. */
 export interface Side {
   name: 'this build' | 'older build' | 'embedded';
   service: RunningService;
@@ -17,14 +17,14 @@ export interface Side {
   stop(): Promise<void>;
 }
 
-/** Starts a side; without `build`, this build with the embedded database. */
+/** Starts a side. Without `build`, starts this build with the embedded database. */
 export async function startSide(connections: number, build?: BuildUnderTest): Promise<Side> {
   const postgres = build && (await requirePostgres());
   const service = await startService({
     ...(build?.main === undefined ? {} : { main: build.main }),
     env: {
       RATE_LIMITS: 'off',
-      // Each build runs with the Node options that its files in `deploy/` set; the older build sets none.
+      // Each build runs with the Node options that its own files in `deploy/` set. The older build's files set none.
       ...(build?.name === 'older build' ? {} : { NODE_OPTIONS: '--max-semi-space-size=32' }),
       ...(postgres ? { DATABASE_URL: postgres.url } : {}),
     },

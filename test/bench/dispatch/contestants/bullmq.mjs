@@ -22,7 +22,7 @@ export async function openProducer({ databaseUrl, redisPort }) {
       await inTransaction(pool, (client) =>
         writeCauses((text, values) => client.query(text, values), ids),
       );
-      // A process that dies here leaves rewards without deliveries: the two systems share no transaction.
+      // PostgreSQL and Redis share no transaction, so a process that dies here leaves rewards without deliveries.
       for (let at = 0; at < count; at += bulk) {
         await queue.addBulk(
           ids.slice(at, at + bulk).map((id) => ({

@@ -1,6 +1,6 @@
-/** The causes of deliveries: rewards, each with one event. Every contestant has the same causes. */
+/** The causes of deliveries: rewards with one event each. All contestants have the same causes. */
 
-/** Returns the id of a run's numbered reward, so that losses can be counted without a database. */
+/** Returns the id of a reward from its run and its number, so that lost rewards can be counted without a database. */
 export const causeId = (run, index) => `dec_${run}_${String(index).padStart(6, '0')}`;
 
 export const createCauseTable =
@@ -11,7 +11,7 @@ const insertCauses =
 const userRef = 'player-4711';
 const amount = 10;
 
-/** Writes the rewards; `query` runs in the transaction that also enqueues the deliveries. */
+/** Writes the rewards. `query` runs in the same transaction that enqueues the deliveries. */
 export const writeCauses = (query, ids) => query(insertCauses, [ids, userRef, amount]);
 
 /** Creates the data of a webhook event, as the service sends it to receivers. */

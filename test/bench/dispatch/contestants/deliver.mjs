@@ -4,8 +4,8 @@ import { Agent, request } from 'undici';
 const timeoutMs = 10_000;
 
 /**
- * The delivery that a team would write for a job queue: signs according to Standard Webhooks, posts over connections
- * that are kept alive, and rejects unless the status is 2xx, so that the queue retries.
+ * Delivers a webhook with the code that a team would write for a job queue. It signs the request according to Standard
+ * Webhooks, keeps connections alive, and rejects unless the status is 2xx, so that the queue retries.
  */
 export function createDeliver({ url, secret, connections }) {
   const key = Buffer.from(secret.replace(/^whsec_/, ''), 'base64');

@@ -59,8 +59,8 @@ export async function openWorker({ databaseUrl, url, secret, setting, isRestart 
 }
 
 /**
- * Unlocks the jobs of a crashed worker, as graphile-worker's documentation recommends; otherwise, they would stay
- * locked for four hours.
+ * Unlocks the jobs of a crashed worker, as graphile-worker's documentation recommends. They would otherwise stay locked
+ * for four hours.
  */
 async function unlock(connectionString) {
   const utils = await makeWorkerUtils({ connectionString, logger });

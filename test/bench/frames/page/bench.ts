@@ -37,10 +37,10 @@ function startGame(): Promise<Phaser.Game> {
 }
 
 let now = performance.now();
-/** Time for a contestant to finish its startup work, in milliseconds. */
+/** How long to let a contestant finish its startup work, in milliseconds. */
 const settleMs = 800;
 
-/** Steps the game manually by any number of frames, without waiting between them. */
+/** Steps the game by hand through `count` frames, without waiting between them. */
 function step(game: Phaser.Game, count: number): void {
   for (let index = 0; index < count; index += 1) game.step((now += 1000 / 60), 1000 / 60);
 }
@@ -57,7 +57,7 @@ function requireGame(): Phaser.Game {
   return current;
 }
 
-/** Prepares a warmed-up game with the contestant installed and the game's loop stopped. */
+/** Prepares a warmed-up game that has the contestant installed and whose loop is stopped. */
 async function prepare(contestant: Contestant): Promise<void> {
   current = await startGame();
   current.loop.sleep();
@@ -67,7 +67,9 @@ async function prepare(contestant: Contestant): Promise<void> {
   resetTimers();
 }
 
-/** Alternates blocks of steps without and with the contestant; returns the microseconds per step in each block. */
+/**
+ * Alternates between blocks of steps without and with the contestant, and returns each block's microseconds per step.
+ */
 async function compare(
   contestant: Contestant,
   pairs: number,
@@ -93,8 +95,8 @@ async function compare(
 }
 
 /**
- * Measures the first frame deltas after the game was held and released, in milliseconds, and the same number of
- * ordinary deltas.
+ * Holds and releases the game `count` times, and returns the delta of the first frame after each release, in
+ * milliseconds. Also returns the same number of ordinary frame deltas.
  */
 async function firstDeltas(count: number): Promise<{ first: number[]; ordinary: number[] }> {
   const game = await startGame();

@@ -22,28 +22,28 @@ const options = () => ({
   userRef: 'player-1',
 });
 
-/** One key for both the page that fills the storage and the page that drains it. */
+/** The page that fills the storage and the page that drains it use the same key. */
 const body = 'pk_sandbox_0123456789ABCDEFGHIJabcdefghij';
 
 export { options as adsOptions };
 
-/** The contestants. All but ours and the peer were written for this benchmark. */
+/** The contestants. All of them except the SDK and the peer were written for this benchmark. */
 export const contestants = {
-  /** The game alone: how much two halves of the same run differ. */
+  /** The game alone, which shows how much two halves of the same run differ. */
   nothing: () => () => {},
-  /** The plugin in a game without pending rewards: it has no frame listener. */
+  /** The plugin in a game without pending rewards, in which it has no frame listener. */
   trueward(game) {
     Sdk.TruewardPlugin.install(game, options());
     return () => {};
   },
-  /** The worst case: something is delivered in every frame. */
+  /** The worst case, in which the plugin delivers something in every frame. */
   truewardDelivering(game) {
     const queue = Sdk.createFrameQueue(Sdk.phaserDriver(game), Sdk.systemClock);
     return onEachStep(game, function pushOne() {
       queue.push(takeReward);
     });
   },
-  /** A permanent listener with nothing to do: the minimum cost of polling. */
+  /** A permanent listener that has nothing to do, which is the least that polling can cost. */
   alwaysAttached(game) {
     const waiting: (() => void)[] = [];
     return onEachStep(game, function deliverWaiting() {
@@ -51,8 +51,8 @@ export const contestants = {
     });
   },
   /**
-   * Does the work in each step that a published plugin documents: finds the running scenes by their class names, to
-   * report loading and gameplay to the ad platform.
+   * Does what a published plugin documents that it does in each step: it finds the running scenes by their class names,
+   * in order to report loading and gameplay to the ad platform.
    */
   sceneWatcher(game) {
     let before = '';
@@ -64,7 +64,7 @@ export const contestants = {
       if (currentNames !== before) before = currentNames;
     });
   },
-  /** A published plugin, if `--peer` points to its source; its platform is a stub. */
+  /** A published plugin, if `TRUEWARD_BENCH_PEER` points to its source. The ad platform behind it is a stub. */
   peer(game) {
     const { PokiPlugin } = Peer;
     const data = { loadingSceneKey: 'Load', gameplaySceneKey: 'Play', autoCommercialBreak: false };

@@ -3,10 +3,10 @@ import type { Decision } from '../../../../protocol/wire.ts';
 import type { TruewardPlugin } from '../../../../src/phaser/index.ts';
 import type { ServiceClient } from '../../../../src/transport/service-client.ts';
 
-/** A service that never responds, so that nothing leaves the storage while it is filled. */
+/** A service client that never responds, so that nothing leaves the storage while it is being filled. */
 const silent: ServiceClient = { call: () => new Promise(() => {}) };
 
-/** Fills the storage as if by an earlier visit: queued events and watched rewards. */
+/** Fills the storage as an earlier visit would have left it, with queued events and rewards whose ads were watched. */
 export async function fillStorage(
   { publishableKey, serviceUrl }: { publishableKey: string; serviceUrl: string },
   events: number,
@@ -50,7 +50,7 @@ export async function fillStorage(
 
 function decide(run: string, index: number): Decision {
   return {
-    // Unique to each run, because a reward is delivered only once per decision.
+    // The ids are unique to each run, because a decision's reward is delivered only once.
     id: `dec_${run}${String(index).padStart(6, '0')}`,
     status: 'filled',
     placement: 'revive',
@@ -62,7 +62,10 @@ function decide(run: string, index: number): Decision {
   };
 }
 
-/** Does a fixed amount of work, which takes about 45 microseconds, like a delivery, as a measure of the machine. */
+/**
+ * Does a fixed amount of work, to measure how fast the machine currently is. Like a delivery, it takes about 45
+ * microseconds.
+ */
 function spin(): number {
   let sum = 0;
   for (let index = 0; index < 12_000; index += 1) sum += Math.sqrt(index ^ sum);
@@ -70,8 +73,8 @@ function spin(): number {
 }
 
 /**
- * Measures the cost of the `step` listener in each frame with a delivery, in milliseconds: the listener is wrapped when
- * it is added. `control` is the cost of a fixed amount of work in the same frames.
+ * Measures what the `step` listener costs in each frame with a delivery, in milliseconds, by wrapping the listener when
+ * it is added. `control` is what a fixed amount of work costs in the same frames.
  */
 export function measureDeliveries(game: Phaser.Game): { costs: number[]; control: number[] } {
   const costs: number[] = [];

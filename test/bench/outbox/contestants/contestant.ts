@@ -2,9 +2,12 @@ import type { SampleEvent } from '../page/sample-event.ts';
 
 /** The common interface of all queues, implemented by their adapters. */
 export interface Contestant {
-  /** Requests go to `endpoint`; the receiver accepts any path below it. */
+  /** Sets up the queue. Its requests go to `endpoint`, and the receiver accepts any path below that URL. */
   init(endpoint: string): Promise<void>;
-  /** The promise, if any, resolves when the queue reports the event as stored; many never do. */
+  /**
+   * Enqueues an event. The promise resolves when the queue reports that the event is stored. Many queues never report
+   * it.
+   */
   enqueue(event: SampleEvent): Promise<unknown> | undefined;
   /** Sends queued events now. */
   flush(): Promise<unknown>;

@@ -1,2 +1,3 @@
-// The package is made for service workers and requests a background sync; in a page, it has to replay on `flush()`.
+// The package is made for service workers, where it requests a background sync. In a page, it has to replay on
+// `flush()`.
 self.registration ??= {};

@@ -5,15 +5,18 @@ import type { ContestantInfo } from '../contestants.ts';
 import type { Report } from '../page/bench.ts';
 import { nextRun, openContestant, withBrowser, withProfile, type Setting } from './setting.ts';
 
-/** Measures how many events survive when the whole browser is killed. */
+/** How many events survive when the whole browser is killed. */
 export interface KillResult {
   events: number;
   delayMs: number;
-  /** Number of events enqueued in time; a slow contestant enqueues fewer. */
+  /** Number of events enqueued within the time budget. A slow contestant enqueues fewer. */
   made: number;
-  /** Number of these events in the browser's storage after a restart. */
+  /** How many of these events are in the browser's storage after a restart. */
   survived: number;
-  /** Events whose promise resolved, as far as the browser could report it, and how many of them were lost. */
+  /**
+   * How many events had a promise that resolved, as far as the page could report it, and how many of those events were
+   * lost.
+   */
   acknowledged: number;
   acknowledgedLost: number;
 }
@@ -42,7 +45,7 @@ export const measureKill = (
       return stormAndKill(browser, page, { events, perFrame, delayMs });
     });
     const stored = await withBrowser(profile, async (browser) => {
-      // The contestant is not started, because it could change the storage before it is counted.
+      // The contestant does not start here, because it could change the storage before the events are counted.
       const page = await openPage(browser, setting.receiver.origin, run);
       return new Set(await page.call('storedEventIds', []));
     });
@@ -68,7 +71,7 @@ async function stormAndKill(
     if ('made' in report) end(report.made);
     else acknowledged.push(...report.acknowledged);
   });
-  // This call never responds, because the browser is killed first.
+  // This call never returns, because the browser is killed first.
   const storm = page.call('storm', [events, perFrame, stormBudgetMs]);
   const created = await Promise.race([ended, storm.then(() => ended)]);
   if (delayMs > 0) await sleep(delayMs);

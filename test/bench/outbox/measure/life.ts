@@ -8,41 +8,44 @@ import type { WakeUps } from '../page/wake-ups.ts';
 import { nextRun, openContestant, waitForArrivals, withBrowser, withProfile } from './setting.ts';
 import type { Setting } from './setting.ts';
 
-/** The cost of enqueuing at one queue length. */
+/** What it costs to enqueue an event at one queue length. */
 export interface LengthResult extends Compared {
-  /** The target length, and the number of events actually enqueued before the measurement. */
+  /** The intended queue length, and the number of events that had actually been enqueued before the measurement. */
   length: number;
   made: number;
-  /** CPU time of the main thread per event, including later tasks, in milliseconds. */
+  /** Main-thread CPU time per event in milliseconds, including work in later tasks. */
   cpuPerEvent: number;
 }
 
 export interface DrainResult extends Tally {
   made: number;
-  /** Events in the browser's storage when the network recovered. */
+  /** Number of events in the browser's storage when the network came back. */
   stored: number;
   /** Time until the last event arrived. */
   ms: number;
   frames: FrameTimes | undefined;
 }
 
-/** Results of one page from its start: idle, enqueuing offline, and draining the queue. */
-export interface LifeResult {
+/** What one page measured: idling, enqueuing events offline, and draining the queue. */
+export interface PageResult {
   idle: WakeUps & { requests: number; cpuMsPerSecond: number };
   lengths: LengthResult[];
-  /** Frames with 8 ms of game work each, while one event per frame is enqueued at the maximum length. */
+  /** Times of frames with 8 ms of game work, while one event per frame is enqueued into the longest queue. */
   framesWhileEnqueuing: FrameTimes;
   burst: { cost: number; stored: number | undefined };
   drain: DrainResult | undefined;
 }
 
-/** Half of the frame budget of 16.7 ms at 60 frames per second: a modest load. */
+/**
+ * Game work per frame, in milliseconds. At 60 frames per second this is about half of the 16.7 ms that a frame may
+ * take.
+ */
 const gameMs = 8;
 const gameFrames = 120;
 const warmUpEvents = 60;
 
 /** Runs all measurements without faults. */
-export const measureLife = (setting: Setting, contestant: ContestantInfo): Promise<LifeResult> =>
+export const measureLife = (setting: Setting, contestant: ContestantInfo): Promise<PageResult> =>
   withProfile((profile) =>
     withBrowser(profile, async (browser) => {
       const run = nextRun();
@@ -62,7 +65,7 @@ export const measureLife = (setting: Setting, contestant: ContestantInfo): Promi
     }),
   );
 
-/** Warms up the code, and ends with an empty queue. */
+/** Enqueues and sends some events to warm up the code. The queue is empty again afterwards. */
 async function warmUp(page: BenchPage, deliveries: Deliveries | undefined): Promise<void> {
   await page.call('paced', [warmUpEvents, 0]);
   await page.call('flush', []);
@@ -75,7 +78,7 @@ async function measureIdle(
   page: BenchPage,
   deliveries: Deliveries,
   ms: number,
-): Promise<LifeResult['idle']> {
+): Promise<PageResult['idle']> {
   const requestsBefore = deliveries.tally().requests;
   const busyBefore = await page.busyMs();
   const wakeUps = await page.call('idle', [ms]);
@@ -98,7 +101,8 @@ async function measureLengths(
     if (length > made) made += await page.call('fill', [length - made, budgetMs]);
     budgetMs = Math.max(0, budgetMs - (performance.now() - startedAt));
     await sleep(500);
-    // Fewer at the start, because otherwise the queue would exceed the next length.
+    // Takes fewer samples at length 0, because each sample adds an event and the queue would otherwise grow beyond the
+    // next length.
     const samples = length === 0 ? Math.min(plan.samples, 100) : plan.samples;
     const measured = await measureCost(page, samples);
     lengths.push({ length, made, ...measured });
@@ -132,7 +136,7 @@ async function measureDrain(
   const before = deliveries.tally();
   await page.call('meter', [gameMs]);
   await page.setOffline(false);
-  // Not awaited, because a page that freezes while sending responds late or never.
+  // Not awaited, because a page that freezes while it sends would respond late or never.
   page.call('flush', []).catch(() => undefined);
   const { ms } = await waitForArrivals(deliveries, {
     count: before.arrived + made,

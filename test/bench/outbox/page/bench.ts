@@ -1,4 +1,4 @@
-/** The part of the benchmark that runs in the page; `BenchPage.call()` calls its functions. */
+/** The part of the benchmark that runs in the page. `BenchPage.call()` calls its functions. */
 import '../contestants/contestant.ts';
 import { meterFrames, type FrameTimes } from './frame-meter.ts';
 import { createSampleEvents, type SampleEvent } from './sample-event.ts';
@@ -7,19 +7,19 @@ import { countWakeUps, wakeUpsSoFar, type WakeUps } from './wake-ups.ts';
 import { openYardstick, type Yardstick } from './yardstick.ts';
 
 export interface Paced {
-  /** Main-thread time of each event, in milliseconds: the call and its microtasks. */
+  /** Main-thread time for each event, in milliseconds: the call and its microtasks. */
   cost: number[];
-  /** Time from each call until its promise resolved, in milliseconds; empty if it returns no promise. */
+  /** Time from each call until its promise resolved, in milliseconds. Empty if the queue returns no promises. */
   acknowledgement: number[];
   frames: FrameTimes;
 }
 
-/** The cost of events, and of the baseline between them. */
+/** The cost of events, and of the baseline that runs between them. */
 export interface Compared extends Omit<Paced, 'frames'> {
   yardstickCost: number[];
 }
 
-/** The page's reports until it is killed. */
+/** What the page reports until it is killed. */
 export type Report = { acknowledged: string[] } | { made: number };
 
 declare global {
@@ -46,7 +46,7 @@ countWakeUps();
 
 type Store = (event: SampleEvent) => Promise<unknown> | undefined;
 
-/** Stores `count` events in one frame; returns the time until their microtasks were done. */
+/** Stores `count` events in one frame, and returns how long it took until their microtasks were done. */
 const storeInFrame = (
   count: number,
   store: Store,
@@ -62,7 +62,8 @@ const storeInFrame = (
         if (stored !== undefined) use(stored, startedAt);
       }
     });
-    // The browser runs all microtasks between two callbacks of a frame, so this one stops the clock.
+    // The browser runs all microtasks before it calls the next callback of a frame, so this callback ends the
+    // measurement.
     requestAnimationFrame(() => resolve(performance.now() - startedAt));
   });
 
@@ -108,7 +109,7 @@ const bench = {
     await window.contestant.init(`${location.origin}/collect/${name}`);
   },
 
-  /** Enqueues as fast as the contestant stores, 40 events at a time, and stops after `budgetMs`. */
+  /** Enqueues events as fast as the contestant stores them, 40 at a time, and stops after `budgetMs`. */
   async fill(count: number, budgetMs: number): Promise<number> {
     const endAt = performance.now() + budgetMs;
     let made = 0;
@@ -130,7 +131,7 @@ const bench = {
     return { cost, acknowledgement, frames: end() };
   },
 
-  /** Enqueues an event in every second frame, and stores one with the baseline in each frame in between. */
+  /** Alternates frames: one frame enqueues an event, and the next stores an event with the baseline. */
   async compared(count: number): Promise<Compared> {
     const yardstickCost: number[] = [];
     const measured = await storeEach(count, async () => {
@@ -139,7 +140,7 @@ const bench = {
     return { ...measured, yardstickCost };
   },
 
-  /** Like `compared`, but with only the baseline. */
+  /** Like `compared`, but stores events only with the baseline. */
   async yardstickAlone(count: number): Promise<void> {
     for (let passed = 0; passed < count; passed++) {
       await frame();
@@ -147,7 +148,10 @@ const bench = {
     }
   },
 
-  /** Enqueues many events in one task; returns the milliseconds until the task ended and until all were stored. */
+  /**
+   * Enqueues many events in one task. Returns how long it took, in milliseconds, until the task ended and until all
+   * events were stored.
+   */
   async burst(count: number): Promise<{ cost: number; stored: number | undefined }> {
     let startedAt = 0;
     const waiting: Promise<unknown>[] = [];
@@ -159,7 +163,10 @@ const bench = {
     return { cost, stored: waiting.length > 0 ? performance.now() - startedAt : undefined };
   },
 
-  /** Enqueues many events per frame until `count` or `budgetMs` is reached, and reports acknowledgments and the end. */
+  /**
+   * Enqueues many events per frame until `count` or `budgetMs` is reached. Reports each acknowledgment, and at the end
+   * the number of events.
+   */
   async storm(count: number, perFrame: number, budgetMs: number): Promise<void> {
     const endAt = performance.now() + budgetMs;
     const report = (said: Report): void => window.report?.(JSON.stringify(said));
@@ -205,7 +212,7 @@ const bench = {
 
   endMeter: (): FrameTimes | undefined => endMeter?.(),
 
-  /** Starts sending; the receiver detects the end. */
+  /** Starts sending. The receiver detects when everything has arrived. */
   flush(): void {
     window.contestant.flush().catch(() => undefined);
   },

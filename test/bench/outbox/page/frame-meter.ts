@@ -1,4 +1,4 @@
-/** Frame times of a period, in milliseconds. */
+/** The frame times during a measurement, in milliseconds. */
 export interface FrameTimes {
   frames: number;
   p50: number;
@@ -31,7 +31,7 @@ const burn = (ms: number): void => {
 const rank = (sorted: number[], share: number): number =>
   sorted[Math.min(sorted.length - 1, Math.floor(share * sorted.length))] ?? 0;
 
-/** Measures frames with `busyMs` of game work each, until the returned function is called. */
+/** Measures frames that each do `busyMs` of game work, until the returned function is called. */
 export function meterFrames(busyMs: number): () => FrameTimes {
   const startedAt = performance.now();
   const times: number[] = [];

@@ -1,6 +1,6 @@
 const none = '–';
 
-/** Formats a number: three significant digits below 100, rounded and grouped above. */
+/** Formats a number: with three significant digits below 100, otherwise as an integer with thousands separators. */
 export function format(value: number | undefined, unit = ''): string {
   if (value === undefined || !Number.isFinite(value)) return none;
   const rounded = Math.abs(value) >= 100 ? Math.round(value) : Number(value.toPrecision(3));

@@ -1,4 +1,4 @@
-/** Compares contestants: a row for each, a mark for each series. */
+/** A chart that compares contestants, with a row for each contestant and a mark for each series. */
 export interface RowChart {
   title: string;
   /** The axis title, with its unit. */
@@ -11,7 +11,7 @@ export interface RowChart {
   format: (value: number) => string;
 }
 
-/** Colors from light to dark, distinguishable in print and by color-blind readers. */
+/** Colors from light to dark that color-blind readers can tell apart, as can everyone in a printout. */
 const colors = ['#9ecae1', '#4292c6', '#08519c', '#021d3f'];
 const ink = '#1b2430';
 const faint = '#d5dbe3';

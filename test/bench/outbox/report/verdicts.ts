@@ -2,7 +2,7 @@ import { ratio } from '../statistics.ts';
 import type { Report, Summary } from '../summary.ts';
 import { format } from './markdown.ts';
 
-/** A claim about the outbox, and its measurement. */
+/** A claim about the outbox, and what was measured. */
 export interface Verdict {
   claim: string;
   value: string;
@@ -42,7 +42,8 @@ function judgeGrowth({ ours }: Field): Verdict {
 }
 
 /**
- * Whether a queue stores its events; one that keeps them in memory is marked, because it does not meet the requirement.
+ * Whether any of the queue's events survive a killed browser. A queue that keeps its events in memory does not meet
+ * that requirement.
  */
 const isDurable = ({ kills }: Summary): boolean => kills.some(({ survived }) => survived > 0);
 
@@ -189,7 +190,7 @@ const judges = [
   judgeIdle,
 ];
 
-/** Checks each claim against this run; empty if our outbox was not measured. */
+/** Checks each claim against this run. Returns an empty list if our outbox was not measured. */
 export function judge({ summaries }: Report): Verdict[] {
   const ours = summaries.find(({ facts }) => facts.kind === 'ours');
   if (ours === undefined) return [];
