@@ -30,19 +30,19 @@ export interface AdoptionDeps {
   changed(): void;
 }
 
-/** How long a database of a different account is left alone before it is checked again, in milliseconds. */
+/** How long to wait before checking a database of a different account again, in milliseconds. */
 const recheckMs = 7 * 86_400_000;
-/** Maximum number of records moved per transaction; moving that many blocks the main thread for about a millisecond. */
+/** Maximum number of records to move in one transaction, which blocks the main thread for about a millisecond. */
 const batchSize = 200;
-/** Maximum number of tokens to check; more than one, because a record may be damaged. */
+/** Maximum number of tokens to check. It is more than one because a record may be damaged. */
 const maxSamples = 3;
 
 /** `trueward:live_0123456789ab@ads.example.com`; names from older releases have no environment. */
 const namePattern = /^trueward:(?:(\w+)_)?\w{12}@(.+)$/;
 
 /**
- * The prefixes of other databases in this origin for the same service and environment: from earlier keys of this game,
- * and from other games.
+ * Returns the prefixes of the other databases in this origin that are for the same service and environment. They belong
+ * to earlier keys of this game, or to other games.
  */
 export function predecessors(names: readonly string[], ownPrefix: string): string[] {
   const [, environment, host] = namePattern.exec(ownPrefix) ?? [];
@@ -89,7 +89,7 @@ const entriesIn = async (rewards: UseStore): Promise<LedgerEntry[]> =>
     isEntry,
   );
 
-/** Changes entries in one transaction; an entry for which `next` returns undefined stays unchanged. */
+/** Changes entries in one transaction. An entry for which `next` returns undefined stays unchanged. */
 const changeEach = (
   rewards: UseStore,
   entries: LedgerEntry[],
@@ -109,8 +109,8 @@ const changeEach = (
   });
 
 /**
- * Moves rewards in three transactions; the second commits the move. An entry marked `arriving` or `gone` is never
- * delivered, so no reward is delivered from both ledgers. If the move is interrupted at any point, the next run
+ * Moves rewards in three transactions, of which the second commits the move. An entry marked `arriving` or `gone` is
+ * never delivered, so no reward is delivered from both ledgers. If the move is interrupted at any point, the next run
  * completes it.
  */
 async function moveRewards(
@@ -147,8 +147,8 @@ const growthMessage = (records: StoredRecord[]) => {
 };
 
 /**
- * Moves events. If the page is killed midway, some events are in both queues: they are sent twice but counted only
- * once.
+ * Moves events. If the page is killed midway, some events are in both queues. They are then sent twice, but counted
+ * only once.
  */
 async function moveEvents(source: Storage, target: Storage, deps: AdoptionDeps): Promise<void> {
   const tabs = deps.openTabChannel<ReturnType<typeof growthMessage>>(`${deps.name}:outbox`);
@@ -163,7 +163,7 @@ async function moveEvents(source: Storage, target: Storage, deps: AdoptionDeps):
     tabs.send(growthMessage(records));
   }
   tabs.close();
-  // Needed in browsers without a channel between tabs.
+  // Sends the events from this tab, because some browsers have no channel to tell other tabs about them.
   void deps.outbox.flush();
 }
 
@@ -174,7 +174,8 @@ interface Sample {
 
 /** Reads tokens from the records to move; returns an empty list if there is nothing to move. */
 async function readSamples(source: Storage, target: Storage, now: number): Promise<Sample[]> {
-  // If the page was killed during a move, an entry may be `gone` from the old ledger and still `arriving` in this one.
+  // If the page was killed during a move, an entry may already be marked `gone` in the old ledger but still `arriving`
+  // in this one.
   const interrupted = (await entriesIn(target.rewards)).some(({ moved }) => moved === 'arriving');
   const rewards = (await entriesIn(source.rewards)).filter((entry) =>
     entry.moved ? interrupted || entry.moved === 'arriving' : isMovable(entry, now),
@@ -192,8 +193,8 @@ async function readSamples(source: Storage, target: Storage, now: number): Promi
 }
 
 /**
- * Whether the tokens belong to the account of this page's key: the service rejects tokens of any other account.
- * Undefined if the service gave no conclusive answer.
+ * Whether the tokens belong to the account of this page's key. The service rejects tokens of other accounts. Undefined
+ * if the service's response does not tell.
  */
 async function isSameAccount(
   client: AdoptionDeps['client'],
@@ -204,7 +205,7 @@ async function isSameAccount(
     if (response.kind === 'ok') return true;
     if (response.kind !== 'refused') return undefined;
     const { code } = response.problem;
-    // The token was valid; only the decision is no longer stored.
+    // The token was valid, but the service no longer stores the decision.
     if (code === 'not_found' || code === 'decision_gone') return true;
     if (code !== 'token_invalid' && code !== 'environment_mismatch') return undefined;
   }
@@ -230,7 +231,7 @@ const withLock = (
     });
   });
 
-/** Adopts the databases with one prefix; false if the service could not confirm the account. */
+/** Adopts the databases with one prefix. Resolves to false if the service could not confirm the account. */
 async function adopt(deps: AdoptionDeps, name: string, signal: AbortSignal): Promise<boolean> {
   const { client, clock } = deps;
   const source = openStorage(name, clock);
@@ -258,7 +259,7 @@ async function adopt(deps: AdoptionDeps, name: string, signal: AbortSignal): Pro
       await deps.rewards.refresh();
       deps.changed();
       await moveEvents(source, target, deps);
-      // There may be no event left that says whether the ads of these entries were watched, so ask the service.
+      // There may be no events left that show whether the ads of these entries were watched, so ask the service.
       for (const { decisionId, token } of adopted.filter(({ state }) => state === 'none')) {
         const response = await readReward(client, decisionId, token);
         if (response.kind === 'ok') await deps.rewards.settle([response.body]);

@@ -20,13 +20,13 @@ import type { RewardHandler } from './reward/delivery.ts';
 
 /**
  * Options of one `preload()` call. A later show uses the preloaded ad only if both calls have the same `customData` and
- * `segments`; otherwise, it requests another ad.
+ * `segments`. Otherwise, it requests another ad.
  */
 export interface PreloadOptions extends RequestOptions {
   signal?: AbortSignal;
   /**
-   * A decision that your own server requested with its secret key, as returned by the service. The next show of the
-   * placement uses it, so no client can impersonate another player.
+   * A decision that your own server requested with its secret key, exactly as the service returned it. The next show of
+   * the placement uses this decision, so no client can impersonate another player.
    */
   decision?: Decision;
 }
@@ -35,20 +35,23 @@ export interface PreloadOptions extends RequestOptions {
 export interface ShowOptions extends RequestOptions {
   /** Whether the ad starts without sound. Default: the `muted` option of `createAds()`. */
   muted?: boolean;
-  /** Ends the call with `aborted` at any time. */
+  /** Ends the call with the outcome `aborted`. May abort at any time. */
   signal?: AbortSignal;
-  /** Called just before the ad covers the game, which is paused from then on. */
+  /** Called just before the ad covers the game. The game is already paused. */
   onOpen?: () => void;
-  /** Called when the ad has closed and the game continues; the result may still be waiting for its confirmation. */
+  /**
+   * Called when the ad has closed and the game continues. The result may still be waiting for the confirmation of the
+   * reward.
+   */
   onClose?: () => void;
 }
 
 /** Options of `setUser()`. */
 export interface SetUserOptions {
   /**
-   * Delivers the previous player’s undelivered and pending rewards to the new player. The service still credits
-   * them to the previous player, whom `EarnedReward.userRef` names. Default: `false`: they wait for the previous
-   * player.
+   * Delivers the previous player’s undelivered and pending rewards to the new player. The service still credits them to
+   * the previous player, whom `EarnedReward.userRef` names. Default: `false`, which means that they wait for the
+   * previous player.
    */
   transferRewards?: boolean;
 }
@@ -57,7 +60,7 @@ export interface SetUserOptions {
 export interface Banner {
   /** Removes the banner from the page or aborts its request. May be called more than once. */
   remove(): void;
-  /** Resolves with `completed` once the banner is on the page, otherwise with the reason that it was not shown. */
+  /** Resolves with `completed` once the banner is on the page, or with the reason why it was not shown. */
   readonly result: Promise<ShowResult>;
 }
 
@@ -78,8 +81,8 @@ export interface AdsListeners {
    */
   change: () => void;
   /**
-   * A confirmed reward. Emitted on the engine’s frame, once per decision; emitted again after a crash or a reload if
-   * the handler had not finished or the promise that it returned had not resolved.
+   * A confirmed reward. Emitted on the engine’s frame, once per decision. It is emitted again after a crash or a reload
+   * if the handler had not finished, or if the promise that the handler returned had not resolved.
    */
   reward: RewardHandler;
 }
@@ -132,17 +135,15 @@ export interface Ads {
     context?: unknown,
   ): () => void;
   /**
-   * Removes a handler; with `context`, only if it was added with that context. Without `handler`, removes all handlers
-   * for the event.
+   * Removes a handler. With `context`, removes it only if it was added with that context. Without `handler`, removes
+   * all handlers for the event.
    */
   off<Name extends keyof AdsListeners>(
     event: Name,
     handler?: AdsListeners[Name],
     context?: unknown,
   ): void;
-  /**
-   * Requests the status of one reward from the service; while offline, returns the status stored on this device.
-   */
+  /** Requests the status of one reward from the service. While offline, returns the status stored on this device. */
   rewardStatus(decisionId: string): Promise<RewardReport>;
   /** The rewards known to this device that have not been delivered yet. */
   rewards(): Promise<RewardReport[]>;
@@ -166,7 +167,7 @@ export interface Ads {
    */
   setConsent(consent: ConsentOptions): void;
   /**
-   * Sandbox only: forces the outcome of all later requests, until called without an outcome.
+   * Forces the outcome of all later requests, until it is called without an outcome. Only works in the sandbox.
    *
    * @throws OptionError for an unknown outcome.
    */
@@ -177,7 +178,7 @@ export interface Ads {
    * of the last ad break. `?trueward-debug` in the URL opens it too.
    */
   toggleDebugPanel(): void;
-  /** Ends a running ad with `aborted`, resumes the game and stops all work. Stored events are kept. */
+  /** Ends a running ad with the outcome `aborted`, resumes the game and stops all work. Stored events are kept. */
   destroy(): void;
 }
 
@@ -201,7 +202,10 @@ export interface AdsDeps {
 export function assembleAds(deps: AdsDeps): Ads {
   const { changed, events, outbox, record, requests, rewards } = deps;
   const destroyed = new AbortController();
-  /** The call whose ad is being requested or is on the screen; undefined while only its confirmation is pending. */
+  /**
+   * The call whose ad is being requested or is on the screen. Undefined while only the confirmation of its reward is
+   * pending.
+   */
   let showing: { placement: string } | undefined;
   let ended = false;
   let stopRewards: (() => void) | undefined;
@@ -213,7 +217,7 @@ export function assembleAds(deps: AdsDeps): Ads {
     if (!ended) events.emit(name, ...details);
   };
 
-  /** Claims rewards only while this tab has a handler; otherwise, a tab that has one delivers them. */
+  /** Claims rewards only while this tab has a handler. Without one, it leaves them to a tab that has a handler. */
   function syncRewardClaims(): void {
     if (ended || !events.hasListeners('reward')) {
       stopRewards?.();

@@ -23,15 +23,15 @@ import { createRewards } from './reward/rewards.ts';
 import { createServiceClient } from './transport/service-client.ts';
 import { adsWithoutPage } from './unavailable-ads.ts';
 
-/** Timeout of one request, in milliseconds; the load timeout limits it further. */
+/** Timeout of one request, in milliseconds. The load timeout may end a request earlier. */
 const requestTimeoutMs = 10_000;
-/** How long to wait before looking for data of an earlier key, so that the game can start first, in milliseconds. */
+/** How long to wait before looking for data of an earlier key, in milliseconds. The delay lets the game start first. */
 const adoptDelayMs = 3_000;
 
 /**
- * Starts ads for one game. Requests no ads yet, but sends the events and resumes the rewards that an earlier page left
- * unfinished. Without a page, as in Node, calls have no effect: shows end with the outcome `error` and the reason
- * `no_dom`.
+ * Starts ads for one game. It requests no ads yet, but it sends the events that an earlier page left unsent and resumes
+ * that page's unfinished rewards. Without a page, as in Node, calls have no effect: shows end with the outcome `error`
+ * and the reason `no_dom`.
  *
  * @throws OptionError for a missing or invalid option and for a secret key; nothing else.
  *
@@ -47,10 +47,10 @@ export function createAds(options: AdsOptions): Ads {
 /** Like {@link createAds}, but emits to the handlers of `events`, which outlive the returned instance. */
 export function startAds(options: AdsOptions, events: Emitter<AdsListeners>): Ads {
   const checked = checkOptions(options);
-  // Server-side rendering.
+  // There is no document during server-side rendering.
   if (typeof document === 'undefined') return adsWithoutPage(checked.environment, events);
   const { publishableKey, serviceUrl, locale } = checked;
-  // One name per key and service: shared by all tabs of the same game, but not by other games.
+  // All tabs of the same game share this name, but other games do not, because it depends on the key and the service.
   const name = `trueward:${checked.environment}_${publishableKey.slice(-12)}@${new URL(serviceUrl).host}`;
   const engine = checked.engine ?? noEngine();
   const player = createPlayerContext(checked, systemClock);
@@ -124,7 +124,7 @@ export function startAds(options: AdsOptions, events: Emitter<AdsListeners>): Ad
       return outbox.enqueue(event, after);
     },
     loadShowAd: async () => {
-      // Loaded in parallel, because show-ad.ts needs it next.
+      // Loaded in parallel, because show-ad.ts needs these strings next.
       if (!/^en\b/i.test(locale)) import('./creative/languages.ts').catch(() => undefined);
       const { createShowAd } = await import('./ad-break/show-ad.ts');
       return createShowAd(locale, checked.strings);
@@ -137,7 +137,9 @@ export function startAds(options: AdsOptions, events: Emitter<AdsListeners>): Ad
   });
   const stopListening = [browserConnectivity.onOnline(changed), onOffline(changed)];
 
-  /** Loads the code only if some database may belong to an earlier publishable key. */
+  /**
+   * Adopts data of an earlier publishable key. Loads the code for this only if some database may belong to such a key.
+   */
   const adopt = async (): Promise<void> => {
     const databases = await indexedDB.databases();
     const isOther = ({ name: databaseName = '' }: IDBDatabaseInfo): boolean =>
@@ -181,8 +183,8 @@ export function startAds(options: AdsOptions, events: Emitter<AdsListeners>): Ad
       frames.destroy();
     },
   });
-  // Prefetches the rest of the code that the first ad needs, as early as if it were bundled, but without delaying the
-  // game.
+  // Prefetches the rest of the code that the first ad needs. It is available about as early as if it were bundled, but
+  // does not delay the game.
   requests.prefetch();
   outbox.prefetch();
   rewards.prefetch();

@@ -10,7 +10,9 @@ const notLoaded: Record<NoResult, NoAd> = {
 
 /** {@link Requests} that load their code after the game has started, and with the first request at the latest. */
 export interface LazyRequests extends Requests {
-  /** Loads the code, so that the first request does not wait for it; a failure is reported by that request. */
+  /**
+   * Loads the code, so that the first request does not wait for it. If loading fails, that request reports the failure.
+   */
   prefetch(): void;
 }
 
@@ -33,7 +35,10 @@ export function lazyRequests(deps: RequestsDeps): LazyRequests {
     return typeof result === 'string' ? notLoaded[result] : result;
   };
 
-  /** Loads the code that shows ads, in parallel with the request; a failure is reported when the ad is shown. */
+  /**
+   * Loads the code that shows ads, in parallel with the request. If loading fails, the failure is reported when the ad
+   * is shown.
+   */
   const prefetchShowAd = (): void => void loadShowAd().catch(() => undefined);
 
   return {

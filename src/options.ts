@@ -33,7 +33,7 @@ export interface AdsOptions extends RequestOptions {
   publishableKey: string;
   /** The URL of the service: `https://ads.example.com`. */
   serviceUrl: string;
-  /** Your own id for the player, 1 to 128 printable ASCII characters; required for rewarded ads. */
+  /** Your own id for the player: 1 to 128 printable ASCII characters. Required for rewarded ads. */
   userRef?: string;
   /**
    * The player’s id, signed by your own server (`signUserToken` from `trueward/server`), so that no client can
@@ -44,13 +44,14 @@ export interface AdsOptions extends RequestOptions {
    */
   userToken?: UserToken;
   /**
-   * The player’s consent, or `'page'` to read it from the consent framework of the page (IAB TCF or GPP): then
-   * nothing is sent before the player has chosen, and calls return `not_ready`. Default: restricted.
+   * The player’s consent, or `'page'` to read it from the consent framework of the page (IAB TCF or GPP). With
+   * `'page'`, nothing is sent before the player has chosen, and calls return `not_ready` until then. Default:
+   * restricted.
    */
   consent?: ConsentOptions | 'page';
   /**
-   * For players who are children: none of `userRef`, `customData` and `segments` leaves the device, and ads are not
-   * targeted. Rewards are then credited through their receipts. Default: `false`.
+   * For players who are children. `userRef`, `customData` and `segments` never leave the device, and ads are not
+   * targeted. Your server then credits rewards by their receipts. Default: `false`.
    */
   childDirected?: boolean;
   /** Language of the overlay and the ad request, as a BCP 47 tag. Default: the browser’s language. */
@@ -89,7 +90,10 @@ export interface CheckedOptions extends AdsOptions {
   confirmationTimeoutMs: number;
 }
 
-/** Invalid options. Thrown immediately, before any request, because only the developer can fix them. */
+/**
+ * Thrown for invalid options. It is thrown immediately, before any request, because only the developer can fix the
+ * options.
+ */
 export class OptionError extends Error {
   override readonly name = 'OptionError';
   readonly code: OptionErrorCode;

@@ -10,7 +10,7 @@ import type { Decision, Problem, RewardStatus } from '../protocol/wire.ts';
  * - `denied`: watched, but the service denied the reward; `reason` says why.
  * - `no_fill`, `frequency_capped`, `cooldown`, `blocked`, `killed`: there was no ad; `retryAt` says when the next
  *   request can succeed, if known.
- * - `ad_blocked`: a browser extension or a network filter stopped the request.
+ * - `ad_blocked`: a browser extension or a network filter blocked the request.
  * - `offline`, `timeout`: the service could not be reached, or did not respond in time.
  * - `stalled`: the ad started, but then stopped making progress.
  * - `already_showing`: another ad is on the screen or being requested.
@@ -40,7 +40,7 @@ export type Outcome =
   | 'invalid_placement'
   | 'error';
 
-/** A reward: its type in the game's terms, and its amount. */
+/** A reward: its type, as the game calls it, and its amount. */
 export interface Reward {
   type: string;
   amount: number;
@@ -51,7 +51,7 @@ export interface ShowResult {
   outcome: Outcome;
   /** The decision behind the result, for support requests and `rewardStatus()`. */
   decisionId?: string;
-  /** A stable code that explains the outcome and that code can branch on. */
+  /** A stable code that explains the outcome. Your code can branch on it. */
   reason?: Reason;
   /** Details for the developer. */
   detail?: string;
@@ -81,8 +81,8 @@ export interface EarnedReward {
   reward: Reward;
   receipt?: string;
   /**
-   * The player who earned it, by the `userRef` or user token at that time. Differs from the current player only
-   * after `setUser(user, { transferRewards: true })`.
+   * The player who earned the reward, as named by the `userRef` or user token at that time. Differs from the current
+   * player only after `setUser(user, { transferRewards: true })`.
    */
   userRef?: string;
 }

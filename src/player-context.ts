@@ -23,8 +23,8 @@ export interface Profile {
 /** A player. A guest who signs in becomes a different player. */
 export interface Player {
   /**
-   * The game's own id for the player, which stays on the device in child-directed mode; `''` if there is none, and
-   * undefined until the game's `userToken` function has returned a token.
+   * The game's own id for the player, which stays on the device in child-directed mode. It is `''` if there is none,
+   * and undefined until the game's `userToken` function has returned a token.
    */
   readonly ref: string | undefined;
 }
@@ -33,9 +33,11 @@ export interface Player {
 export interface PlayerContext {
   /** Returns the player's data for a request. */
   current(): Profile;
-  /** False until the page’s consent is known; nothing may be sent before that. */
+  /** False until the page’s consent is known. Nothing may be sent before that. */
   isKnown(): boolean;
-  /** Retries loading the code that reads the page’s consent if it failed to load; returns whether it had failed. */
+  /**
+   * If the code that reads the page’s consent failed to load, tries to load it again. Returns whether it had failed.
+   */
   retryConsent(): boolean;
   /** Calls `listener` when `current()` changes, for example when consent becomes known. */
   onChange(listener: () => void): () => void;
@@ -50,7 +52,9 @@ export interface PlayerContext {
   destroy(): void;
 }
 
-/** Returns the game's id for the player; `''` if there is none, undefined if only the `userToken` function knows it. */
+/**
+ * Returns the game's id for the player: `''` if there is none, or undefined if only the `userToken` function knows it.
+ */
 function findRef({ userRef, userToken }: UserOptions): string | undefined {
   if (userRef !== undefined || userToken === undefined) return userRef ?? '';
   return typeof userToken === 'string' ? readSubject(userToken) : undefined;
@@ -81,7 +85,7 @@ export function createPlayerContext(options: CheckedOptions, clock: Clock): Play
   let user: UserOptions;
   let player: Player;
   let childRef: string;
-  /** Stops following the page’s consent; undefined once stopped. */
+  /** Stops following the page’s consent. Undefined once that has stopped. */
   let unfollow: (() => void) | undefined = () => {};
   const listeners = new Set<() => void>();
   let onIdentified = (): void => {};
@@ -118,7 +122,7 @@ export function createPlayerContext(options: CheckedOptions, clock: Clock): Play
       const previous = identifiedPlayer;
       identifiedPlayer = previous.ref === undefined ? Object.assign(previous, { ref }) : { ref };
       if (player === previous && player !== identifiedPlayer) {
-        // The game’s session switched to another player, for whom the preloaded ads were not requested.
+        // The game’s session switched to another player, and the preloaded ads were not requested for that player.
         player = identifiedPlayer;
         notify();
       }
@@ -162,7 +166,7 @@ export function createPlayerContext(options: CheckedOptions, clock: Clock): Play
     identify() {
       const { userToken } = user;
       if (player.ref !== undefined || typeof userToken !== 'function') return;
-      // A failure is reported by the next request, which calls the function again.
+      // If this fails, the next request calls the function again and reports the failure.
       Promise.resolve()
         .then(userToken)
         .catch(() => {});
@@ -186,7 +190,7 @@ export function createPlayerContext(options: CheckedOptions, clock: Clock): Play
       notify();
     },
     setConsent(next) {
-      // Consent set by the game replaces the page's.
+      // The game's own consent setting replaces that of the page.
       stopFollowing();
       setConsent(next);
     },

@@ -46,7 +46,7 @@ export function createRequests(deps: RequestsDeps): Requests {
   };
 }
 
-/** The property of `document` that holds the ad being shown; every copy of this script uses the same symbol. */
+/** The property of `document` that holds the ad being shown. Every copy of this script uses the same symbol. */
 const shownAd: unique symbol = Symbol.for('trueward.shownAd') as never;
 
 /** Runs at most one ad break at a time on this page, across all instances and copies of this script. */

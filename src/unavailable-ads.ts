@@ -3,7 +3,7 @@ import { createCounts } from './outbox/storage.ts';
 import type { Reason, ShowResult } from './outcome.ts';
 import { createEmitter, type Emitter } from './platform/emitter.ts';
 
-/** The methods of {@link Ads} that games call; a plugin whose ads are unavailable has them too. */
+/** The methods of {@link Ads} that games call. A plugin whose ads are unavailable has these methods too. */
 export type GameAds = Omit<Ads, 'diagnostics' | 'toggleDebugPanel'>;
 
 /** {@link Ads} for environments without a page, such as Node: every call returns a result and has no effect. */

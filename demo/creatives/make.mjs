@@ -20,7 +20,7 @@ import { meadowWaltz } from './music.mjs';
 
 const seconds = 12;
 const framesPerSecond = 24;
-/** Chosen so that the video loads in a second or two on a slow mobile network. */
+/** Maximum size of a file. At this size, the video loads in a second or two on a slow mobile network. */
 const maxBytes = 300_000;
 
 const drawings = join(import.meta.dirname, 'drawings');

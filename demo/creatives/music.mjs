@@ -1,8 +1,8 @@
 const rate = 44_100;
 
 /**
- * A slow waltz in G: a plucked line over soft chords. Each entry is a beat, a note (in semitones from A4) and a
- * length in beats.
+ * A slow waltz in G, with a plucked melody over soft chords. Each entry consists of a beat, a note (in semitones from
+ * A4) and a length in beats.
  */
 const melody = [
   [0, -2, 2], [2, 2, 1], [3, 5, 2], [5, 2, 1], [6, 3, 2], [8, 7, 1], [9, 5, 3],

@@ -41,7 +41,9 @@ export function driverFor(loop: Loop, canvas: HTMLCanvasElement): EngineDriver {
   };
 }
 
-/** Starts a game that draws the number of coins, and a bouncing ball to show whether the game is running. */
+/**
+ * Starts a game that draws the number of coins. It also draws a bouncing ball, which shows whether the game is running.
+ */
 export function startGame(canvas: HTMLCanvasElement, options: AdsOptions): Ads {
   let coins = 0;
   let step = 0;

@@ -1,7 +1,7 @@
 import type { DecisionRewardedEvent } from 'trueward/server';
 import type { Journal } from './journal.ts';
 
-/** Coins that a player received, and the ad that earned them. */
+/** The coins that a player received for one ad. */
 export interface Credit {
   eventId: string;
   decisionId: string;
@@ -20,7 +20,7 @@ export interface Account {
 
 /** The only code that credits coins. */
 export interface Bank {
-  /** Credits a reward unless its decision or event has already been credited; resolves when the credit is on disk. */
+  /** Credits a reward unless its decision or event has already been credited. Resolves when the credit is on disk. */
   credit(event: DecisionRewardedEvent): Promise<'credited' | 'already_credited'>;
   account(player: string): Account;
 }
@@ -64,7 +64,7 @@ export function createBank({ journal, now, onCredit }: BankDeps): Bank {
     credit(event) {
       const credited = lastCredit.then(() => creditOnce(event));
       lastCredit = credited.catch(() => {
-        // `credited` reports the failure to the caller; it must not block the next credit.
+        // The caller gets the failure from `credited`. Here it is ignored, so that it does not block the next credit.
       });
       return credited;
     },

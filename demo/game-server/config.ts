@@ -5,12 +5,12 @@ export interface GameServerConfig {
   /** 0 selects a free port. */
   port: number;
   serviceUrl: string;
-  /** `sk_…`: registers the webhook. */
+  /** The secret key, `sk_…`, which registers the webhook. */
   secretKey: string;
-  /** `pk_…`: passed to the game. */
+  /** The publishable key, `pk_…`, which is passed to the game. */
   publishableKey: string;
   dataDir: string;
-  /** An additional origin from which the game may be served, besides the server's own. */
+  /** Another origin from which the game may be served, besides that of this server. */
   demoOrigin?: string;
 }
 

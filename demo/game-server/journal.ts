@@ -9,7 +9,9 @@ export interface Journal<Entry> {
   close(): Promise<void>;
 }
 
-/** Opens or creates the file. A last line that a crash truncated was never acknowledged, and is removed. */
+/**
+ * Opens or creates the file. If a crash truncated the last line, that line was never acknowledged, so it is removed.
+ */
 export async function openJournal<Entry>(path: string): Promise<Journal<Entry>> {
   await mkdir(dirname(path), { recursive: true });
   const file = await open(path, 'a+', 0o600);

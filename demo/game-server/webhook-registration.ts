@@ -2,7 +2,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import type { GameServerConfig } from './config.ts';
 import type { Journal } from './journal.ts';
 
-/** A webhook that this server registered. Its secret is returned only once, so it is stored. */
+/** A webhook that this server registered. The service returns the secret only once, so the server stores it. */
 export interface Registration {
   id: string;
   url: string;
@@ -28,7 +28,7 @@ export async function findOrRegisterWebhook(
   const registered = journal.entries.findLast(
     (entry) => entry.url === url && entry.serviceUrl === access.serviceUrl,
   );
-  // A service that was started with new data no longer has the webhook.
+  // The service no longer has the webhook if it was started with new data.
   if (registered && (await call(access, `/v1/webhooks/${registered.id}`, {})).status !== 404)
     return registered;
   const response = await call(access, '/v1/webhooks', {

@@ -1,9 +1,9 @@
 import type { Game } from 'phaser';
 
-/** Maximum pixel ratio; a higher one costs rendering time without a visible difference. */
+/** Maximum pixel ratio. A higher one takes more rendering time without a visible difference. */
 const maxPixelRatio = 2;
 
-/** Keeps the canvas at the size of its stage and the resolution of the screen. */
+/** Keeps the canvas as large as its stage, at the resolution of the screen. */
 export function fitStage(game: Game, stage: HTMLElement): void {
   const fit = () => {
     const ratio = Math.min(devicePixelRatio, maxPixelRatio);

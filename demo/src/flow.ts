@@ -53,7 +53,7 @@ export function createFlow(run: LanternRun, ads: TruewardPlugin, strip: Strip): 
     else double.open();
   });
 
-  // Filled by an ad network, which is the sandbox's built-in test source.
+  // An ad network fills this placement. In the demo, the network is the sandbox's built-in test source.
   const treasure = createOffer('treasure', 'treasure', ads, (result) => {
     report('treasure', result);
     if (wasWatched(result)) treasure.close('Coins are on their way');
@@ -71,7 +71,7 @@ export function createFlow(run: LanternRun, ads: TruewardPlugin, strip: Strip): 
     if (document.activeElement instanceof HTMLElement) document.activeElement.blur();
   }
 
-  /** Leaves the game-over screen; an ad follows every second run. */
+  /** Leaves the game-over screen. After every second run, an ad is shown first. */
   async function leave(next: () => void): Promise<void> {
     if (leaving) return;
     leaving = true;

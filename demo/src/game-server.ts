@@ -13,7 +13,7 @@ export async function loadConfig(): Promise<GameConfig> {
   return (await response.json()) as GameConfig;
 }
 
-/** Reports the player's account, initially and after each credit. Reconnects automatically. */
+/** Reports the player's account, at the start and after each credit. Reconnects automatically. */
 export function watchAccount(
   { gameServerUrl }: GameConfig,
   player: string,

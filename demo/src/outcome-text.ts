@@ -18,7 +18,7 @@ const messages: Partial<Record<ShowResult['outcome'], string>> = {
   already_showing: 'An ad is already open.',
 };
 
-/** Returns the message to show after an ad or when no ad is available; empty if no message is needed. */
+/** Returns the message to show after an ad, or when no ad is available. Empty if no message is needed. */
 export function outcomeText({ outcome, retryAt }: ShowResult, now: number): string {
   const text = messages[outcome] ?? 'There is no ad right now.';
   return retryAt ? `${text} ${waitText(retryAt, now)}` : text;

@@ -1,6 +1,6 @@
 const prefix = 'lantern-run.';
 
-/** Reads a setting from this browser; `null` if there is none or storage is unavailable. */
+/** Reads a setting from this browser. Returns `null` if there is none or storage is unavailable. */
 export function readSetting(name: string): string | null {
   try {
     return localStorage.getItem(prefix + name);

@@ -15,7 +15,7 @@ export function createSwitchableNetwork(): SwitchableNetwork {
       // A browser's `fetch` rejects with the same error when the network is lost.
       if (offline) connection.abort(new TypeError('Failed to fetch'));
       else connection = new AbortController();
-      // The SDK listens for this event, which a browser would fire too.
+      // A browser would fire this event too, and the SDK listens for it.
       window.dispatchEvent(new Event(offline ? 'offline' : 'online'));
     },
   };

@@ -6,14 +6,14 @@ const pressEvents = ['click', 'dblclick', 'contextmenu', 'wheel'].concat(
 );
 
 /**
- * Withholds all input from the game while an ad is open: a paused engine still listens on `window`, which also receives
- * the events of a modal dialog. The ad's own controls, default actions, and listeners on `body` (where Phaser unlocks
- * audio) work as usual.
+ * Withholds all input from the game while an ad is open. This is necessary because a paused engine still listens on
+ * `window`, which receives even the events of a modal dialog. The ad's own controls, default actions, and listeners on
+ * `body` (where Phaser unlocks audio) work as usual.
  *
- * Keys and pointers that were down when the ad opened belong to the game. If one is released during the ad, the game
- * receives the release after the ad (pointers: `release-presses.ts`); if it is still down then, the game receives the
- * real release. A key that was pressed during the ad never reaches the game, even if it is released after the ad has
- * closed.
+ * Keys and pointers that were down when the ad opened belong to the game. If one of them is released during the ad, the
+ * game receives a release after the ad (`release-presses.ts` does this for pointers). If it is still down after the ad,
+ * the game receives the real release. A key that was pressed during the ad never reaches the game, even if it is
+ * released after the ad has closed.
  *
  * @param ad - The element that contains the ad.
  * @param canvas - The element on which the game listens. Default: `body`.
@@ -33,7 +33,7 @@ export function holdInput(ad: HTMLElement, canvas: HTMLElement | null): () => vo
 
   function onKey(event: KeyboardEvent): void {
     const { code, repeat, type } = event;
-    // A key that was already down when the ad opened keeps repeating.
+    // A repeated event is from a key that was already down when the ad opened.
     if (type === 'keydown' && !repeat) keysInAd.add(code);
     if (type === 'keyup' && !keysInAd.delete(code)) missedKeys.push(event);
     holdBack(event);
@@ -48,22 +48,25 @@ export function holdInput(ad: HTMLElement, canvas: HTMLElement | null): () => vo
       return;
     } else if (/up$|end$|cancel$/.test(type)) {
       missedPresses.push(event);
-      // Most ads never need this code. Loading it now makes it available when the ad ends; a failed load is retried
-      // then.
+      // Most ads never need this code. Loading it now makes it available when the ad ends. If loading fails, it is
+      // tried again then.
       loadReleasePresses().catch(() => undefined);
-      // Otherwise the browser would click the part of the ad under the finger.
+      // Prevents the browser from clicking the part of the ad that is under the finger.
       if (type === 'touchend' && event.cancelable) event.preventDefault();
       holdBack(event);
     } else if ((event as MouseEvent).buttons !== 0) {
-      // Otherwise the engine would continue the drag.
+      // Prevents the engine from continuing the drag.
       holdBack(event);
     }
   }
 
-  /** Runs on the root element: after listeners on `body`, and before those on `document` and `window`. */
+  /**
+   * Runs on the root element, so that listeners on `body` run before it and those on `document` and `window` would run
+   * after it.
+   */
   function stopAtAd(event: Event): void {
     const { target } = event;
-    // A press that begins in the game and ends in the ad is a click on their common ancestor.
+    // If a press begins in the game and ends in the ad, browsers report a click on their common ancestor.
     if (target instanceof Node && (ad.contains(target) || target.contains(ad)))
       event.stopPropagation();
   }
@@ -78,8 +81,8 @@ export function holdInput(ad: HTMLElement, canvas: HTMLElement | null): () => vo
     window.addEventListener(type, onPress, { capture: true, signal });
     document.documentElement.addEventListener(type, stopAtAd, { signal });
   }
-  // Set on the ad itself and never removed, because the click that closes the ad still bubbles after the hold has
-  // ended.
+  // Set on the ad itself and never removed, because the click that closes the ad still bubbles after this function has
+  // returned the input to the game.
   ad.onclick = (event) => event.stopPropagation();
   // Dragging an image or a link suppresses the release events of the press.
   ad.ondragstart = (event) => event.preventDefault();

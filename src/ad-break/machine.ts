@@ -7,7 +7,7 @@ export type BreakKind = 'rewarded' | 'interstitial';
 export interface Showing {
   phase: 'showing';
   kind: BreakKind;
-  /** How long the ad must be watched for its reward, in milliseconds; `Infinity` if only reaching its end counts. */
+  /** How long the ad must be watched for its reward, in milliseconds. `Infinity` if it must be watched to its end. */
   minWatchMs: number;
   /** Whether an end card follows. */
   endCard: boolean;
@@ -32,7 +32,7 @@ export type BreakState =
   | { phase: 'confirming' }
   | { phase: 'done' };
 
-/** The inputs of the machine; every fault is one of these. */
+/** The inputs of the machine. Every fault is one of these events. */
 export type BreakEvent =
   | { type: 'painted' }
   | { type: 'progress'; watchedMs: number; durationMs: number }
@@ -101,7 +101,7 @@ export function begin(ad: Pick<Showing, 'kind' | 'minWatchMs' | 'endCard' | 'hid
   return stay(state, { type: 'open' }, ...(ad.hidden ? [{ type: 'pause' } as const] : []));
 }
 
-/** Computes the transition for an event. Pure: side effects are returned as data. */
+/** Computes the transition for an event. The function is pure: it returns side effects as data. */
 export function transition(state: BreakState, event: BreakEvent): Transition {
   switch (state.phase) {
     case 'showing':
@@ -193,12 +193,12 @@ function transitionPlaying(
   if (next.completed || watchedMs < state.minWatchMs) return stay(next, ...effects);
   const completed = complete(next);
   effects.push(...completed.effects);
-  // The prompt is obsolete, so the ad continues.
+  // The prompt no longer applies, so the ad continues.
   if (state.prompting && !state.hidden) effects.push({ type: 'resume' });
   return stay(completed.state, ...effects);
 }
 
-/** Reports the completion before any other effect, and in particular before the ad closes. */
+/** Reports the completion as the first effect, in particular before the ad closes. */
 function complete<State extends OnScreen>(state: State): { state: State; effects: BreakEffect[] } {
   if (state.completed) return { state, effects: [] };
   const effects: BreakEffect[] = [
@@ -225,7 +225,7 @@ function changeVisibility(state: OnScreen, hidden: boolean): Transition {
   if (state.hidden === hidden) return stay(state);
   const next = { ...state, hidden };
   if (hidden) return stay(next, { type: 'pause' });
-  // Show the prompt again to restart its timeout, which was canceled while the page was hidden.
+  // Shows the prompt again. This restarts the prompt's timeout, which was canceled when the page was hidden.
   return stay(
     next,
     state.prompting ? { type: 'promptClose', prompting: true } : { type: 'resume' },

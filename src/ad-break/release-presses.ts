@@ -1,5 +1,5 @@
 /**
- * Ends presses that the player began in the game and released during the ad, by dispatching the matching events.
+ * Dispatches the release events for presses that the player began in the game and released during the ad.
  *
  * @param game - Receives the bubbling events: `pointercancel`, `touchcancel`, and a `mouseup` with coordinates
  * outside the game, so that nothing is clicked.
@@ -11,7 +11,7 @@ export function releasePresses(game: HTMLElement, missed: Event[]): void {
 
 function endPress(event: Event, game: HTMLElement): void {
   const { left, top, width, height } = game.getBoundingClientRect();
-  // Engines treat these coordinates as the point of release, so they lie well outside the game.
+  // Engines treat these coordinates as the point at which the press was released, so they are well outside the game.
   const pointOutside = { clientX: left - width, clientY: top - height };
   if (event instanceof PointerEvent) {
     game.dispatchEvent(new PointerEvent('pointercancel', event));

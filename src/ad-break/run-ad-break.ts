@@ -16,7 +16,7 @@ export interface BreakRequest extends RequestOptions {
   kind: BreakKind;
   /** Whether the ad starts without sound. */
   muted?: boolean | undefined;
-  /** Ends the ad break with `aborted` at any time. */
+  /** Ends the ad break with the outcome `aborted`. May abort at any time. */
   signal?: AbortSignal;
   /** The game is paused, and the ad is about to cover it. */
   onOpen?: () => void;
@@ -44,13 +44,13 @@ export interface BreakDeps extends AdSource, ShowDeps {
 
 /** Shows one ad, from the request to its single result. Never rejects. */
 export async function runAdBreak(deps: BreakDeps, request: BreakRequest): Promise<ShowResult> {
-  // Loaded in parallel with the request and no earlier, because most page views show no ad.
+  // Loaded in parallel with the request but not earlier, because most page views show no ad.
   const loading = deps.loadShowAd();
   const result = await obtain(deps, { ...request, format: request.kind }, loading);
   return 'creative' in result ? (await loading)(deps, request, result) : result;
 }
 
-/** Provides ads. */
+/** The part of an ad break that provides its ad. */
 export interface AdSource {
   take(placement: string, signal: AbortSignal, options?: RequestOptions): Promise<ReadyAd | NoAd>;
   clock: Clock;

@@ -14,7 +14,8 @@ import type { BreakRequest, ShowAd, ShowDeps } from './run-ad-break.ts';
 import { openStage, type Stage } from './stage.ts';
 
 /**
- * Creates the function that shows ads, with the overlay's strings in the player's language and the game's replacements.
+ * Creates the function that shows ads. It loads the overlay's strings in the player's language, and applies the game's
+ * own strings.
  */
 export async function createShowAd(
   locale: string,
@@ -31,7 +32,7 @@ export async function createShowAd(
 
 /**
  * Executes the state machine's effects on the game, the screen and the storage. An ad that was completed stays
- * completed: an abort or a failure after that results in `pending`, and the reward follows as an event.
+ * completed. If it is aborted or fails after that, the result is `pending`, and the reward follows as an event.
  */
 function showAd(
   deps: ShowDeps & { strings: OverlayStrings },
@@ -96,7 +97,7 @@ function showAd(
     try {
       releaseGame = engine.hold();
       callGuarded(request.onOpen);
-      // `onOpen` may have ended the ad break; an ad that opened after that would never close.
+      // The `onOpen` callback may have ended the ad break. An ad that opened after that would never close.
       if (released) return;
       stage = openStage(ad, { ...deps, neededMs, muted: request.muted, dispatch });
       releaseInput = holdInput(stage.element, engine.focusTarget());
@@ -134,14 +135,14 @@ function showAd(
         ...(visible === undefined ? {} : { visible }),
         ...(detail === undefined ? {} : { detail }),
       },
-      // Later events must not overtake the completion.
+      // Later events must not be stored before the completion.
       completed ? tracked : undefined,
     );
     stored = Promise.all([stored, enqueued.catch(surface)]);
   }
 
   function confirm(): void {
-    // Storage that hangs must not block the game.
+    // If the storage hangs, the game must not wait for it.
     cancelWait = clock.after(confirmationTimeoutMs + 500, reportPending);
     Promise.resolve(stored)
       .then(() => rewards.confirmation(decision.id, confirmationTimeoutMs))
@@ -152,7 +153,9 @@ function showAd(
     dispatch({ type: 'confirmed', report: { decisionId: decision.id, state: 'pending' } });
   }
 
-  /** Resolves the call. Adds the decision and a pending reward, which the machine does not know. */
+  /**
+   * Resolves the call. Adds the decision and a pending reward to the result, because the machine does not know them.
+   */
   function finish(result: ShowResult): void {
     cancelWait?.();
     signal?.removeEventListener('abort', abort);

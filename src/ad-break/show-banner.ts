@@ -8,7 +8,7 @@ export interface BannerDeps extends AdSource {
   enqueue(event: NewAdEvent): Promise<void>;
 }
 
-/** Requests a house ad and shows it in `element` until `signal` aborts; the game continues meanwhile. */
+/** Requests a house ad and shows it in `element` until `signal` aborts. The game keeps running. */
 export async function showBanner(
   deps: BannerDeps,
   placement: string,

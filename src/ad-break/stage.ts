@@ -10,11 +10,14 @@ import type { BreakEvent } from './machine.ts';
 const stallMs = 8_000;
 /** Default delay before the close button appears, in milliseconds, for decisions that do not specify it. */
 const defaultCloseAfterMs = 5_000;
-/** Time after which an end card closes by itself, in milliseconds, so that every ad break ends. */
+/** How long an end card stays before it closes by itself, in milliseconds. This makes sure that every ad break ends. */
 const endCardMs = 10_000;
-/** How long a newly opened page has to take focus before it counts as opened in the background, in milliseconds. */
+/**
+ * How long to wait for a newly opened page to take focus, in milliseconds. After that, it counts as opened in the
+ * background.
+ */
 const focusLossMs = 1_000;
-/** How long after expiry the service still accepts the impression of an ad that started in time, in milliseconds. */
+/** How long the service accepts the impression of an ad that started in time but has expired since, in milliseconds. */
 const impressionGraceMs = 60_000;
 /** How long a prompt (play, confirm closing) stays open, in milliseconds. */
 const promptTimeoutMs = 20_000;
@@ -62,14 +65,15 @@ export function openStage(
   let cancelFocusCheck: (() => void) | undefined;
 
   /**
-   * Ends an ad that has expired before it became viewable, because the device slept or the page was hidden for a long
-   * time. Such an ad can no longer earn a reward, so the player would watch it for nothing.
+   * Dispatches the event, unless the ad has expired before it became viewable: then the ad ends. This happens when the
+   * device slept or the page was hidden for a long time. Such an ad can no longer earn a reward, so the player would
+   * watch it for nothing.
    */
   function dispatchUnlessExpired(event: BreakEvent): void {
     dispatch(expiry.leftMs() > -graceMs ? event : { type: 'failed', reason: 'expired' });
   }
 
-  /** A new window may leave this page visible, but the player is looking at the new window. */
+  /** Pauses the ad while the player looks at a new window, which may leave this page visible. */
   function onPageOpened(): void {
     dispatch({ type: 'hidden' });
     cancelFocusCheck?.();
@@ -113,7 +117,8 @@ export function openStage(
     document.hidden ? dispatch({ type: 'hidden' }) : dispatchUnlessExpired({ type: 'visible' });
   document.addEventListener('visibilitychange', onVisibility);
   window.addEventListener('focus', onVisibility);
-  // In a game portal's iframe, focus may return to the portal instead; a press then shows that the player is back.
+  // In a game portal's iframe, focus may return to the portal instead. In that case, a press shows that the player is
+  // back.
   window.addEventListener('pointerdown', onVisibility, true);
 
   /** Limits how long the ad waits for the player. */
@@ -160,7 +165,7 @@ export function openStage(
         waitAtMost(promptTimeoutMs, { type: 'stalled' });
         break;
       case 'closeRequested':
-        // A creative that keeps requesting to close would otherwise reopen the prompt and block the ad.
+        // Prompts only once, because a creative that keeps requesting to close would otherwise keep the ad blocked.
         if (!prompted) dispatchUnlessExpired(event);
         break;
       case 'waiting':
@@ -184,7 +189,7 @@ export function openStage(
     element: overlay.element,
     start() {
       watchdog.reset();
-      // Muted before playback starts, so that no sound is audible at all.
+      // Mutes the ad before playback starts, so that no sound is heard at all.
       if (options.muted) creative.setMuted(true);
       creative.start(onRendererEvent);
     },
@@ -230,7 +235,7 @@ export function openStage(
 
 /** Reports an ad that should be playing but has made no progress for too long. */
 export interface StallWatchdog {
-  /** Restarts the timeout, because the ad made progress or may do so from now on. */
+  /** Restarts the timeout. Call it when the ad has made progress, or when it may make progress from now on. */
   reset(): void;
   /** Expects no progress until the next `reset()`. */
   stop(): void;

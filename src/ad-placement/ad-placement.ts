@@ -67,7 +67,7 @@ export function createAdPlacement(ads: BreakAds, { placements }: AdPlacementOpti
   function run(options: AdBreakOptions, guard: Guard): Promise<BreakStatus> {
     const placement = findPlacement(options);
     const error = findError(options);
-    // Reported only for the developer: the game continues without the ad.
+    // The error is only meant for the developer. The game continues without the ad.
     if (error !== undefined) reportError(new TypeError(`trueward: ${error}`));
     const isRepeated = options.type === 'preroll' && (prerolls += 1) > 1;
     if (placement === undefined || error !== undefined || isRepeated) {

@@ -1,7 +1,7 @@
 import type { AdConfigOptions, AdPlacement } from './ad-placement.ts';
 import type { AdBreakOptions } from './run-break.ts';
 
-/** Replaces the array `window.adsbygoogle`. */
+/** The object that replaces the array `window.adsbygoogle`. */
 interface Adsbygoogle {
   /** Tells scripts that would install `adsbygoogle` that it is already installed. */
   loaded: true;
@@ -16,9 +16,9 @@ type GooglePage = Partial<AdPlacement> & { adsbygoogle?: Adsbygoogle | unknown[]
 const configuration = ['onReady', 'preloadAdBreaks', 'sound'] as const;
 
 /**
- * Replaces `window.adsbygoogle`, through which games call Google’s Ad Placement API: runs the entries that are
- * already in it, in order, and every later entry as it is pushed. An object with a `type` goes to `adBreak()`, an
- * object with a setting to `adConfig()`; anything else, such as an entry for display ads, is ignored. Defines
+ * Replaces `window.adsbygoogle`, through which games call Google’s Ad Placement API. Runs the entries that are already
+ * in it, in order, and then each new entry as it is pushed. An object with a `type` goes to `adBreak()`, and an object
+ * with a setting goes to `adConfig()`. Anything else, such as an entry for display ads, is ignored. Defines
  * `window.adBreak` and `window.adConfig` unless the page already has. A second call has no effect.
  *
  * @example
@@ -47,9 +47,10 @@ export function installAdsbygoogle(placement: AdPlacement): void {
 }
 
 /**
- * Makes assignments to the global ineffective: Google’s script, or the stub that an ad blocker substitutes, may load
- * later and overwrite it, and the game’s ad breaks would never end. An assignment is ignored instead of throwing an
- * error, because the usual `window.adsbygoogle = window.adsbygoogle || []` also runs in modules, which are strict.
+ * Protects the global from being overwritten. Google’s script, or the stub that an ad blocker serves in its place, may
+ * load later and replace it, and the game’s ad breaks would then never end. An assignment is ignored instead of
+ * throwing an error, because the usual `window.adsbygoogle = window.adsbygoogle || []` also runs in modules, which are
+ * strict.
  */
 function protect(page: GooglePage, installed: Adsbygoogle): void {
   try {

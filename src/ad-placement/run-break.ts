@@ -45,22 +45,22 @@ export interface AdBreakOptions {
   name?: string;
   /** The ad is about to cover the game. Not called for a preroll. */
   beforeAd?: () => void;
-  /** The ad has closed, whatever its result; called only after `beforeAd`. */
+  /** The ad has closed, whatever its result. Called only if `beforeAd` was called. */
   afterAd?: () => void;
   /** An ad is ready: offer the reward, and call `showAdFn` when the player accepts. */
   beforeReward?: (showAdFn: () => void) => void;
-  /** The reward is not due. */
+  /** The player closed the ad before the reward was due. */
   adDismissed?: () => void;
   /** The player watched the ad to its end. */
   adViewed?: () => void;
-  /** Always called, once and last. */
+  /** Always called exactly once, after all other callbacks. */
   adBreakDone?: (placementInfo: PlacementInfo) => void;
 }
 
 /** Runs one ad break's callbacks and remembers whether any of them threw. */
 export interface Guard {
   readonly threw: boolean;
-  /** Returns whether the callback succeeded; reports an error to `window.onerror`. */
+  /** Runs a callback and returns whether it succeeded. An error is reported to `window.onerror`. */
   run(callback: () => void): boolean;
 }
 
@@ -125,7 +125,7 @@ export interface BreakRun {
   /** From `adConfig({ sound })`; undefined if the game has not set it. */
   muted: boolean | undefined;
   guard: Guard;
-  /** Aborted by the next ad break; a reward offer that the player has not accepted by then expires. */
+  /** Aborts when the next ad break starts. A reward offer that the player has not accepted by then expires. */
   next: AbortSignal;
 }
 
@@ -136,12 +136,12 @@ export function runBreak(run: BreakRun): Promise<BreakStatus> {
 
 async function offerAndShow(run: BreakRun): Promise<BreakStatus> {
   const { ads, placement, next } = run;
-  // Some games offer a reward every second, so no ad is requested for a placement that is known to have none.
+  // Some games offer a reward every second, so a placement that is known to have no ad causes no request.
   const current = ads.availability(placement);
   if (!current.available) return toBreakStatus(current.reason ?? 'no_fill', 'reward');
   const preloaded = await ads.preload(placement, { signal: next });
   if (next.aborted) return 'other';
-  // Preloading does not check whether another ad is on the screen.
+  // A preload succeeds even while another ad is on the screen, so the availability is checked again.
   const { available, reason } = preloaded.available ? ads.availability(placement) : preloaded;
   if (!available) return toBreakStatus(reason ?? 'no_fill', 'reward');
   if (!(await isAccepted(run))) return 'ignored';
@@ -179,7 +179,7 @@ async function showInterstitial(run: BreakRun): Promise<BreakStatus> {
   return toBreakStatus(outcome, 'interstitial');
 }
 
-/** Returns options that call `beforeAd` when the ad opens; no ad is shown if the game fails to prepare for it. */
+/** Returns options that call `beforeAd` when the ad opens. If `beforeAd` throws, no ad is shown. */
 function buildShowOptions(options: AdBreakOptions, { guard, muted }: BreakRun) {
   const stop = new AbortController();
   let opened = false;

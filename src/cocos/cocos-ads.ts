@@ -9,8 +9,8 @@ import type { CocosComponentModule, CocosModule } from './cocos-module.ts';
 export type CocosAdsOptions = Omit<AdsOptions, 'engine'>;
 
 /**
- * Ads for a Cocos Creator game. On a target without a web page (native, mini games) nothing throws:
- * `canShow()` is `false` there, and every show ends with the outcome `error` and the reason `no_dom`.
+ * Ads for a Cocos Creator game. On a target without a web page (native, mini games), nothing throws: `canShow()`
+ * returns `false`, and every show ends with the outcome `error` and the reason `no_dom`.
  *
  * @throws OptionError for invalid options, on targets with a web page.
  *
@@ -26,7 +26,7 @@ export function createCocosAds(cc: CocosModule, options: CocosAdsOptions): GameA
   return createAds({ ...options, engine: cocosDriver(cc) });
 }
 
-/** Mini games emulate `document`, but not the element that shows an ad. */
+/** Checks for an element that ads need, because mini games emulate `document` but not that element. */
 function hasPage(): boolean {
   return typeof document !== 'undefined' && typeof HTMLDialogElement !== 'undefined';
 }
@@ -41,8 +41,8 @@ export declare abstract class TruewardComponent {
   /** Override this method to return the options, usually from properties of your component. */
   adsOptions(): CocosAdsOptions;
   /**
-   * Implement this method to receive every confirmed reward while the component is enabled; rewards that arrive while
-   * it is disabled wait. See the `reward` event of `ads.on()`.
+   * Implement this method to receive every confirmed reward while the component is enabled. Rewards that arrive while
+   * it is disabled wait until it is enabled. See the `reward` event of `ads.on()`.
    */
   onReward?(reward: EarnedReward): void | Promise<void>;
   /** Called by the engine. If you override this method or any of the next three, call `super`. */

@@ -17,7 +17,7 @@ export function cocosDriver(cc: CocosModule): EngineDriver {
   };
 }
 
-/** Adds listeners for frames, only while they are needed, so that idle frames cost nothing. */
+/** Listens to frames. Called only while callbacks are waiting, so that idle frames cost nothing. */
 function listenToFrames({ director, Director }: CocosModule, callback: () => void): () => void {
   const afterUpdate = () => callback();
   // A game that paused its director for an ad has no updates, but must still receive the result of the ad.
@@ -37,13 +37,13 @@ function hold(cc: CocosModule): () => void {
   let resumeAfterwards = !game.isPaused();
   let released = false;
   const restoreFocus = rememberFocus(() => game.canvas);
-  // An engine that was hidden when the ad opened resumes during the ad once the page is shown again.
+  // If the page was hidden when the ad opened, the engine would resume during the ad as soon as the page is shown.
   const stayPaused = () => {
     resumeAfterwards = true;
     game.pause();
   };
   game.on(Game.EVENT_RESUME, stayPaused);
-  // Stops frames, and sounds too: the engine’s players interrupt themselves on its pause event.
+  // Stops frames and sounds. The engine’s audio players interrupt themselves on its pause event.
   game.pause();
   const restoreSound = holdSounds(cc);
 
@@ -75,7 +75,7 @@ function resume(cc: CocosModule, restoreSound: () => void): void {
  */
 function skipHeldTime({ director, Director, Game }: CocosModule): void {
   const threshold = Game.DEBUG_DT_THRESHOLD;
-  // Zero means that the frame that follows an earlier release has not run yet.
+  // Zero means that a previous release is still waiting for its next frame.
   if (threshold === 0) return;
   Game.DEBUG_DT_THRESHOLD = 0;
   director.once(Director.EVENT_BEGIN_FRAME, () => {
@@ -103,7 +103,7 @@ export function holdSounds({ AudioSource, director }: CocosModule): () => void {
   for (const node of nodes) node.on(EventType.STARTED, silence);
   return () => {
     for (const node of nodes) if (node.isValid) node.off(EventType.STARTED, silence);
-    // Sounds that the game has stopped in the meantime stay silent.
+    // A sound that the game has stopped in the meantime stays silent.
     for (const source of held)
       if (source.isValid && source.state === AudioState.PAUSED) source.play();
   };

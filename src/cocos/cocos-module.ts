@@ -5,9 +5,9 @@ interface CocosEvents {
 }
 
 /**
- * The part of the `cc` module that the adapter uses; games import it with `import * as cc from 'cc'`. Declared here
- * instead of imported, because only Cocos Creator can resolve that module. This also keeps the package independent of
- * the editor’s version.
+ * The part of the `cc` module that the adapter uses; games import it with `import * as cc from 'cc'`. It is declared
+ * here instead of imported, because only Cocos Creator can resolve that module. This also keeps the package independent
+ * of the editor’s version.
  */
 export interface CocosModule {
   readonly game: CocosEvents & {

@@ -3,7 +3,7 @@ import { afterPaint } from './screen.ts';
 import type { RendererEvent } from './renderer.ts';
 
 const tickMs = 250;
-/** Maximum time credited for one tick, even if a busy page delays it, in milliseconds. */
+/** Maximum time to credit for one tick, in milliseconds. A busy page can delay a tick. */
 const maxTickMs = 1_000;
 /** A longer gap between two ticks, in milliseconds, means that the device or the page slept. */
 const sleptMs = 10_000;
@@ -34,7 +34,7 @@ export function startExposure(
   function tick(): void {
     const now = clock.monotonic();
     const elapsedMs = now - lastTickMs;
-    // The ad may have been visible for up to one tick before the sleep.
+    // The ad may have been visible for up to one tick before the device went to sleep.
     if (running && !document.hidden) {
       watchedMs += elapsedMs > sleptMs ? tickMs : Math.min(elapsedMs, maxTickMs);
     }

@@ -14,7 +14,7 @@ declare global {
   }
 }
 
-/** Maximum number of messages from one creative; a creative that sends more is disconnected. */
+/** Maximum number of messages from one creative. A creative that sends more is disconnected. */
 const maxMessages = 200;
 /** Minimum time between two accepted clicks, in milliseconds. */
 const minClickIntervalMs = 1_000;
@@ -22,12 +22,13 @@ const minClickIntervalMs = 1_000;
 let policy: { createHTML(markup: string): string } | undefined;
 
 /**
- * Wraps the markup of a sandboxed frame with the policy `trueward`, for pages with Trusted Types. Such a frame inherits
- * the page's `script-src`, so pages with a strict policy need a creative with its own URL.
+ * Converts the markup of a sandboxed frame with the Trusted Types policy `trueward`, for pages that require Trusted
+ * Types. A frame with inline markup inherits the page's `script-src`, so pages with a strict policy need a creative
+ * with its own URL.
  */
 function trustMarkup(markup: string): string {
   const rules = { createHTML: (text: string) => text };
-  // In browsers without Trusted Types, an element with this id would appear as `window.trustedTypes`.
+  // In a browser without Trusted Types, `window.trustedTypes` could be an element with this id.
   policy ??= window.trustedTypes?.createPolicy?.('trueward', rules) ?? rules;
   return policy.createHTML(markup);
 }
@@ -156,7 +157,7 @@ function passMouseThrough(frame: HTMLElement): void {
   // A browser may reserve either id for the mouse: https://w3c.github.io/pointerevents/#dom-pointerevent-pointerid
   for (const id of [0, 1]) {
     try {
-      // Has an effect only while a button is down.
+      // This has an effect only while a button is down.
       frame.setPointerCapture(id);
       if (frame.hasPointerCapture(id)) frame.style.pointerEvents = 'none';
     } catch {

@@ -4,7 +4,9 @@ import { fill, type OverlayStrings } from './strings.ts';
 
 type Child = Node | string;
 
-/** Creates an element with a class, properties and children; not from markup, which Trusted Types would block. */
+/**
+ * Creates an element with a class, properties and children. It does not use markup, which Trusted Types would block.
+ */
 export function make<Tag extends keyof HTMLElementTagNameMap>(
   tag: Tag,
   className: string,
@@ -105,7 +107,8 @@ export function buildOverlay(content: OverlayContent, hooks: OverlayHooks) {
   const frame = make(
     'div',
     'frame',
-    // Takes the initial focus, so that a key that the player is still pressing for the game activates nothing.
+    // This element takes the initial focus, so that a key that the player is still pressing for the game activates
+    // nothing.
     { tabIndex: -1, autofocus: true },
     bars.header,
     bars.bar,
@@ -158,8 +161,8 @@ const card = (name: string, title: string, ...children: Node[]) =>
   );
 
 /**
- * Creates the link to the landing page, if there is one. Only http(s), because other URLs could run scripts in this
- * page.
+ * Creates the link to the landing page, if there is one. The URL must be http(s), because others could run scripts in
+ * this page.
  */
 function link({ creative, strings }: OverlayContent, hooks: OverlayHooks) {
   const { click_url: href = '' } = creative;

@@ -46,7 +46,7 @@ export function openOverlay(content: OverlayContent, hooks: OverlayHooks): Overl
   try {
     dialog.showModal();
   } catch (error) {
-    // If the browser has no <dialog> (Safari before 15.4), leaves the page unchanged for the game.
+    // The browser has no <dialog> (Safari before 15.4), so the page is left as it was.
     host.remove();
     throw error;
   }
@@ -57,7 +57,8 @@ export function openOverlay(content: OverlayContent, hooks: OverlayHooks): Overl
     event.preventDefault();
     hooks.closeRequested();
   };
-  // Browsers close any dialog on a second consecutive Escape, but only the ad break decides when this one closes.
+  // Browsers close any dialog on a second consecutive Escape. Only the ad break decides when this dialog closes, so it
+  // is opened again.
   dialog.onclose = () => {
     if (!open || dialog.open) return;
     dialog.showModal();
@@ -83,7 +84,7 @@ export function openOverlay(content: OverlayContent, hooks: OverlayHooks): Overl
       releaseFocus();
       dialog.close();
       host.remove();
-      // Forces a layout: until then, WebKit treats a button in a canvas as still covered and does not focus it.
+      // Forces a layout. Without it, WebKit treats a button in a canvas as still covered and does not focus it.
       document.body.getClientRects();
     },
   };
@@ -159,7 +160,7 @@ export function trapFocus(root: ShadowRoot): () => void {
     );
     const movesToEnd = event.shiftKey && index < 1;
     const next = movesToEnd ? stops.at(-1) : (stops[index + (event.shiftKey ? -1 : 1)] ?? stops[0]);
-    // Firefox doesn't allow scripts to move focus into a frame on a key press, but its default action does.
+    // Firefox doesn't allow scripts to move focus into a frame on a key press, so the key's default action does it.
     if (next instanceof HTMLIFrameElement && !movesToEnd) return;
     event.preventDefault();
     next?.focus();

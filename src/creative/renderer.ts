@@ -4,8 +4,8 @@ import type { Clock } from '../platform/clock.ts';
 import type * as externalAd from './external-ad.ts';
 
 /**
- * A renderer's report about its creative, always caused by an event from the media or the page, never by one of our own
- * calls.
+ * What a renderer reports about its creative. A report is always caused by an event from the media or the page, never
+ * by one of our own calls.
  */
 export type RendererEvent =
   /** The first frame is on the screen. */
@@ -18,7 +18,7 @@ export type RendererEvent =
   | { type: 'clicked' }
   /** The creative itself requested to be closed. */
   | { type: 'closeRequested' }
-  /** Whether the sound is off; reported at the start and on every change, for creatives that have sound. */
+  /** Whether the sound is off. Creatives that have sound report this at the start and on every change. */
   | { type: 'muted'; muted: boolean }
   /** The browser blocked even muted playback: the player has to tap. */
   | { type: 'tapNeeded' }
@@ -42,7 +42,7 @@ export interface LoadedCreative {
   pause(): void;
   resume(): void;
   setMuted(muted: boolean): void;
-  /** Removes the element and all listeners and timers; may be called at any time and more than once. */
+  /** Removes the element and all listeners and timers. May be called at any time, and more than once. */
   destroy(): void;
 }
 
@@ -58,7 +58,7 @@ export interface RenderOptions {
   /** BCP 47; passed to HTML creatives. */
   locale: string;
   clock: Clock;
-  /** Cancels loading; also aborts on a timeout. */
+  /** Cancels loading. It also aborts when loading times out. */
   signal: AbortSignal;
 }
 

@@ -2,8 +2,8 @@ import type { MediaFile } from '../../protocol/wire.ts';
 import { attempt } from '../platform/guard.ts';
 
 /**
- * Returns the smallest file that fills the screen without being enlarged, otherwise the largest one, or `undefined`
- * if none can be played.
+ * Returns the smallest playable file that fills the screen without being enlarged. If no file is that large, returns
+ * the largest one. Returns `undefined` if none can be played.
  */
 export function chooseFile(
   files: readonly MediaFile[],
@@ -20,8 +20,8 @@ export function chooseFile(
 export const screenWidth = (): number => innerWidth * devicePixelRatio;
 
 /**
- * Calls back once the current content of the page is on the screen: a frame has been painted when the next one
- * begins. Never calls back without animation frames, because then nothing proves that the ad was visible.
+ * Calls back once the current content of the page is on the screen. A frame counts as painted when the next one begins.
+ * Without animation frames, it never calls back, because nothing proves that the ad was visible.
  */
 export function afterPaint(callback: () => void): () => void {
   let frame = 0;

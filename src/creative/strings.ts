@@ -25,19 +25,21 @@ export interface OverlayStrings {
   thanks: string;
 }
 
-/** A translation as imported from JSON, whose types are wider. */
+/** A translation as imported from JSON, where `direction` has the type `string`. */
 export type Translation = Omit<OverlayStrings, 'direction'> & { direction: string };
 
 const english = en satisfies Translation as OverlayStrings;
 
-/** Loads the strings for a locale (`de-AT`, `de_AT`); English if there is no translation or it can't be loaded. */
+/**
+ * Loads the strings for a locale (`de-AT`, `de_AT`). Returns English if there is no translation or it can't be loaded.
+ */
 export async function loadStrings(locale: string): Promise<OverlayStrings> {
   // Java and old browsers use outdated codes for Hebrew and Indonesian.
   const tag =
     locale.split(/\W|_/)[0]?.toLowerCase().replace('iw', 'he').replace(/^in$/, 'id') ?? '';
   if (tag === 'en') return english;
   try {
-    // This chunk contains the chunk URLs of all languages; it loads long before the decision and the media.
+    // This chunk contains the chunk URLs of all languages. It usually loads long before the decision and the media.
     const { languages } = await import('./languages.ts');
     return Object.hasOwn(languages, tag)
       ? (((await languages[tag]?.())?.default as OverlayStrings | undefined) ?? english)

@@ -8,15 +8,15 @@ import { afterPaint, chooseFile, screenWidth } from './screen.ts';
 export interface WatchedTime {
   readonly ms: number;
   /**
-   * Updates the media position to `mediaMs`; `counts` says whether the player could see the playback since the previous
-   * position.
+   * Updates the media position to `mediaMs`. `counts` says whether the player could see the video since the previous
+   * update.
    */
   moveTo(mediaMs: number, counts: boolean): void;
 }
 
 /**
- * Credits whichever is less, media time or real time: seeking and faster playback advance the media by more than real
- * time, and a pause or stall advances only real time.
+ * Measures watch time as the smaller of media time and real time. Seeking and faster playback advance the media by more
+ * than real time, and a pause or stall advances only real time.
  */
 export function createWatchedTime(clock: Pick<Clock, 'monotonic'>): WatchedTime {
   let mediaSum = 0;
@@ -32,7 +32,7 @@ export function createWatchedTime(clock: Pick<Clock, 'monotonic'>): WatchedTime 
       const movedMs = mediaMs - lastMedia;
       if (counts && movedMs > 0) {
         mediaSum += movedMs;
-        // Each step is limited too, so that time spent stalled cannot offset a later seek.
+        // The real time of each step is limited too, so that time spent stalled can't make up for a later seek.
         realSum += Math.min(now - lastReal, movedMs + 50);
       }
       lastMedia = mediaMs;
@@ -43,7 +43,7 @@ export function createWatchedTime(clock: Pick<Clock, 'monotonic'>): WatchedTime 
 
 /** How long to wait for `canplaythrough` after the first frame, in milliseconds. */
 const bufferGraceMs = 1_500;
-/** Minimum time between two `progress` events, in milliseconds; browsers fire `timeupdate` 4 to 66 times a second. */
+/** Minimum time between two `progress` events, in milliseconds. Browsers fire `timeupdate` 4 to 66 times a second. */
 const minProgressIntervalMs = 240;
 
 /** Renders a video that plays once, with sound if the browser allows it. */
@@ -70,7 +70,7 @@ export const renderVideo: Renderer = async (creative, { clock, locale, signal })
   return createLoadedVideo(video, media, clock);
 };
 
-/** Shows captions in the player's language, otherwise the first track. */
+/** Shows captions in the player's language, or the first track if there are none in that language. */
 function addCaptions(video: HTMLVideoElement, { captions = [] }: VideoMedia, locale: string): void {
   const language = (tag: string) => tag.split('-')[0]?.toLowerCase();
   const shown =
@@ -124,7 +124,7 @@ function waitUntilBuffered(
   });
 }
 
-/** Indexed by `MediaError.code`. */
+/** Our error codes, indexed by `MediaError.code`. */
 const errorCodes = [
   'media_failed',
   'media_aborted',
@@ -199,7 +199,7 @@ function createLoadedVideo(
     on('pause', () => {
       if (shouldPlay && video.paused && !video.ended) emit({ type: 'tapNeeded' });
     });
-    // The first frame is already decoded; `requestVideoFrameCallback` would report the second one.
+    // The first frame is already decoded at this point. `requestVideoFrameCallback` would report the second one.
     const onPlaying = (): void => {
       cancelPaint = afterPaint(() => emit({ type: 'painted' }));
     };

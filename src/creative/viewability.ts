@@ -1,9 +1,9 @@
 import { attempt } from '../platform/guard.ts';
 import type { Clock } from '../platform/clock.ts';
 
-/** How much of an ad was visible, and for how long without interruption. */
+/** How much of an ad was visible, and for how long without a break. */
 export interface Visibility {
-  /** Share of its pixels on screen, 0 to 1. */
+  /** Share of its pixels that were on the screen, from 0 to 1. */
   ratio: number;
   ms: number;
 }
@@ -87,8 +87,9 @@ export function watchViewability(
 const grid = [1, 3, 5].flatMap((x) => [1, 3, 5].map((y) => [x / 6, y / 6] as const));
 
 /**
- * The share of an element that is on the screen and not covered. Tests points, because an intersection observer does
- * not detect elements on top. Without observer results, points outside the window count as invisible.
+ * Returns the share of an element that is on the screen and not covered. It tests individual points, because an
+ * intersection observer does not detect other elements on top. Without a result from the observer, points outside the
+ * window count as invisible.
  */
 function visibleShare(element: Element, observed: number | undefined): number {
   const { height, left, top, width } = element.getBoundingClientRect();

@@ -52,7 +52,7 @@ type Row = readonly [name: string, value: string];
 /** Shows the debug panel in a corner of the page. Returns a function that closes it. */
 function openPanel(source: PanelSource): () => void {
   const host = document.createElement('div');
-  // Also covers a full-screen game, without blocking the page.
+  // A popover also covers a full-screen game, and it does not block the page.
   host.popover = 'manual';
   host.dataset['trueward'] = 'debug';
   const root = host.attachShadow({ mode: 'open' });

@@ -11,7 +11,7 @@ export type Log = (entry: LogEntry) => void;
 export function lazyLog(): Log {
   const loading = import('./write-log.ts');
   loading.catch(() => surface(new Error('trueward: chunk_not_loaded: the log')));
-  // One promise chain, so that lines appear in the order of the events they describe.
+  // All lines use one promise chain, so that they appear in the order of the events that they describe.
   return (entry) =>
     void loading.then(
       ({ writeLog }) => writeLog(entry),
@@ -44,7 +44,7 @@ export interface AdsRecord {
 export interface Recorder extends AdsRecord {
   /** Records the result of an ad request. */
   responded(placement: string, response: ServiceResult<Decision>): void;
-  /** Records a step of the current ad break; `begin` discards the previous ad break. */
+  /** Records a step of the current ad break. The step `begin` discards the previous ad break. */
   note(step: string): void;
   /** Records the result of a call to show an ad. */
   ended(placement: string, result: ShowResult): void;

@@ -12,11 +12,11 @@ import {
 } from './request-ad.ts';
 import type { NoAd } from './no-ad.ts';
 
-/** Preloads and caches ads; identical requests for a placement are shared. */
+/** Preloads and caches ads. Identical requests for a placement share one request to the service. */
 export interface Decisions {
   /**
-   * Returns the ad preloaded with the same options, or requests a new one. Never rejects; an abort of `signal` is also
-   * returned as an outcome.
+   * Returns the ad that was preloaded with the same options, or requests a new one. Never rejects: if `signal` aborts,
+   * the result is an outcome too.
    */
   take(placement: string, signal: AbortSignal, options?: RequestOptions): Promise<ReadyAd | NoAd>;
   /** Loads the ad of `decision` or, by default, of a new decision, so that `take` does not wait. */
@@ -34,9 +34,11 @@ export interface Decisions {
 }
 
 export interface DecisionsDeps extends RequestAdDeps {
-  /** Whether consent is known; before that, no requests are made. */
+  /** Whether consent is known. No requests are made before that. */
   isKnown(): boolean;
-  /** Retries loading the code that reads the page’s consent if it failed to load; returns whether it had failed. */
+  /**
+   * If the code that reads the page’s consent failed to load, tries to load it again. Returns whether it had failed.
+   */
   retryConsent(): boolean;
   /** Called when a no-fill has expired: the result of `availability()` may have changed. */
   onChange(): void;
@@ -62,8 +64,8 @@ interface InFlightRequest {
 /** The state of one placement. */
 interface Slot {
   /**
-   * A preloaded ad; once it is no longer fresh, it is requested again before it is shown. `key` identifies its
-   * request options.
+   * A preloaded ad. Once it is no longer fresh, it is requested again before it is shown. `key` identifies its request
+   * options.
    */
   ready?: ReadyAd & { key: string; freshness: Deadline };
   /** The last no-fill: its reason, the segments it applies to (as JSON), and when it expires. */
@@ -81,14 +83,14 @@ const findUnexpired = ({ ready }: Slot): Slot['ready'] =>
   ready?.expiry.passed() ? undefined : ready;
 
 /**
- * How long a preloaded ad counts as fresh, in milliseconds; after that it is revalidated, so that a kill switch takes
- * effect.
+ * How long a preloaded ad counts as fresh, in milliseconds. After that, it is requested again, so that a kill switch
+ * takes effect.
  */
 const freshMs = 60_000;
 /** How long a no-fill is valid if the service did not specify a retry time, in milliseconds. */
 const noFillMs = 30_000;
 
-/** Transient failures: the next request may succeed. */
+/** Outcomes that are transient failures, after which the next request may succeed. */
 const transient = new Set<string>(['offline', 'timeout', 'ad_blocked', 'aborted', 'error']);
 
 /** One call that needs an ad. */
@@ -178,7 +180,10 @@ export function createDecisions(deps: DecisionsDeps): Decisions {
     return request;
   };
 
-  /** Shares one request in flight per placement and options; it is aborted when the last caller aborts. */
+  /**
+   * Lets callers with the same placement and options share one request. The request is aborted when its last caller
+   * aborts.
+   */
   const join = (call: Call, slot: Slot): Promise<NoAd | undefined> =>
     new Promise((resolve) => {
       const { options, signal } = call;
@@ -200,7 +205,7 @@ export function createDecisions(deps: DecisionsDeps): Decisions {
       });
     });
 
-  /** Makes sure that a fresh ad is loaded; if there is none, returns the reason. */
+  /** Makes sure that a fresh ad is loaded. Returns the reason if there is none. */
   const ensureReady = async (call: Call): Promise<NoAd | undefined> => {
     const { placement, signal, options, provided } = call;
     if (destroyed || signal.aborted) return { outcome: 'aborted' };
@@ -216,7 +221,8 @@ export function createDecisions(deps: DecisionsDeps): Decisions {
     const noAd = await ensureReady({ placement, signal, options });
     if (noAd) return noAd;
     const slot = openSlot(placement);
-    // Another caller may have taken or replaced the ad that both awaited, or the device may have slept in the meantime.
+    // In the meantime, another caller may have taken or replaced the ad that both awaited, or the device may have
+    // slept.
     const ready = findUnexpired(slot);
     if (ready?.key !== createKey(options)) return take(placement, signal, options);
     delete slot.ready;
@@ -311,7 +317,7 @@ function storeAd(
 
 function recordNoAd(slot: Slot, noAd: NoAd, clock: Clock, { segments }: RequestOptions): void {
   const waitMs = noAd.retryAt && noAd.retryAt.getTime() - clock.now();
-  // Keep a preloaded ad for the next attempt.
+  // Keeps a preloaded ad for the next attempt.
   if (transient.has(noAd.outcome) && waitMs === undefined) return;
   slot.ready?.creative.destroy();
   delete slot.ready;

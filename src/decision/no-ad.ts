@@ -8,7 +8,7 @@ export interface NoAd {
   reason?: Reason;
   /** Details for developers. */
   detail?: string;
-  /** Time at which a request can succeed again; until then, this result is returned without a request. */
+  /** Time at which a request can succeed again. Until then, calls return this result without a request. */
   retryAt?: Date;
   decisionId?: string;
 }
@@ -17,7 +17,7 @@ export interface NoAd {
 export const durationMs = (start: string, end: string): number =>
   Date.parse(end) - Date.parse(start);
 
-/** Outcome for each reason; all other reasons mean no fill. */
+/** The outcome for each reason. All other reasons mean no fill. */
 const outcomeByReason: Partial<Record<UnfilledReason, Outcome>> = {
   frequency_capped: 'frequency_capped',
   cooldown: 'cooldown',

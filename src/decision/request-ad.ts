@@ -24,19 +24,19 @@ export type FilledDecision = Decision & {
   token: string;
 };
 
-/** An ad that can be shown immediately; its owner destroys the creative. */
+/** An ad that can be shown immediately. Whoever holds it must destroy the creative. */
 export interface ReadyAd {
   /** The player for whom it was requested. */
   player?: Player | undefined;
   decision: FilledDecision;
   creative: LoadedCreative;
-  /** The service does not count an ad that starts after this time. */
+  /** When the ad expires. The service does not count an ad that starts after this time. */
   expiry: Deadline;
 }
 
 /**
- * Builds the body of an ad request. Options of the `call` override the user's, except in child-directed mode, when
- * neither set of options leaves the device.
+ * Builds the body of an ad request. Options of the `call` override the user's. In child-directed mode, neither of them
+ * leaves the device.
  */
 export function describeRequest(
   placement: string,
@@ -106,7 +106,7 @@ export interface RequestAdDeps extends RequestDecisionDeps {
   onResponse?(placement: string, response: ServiceResult<Decision>): void;
   /** Loads the media of a decision; rejects when that fails or `signal` aborts. */
   loadCreative(decision: FilledDecision, signal: AbortSignal): Promise<LoadedCreative>;
-  /** Timeout in milliseconds; applies separately to loading the media and to getting the user token. */
+  /** Timeout in milliseconds. It applies separately to loading the media and to getting the user token. */
   loadTimeoutMs: number;
 }
 
@@ -154,7 +154,7 @@ export async function loadProvided(
   provided: unknown,
 ): Promise<ReadyAd | NoAd> {
   if (!isDecision(provided)) return { outcome: 'error', reason: 'decision_malformed' };
-  // An error for this call only, because it says nothing about the placement.
+  // Only this call gets an error, because a wrong decision says nothing about the placement.
   if (provided.placement !== placement)
     return {
       outcome: 'error',
@@ -237,8 +237,8 @@ export interface RequestDecisionDeps {
 }
 
 /**
- * Maximum time for a failure to count as immediate, in milliseconds. Ad blockers fail a request immediately; network
- * failures take longer, except for refused connections.
+ * A request that fails within this time counts as failed immediately, in milliseconds. Ad blockers make a request fail
+ * immediately. Network failures take longer, except for refused connections.
  */
 const immediateFailureMs = 1_000;
 /** Timeout of the connectivity check, in milliseconds. */

@@ -12,8 +12,8 @@ import { attempt } from '../platform/guard.ts';
  */
 export interface EngineDriver {
   /**
-   * Pauses the game’s time and sound; the SDK handles input. Returns a function that restores the previous state; it
-   * may be called more than once.
+   * Pauses the game’s time and sound. The SDK itself handles input. Returns a function that restores the previous state
+   * and that may be called more than once.
    */
   hold(): () => void;
   /**
@@ -29,9 +29,9 @@ export interface EngineDriver {
 }
 
 /**
- * Saves the focused element. The returned function restores focus, or focuses `fallback` if nothing had focus: browsers
- * fire no focus event when a focused iframe is removed, so a game would ignore keys and, in Phaser, stay muted until the
- * next click.
+ * Saves the focused element. The returned function restores focus, or focuses `fallback` if nothing had focus. Without
+ * this, a game would ignore keys and, in Phaser, stay muted until the next click, because browsers fire no focus event
+ * when a focused iframe is removed.
  */
 export function rememberFocus(fallback: () => HTMLElement | null): () => void {
   const focused = document.activeElement;
@@ -46,7 +46,8 @@ export function rememberFocus(fallback: () => HTMLElement | null): () => void {
 }
 
 /**
- * How often to check for missing frames, in milliseconds; after two checks without one, the checks replace the frames.
+ * How often to check whether frames are missing, in milliseconds. After two checks without a frame, the checks replace
+ * the frames.
  */
 const frameCheckMs = 1_000;
 

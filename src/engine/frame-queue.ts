@@ -12,7 +12,7 @@ export interface FrameQueue {
 
 /** Maximum number of callbacks per frame. */
 const maxPerFrame = 4;
-/** Time budget per frame, in milliseconds; the remaining callbacks wait for the next frame. */
+/** Time budget per frame, in milliseconds. When it is used up, the remaining callbacks wait for the next frame. */
 const budgetMs = 2;
 
 /** Listens to frames only while callbacks are queued. */

@@ -20,7 +20,7 @@ import {
 import { type Delivery, sendEvents } from './send.ts';
 import type { Counts } from './storage.ts';
 
-/** A back-off after a failure; no tab sends until it is over. */
+/** A back-off after a failure. No tab sends until it is over. */
 export interface Pause {
   ms: number;
   /** Number of consecutive failures, which determines the next delay in every tab. */
@@ -43,7 +43,7 @@ export interface DrainDeps {
   recent: RecentEvents;
   /** This tab's own store. */
   memory: EventStore;
-  /** The store that the tabs share; only the leader drains it. */
+  /** The store that the tabs share. Only the leader drains it. */
   store: EventStore;
   onRewards(rewards: RewardStatus[]): void;
   /** Called after a batch has been sent or set aside, and removed from its store. */
@@ -63,11 +63,11 @@ export interface Drain {
   /** Ends a back-off early, but not one that the service requested. */
   nudge(): void;
   isRunning(): boolean;
-  /** Resigns as leader, so that another tab can take over; requests in flight are not interrupted. */
+  /** Resigns as leader, so that another tab can take over. Requests in flight are not interrupted. */
   resign(): void;
   /** Resolves when the stores are empty or sending has failed. */
   finished(): Promise<void>;
-  /** Sends events immediately, bypassing the store; with `keepalive`, in a request that outlives the page. */
+  /** Sends events immediately, without storing them first. With `keepalive`, the request outlives the page. */
   sendPastStore(events: QueuedEvent[], keepalive: boolean): void;
   /** Backs off, because sending failed in another tab. */
   pause(pause: Pause): void;
@@ -86,7 +86,7 @@ export interface Batch {
 
 /** Maximum batch size that this release of the service accepts: 500 events and 256 KiB. */
 const largeBatch: Size = { events: 500, bytes: 250_000 };
-/** Maximum number of records per read; reading 250 blocks the main thread for a few milliseconds. */
+/** Maximum number of records per read. Reading 250 records blocks the main thread for a few milliseconds. */
 const maxRecords = 250;
 /** Number of events in the first request after a failure, so that a lost response causes few duplicates. */
 const eventsAfterFailure = 25;
@@ -105,7 +105,7 @@ export function createDrain(deps: DrainDeps): Drain {
   let stopped = false;
   /** Whether the service set the time of the next retry. */
   let demanded = false;
-  /** Number of events in the next request; doubles with every success. */
+  /** Number of events in the next request. It doubles with every success. */
   let batchEvents = smallBatch.events;
   let maxEvents = largeBatch.events;
   const backOff = createBackOff(deps, () => wake());
@@ -127,7 +127,7 @@ export function createDrain(deps: DrainDeps): Drain {
     if (delivery.failure) {
       const { retryAfterMs } = delivery.failure;
       deps.onError(delivery.failure.reason);
-      // May be reported twice, which is acceptable because these counts are only informational.
+      // A drop may be reported twice. That is acceptable, because these counts are only informational.
       for (const [reason, count] of Object.entries(dropped))
         add(counts.unreportedDrops, reason, count);
       if (!stopped) {
@@ -143,7 +143,7 @@ export function createDrain(deps: DrainDeps): Drain {
     return delivery;
   };
 
-  /** Delivers a batch and removes it from its store; false if the delivery failed. */
+  /** Delivers a batch and removes it from its store. Resolves to false if the delivery failed. */
   const deliverBatch = async (
     source: EventStore,
     batch: Batch,
@@ -184,7 +184,7 @@ export function createDrain(deps: DrainDeps): Drain {
     };
     let records = await read(-1, []);
     for (;;) {
-      // Otherwise these events would be sent twice.
+      // Waits for events that are being sent directly, because they would otherwise be sent twice.
       await directSends;
       if (stopped || backOff.waiting() || !mayContinue()) return;
       const [first] = records;
@@ -196,7 +196,7 @@ export function createDrain(deps: DrainDeps): Drain {
       density = Math.max(1, batch.events.length / batch.records);
       const [delivered, next] = await Promise.all([
         deliverBatch(source, batch, first.key, last),
-        // Reads ahead while the request is in flight; if that fails, the records are read later.
+        // Reads ahead while the request is in flight. If that fails, the records are read later.
         read(last, remaining).catch(() => remaining),
       ]);
       if (!delivered) return;
@@ -208,7 +208,7 @@ export function createDrain(deps: DrainDeps): Drain {
     // A back-off may have ended while a store was being read.
     while (runAgain && !stopped && !backOff.waiting()) {
       runAgain = false;
-      // If one store fails, the other is still drained.
+      // If one store fails, the other one is still drained.
       await drainStore(memory, () => true).catch(deps.onError);
       if (!backOff.waiting())
         await election.lead(() => drainStore(store, election.isLeader)).catch(deps.onError);
@@ -232,7 +232,8 @@ export function createDrain(deps: DrainDeps): Drain {
     finished: async () => running,
     sendPastStore(events, keepalive) {
       const unsent = events.filter(({ id }) => !inFlight.has(id) && !settled.has(id));
-      // An unloading page does not back off unless the service requested it, because this is its last chance to send.
+      // A page that is being unloaded backs off only if the service requested it, because this is its last chance to
+      // send.
       const mustWait = backOff.waiting() && (demanded || !keepalive);
       if (stopped || mustWait || unsent.length === 0) return;
       directSends = Promise.all([directSends, deliver(unsent, keepalive)]);
@@ -253,7 +254,10 @@ export function createDrain(deps: DrainDeps): Drain {
 const countEvents = (records: StoredRecord[]): number =>
   records.reduce((sum, { value }) => sum + (isEventRecord(value) ? value.events.length : 1), 0);
 
-/** Picks the oldest records that fit into one request: at least one, because each fits on its own. */
+/**
+ * Picks the oldest records that fit into one request. There is always at least one, because every record fits on its
+ * own.
+ */
 function nextBatch(records: StoredRecord[], limits: Size): Batch {
   const batch: Batch = { records: 0, events: [], bytes: 0, unreadable: [] };
   for (const { value } of records) {

@@ -31,7 +31,7 @@ export interface EventStore {
   read(afterKey: number, limit: number): Promise<StoredRecord[]>;
   /** Removes every record from `first` to `last`. */
   remove(first: number, last: number): Promise<void>;
-  /** Replaces the events of records that still exist; a record that has no events left is removed. */
+  /** Replaces the events of records that still exist. A record that has no events left is removed. */
   rewrite(changes: { key: number; record: EventRecord }[]): Promise<void>;
   setAside(entries: SetAside[]): Promise<void>;
   /** Reports when operations become slow, and when they are fast again. */
@@ -45,7 +45,7 @@ export const isEventRecord = (value: unknown): value is EventRecord => {
   return record?.v === 1 && typeof record.at === 'number' && Array.isArray(record.events);
 };
 
-/** An event as it is stored and sent: serialized once, when it happened. */
+/** An event as it is stored and sent. It is serialized only once, when it happens. */
 export interface QueuedEvent {
   id: string;
   json: string;
@@ -64,7 +64,7 @@ export const exceeds = (size: Size, bounds: Size): boolean =>
 /** Limits that every release of the service accepts: 100 events and 64 KiB, minus the request envelope. */
 export const smallBatch: Size = { events: 100, bytes: 60_000 };
 /**
- * Maximum size of a `keepalive` request. A page's requests of this kind, including those of other scripts, share 64
+ * Maximum size of a `keepalive` request. All `keepalive` requests of a page, including those of other scripts, share 64
  * KiB.
  */
 export const keepaliveBytes = 15_000;
@@ -124,7 +124,7 @@ export function createMemoryStore(): EventStore {
         else if (records.has(key)) records.set(key, record);
       }
     },
-    // Only counted in the diagnostics, because without a database the values could not be inspected later.
+    // The values are only counted in the diagnostics, because without a database nobody could inspect them later.
     setAside: async () => undefined,
     close: () => records.clear(),
   };
@@ -137,7 +137,7 @@ export interface IndexedDbStoreOptions {
   indexedDB?: IDBFactory | undefined;
 }
 
-/** Maximum number of values set aside; newer ones replace the oldest. */
+/** Maximum number of values that are set aside. Newer values replace the oldest ones. */
 const maxAside = 200;
 
 /** Creates a store in IndexedDB. */

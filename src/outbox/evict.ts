@@ -9,16 +9,22 @@ import {
   type StoredRecord,
 } from './event-store.ts';
 
-/** Priority by event type; the lowest is evicted first. Completions earn money and are evicted last. */
+/**
+ * Priority by event type. Events with the lowest priority are evicted first. Completions earn money, so they are
+ * evicted last.
+ */
 const priorities: Record<string, number> = { complete: 3, impression: 2, start: 1, click: 1 };
 /** Returns an event's priority. Quartiles and unknown types, such as those of other releases, are evicted first. */
 const getPriority = (json: string): number =>
   priorities[/"type":"(\w+)"/.exec(json)?.[1] ?? ''] ?? 0;
 
-/** Share of the bounds that an eviction leaves filled, so that a full queue does not evict on every event. */
+/**
+ * How full an eviction leaves the queue, as a share of its bounds. The free space keeps a full queue from evicting on
+ * every event.
+ */
 const targetShare = 0.9;
 
-/** A record with the events that remain in it, and the events to evict. */
+/** A change to a record: the record with its remaining events, and the events to evict. */
 interface Change {
   key: number;
   record: EventRecord;
@@ -48,7 +54,9 @@ function plan(stored: StoredRecord[], bounds: Size): Change[] {
   });
 }
 
-/** Evicts events of the lowest priority until the store is within `bounds`; calls `onEvicted` after each removal. */
+/**
+ * Evicts the events with the lowest priority until the store is within `bounds`. Calls `onEvicted` after each removal.
+ */
 export async function evict(
   store: EventStore,
   bounds: Size,
@@ -57,7 +65,7 @@ export async function evict(
   const stored: StoredRecord[] = [];
   await readInPages(store.read, (records) => stored.push(...records));
   const changes = plan(stored, bounds);
-  // Evicts whole records first, because a full disk permits deletes, but not always writes.
+  // Evicts whole records first, because a full disk always permits deletes but may not permit writes.
   for (const wholeRecords of [true, false]) {
     const batch = changes.filter(({ record }) => (record.events.length === 0) === wholeRecords);
     if (batch.length === 0) continue;

@@ -21,7 +21,9 @@ import {
   smallBatch,
 } from './event-store.ts';
 
-/** A message to the other tabs: a change in the size of the shared store, confirmed rewards, or a failure. */
+/**
+ * A message to the other tabs. It reports a change in the size of the shared store, confirmed rewards, or a failure.
+ */
 export interface TabMessage {
   events?: number;
   bytes?: number;
@@ -37,16 +39,16 @@ export interface Outbox {
   /** Loads the code that sends events, so that the first event does not wait for it. */
   prefetch(): void;
   /**
-   * Resolves when the event is stored; from then on it survives the page and the browser. Also resolves when the event
-   * is dropped, which `diagnostics()` counts. The event is recorded with the time of this call, even if the write waits
+   * Resolves when the event is stored. From then on, it survives the page and the browser. Also resolves when the event
+   * is dropped, and `diagnostics()` counts the drop. The event carries the time of this call, even if the write waits
    * for `after`.
    */
   enqueue(event: NewAdEvent, after?: Promise<unknown>): Promise<void>;
   /** Sends stored events; resolves when the queue is empty or sending has failed. */
   flush(): Promise<void>;
   /**
-   * Subscribes to the rewards in acknowledgements, including those that another tab received. Returns a function
-   * that unsubscribes.
+   * Subscribes to the rewards in the service's acknowledgments, including those that another tab received. Returns a
+   * function that unsubscribes.
    */
   onRewards(listener: (rewards: RewardStatus[]) => void): () => void;
   diagnostics(): OutboxDiagnostics;
@@ -55,7 +57,7 @@ export interface Outbox {
 }
 
 export interface OutboxDeps {
-  /** Prefix of the names of the lock and the channel that the tabs share; different for each publishable key. */
+  /** Prefix for the names of the lock and the channel that the tabs share. Each publishable key has its own. */
   name: string;
   client: ServiceClient;
   clock: Clock;
@@ -66,7 +68,7 @@ export interface OutboxDeps {
   connectivity: Connectivity;
   lifecycle: PageLifecycle;
   openTabChannel: OpenTabChannel;
-  /** While the store fails, an in-memory store replaces it. */
+  /** The store that the tabs share. While it fails, an in-memory store replaces it. */
   store: EventStore;
   /** Default: 20,000 events and 16 MB, enough for weeks of a busy game without network. */
   bounds?: Size;
@@ -94,7 +96,7 @@ export function createOutbox(deps: OutboxDeps): Outbox {
   /** Events whose write has not finished. */
   const unwritten = new Set<QueuedEvent[]>();
   let isSlow = false;
-  /** Whether the page is frozen or unloading, and so may never run again. */
+  /** Whether the page is being frozen or unloaded, so that it may never run again. */
   let isSuspending = false;
   let destroyed = false;
 
@@ -107,7 +109,10 @@ export function createOutbox(deps: OutboxDeps): Outbox {
   const clearSent = (): void => {
     if (!isWaiting()) recent.clear();
   };
-  /** Loads the code that sends events if necessary, and runs `work` on it. The next call retries a failed load. */
+  /**
+   * Runs `work` with the code that sends events, which it loads if necessary. If loading fails, the next call tries
+   * again.
+   */
   const withDrain = async (work: (drain: Drain) => unknown): Promise<void> => {
     try {
       const code = await (loading ??= import('./drain.ts'));
@@ -157,7 +162,7 @@ export function createOutbox(deps: OutboxDeps): Outbox {
       onResize(source, -batch.events.length, -batch.bytes);
     },
     onEmpty(source) {
-      // Events that were counted may have been deleted, for example with the browser's site data.
+      // The counted events may have been deleted, for example with the browser's site data.
       const { events, bytes } = source === store ? counts.shared : counts.local;
       if (events > 0) onResize(source, -events, -bytes);
     },
@@ -173,7 +178,10 @@ export function createOutbox(deps: OutboxDeps): Outbox {
     onError,
   });
 
-  /** Sends events with their final ids, so that they are not sent again once they are stored. */
+  /**
+   * Sends events before they are stored. They already have their final ids, so they are not sent again once they are
+   * stored.
+   */
   const sendPastStore = (events: QueuedEvent[]): void =>
     void withDrain((loaded) => loaded.sendPastStore(events, false));
   store.onSlow?.((slow) => {
@@ -215,7 +223,7 @@ export function createOutbox(deps: OutboxDeps): Outbox {
     drain?.sendPastStore(recent.list(), true);
     // The browser may suspend the page at any time from now on.
     drain?.resign();
-    // If this tab keeps running and no other tab leads, it leads again.
+    // If this tab keeps running and no other tab leads, this tab leads again.
     wake();
   };
 

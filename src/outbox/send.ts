@@ -31,15 +31,15 @@ const isEventBatchResult: Guard<EventBatchResult> = (body): body is EventBatchRe
   hasShape(body, { results: [], decisions: [] });
 
 /**
- * Codes of rejections caused by the request body; other rejections, such as a revoked key, are not caused by the
+ * Codes of rejections that the request body caused. Other rejections, such as for a revoked key, say nothing about the
  * events.
  */
 const bodyProblems = new Set<string>(['malformed_json', 'invalid_request', 'body_too_large']);
 
 /**
  * Sends events to the service. A request that is rejected because of its body is split in half until the invalid event
- * is isolated and no longer blocks the others. Stops at the first failure; events sent before it are settled, and the
- * service counts each id only once, even if it is resent.
+ * is isolated and no longer blocks the others. Stops at the first failure. Events that were sent before the failure are
+ * settled. The service counts each id only once, even if it is sent again.
  */
 export async function sendEvents(
   { client, clock }: { client: ServiceClient; clock: Clock },
@@ -62,7 +62,7 @@ export async function sendEvents(
   const unsent = [events];
   for (let part = unsent.pop(); part && !delivery.failure; part = unsent.pop()) {
     const sentAt = toJson(new Date(clock.now()).toISOString());
-    // Concatenated, because parsing and serializing the events' JSON again would be a long task.
+    // Concatenates the events' JSON, because parsing and serializing it again would be a long task.
     const list = part.map(({ json }) => json).join();
     const response = await client.call('/v1/events', isEventBatchResult, {
       body: `{"sent_at":${sentAt},"events":[${list}]${report}}`,

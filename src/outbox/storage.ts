@@ -15,9 +15,9 @@ import type { evict } from './evict.ts';
 /** Why events were dropped. `unreadable` counts records, because the number of events in them is unknown. */
 export type DropReason = 'too_many' | 'too_large' | 'unreadable';
 
-/** Every event is counted as `stored` until it is counted as `sent`, `dropped` or `rejected`. */
+/** The counts of the outbox. An event counts as `stored` until it counts as `sent`, `dropped` or `rejected`. */
 export interface OutboxDiagnostics {
-  /** `memory` while the browser’s database is unavailable; events then do not survive the page. */
+  /** `memory` while the browser’s database is unavailable. Events then do not survive the page. */
   storage: 'indexeddb' | 'memory';
   /** Queued events, including those of other tabs. */
   stored: number;
@@ -30,7 +30,7 @@ export interface OutboxDiagnostics {
   lastError?: string;
 }
 
-/** Adjusts a size, but never below zero, because messages from other tabs may arrive late. */
+/** Adjusts a size. The size never goes below zero, because messages from other tabs may arrive late. */
 export const grow = (size: Size, events: number, bytes: number): void => {
   size.events = Math.max(0, size.events + events);
   size.bytes = Math.max(0, size.bytes + bytes);
@@ -90,7 +90,7 @@ export interface StorageDeps {
   onError(error: unknown): void;
 }
 
-/** Writes events to the store, or to memory while the store fails, and keeps both within bounds. */
+/** Writes events to the store, or to memory while the store fails. Keeps both within their bounds. */
 export interface Storage {
   /** Resolves when the events have been stored or dropped. */
   append(events: QueuedEvent[]): Promise<void>;
@@ -98,7 +98,10 @@ export interface Storage {
   recount(): Promise<void>;
 }
 
-/** Share of a bound at which the eviction code is loaded, so that it is available offline later. */
+/**
+ * How full the queue is, as a share of a bound, when the eviction code is loaded. Loading it early makes it available
+ * offline.
+ */
 const prefetchShare = 0.05;
 
 /** Splits the events of one task into records, each small enough for its own request. */
@@ -108,7 +111,7 @@ function groupEvents(events: QueuedEvent[]): string[][] {
   for (const { json } of events) {
     const group = groups.at(-1);
     bytes += json.length;
-    // 64 per record: 20 times fewer writes in a burst than one event per record (docs/outbox.md).
+    // With 64 events per record, a burst causes 20 times fewer writes than with one event per record (docs/outbox.md).
     if (group && group.length < 64 && bytes <= smallBatch.bytes) group.push(json);
     else {
       groups.push([json]);
@@ -136,7 +139,7 @@ export function createStorage(deps: StorageDeps): Storage {
   const { bounds, counts, memory, onError, store } = deps;
   const { diagnostics, shared } = counts;
   let loadingEvict: Promise<typeof evict> | undefined;
-  /** Whether the quota stayed exceeded after an eviction. */
+  /** Whether the quota was still exceeded after an eviction. */
   let quotaExhausted = false;
 
   const getSize = (source: EventStore): Size => (source === store ? shared : counts.local);

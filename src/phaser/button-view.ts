@@ -13,11 +13,13 @@ export type ButtonState = 'ready' | 'loading' | 'showing' | 'cooldown' | 'unavai
 
 export interface ButtonView {
   state: ButtonState;
-  /** Whole seconds until the cooldown is over; 0 in every other state. */
+  /** Whole seconds until the cooldown is over. 0 in every other state. */
   secondsLeft: number;
 }
 
-/** How long to wait after a no-fill before requesting an ad again, in milliseconds; equal to the SDK's `noFillMs`. */
+/**
+ * How long to wait after a no-fill before requesting an ad again, in milliseconds. The same as the SDK's `noFillMs`.
+ */
 const retryDelayMs = 30_000;
 
 /** Returns the view of a button that is neither loading nor showing an ad. */
@@ -30,8 +32,8 @@ export function restingView(availability: Availability, now: number): ButtonView
 }
 
 /**
- * Returns how long to wait before an idle button must update, in milliseconds: until the next whole second of a
- * cooldown, or `undefined` if the button is ready or its placement does not exist.
+ * Returns how long an idle button waits before it updates, in milliseconds. During a cooldown, it waits until the next
+ * whole second. `undefined` if the button is ready or its placement does not exist.
  */
 export function nextUpdateMs(availability: Availability, now: number): number | undefined {
   if (availability.available || availability.reason === 'invalid_placement') return undefined;
@@ -39,7 +41,7 @@ export function nextUpdateMs(availability: Availability, now: number): number | 
   return remainingMs > 0 ? remainingMs % 1000 || 1000 : retryDelayMs;
 }
 
-/** The labels of a rewarded-ad button, by state; `{time}` is in minutes and seconds. */
+/** The labels of a rewarded-ad button, by state. `{time}` stands for minutes and seconds. */
 export type ButtonStrings = Record<ButtonState, string>;
 
 /** The English labels, used until those in the button’s language have loaded. */

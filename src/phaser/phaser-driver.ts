@@ -11,8 +11,8 @@ import { type EngineDriver, rememberFocus } from '../engine/engine-driver.ts';
 export function phaserDriver(game: Phaser.Game): EngineDriver {
   return {
     hold: () => hold(game),
-    // `step` is emitted before the scenes update, so that the game sees a reward in the same frame, and before
-    // rendering (`Game.step`). Attached only while callbacks are queued, so an idle frame costs nothing.
+    // `step` is emitted before the scenes update and before rendering (`Game.step`), so the game sees a reward in the
+    // same frame. The listener is attached only while callbacks are queued, so an idle frame costs nothing.
     onFrame(callback) {
       game.events.on('step', callback);
       return () => game.events.off('step', callback);
@@ -29,13 +29,13 @@ function hold(game: Phaser.Game): () => void {
   game.pause();
 
   const { pause } = game;
-  // Pausing a paused game emits no event; the game then has to stay paused after the ad.
+  // Pausing a paused game emits no event, so this records that the game has to stay paused after the ad.
   game.pause = () => {
     resumeAfterwards = false;
   };
   const stayPaused = () => {
     if (game.isPaused) return;
-    // Showing the tab again emits `resume` too, but leaves the game paused; this resume came from the game.
+    // Showing the tab again emits `resume` too, but leaves the game paused. So this `resume` came from the game.
     resumeAfterwards = true;
     pause.call(game);
   };
@@ -60,8 +60,8 @@ function hold(game: Phaser.Game): () => void {
  * ad begin to play. Volume and mute stay as they are.
  */
 function holdSound({ sound }: Phaser.Game, signal: AbortSignal): () => void {
-  // Doesn't use `pauseAll()`, because `resumeAll()` would also start sounds that the game itself had paused. Contrary
-  // to its type, the sound manager of a game without audio lacks `getAllPlaying()`.
+  // Doesn't use `pauseAll()`, because `resumeAll()` would also start sounds that the game itself had paused. In a game
+  // without audio, the sound manager has no `getAllPlaying()`, although its type says so.
   const playingSounds = (sound?.getAllPlaying?.() ?? []).filter((playingSound) =>
     playingSound.pause(),
   );
@@ -79,15 +79,15 @@ function holdSound({ sound }: Phaser.Game, signal: AbortSignal): () => void {
   return () => {
     for (const playingSound of playingSounds)
       if (!playingSound.pendingRemove) playingSound.resume();
-    // A game without focus stays silent until Phaser resumes it on focus.
+    // If the game has lost focus, it stays silent until Phaser resumes its sound on focus.
     if (suspended && !(sound.pauseOnBlur && sound.gameLostFocus)) context?.resume().catch(() => {});
   };
 }
 
 function returnFocus(game: Phaser.Game, restore: () => void): void {
   const focused = document.activeElement;
-  // After a click inside an ad's iframe, the window fires no focus event, so only focusing the canvas itself resumes
-  // the game in Chromium, Firefox and WebKit. Also, WebKit does not restore focus to a button in a canvas.
+  // After a click inside an ad's iframe, the window fires no focus event. Only focusing the canvas itself then resumes
+  // the game in Chromium, Firefox and WebKit. WebKit also does not restore focus to a button in a canvas.
   if (focused === null || focused === document.body) restore();
   if (!game.hasFocus && document.hasFocus()) game.events.emit('focus');
 }

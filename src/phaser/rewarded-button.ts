@@ -9,7 +9,7 @@ export interface RewardedButtonOptions {
   /** The center of the button, in scene coordinates. */
   x: number;
   y: number;
-  /** The label, which screen readers announce too. Default: short labels in the language of the ads. */
+  /** Returns the label, which screen readers announce too. Default: short labels in the language of the ads. */
   label?: (view: ButtonView) => string;
   /** Text style; `backgroundColor` is ignored. */
   style?: Phaser.Types.GameObjects.Text.TextStyle;
@@ -37,7 +37,7 @@ export function createButtonView(
   const container = scene.add.container(x, y, [box, text]);
   container.setInteractive({
     hitArea: box,
-    // Inside a container, pointer coordinates are relative to its upper left corner.
+    // Inside a container, pointer coordinates are relative to the container's upper left corner.
     hitAreaCallback: (area: Phaser.GameObjects.Rectangle, pressX: number, pressY: number) =>
       pressX >= 0 && pressY >= 0 && pressX <= area.width && pressY <= area.height,
   });
@@ -66,8 +66,8 @@ export interface FallbackButton {
 }
 
 /**
- * Adds a button to the canvas element's content, the accessible fallback for the drawing: the button is focusable and
- * read by screen readers, even in full screen, and is removed with its canvas.
+ * Adds a button to the canvas element's content, which is the accessible fallback for the drawing. The button can be
+ * focused and is read by screen readers, even in full screen, and is removed with its canvas.
  * https://html.spec.whatwg.org/multipage/canvas.html#the-canvas-element
  */
 export function addFallbackButton(
@@ -80,8 +80,8 @@ export function addFallbackButton(
   element.addEventListener('click', onPress);
   element.addEventListener('focus', () => onFocus(true));
   element.addEventListener('blur', () => onFocus(false));
-  // Phaser listens on the window and cancels captured keys: Space would make the player jump instead of pressing
-  // the button.
+  // Phaser listens on the window and cancels the keys that it captures, so Space would make the player jump instead of
+  // pressing the button.
   for (const type of ['keydown', 'keyup'] as const) {
     element.addEventListener(type, (event) => {
       if (event.key === ' ' || event.key === 'Enter') event.stopPropagation();
@@ -104,7 +104,7 @@ export function addFallbackButton(
 /**
  * Adds a button that loads an ad, displays whether one is available or when the next one will be, and shows it when
  * pressed. It supports pointer, keyboard (Tab, Enter, Space) and screen readers. It is destroyed with its scene or by
- * `destroy()`, which aborts its ad.
+ * `destroy()`. Either aborts its ad.
  */
 export function addRewardedButton(
   ads: Pick<Ads, 'availability' | 'preload' | 'showRewarded' | 'on'>,
@@ -169,7 +169,7 @@ export function addRewardedButton(
 
   const stop = ads.on('change', () => {
     if (busy) return;
-    // Reacts only if there is no ad, so that two buttons do not endlessly trigger each other's requests.
+    // Reacts only if there is no ad. Otherwise, two buttons could trigger each other's requests endlessly.
     const latest = ads.availability(placement);
     if (latest.available || latest.reason === 'already_showing') return;
     availability = latest;
@@ -192,7 +192,7 @@ export function addRewardedButton(
         fallback.setLanguage(translated.language);
         refresh();
       })
-      // The label stays English if the translations fail to load or the locale is invalid.
+      // If the translations fail to load or the locale is invalid, the label stays in English.
       .catch(() => undefined);
   }
   return buttonView.container;

@@ -46,14 +46,14 @@ export type TruewardPluginData = Omit<AdsOptions, 'engine'>;
 export class TruewardPlugin implements GameAds {
   readonly #game: Phaser.Game;
   #data: TruewardPluginData | undefined;
-  /** Handlers belong to the plugin: they may be added before `start()`, and outlive `stop()`. */
+  /** The handlers belong to the plugin, so they may be added before `start()` and outlive `stop()`. */
   readonly #events = createEmitter<AdsListeners>();
   #ads: GameAds = unavailableAds('not_started', this.#events);
   #running: Ads | undefined;
 
   /**
    * Adds ads to an existing game, booted or not, and to its scenes. Unlike the game configuration, this also works for
-   * a second game on the page, whose plugin keys Phaser confuses with the first game’s, and for a headless game
+   * a headless game and for a second game on the page, whose plugin keys Phaser confuses with those of the first game
    * (phaserjs/phaser#7151, #7348). A plugin loaded with `load.plugin()` also receives its data this way. A plugin that
    * is already running keeps its data.
    */
@@ -65,7 +65,7 @@ export class TruewardPlugin implements GameAds {
     return plugin;
   }
 
-  /** Returns a game’s plugin, whatever its key. */
+  /** Returns a game’s plugin, no matter which key it has. */
   static of({ plugins }: Phaser.Plugins.PluginManager): TruewardPlugin | undefined {
     for (const { plugin } of plugins as { plugin: unknown }[])
       if (plugin instanceof TruewardPlugin) return plugin;
@@ -172,7 +172,7 @@ export class TruewardPlugin implements GameAds {
     return this.#ads.once(event, handler, context);
   }
 
-  /** Removes a handler; without `handler`, removes all handlers for the event. */
+  /** Removes a handler. Without `handler`, removes all handlers for the event. */
   off<Name extends keyof AdsListeners>(
     event: Name,
     handler?: AdsListeners[Name],

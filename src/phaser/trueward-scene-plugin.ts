@@ -6,8 +6,8 @@ import type { RewardedButtonOptions } from './rewarded-button.ts';
 import { TruewardPlugin } from './trueward-plugin.ts';
 
 /**
- * Calls `end` once when the scene shuts down, or is destroyed without a shutdown, for example by `game.destroy()`. The
- * returned function calls `end` immediately.
+ * Calls `end` once when the scene shuts down, or when it is destroyed without a shutdown, for example by
+ * `game.destroy()`. The returned function calls `end` immediately.
  *
  * Registered per call instead of in the plugin's `boot`, because `boot` runs only once per scene and a restarted scene
  * shuts down many times.
@@ -29,8 +29,9 @@ export function callAtSceneEnd({ sys }: Phaser.Scene, end: () => void): () => vo
 }
 
 /**
- * The methods of {@link TruewardPlugin} that need cleanup, bound to one scene: handlers, buttons and shows end when the
- * scene shuts down, restarts or is destroyed. It is stateless and requires the game's `TruewardPlugin`.
+ * The methods of {@link TruewardPlugin} that need cleanup, bound to one scene. Handlers, buttons and shows end when the
+ * scene shuts down, restarts or is destroyed. The scene plugin has no state of its own and requires the game's
+ * `TruewardPlugin`.
  *
  * @example
  * plugins: {
@@ -49,7 +50,7 @@ export class TruewardScenePlugin {
     this.#manager = pluginManager;
   }
 
-  /** Required by Phaser; does nothing until a scene makes a call. */
+  /** Required by Phaser. It does nothing, because the plugin only works when a scene calls it. */
   boot(): void {}
 
   /** See {@link TruewardPlugin.on}; ends with the scene. */

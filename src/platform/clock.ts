@@ -1,6 +1,6 @@
-/** The source of time; tests advance it by hand. */
+/** The source of time. Tests advance it by hand. */
 export interface Clock {
-  /** Wall-clock time, in milliseconds since 1970. The user can change it; it advances while the device sleeps. */
+  /** Wall-clock time, in milliseconds since 1970. The user can change it, and it advances while the device sleeps. */
   now(): number;
   /**
    * Monotonic time in milliseconds, for durations. On most platforms it stops while the device sleeps
@@ -11,17 +11,21 @@ export interface Clock {
   after(ms: number, callback: () => void): () => void;
 }
 
-/** A deadline on both clocks. Either clock can be wrong, so the first to reach the deadline decides. */
+/**
+ * A deadline by both wall-clock and monotonic time. Either can be wrong, so the deadline passes when the first of them
+ * reaches it.
+ */
 export interface Deadline {
   passed(): boolean;
-  /** Remaining time in milliseconds; negative after expiry. */
+  /** Returns the remaining time in milliseconds, which is negative once the deadline has passed. */
   leftMs(): number;
 }
 
 type Times = Pick<Clock, 'now' | 'monotonic'>;
 
 /**
- * Starts a stopwatch. The returned function returns the elapsed time in milliseconds, by whichever clock shows more.
+ * Starts a stopwatch. The returned function returns the elapsed wall-clock or monotonic time in milliseconds, whichever
+ * is longer.
  */
 export function stopwatch(clock: Times): () => number {
   const monotonic = clock.monotonic();
@@ -35,7 +39,7 @@ export function deadlineIn(clock: Times, ms: number, elapsedMs = stopwatch(clock
   return { leftMs: remainingMs, passed: () => remainingMs() <= 0 };
 }
 
-/** Maximum delay that `setTimeout` supports, in milliseconds; a longer one fires immediately. */
+/** Maximum delay that `setTimeout` supports, in milliseconds. A timer with a longer delay fires immediately. */
 const maxTimeoutMs = 2 ** 31 - 1;
 
 /** The browser's clock. */
@@ -80,8 +84,8 @@ export const runWithTimeout = <T extends object | boolean>(
   });
 
 /**
- * Creates a controller that aborts when any of these signals does; aborting the controller also removes its listeners
- * from the signals. Replaces `AbortSignal.any()`, which Safari supports only since 17.4, because games run on older
+ * Creates a controller that aborts when any of these signals does. Aborting the controller also removes its listeners
+ * from the signals. This replaces `AbortSignal.any()`: Safari supports that only since 17.4, and games run on older
  * phones.
  */
 export function linkSignals(...signals: (AbortSignal | undefined)[]): AbortController {

@@ -3,7 +3,7 @@ import type { Clock } from './clock.ts';
 
 /** An IndexedDB database that opens on first use, and again if the browser has closed it. */
 export interface Database {
-  /** Returns an accessor for one object store; idb-keyval's functions accept it as their `customStore`. */
+  /** Returns an accessor for one object store. idb-keyval's functions accept it as their `customStore`. */
   store(name: string, durability?: IDBTransactionDurability): UseStore;
   /** Closes the connection. A later operation opens a new one and closes it when done. */
   close(): void;
@@ -15,7 +15,7 @@ export interface DatabaseOptions {
   stores: Record<string, { autoIncrement: boolean }>;
   clock: Clock;
   indexedDB?: IDBFactory | undefined;
-  /** Called when an operation takes longer than half a second, and again when no operation is slow any more. */
+  /** Called when an operation takes longer than half a second, and again when no operation is slow anymore. */
   onSlow?(isSlow: boolean): void;
 }
 
@@ -25,8 +25,8 @@ export interface DatabaseOptions {
  */
 const operationTimeoutMs = 5_000;
 /**
- * How often the timer that all operations share checks them, in milliseconds. A timer per write accounted for a tenth
- * of the cost of an event.
+ * How often one timer checks all pending operations, in milliseconds. A separate timer for each write would take a
+ * tenth of the cost of an event.
  */
 const checkIntervalMs = 500;
 /** An operation is slow at its second check, after 500 to 1,000 ms. */
@@ -50,8 +50,8 @@ export interface StoredValue<Key> {
 export type ReadPage<Key> = (afterKey: Key | number, limit: number) => Promise<StoredValue<Key>[]>;
 
 /**
- * Creates a function that reads a store page by page: idb-keyval has no ranges, and its `entries()` reads everything at
- * once.
+ * Creates a function that reads a store page by page. idb-keyval can't read ranges, and its `entries()` reads
+ * everything at once.
  */
 export const createPageReader =
   <Key extends IDBValidKey>(use: UseStore): ReadPage<Key> =>
@@ -65,7 +65,7 @@ export const createPageReader =
       return keys.map((key, index) => ({ key: key as Key, value: values[index] }));
     });
 
-/** Maximum number of values per page; reading a thousand blocks the main thread for 7 ms. */
+/** Maximum number of values per page. Reading a thousand values blocks the main thread for 7 ms. */
 const pageSize = 250;
 
 /** Reads a whole store in pages that do not block the main thread. */
@@ -73,7 +73,7 @@ export async function readInPages<Key extends IDBValidKey>(
   read: ReadPage<Key>,
   onPage: (page: StoredValue<Key>[]) => void,
 ): Promise<void> {
-  // Starts below every key in use: numbers sort before strings.
+  // Starts below every key in use, because numbers sort before strings.
   for (let lastKey: Key | number | undefined = -1; lastKey !== undefined;) {
     const page: StoredValue<Key>[] = await read(lastKey, pageSize);
     onPage(page);
@@ -82,9 +82,9 @@ export async function readInPages<Key extends IDBValidKey>(
 }
 
 /**
- * Creates a {@link Database} without opening it yet. Replaces idb-keyval's `createStore()`, which has no timeout,
- * durability, key generator or `close()`, and keeps a connection that blocks a newer release's upgrade in another
- * tab.
+ * Creates a {@link Database} without opening it yet. This replaces idb-keyval's `createStore()`, which has no timeout,
+ * durability, key generator or `close()`. That function also keeps its connection open when a newer release in another
+ * tab wants to upgrade the database.
  */
 export function createDatabase(options: DatabaseOptions): Database {
   let connection: IDBDatabase | undefined;
@@ -151,13 +151,14 @@ export function createDatabase(options: DatabaseOptions): Database {
         request.result.createObjectStore(name, { autoIncrement });
     };
     const database = (connection = await promisifyRequest(request));
-    // iOS closes the connections of pages that were in the background for a long time. Also, this connection must not
-    // block a newer release in another tab.
+    // iOS closes the connections of pages that were in the background for a long time. A version change means that a
+    // newer release in another tab waits for this connection to close.
     database.onclose = database.onversionchange = () => discard(database);
     return database;
   };
   const connect = async (): Promise<IDBDatabase> => {
-    // After a timeout, `opening` stays rejected until the browser responds, so that later writes do not wait again.
+    // After a timeout, `opening` stays rejected until the browser responds, so that later writes do not wait for the
+    // timeout again.
     opening ??= withTimeout(
       open().catch((error: unknown) => {
         opening = undefined;

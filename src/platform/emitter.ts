@@ -5,9 +5,9 @@ type Handler = (...details: never[]) => unknown;
 
 /** Event handlers, by event name. */
 export interface Emitter<Events extends Record<keyof Events, Handler>> {
-  /** Calls every handler; their errors are reported as uncaught errors. */
+  /** Calls every handler. Their errors are reported as uncaught errors. */
   emit<Name extends keyof Events & string>(name: Name, ...details: Parameters<Events[Name]>): void;
-  /** Calls every handler; resolves when all have finished, rejects if one fails. */
+  /** Calls every handler. Resolves when all of them have finished, and rejects if one fails. */
   call<Name extends keyof Events & string>(
     name: Name,
     ...details: Parameters<Events[Name]>
@@ -17,17 +17,20 @@ export interface Emitter<Events extends Record<keyof Events, Handler>> {
   /** Like `on`, but for the next event only. */
   once(name: keyof Events & string, handler: Handler, context?: unknown): () => void;
   /**
-   * Removes a handler; with `context`, only if it was added with that context. Without a handler, removes all
-   * handlers for the event.
+   * Removes a handler. With `context`, removes it only if it was added with that context. Without a handler, removes
+   * all handlers for the event.
    */
   off(name: keyof Events & string, handler?: Handler, context?: unknown): void;
   hasListeners(name: keyof Events & string): boolean;
 }
 
-/** The listener that eventemitter3 calls: calls a handler and adds its promise to `calls`. */
+/** The listener that eventemitter3 calls. It calls a handler and adds the handler's promise to `calls`. */
 type Guarded = (this: unknown, calls: Promise<unknown>[], details: never[]) => void;
 
-/** Creates an {@link Emitter}: eventemitter3, except that a handler that throws does not prevent the next call. */
+/**
+ * Creates an {@link Emitter}. It works like eventemitter3, except that a handler that throws does not keep the next one
+ * from being called.
+ */
 export function createEmitter<Events extends Record<keyof Events, Handler>>(): Emitter<Events> {
   const emitter = new EventEmitter<string>();
   /** Keyed by handler, so that `off()` finds them. */
@@ -50,7 +53,7 @@ export function createEmitter<Events extends Record<keyof Events, Handler>>(): E
     method: 'on' | 'once',
     name: string,
     handler: Handler,
-    // Unique, so that the returned function removes only this registration.
+    // The default context is unique, so that the returned function removes only this registration.
     context: unknown = {},
   ): () => void {
     const guarded = guard(handler);

@@ -5,7 +5,7 @@ export function surface(error: unknown): void {
   });
 }
 
-/** Calls one of the game's callbacks; errors are reported with {@link surface}, not thrown. */
+/** Calls one of the game's callbacks. Errors are not thrown but reported with {@link surface}. */
 export function callGuarded(callback: (() => void) | undefined): void {
   try {
     callback?.();
@@ -15,8 +15,8 @@ export function callGuarded(callback: (() => void) | undefined): void {
 }
 
 /**
- * Returns the result of `work`, or undefined if it throws: a browser API may be missing, or fail because cookies are
- * blocked, the frame is sandboxed or a permissions policy forbids it.
+ * Returns the result of `work`, or undefined if it throws. A browser API may be missing, or it may fail because cookies
+ * are blocked, the frame is sandboxed, or a permissions policy forbids its use.
  */
 export function attempt<T>(work: () => T): T | undefined {
   try {

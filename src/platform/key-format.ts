@@ -26,8 +26,8 @@ export const keyChecksum = (text: string): string => {
 };
 
 /**
- * Returns the environment of a publishable key; undefined if the key is malformed. A key is `pk_<environment>_`, 30
- * random base62 characters and a checksum, so that typos are caught before any request is sent.
+ * Returns the environment of a publishable key, or undefined if the key is malformed. A key consists of
+ * `pk_<environment>_`, 30 random base62 characters and a checksum, which detects typos before any request is sent.
  */
 export const parseEnvironment = (key: string): 'sandbox' | 'live' | undefined => {
   const [, unchecked = '', environment, checksum] = format.exec(key) ?? [];

@@ -22,7 +22,8 @@ const probeDelayMs = 5_000;
 
 /**
  * Web Locks. If the browser lacks them (old browsers, pages without HTTPS), rejects the request or does not respond,
- * every tab acquires the lock: at worst, events are sent twice, but the service counts each id only once.
+ * every tab acquires the lock. The worst that can happen is that events are sent twice, and the service counts each id
+ * only once.
  */
 export const browserLocks = (
   manager: LockManager | undefined = attempt(() => navigator.locks),
@@ -42,8 +43,8 @@ export const browserLocks = (
       acquired = true;
       return held;
     };
-    // A working browser answers queries even while another tab holds the lock. If this browser does not answer,
-    // continue without the lock.
+    // A working browser answers queries even while another tab holds the lock. If this browser does not answer, this
+    // tab continues without the lock.
     const cancelProbe = clock.after(probeDelayMs, () => {
       const response = runWithTimeout(
         clock,
@@ -85,8 +86,9 @@ export interface LeaderElection {
 
 /**
  * How long a tab waits for the lock before stealing it, in milliseconds. This is twice the request timeout, so a
- * running tab has released the lock by then unless it has a long backlog; in that case, one batch is sent twice but
- * counted only once. A suspended tab never releases the lock, and only Chromium notifies a page before freezing it.
+ * running tab has released the lock by then, unless it has a long backlog. In that case, one batch is sent twice but
+ * counted only once. Stealing is necessary because a suspended tab never releases the lock, and only Chromium notifies
+ * a page before freezing it.
  */
 const stealDelayMs = 20_000;
 

@@ -31,7 +31,7 @@ declare global {
   }
 }
 
-/** Delay before the second search for a framework, in milliseconds; each further delay is 1.5 times as long. */
+/** Delay before the second search for a framework, in milliseconds. Each further delay is 1.5 times as long. */
 const initialDelayMs = 250;
 const maxDelayMs = 60_000;
 /** How long to wait for GPP after TCF has reported that the GDPR does not apply, in milliseconds. */
@@ -121,7 +121,7 @@ export function followPageConsent(
 /** The state of one framework. */
 interface Reply {
   status: PageConsent['status'];
-  /** Whether it takes precedence: the GDPR applies, or the player opted out. */
+  /** Whether this choice takes precedence, because the GDPR applies or the player opted out. */
   decides: boolean;
   text: string | undefined;
 }
@@ -130,7 +130,7 @@ interface Reply {
 const checkText = (value: unknown): string | undefined =>
   typeof value === 'string' && value.length <= 4_096 ? value : undefined;
 
-/** Reads the player's choice; returns undefined until the player has made one. */
+/** Reads the player's choice. Returns undefined until the player has made one. */
 function readTcf({ eventStatus, gdprApplies, purpose, tcString }: TcfData): Reply | undefined {
   if (eventStatus !== 'tcloaded' && eventStatus !== 'useractioncomplete') return undefined;
   const decides = gdprApplies !== false;
@@ -143,10 +143,10 @@ function readTcf({ eventStatus, gdprApplies, purpose, tcString }: TcfData): Repl
   };
 }
 
-/** Fields of the US state sections; 1 means that the player opted out. */
+/** Fields of the US state sections. The value 1 means that the player opted out. */
 const optOuts = ['SaleOptOut', 'SharingOptOut', 'TargetedAdvertisingOptOut'];
 
-/** Reads the player's choice; returns undefined until the framework is ready. */
+/** Reads the player's choice. Returns undefined until the framework is ready. */
 function readGpp({ pingData }: GppData): Reply | undefined {
   if (pingData?.signalStatus !== 'ready') return undefined;
   // A section is an object, or a list of its subsections.
@@ -154,7 +154,7 @@ function readGpp({ pingData }: GppData): Reply | undefined {
   const decides = sections.some(
     (section) => section?.['Gpc'] === true || optOuts.some((field) => section?.[field] === 1),
   );
-  // The absence of an opt-out is not consent: the service evaluates the string.
+  // The absence of an opt-out is not consent, so the service evaluates the string.
   return { status: decides ? 'denied' : 'unknown', decides, text: checkText(pingData.gppString) };
 }
 
@@ -174,7 +174,7 @@ declare global {
 
 /** A consent framework that may not have loaded yet. */
 export interface ConsentFramework {
-  /** Searches for the framework and subscribes to it; returns whether it was found. */
+  /** Searches for the framework and subscribes to it. Returns whether it was found. */
   search(): boolean;
   stop(): void;
 }
@@ -225,7 +225,7 @@ export function consentFramework(
 }
 
 function findLocalCall(name: keyof typeof versions): Call | undefined {
-  // An element with this id would appear here too.
+  // `window[name]` could also be an element with this id.
   if (typeof window[name] !== 'function') return undefined;
   if (name === '__gpp')
     return (command, callback, id) => window.__gpp?.(command, callback, id, versions.__gpp);
@@ -253,7 +253,7 @@ function findAncestorCall(name: keyof typeof versions, signal: AbortSignal): Cal
   };
 }
 
-/** Finds the nearest ancestor window that has a frame with this name; frame names are visible across origins. */
+/** Finds the nearest ancestor window that has a frame with this name. Frame names are visible across origins. */
 function locate(locator: string): Window | undefined {
   let frame: Window = window;
   while (frame !== frame.parent) {

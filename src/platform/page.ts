@@ -4,7 +4,7 @@ import { attempt } from './guard.ts';
  * A change in the page's lifecycle.
  *
  * - `visible`, `hidden`: the player switched to the page, or away from it.
- * - `leaving`: the page is being unloaded or enters the back/forward cache; it may never run again.
+ * - `leaving`: the page is being unloaded or enters the back/forward cache. It may never run again.
  * - `frozen`: the browser is suspending the page and may discard it without another event.
  * - `returned`: the page runs again after `leaving` or `frozen`.
  */
@@ -47,7 +47,9 @@ export const browserPageLifecycle: PageLifecycle = {
   },
 };
 
-/** The network state that the browser reports: a hint that a retry may succeed now, never a reason not to try. */
+/**
+ * The network state that the browser reports. It hints that a retry may succeed now, but is never a reason not to try.
+ */
 export interface Connectivity {
   /** False only if the browser is certain that there is no network. */
   isOnline(): boolean;
@@ -70,7 +72,7 @@ export function onOffline(listener: () => void): () => void {
   return () => removeEventListener('offline', listener);
 }
 
-/** A channel between the tabs of one origin; a tab does not receive its own messages. */
+/** A channel between the tabs of one origin. A tab does not receive its own messages. */
 export interface TabChannel<Message> {
   send(message: Message): void;
   /** Subscribes until `close()`. Any field of a message may be missing, because another release may have sent it. */

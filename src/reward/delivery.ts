@@ -5,9 +5,7 @@ import { createBackOff } from '../transport/back-off.ts';
 import type { Ledger } from './ledger.ts';
 import { advance, claimMs, type LedgerEntry, type RewardEvent } from './reward-machine.ts';
 
-/**
- * Called with every earned reward; the reward counts as delivered once the handler returns or its promise resolves.
- */
+/** Called with every earned reward. The reward counts as delivered once the handler returns or its promise resolves. */
 export type RewardHandler = (reward: EarnedReward) => void | Promise<void>;
 
 export interface DeliveryDeps {
@@ -33,8 +31,8 @@ export interface Delivery {
   /** Retries rewards that failed or are claimed by other tabs, without a back-off. */
   retry(): void;
   /**
-   * Releases claims that are waiting for a frame, either because the page is hidden and has no frames, so that
-   * another tab can deliver, or because the player changed.
+   * Releases claims that are waiting for a frame. Call it when the page becomes hidden, because a hidden page has no
+   * frames and another tab can deliver the rewards, or when the player changes.
    */
   releaseClaims(): void;
   stop(): void;
@@ -60,7 +58,9 @@ const toEarnedReward = ({
 /** Creates the {@link Delivery}. */
 export function createDelivery(deps: DeliveryDeps): Delivery {
   const { clock, handlers, isDue, ledger } = deps;
-  /** Rewards that are waiting for a frame or a handler in this tab; tracked so that no handler is called twice. */
+  /**
+   * Rewards that are waiting for a frame or a handler in this tab. They are tracked so that no handler is called twice.
+   */
   const delivering = new Set<string>();
   /** Rewards that failed or are claimed by another tab. */
   const backingOff = new Set<string>();
@@ -85,7 +85,7 @@ export function createDelivery(deps: DeliveryDeps): Delivery {
     return changed;
   };
 
-  /** Calls the handlers on the game's next frame; false if the frame came too late or was canceled. */
+  /** Calls the handlers on the game's next frame. Resolves to false if the frame came too late or was canceled. */
   const callHandlers = (entry: LedgerEntry): Promise<boolean> =>
     new Promise((resolve, reject) => {
       const claim = deadlineIn(clock, claimMs);
@@ -95,7 +95,7 @@ export function createDelivery(deps: DeliveryDeps): Delivery {
       };
       cancelFrames.add(cancel);
       deps.deliver(() => {
-        // Once the claim has expired, another tab may have delivered the reward.
+        // If the claim has expired, another tab may have delivered the reward.
         const isLate = !cancelFrames.delete(cancel) || claim.passed();
         if (isLate || handlers.size === 0 || !isDue(entry)) return resolve(false);
         const earned = toEarnedReward(entry);
@@ -105,7 +105,7 @@ export function createDelivery(deps: DeliveryDeps): Delivery {
       });
     });
 
-  /** Delivers a claimed reward; resolves when it is delivered or its claim is released. */
+  /** Delivers a claimed reward. Resolves when it is delivered or its claim is released. */
   const deliverClaimed = async (entry: LedgerEntry, at: number): Promise<boolean> => {
     const { decisionId } = entry;
     delivering.add(decisionId);
@@ -132,10 +132,10 @@ export function createDelivery(deps: DeliveryDeps): Delivery {
         if (!isReady()) break;
         if (delivering.has(decisionId) || backingOff.has(decisionId)) continue;
         const at = clock.now();
-        // A handler that takes longer than the claim lasts runs in parallel with the next one.
+        // If a handler takes longer than the claim lasts, the next reward is delivered while it still runs.
         if (await change(decisionId, { type: 'claimed', at }))
           await runWithTimeout(clock, claimMs, stopped.signal, () => deliverClaimed(entry, at));
-        // Claimed by another tab, which may die before it delivers the reward.
+        // Another tab has claimed the reward, but it may die before it delivers it.
         else scheduleRetry(decisionId);
       }
     }

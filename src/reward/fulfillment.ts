@@ -16,7 +16,7 @@ export interface Fulfillment {
    * Assigns rewards to players who have been identified in the meantime, and removes those rewards from `unassigned`.
    */
   assign(unassigned: Map<string, Player>): Promise<void>;
-  /** Transfers one player’s undelivered rewards to another; resolves to true. */
+  /** Transfers one player’s undelivered rewards to another player. Resolves to true. */
   transfer(oldRef: string, newRef: string): Promise<boolean>;
 }
 
@@ -29,7 +29,10 @@ export const transferEntry = (entry: LedgerEntry, oldRef: string, newRef: string
     ? { ...entry, heldFor: newRef }
     : entry;
 
-/** How long entries are kept, in milliseconds: longer than any late window (7 days), for support requests. */
+/**
+ * How long entries are kept, in milliseconds. This is longer than any late window (7 days), so that support requests
+ * can be answered.
+ */
 const retentionMs = 30 * 86_400_000;
 
 /** Starts polling for pending rewards and delivering earned ones, and removes old entries. */
@@ -88,15 +91,15 @@ export interface ConfirmationDeps {
   settle(statuses: Verdict[]): Promise<void>;
 }
 
-/** Polls the service for pending rewards; sends nothing while there are none. */
+/** Polls the service for pending rewards. Sends nothing while there are none. */
 export interface Confirmation {
   /** Polls soon, because a reward became pending or the service may be reachable again. */
   wake(): void;
-  /** Polls immediately; resolves when the response is stored. */
+  /** Polls immediately. Resolves when the response is stored. */
   poll(reward: PendingReward): Promise<void>;
   /** Resolves when the service has decided, or with the latest state after `withinMs`. */
   outcome(decisionId: string, withinMs: number): Promise<RewardReport>;
-  /** Called after the ledger has changed: resolves every {@link outcome} that has become final. */
+  /** Called after the ledger has changed. Resolves every {@link outcome} that has become final. */
   changed(): void;
   /** Aborts a request for a reward that is no longer pending. */
   settled(): void;
@@ -104,18 +107,21 @@ export interface Confirmation {
 }
 
 /**
- * Delay of the first poll, in milliseconds; the response to the completion event usually brings the confirmation before
+ * Delay of the first poll, in milliseconds. The response to the completion event usually brings the confirmation before
  * then.
  */
 const firstPollDelayMs = 1_500;
-/** Maximum time for which the service may hold the response to a poll, in seconds. */
+/** How long the service may hold the response to a poll, in seconds. */
 const maxWaitS = 25;
 
-/** Creates the {@link Confirmation}; it sends one request at a time, because a browser allows six connections per host. */
+/**
+ * Creates the {@link Confirmation}. It sends one request at a time, because a browser allows only six connections per
+ * host.
+ */
 function createConfirmation(deps: ConfirmationDeps): Confirmation {
   /**
-   * Decisions for which the service rejected the request, for example because the key was revoked; retried after a
-   * reload.
+   * Decisions for which the service rejected the request, for example because the key was revoked. They are polled
+   * again after a reload.
    */
   const rejected = new Set<string>();
   let request: { decisionId: string; abort: AbortController } | undefined;
@@ -137,8 +143,8 @@ function createConfirmation(deps: ConfirmationDeps): Confirmation {
     response: ServiceResult<RewardStatus>,
   ): Promise<void> => {
     if (response.kind === 'ok') await deps.settle([response.body]);
-    // The service has deleted the decision, so by its clock the late window is over. Nothing else may expire a reward:
-    // not a wrong clock, a revoked key or a network failure.
+    // The service has deleted the decision, so the late window is over by the service's clock. Nothing else may expire
+    // a reward: neither a wrong device clock, nor a revoked key, nor a network failure.
     else if (response.kind === 'refused' && response.problem.code === 'decision_gone') {
       await deps.settle([{ id: decisionId, state: 'expired', reason: 'unknown_to_service' }]);
     }

@@ -28,7 +28,7 @@ export function createLedger(options: {
   indexedDB?: IDBFactory | undefined;
 }): Ledger {
   const database = createDatabase({ ...options, stores: { rewards: { autoIncrement: false } } });
-  // Strict, because an earned reward must survive a power failure and writes are rare.
+  // Strict durability, because an earned reward must survive a power failure, and because writes are rare.
   const rewards = database.store('rewards', 'strict');
   const cache = new Map<string, LedgerEntry>();
   /** Ids of the entries whose last change could not be stored. */
@@ -55,7 +55,8 @@ export function createLedger(options: {
     const latest = (stored?: unknown): LedgerEntry => {
       const local = cache.get(decisionId) ?? initial;
       if (!isEntry(stored)) return local;
-      // An unsaved change is newer than the stored entry, unless another tab has made more progress since.
+      // An unsaved change is newer than the stored entry, unless another tab has since made more progress with the
+      // reward.
       return unsaved.has(decisionId) && progress(local) >= progress(stored) ? local : stored;
     };
     let entry = initial;

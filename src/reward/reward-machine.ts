@@ -13,18 +13,18 @@ export interface LedgerEntry extends RewardReport {
    * older releases.
    */
   earnedBy?: string | undefined;
-  /** The player to deliver the reward to: the one who earned it, unless it was transferred. */
+  /** The player to whom the reward is delivered. This is the player who earned it, unless it was transferred. */
   heldFor?: string | undefined;
   /** Wall times at which the reward was tracked and earned, in milliseconds. */
   trackedAt: number;
   earnedAt?: number;
-  /** Wall time at which a tab claimed the reward for delivery, in milliseconds; the claim lasts for {@link claimMs}. */
+  /** Wall time at which a tab claimed the reward for delivery, in milliseconds. The claim lasts for {@link claimMs}. */
   claimedAt?: number;
   /** Whether every handler has finished. */
   delivered: boolean;
   /**
-   * Set while the entry moves between the ledgers of two publishable keys and must not be delivered: `arriving` in
-   * the new ledger until it is `gone` from the old one, where it stays marked.
+   * Set while the entry moves between the ledgers of two publishable keys, when it must not be delivered. It is
+   * `arriving` in the new ledger until it is `gone` from the old one. In the old ledger, it stays marked as `gone`.
    */
   moved?: 'arriving' | 'gone';
 }
@@ -56,7 +56,7 @@ export function advance(entry: LedgerEntry, event: RewardEvent): LedgerEntry {
     case 'status':
       return isFinal(state) ? entry : applyStatus(entry, event.status, event.at);
     case 'claimed':
-      // The claim may be in the future if the clock has been set back since.
+      // The time of the claim may be in the future if the clock has been set back since.
       return isDue(entry) && Math.abs(event.at - claimedAt) >= claimMs
         ? { ...entry, claimedAt: event.at }
         : entry;
@@ -68,7 +68,7 @@ export function advance(entry: LedgerEntry, event: RewardEvent): LedgerEntry {
 }
 
 function applyStatus(entry: LedgerEntry, status: Verdict, at: number): LedgerEntry {
-  // The service does not have the completion yet: it is still in the outbox.
+  // The completion is still in the outbox, so the service does not know about it yet.
   if (status.state === 'none') return entry;
   const { reward = entry.reward, reason, receipt } = status;
   return {

@@ -20,7 +20,7 @@ import {
   type Verdict,
 } from './reward-machine.ts';
 
-/** The rewards on this device: stores them, waits for their confirmation and delivers them to the game. */
+/** Stores the rewards on this device, waits for their confirmation, and delivers them to the game. */
 export interface Rewards {
   /**
    * Stores a decision before its ad starts, with the player for whom it was requested (by default, the current one).
@@ -29,7 +29,7 @@ export interface Rewards {
   track(decision: Decision, owner?: Player): Promise<void>;
   /** Marks the reward as pending, because its ad was watched to the end. */
   watched(decisionId: string): Promise<void>;
-  /** Applies statuses from the service; resolves when they are stored. */
+  /** Applies statuses from the service. Resolves when they are stored. */
   settle(statuses: RewardStatus[]): Promise<void>;
   /** Resolves when the service has decided, or with the latest state after `withinMs`. */
   confirmation(decisionId: string, withinMs: number): Promise<RewardReport>;
@@ -41,7 +41,7 @@ export interface Rewards {
   /** Returns the player’s pending rewards, and the earned ones that have not been delivered. */
   list(): Promise<RewardReport[]>;
   /**
-   * Adds a handler; a reward counts as delivered when every handler has finished. Returns a function that removes the
+   * Adds a handler. A reward counts as delivered when every handler has finished. Returns a function that removes the
    * handler.
    */
   onReward(handler: RewardHandler): () => void;
@@ -50,7 +50,7 @@ export interface Rewards {
    * held for `transferFrom` go to the new player as soon as that player is identified.
    */
   playerChanged(transferFrom: string | undefined): Promise<void>;
-  /** Reads the ledger again, after a write from elsewhere or once the player is identified. */
+  /** Reads the ledger again. Call it after a write from elsewhere, or once the player is identified. */
   refresh(): Promise<void>;
   /** Loads the code that confirms and delivers rewards before there are any. */
   prefetch(): void;
@@ -59,7 +59,7 @@ export interface Rewards {
 }
 
 export interface RewardDiagnostics {
-  /** `memory` while the browser’s database is unavailable; pending rewards then do not survive the page. */
+  /** `memory` while the browser’s database is unavailable. Pending rewards then do not survive the page. */
   storage: 'indexeddb' | 'memory';
   pending: number;
   undelivered: number;
@@ -90,7 +90,7 @@ export function createRewards(deps: RewardsDeps): Rewards {
   /** The player whose rewards are transferred once the current player has been identified. */
   let transferFrom: string | undefined;
 
-  /** Rewards of players who have not been identified yet; not delivered until then. */
+  /** Rewards of players who have not been identified yet. They are not delivered until then. */
   const unassigned = new Map<string, Player>();
 
   const find = (decisionId: string) =>
@@ -116,14 +116,14 @@ export function createRewards(deps: RewardsDeps): Rewards {
   const settle = async (statuses: Verdict[]): Promise<void> => {
     for (const status of statuses) {
       const entry = find(status.id);
-      // A decision that is unknown here may have been tracked by another tab; it is then in the database.
+      // A decision that is unknown here may have been tracked by another tab. In that case, it is in the database.
       if (entry ? !isFinal(entry.state) : status.state !== 'none')
         await change(status.id, { type: 'status', status, at: clock.now() });
     }
     fulfillment?.confirmation.settled();
   };
   let fulfillment: Fulfillment | undefined;
-  /** Loads the code that polls and delivers. The next call retries a failed load. */
+  /** Loads the code that polls and delivers. If loading fails, the next call tries again. */
   const load = (): Promise<void> =>
     import('./fulfillment.ts').then(
       ({ fulfillRewards }) => {

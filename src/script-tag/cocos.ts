@@ -1,7 +1,7 @@
 import { cocosDriver, createCocosAds, createTruewardComponent } from '../cocos/index.ts';
 import { define } from './start-tag.ts';
 
-// The types of this file, for use in a project: they declare the global variable, without the exports for other
+// The types of this file, for use in a project. They declare the global variable, without the exports for other
 // engines.
 declare global {
   interface TruewardGlobal {

@@ -10,7 +10,7 @@ declare global {
   interface Window {
     /** Phaser’s `load.plugin('TruewardPlugin', …)` looks the class up by this name. */
     TruewardPlugin?: typeof TruewardPlugin;
-    /** Likewise for `load.scenePlugin('TruewardScenePlugin', …)`. */
+    /** Phaser’s `load.scenePlugin('TruewardScenePlugin', …)` looks this class up by name too. */
     TruewardScenePlugin?: typeof TruewardScenePlugin;
   }
 }

@@ -4,11 +4,11 @@ import { type Ads, type AdsOptions, createAds, OptionError } from '../index.ts';
 export type Command = (ads: Ads) => void;
 
 declare global {
-  /** The exports of the script tags; each file adds its own. */
+  /** The exports of the script tags. Each file adds its own. */
   interface TruewardGlobal {
     createAds: typeof createAds;
     OptionError: typeof OptionError;
-    /** Commands to run once the tag has started its ads: an array before that, this object afterwards. */
+    /** Commands to run once the tag has started its ads. It is an array until then, and this object afterwards. */
     queue: Command[] | { push(...commands: Command[]): void };
   }
   /** The only global of the script tags. A page may define it, with a `queue`, before any of them has loaded. */
@@ -16,8 +16,8 @@ declare global {
 }
 
 /**
- * Adds a file's exports to the global object. Existing ones stay, because a second copy of a file must not replace a
- * class that games already use.
+ * Adds a file's exports to the global object. Exports that already exist stay, because a second copy of a file must not
+ * replace a class that games already use.
  */
 export function define(exported: Partial<TruewardGlobal>): TruewardGlobal {
   const existingGlobal = globalThis.Trueward as TruewardGlobal | undefined;
@@ -27,7 +27,7 @@ export function define(exported: Partial<TruewardGlobal>): TruewardGlobal {
   return (globalThis.Trueward = allExports as TruewardGlobal);
 }
 
-/** Options whose values are taken verbatim from attributes: `data-user-ref` is `userRef`. */
+/** Options whose values are taken verbatim from attributes. For example, `data-user-ref` sets `userRef`. */
 const verbatimOptions = ['serviceUrl', 'userRef', 'userToken', 'customData', 'locale'] as const;
 /** Options that are true if the attribute is present and not `false`. */
 const flags = ['childDirected', 'debug', 'muted'] as const;
@@ -70,7 +70,7 @@ function run(ads: Ads, commands: Command[]): void {
 export function startTag(script: Element | null): void {
   const trueward = define({ createAds, OptionError });
   const { queue } = trueward;
-  // The queue is an array only until the SDK has started, so a page with two tags starts it once.
+  // The queue is an array only until the SDK has started, so a page with two tags starts the SDK only once.
   if (!Array.isArray(queue)) return;
   if (!(script instanceof HTMLScriptElement) || script.dataset['key'] === undefined) return;
   const ads = createAds(readOptions(script));

@@ -1,4 +1,4 @@
-/** Options for the proof that an ad was watched. */
+/** Options that say which proof of a watched ad to accept. */
 export interface EvidenceOptions {
   /**
    * Values of `evidence` to accept in addition to `verified`, which means that the service itself judged whether the

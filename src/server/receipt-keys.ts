@@ -28,15 +28,15 @@ export interface JwkSet {
   keys: readonly JsonWebKey[];
 }
 
-/** Returns the key with this id; undefined if there is none. */
+/** Returns the key with this id, or undefined if there is none. */
 export type FindKey = (kid: string) => Promise<CryptoKey | undefined>;
 
 /**
- * Minimum age of a key set before an unknown key id causes it to be fetched again, in milliseconds, so that receipts
- * with made-up ids don't each cause a request.
+ * How old a key set must be before an unknown key id causes it to be fetched again, in milliseconds. Without this
+ * limit, every receipt with a made-up id would cause a request.
  */
 const minRefetchAgeMs = 30_000;
-/** How long a key set is used without being fetched again, in milliseconds. */
+/** How long a key set is used before it is fetched again, in milliseconds. */
 const maxAgeMs = 3_600_000;
 /** Timeout for fetching a key set, in milliseconds. */
 const timeoutMs = 5_000;
@@ -67,8 +67,8 @@ interface FetchedKeys {
 const keySets = new Map<string, Promise<FetchedKeys>>();
 
 /**
- * Returns a function that finds keys in the key set at a URL. Sets are cached for an hour; an unknown key id causes the
- * set to be fetched again.
+ * Returns a function that finds keys in the key set at a URL. Key sets are cached for an hour. An unknown key id causes
+ * the set to be fetched again.
  */
 export const createCachedKeyFinder =
   (url: string, now: () => number): FindKey =>
@@ -90,7 +90,7 @@ function load(url: string, now: () => number): Promise<FetchedKeys> {
   const previous = keySets.get(url);
   keySets.set(url, loading);
   loading.catch(() => {
-    // Keep the previous set.
+    // Keeps the previous set.
     if (previous) keySets.set(url, previous);
     else keySets.delete(url);
   });

@@ -9,25 +9,25 @@ import {
 
 /** The verified claims of a receipt. */
 export interface RewardReceipt {
-  /** `jti`: redeem each decision once. */
+  /** The claim `jti`. Redeem each decision only once. */
   decisionId: string;
-  /** `sub`: your own id for the player. */
+  /** The claim `sub`: your own id for the player. */
   userRef: string;
   placement: string;
   reward: Reward;
   /** The proof that the ad was watched: `verified`, or a value of `acceptEvidence`. */
   evidence: string;
   environment: 'sandbox' | 'live';
-  /** `aud`: your account, `acc_…`. */
+  /** The claim `aud`: your account, `acc_…`. */
   accountId: string;
-  /** `iss`: the URL of the service. */
+  /** The claim `iss`: the URL of the service. */
   issuer: string;
   issuedAt: Date;
   expiresAt: Date;
 }
 
 export interface VerifyReceiptOptions extends EvidenceOptions {
-  /** Your account, `acc_…`. `aud` must match it, because a service can have several customers. */
+  /** Your account, `acc_…`. The claim `aud` must match it, because a service can have several customers. */
   accountId: string;
   /** Expected `env`. Default `live`, so that sandbox receipts are rejected. */
   environment?: 'sandbox' | 'live';
@@ -40,9 +40,9 @@ export interface VerifyReceiptOptions extends EvidenceOptions {
 }
 
 /**
- * Verifies the receipt of an earned reward without a request to the service per receipt, and returns its claims. A
- * receipt proves that a reward was earned, not that it has not been redeemed before: store each `decisionId` (see
- * {@link createUsedReceipts}).
+ * Verifies the receipt of an earned reward and returns its claims. Verifying a receipt does not need a request to the
+ * service. A receipt proves that a reward was earned, not that it has not been redeemed before: store each `decisionId`
+ * (see {@link createUsedReceipts}).
  *
  * @param keys - URL of the key set, `https://…/.well-known/jwks.json`, or the set itself.
  * @throws ReceiptError with a `code` that says why the receipt was rejected.
@@ -181,7 +181,7 @@ function isReward(value: unknown): value is Reward {
 
 /** Records which receipts or webhooks have been used, until they expire. */
 export interface UsedReceipts {
-  /** Returns true the first time for each id, and false after that: credit only on true. */
+  /** Returns true the first time for each id, and false after that. Credit the reward only on true. */
   claim(receipt: Pick<RewardReceipt, 'decisionId' | 'expiresAt'>): boolean;
   /** Whether the `jti` (the decision id) has been used. */
   seen(jti: string): boolean;
@@ -198,8 +198,9 @@ export interface UsedReceiptsOptions {
 }
 
 /**
- * Records used receipts in the memory of one process, for tests and for game servers that do not persist balances. In
- * production, use a unique database column for the decision id, written in the transaction that credits the reward.
+ * Records used receipts in the memory of one process. This is meant for tests and for game servers that do not persist
+ * balances. In production, use a unique database column for the decision id, written in the transaction that credits
+ * the reward.
  *
  * @example
  * const used = createUsedReceipts();

@@ -23,9 +23,9 @@ export interface VerifyWebhookOptions extends EvidenceOptions {
 }
 
 /**
- * Verifies that a webhook request was recently sent by the service and not modified, and returns its event. Uses the
- * `Service-…` headers, or else those of Standard Webhooks. Signatures are compared in constant time. An event may
- * arrive more than once: process each `event.id` once, and respond with 2xx quickly.
+ * Verifies that the service sent a webhook request recently and that the request was not modified, and returns its
+ * event. Uses the `Service-…` headers, or else those of Standard Webhooks. Signatures are compared in constant time. An
+ * event may arrive more than once: process each `event.id` once, and respond with 2xx quickly.
  *
  * @param rawBody - the unparsed body, because its bytes are signed.
  * @param secret - the `whsec_…` secret of this endpoint, or several during a rotation.
@@ -94,7 +94,7 @@ function readTimestamp(headers: WebhookHeaders, name: string): string {
   );
 }
 
-/** Reads the well-formed signatures of version 1; other versions are ignored. */
+/** Reads the well-formed signatures of version 1. Other versions are ignored. */
 function readSignatures(
   headers: WebhookHeaders,
   name: string,
@@ -102,7 +102,7 @@ function readSignatures(
 ): Uint8Array<ArrayBuffer>[] {
   const header = readHeader(headers, name);
   const signatures = header.split(separator).flatMap((part) => read(part.trim()) ?? []);
-  // Bounded so that a forged header cannot cause unlimited work; a rotation never needs this many.
+  // The number is limited so that a forged header cannot cause unlimited work. A rotation never needs this many.
   if (signatures.length > 0) return signatures.slice(0, 10);
   const expected = separator === ',' ? 'v1=<64 hexadecimal digits>' : 'v1,<base64 of 32 bytes>';
   throw new WebhookError(

@@ -11,7 +11,7 @@ export type WebhookErrorCode =
   | 'evidence_not_accepted';
 
 /**
- * Thrown for a webhook that must not be processed. Respond with status 400 and log `message`: it names the likely
+ * Thrown for a webhook that must not be processed. Respond with status 400 and log `message`, which names the likely
  * mistake and contains neither the secret nor the body.
  */
 export class WebhookError extends Error {
@@ -29,14 +29,14 @@ const algorithm = { name: 'HMAC', hash: 'SHA-256' };
 /** The unparsed body, as text or bytes (a Node `Buffer` is a `Uint8Array`). */
 export type RawBody = string | Uint8Array;
 
-/** One of the two HMAC-SHA256 signatures of each webhook; they differ in key and encoding. */
+/** One of the two HMAC-SHA256 signatures of each webhook. The two differ in their key and their encoding. */
 export interface SignatureScheme {
   /** Separates the signatures of several secrets. */
   separator: ',' | ' ';
   /** Returns the key bytes, or undefined if the secret is invalid for this scheme. */
   keyOf(secret: string): Uint8Array<ArrayBuffer> | undefined;
   write(signature: Uint8Array): string;
-  /** Parses one signature; returns undefined if it is malformed or has a different version. */
+  /** Parses one signature. Returns undefined if it is malformed or has a different version. */
   read(text: string): Uint8Array<ArrayBuffer> | undefined;
 }
 
@@ -60,7 +60,8 @@ export const standardScheme: SignatureScheme = {
   keyOf: (secret) => fromBase64(secret.slice('whsec_'.length)),
   write: (signature) => `v1,${btoa(String.fromCharCode(...signature))}`,
   read(text) {
-    // Encoding 32 bytes leaves two unused bits in the last digit; only the canonical encoding is accepted.
+    // Encoding 32 bytes leaves two unused bits in the last digit. Only the canonical encoding, in which they are zero,
+    // is accepted.
     const [, base64] = /^v1,([A-Za-z0-9+/]{42}[AEIMQUYcgkosw048]=)$/.exec(text) ?? [];
     return base64 === undefined ? undefined : fromBase64(base64);
   },
@@ -196,7 +197,7 @@ export async function signWebhook(
   timestampS: number,
   id?: string,
 ): Promise<WebhookSignatureHeaders & Partial<StandardWebhookHeaders>> {
-  // 1e11 is in the year 5138 as seconds, but in 1973 as milliseconds.
+  // As seconds, 1e11 is in the year 5138. As milliseconds, it is in 1973.
   if (!Number.isInteger(timestampS) || timestampS < 0 || timestampS > 1e11) {
     throw new RangeError(`Expected whole seconds since 1970, got ${timestampS}.`);
   }

@@ -4,9 +4,9 @@ const initialDelayMs = 1_000;
 const maxDelayMs = 300_000;
 
 /**
- * Returns the delay after `failures` consecutive failures (1 or more), in milliseconds: up to 1 s after the first,
- * doubling to at most 5 min, with full jitter so that clients do not retry at the same moment. Added to the
- * service's `Retry-After`, if any.
+ * Returns the delay after `failures` consecutive failures (1 or more), in milliseconds. The delay is up to 1 s after
+ * the first failure and doubles with each further one, to at most 5 min. It has full jitter, so that clients do not
+ * retry at the same moment. If the service sent `Retry-After`, the delay is added to it.
  */
 export const backOffMs = (failures: number, random: () => number, retryAfterMs = 0): number =>
   retryAfterMs + random() * Math.min(maxDelayMs, initialDelayMs * 2 ** (failures - 1));
@@ -17,10 +17,11 @@ export interface BackOff {
   failures(): number;
   /** Whether a retry is scheduled; false if the device has slept past the delay. */
   waiting(): boolean;
-  /** Schedules a retry after a failure; see {@link backOffMs}. Returns the delay in milliseconds. */
+  /** Counts a failure and schedules a retry; see {@link backOffMs}. Returns the delay in milliseconds. */
   failed(retryAfterMs?: number): number;
   /**
-   * Schedules a retry after exactly `ms` milliseconds; `failures` is the number of failures that another tab counted.
+   * Schedules a retry after exactly `ms` milliseconds. `failures` is the number of failures that another tab has
+   * counted.
    */
   pause(ms: number, failures?: number): void;
   succeeded(): void;

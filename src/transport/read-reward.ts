@@ -4,7 +4,10 @@ import { type ServiceResult, type Guard, hasShape, type ServiceClient } from './
 const isRewardStatus: Guard<RewardStatus> = (body): body is RewardStatus =>
   hasShape(body, { id: '', state: '' });
 
-/** Requests the state of a reward; the service holds the response for up to `waitS` seconds (0 to 25) until it changes. */
+/**
+ * Requests the state of a reward. The service holds the response until the state changes, for up to `waitS` seconds (0
+ * to 25).
+ */
 export const readReward = (
   client: ServiceClient,
   decisionId: string,

@@ -5,8 +5,8 @@ import { runWithTimeout, type Clock } from '../platform/clock.ts';
  * The result of a request, classified by what the caller can do about it. A request never rejects.
  *
  * - `ok`: the response matches the wire contract.
- * - `refused`: the service rejected the request; a retry would not help.
- * - `retry`: the service is overloaded or failed (408, 425, 429, 5xx); `retryAfterMs` if it sent `Retry-After`.
+ * - `refused`: the service rejected the request, and a retry would not help.
+ * - `retry`: the service is overloaded or failed (408, 425, 429, 5xx). `retryAfterMs` is set if it sent `Retry-After`.
  * - `unreachable`: there was no response from the service; `cause` distinguishes a timeout, a network failure, a
  *   request that was blocked in the browser, and a response from something else, such as a captive portal.
  */
@@ -44,7 +44,7 @@ export interface ServiceClientOptions {
   publishableKey: string;
   fetch: typeof globalThis.fetch;
   clock: Clock;
-  /** Timeout of a request in milliseconds; `waitMs` is added to it. */
+  /** Timeout of a request in milliseconds, not including `waitMs`, which is added to it. */
   timeoutMs: number;
 }
 
@@ -91,8 +91,8 @@ export const toJson = (value: unknown): string => {
 const maxRetryAfterMs = 3_600_000;
 
 /**
- * Parses a `Retry-After` header (RFC 9110 section 10.2.3: whole seconds or an HTTP date) into milliseconds from
- * `nowMs`, clamped to between 0 and one hour. Undefined if it is missing or invalid.
+ * Parses a `Retry-After` header (RFC 9110 section 10.2.3: whole seconds or an HTTP date). Returns the milliseconds from
+ * `nowMs`, at least 0 and at most one hour. Undefined if the header is missing or invalid.
  */
 export const parseRetryAfter = (value: string | null, nowMs: number): number | undefined => {
   const text = value?.trim() ?? '';
@@ -106,8 +106,8 @@ export const parseRetryAfter = (value: string | null, nowMs: number): number | u
 };
 
 /**
- * Whether `value` is an object whose members have the types of the examples in `shape`; an array must contain
- * objects only.
+ * Whether `value` is an object whose members have the same types as the examples in `shape`. Arrays must contain only
+ * objects.
  */
 export const hasShape = (value: unknown, shape: Record<string, unknown>): boolean =>
   value instanceof Object &&
@@ -128,7 +128,9 @@ const parse = (text: string): unknown => {
   }
 };
 
-/** Classifies a response. Its status alone proves nothing: a captive portal responds with 200 and its own page. */
+/**
+ * Classifies a response. The status alone proves nothing, because a captive portal responds with 200 and its own page.
+ */
 export function classify<T>(
   response: { status: number; headers: Headers; text: string },
   isExpected: Guard<T>,

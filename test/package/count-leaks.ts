@@ -7,7 +7,10 @@ declare global {
   }
 }
 
-/** Runs in the page before anything else. React's own listeners are on its root element and remain. */
+/**
+ * Counts timers and listeners. It runs in the page before anything else. React's own listeners are on its root element,
+ * so they are not counted.
+ */
 export function countLeaks(): void {
   const remaining = new Map<unknown, string>();
   for (const [set, clear] of [

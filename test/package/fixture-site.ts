@@ -5,7 +5,7 @@ import { extname, join } from 'node:path';
 import { startInProcess } from '../../service/test/in-process.ts';
 import { createDemand } from '../../service/test/demo-demand.ts';
 
-/** A web server with the built fixtures, and a service that has an image ad for their placement. */
+/** A web server for the built fixtures, with a stub of the service that has an image ad for their placement. */
 export interface FixtureSite {
   /** Parameters in the URL of a fixture. */
   query: string;

@@ -16,14 +16,14 @@ const root = join(import.meta.dirname, '..', '..');
 const modules = join(root, 'node_modules');
 
 export interface InstalledPackage {
-  /** The project with the package, outside of this repository. */
+  /** The folder of a project that has the package installed. It is outside of this repository. */
   project: string;
   /** Files in the package, as relative paths. */
   files: string[];
   manifest: { exports: Record<string, string | Record<string, string>> };
   /** Runs a module in the project and returns its output. */
   runModule(code: string): string;
-  /** Runs the command of one of this repository's packages in the project. */
+  /** Runs the command-line tool of one of this repository's packages in the project. */
   runTool(script: string, ...args: string[]): string;
   remove(): void;
 }
@@ -82,7 +82,10 @@ interface Packed {
   files: { path: string }[];
 }
 
-/** Returns the packed file from npm's output, which is a list or, in newer versions, an object by package name. */
+/**
+ * Returns the name of the packed file from npm's output. The output is a list or, in newer versions, an object with
+ * package names as keys.
+ */
 function packedFile(output: Packed[] | Record<string, Packed>): Packed {
   const [packed] = Object.values(output);
   if (packed === undefined) throw new Error('npm pack created no package.');

@@ -12,8 +12,8 @@ it.beforeAll(({ installed: shared }) => {
 });
 
 /**
- * The name that a game imports, its entry point, and the maximum size of the initial chunks with gzip. If esbuild finds
- * an `import()`, it keeps the code that the imported chunk shares with the core, about 3 kB, even if it removes the
+ * The name that a game imports, its entry point, and the maximum size of the initial chunks after gzip. If esbuild
+ * finds an `import()`, it keeps about 3 kB of code that the imported chunk shares with the core, even if it removes the
  * call itself.
  */
 const uses = [
@@ -43,7 +43,7 @@ it('an unused import adds nothing to the bundle', async () => {
   const code = entries
     .map((from, index) => `import * as unused${index} from '${from}';`)
     .join('\n');
-  // The size of an empty string, compressed.
+  // This is the size of an empty string after compression.
   expect(await measureBytes(code)).toBe(20);
 });
 

@@ -14,7 +14,10 @@ const twoDigits = (min: number, max: number) =>
 const mostly = <T>(usual: T, other: fc.Arbitrary<T>): fc.Arbitrary<T> =>
   fc.oneof({ weight: 3, arbitrary: fc.constant(usual) }, { weight: 1, arbitrary: other });
 
-/** Values that all common validators accept as `date-time`, that only some accept, and that none accepts. */
+/**
+ * Three kinds of values: those that all common validators accept as a `date-time`, those that only some accept, and
+ * those that none accepts.
+ */
 const timeText: fc.Arbitrary<string> = fc
   .tuple(
     mostly(

@@ -9,7 +9,7 @@ const seed = Number(process.env['TRUEWARD_SEED'] ?? Math.floor(Math.random() * 2
 console.log(`Seed: ${seed}.`);
 const startMs = Date.UTC(2026, 5, 1, 12);
 
-test('none of 10,000 honest watches on slow, lossy and sleeping devices is denied', () => {
+test('denies none of 10,000 honest ad views on slow, lossy and sleeping devices', () => {
   const outcomes = new Map<string, number>();
   let watched = 0;
   for (let player = 0; watched < 10_000; player += 1) {
@@ -44,7 +44,7 @@ describe('a cheater who', () => {
   });
 });
 
-/** Expects no period to have more earned watch time than one player can watch in it. */
+/** Expects that in no period, a player earns rewards for more watch time than the period has. */
 function expectPossible(rewarded: readonly Judged[], about: string): void {
   for (const { issuedAtMs: fromMs } of rewarded) {
     for (const { settledAtMs: toMs } of rewarded) {

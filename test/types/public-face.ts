@@ -1,6 +1,6 @@
 /**
- * Code of a package user: some lines must compile, and others must not. Nothing runs here: the check `types` compiles
- * this file, and an expected error that does not occur fails it.
+ * Code as a user of the package would write it. Some lines must compile, and others must not. Nothing runs here: the
+ * check `types` compiles this file, and it fails if an expected error does not occur.
  */
 import { createAds, type Ads, type EarnedReward, type Outcome } from 'trueward';
 import type { TruewardPlugin } from 'trueward/phaser';

@@ -21,7 +21,7 @@ export interface Stretch {
 
 const firstObstacleAt = 620;
 
-/** Creates an endless course: obstacles get closer and larger, but always leave a passage. */
+/** Creates an endless course. The obstacles get closer together and larger, but always leave a passage. */
 export function createCourse(random: () => number): () => Stretch {
   let x = firstObstacleAt;
   let count = 0;

@@ -13,7 +13,7 @@ export interface RunListener {
   over(sparks: number): void;
 }
 
-/** `speed` multiplies the pace; the same `seed` creates the same course. */
+/** Settings for tests. `speed` multiplies the pace, and the same `seed` always creates the same course. */
 export interface RunSettings {
   seed: number;
   speed: number;
@@ -162,7 +162,7 @@ export class LanternRun extends Scene {
     }
   }
 
-  /** The world is at least 360 by 480 units, and the camera scales it to the stage. */
+  /** Makes the world at least 360 by 480 units, and lets the camera scale it to the stage. */
   #layOut(): void {
     const { width, height } = this.scale.gameSize;
     const zoom = Math.min(height / minHeight, width / minWidth);
@@ -171,7 +171,7 @@ export class LanternRun extends Scene {
     this.cameras.main.setOrigin(0, 0).setZoom(zoom);
     this.#drawBackdrop(width, height);
     this.#scrollHills();
-    // During a run, obstacles stay where they were placed for the previous height.
+    // During a run, nothing moves, because the obstacles stay where they were placed for the previous height.
     if (this.#state === 'waiting') this.#placeLantern();
   }
 

@@ -1,4 +1,4 @@
-/** Creates a generator of pseudorandom numbers in [0, 1) (mulberry32); the same seed repeats a run. */
+/** Creates a generator of pseudorandom numbers in [0, 1) (mulberry32). The same seed gives the same numbers. */
 export function seededRandom(seed: number): () => number {
   let state = seed >>> 0;
   return () => {

@@ -17,7 +17,7 @@ const voices: Record<string, { seconds: number; voice: Voice }> = {
       Math.exp(-t * 3) *
       tone([392, 494, 587, 784][Math.min(3, Math.floor(t / 0.1))] ?? 784, t),
   },
-  // A whole number of periods of each tone, so that the loop has no seam.
+  // The loop lasts a whole number of periods of each tone, so that its end is not audible.
   night: {
     seconds: 8,
     voice: (t) =>
@@ -29,7 +29,7 @@ const voices: Record<string, { seconds: number; voice: Voice }> = {
   },
 };
 
-/** Synthesizes the sounds; without Web Audio the game is silent. */
+/** Synthesizes the sounds. Without Web Audio, the game is silent. */
 export function makeSounds(scene: Scene): void {
   const manager = scene.sound;
   if (!('context' in manager)) return;

@@ -1,6 +1,6 @@
 import type { Textures } from 'phaser';
 
-/** The game's colors, from the sky down. */
+/** The game's colors, starting with the sky and ending with the ground. */
 export const palette = {
   skyTop: '#141233',
   skyLow: '#6a3f73',
@@ -17,7 +17,7 @@ type Draw = (pen: CanvasRenderingContext2D, width: number, height: number) => vo
 
 export const hillWidth = 1_024;
 
-/** Draws every texture once, so the game downloads none. */
+/** Draws every texture once, so that the game does not have to download any. */
 export function makeTextures(textures: Textures.TextureManager): void {
   const add = (key: string, width: number, height: number, draw: Draw) => {
     const texture = textures.createCanvas(key, width * 2, height * 2);

@@ -12,7 +12,7 @@ interface ClaimedEvent {
   occurredAtMs?: number;
 }
 
-/** An attempt to earn rewards for several ads without watching them all. */
+/** A way to try to earn the rewards of several ads without watching all of them. */
 type Cheat = (random: Random, ads: readonly ServedAd[], startMs: number) => Arrival[];
 
 const visible = { ratio: 1, ms: 2_000 };
@@ -33,7 +33,7 @@ const request = (ad: ServedAd, types: readonly AdEvent['type'][], claim: Claimed
   };
 };
 
-/** Creates a cheat whose page runs faster: its timers and its clock (`clockToo`), or only its timers. */
+/** Creates a cheat whose page runs faster. Only the page's timers are faster, or with `clockToo` also its clock. */
 const speedUpPage =
   (speed: number, clockToo: boolean, gapMs: number): Cheat =>
   (_, ads, startMs) => {
@@ -64,13 +64,13 @@ const watchInTabs =
       ];
     });
 
-/** Scripts, pages with manipulated clocks, and players with many tabs, by name. */
+/** The cheats by name: scripts, pages with manipulated clocks, and players with many tabs. */
 export const cheats: Record<string, Cheat> = {
   'completes immediately': (_, ads, startMs) =>
     ads.map((ad) =>
       request(ad, ['start', 'impression', 'complete'], { receivedAtMs: startMs + 200 }),
     ),
-  'completes all after one watch, without a start': (_, ads, startMs) =>
+  'completes all ads after the time of one, without a start': (_, ads, startMs) =>
     ads.map((ad) =>
       request(ad, ['impression', 'complete'], { receivedAtMs: startMs + requiredMs }),
     ),
@@ -134,7 +134,10 @@ export const cheats: Record<string, Cheat> = {
     }),
 };
 
-/** Plays the ads of one cheat, decided immediately before or minutes in advance, with the times of their decisions. */
+/**
+ * Plays the ads of one cheat, and returns them with the times of their decisions. The decisions are made either
+ * immediately before the ads or minutes in advance.
+ */
 export function playCheat(random: Random, name: string, startMs: number): PlayedSession {
   const cheat = cheats[name];
   if (!cheat) throw new Error(`There is no cheat named ${name}.`);

@@ -8,8 +8,8 @@ type Final = Track & { status: RewardStatus };
 const totalsByWorld = new WeakMap<World, Map<string, number>>();
 
 /**
- * Checks the final state: each watched ad earned its reward once, and the responses to devices, the statuses, the
- * webhooks, the receipts and the reports agree.
+ * Checks that in the final state, each watched ad has earned its reward once. Also checks that the responses to
+ * devices, the statuses, the webhooks, the receipts and the reports agree.
  */
 export async function checkAgreement(world: World, tracks: Track[]): Promise<number> {
   const finals = await Promise.all(
@@ -43,7 +43,7 @@ function checkVerdict({ expected, status, reportedStates, ...track }: Final): vo
   if (status.state === 'denied') expect(status.reason, about).toBeDefined();
 }
 
-/** Checks that the ledger of the device agrees with the service, and every reward was delivered to the game. */
+/** Checks that each device's ledger agrees with the service, and that every reward was delivered to the game. */
 async function checkDevices(finals: Final[]): Promise<void> {
   await Promise.all(
     [...new Set(finals.map(({ device }) => device))].map((one) => one.returnToGame()),
@@ -64,13 +64,17 @@ async function checkDevices(finals: Final[]): Promise<void> {
     if (status.state === 'earned' && entry) {
       expect(entry.delivered, about).toBe(true);
       expect(times, about).toBeGreaterThanOrEqual(1);
-      // More than once only if the browser was killed after the game saved the reward and before the handler finished.
+      // A reward can only arrive again if the browser was killed after the game had saved the reward but before the
+      // handler finished.
       expect(times, about).toBeLessThanOrEqual(1 + device.kills());
     } else expect(times, about).toBe(0);
   }
 }
 
-/** Checks that no player, honest or not, earns more rewards in a period than there is time to watch ads. */
+/**
+ * Checks that in any period, no player earns more rewards than there was time to watch ads, whether the player is
+ * honest or not.
+ */
 function checkRealTime(earned: Final[]): void {
   const issuedAt = ({ decision }: Final): number => Date.parse(decision?.issued_at ?? '');
   for (const first of earned) {
@@ -133,7 +137,7 @@ async function checkReceipt(world: World, { status, userRef, plan }: Final): Pro
   });
 }
 
-/** Checks the sums of this batch: the current sums minus the sums of previous batches. */
+/** Checks the sums in the reports for this batch, which are the current sums minus those of the previous batches. */
 async function checkReports(world: World, finals: Final[]): Promise<void> {
   const previousTotals = totalsByWorld.get(world) ?? new Map<string, number>();
   totalsByWorld.set(world, previousTotals);

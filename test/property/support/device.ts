@@ -5,13 +5,16 @@ import type { ServiceResult, Call, Guard } from '../../../src/transport/service-
 import { testNetwork, testPage } from '../../support/ports.ts';
 import type { World } from './world.ts';
 
-/** A player's device with the game open in some tabs: the SDK's rewards, with a ledger that survives kills. */
+/**
+ * A player's device with the game open in some tabs. It has the SDK's real reward code, and its ledger survives when
+ * the browser is killed.
+ */
 export interface Device {
   /** The tab in the foreground. */
   page(): Rewards;
   /** Kills the browser at any point, and opens the game again. */
   kill(): void;
-  /** Lets the player return, and polls everything; resolves when every reward is delivered. */
+  /** Lets the player return to the game, which then polls everything. Resolves when every reward is delivered. */
   returnToGame(): Promise<void>;
   /** How often each reward was delivered to the game. */
   deliveryCount: ReadonlyMap<string, number>;
@@ -85,7 +88,7 @@ export function createDevice(
     },
     async returnToGame() {
       restart();
-      // The outbox of the next page receives the responses that the killed page did not receive.
+      // In a browser, the outbox of the next page would receive the responses that the killed page missed.
       for (const id of disk.keys()) await page().status(id);
       const isDue = ({ state, delivered }: LedgerEntry) => state === 'earned' && !delivered;
       for (let tick = 0; tick < 200 && [...disk.values()].some(isDue); tick += 1) {
@@ -100,7 +103,7 @@ export function createDevice(
   };
 }
 
-/** Creates a ledger that several tabs share; a killed tab no longer writes. */
+/** Creates a ledger that several tabs share. A killed tab no longer writes to it. */
 function ledgerOn(disk: Map<string, LedgerEntry>, isAlive: () => boolean): Ledger {
   const seen = new Map<string, LedgerEntry>();
   // Asynchronous and atomic, like a database.

@@ -2,7 +2,7 @@ import type { AdEvent } from '../../../protocol/wire.ts';
 import type { Random } from './random.ts';
 import type { Arrival, ServedAd } from './judge.ts';
 
-/** Properties of a player's devices and networks. Times are in milliseconds. */
+/** A player's device and its network. Times are in milliseconds. */
 interface Device {
   /** Converts a time of the service to one of the device. */
   clock(ms: number): number;
@@ -10,9 +10,9 @@ interface Device {
   latency(): number;
   /** Share of requests, and of responses, that are lost. */
   loss: number;
-  /** Delay of an event that is caused by slow storage. */
+  /** How long slow storage delays an event. */
   storage(): number;
-  /** No request is sent before this time. */
+  /** When the device goes online. It sends no request before that. */
   onlineAtMs: number;
   /** Probability that an event waits to be sent with the next one. */
   batching: number;
@@ -26,7 +26,7 @@ export interface PlayedSession {
 const minuteMs = 60_000;
 const hourMs = 60 * minuteMs;
 
-/** Plays consecutive complete watches on one device or two. */
+/** Watches several ads to their ends, one after the other, on one or two devices. */
 export function playHonestly(random: Random, startMs: number): PlayedSession {
   const devices = [makeDevice(random, startMs)];
   if (random.chance(0.1)) devices.push(makeDevice(random, startMs));
@@ -93,7 +93,7 @@ interface WatchEvent {
   more?: Pick<AdEvent, 'watched_ms' | 'visible'>;
 }
 
-/** Creates the events of a watch, which may pause while the page is hidden or the device sleeps. */
+/** Creates the events of one ad view. The ad may pause while the page is hidden or the device sleeps. */
 function watch(
   random: Random,
   { requiredMs, mediaFormat }: ServedAd,
@@ -122,7 +122,10 @@ function watch(
   ];
 }
 
-/** Sends events alone or in batches until each is acknowledged; responses are lost too, so some arrive twice. */
+/**
+ * Sends events alone or in batches until each of them is acknowledged. Responses can be lost too, so some events arrive
+ * twice.
+ */
 function send(
   random: Random,
   device: Device,

@@ -16,7 +16,7 @@ export interface ServedAd {
   mediaFormat: 'video' | 'image';
 }
 
-/** A request, on arrival. */
+/** A request as it arrives at the service. */
 export interface Arrival {
   receivedAtMs: number;
   /** According to the device's clock. */
@@ -36,7 +36,7 @@ const snapshot = compileSnapshot([]);
 const dayMs = 86_400_000;
 const iso = (ms: number): string => new Date(ms).toISOString();
 
-/** Judges the reports of one player's devices with the service's functions, in memory. */
+/** Judges what one player's devices report. It uses the service's own functions, but keeps everything in memory. */
 export function judgePlayer(ads: readonly ServedAd[], arrivals: readonly Arrival[]): Judged[] {
   const decisions = new Map(ads.map((ad) => [ad.id, createDecision(ad)]));
   const evidence = new Map(ads.map(({ id }): [string, RecordedEvent[]] => [id, []]));

@@ -20,11 +20,11 @@ export interface WatchPlan {
   placement: 'revive' | 'double-coins';
   /** Time between the end of the previous ad and this request. */
   gapMs: number;
-  /** Time between request and start, because the ad was preloaded. */
+  /** Time between the request and the start of the ad, which was preloaded. */
   preloadedMs: number;
-  /** Watched at the same time as the previous ad, in another tab. */
+  /** Whether the ad is watched at the same time as the previous ad, in another tab. */
   parallel: boolean;
-  /** Delays after which each event is sent and repeated; copies with equal delays are sent in parallel. */
+  /** Delays after which each event is sent and repeated. Copies with the same delay are sent in parallel. */
   sends: { start: number[]; quartiles: number[]; seen: number[]; complete: number[] };
   /** Latency of a request. */
   latencyMs: number;
@@ -33,7 +33,7 @@ export interface WatchPlan {
 export interface PlayerPlan {
   /** Offset of the device's clock. */
   skewMs: number;
-  /** The clock change during the first ad. */
+  /** By how much the device's clock changes during the first ad. */
   jumpMs: number;
   watches: WatchPlan[];
   /** Number of tabs with the game. */
@@ -46,7 +46,7 @@ export interface BatchPlan {
   players: PlayerPlan[];
   /** When a kill switch stops the placement double-coins, and for how long. */
   kill: { atMs: number; forMs: number };
-  /** Times at which all connections break, both those of players and those to the database server. */
+  /** Times at which all connections break, both those of the players and those to the database server. */
   cuts: number[];
 }
 
@@ -100,7 +100,7 @@ const playerPlan: fc.Arbitrary<PlayerPlan> = fc.record({
 /** Number of simultaneous players. */
 export const playersPerBatch = 50;
 
-/** Plans of many players of one service; each player is one sequence. */
+/** The plans of many players of one service. Each player is one sequence. */
 export const batchPlan: fc.Arbitrary<BatchPlan> = fc.record({
   players: fc.array(playerPlan, { minLength: playersPerBatch, maxLength: playersPerBatch }),
   kill: fc.record({ atMs: times(60_000), forMs: times(15_000) }),

@@ -4,7 +4,7 @@ import { createDevice, type Device } from './device.ts';
 import type { BatchPlan, PlayerPlan, WatchPlan } from './plan.ts';
 import type { World } from './world.ts';
 
-/** An action at a time of the service's clock. */
+/** An action, and the time by the service's clock at which it happens. */
 export interface Action {
   atMs: number;
   run(): Promise<unknown>;
@@ -22,7 +22,7 @@ export interface Track {
   expected: 'earned' | 'not earned' | 'either';
   /** When the service first reported it as earned. */
   earnedAtMs?: number;
-  /** When it is watched, to check that nobody watches two ads simultaneously. */
+  /** When the ad is watched. This is used to check that nobody watches two ads at the same time. */
   fromMs: number;
   toMs: number;
 }
@@ -109,8 +109,8 @@ function schedulePlayer(
       }
     }
     track.expected = expectation(plan, occurrences, decideMs, kill, parallel);
-    // The clock was changed after the event, so the correction of an offline event is wrong, and the duration of a
-    // cheat's watch is unknown.
+    // The clock was changed after the event. The service therefore corrects the time of an offline event wrongly, and
+    // it can't know how long a cheat watched.
     const isLongEnough = isCheat(plan) && passedAtComplete(occurrences, decideMs) >= minWatchMs;
     if (player.jumpMs !== 0 && (plan.behavior === 'offline' || isLongEnough))
       track.expected = 'either';
@@ -120,18 +120,18 @@ function schedulePlayer(
     tracks.push(track);
   }
   if (!playerTracks.some(({ plan, expected }) => isCheat(plan) && expected === 'either')) return;
-  // The cheat may claim the times of an honest watch.
+  // The times that the cheat claims may be those of an honest ad view.
   for (const track of playerTracks) if (track.expected === 'earned') track.expected = 'either';
 }
 
-/** Converts times to the device's clock, which is wrong and may be changed during the first ad. */
+/** Converts times to those of the device's clock. That clock is wrong, and it may be changed during the first ad. */
 function deviceClock({ skewMs, jumpMs, watches }: PlayerPlan, startMs: number) {
   const [first] = watches;
   const jumpAtMs = startMs + (first ? first.gapMs + first.preloadedMs : 0) + adMs / 2;
   return (ms: number): number => ms + skewMs + (ms >= jumpAtMs ? jumpMs : 0);
 }
 
-/** Whether the device claims a complete watch that did not happen. */
+/** Whether the device claims a complete ad view that did not happen. */
 export const isCheat = ({ behavior }: WatchPlan): boolean =>
   ['early', 'sped-up', 'backdated'].includes(behavior);
 
@@ -167,7 +167,7 @@ function planOccurrences(plan: WatchPlan, decideMs: number, fromMs: number): Occ
     };
   };
   const sentAt = (happenedMs: number, delay: number): number => {
-    // A cheat does not wait, because the service would see five seconds pass.
+    // A cheat does not wait, because five seconds would then really pass for the service.
     const cheats = speed > 1;
     const ms = happenedMs + (cheats ? 0 : delay) + laterMs + latencyMs;
     return Math.max(decideMs + 1, Math.ceil(ms / 500) * 500);
@@ -182,7 +182,7 @@ function planOccurrences(plan: WatchPlan, decideMs: number, fromMs: number): Occ
   ];
 }
 
-/** The minimum time from the decision to the end of a watch. */
+/** The minimum time from the decision to the end of an ad view. */
 const minWatchMs = adMs * 0.95;
 
 const passedAtComplete = (occurrences: Occurrence[], decideMs: number): number =>
@@ -201,7 +201,7 @@ function expectation(
       Math.min(...occurrences.flatMap((each) => (each.type === type ? each.sentMs : [])));
     const reportedStart = behavior !== 'backdated' && first('start') < first('complete');
     // If enough time for the ad has passed since the decision and no start was reported, the service has no evidence
-    // against the watch.
+    // that the ad was not watched.
     const passedMs = passedAtComplete(occurrences, decideMs);
     return passedMs >= minWatchMs && !reportedStart ? 'either' : 'not earned';
   }

@@ -14,7 +14,10 @@ import type { Database } from '../../../service/src/store/database.ts';
 import { openPostgres } from '../../../service/src/store/postgres.ts';
 import { expireRewards } from '../../../service/src/reward/expire-rewards.ts';
 
-/** A service, or two processes on one database, with a manual clock, and a game server with a webhook. */
+/**
+ * A service with a manual clock, either as one process or as two processes on one database, and a game server with a
+ * webhook.
+ */
 export interface World {
   clock: ManualClock;
   decide(
@@ -23,9 +26,9 @@ export interface World {
     bot: boolean,
   ): Promise<(Decision & { token: string }) | undefined>;
   report(event: AdEvent, sentAt: string, bot: boolean): Promise<RewardStatus[]>;
-  /** Returns the status as read by the customer's server. */
+  /** Returns the status that the customer's server reads. */
   status(id: string): Promise<RewardStatus>;
-  /** Returns the status as read by the device with the decision token. */
+  /** Returns the status that the device reads with the decision token. */
   statusFor(id: string, token: string): Promise<RewardStatus>;
   /** Breaks every connection, even during a request or a transaction. */
   cut(): Promise<void>;
@@ -78,7 +81,7 @@ export async function createWorld(databaseUrl?: string): Promise<World> {
   const first = await startInProcess(env, { clock });
   const processes: InProcessService[] = [first];
   if (databaseUrl !== undefined) {
-    // A second process on the same database: requests go to either.
+    // Starts a second process on the same database. Each request goes to one of the two.
     const { dataDirectory } = first.config;
     processes.push(await startInProcess(env, { clock, dataDirectory }));
   }
@@ -119,7 +122,7 @@ export async function createWorld(databaseUrl?: string): Promise<World> {
   const { resources } = first.service;
   const ownDatabase = databaseUrl === undefined ? undefined : openOwn(databaseUrl);
   const database = ownDatabase ?? first.service.database;
-  // Retried, because a cut may just have broken the connections of the process.
+  // This is retried, because a cut may just have broken the connections of the process.
   const refresh = () =>
     Promise.all(
       processes.map(({ service }) => retryUntilResponse(() => service.configuration.refresh())),

@@ -64,7 +64,7 @@ export const contestants = {
       if (currentNames !== before) before = currentNames;
     });
   },
-  /** A published plugin, if `TRUEWARD_BENCH_PEER` points to its source. The ad platform behind it is a stub. */
+  /** A published plugin, if `--peer` names a checkout of it. The ad platform behind it is a stub. */
   peer(game) {
     const { PokiPlugin } = Peer;
     const data = { loadingSceneKey: 'Load', gameplaySceneKey: 'Play', autoCommercialBreak: false };
