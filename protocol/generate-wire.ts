@@ -1,6 +1,6 @@
 /**
  * Generates `wire.ts`, the TypeScript types of the wire contract, from the schemas. With `--check`, it only reports
- * whether the file is up to date. Plain types keep the schema library out of the SDK.
+ * whether the file is up to date. The SDK uses these plain types so that it does not contain the schema library.
  */
 import { readFileSync, writeFileSync } from 'node:fs';
 import { compile, type JSONSchema } from 'json-schema-to-typescript';

@@ -60,7 +60,7 @@ export { reportDimensions, reportMetrics } from './schemas/report.ts';
 export { webhookEventTypes } from './schemas/webhook.ts';
 
 /**
- * Every named schema of the contract; validation, the OpenAPI components and `wire.ts` are generated from this list.
+ * Every named schema of the contract. Validation, the OpenAPI components and `wire.ts` are generated from this list.
  */
 export const schemas = [
   rewardSchema,

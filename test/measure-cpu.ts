@@ -17,12 +17,15 @@ afterAll(({}, { meta }) => {
   if (before !== undefined && after !== undefined) meta.cpuMs = after - before;
 });
 
-/** Returns the CPU time of this process and, on Linux, of its child processes that have exited (proc_pid_stat(5)). */
+/**
+ * Returns the CPU time of this process. On Linux, this includes its child processes that have exited
+ * (proc_pid_stat(5)).
+ */
 function cpuMs(): number | undefined {
   if (!fs) return undefined;
   const { user, system } = process.cpuUsage();
   if (!fs.existsSync('/proc/self/stat')) return (user + system) / 1000;
   const fields = fs.readFileSync('/proc/self/stat', 'utf8').split(') ')[1]?.split(' ') ?? [];
-  // cutime and cstime are fields 16 and 17, in hundredths of a second; the split removed two fields.
+  // cutime and cstime are fields 16 and 17, in hundredths of a second. The split has removed two fields before them.
   return (user + system) / 1000 + (Number(fields[13]) + Number(fields[14])) * 10;
 }

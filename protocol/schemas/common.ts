@@ -21,7 +21,10 @@ export const idPrefixes = {
 
 export type IdKind = keyof typeof idPrefixes;
 
-/** Creates a schema for a prefixed, time-ordered id: the prefix, an underscore, 26 characters of Crockford base 32. */
+/**
+ * Creates a schema for a time-ordered id, which consists of the prefix, an underscore and 26 characters of Crockford
+ * base 32.
+ */
 export const id = (kind: IdKind) =>
   Type.String({
     pattern: `^${idPrefixes[kind]}_[0-7][0-9a-hjkmnp-tv-z]{25}$`,
@@ -29,8 +32,8 @@ export const id = (kind: IdKind) =>
   });
 
 /**
- * An RFC 3339 time, written in UTC with milliseconds. Accepts any full offset and the years 2000 to 2100, but no leap
- * seconds.
+ * An RFC 3339 time. The service writes times in UTC with milliseconds. It accepts any full offset and the years 2000 to
+ * 2100, but no leap seconds.
  */
 export const time = (description: string) => Type.String({ format: 'date-time', description });
 
@@ -52,7 +55,7 @@ export const slug = Type.String({
 
 export const url = Type.String({ format: 'uri', maxLength: 2048 });
 
-/** Creates a schema that others reference by name; its TypeScript type and OpenAPI component have the same name. */
+/** Creates a schema that others reference by name. Its TypeScript type and its OpenAPI component have the same name. */
 export const named = <T extends Record<string, Type.TSchema>>(
   name: string,
   description: string,

@@ -27,7 +27,10 @@ export interface RequestSchema {
 const setByService = ['id', 'environment', 'created_at', 'updated_at'];
 const hasDefault = (schema: object): schema is { default: unknown } => 'default' in schema;
 
-/** Derives the request that creates an object from the object's fields; fields with a default are optional. */
+/**
+ * Derives the schema of the request that creates an object from the object's fields. Fields with a default are
+ * optional.
+ */
 function createRequest(
   resource: ResourceSchema,
   omit: string[],
@@ -50,7 +53,7 @@ function createRequest(
   };
 }
 
-/** Derives the request that updates an object: a field replaces the stored one, and `null` removes it. */
+/** Derives the schema of the request that updates an object. A field replaces the stored one, and `null` removes it. */
 function updateRequest(
   resource: ResourceSchema,
   omit: string[],
@@ -107,7 +110,7 @@ const derivations: Derivation[] = [
   { resource: killSwitchSchema, immutable: ['scope', 'target_id'], defaulted: ['actor'] },
 ];
 
-/** `PlacementRequest`, `PlacementUpdate` and so on, for every kind that operators manage. */
+/** `PlacementRequest`, `PlacementUpdate` and so on, for every kind of object that operators manage. */
 export const requestSchemas: RequestSchema[] = derivations.flatMap(
   ({ resource, readOnly = [], immutable = [], defaulted = [], writeOnly = {} }) => [
     createRequest(resource, readOnly, defaulted, writeOnly),

@@ -2,11 +2,11 @@ import Type from 'typebox';
 import { named, oneOf, slug, strictObject, url } from './common.ts';
 import { resourceFields, status } from './resource.ts';
 
-/** Creates a schema for an amount of money in whole millionths of the currency unit; at most 1,000,000 units. */
+/** Creates a schema for an amount of money, in whole millionths of the currency unit and at most 1,000,000 units. */
 const micros = (description: string) =>
   Type.Integer({ minimum: 0, maximum: 1_000_000_000_000, description });
 
-/** Only in requests; the object itself has `request_header_names`. */
+/** This member only exists in requests. The object itself has `request_header_names`. */
 export const requestHeaders = Type.Object(
   {},
   {

@@ -2,7 +2,7 @@ import { beforeEach, inject } from 'vitest';
 
 declare module 'vitest' {
   interface ProvidedContext {
-    /** Tests that this machine cannot run, with the reasons; set by `npm run test:browsers`. */
+    /** Tests that this machine cannot run, with the reasons. `npm run test:browsers` sets this. */
     leftOut: Record<string, string>;
   }
 }

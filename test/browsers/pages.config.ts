@@ -1,7 +1,7 @@
 import { join } from 'node:path';
 import { defineConfig } from 'vitest/config';
 
-/** The page tests with the real service that need no Chromium-only features, in Firefox. */
+/** Runs page tests with the real service in Firefox. It includes the tests that need no Chromium-only features. */
 export default defineConfig({
   root: join(import.meta.dirname, '..', '..'),
   resolve: {

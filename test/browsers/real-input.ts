@@ -1,9 +1,9 @@
 import { commands } from 'vitest/browser';
 
 /**
- * The part of Vitest's `userEvent` that the tests use, with real mouse and keyboard input at window coordinates:
- * Vitest's own implementation reaches into frames and shadow roots in ways that only Chromium supports. It replaces
- * `vitest/browser` in the tests: see vitest.config.ts.
+ * The part of Vitest's `userEvent` that the tests use, implemented with real mouse and keyboard input at window
+ * coordinates. Vitest's own implementation reaches into frames and shadow roots in ways that only Chromium supports. It
+ * replaces `vitest/browser` in the tests: see vitest.config.ts.
  */
 export { cdp, commands, page, server } from 'vitest/browser';
 
@@ -29,7 +29,7 @@ async function click(target: Element | { element(): Element }, where: Where = {}
   await commands.clickAt(left + (bounds.left + x) * scale, top + (bounds.top + y) * scale);
 }
 
-/** Returns the position of the test frame and its scale: Vitest scales down a frame that is larger than the window. */
+/** Returns the position of the test frame and its scale. Vitest scales down a frame that is larger than the window. */
 function frame(): { left: number; top: number; scale: number } {
   const element = window.frameElement as HTMLElement | null;
   if (element === null) return { left: 0, top: 0, scale: 1 };

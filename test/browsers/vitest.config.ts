@@ -6,7 +6,7 @@ import { sdkSources } from '../../demo/sdk-sources.ts';
 import { parsePresses } from './presses.ts';
 import { webDriver } from './webdriver-provider.ts';
 
-/** `firefox` or `webkit`, and its path; set by `npm run test:browsers`. */
+/** `firefox` or `webkit`, and the path of that browser. `npm run test:browsers` sets both. */
 const browser = process.env['BROWSER_NAME'] === 'webkit' ? 'webkit' : 'firefox';
 const path = process.env['BROWSER_PATH'] ?? '';
 const realInput = join(import.meta.dirname, 'real-input.ts');

@@ -15,7 +15,7 @@ export interface WebDriverBrowser {
 }
 
 export interface WebDriverOptions {
-  /** The driver and its arguments, excluding the port. */
+  /** The driver and its arguments, without the port. */
   command: [string, ...string[]];
   /** Size of the window including browser chrome, in CSS pixels. */
   window: { width: number; height: number };
@@ -43,7 +43,7 @@ export async function startWebDriver(options: WebDriverOptions): Promise<WebDriv
   const port = await getPort({ host: '127.0.0.1' });
   const driver = spawn(program, [...args, `--port=${port}`], {
     stdio: 'ignore',
-    // The driver starts a display and a browser: stop all of them together.
+    // The driver starts a display and a browser. A process group makes it possible to stop all of them together.
     detached: true,
   });
   const kill = () => void process.kill(-(driver.pid ?? 0), 'SIGTERM');

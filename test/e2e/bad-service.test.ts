@@ -21,7 +21,7 @@ const withCors =
     else respond(request, response);
   };
 
-/** Faulty responses of a service, and the outcomes that each may cause. */
+/** Faulty services, and the outcomes that each of them may cause. */
 const services: [name: string, respond: RequestListener, outcomes: Outcome[]][] = [
   [
     'a 200 response with HTML',
@@ -71,7 +71,7 @@ describe('a game whose service is faulty', () => {
     await browser?.close();
   });
 
-  /** Opens the page with its clocks running `speed` times as fast. */
+  /** Opens the page, whose time passes `speed` times as fast. */
   const open = async (serviceUrl: string, speed = 1): Promise<void> => {
     const address = new URL(stack.pageFor('somebody'));
     address.searchParams.set('service', serviceUrl);
@@ -84,7 +84,7 @@ describe('a game whose service is faulty', () => {
 
   it.each(services)('continues after %s', async (_, misbehaviour, outcomes) => {
     respond = misbehaviour;
-    // Only a service that never responds takes long: eight seconds of the page's time.
+    // Only a service that never responds takes long, namely eight seconds of the page's time.
     const speed = outcomes.includes('timeout') ? 8 : 1;
     await open(`http://127.0.0.1:${(service.address() as AddressInfo).port}`, speed);
     await show(page, 'showRewarded', 'revive');

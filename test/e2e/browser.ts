@@ -19,7 +19,7 @@ export function launchBrowser(...more: string[]): Promise<Browser> {
   return chromium.launch({
     executablePath: process.env['CHROMIUM_PATH'] ?? '/usr/bin/chromium',
     args: [...args, ...more],
-    // Playwright disables this cache, but players have it.
+    // Playwright disables the back/forward cache, but players' browsers have it.
     ignoreDefaultArgs: ['--disable-back-forward-cache'],
   });
 }

@@ -23,7 +23,7 @@ describe('the demo game', () => {
   const button = (name: string | RegExp) => page.getByRole('button', { name });
   const readText = (testId: string): Promise<string | null> =>
     page.getByTestId(testId).textContent();
-  /** Waits for the run to end, because without input, the lantern falls into the water. */
+  /** Waits for the run to end. Without input, the lantern falls into the water. */
   const waitForGameOver = () => button('Revive').waitFor();
   /** Closes the ad, or returns if it closes by itself. */
   const closeAd = async (): Promise<void> => {
@@ -38,7 +38,7 @@ describe('the demo game', () => {
   const adIsOpen = (): Promise<boolean> =>
     page.getByText('Advertisement', { exact: true }).isVisible();
 
-  /** Runs in the page, because from the test the ad could be over before the click. */
+  /** Runs in the page, because a click from the test could come after the end of the ad. */
   const goOfflineOnceAdIsOpen = (): Promise<void> =>
     page.getByLabel('Offline').evaluate((offline: HTMLInputElement) => {
       const check = (): void => {

@@ -12,7 +12,7 @@ import type { Stack } from './stack.ts';
 import { it } from './worker.ts';
 
 const waiting = { timeout: 30_000, interval: 200 };
-/** Values that must not leave the service, apart from the bidder's origin. */
+/** Values that the service must tell nobody except the bidder's own server. */
 const floors = { bidder: 1_234_567, tooHigh: 98_765_432 };
 const cpmMicros = 4_321_987;
 const privateAddress = '10.9.8.7';
@@ -28,7 +28,10 @@ it.beforeAll(async ({ stack: running, browser: shared }) => {
 });
 it.afterAll(() => advertiser?.close());
 
-/** Adds a placement with a bidder that wins, one below its floor, and a tag that names a private address. */
+/**
+ * Adds a placement with three sources: a bidder that wins, a bidder whose bid is below its floor, and a tag that names
+ * a private address.
+ */
 async function connectSources(): Promise<void> {
   const { call, addPlacement, waitForApproval } = createDemand({
     url: stack.serviceUrl,
@@ -100,7 +103,7 @@ it('showing an external ad causes no request to another origin, and no client le
   ].map(decodeTokens);
   await context.close();
 
-  // Without an ad, its icon, losing sources and due trackers, the test would prove nothing.
+  // The test proves something only if there were an ad, its icon, losing sources and trackers that were due.
   expect(received.join('\n')).toMatch(/"advertiser":/);
   expect(received.join('\n')).toMatch(/"icon":/);
   expect(received.join('\n')).toMatch(/below_floor.*source_error|source_error.*below_floor/s);

@@ -5,11 +5,11 @@ import { createInterface } from 'node:readline';
 /** A running Node program that has reported that it is ready. */
 export interface ReadyProcess<Ready> {
   ready: Ready;
-  /** Stops it with SIGTERM; resolves when it has exited. */
+  /** Stops the program with SIGTERM. Resolves when it has exited. */
   stop(): Promise<void>;
 }
 
-/** Starts a Node program and waits for the JSON line in its output that reports it ready. */
+/** Starts a Node program and waits until it reports, with a line of JSON in its output, that it is ready. */
 export async function startReady<Ready>(
   file: string,
   env: Record<string, string>,

@@ -10,9 +10,8 @@ import { createDemand } from '../../service/test/demo-demand.ts';
 import { startReady } from './ready-process.ts';
 
 /**
- * The built service, game server and SDK with a test page, on fresh data. The ads of the demo account are
- * images with a watch time of one second, and can be closed immediately. Additional placements, which earn
- * 25 coins too:
+ * The built service, game server and SDK with a test page, on fresh data. The ads of the demo account are images with a
+ * watch time of one second, and can be closed immediately. There are additional placements, which earn 25 coins too:
  * - `film`: a video of three seconds
  * - `long`: an image with a watch time of five seconds
  * - `long-film`: a video of twelve seconds
@@ -21,7 +20,7 @@ export interface Stack {
   serviceUrl: string;
   gameServerUrl: string;
   keys: RunningService['keys'];
-  /** URL of the plain page for one player. */
+  /** Returns the URL of the plain page for one player. */
   pageFor(player: string): string;
   /** The coins that the game server has credited to a player. */
   account(player: string): Promise<{ coins: number; credits: { decisionId: string }[] }>;
@@ -48,7 +47,7 @@ export async function startStack(): Promise<Stack> {
     PUBLISHABLE_KEY: keys.sandbox.publishable,
     DATA_DIR: join(data, 'game-server'),
   }).catch(async (error: unknown) => {
-    // The caller receives no stack that it could close, so the service is stopped here.
+    // The caller does not receive a stack that it could stop, so the service is stopped here.
     await service.stop();
     throw error;
   });

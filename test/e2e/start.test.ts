@@ -15,7 +15,7 @@ let starts: ReturnType<typeof start>[];
 
 beforeEach(async () => {
   dataDirectory = mkdtempSync(join(tmpdir(), 'trueward-start-'));
-  // Creating a database takes seconds.
+  // Copies an empty database, because creating one takes seconds.
   await copyEmptyDatabase(join(dataDirectory, 'database'));
   devFile = join(dataDirectory, 'dev.json');
   starts = [];
@@ -34,8 +34,8 @@ interface Ended {
 }
 
 /**
- * `ended` resolves when all processes that share its output have exited. `ready` resolves with dev.json, or rejects
- * with the output.
+ * Starts Trueward. `ended` resolves when all processes that share its output have exited. `ready` resolves with the
+ * content of dev.json, or rejects with the output.
  */
 function start(
   program = process.execPath,
@@ -92,7 +92,7 @@ test('writes all URLs once it is ready, uses a free port if its own is taken, re
   await once(foreign, 'listening');
   onTestFinished(() => void foreign.close());
   const usedPort = (foreign.address() as AddressInfo).port;
-  // Written like the file of an earlier start.
+  // Writes this file as an earlier start would have written it.
   writeFileSync(join(dataDirectory, 'ports.json'), JSON.stringify({ service: usedPort }));
   const first = start();
   const dev = await first.ready;

@@ -4,8 +4,8 @@ import { launchBrowser } from './browser.ts';
 import { startStack } from './stack.ts';
 
 /**
- * `it` with the fixtures that all test files of a worker share: a browser, in which each file opens its own
- * contexts, and a stack. Each starts when a test first uses it.
+ * `it` with the fixtures that all test files of a worker share. These are a stack and a browser, in which each file
+ * opens its own contexts. Each fixture starts when a test first uses it.
  */
 export const it = test
   .extend('browser', { scope: 'worker' }, async ({}, { onCleanup }) => {

@@ -1,12 +1,12 @@
 import type { CocosAudioSource, CocosModule } from '../../src/cocos/cocos-module.ts';
 
 /**
- * A fake Cocos Creator 3.8 engine, as seen by the adapter: its frame, its two ways to pause, its page visibility
- * and its web input. The order of events, the pause flags and the deltas were measured on 3.8.5 in Chromium;
+ * A fake Cocos Creator 3.8 engine with the parts that matter to the adapter: frames, two ways to pause, page visibility
+ * and web input. The order of events, the pause flags and the deltas were measured on 3.8.5 in Chromium;
  * `test/unit/cocos/cocos-engine.test.ts` verifies them. Time passes only through `tick()` and `wait()`.
  */
 export interface CocosEngine extends CocosModule {
-  /** Runs one animation frame after `ms` milliseconds; does nothing while the engine is paused or hidden. */
+  /** Runs one animation frame after `ms` milliseconds. Does nothing while the engine is paused or hidden. */
   tick(ms?: number): void;
   /** Lets time pass without an animation frame. */
   wait(ms: number): void;
@@ -19,7 +19,7 @@ export interface CocosEngine extends CocosModule {
   /** Hides the page, or shows it again. */
   hide(): void;
   show(): void;
-  /** Adds a playing sound to the scene; the engine’s players pause with the game. */
+  /** Adds a playing sound to the scene. The engine’s players pause with the game. */
   playSound(): CocosSound;
   /** Adds a sound to the scene that is not playing yet. */
   addSound(): CocosSound;
@@ -41,7 +41,7 @@ export interface CocosEngine extends CocosModule {
 
 export interface CocosSound {
   readonly state: 'playing' | 'paused' | 'interrupted' | 'stopped';
-  /** Emitted on its node, after the current task. */
+  /** Starts to play. The event is emitted on the sound's node, after the current task. */
   play(): void;
   pause(): void;
   stop(): void;
@@ -49,7 +49,7 @@ export interface CocosSound {
 
 const frameSeconds = 1 / 60;
 
-/** @param canvas - Receives the key events; without it, there is no input. */
+/** @param canvas - Receives the key events. Without a canvas, there is no input. */
 export function createCocosEngine(canvas: HTMLCanvasElement | null = null): CocosEngine {
   const gameEvents = createCocosEvents();
   const directorEvents = createCocosEvents();
@@ -136,7 +136,7 @@ export function createCocosEngine(canvas: HTMLCanvasElement | null = null): Coco
     hide() {
       page.hidden = true;
       gameEvents.emit('game_on_hide');
-      // A game that is already paused is not marked, so it stays paused when it is shown again.
+      // A game that is already paused is not marked as paused by the engine, so it stays paused when it is shown again.
       if (state.paused) return;
       state.pausedByEngine = true;
       game.pause();
@@ -175,8 +175,8 @@ interface Listener {
 }
 
 /**
- * An engine event target: a callback is registered once, and a callback that is added during an emit is first called by
- * the next one.
+ * Creates an engine event target. A callback is registered only once. A callback that is added while an event is
+ * emitted is first called for the next event.
  */
 function createCocosEvents() {
   let listeners: Listener[] = [];
@@ -243,8 +243,8 @@ function createSound(
 }
 
 /**
- * Records keys and touches on the canvas, and the mouse on the canvas and the window, synchronously, even while the
- * game is paused.
+ * Records keys and touches on the canvas, and the mouse on the canvas and the window. Records them synchronously, even
+ * while the game is paused.
  */
 function listenForInput(canvas: HTMLCanvasElement, input: string[]): () => void {
   const stop = new AbortController();

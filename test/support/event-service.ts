@@ -15,11 +15,11 @@ export interface EventService extends ServiceClient {
   /** Handles a batch without faults. */
   accept(batch: EventBatch): ServiceResult<EventBatchResult>;
   requests: { batch: EventBatch; keepalive: boolean }[];
-  /** Ids of the counted events, in order, each once. */
+  /** Ids of the counted events, in the order in which they were counted. */
   counted: string[];
-  /** Faults for the next requests, in order; `undefined` injects none. */
+  /** Faults for the next requests, in order. `undefined` stands for a request without a fault. */
   faults: (((batch: EventBatch) => Promise<ServiceResult<EventBatchResult>>) | undefined)[];
-  /** Returns the code with which an event is rejected. */
+  /** Returns the code with which to reject an event, or `undefined` to accept it. */
   reject(event: AdEvent): EventBatchResult['results'][number]['code'] | undefined;
 }
 

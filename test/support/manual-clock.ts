@@ -4,16 +4,16 @@ import type { Clock } from '../../src/platform/clock.ts';
 export interface ManualClock extends Clock {
   /** Advances both times, running each timer when it is due. */
   advance(ms: number): Promise<void>;
-  /** Advances to the next timer and runs it; `false` if there is none. */
+  /** Advances to the next timer and runs it. Resolves to `false` if there is none. */
   runNextTimer(): Promise<boolean>;
-  /** Makes the device sleep: wall time advances, but monotonic time and timers stop. */
+  /** Makes the device sleep. Wall time advances, but monotonic time and timers stop. */
   sleep(ms: number): void;
   /**
-   * Freezes the page, or sleeps where monotonic time includes sleep, as on Windows: both times advance, and timers that
-   * become due in the meantime run late, with the next `advance()`.
+   * Freezes the page, or makes the device sleep on a platform where monotonic time includes sleep, such as Windows.
+   * Both times advance. Timers that become due in the meantime run late, with the next `advance()`.
    */
   freeze(ms: number): void;
-  /** Sets the device's clock as a user would, in milliseconds since 1970; monotonic time is unaffected. */
+  /** Sets the device's clock as a user would, in milliseconds since 1970. Monotonic time does not change. */
   setWallTime(ms: number): void;
   /** Number of timers that are set. */
   timers(): number;
@@ -40,7 +40,7 @@ export function manualClock(start = Date.UTC(2026, 0, 1)): ManualClock {
   let origin = start;
   let elapsed = 0;
   const timers = new Set<{ at: number; callback: () => void }>();
-  // The sort is stable: timers with the same time run in the order in which they were set.
+  // The sort is stable, so timers with the same time run in the order in which they were set.
   const next = () => [...timers].sort((a, b) => a.at - b.at)[0];
 
   async function advanceTo(end: number): Promise<void> {

@@ -50,8 +50,8 @@ export function testPage(): PageLifecycle & { emit(transition: PageTransition): 
 }
 
 /**
- * Returns the other dependencies of decisions, besides a service and media: an online page in English, with known
- * consent and no player.
+ * Returns what decisions depend on besides a service and media: an online page in English, with known consent and no
+ * player.
  */
 export const decisionPorts = (clock: Clock) => ({
   clock,

@@ -1,14 +1,14 @@
 import type { AdEvent, Decision, DecisionRequest, EventBatch } from '../../protocol/wire.ts';
 import { keyChecksum } from '../../src/platform/key-format.ts';
 
-/** A `fetch` that stubs the service: responds immediately, as configured. */
+/** A `fetch` that stands in for the service. It responds immediately, as configured. */
 export interface StubService {
   fetch: typeof fetch;
-  /** Returns members that override those of every decision, or a `Response` to return unchanged. */
+  /** Returns the members to change in the standard decision, or a complete `Response`. */
   respond: (request: DecisionRequest) => Partial<Decision> | Response;
   /** Every received event. */
   events: AdEvent[];
-  /** Requested placements. */
+  /** The placements for which ads were requested. */
   requested: string[];
 }
 

@@ -13,7 +13,7 @@ export interface RunListener {
   over(sparks: number): void;
 }
 
-/** Settings for tests. `speed` multiplies the pace, and the same `seed` always creates the same course. */
+/** Settings of the game. `speed` multiplies the pace, and the same `seed` always creates the same course. */
 export interface RunSettings {
   seed: number;
   speed: number;
@@ -171,7 +171,8 @@ export class LanternRun extends Scene {
     this.cameras.main.setOrigin(0, 0).setZoom(zoom);
     this.#drawBackdrop(width, height);
     this.#scrollHills();
-    // During a run, nothing moves, because the obstacles stay where they were placed for the previous height.
+    // During a run, the lantern is not moved, because the obstacles stay where they were placed for the previous
+    // height.
     if (this.#state === 'waiting') this.#placeLantern();
   }
 

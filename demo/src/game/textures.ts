@@ -1,6 +1,6 @@
 import type { Textures } from 'phaser';
 
-/** The game's colors, starting with the sky and ending with the ground. */
+/** The game's colors, from the top of the scene to the bottom. */
 export const palette = {
   skyTop: '#141233',
   skyLow: '#6a3f73',

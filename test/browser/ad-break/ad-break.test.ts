@@ -112,7 +112,7 @@ it('shows an end card with a link, counts its click once, and ends when closed',
   const running = stage.run(decide(image, {}, 'https://advertiser.test/'));
   const link = (await waitForElement('.end a')) as HTMLAnchorElement;
   expect([link.target, link.rel]).toEqual(['_blank', 'noopener']);
-  // The test stays on its own page.
+  // Keeps the test on its own page.
   link.addEventListener('click', (event) => event.preventDefault());
   link.click();
   link.click();
@@ -144,7 +144,7 @@ for (const [name, media] of [
   });
 }
 
-it('changes nothing if there is no ad, and returns when to retry', async () => {
+it('changes nothing if there is no ad, and returns the time at which to retry', async () => {
   const stage = setStage();
   const mutated = vi.fn();
   const observer = new MutationObserver(mutated);
@@ -168,7 +168,7 @@ it('times out if an HTML creative never reports that it is ready', async () => {
   expect(stage.log).toEqual([]);
 });
 
-it('disconnects an HTML creative that floods it with messages', async () => {
+it('disconnects an HTML creative that floods the page with messages', async () => {
   const stage = setStage();
   const result = await stage.run(
     decide(
@@ -323,7 +323,7 @@ it('distinguishes pending from denied', async () => {
 
 it('shows the first frame of a loaded ad without waiting for storage or requests', async () => {
   const stage = setStage();
-  // Long enough that the ad cannot complete during the test.
+  // This is long enough that the ad cannot complete during the test.
   const decision = decide(image, { min_watch_ms: 60_000 });
   const { signal } = new AbortController();
   const ad = await load(decision, { clock: systemClock, signal });
@@ -341,7 +341,7 @@ it('shows the first frame of a loaded ad without waiting for storage or requests
       confirmationTimeoutMs: 100,
       loadTimeoutMs: 5000,
     },
-    // Without a first frame, this would loop until the test times out.
+    // If there were no first frame, this would wait until the test times out.
     { placement: 'revive', kind: 'rewarded', signal: abort.signal, onStart: () => abort.abort() },
   );
   expect(result.outcome).toBe('aborted');

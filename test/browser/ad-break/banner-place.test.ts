@@ -68,7 +68,7 @@ it('removes a banner that fails later and reports the failure', async () => {
   );
   expect(result.outcome).toBe('completed');
   await eventually(() => {
-    // An iframe that is moved in the page reloads and receives no messages until it has loaded.
+    // An iframe that is moved in the page reloads, and it receives no messages until it has loaded again.
     place.querySelector('iframe')?.contentWindow?.postMessage('flood', '*');
     expect(events).toContain('close');
   });

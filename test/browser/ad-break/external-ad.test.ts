@@ -6,7 +6,7 @@ import { adChoices, decide, restored, overlay, setStage, video } from './stage-s
 
 const icon = { url: adChoices, width: 77, height: 15, click_url: 'https://choices.test/' };
 
-/** Creates the decision for a video from an external source; without a reward, an interstitial. */
+/** Creates the decision for a video from an external source. Without a reward, it is an interstitial. */
 function decideExternal(
   more: Partial<DecisionCreative>,
   format: 'rewarded' | 'interstitial' = 'rewarded',
@@ -28,7 +28,7 @@ it('rewards nothing for an ad that the player skips', async () => {
   const stage = setStage();
   const running = stage.run(decideExternal({ skip_after_ms: 500 }));
   await userEvent.click(await waitForElement('.skip'));
-  // The prompt says that the reward would be lost; the player keeps watching.
+  // The prompt says that the reward would be lost, and the player keeps watching.
   await userEvent.click(await waitForElement('.ask .main'));
   await playing();
   await userEvent.click(await waitForElement('.skip'));
@@ -92,7 +92,7 @@ it('pauses the ad while the player reads about ad choices, without counting a cl
     'noopener',
   ]);
   await eventually(() => expect(stage.count('start')).toBe(1));
-  // The test stays on its own page.
+  // Keeps the test on its own page.
   link.addEventListener('click', (event) => event.preventDefault());
   link.click();
   expect(document.querySelector('video')?.paused).toBe(true);

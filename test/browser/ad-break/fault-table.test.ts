@@ -13,9 +13,9 @@ import { watchTraces } from './traces.ts';
 
 const full = inject('full');
 
-// Tests every fault in every phase of an ad break, with a player who does nothing: the ad break ends by itself, with
-// the outcome in the table, and leaves nothing behind. Faults that do not depend on the media are tested with an image;
-// `npm run test:full` tests them with every kind.
+// Tests every fault in every phase of an ad break, with a player who does nothing. The ad break must end by itself,
+// with the outcome in the table, and leave nothing behind. Faults that do not depend on the media are tested with an
+// image. `npm run test:full` tests them with every kind of media.
 
 const kinds: Record<string, DecisionCreative['media']> = {
   video,
@@ -38,28 +38,31 @@ const phases = [
   'endCard',
   'confirming',
 ] as const;
-/** `seen` is after the impression and before the reward; only for faults that distinguish the two. */
+/**
+ * `seen` is the time after the impression but before the reward is due. It is only for faults whose outcome the
+ * impression changes.
+ */
 type Phase = (typeof phases)[number] | 'seen';
 
 /**
- * Upper bound of an ad break: the creative (3 s), a stall (8 s), an unanswered prompt (20 s), an end card
- * (10 s) and the wait for the confirmation (1.5 s).
+ * The longest that an ad break may take, in milliseconds: the creative (3 s), a stall (8 s), an unanswered prompt (20
+ * s), an end card (10 s) and the wait for the confirmation (1.5 s).
  */
 const longestMs = 42_500;
 
-/** The phases before and after the reward is due. */
+/** The phases before the reward is due, and those after it. */
 const earlyPhases: readonly Phase[] = ['requesting', 'opening', 'playing', 'prompting'];
 const withAd: readonly Phase[] = ['playing', 'prompting', 'watched'];
 const onceOpen = phases.filter((phase) => phase !== 'requesting');
-/** The phases before the impression; an ad that expires in one of them can no longer earn a reward. */
+/** The phases before the impression. An ad that expires in one of them can no longer earn a reward. */
 const unseenPhases: readonly Phase[] = ['opening', 'playing', 'prompting'];
 const minuteMs = 60_000;
 const hourMs = 60 * minuteMs;
 
 interface Fault {
-  /** The fault injected before the ad break. */
+  /** Injects the fault before the ad break. */
   deps?(): Partial<BreakDeps>;
-  /** The fault injected when the phase is reached. */
+  /** Injects the fault when the phase is reached. */
   inject?(scene: Scene): unknown;
   outcome(phase: Phase): string;
   in?: readonly Phase[];
@@ -74,7 +77,7 @@ const never = () => new Promise<never>(() => {});
 const post = (command: string): void =>
   document.querySelector('iframe')?.contentWindow?.postMessage(command, '*');
 
-/** Like {@link post}, but waits until the creative has executed the command; for faults that do not end the ad. */
+/** Like {@link post}, but waits until the creative has executed the command. For faults that do not end the ad. */
 async function postAndWait(command: string): Promise<void> {
   const done = new Promise<void>((resolve) => {
     const listener = ({ data }: MessageEvent<{ done?: string } | undefined>): void => {
@@ -269,7 +272,7 @@ function onEndCard(callback: () => void): void {
   }).observe(dialog, { subtree: true, attributes: true });
 }
 
-/** Runs an ad break until `phase`; the clock then stops until the fault is injected. */
+/** Runs an ad break until `phase`. The page's time then stands still until the fault is injected. */
 function play(kind: string, phase: Phase, fault: Fault) {
   const stage = setStage();
   const clock = manualClock();
@@ -304,7 +307,7 @@ function play(kind: string, phase: Phase, fault: Fault) {
   const decision = decide(
     kinds[kind] ?? image,
     { min_watch_ms: phase === 'watched' || kind !== 'video' ? 1600 : 2400, close_after_ms: 0 },
-    // A video cannot be sped up further, so it has an end card only where the test needs one.
+    // A video cannot be played any faster, so it has an end card only where the test needs one.
     kind === 'video' && phase !== 'endCard' ? undefined : 'https://advertiser.test/',
   );
   const running = stage.run(
@@ -319,7 +322,7 @@ function play(kind: string, phase: Phase, fault: Fault) {
         events.push(event);
         if (event.type === 'impression') reach('seen');
       },
-      // The confirmation arrives after the fault, or too late.
+      // The confirmation arrives only after the fault, or too late.
       rewards: {
         async track() {},
         async watched() {
@@ -352,7 +355,7 @@ function play(kind: string, phase: Phase, fault: Fault) {
       frozenMs += ms;
       clock.freeze(ms);
     },
-    /** Time during which the page was running, in milliseconds. */
+    /** How long the page has been running, in milliseconds, not counting the time while it was frozen. */
     passedMs: () => clock.monotonic() - frozenMs,
     until: () => reached.promise,
     end: () => {
@@ -393,10 +396,10 @@ describe.each(Object.keys(kinds))('an ad break with %s', (kind) => {
       await eventually(() => expect(stage.isRestored()).toEqual(restored));
       expect(ends).toEqual([outcome]);
       expect(stage.count('hold')).toBe(stage.count('release'));
-      // An aborted ad break does not wait for its events, which need the rest of this task.
+      // An aborted ad break does not wait for its events, which are complete only after this task.
       await new Promise((resolve) => setTimeout(resolve));
       expect(stage.count('complete')).toBe(stage.count('watched'));
-      // Neither sleep nor a frozen page counts as watched or viewable.
+      // Time while the device slept or the page was frozen counts neither as watched nor as viewable.
       for (const { visible, watched_ms: watchedMs = 0 } of scene.events) {
         expect(watchedMs).toBeLessThan(longestMs);
         expect(visible?.ms ?? 0).toBeLessThan(longestMs);

@@ -2,17 +2,17 @@ import { onTestFinished } from 'vitest';
 import { server } from 'vitest/browser';
 import type { ManualClock } from '../../support/manual-clock.ts';
 
-/** In WebKitGTK, `pause()` does not stop a video whose playback rate is not 1. */
+/** Playback rates by browser. In WebKitGTK, `pause()` does not stop a video whose playback rate is not 1. */
 const playbackRates: Record<string, number> = { chromium: 8, firefox: 2, webkit: 1 };
 
-// Captured early: tests that count frames replace `window.requestAnimationFrame`.
+// Saved early, because tests that count frames replace `window.requestAnimationFrame`.
 const requestFrame = window.requestAnimationFrame.bind(window);
 const nextFrame = (): Promise<unknown> => new Promise((resolve) => requestFrame(resolve));
 
 /**
- * Advances a clock in step with the video while one plays, and otherwise from timer to timer, so that a slow machine
- * never hits a timeout and no test waits for one. Start it only once the ad is on the screen: while the ad loads, the
- * next timer is the load timeout.
+ * Advances a clock. While a video plays, the clock keeps step with it. Otherwise, the clock jumps from timer to timer.
+ * This way, a slow machine never hits a timeout, and no test has to wait for one. Start it only once the ad is on the
+ * screen, because while the ad loads, the next timer is the load timeout.
  *
  * With `fastVideo`, videos play faster than normal between `start` and `stop`, and at normal speed otherwise, so that a
  * test can act before the video ends.

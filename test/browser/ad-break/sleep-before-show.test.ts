@@ -8,7 +8,7 @@ import { decisionPorts } from '../../support/ports.ts';
 import { passTime } from './pass-time.ts';
 import { decide, restored, html, image, setStage, video } from './stage-set.ts';
 
-// Sleep between `preload()` and the show, with real media; sleep during an ad break is a fault in the fault table.
+// The device sleeps between `preload()` and the show, with real media. Sleep during an ad break is in the fault table.
 
 const minuteMs = 60_000;
 const media: Record<string, DecisionCreative['media']> = {

@@ -15,7 +15,7 @@ export function watchTraces(): { remaining(): string[]; stop(): void } {
   EventTarget.prototype.addEventListener = function (type, listener, options) {
     const { once = false, signal } = typeof options === 'object' ? options : {};
     add.call(this, type, listener, options);
-    // A listener on a signal that only the SDK references is garbage-collected with it.
+    // A listener on an object that only the SDK references is garbage-collected together with that object.
     if (listener === null || !lasting(this ?? window) || once) return;
     const name = describeListener(type, listener);
     remaining.add(name);

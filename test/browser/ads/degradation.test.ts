@@ -4,8 +4,9 @@ import { eventually } from '../../support/eventually.ts';
 import { freshKey, picture, stubService } from '../../support/stub-service.ts';
 import { html, overlay, video } from '../ad-break/stage-set.ts';
 
-// Tests every browser API that the SDK uses and that a browser, a policy or another script may disable: with the API
-// missing, throwing and, if it is asynchronous, never responding. Uncaught errors fail a test too.
+// Tests every browser API that the SDK uses and that a browser, a policy or another script may disable. Each API is
+// tested while it is missing, while it throws and, if it is asynchronous, while it never responds. An uncaught error
+// fails a test too.
 
 const undo: (() => void)[] = [];
 afterEach(() => {
@@ -58,7 +59,7 @@ function start(options: { confirmationTimeoutMs?: number } = {}) {
   return { ads, service, rewarded };
 }
 
-/** Calls every method of the public API; each promise must settle. */
+/** Calls every method of the public API. Each promise must settle. */
 async function callEverything(ads: Ads): Promise<void> {
   ads.once('change', () => undefined);
   ads.on('close', () => undefined)();

@@ -19,7 +19,7 @@ beforeEach(() => {
 });
 afterEach(() => ads.destroy());
 
-/** Runs the recipe exactly as in the guide. */
+/** Runs the recipe exactly as it is written in the guide. */
 function start(more: Partial<AdsOptions> = {}): void {
   ads = createAds({
     publishableKey: freshKey(),

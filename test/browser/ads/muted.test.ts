@@ -7,7 +7,7 @@ import { decide, html, overlay, video } from '../ad-break/stage-set.ts';
 
 let service: StubService;
 let open: Ads[];
-/** Whether the sound was off at each attempt to play. */
+/** For each attempt to play, whether the sound was off. */
 let mutedPlays: boolean[];
 const { play } = HTMLMediaElement.prototype;
 
@@ -56,7 +56,7 @@ it.each<[string, Partial<AdsOptions>, ShowOptions, boolean]>([
 });
 
 it('lets the player unmute an ad that started muted', async () => {
-  // On a busy machine, the one-second clip would end before it can be clicked.
+  // On a busy machine, the clip of one second would end before the test could click it.
   vi.mocked(HTMLMediaElement.prototype.play).mockImplementation(function (this: HTMLMediaElement) {
     mutedPlays.push(this.muted);
     this.playbackRate = 0.1;

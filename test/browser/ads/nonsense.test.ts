@@ -3,7 +3,7 @@ import type { DecisionRequest } from '../../../protocol/wire.ts';
 import { createAds, type Ads, type AdsOptions } from '../../../src/index.ts';
 import { freshKey, picture, stubService } from '../../support/stub-service.ts';
 
-// Games in plain JavaScript have no types that prevent such calls.
+// Games in plain JavaScript have no types that could prevent such calls.
 
 const open: Ads[] = [];
 afterEach(() => open.splice(0).forEach((ads) => ads.destroy()));

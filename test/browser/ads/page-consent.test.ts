@@ -49,7 +49,7 @@ const gppData = (SaleOptOut: number) => ({
   },
 });
 
-/** Open consent frameworks in this window; tests only need the callback of each. */
+/** These functions add consent frameworks to this window. Tests only need their callbacks. */
 function openTcf(): { callback: Callback; calls: unknown[][] } {
   const tcf = { callback: (() => undefined) as Callback, calls: [] as unknown[][] };
   window.__tcfapi = (command, version, callback, id) => {
@@ -259,7 +259,7 @@ function replyFrom(parentWindow: Window, target: Window, message: unknown): void
 }
 
 describe('in a frame', () => {
-  /** Opens a framework in the parent window; the tests run in a frame. */
+  /** Adds a framework to the parent window. The tests run in a frame. */
   function openInParent(name: '__tcfapi' | '__gpp', asText = false) {
     const parentWindow = window.parent;
     expect(parentWindow).not.toBe(window);

@@ -11,7 +11,7 @@ afterEach(() => open.splice(0).forEach((ads) => ads.destroy()));
 
 const signToken = (userRef: string) => signUserToken(userRef, `utk_sandbox_${'x'.repeat(32)}`);
 
-/** Creates a game on one device; each start is a new visit. */
+/** Creates a game on one device. Each start is a new visit. */
 function game() {
   const service = stubService();
   service.respond = () => picture(200);

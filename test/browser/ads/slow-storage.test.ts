@@ -6,7 +6,7 @@ import { freshKey, picture, stubService } from '../../support/stub-service.ts';
 const undo: (() => void)[] = [];
 afterEach(() => undo.splice(0).forEach((step) => step()));
 
-/** Makes databases open after `ms` milliseconds or, if undefined, never. */
+/** Makes databases open after `ms` milliseconds. If `ms` is undefined, they never open. */
 function slowDatabases(ms?: number): { opened: () => boolean } {
   let opened = false;
   const open = IDBFactory.prototype.open;

@@ -22,7 +22,7 @@ function createInstance(create: typeof createAds): Ads {
   return ads;
 }
 
-/** `createAds` of a second copy of the script, for example one that a portal's page loads. */
+/** Returns `createAds` from a second copy of the script, as a portal's page might load it. */
 async function fromAnotherCopy(): Promise<typeof createAds> {
   const script = document.createElement('script');
   script.src = '/dist/trueward.js';
@@ -50,7 +50,7 @@ it.each([
   const ending = new AbortController();
   const onScreen = started(first);
   const running = first.showRewarded('revive', { signal: ending.signal });
-  // Tries both while the ad is being loaded and while it is on the screen.
+  // Tries it both while the ad is being loaded and while it is on the screen.
   await eventually(() => expect(service.requested).toEqual(['revive']));
   expect((await second.showRewarded('double')).outcome).toBe('already_showing');
   await onScreen;

@@ -11,7 +11,7 @@ import { type CocosEngine, createCocosEngine } from '../../fakes/cocos-engine.ts
 const body = 'pk_sandbox_0123456789ABCDEFGHIJabcdefghij';
 const options: CocosAdsOptions = {
   publishableKey: body + keyChecksum(body),
-  // Refuses connections immediately: these tests need no response from a service.
+  // This URL refuses connections immediately, because these tests need no response from a service.
   serviceUrl: 'http://127.0.0.1:9',
 };
 

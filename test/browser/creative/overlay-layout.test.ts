@@ -152,7 +152,7 @@ it.each([
     states[look]?.(shown.opened);
     shown.root?.getAnimations().forEach((animation) => animation.finish());
     for (const selector of all) {
-      // The Tab key scrolls the focused control into view; WebKit does so a moment later.
+      // The Tab key scrolls the focused control into view. WebKit does so a moment later.
       shown.shown(selector)?.focus();
       await expect.poll(() => canBeHit(selector), { message: selector }).toBe(true);
     }

@@ -13,7 +13,7 @@ export const kinds: Record<string, DecisionCreative['media']> = {
   html: html(`port.postMessage({ type: 'ready' })`),
 };
 
-/** The states of an overlay, each with the calls that lead to it. */
+/** The states of an overlay, each with the calls that bring an overlay into that state. */
 export const states: Record<string, (opened: ReturnType<typeof openOverlay>) => void> = {
   'at first': () => {},
   'when it can be closed': (opened) => opened.allowClose(),

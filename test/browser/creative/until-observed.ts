@@ -1,6 +1,6 @@
 /**
- * Resolves once every IntersectionObserver created so far has been notified of the current state: a new observer
- * receives its first notification in the next frame, after those created earlier.
+ * Resolves once every IntersectionObserver created so far has been notified of the current state. It waits for a new
+ * observer, which receives its first notification in the next frame, after the observers that were created earlier.
  */
 export const untilObserved = (element: Element): Promise<void> =>
   new Promise((resolve) => {

@@ -27,7 +27,7 @@ async function watch() {
 /** Waits longer than an impression requires. */
 const wait = () => clock.advance(requiredMs * 2);
 
-/** Expects an ad that is visible from now on to be reported after the required time, and not before. */
+/** Expects that an ad that is visible from now on is reported after the required time, and not before. */
 async function expectImpression(): Promise<void> {
   await untilObserved(ad);
   await clock.advance(requiredMs - 1);

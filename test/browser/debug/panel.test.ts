@@ -38,7 +38,7 @@ it('shows the last ad break, the requests and their reasons, the queue and the r
   // The rejected ad break is the last one.
   expect(text()).toMatch(/begin.*no_fill/);
   await ads.showRewarded('revive');
-  // The game did not wait for storage, so its steps and the stored events interleave.
+  // The game did not wait for storage, so its steps and the stored events may be in any order.
   for (const step of ['begin', 'open', 'start', 'complete', 'released', 'rewarded'])
     await eventually(() => expect(text()).toContain(`ms${step}`));
   expect(panel()?.matches(':popover-open')).toBe(true);

@@ -8,7 +8,7 @@ import { frames, resetHidden, setHidden } from '../phaser/phaser-games.ts';
 import { games, type GameWithAds } from './games.ts';
 import { eventually } from '../../support/eventually.ts';
 
-// Tests the same faults with every driver: whatever happens to an ad, the game resumes and receives one result.
+// Tests the same faults with every driver. Whatever happens to an ad, the game must resume and receive one result.
 
 describe.each(games)('With $name', ({ start }) => {
   let service: StubService;

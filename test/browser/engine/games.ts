@@ -12,7 +12,7 @@ import { bootGame, phaserVersions } from '../phaser/phaser-games.ts';
 export interface GameWithAds {
   ads: GameAds;
   canvas: HTMLCanvasElement;
-  /** Frames of the game so far; none may run during an ad. */
+  /** Number of frames that the game has run so far. None may run during an ad. */
   frames(): number;
   /** Input that reached the game's listeners since the last call. */
   takeInput(): string[];
@@ -36,7 +36,7 @@ function eachFrame(callback: () => void): () => void {
   return () => cancelAnimationFrame(frame);
 }
 
-/** Listens like games without an engine: for presses on the canvas, and for releases on the window. */
+/** Listens as games without an engine do: for presses on the canvas, and for releases on the window. */
 function listenToInput(canvas: HTMLCanvasElement): { takeInput(): string[]; stop(): void } {
   const log: string[] = [];
   const listening = new AbortController();

@@ -8,8 +8,8 @@ import { frames } from '../phaser/phaser-games.ts';
 import { games, type GameWithAds } from './games.ts';
 import { finger, keyboard, keys, mouse } from './real-input.ts';
 
-// Tests input that is held while an ad opens, with every driver: the game receives its release once, after the ad. Uses
-// real input, which only Chromium can emulate from a page.
+// Tests keys and pointers that are held down while an ad opens, with every driver. The game must receive each release
+// once, after the ad. The tests use real input, which only Chromium can emulate from a page.
 
 describe.runIf(server.browser === 'chromium').each(games)('With $name', ({ start }) => {
   let service: StubService;
@@ -51,7 +51,10 @@ describe.runIf(server.browser === 'chromium').each(games)('With $name', ({ start
     expect((await running).outcome).toBe('aborted');
   }
 
-  /** Expects exactly this input since the last check, and no more in the next frames. */
+  /**
+   * Expects that the game has received exactly this input since the last check, and receives no more in the next
+   * frames.
+   */
   async function expectInput(...expected: string[]): Promise<void> {
     const received: string[] = [];
     await eventually(() => {

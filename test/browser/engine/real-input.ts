@@ -1,9 +1,9 @@
 import { cdp } from 'vitest/browser';
 
-/** A position for real input events, which only Chromium can emulate from a page. */
+/** The position of a real input event. Only Chromium can emulate such events from a page. */
 type Point = { x: number; y: number };
 
-/** Finds the center of an element in window coordinates: the test runs in a frame, which may be scaled. */
+/** Finds the center of an element in window coordinates. The test runs in a frame, which may be scaled. */
 function findCenter(element: Element): Point {
   const { left, top, width, height } = element.getBoundingClientRect();
   return toWindowPoint({ x: left + width / 2, y: top + height / 2 });

@@ -14,7 +14,7 @@ let name: string;
 let service: EventService;
 const open: Outbox[] = [];
 
-/** Opens another tab on the same database, with its own connection, lock request and channel. */
+/** Opens another tab that uses the same database, with its own connection, lock request and channel. */
 function openTab(deps: Partial<OutboxDeps> = {}): Outbox {
   const outbox = createOutbox({
     name,
@@ -108,7 +108,7 @@ test('stored events survive the page, and the next page sends them with the same
   await eventually(async () => expect(await stored()).toBe(0));
 });
 
-test('only one of two tabs sends at a time, and each event once', async () => {
+test('only one of two tabs sends at a time, and each event is sent once', async () => {
   const first = openTab();
   await first.enqueue(adEvent());
   await arrived(1);

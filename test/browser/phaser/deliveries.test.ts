@@ -24,7 +24,7 @@ describe.each(phaserVersions)('a delivery to a game in Phaser $version', ({ load
     game.events.on('prerender', () => (isRendering = true));
     game.events.on('postrender', () => (isRendering = false));
     idleListeners = game.events.listenerCount('step');
-    // A time budget that no machine exceeds, so that only the count limits the step.
+    // With this clock, no machine exceeds the time budget, so only the count limits the deliveries per step.
     queue = createFrameQueue(phaserDriver(game), { monotonic: () => 0 });
   });
   afterEach(async () => {

@@ -7,7 +7,7 @@ import { finger, keyboard, keys, mouse } from '../engine/real-input.ts';
 import { eventually } from '../../support/eventually.ts';
 import { bootGame, nextStep, phaserVersions } from './phaser-games.ts';
 
-// In addition to `test/browser/engine/input.test.ts`: input that only Phaser games observe.
+// Tests input that only Phaser games observe, in addition to `test/browser/engine/input.test.ts`.
 
 const arrowRight = 39;
 

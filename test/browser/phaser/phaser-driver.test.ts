@@ -189,7 +189,7 @@ describe.each(phaserVersions)('the driver for Phaser $version', ({ load }) => {
     release();
     await nextStep(game);
     await nextStep(game);
-    // The tween advances by one in 60 ms; the half second of the ad would have added 8 more.
+    // The tween advances by one every 60 ms. The half second of the ad would have added 8 more.
     expect(target.x - before).toBeLessThan((performance.now() - releasedAt) / 60 + 4);
     expect(fired).toBe(false);
   });

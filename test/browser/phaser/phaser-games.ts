@@ -13,7 +13,7 @@ export const olderPhasers: PhaserVersion[] = [
   { version: '3.60', load: () => import('phaser360') },
 ];
 
-/** The current version; with `npm run test:full`, every version that is supported. */
+/** The current version. With `npm run test:full`, every supported version. */
 export const phaserVersions = inject('full') ? [phaser4, ...olderPhasers] : [phaser4];
 
 export interface RunningGame {
@@ -43,8 +43,9 @@ export async function bootGame(
 }
 
 /**
- * Audio for a game, on a context that Phaser suspends when the game ends. Phaser would close its own context, which
- * rejects pending `resume()` promises that Phaser does not handle (`WebAudioSoundManager.onFocus`, `onGameVisible`).
+ * Returns audio settings with a context that Phaser suspends when the game ends. Phaser would close a context of its
+ * own. That rejects pending `resume()` promises, which Phaser does not handle (`WebAudioSoundManager.onFocus`,
+ * `onGameVisible`).
  */
 export const audioSettings = (): Phaser.Types.Core.AudioConfig => ({ context: new AudioContext() });
 
@@ -55,7 +56,7 @@ export function nextStep(game: Phaser.Game): Promise<number> {
   });
 }
 
-/** Waits for some frames; a running game would step in each of them. */
+/** Waits for some frames. A running game would step in each of them. */
 export async function frames(count: number): Promise<void> {
   for (let frame = 0; frame < count; frame += 1) {
     await new Promise((resolve) => requestAnimationFrame(resolve));

@@ -21,7 +21,7 @@ describe.each(phaserVersions)('the button in Phaser $version', ({ load }) => {
     document.body.replaceChildren();
     service = stubService();
     results = [];
-    // At a few frames a second, the smoothed time of a scene runs slower than the clock.
+    // At only a few frames a second, the smoothed time of a scene passes more slowly than real time.
     running = await bootGame(library, { fps: { smoothStep: false } });
     start(running);
   });

@@ -3,7 +3,7 @@ import { afterEach, beforeAll, describe, expect, it, vi } from 'vitest';
 import { TruewardPlugin, type TruewardPluginData } from '../../../src/phaser/index.ts';
 import { bootGame, nextStep, phaserVersions } from './phaser-games.ts';
 
-/** A URL that refuses connections immediately: these tests need no response from a service. */
+/** A URL that refuses connections immediately, because these tests need no response from a service. */
 const serviceUrl = 'http://127.0.0.1:9';
 
 const configured = (data: Partial<TruewardPluginData>): Phaser.Types.Core.GameConfig => ({

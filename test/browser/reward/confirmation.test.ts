@@ -69,7 +69,7 @@ test('a reward that is earned hours later is still delivered by a page that stay
   await eventually(() => expect(delivered).toMatchObject([{ decisionId: 'dec_1' }]));
 });
 
-test('a long poll ends when the status arrives another way', async () => {
+test('a long poll ends when the status arrives in another way', async () => {
   const clock = manualClock();
   const { rewards, requests, responses } = openTab(
     clock,

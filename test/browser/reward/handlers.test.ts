@@ -5,7 +5,7 @@ import { eventually } from '../../support/eventually.ts';
 import { manualClock } from '../../support/manual-clock.ts';
 import { withoutDatabaseTimeouts, earn, earned, openTab, watch } from './open-tab.ts';
 
-test('after a back-off, calls a handler again that threw an error', async () => {
+test('calls a handler that threw an error again after a back-off', async () => {
   const clock = manualClock();
   const { rewards } = openTab(clock, undefined, withoutDatabaseTimeouts(clock));
   let calls = 0;

@@ -41,7 +41,7 @@ export const openTab = (
   return tab;
 };
 
-/** Opens a tab that uses the ledger with this name; the test closes the tab. */
+/** Opens a tab that uses the ledger with this name. The test must close the tab. */
 export function openTabWithLedger(
   ledgerName: string,
   clock: Clock = systemClock,
@@ -99,7 +99,7 @@ export function openTabWithLedger(
     identifyCalls: () => identified,
   };
 }
-/** Returns a clock without the timeouts of the database, for tests that wait for a timer of the rewards. */
+/** Returns a clock that ignores the database's timeouts, for tests that wait for one of the rewards' timers. */
 export const withoutDatabaseTimeouts = (clock: Clock): Clock => ({
   ...clock,
   after: systemClock.after,
@@ -122,7 +122,9 @@ export async function ledgerStore(): Promise<{ store: IDBObjectStore; close(): v
   return { store, close: () => connection.close() };
 }
 
-/** Keeps a transaction on the whole ledger open, so that others wait; returns a function that ends it. */
+/**
+ * Keeps a transaction on the whole ledger open, so that all others wait. Returns a function that ends the transaction.
+ */
 export async function lockLedger(): Promise<() => void> {
   const connection = await promisifyRequest(indexedDB.open(name));
   const store = connection.transaction('rewards', 'readwrite').objectStore('rewards');

@@ -103,7 +103,7 @@ test('transferred rewards are delivered to the new player and name the player wh
   await watch(rewards, 'dec_2', 'guest');
   await eventually(() => expect(frames).toHaveLength(1));
   await setPlayer('ann', true);
-  // The frame comes too late for the guest.
+  // By the time this frame comes, it is too late to deliver to the guest.
   frames.splice(0).forEach((frame) => frame());
   await rewards.settle([earned('dec_2')]);
   await eventually(() => {

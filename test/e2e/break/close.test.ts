@@ -4,9 +4,11 @@ import { asBefore, button, getResult, getPageState } from './player.ts';
 import { type Site, startSite } from './site.ts';
 import { it } from '../worker.ts';
 
-/** `close_after_ms` of every ad that `faulty-service.ts` returns. */
+/** The `close_after_ms` of every ad that `faulty-service.ts` returns. */
 const closeAfterMs = 500;
-/** Allowance for a busy machine; far below the default of five seconds. */
+/**
+ * How much later a busy machine may show the control, in milliseconds. This is far below the default of five seconds.
+ */
 const graceMs = 1_500;
 
 let site: Site;
@@ -20,7 +22,10 @@ it.beforeAll(async ({ browser: shared }) => {
 it.afterEach(() => page.context().close());
 it.afterAll(() => site?.stop());
 
-/** Resolves with the time from the ad's opening to its close control, in ms of page time. */
+/**
+ * Resolves with how long it takes, in milliseconds of page time, from the opening of the ad until its close control
+ * appears.
+ */
 const closeControl = (): Promise<number> =>
   page.evaluate(
     () =>

@@ -9,14 +9,14 @@ let site: Site;
 let browser: Browser;
 let page: Page;
 
-/** Opens the page for the ad of this placement, with its clocks running `speed` times as fast. */
+/** Opens the page for the ad of this placement. The page's time passes `speed` times as fast. */
 async function open(placement: string, speed = 1): Promise<void> {
   page = await browser.newPage({ viewport: { width: 800, height: 600 } });
   if (speed !== 1) await page.addInitScript(speedUp, speed);
   await page.goto(site.pageFor(placement));
 }
 
-/** Sets a minimum watch time longer than the part of the video that loads. */
+/** Sets a minimum watch time that is longer than the part of the video that loads. */
 async function requireWholeVideo(): Promise<void> {
   await page.route('**/v1/decisions', async (route) => {
     const response = await route.fetch();
@@ -162,7 +162,8 @@ describe('after a user gesture', () => {
 
 describe('without a user gesture, which browsers require for sound', () => {
   /**
-   * Opens the page and waits until it has logged `text` that many times; evaluating in it would count as a gesture.
+   * Opens the page and waits until it has logged `text` this many times. The test reads the log because evaluating code
+   * in the page would count as a gesture.
    */
   async function openUntil(text: string, times: number): Promise<void> {
     let count = 0;
@@ -203,7 +204,7 @@ describe('without a user gesture, which browsers require for sound', () => {
         return Promise.reject(new DOMException('No gesture.', 'NotAllowedError'));
       };
     });
-    // Blocked with sound, then muted.
+    // Playing is blocked twice: first with sound, then muted.
     await openUntil('refused', 2);
     await button(page, 'Tap to play').click();
     await watchToTheEnd();

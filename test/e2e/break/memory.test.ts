@@ -7,9 +7,12 @@ import { it } from '../worker.ts';
 const full = inject('full');
 /** Number of ad breaks. To run more: `BREAKS=200 npm run test:full -- --project e2e memory`. */
 const breaks = full ? Number(process.env['BREAKS'] ?? 24) : 6;
-/** The first six breaks cover every kind of creative, both aborted and watched. */
+/** Number of ad breaks before the measurement. The first six cover every kind of creative, both aborted and watched. */
 const warmUp = full ? 12 : 6;
-/** Allows for code that the browser compiles late, and for the rewards that the SDK remembers. */
+/**
+ * How much the heap may grow. This allows for code that the browser compiles late, and for the rewards that the SDK
+ * remembers.
+ */
 const allowedBytes = 150_000 + breaks * 2_000;
 
 let site: Site;
@@ -21,7 +24,7 @@ it.beforeAll(async ({ browser: shared }) => {
 });
 it.afterAll(() => site?.stop());
 
-/** Plays breaks with each kind of creative in turn; three of every nine are aborted. */
+/** Plays breaks with each kind of creative in turn. Three of every nine breaks are aborted. */
 function play(page: Page, count: number): Promise<string[]> {
   return page.evaluate(async (times) => {
     const outcomes: string[] = [];
@@ -80,7 +83,7 @@ it(
     const before = await measureFootprint(session);
     const outcomes = await play(page, breaks);
     expect(new Set(outcomes)).toEqual(new Set(['aborted', 'rewarded']));
-    // The last break may not be collected yet, here and in `before`.
+    // The last break may not be garbage-collected yet, neither here nor in `before`.
     for (const what of ['Documents', 'Nodes', 'JSEventListeners'] as const)
       await expect
         .poll(async () => (await measureFootprint(session))[what], { message: what })
@@ -88,7 +91,7 @@ it(
     const after = await measureFootprint(session);
     const bytes = after.JSHeapUsedSize - before.JSHeapUsedSize;
     console.info(`${breaks} breaks, ${bytes} bytes more of ${after.JSHeapUsedSize}`);
-    // After so few breaks, heap size reflects the browser more than leaks.
+    // After only a few breaks, the size of the heap says more about the browser than about leaks.
     if (full) expect(bytes).toBeLessThan(allowedBytes);
     expect(await getPageState(page)).toMatchObject({ nodes: 1, top: 'game' });
   },

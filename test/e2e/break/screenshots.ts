@@ -19,7 +19,7 @@ const sizes = {
   '4k': { width: 3840, height: 2160 },
 };
 
-/** One view: the placement, its minimum watch time, and the player's actions. */
+/** One view, as the placement, its minimum watch time, and the player's actions that lead to the view. */
 interface View {
   placement: string;
   minWatchMs: number;
@@ -91,7 +91,7 @@ async function takeScreenshot(
   return screenshot.toString('base64');
 }
 
-/** Combines screenshots, with one row per text direction and one column per view. */
+/** Combines the screenshots into a sheet, with one row per text direction and one column per view. */
 async function sheet(
   from: Browser,
   path: string,

@@ -9,7 +9,7 @@ import { respondAsService } from './faulty-service.ts';
 /** A game's page, bundled as a game would be, and a faulty ad service on another origin. */
 export interface Site {
   serviceUrl: string;
-  /** URL of the page that shows the ad of `placement`; `faulty-service.ts` has the placements. */
+  /** Returns the URL of the page that shows the ad of `placement`. `faulty-service.ts` defines the placements. */
   pageFor(placement: string, more?: Record<string, string>): string;
   stop(): Promise<void>;
 }
@@ -62,7 +62,7 @@ export async function startSite(allowed: Policy = 'none'): Promise<Site> {
   };
 }
 
-/** Bundles the page's script; returns it and its chunks, by file name. */
+/** Bundles the page's script. Returns the script and its chunks, by file name. */
 async function bundle(): Promise<Map<string, Uint8Array>> {
   const { outputFiles } = await build({
     entryPoints: [join(here, 'page/game.ts')],

@@ -21,7 +21,7 @@ export const chromiumArguments = [
   '--disable-sync',
 ];
 
-/** Starts a browser with the profile in this folder; its storage is kept for the next one. */
+/** Starts a browser with the profile in this folder. Its storage is kept for the next browser. */
 export async function openKillableBrowser(profile: string): Promise<KillableBrowser> {
   const child = spawn(
     chromiumPath,

@@ -33,7 +33,7 @@ const makeAndStore = async (page: Page, count: number) => {
 };
 
 const full = inject('full');
-/** Each step starts three browsers. */
+/** The steps at which the browser is killed. Each step starts three browsers. */
 const steps: Step[] = full
   ? [
       'before the write',
@@ -62,9 +62,9 @@ test.each(steps)('a browser that is killed %s loses no stored event', async (ste
   const next = await start();
   await lab.expectAllArrived(next);
   expect(receiver.resolved.size).toBeGreaterThanOrEqual(20);
-  // Events that were not written may be lost; written events must exist, even if their promise did not resolve.
+  // Events that were not written may be lost. Written events must still exist, even if their promise did not resolve.
   if (step === 'after the write') await waitFor(() => expect(receiver.arrivals.size).toBe(25));
-  // At most once before the kill and once after it.
+  // An event may arrive at most once before the browser is killed and once after that.
   expect(Math.max(...receiver.arrivals.values())).toBeLessThanOrEqual(2);
 });
 

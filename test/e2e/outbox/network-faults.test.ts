@@ -34,7 +34,7 @@ const reopen = async (options: PageOptions) => {
 };
 const requests = (count: number) =>
   waitFor(() => expect(lab.receiver.requests.length).toBeGreaterThanOrEqual(count));
-/** Returns how often each event arrived, in descending order. */
+/** Returns how often each event has arrived, the highest number first. */
 const arrivals = () => [...lab.receiver.arrivals.values()].sort((a, b) => b - a);
 
 /** Applies a fault to the first `times` requests. */
@@ -110,7 +110,7 @@ test.each([429, 503])('the Retry-After of a %d response is always respected', as
   await page.evaluate(() => window.game.flush());
   await lab.expectAllArrived(page);
   const [first, second] = lab.receiver.requests.map(({ atMs }) => atMs);
-  // Ten seconds of the page's clock, which runs 20 times as fast.
+  // These are ten seconds for the page, whose time passes 20 times as fast.
   expect((second ?? 0) - (first ?? 0)).toBeGreaterThanOrEqual(500);
   expect(arrivals()).toEqual(Array.from({ length: 20 }, () => 1));
 });

@@ -9,7 +9,7 @@ import { type KillableBrowser, openKillableBrowser } from './killable-browser.ts
 import type { PageOptions } from './page.ts';
 import { type Receiver, startReceiver } from './receiver.ts';
 
-/** Waits until `check` succeeds, long enough for a busy machine. */
+/** Waits until `check` succeeds. The timeout is long enough for a busy machine. */
 export const waitFor = <T>(check: () => T | Promise<T>): Promise<T> =>
   vi.waitFor(check, { timeout: 20_000, interval: 20 });
 
@@ -18,7 +18,7 @@ export interface OutboxLab {
   receiver: Receiver;
   /** Opens a context with its own storage in the shared browser. */
   newContext(): Promise<BrowserContext>;
-  /** Starts a separate browser with the profile of this name; the profile outlives the browser. */
+  /** Starts a separate browser with the profile of this name. The profile outlives the browser. */
   openBrowser(profile: string): Promise<KillableBrowser>;
   /** Returns the folder of the profile with this name. */
   profile(name: string): string;

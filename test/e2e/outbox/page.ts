@@ -11,7 +11,7 @@ import { createServiceClient } from '../../../src/transport/service-client.ts';
 
 /** Parameters in the URL of the page. */
 export interface PageOptions {
-  /** Offset of the page's clock, in milliseconds. */
+  /** How far the page's clock is ahead, in milliseconds. */
   clockOffMs?: number;
   /** How much faster than real time its timers run. Default: 20. */
   speed?: number;
@@ -19,7 +19,7 @@ export interface PageOptions {
   dieAt?: Step;
 }
 
-/** The steps of an event. */
+/** The steps of storing and sending an event. */
 export type Step =
   | 'before the write'
   | 'after the write'
@@ -29,7 +29,7 @@ export type Step =
   | 'after the removal';
 
 export interface TestPage {
-  /** Enqueues events in one task; their ids are in `resolved` when they are stored. */
+  /** Enqueues events in one task. Once they are stored, their ids are in `resolved`. */
   make(count: number, type?: NewAdEvent['type'], detail?: string): Promise<void>;
   resolved: string[];
   diagnostics(): OutboxDiagnostics;
@@ -69,7 +69,7 @@ const clock: Clock = {
   },
 };
 
-/** Runs `work`, unless the URL names this step: then it notifies the server and stops. */
+/** Runs `work`, unless the URL names one of these steps. At that step, the page notifies the server and stops. */
 const passStep = async <T>(before: Step, after: Step, work: () => Promise<T>): Promise<T> => {
   await reach(before);
   const result = await work();
@@ -82,7 +82,7 @@ const reach = async (step: Step): Promise<void> => {
   await new Promise(() => undefined);
 };
 
-// Uses real time, because these tests do not test the timeout of the database.
+// The store uses real time, because these tests do not test the timeout of the database.
 const indexedDbStore = createIndexedDbStore({ name: 'outbox-test', clock: systemClock });
 const store: typeof indexedDbStore = {
   ...indexedDbStore,

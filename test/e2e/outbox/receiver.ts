@@ -10,7 +10,7 @@ export interface Exchange {
   accept(): EventBatchResult;
 }
 
-/** A service that counts each event id once, and fails as configured. */
+/** A service that counts each event id once, and that fails in configurable ways. */
 export interface Receiver {
   url: string;
   /** How often each event arrived, by id. */
@@ -31,7 +31,7 @@ const sendJson = (response: ServerResponse, body: unknown): void => {
   response.setHeader('content-type', 'application/json').end(JSON.stringify(body));
 };
 
-/** Starts the service; it serves a page with this script at `/`. */
+/** Starts the service. It also serves a page with this script at `/`. */
 export async function startReceiver(script: string): Promise<Receiver> {
   let notifyDied = (): void => undefined;
   const receiver: Receiver = {

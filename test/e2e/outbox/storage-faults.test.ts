@@ -34,7 +34,7 @@ test('when the quota is exhausted the least valuable events are evicted, and eac
   });
   await page.evaluate(async () => {
     await window.game.make(20, 'complete');
-    // Random, because equal values would be compressed away.
+    // The values are random, because equal values would be compressed away.
     const noise = () => crypto.getRandomValues(new Uint8Array(80)).join('').slice(0, 200);
     for (let burst = 0; burst < 40; burst++)
       await Promise.all(Array.from({ length: 50 }, () => window.game.make(1, 'midpoint', noise())));
@@ -87,7 +87,7 @@ test('recovers when the player clears the site data', async () => {
   });
   await make(10);
   await lab.expectAllArrived(page);
-  // Compared by id, because a page of the previous test may still send its last request.
+  // The events are compared by id, because a page of the previous test may still send its last request.
   const resolved = await page.evaluate(() => window.game.resolved);
   expect(resolved.map((id) => lab.receiver.arrivals.get(id))).toEqual(
     Array.from(resolved, () => 1),

@@ -21,7 +21,7 @@ test.afterEach(async () => {
 
 const make = (page: Page, count: number) => page.evaluate((many) => window.game.make(many), count);
 const diagnostics = (page: Page) => page.evaluate(() => window.game.diagnostics());
-/** Opens two tabs: the leader, and another tab. */
+/** Opens two tabs, of which the first is the leader. */
 const openTwo = async (): Promise<[leader: Page, other: Page]> => {
   const leader = await lab.open(context);
   await make(leader, 1);
@@ -149,8 +149,8 @@ test('closes the database for a newer release in another tab, and continues in m
   await waitFor(async () =>
     expect(await diagnostics(leader)).toMatchObject({ storage: 'memory', stored: 0, sent: 11 }),
   );
-  // The leader must not keep the lock that the newer release waits for: if it acquires the lock, it finds its store
-  // closed.
+  // The leader must not keep the lock that the newer release waits for. If it acquires the lock again, it finds its
+  // store closed.
   await waitFor(async () =>
     expect(await leader.evaluate(async () => (await navigator.locks.query()).held)).toEqual([]),
   );
@@ -169,7 +169,7 @@ test('a page that returns from the back/forward cache continues', async () => {
   });
   await page.goto('about:blank');
   lab.receiver.fault = undefined;
-  // A page from the cache has no second `load` event.
+  // A page that returns from the cache has no second `load` event.
   await page.goBack({ waitUntil: 'commit' });
   await waitFor(async () => expect(await page.title()).toBe('from the cache'));
   await make(page, 5);
@@ -180,7 +180,7 @@ test('a page that returns from the back/forward cache continues', async () => {
 
 test('closing a page while it sends loses nothing', async () => {
   const page = await lab.open(context);
-  // Stored but not sent: the page is closed before it leads.
+  // The events are stored but not sent, because the page is closed before it leads.
   lab.receiver.fault = ({ request }) => request.socket.destroy();
   await make(page, 50);
   await page.close({ runBeforeUnload: false });

@@ -1,4 +1,4 @@
-// A minimal game: it stores every reward that is delivered to it, across reloads.
+// A minimal game. It stores every reward that is delivered to it, so that the list survives a reload.
 const { key, service, user } = Object.fromEntries(new URLSearchParams(location.search));
 const deliveredRewards = () => JSON.parse(localStorage.getItem('deliveredRewards') ?? '[]');
 

@@ -7,7 +7,7 @@ import { type PanelSite, startPanelSite } from './panel-site.ts';
 import { it as test } from '../worker.ts';
 
 let site: PanelSite;
-/** The first object of each list, by path. */
+/** The id of the first object of each list, by path. */
 const first: Record<string, string> = {};
 let decisionId: string;
 test.beforeAll(async ({ browser }) => {
@@ -88,9 +88,13 @@ test('axe finds no accessibility violation on any page, in light and dark mode',
   expect(violations).toEqual([]);
 });
 
-/** @param rules The rules to check; by default, all of them. In dark mode, only colors differ. */
+/**
+ * Lists what axe finds on a page.
+ *
+ * @param rules The rules to check. By default, all of them. In dark mode, only colors differ.
+ */
 async function findViolations(page: Page, rules?: string[]): Promise<object[]> {
-  // Advertisers' creatives are not ours to check: previews are in frames.
+  // Previews are in frames, which are not checked because creatives belong to their advertisers.
   const options = { iframes: false, ...(rules ? { runOnly: rules } : {}) };
   const { checked, violations } = await page.evaluate(async (wanted) => {
     const { axe } = window as unknown as { axe: typeof axeCore };
@@ -107,7 +111,7 @@ async function findViolations(page: Page, rules?: string[]): Promise<object[]> {
   return violations;
 }
 
-test('a viewer sees every page without actions; an operator sees no key actions', async () => {
+test('a viewer sees every page without actions, and an operator sees no actions for keys', async () => {
   const viewer = await site.invite('viewer');
   const page = await site.open('/placements', { as: viewer });
   await page.getByRole('link', { name: 'revive' }).click();

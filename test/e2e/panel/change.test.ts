@@ -9,7 +9,7 @@ import { it as test } from '../worker.ts';
 
 let site: PanelSite;
 let receiver: Server;
-/** The receiver's status, and the number of requests. */
+/** The status with which the receiver responds, and the number of requests that it has received. */
 let [responseStatus, requests] = [410, 0];
 test.beforeAll(async ({ browser }) => {
   site = await startPanelSite(browser);

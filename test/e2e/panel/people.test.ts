@@ -37,7 +37,7 @@ async function fillSignIn(page: Page, email: string, secret: string): Promise<vo
   await page.getByRole('button', { name: 'Sign in' }).click();
 }
 
-/** Makes a request, which leads to the sign-in page. */
+/** Makes a request, and expects that it leads to the sign-in page. */
 async function expectSignedOut(page: Page): Promise<void> {
   await page.getByRole('button', { name: 'Refresh' }).click();
   await page.getByRole('button', { name: 'Sign in' }).waitFor();

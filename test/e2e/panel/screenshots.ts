@@ -32,7 +32,7 @@ const service = await startInProcess(
 );
 const browser = await chromium.launch({
   executablePath: process.env['CHROMIUM_PATH'] ?? '/usr/bin/chromium',
-  // The demo media have the URL that the service was started with.
+  // The URLs of the demo media contain the address with which the service was started.
   args: ['--no-sandbox', `--host-resolver-rules=MAP service.test ${new URL(service.url).host}`],
 });
 try {
@@ -48,7 +48,7 @@ try {
   await service.stop();
 }
 
-/** Players request ads at every hour, more each day; most watch to the end. */
+/** Lets players request ads for a week, at every hour and more of them each day. Most players watch to the end. */
 async function playAWeek(running: InProcessService, time: ManualClock): Promise<string> {
   const game = createClient(running);
   let rewardedId = '';

@@ -31,7 +31,7 @@ test('the setup page keeps its input, no matter how long the setup takes', async
   await name.fill('Ada');
   for (let second = 0; second < 60; second += 5) await page.clock.runFor(5_000);
   expect(await name.inputValue()).toBe('Ada');
-  // There is no session yet: requesting it could only lead to the sign-in page.
+  // There is no session yet, so requesting one could only lead to the sign-in page.
   expect(requests).not.toContain('/panel/api/session');
   await page.context().close();
 });

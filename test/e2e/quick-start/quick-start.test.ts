@@ -43,7 +43,7 @@ async function watchAd(): Promise<void> {
   await expect.poll(() => page.getByText('Advertisement', { exact: true }).isVisible()).toBe(false);
 }
 
-/** Runs a program of the quick start; resolves with its first output line that contains `words`. */
+/** Runs a program of the quick start. Resolves with its first line of output that contains `words`. */
 function run(args: string[], env: Record<string, string>, words: string): Promise<string> {
   const child = spawn(process.execPath, args, {
     cwd: reader.folder,

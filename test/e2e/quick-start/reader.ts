@@ -10,9 +10,9 @@ const page = 'docs/quick-start.md';
 /** The project of a reader who follows the quick start, with the package installed from the clone. */
 export interface Reader {
   folder: string;
-  /** Builds and serves the page of “With npm”; resolves with its URL. */
+  /** Builds and serves the page of the section “With npm”. Resolves with its URL. */
   startPage(): Promise<string>;
-  /** Builds and serves the scripts of the Cocos sample on a fake engine; resolves with the URL. */
+  /** Builds and serves the scripts of the Cocos sample on a fake engine. Resolves with the URL. */
   startCocosSample(options: { loose: boolean }): Promise<string>;
   leave(): Promise<void>;
 }

@@ -7,7 +7,7 @@ import { openRawBrowser } from '../outbox/raw-browser.ts';
 import { it } from '../worker.ts';
 import { fetchStatus, tap } from './cheat.ts';
 
-// Ads of five seconds, so that a slow machine does not make these attacks possible.
+// The ads take five seconds, so that these attacks stay impossible on a slow machine.
 const watched = { timeout: 30_000, interval: 100 };
 
 it('two devices of one player that watch simultaneously earn one reward', async ({
@@ -32,7 +32,7 @@ it('two devices of one player that watch simultaneously earn one reward', async 
     await expect
       .poll(async () => (await states()).map(({ state }) => state), watched)
       .toContain('earned');
-    // Denied, or pending if the page loaded so slowly that there was time for two watches.
+    // The second reward is denied. It is pending if the page loaded so slowly that there was time to watch two ads.
     await expect
       .poll(async () => (await states()).map(({ reason }) => reason), watched)
       .toContain('overlapping_watch');

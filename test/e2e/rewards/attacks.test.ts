@@ -23,7 +23,7 @@ it.beforeEach(async ({ browser: shared }) => {
 });
 it.afterEach(() => browser.close());
 
-/** Opens the page of a player; its time passes `speed` times as fast. */
+/** Opens the page of a player. The page's time passes `speed` times as fast. */
 async function open(name: string, speed?: number): Promise<Page> {
   const page = await browser.newPage();
   if (speed !== undefined) await page.addInitScript(speedUp, speed);
@@ -152,7 +152,7 @@ it('ads requested simultaneously earn no more than the elapsed time allows', asy
     });
   const states = await Promise.all(preloaded.map(({ id }) => fetchStatus(stack, id)));
   const earned = states.filter(({ state }) => state === 'earned').length;
-  // 95 % of five seconds each, minus a tolerance of two seconds.
+  // Each ad needs 95% of five seconds, and the service tolerates two seconds in total.
   const time = performance.now() - startMs + 2_000;
   expect(earned).toBeLessThanOrEqual(Math.floor(time / 4_750));
 });
@@ -211,7 +211,7 @@ it('a device whose storage is restored to its state before the reward is credite
   const tapped = tap(page);
   await savedDatabases.restore();
   await page.reload();
-  // The page reports everything again and receives its reward; a game credits each decision once.
+  // The page reports everything again and receives its reward again. A game credits each decision only once.
   await first(tapped.batches);
   await expect.poll(() => deliveredRewards(page), watched).toHaveLength(2);
   const [one, again] = await deliveredRewards(page);

@@ -26,14 +26,14 @@ export function tap(page: Page): { decisions: Filled[]; batches: EventBatch[] } 
     if (response.request().method() !== 'POST' || !response.url().endsWith('/v1/decisions')) return;
     response.json().then(
       (decision: Filled) => decisions.push(decision),
-      // The page was closed in the meantime; the test that waits for the decision fails.
+      // The page was closed in the meantime. If a test still waits for the decision, it fails.
       () => undefined,
     );
   });
   return { decisions, batches };
 }
 
-/** Sends a `POST` from the page: with its origin and its key. */
+/** Sends a `POST` request from the page, with the page's origin and key. */
 export const post = <T>(page: Page, stack: Stack, path: string, body: object): Promise<T> =>
   page.evaluate(
     async ([address, key, text]) => {
@@ -47,7 +47,7 @@ export const post = <T>(page: Page, stack: Stack, path: string, body: object): P
     [`${stack.serviceUrl}${path}`, stack.keys.sandbox.publishable, JSON.stringify(body)] as const,
   );
 
-/** Creates the events of a complete watch, as a script would forge them. */
+/** Creates the events of a complete ad view, as a script would forge them. */
 export function forgedEvents({ id, token }: Filled, endedMs = Date.now()): AdEvent[] {
   const at = (beforeMs: number) => ({
     id: crypto.randomUUID(),
@@ -62,7 +62,7 @@ export function forgedEvents({ id, token }: Filled, endedMs = Date.now()): AdEve
   ];
 }
 
-/** Copies the contents of the page's databases; returns a function that restores them. */
+/** Copies the contents of the page's databases. Returns a function that restores them. */
 export async function copyDatabases(page: Page): Promise<{ restore(): Promise<void> }> {
   const copy = await page.evaluateHandle(async () => {
     const done = <T>(request: IDBRequest<T>) =>

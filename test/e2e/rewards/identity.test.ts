@@ -60,7 +60,7 @@ it('a placement that requires user tokens has no ad for a bare user reference, a
     ([publishableKey, serviceUrl, userToken]) => {
       window.ads.destroy();
       const { Trueward } = window as unknown as { Trueward: { createAds: typeof createAds } };
-      // Called for each request, as in a game that runs for hours.
+      // The function is called for each request, as in a game that runs for hours.
       window.ads = Trueward.createAds({ publishableKey, serviceUrl, userToken: () => userToken });
     },
     [stack.keys.sandbox.publishable, stack.serviceUrl, token] as const,

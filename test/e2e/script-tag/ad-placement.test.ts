@@ -10,8 +10,8 @@ import { it } from '../worker.ts';
 import { type Host, startHost } from './host.ts';
 
 /**
- * Set it to also test AdLad: a folder that contains its sources in `adlad` and the sources of its plugin for Google in
- * `adlad-plugin-google-ad-placement`.
+ * If this is set, AdLad is tested too. It names a folder that contains AdLad's sources in `adlad`, and the sources of
+ * its plugin for Google in `adlad-plugin-google-ad-placement`.
  */
 const adladFolder = process.env['ADLAD_FOLDER'];
 const google = 'https://pagead2.googlesyndication.com/**';
@@ -126,7 +126,7 @@ it('shares the SDK of trueward.js, and exports its functions for pages that conf
   await expect.poll(calls).toEqual(['beforeAd', 'afterAd', 'adBreakDone viewed']);
 });
 
-/** Common interface of the ads libraries below, so that one test covers them all. */
+/** A common interface for the ads libraries below, so that one test covers all of them. */
 interface Library {
   canShowRewardedAd(): boolean;
   showRewardedAd(): Promise<unknown>;
@@ -135,7 +135,7 @@ interface Library {
 declare global {
   interface Window {
     library: Library;
-    /** The library's requests to the game. */
+    /** What the library asks of the game. */
     needs: string[];
     ended: unknown;
   }
@@ -213,7 +213,7 @@ for (const { name, files, start, needs, viewed, dismissed, noAd } of libraries) 
           body: await readFile(join(import.meta.dirname, 'ads-library.js')),
         }),
       );
-      // Long enough that the test can close the ad early on a busy machine.
+      // This ad is long enough that the test can close it early even on a busy machine.
       const long = tag('data-placement-interstitial="level-end" data-placement-reward="long"');
       await open(`${long}<script>needs = [];</script><script type="module">${start}</script>`);
 

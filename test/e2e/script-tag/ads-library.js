@@ -1,6 +1,5 @@
-// A typical ads library with a backend for Google's Ad Placement API: it knows only `window.adsbygoogle`,
-// loads Google's script itself, and requests a new rewarded break whenever one ends, so that an offer is
-// always open.
+// A typical ads library with a backend for Google's Ad Placement API. It knows only `window.adsbygoogle` and loads
+// Google's script itself. Whenever a rewarded break ends, it requests a new one, so that an offer is always open.
 window.adsbygoogle = window.adsbygoogle || [];
 
 export function startAdsLibrary(onNeedsPause) {

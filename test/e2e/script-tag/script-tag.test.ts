@@ -29,7 +29,7 @@ it.beforeEach(async () => {
   errors = [];
   page.on('pageerror', ({ message }) => errors.push(message));
   page.on('console', (message) => {
-    // Browsers block autofocus in cross-site frames; the SDK focuses the ad itself.
+    // Browsers block autofocus in cross-site frames, so the SDK focuses the ad itself.
     if (message.type() === 'error' && !message.text().startsWith('Blocked autofocusing'))
       errors.push(message.text());
   });
@@ -196,7 +196,7 @@ it('works in a portal’s cross-site frame, and opens the advertiser’s page', 
   const game = page.frameLocator('iframe');
   await game.locator('html[data-ready]').waitFor();
   await game.locator('#play').click();
-  // The ad has the keyboard focus, although browsers ignore `autofocus` in cross-site frames.
+  // The ad must have the keyboard focus, although browsers ignore `autofocus` in cross-site frames.
   const focused = () => document.activeElement?.shadowRoot?.activeElement?.tagName;
   await game.getByRole('link').first().waitFor();
   expect(await page.frames()[1]?.evaluate(focused)).toBeDefined();
@@ -217,7 +217,7 @@ it('works in a portal’s cross-site frame, and opens the advertiser’s page', 
 });
 
 /**
- * Creates a portal with a game, and with a button as its consent dialog. The portal implements TCF only with
+ * Creates a portal that contains a game and, as its consent dialog, a button. The portal implements TCF only with
  * `postMessage`.
  */
 const portalWithDialog = (src: string): string => `<!doctype html><html lang="en">

@@ -50,7 +50,7 @@ const names = (effects: BreakEffect[]): string[] =>
         : effect.type,
   );
 
-/** Every event, with each value that the state machine treats differently. */
+/** Every event, once for each value that the state machine treats differently. */
 const everyEvent: BreakEvent[] = [
   { type: 'painted' },
   progress(0),
@@ -74,7 +74,7 @@ const everyEvent: BreakEvent[] = [
   report('pending'),
 ];
 
-/** One sequence of events that leads to each kind of state. */
+/** For each kind of state, a sequence of events that leads to it. */
 const pathsTo: Record<string, [Start, ...BreakEvent[]]> = {
   opening: [startOptions('rewarded')],
   'opening while hidden': [startOptions('rewarded', { hidden: true })],

@@ -21,7 +21,7 @@ beforeEach(() => {
 
 afterEach(() => vi.unstubAllGlobals());
 
-/** Requests a break with every callback set; each callback logs its name. */
+/** Requests a break with every callback set. Each callback logs its name. */
 function adBreak(type: BreakType, changes: Partial<AdBreakOptions> = {}): Promise<void> {
   return new Promise((resolve) => {
     placement.adBreak({

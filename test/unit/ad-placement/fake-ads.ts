@@ -2,10 +2,10 @@ import type { ShowOptions } from '../../../src/ads.ts';
 import type { BreakAds } from '../../../src/ad-placement/run-break.ts';
 import type { Availability, Outcome, ShowResult } from '../../../src/outcome.ts';
 
-/** Fake ads whose outcomes the test sets. Calls are appended to `log`, among the test's own lines. */
+/** Fake ads whose outcomes the test sets. They log their calls to `log`, which the test also writes to. */
 export interface FakeAds extends BreakAds {
   known: Availability;
-  /** Outcome of the next ad; `opens: false` if it never covers the game. */
+  /** The outcome of the next ad. `opens: false` means that the ad never covers the game. */
   next: { outcome: Outcome; opens: boolean };
   /** If set, an ad stays on the screen until this promise settles. */
   onScreen: Promise<void> | undefined;

@@ -1,7 +1,8 @@
 import { beforeEach, describe, expect, test } from 'vitest';
 import { type CocosEngine, createCocosEngine } from '../../fakes/cocos-engine.ts';
 
-// Behavior measured on the real engine (3.8.5 in Chromium), because the adapter's tests rely on this fake.
+// Tests that the fake behaves as measured on the real engine (3.8.5 in Chromium), because the adapter's tests rely on
+// it.
 
 let engine: CocosEngine;
 let log: string[];

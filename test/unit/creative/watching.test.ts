@@ -5,7 +5,7 @@ import { createStallWatchdog } from '../../../src/ad-break/stage.ts';
 import { createWatchedTime } from '../../../src/creative/video.ts';
 import { manualClock } from '../../support/manual-clock.ts';
 
-/** Creates a clock whose time jumps: timers that are due fire afterwards, as on a page that was frozen. */
+/** Creates a clock whose time jumps. Timers that become due fire after the jump, as on a page that was frozen. */
 function jumpingClock() {
   const clock = manualClock();
   const pass = (ms: number): Promise<void> => {

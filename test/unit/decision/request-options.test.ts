@@ -18,7 +18,10 @@ const red = { customData: 'red' };
 beforeEach(() => void vi.stubGlobal('innerWidth', 800).stubGlobal('innerHeight', 600));
 afterEach(() => void vi.unstubAllGlobals());
 
-/** Creates decisions on a fake service that puts the custom data into the decision id; they all use one creative. */
+/**
+ * Creates decisions with a fake service, which puts the custom data into the decision id. All decisions use the same
+ * creative.
+ */
 function setUp(user: Profile['user'] = {}) {
   const clock = manualClock();
   const requests: DecisionRequest[] = [];

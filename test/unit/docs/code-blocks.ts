@@ -6,10 +6,10 @@ export const root = join(import.meta.dirname, '..', '..', '..');
 /** One fenced code block of a page. */
 export interface CodeBlock {
   page: string;
-  /** Line number of its first line of code, from 1. */
+  /** The line number of its first line of code. Lines are counted from 1. */
   line: number;
   language: string;
-  /** Text of the comment before the block, such as `tested` or `runs: php`; empty if there is none. */
+  /** The text of the comment before the block, such as `tested` or `runs: php`. Empty if there is no comment. */
   mark: string;
   code: string;
 }

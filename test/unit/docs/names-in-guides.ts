@@ -12,7 +12,7 @@ type Handler = (
   response: { sendStatus(status: number): void },
 ) => Promise<void>;
 
-/** Names that the guides assume to exist in the reader's game and on the reader's server. */
+/** Names that the guides expect to exist in the reader's game and on the reader's server. */
 declare global {
   /** Defined by the script tags. */
   const Trueward: ScriptTags;

@@ -32,7 +32,7 @@ async function signAttempt(atS = now, signingSecret = secret): Promise<Attempt> 
   };
 }
 
-/** Webhooks that verification has to accept, and ones that it has to reject. */
+/** Webhooks for the tests. `accept` says whether verification has to accept them. */
 const genuine = await signAttempt();
 const foreign = await signAttempt(now, 'whsec_vutsrqponmlkjihgfedcba9876543210');
 const attempts: (Attempt & { name: string; accept: boolean })[] = [

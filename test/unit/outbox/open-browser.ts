@@ -6,7 +6,7 @@ import { eventService } from '../../support/event-service.ts';
 import { manualClock } from '../../support/manual-clock.ts';
 import { sharedLocks, sharedTabChannel, testNetwork, testPage } from '../../support/ports.ts';
 
-/** Opens a simulated browser, whose tabs share a store, locks and channels. */
+/** Opens a simulated browser. Its tabs share a store, locks and channels. */
 export function openBrowser() {
   const clock = manualClock();
   const service = eventService();

@@ -124,7 +124,7 @@ test('retries when a back-off ends while the store is still being read', async (
   expect(service.counted).toHaveLength(1);
 });
 
-test('every event is in exactly one count', async () => {
+test('every event is counted in exactly one of the counts', async () => {
   const { clock, service, openTab } = openBrowser();
   const { outbox } = openTab({ bounds: { events: 20, bytes: 1e9 } });
   const respondUnavailable = async () => ({ kind: 'unreachable', cause: 'network' }) as const;

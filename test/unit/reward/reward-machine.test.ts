@@ -28,7 +28,9 @@ const states: RewardState[] = ['none', 'pending', 'earned', 'denied', 'expired']
 const watched: RewardEvent = { type: 'watched' };
 const delivered: RewardEvent = { type: 'delivered' };
 
-/** Rows: the previous state. Columns: the event `watched`, then each status from the service. */
+/**
+ * The expected states. Rows are the previous state. Columns are the event `watched`, then each status from the service.
+ */
 const table: Record<RewardState, RewardState[]> = {
   none: ['pending', 'none', 'pending', 'earned', 'denied', 'expired'],
   pending: ['pending', 'pending', 'pending', 'earned', 'denied', 'expired'],

@@ -41,12 +41,15 @@ function commit(): void {
   run('git', '-c', 'user.name=test', '-c', 'user.email=test@example.com', 'commit', '-qm', 'Test');
 }
 
-/** A repository with both packages at 1.2.3 and no-op build and check scripts. */
+/**
+ * Creates a repository in which both packages have the version 1.2.3, and in which the build and check scripts do
+ * nothing.
+ */
 beforeEach(() => {
   project = mkdtempSync(join(tmpdir(), 'trueward-release-'));
   for (const file of ['scripts/release.mjs', 'scripts/lib/run.mjs', '.changeset/config.json'])
     cpSync(join(root, file), join(project, file));
-  // Links only this package, because npm would write to a linked node_modules.
+  // Links only this package and not the whole node_modules, because npm would write to a linked folder.
   mkdirSync(join(project, 'node_modules', '@changesets'), { recursive: true });
   const cli = join('node_modules', '@changesets', 'cli');
   symlinkSync(join(root, cli), join(project, cli));

@@ -1,6 +1,6 @@
 const encode = (value: object): string => Buffer.from(JSON.stringify(value)).toString('base64url');
 
-/** When the receipts of these tests are issued, in Unix seconds. */
+/** When the receipts in these tests were issued, in Unix seconds. */
 export const issuedAtS = 1_800_000_000;
 
 export const claims = {

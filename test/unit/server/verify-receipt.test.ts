@@ -61,7 +61,7 @@ describe('verifyReceipt', () => {
   test('rejects a receipt if any character is changed', async () => {
     const receipt = await signer.sign();
     for (let at = 0; at < receipt.length; at += 1) {
-      // The last character of base64url has unused bits; characters two apart always differ.
+      // The last character of base64url has unused bits, so the replacement has to differ in the bits that are used.
       const other = receipt[at] === 'A' ? 'Q' : 'A';
       const changed = receipt.slice(0, at) + other + receipt.slice(at + 1);
       expect(await verifyAndGetCode(changed), `at ${at}`).not.toBe('accepted');

@@ -1,5 +1,5 @@
 /**
- * The parts of the module `cc` that the sample project uses, on top of the fake engine, because only the
+ * The parts of the module `cc` that the sample project uses, on top of the fake engine. They exist because only the
  * editor can create the nodes and components of a scene. Frames come from the page.
  */
 import type { CocosModule } from '../../../../src/cocos/cocos-module.ts';
