@@ -37,7 +37,9 @@ const batchSize = 200;
 /** Maximum number of tokens to check. It is more than one because a record may be damaged. */
 const maxSamples = 3;
 
-/** `trueward:live_0123456789ab@ads.example.com`; names from older releases have no environment. */
+/**
+ * Matches names such as `trueward:live_0123456789ab@ads.example.com`. Names from older releases have no environment.
+ */
 const namePattern = /^trueward:(?:(\w+)_)?\w{12}@(.+)$/;
 
 /**
@@ -172,7 +174,7 @@ interface Sample {
   token: string;
 }
 
-/** Reads tokens from the records to move; returns an empty list if there is nothing to move. */
+/** Reads tokens from the records to move. Returns an empty list if there is nothing to move. */
 async function readSamples(source: Storage, target: Storage, now: number): Promise<Sample[]> {
   // If the page was killed during a move, an entry may already be marked `gone` in the old ledger but still `arriving`
   // in this one.

@@ -70,7 +70,7 @@ export interface AdsListeners {
   open: (placement: string) => void;
   /** The first frame of the ad is on the screen. */
   start: (placement: string) => void;
-  /** The ad has closed and the game is running again; emitted once for every `open`, together with `onClose`. */
+  /** The ad has closed and the game is running again. Emitted once for every `open`, together with `onClose`. */
   close: (placement: string) => void;
   /** A call to show an ad has ended, with or without an ad. */
   result: (placement: string, result: ShowResult) => void;

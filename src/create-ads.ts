@@ -33,7 +33,7 @@ const adoptDelayMs = 3_000;
  * that page's unfinished rewards. Without a page, as in Node, calls have no effect: shows end with the outcome `error`
  * and the reason `no_dom`.
  *
- * @throws OptionError for a missing or invalid option and for a secret key; nothing else.
+ * @throws OptionError for a missing or invalid option, and for a secret key. Throws nothing else.
  *
  * @example
  * const ads = createAds({ publishableKey: 'pk_sandbox_…', serviceUrl: 'https://ads.example', userRef });

@@ -41,7 +41,7 @@ export interface PlacementInfo {
 /** Options of {@link AdPlacement.adBreak}. */
 export interface AdBreakOptions {
   type: BreakType;
-  /** Your name for this ad break; `placements` can map it to its own placement. */
+  /** Your name for this ad break. `placements` can map the name to a placement of its own. */
   name?: string;
   /** The ad is about to cover the game. Not called for a preroll. */
   beforeAd?: () => void;
@@ -122,7 +122,7 @@ export interface BreakRun {
   ads: BreakAds;
   placement: string;
   options: AdBreakOptions;
-  /** From `adConfig({ sound })`; undefined if the game has not set it. */
+  /** Set by `adConfig({ sound })`. Undefined if the game has not set it. */
   muted: boolean | undefined;
   guard: Guard;
   /** Aborts when the next ad break starts. A reward offer that the player has not accepted by then expires. */

@@ -65,10 +65,15 @@ export declare abstract class TruewardComponent {
  * import { createTruewardComponent } from 'trueward/cocos';
  * const { ccclass, property } = cc._decorator;
  *
- * @ccclass('GameAds') export class GameAds extends createTruewardComponent(cc) { @property publishableKey = '';
- * @property serviceUrl = '';
+ * @ccclass('GameAds')
+ * export class GameAds extends createTruewardComponent(cc) {
+ *   @property publishableKey = '';
+ *   @property serviceUrl = '';
  *
- * adsOptions() { return { publishableKey: this.publishableKey, serviceUrl: this.serviceUrl }; } }
+ *   adsOptions() {
+ *     return { publishableKey: this.publishableKey, serviceUrl: this.serviceUrl };
+ *   }
+ * }
  */
 export function createTruewardComponent<Node, Component extends { node: Node }>(
   cc: CocosComponentModule<Node, Component>,

@@ -43,7 +43,7 @@ export function mountBanner(
   creative.start((event) => {
     if (event.type === 'painted') hooks.painted();
     else if (event.type === 'failed') hooks.failed(event.reason);
-    // The link handles a click on an image; a click inside an iframe does not reach it.
+    // The link itself handles a click on an image. A click inside an iframe does not reach the link.
     else if (event.type === 'clicked' && creative.element.tagName === 'IFRAME') link.click();
   });
   return () => {

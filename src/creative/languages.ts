@@ -1,6 +1,6 @@
 import type { Translation } from './strings.ts';
 
-/** Each language is a separate chunk, keyed by its primary subtag; English is bundled with the overlay. */
+/** Each language is a separate chunk, keyed by its primary subtag. English is bundled with the overlay. */
 export const languages: Record<string, () => Promise<{ default: Translation }>> = {
   ar: () => import('./languages/ar.json'),
   de: () => import('./languages/de.json'),

@@ -32,7 +32,7 @@ export function icon(path: string): SVGSVGElement {
   return svg;
 }
 
-/** Adds the elements that an ad from an external source requires; returns a callback for the ad's progress. */
+/** Adds the elements that an ad from an external source requires. Returns a callback for the ad's progress. */
 type Decorate = (
   creative: OverlayContent['creative'],
   parts: OverlayParts,

@@ -9,7 +9,7 @@ import {
 import { overlayStyle } from './overlay-style.ts';
 import { fill, type OverlayStrings } from './strings.ts';
 
-/** The dialog that shows an ad. Methods only change what is visible; none of them calls a hook. */
+/** The dialog that shows an ad. Its methods only change what is visible. None of them calls a hook. */
 export interface Overlay {
   /** Contains the dialog and the creative. */
   readonly element: HTMLElement;
@@ -22,9 +22,9 @@ export interface Overlay {
   /** The reward is due. */
   setWatched(): void;
   showEndCard(): void;
-  /** Opens the advertiser's page in a new tab; requires a recent click by the player. */
+  /** Opens the advertiser's page in a new tab. This requires a recent click by the player. */
   openPage(): void;
-  /** Removes the overlay from the page; the browser restores focus. */
+  /** Removes the overlay from the page. The browser restores focus. */
   close(): void;
 }
 

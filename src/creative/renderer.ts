@@ -10,7 +10,7 @@ import type * as externalAd from './external-ad.ts';
 export type RendererEvent =
   /** The first frame is on the screen. */
   | { type: 'painted' }
-  /** Playback progressed; `watchedMs` counts only time during which the page was visible. */
+  /** Playback progressed. `watchedMs` counts only time during which the page was visible. */
   | { type: 'progress'; watchedMs: number; durationMs: number }
   /** The creative was shown to its end. */
   | { type: 'ended' }
@@ -35,9 +35,9 @@ export interface LoadedCreative {
   readonly element: HTMLElement;
   /** Duration of the creative, in milliseconds. */
   readonly durationMs: number;
-  /** Code that only an ad with an `advertiser` needs; such an ad is not shown without it. */
+  /** Code that only an ad with an `advertiser` needs. Such an ad is not shown without this code. */
   readonly externalAd?: typeof externalAd | undefined;
-  /** Starts playback and reporting; called once, after `element` is in the page. */
+  /** Starts playback and reporting. Called once, after `element` is in the page. */
   start(listener: (event: RendererEvent) => void): void;
   pause(): void;
   resume(): void;
@@ -55,7 +55,7 @@ export type Renderer = (
 export interface RenderOptions {
   /** How long to show a creative without a duration (image, HTML), in milliseconds. */
   minWatchMs: number;
-  /** BCP 47; passed to HTML creatives. */
+  /** The player's language, as a BCP 47 tag. It is passed to HTML creatives. */
   locale: string;
   clock: Clock;
   /** Cancels loading. It also aborts when loading times out. */

@@ -36,7 +36,7 @@ export interface AdsRecord {
     placement: string;
     response: ServiceResult<Decision>;
   }[];
-  /** The steps of the last ad break, oldest first; `at` is the monotonic clock's time, in milliseconds. */
+  /** The steps of the last ad break, oldest first. `at` is the monotonic time in milliseconds. */
   readonly timeline: readonly { at: number; step: string }[];
 }
 

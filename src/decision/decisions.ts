@@ -154,7 +154,7 @@ export function createDecisions(deps: DecisionsDeps): Decisions {
   const cachedNoAd = (slot: Slot, { segments }: RequestOptions): NoAd | undefined => {
     const { noFill } = slot;
     if (!noFill || noFill.end.passed()) return undefined;
-    // Policies may depend on segments; custom data is only passed through.
+    // Policies may depend on segments, but custom data is only passed through.
     if (noFill.segments !== JSON.stringify(segments)) return undefined;
     const isDefinitive = noFill.noAd.retryAt || noFill.end.leftMs() === Infinity;
     return isDefinitive ? noFill.noAd : undefined;

@@ -104,7 +104,7 @@ export interface RequestAdDeps extends RequestDecisionDeps {
   profile(): Profile;
   /** Called with the result of each request. */
   onResponse?(placement: string, response: ServiceResult<Decision>): void;
-  /** Loads the media of a decision; rejects when that fails or `signal` aborts. */
+  /** Loads the media of a decision. Rejects when that fails or `signal` aborts. */
   loadCreative(decision: FilledDecision, signal: AbortSignal): Promise<LoadedCreative>;
   /** Timeout in milliseconds. It applies separately to loading the media and to getting the user token. */
   loadTimeoutMs: number;

@@ -131,7 +131,7 @@ export function createMemoryStore(): EventStore {
 }
 
 export interface IndexedDbStoreOptions {
-  /** Name of the database; tabs that use the same name share their events. */
+  /** Name of the database. Tabs that use the same name share their events. */
   name: string;
   clock: Clock;
   indexedDB?: IDBFactory | undefined;
@@ -177,7 +177,7 @@ export function createIndexedDbStore(options: IndexedDbStoreOptions): EventStore
           if (record.events.length === 0) store.delete(key);
           else
             store.count(key).onsuccess = ({ target }) => {
-              // Another tab may have sent and removed the record; writing it back would send its events twice.
+              // Another tab may have sent and removed the record. Writing it back would send its events twice.
               if ((target as IDBRequest<number>).result === 1) store.put(record, key);
             };
         }

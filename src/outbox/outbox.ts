@@ -44,7 +44,7 @@ export interface Outbox {
    * for `after`.
    */
   enqueue(event: NewAdEvent, after?: Promise<unknown>): Promise<void>;
-  /** Sends stored events; resolves when the queue is empty or sending has failed. */
+  /** Sends stored events. Resolves when the queue is empty or sending has failed. */
   flush(): Promise<void>;
   /**
    * Subscribes to the rewards in the service's acknowledgments, including those that another tab received. Returns a
@@ -52,7 +52,7 @@ export interface Outbox {
    */
   onRewards(listener: (rewards: RewardStatus[]) => void): () => void;
   diagnostics(): OutboxDiagnostics;
-  /** Stops sending; later events are still stored, for the next page. */
+  /** Stops sending. Later events are still stored, and the next page sends them. */
   destroy(): void;
 }
 

@@ -11,7 +11,7 @@ export interface RewardedButtonOptions {
   y: number;
   /** Returns the label, which screen readers announce too. Default: short labels in the language of the ads. */
   label?: (view: ButtonView) => string;
-  /** Text style; `backgroundColor` is ignored. */
+  /** Style of the text. `backgroundColor` is ignored. */
   style?: Phaser.Types.GameObjects.Text.TextStyle;
   /** Color of the button when an ad is ready. Default: 0x2f6f4f. */
   color?: number;

@@ -91,7 +91,7 @@ export class TruewardPlugin implements GameAds {
     this.#data = data;
   }
 
-  /** Called by Phaser; starts the ads. */
+  /** Called by Phaser. Starts the ads. */
   start(): void {
     if (this.#running) return;
     try {
@@ -106,7 +106,7 @@ export class TruewardPlugin implements GameAds {
     }
   }
 
-  /** Called by Phaser; stops the ads. Calls end with `aborted` until the next `start()`. */
+  /** Called by Phaser. Stops the ads. Calls end with `aborted` until the next `start()`. */
   stop(): void {
     this.#running?.destroy();
     this.#running = undefined;
@@ -114,7 +114,7 @@ export class TruewardPlugin implements GameAds {
     this.#events.emit('change');
   }
 
-  /** Called by Phaser when the game is destroyed; may be called earlier and more than once. */
+  /** Called by Phaser when the game is destroyed. May be called earlier, and more than once. */
   destroy(): void {
     this.stop();
   }
@@ -220,12 +220,12 @@ export class TruewardPlugin implements GameAds {
     this.#ads.simulate(outcome);
   }
 
-  /** See {@link Ads.toggleDebugPanel}; has no effect if the options were rejected. */
+  /** See {@link Ads.toggleDebugPanel}. Has no effect if the options were rejected. */
   toggleDebugPanel(): void {
     this.#running?.toggleDebugPanel();
   }
 
-  /** See {@link Ads.diagnostics}; `undefined` if the options were rejected. */
+  /** See {@link Ads.diagnostics}. Returns `undefined` if the options were rejected. */
   diagnostics(): Diagnostics | undefined {
     return this.#running?.diagnostics();
   }

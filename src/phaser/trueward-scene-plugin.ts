@@ -53,7 +53,7 @@ export class TruewardScenePlugin {
   /** Required by Phaser. It does nothing, because the plugin only works when a scene calls it. */
   boot(): void {}
 
-  /** See {@link TruewardPlugin.on}; ends with the scene. */
+  /** See {@link TruewardPlugin.on}. The handler is removed when the scene ends. */
   on<Name extends keyof AdsListeners>(
     event: Name,
     handler: AdsListeners[Name],
@@ -62,7 +62,7 @@ export class TruewardScenePlugin {
     return callAtSceneEnd(this.#scene, this.#ads().on(event, handler, context));
   }
 
-  /** See {@link TruewardPlugin.once}; ends with the scene. */
+  /** See {@link TruewardPlugin.once}. The handler is removed when the scene ends. */
   once<Name extends keyof AdsListeners>(
     event: Name,
     handler: AdsListeners[Name],
@@ -71,17 +71,17 @@ export class TruewardScenePlugin {
     return callAtSceneEnd(this.#scene, this.#ads().once(event, handler, context));
   }
 
-  /** See {@link TruewardPlugin.showRewarded}; the end of the scene ends the ad with `aborted`. */
+  /** See {@link TruewardPlugin.showRewarded}. If the scene ends, the ad ends with `aborted`. */
   showRewarded(placement: string, options?: ShowOptions): Promise<ShowResult> {
     return this.#show(options, (scoped) => this.#ads().showRewarded(placement, scoped));
   }
 
-  /** See {@link TruewardPlugin.showInterstitial}; the end of the scene ends the ad with `aborted`. */
+  /** See {@link TruewardPlugin.showInterstitial}. If the scene ends, the ad ends with `aborted`. */
   showInterstitial(placement: string, options?: ShowOptions): Promise<ShowResult> {
     return this.#show(options, (scoped) => this.#ads().showInterstitial(placement, scoped));
   }
 
-  /** See {@link TruewardPlugin.mountBanner}; removed with the scene. */
+  /** See {@link TruewardPlugin.mountBanner}. The banner is removed when the scene ends. */
   mountBanner(placement: string, element: HTMLElement): Banner {
     const banner = this.#ads().mountBanner(placement, element);
     return { ...banner, remove: callAtSceneEnd(this.#scene, () => banner.remove()) };

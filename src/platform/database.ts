@@ -32,7 +32,7 @@ const checkIntervalMs = 500;
 /** An operation is slow at its second check, after 500 to 1,000 ms. */
 const checksUntilSlow = 2;
 
-/** Resolves when the transaction is committed; rejects with the cause if it is aborted. */
+/** Resolves when the transaction is committed. Rejects with the cause if it is aborted. */
 export const waitForCommit = (transaction: IDBTransaction): Promise<void> =>
   new Promise((resolve, reject) => {
     transaction.oncomplete = () => resolve();
@@ -184,7 +184,7 @@ export function createDatabase(options: DatabaseOptions): Database {
         const store = await openStore().catch(openStore);
         try {
           return await withTimeout(
-            // idb-keyval rejects with null when a request fails; the transaction has the cause once it is aborted.
+            // idb-keyval rejects with null when a request fails. The transaction has the cause once it is aborted.
             Promise.resolve(callback(store)).catch(async (error: unknown) => {
               if (error === null) await waitForCommit(store.transaction);
               throw error;

@@ -7,7 +7,7 @@ import { isEntry, type LedgerEntry, progress } from './reward-machine.ts';
 export interface Ledger {
   /** Adds an entry unless the decision already has one: a decision may be shown again, but has only one reward. */
   add(entry: LedgerEntry): Promise<unknown>;
-  /** Changes an entry atomically across tabs; returns undefined if there is no such entry. */
+  /** Changes an entry atomically across tabs. Returns undefined if there is no such entry. */
   change(
     decisionId: string,
     transition: (entry: LedgerEntry) => LedgerEntry,

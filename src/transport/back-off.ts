@@ -15,7 +15,7 @@ export const backOffMs = (failures: number, random: () => number, retryAfterMs =
 export interface BackOff {
   /** Number of consecutive failures. */
   failures(): number;
-  /** Whether a retry is scheduled; false if the device has slept past the delay. */
+  /** Whether the delay before a retry has not passed yet. Also false if the delay passed while the device slept. */
   waiting(): boolean;
   /** Counts a failure and schedules a retry; see {@link backOffMs}. Returns the delay in milliseconds. */
   failed(retryAfterMs?: number): number;

@@ -58,7 +58,7 @@ const timeText: fc.Arbitrary<string> = fc
   )
   .map((parts) => parts.join(''));
 
-/** A replacement for the reported time; undefined leaves it unchanged. */
+/** A replacement for the reported time. `undefined` leaves the time unchanged. */
 const reportedTime = fc.option(timeText, { nil: undefined });
 const watches = fc.array(
   fc.record({

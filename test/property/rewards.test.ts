@@ -8,9 +8,9 @@ import { batchPlan, playersPerBatch, type BatchPlan } from './support/plan.ts';
 import { schedule, type Action } from './support/schedule.ts';
 import { createWorld, type World } from './support/world.ts';
 
-/** Number of sequences per database; `npm run property:rewards` runs 10,000. */
+/** Number of sequences per database. `npm run property:rewards` runs 10,000. */
 const sequences = Number(process.env['TRUEWARD_SEQUENCES'] ?? (inject('full') ? '300' : '120'));
-/** Seed of the batch to replay; `TRUEWARD_SHRINK=1` also shrinks it. */
+/** Seed of the batch to replay. With `TRUEWARD_SHRINK=1`, the batch is also shrunk. */
 const replay = process.env['TRUEWARD_SEED'];
 const firstSeed = replay === undefined ? Math.floor(Math.random() * 2 ** 31) : Number(replay);
 console.log(`First seed: ${firstSeed}.`);

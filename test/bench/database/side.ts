@@ -42,7 +42,7 @@ export async function openSide(argument: string): Promise<Side> {
   const created = await createDatabaseOn(first, database);
   const urls = [created, ...otherHosts.map((other) => other.replace(/[^/]*$/, database))];
   const limits = { poolSize: 1, timeoutMs: 60_000, lockTimeoutMs: 60_000, pooler: false };
-  // A killed worker may also end sessions of the coordinator; the affected statement reports the error.
+  // When a worker is killed, sessions of the coordinator may end too. The affected statement reports that error.
   const admin = openPostgres(created, () => undefined, limits);
   const isCluster = (await readCitusRole(admin)) !== undefined;
   const nodes = isCluster

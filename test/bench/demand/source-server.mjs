@@ -1,7 +1,7 @@
 /**
  * The external sources. They run in a separate process, so that their work is not measured. `/<ms>/<name>` responds
- * with the document `name` after `ms` milliseconds, `/never/<name>` never responds; `/media.mp4` is the media file of
- * every ad.
+ * with the document `name` after `ms` milliseconds, and `/never/<name>` never responds. `/media.mp4` is the media file
+ * of every ad.
  */
 import { readFileSync } from 'node:fs';
 import { createServer } from 'node:http';

@@ -20,7 +20,7 @@ export async function startChild(file: string, name: string, options: object): P
     // tsx is used only for TypeScript modules, so that the measured code runs unmodified.
     { execArgv: file.endsWith('.ts') ? ['--import', 'tsx'] : [] },
   );
-  // Pending calls by id; 0 is the start.
+  // Pending calls by id. The id 0 stands for the start of the process.
   const calls = new Map<number, { resolve(result: unknown): void; reject(error: Error): void }>();
   let isGone = false;
   const exited = new Promise<void>((resolve) => child.once('exit', () => resolve()));

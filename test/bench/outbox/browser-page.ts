@@ -4,7 +4,7 @@ import type { Bench } from './page/bench.ts';
 
 /** A page with one contestant. */
 export interface BenchPage {
-  /** Calls a function of `page/bench.ts`; rejects if the page does not respond within `timeoutMs`. */
+  /** Calls a function of `page/bench.ts`. Rejects if the page does not respond within `timeoutMs`. */
   call<Name extends keyof Bench>(
     name: Name,
     arguments_: Parameters<Bench[Name]>,

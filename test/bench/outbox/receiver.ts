@@ -107,7 +107,10 @@ async function readBody(request: IncomingMessage): Promise<string> {
   return (isGzip ? gunzipSync(body) : body).toString('utf8');
 }
 
-/** Our outbox needs a result for each event; the other contestants check the status or these members. */
+/**
+ * Creates a response that suits every contestant. Our outbox needs a result for each event, and the others check the
+ * status or these members.
+ */
 function createResponse(body: string): string {
   const isOurs = body.startsWith('{"sent_at"');
   if (!isOurs) return JSON.stringify({ code: 200, status: 1, success: true });

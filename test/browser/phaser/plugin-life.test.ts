@@ -226,7 +226,7 @@ describe.each(phaserVersions)('In Phaser $version', ({ load }) => {
         scene.load.once('complete', resolve);
         scene.load.start();
       });
-      // Phaser starts it without data; the plugin reports that, and the game continues.
+      // Phaser starts the plugin without data. The plugin reports that, and the game continues.
       expect(report).toHaveBeenCalledOnce();
       expect(await scene.ads.showRewarded('revive')).toMatchObject({ reason: 'option_missing' });
 

@@ -197,7 +197,7 @@ test('an open tab with the old key does not deliver a reward again', async () =>
   const old = openTabWithKey('old');
   await earn(old.rewards, 'dec_1');
   await page().adopt();
-  // In the cache of this tab, the reward is still due; in the database, it is not.
+  // The reward is still due according to this tab's cache, but no longer according to the database.
   old.listen();
   const { received, listen } = openTabWithKey('new');
   listen();

@@ -6,7 +6,7 @@ import { type Browser, chromium } from 'playwright';
 /** A browser in separate processes, which a test can kill to simulate a crash. */
 export interface KillableBrowser {
   browser: Browser;
-  /** Sends SIGKILL to all its processes; resolves when they have ended. */
+  /** Sends SIGKILL to all its processes. Resolves when they have ended. */
   kill(): Promise<void>;
 }
 

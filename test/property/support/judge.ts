@@ -40,12 +40,12 @@ const iso = (ms: number): string => new Date(ms).toISOString();
 export function judgePlayer(ads: readonly ServedAd[], arrivals: readonly Arrival[]): Judged[] {
   const decisions = new Map(ads.map((ad) => [ad.id, createDecision(ad)]));
   const evidence = new Map(ads.map(({ id }): [string, RecordedEvent[]] => [id, []]));
-  const watches: (AdView & { id: string })[] = [];
+  const adViews: (AdView & { id: string })[] = [];
   const history: ViewerHistory = {
-    otherAdViews: ({ id }) => watches.filter((watch) => watch.id !== id),
+    otherAdViews: ({ id }) => adViews.filter((adView) => adView.id !== id),
     rewardedAround: () => [],
     add({ after, adView }) {
-      if (adView) watches.push({ ...adView, id: after.id });
+      if (adView) adViews.push({ ...adView, id: after.id });
     },
   };
   for (const arrival of arrivals.toSorted((a, b) => a.receivedAtMs - b.receivedAtMs)) {

@@ -24,7 +24,7 @@ export type Report = { acknowledged: string[] } | { made: number };
 
 declare global {
   interface Window {
-    /** Exposed by the benchmark; undefined unless a kill is being measured. */
+    /** The benchmark defines this function only when it measures a killed browser. */
     report?: (report: string) => void;
   }
 }

@@ -14,7 +14,7 @@ export const formatAll = (values: (number | undefined)[], separator = ' / '): st
     ? none
     : values.map((value) => format(value)).join(separator);
 
-/** Builds a Markdown table; the first column is text, the others are numbers. */
+/** Builds a Markdown table. The first column is text, and the others are numbers. */
 export function table(header: string[], rows: string[][]): string {
   const line = (cells: string[]): string => `| ${cells.join(' | ')} |`;
   const alignment = header.map((_, index) => (index === 0 ? '---' : '--:'));

@@ -44,7 +44,7 @@ function survivors(report: Report): [string, string][] {
   });
 }
 
-/** Draws all plots; returns them as SVG, by name. */
+/** Draws all plots, and returns them as SVG by name. */
 export function drawPlots(report: Report): Map<string, string> {
   const lengths =
     report.summaries

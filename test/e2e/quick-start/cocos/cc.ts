@@ -76,7 +76,7 @@ export class Button extends Component {
   static readonly EventType = { CLICK: 'click' };
 }
 
-/** In a real project, this is set in the editor; here, the page sets `emit`. */
+/** In a real project, this is set in the editor. Here, the page sets `emit`. */
 export class EventHandler {
   emit: () => void = () => {};
 }
