@@ -40,22 +40,27 @@ else if (report === undefined) {
 function print({ startedAt, ms, files: all }) {
   const files = all
     .filter(({ project }) => values.project === undefined || project.startsWith(values.project))
-    .map((file) => ({ ...file, totalMs: (file.importMs ?? 0) + file.hooksMs + file.testsMs }))
+    .map((file) => ({
+      ...file,
+      totalMs: (file.importMs ?? 0) + file.hooksMs + file.testDurationMs,
+    }))
     .toSorted((one, other) => other.totalMs - one.totalMs);
   const shown = files.slice(0, Number(values.count));
   const header = ['total', 'cpu', 'wait', 'import', 'hooks', 'tests', 'file', 'slowest'];
   printTable([
     header,
-    ...shown.map(({ totalMs, cpuMs, importMs, hooksMs, testsMs, file, project, slowest }) => [
-      formatSeconds(totalMs),
-      formatSeconds(cpuMs),
-      formatSeconds(cpuMs === undefined ? undefined : Math.max(0, totalMs - cpuMs)),
-      formatSeconds(importMs),
-      formatSeconds(hooksMs),
-      formatSeconds(testsMs),
-      `${project}: ${file}`,
-      slowest === undefined ? '' : `${formatSeconds(slowest.ms)} ${slowest.name}`,
-    ]),
+    ...shown.map(
+      ({ totalMs, cpuMs, importMs, hooksMs, testDurationMs, file, project, slowest }) => [
+        formatSeconds(totalMs),
+        formatSeconds(cpuMs),
+        formatSeconds(cpuMs === undefined ? undefined : Math.max(0, totalMs - cpuMs)),
+        formatSeconds(importMs),
+        formatSeconds(hooksMs),
+        formatSeconds(testDurationMs),
+        `${project}: ${file}`,
+        slowest === undefined ? '' : `${formatSeconds(slowest.ms)} ${slowest.name}`,
+      ],
+    ),
   ]);
   const sum = files.reduce((total, { totalMs }) => total + totalMs, 0);
   console.log(

@@ -12,7 +12,7 @@ const path = join(root, 'node_modules', '.cache', 'test-report.json');
  * @typedef {import('vitest/node').TestState} TestState
  * @typedef {{ passed: number, failed: number, skipped: number }} Tally
  * @typedef {{ name: string, ms: number }} Test
- * @typedef {{ file: string, project: string, importMs?: number, hooksMs: number, testsMs: number, cpuMs?: number,
+ * @typedef {{ file: string, project: string, importMs?: number, hooksMs: number, testDurationMs: number, cpuMs?: number,
  * slowest?: Test }} FileTiming `importMs`: the time to load the file and collect its tests, including setup; unknown
  * in a browser, where Vitest includes the time that the file waited for a page.
  * @typedef {{ startedAt: string, ms: number, tally: Tally, files: FileTiming[] }} TestReport
@@ -84,7 +84,7 @@ function readTiming(module) {
     .map((test) => ({ name: test.name, ms: test.diagnostic()?.duration ?? 0 }))
     .toSorted((one, other) => other.ms - one.ms);
   // The durations of concurrent tests can add up to more than the file's duration.
-  const testsMs = Math.min(
+  const testDurationMs = Math.min(
     duration,
     tests.reduce((sum, { ms }) => sum + ms, 0),
   );
@@ -98,8 +98,8 @@ function readTiming(module) {
       : {
           importMs: environmentSetupDuration + prepareDuration + setupDuration + collectDuration,
         }),
-    hooksMs: duration - testsMs,
-    testsMs,
+    hooksMs: duration - testDurationMs,
+    testDurationMs,
     ...(cpuMs === undefined ? {} : { cpuMs }),
     ...(tests[0] === undefined ? {} : { slowest: tests[0] }),
   };

@@ -202,7 +202,7 @@ async function wire(
     uploads: media.uploads,
     publicUrl: () => publicUrl,
     wake: deliveries.wake,
-    unofferedMs: config.unofferedMs,
+    unofferedRetentionMs: config.unofferedRetentionMs,
   });
   const users = createUsers({ database, box, clock, makeId, audit, passwords });
   const keyUse = startKeyUse(database, clock, log);

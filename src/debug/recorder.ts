@@ -5,7 +5,7 @@ import { surface } from '../platform/guard.ts';
 import type { ServiceResult } from '../transport/service-client.ts';
 import type { LogEntry } from './write-log.ts';
 
-/** A console log whose code is loaded on demand. */
+/** A console logger that is loaded on demand. */
 export type Log = (entry: LogEntry) => void;
 
 export function lazyLog(): Log {

@@ -138,21 +138,21 @@ async function measure(store: EventStore): Promise<Size> {
 export function createStorage(deps: StorageDeps): Storage {
   const { bounds, counts, memory, onError, store } = deps;
   const { diagnostics, shared } = counts;
-  let loadingEvict: Promise<typeof evict> | undefined;
+  let evictImport: Promise<typeof evict> | undefined;
   /** Whether the quota was still exceeded after an eviction. */
   let quotaExhausted = false;
 
   const getSize = (source: EventStore): Size => (source === store ? shared : counts.local);
   const loadEvict = (): Promise<typeof evict> => {
-    loadingEvict ??= import('./evict.ts').then(
+    evictImport ??= import('./evict.ts').then(
       (code) => code.evict,
       (error: unknown) => {
         // The next event retries.
-        loadingEvict = undefined;
+        evictImport = undefined;
         throw error;
       },
     );
-    return loadingEvict;
+    return evictImport;
   };
   const makeRoom = async (source: EventStore, target: Size): Promise<void> => {
     const run = await loadEvict();

@@ -4,7 +4,7 @@ import { launchBrowser } from './browser.ts';
 import { startStack } from './stack.ts';
 
 /**
- * `it` with the fixtures that all test files of a worker share. These are a stack and a browser, in which each file
+ * `it` with the fixtures shared by all test files in a worker. These are a stack and a browser, in which each file
  * opens its own contexts. Each fixture starts when a test first uses it.
  */
 export const it = test

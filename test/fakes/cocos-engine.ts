@@ -198,7 +198,7 @@ function createCocosEvents() {
       const found = listeners.find((known) => known.type === type && known.callback === callback);
       if (found) remove(found);
     },
-    onInternally: (type: string, callback: () => void) => add(type, callback, false, true),
+    addInternalListener: (type: string, callback: () => void) => add(type, callback, false, true),
     emit(type: string) {
       for (const listener of listeners.filter((known) => known.type === type)) {
         if (listener.removed) continue;
@@ -211,15 +211,15 @@ function createCocosEvents() {
 }
 
 function createSound(
-  game: Pick<ReturnType<typeof createCocosEvents>, 'onInternally'>,
+  game: Pick<ReturnType<typeof createCocosEvents>, 'addInternalListener'>,
   resumeEvent: string,
 ): CocosSound {
   let state: CocosSound['state'] = 'stopped';
   const listeners = new Set<(source: CocosAudioSource) => void>();
-  game.onInternally('game_on_pause', () => {
+  game.addInternalListener('game_on_pause', () => {
     if (state === 'playing') state = 'interrupted';
   });
-  game.onInternally(resumeEvent, () => {
+  game.addInternalListener(resumeEvent, () => {
     if (state === 'interrupted') state = 'playing';
   });
   const sound: CocosSound & CocosAudioSource = {

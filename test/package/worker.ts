@@ -2,7 +2,7 @@
 import { test } from 'vitest';
 import { installPackage } from './installed-package.ts';
 
-/** `it` with the installed package, which the test files of a worker share. */
+/** `it` with the installed package, which is shared by all test files in a worker. */
 export const it = test.extend('installed', { scope: 'worker' }, ({}, { onCleanup }) => {
   const installed = installPackage({
     uses: ['@cocos/creator-types', 'phaser', 'react', 'react-dom', 'vite', 'webpack'],

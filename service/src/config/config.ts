@@ -29,7 +29,7 @@ export interface Config extends DatabaseConfig {
   /** Maximum total time for the external sources of a decision. */
   demandBudgetMs: number;
   /** Creatives that their external source hasn't offered for this long are archived. If undefined, they never are. */
-  unofferedMs: number | undefined;
+  unofferedRetentionMs: number | undefined;
   /** Folder of the media under `/media/`. */
   mediaDirectory: string;
   /** The bucket for uploaded media; if absent, they are stored in a folder next to the database. */
@@ -96,7 +96,7 @@ export function readConfig(env: Record<string, string | undefined>): Config {
     ...readCountryHeader(values),
     drainMs: number('DRAIN_S') * 1_000,
     demandBudgetMs: number('DEMAND_BUDGET_MS'),
-    unofferedMs: number('UNOFFERED_CREATIVE_DAYS') * 86_400_000 || undefined,
+    unofferedRetentionMs: number('UNOFFERED_CREATIVE_DAYS') * 86_400_000 || undefined,
     mediaDirectory: resolve(text('TRUEWARD_MEDIA_DIR')),
     ...readBucket(values),
     development: text('TRUEWARD_DEVELOPMENT') === '1',

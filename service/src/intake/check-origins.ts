@@ -138,12 +138,12 @@ async function readCreative(
 }
 
 const isNoLongerOffered = (
-  { clock, unofferedMs }: IntakeDeps,
+  { clock, unofferedRetentionMs }: IntakeDeps,
   { offered_at: offeredAt }: Origin,
 ): boolean =>
-  unofferedMs !== undefined &&
+  unofferedRetentionMs !== undefined &&
   offeredAt !== null &&
-  clock.nowMs() - offeredAt.getTime() > unofferedMs;
+  clock.nowMs() - offeredAt.getTime() > unofferedRetentionMs;
 
 /**
  * Archives a creative that its source no longer offers. Otherwise such creatives would fill the review queue and the

@@ -29,7 +29,7 @@ export interface IntakeDeps extends MediaDeps, ChangeDeps {
   log: Logger;
   development: boolean;
   /** A creative is archived when it hasn't been offered for this long. If undefined, creatives are kept forever. */
-  unofferedMs: number | undefined;
+  unofferedRetentionMs: number | undefined;
   demandMetrics: { countIntake(result: IntakeResult): void };
 }
 

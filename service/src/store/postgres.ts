@@ -62,7 +62,7 @@ export function openPostgres(
   // The pool handles only the errors of idle connections. Without this listener, the process would end if a connection
   // broke between two statements of a transaction.
   pool.on('connect', (client) => client.on('error', onError));
-  const prepare = createPrepare(limits);
+  const prepare = createQueryBuilder(limits);
   const checkReplicated = watchReplication(pool);
   const query = <T = Row>(text: string, params: readonly unknown[] = []): Promise<T[]> =>
     onConnection(pool, async (client) => {
@@ -160,7 +160,7 @@ async function maintain(
 type Prepare = (text: string, params: readonly unknown[]) => pg.QueryConfig;
 
 /** Behind a pooler, statements are unnamed, because another connection may execute them. */
-function createPrepare({ pooler }: PostgresLimits): Prepare {
+function createQueryBuilder({ pooler }: PostgresLimits): Prepare {
   const names = new Map<string, string>();
   return (text, params) => {
     const values = [...params];

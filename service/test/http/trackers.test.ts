@@ -169,7 +169,7 @@ describe.each(['PGlite', ...(hasPostgres ? ['PostgreSQL'] : [])])('on %s', (engi
     await expect.poll(server.paths).toEqual(['/impression', '/start', '/burl', '/viewable']);
   });
 
-  test('tracker requests identify the player in their source’s headers and macros', async () => {
+  test('tracker requests identify the player in the headers and macros that their source expects', async () => {
     const query = '?ip=[DEVICEIP]&ua=[DEVICEUA]&lmt=[LIMITADTRACKING]&asset=[ASSETURI]&x=[OTHER]';
     const trackers = {
       byEvent: { impression: [`${server.url}/impression${query}`] },

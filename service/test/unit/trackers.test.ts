@@ -4,7 +4,7 @@ import { dueTrackers, type Playback } from '../../src/demand/trackers.ts';
 
 type Chosen = Parameters<typeof dueTrackers>[0];
 
-const createChosen = (
+const createChosenAd = (
   more: Partial<Chosen['trackers']>,
   impressionOn: Chosen['impressionOn'],
 ): Chosen => ({
@@ -41,8 +41,8 @@ describe('the due trackers are', () => {
     },
     burl: url,
   };
-  const verifiedAd = createChosen(events, 'verified');
-  const renderedAd = createChosen(events, 'rendered');
+  const verifiedAd = createChosenAd(events, 'verified');
+  const renderedAd = createChosenAd(events, 'rendered');
 
   test.each([
     [
@@ -123,7 +123,7 @@ describe('the due trackers are', () => {
     'those for the progress that the events and the watch time prove: %j',
     (playback, expected) => {
       const progress = [{ ms: 5_000 }, { percent: 25 }, { percent: 80 }];
-      const ad = createChosen(
+      const ad = createChosenAd(
         { progress: progress.map((offset) => ({ offset, url })) },
         'verified',
       );

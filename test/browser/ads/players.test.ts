@@ -39,7 +39,7 @@ function game() {
   return { service, requests, start };
 }
 
-it('delivers a reward only to the player on the device who earned it', async () => {
+it('delivers a reward only to the player who earned it, even if several players share a device', async () => {
   const { start } = game();
   const first = start({ userRef: 'ann' });
   const { decisionId = '' } = await first.ads.showRewarded('revive');

@@ -20,7 +20,7 @@ async function mount(clickUrl?: string, { clock = systemClock, top = '0px' } = {
   return { slot, hooks, remove };
 }
 
-it('reports once that a banner was viewable for a second, and leaves nothing after removal', async () => {
+it('reports once that a banner was viewable for at least one second, and leaves nothing behind when it is removed', async () => {
   const { hooks, remove, slot } = await mount('https://advertiser.test/');
   await eventually(() => expect(hooks.viewed).toHaveBeenCalled());
   expect(hooks.painted).toHaveBeenCalledTimes(1);

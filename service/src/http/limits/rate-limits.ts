@@ -16,7 +16,7 @@ export interface RateLimits {
   key: Record<Environment, Rate>;
   /** The highest limit that a key may have. */
   keyCeiling: Rate;
-  /** Requests per IP with a publishable key or without a valid key. */
+  /** Requests per IP, counting those with a publishable key and those without a valid key. */
   address: Rate;
   /** Decisions per user. */
   user: Record<Environment, Rate>;

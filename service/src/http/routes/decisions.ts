@@ -83,7 +83,7 @@ function describeClient(
 ): ClientInfo {
   const userAgent = headers['user-agent'];
   const device = detectDevice(userAgent);
-  // The country of a customer's server is not that of the player.
+  // A customer's server is not necessarily in the same country as the player.
   if (kind !== 'pk') return { device, bot: false };
   return {
     device,

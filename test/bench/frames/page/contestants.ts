@@ -51,8 +51,8 @@ export const contestants = {
     });
   },
   /**
-   * Does what a published plugin documents that it does in each step: it finds the running scenes by their class names,
-   * in order to report loading and gameplay to the ad platform.
+   * Follows the documented behavior of a published plugin, which searches for the running scenes by class name in each
+   * step to report loading and gameplay to the ad platform.
    */
   sceneWatcher(game) {
     let before = '';
