@@ -1,6 +1,7 @@
 import type { Decision, DecisionRequest, Explanation, Policy } from '@trueward/protocol/wire';
 import type { Clock } from '../platform/clock.ts';
 import type { MakeId } from '../platform/ids.ts';
+import { formatInstant } from '../platform/instant.ts';
 import type { Stored } from '../resource/resource.ts';
 import type { Scope } from '../store/database.ts';
 import type { PolicyContext } from './decide.ts';
@@ -34,7 +35,7 @@ export function createDryRun(deps: EvaluateDeps & { clock: Clock; makeId: MakeId
     const stored = placements.get(request.placement);
     if (!stored) return undefined;
     const nowMs = deps.clock.nowMs();
-    const timestamp = new Date(nowMs).toISOString();
+    const timestamp = formatInstant(nowMs);
     const drafts: Policy[] = policy
       ? [
           {

@@ -6,6 +6,7 @@ import { testAd } from '../demand/test-source.ts';
 import { createKey } from '../key/key-store.ts';
 import type { Environment } from '../key/key-text.ts';
 import type { Clock } from '../platform/clock.ts';
+import { formatInstant } from '../platform/instant.ts';
 import { incrementConfigVersion, type ResourceStore } from '../resource/resource-store.ts';
 import type { Stored } from '../resource/resource.ts';
 import type { Database, Queries, Scope } from '../store/database.ts';
@@ -204,7 +205,7 @@ async function seedExternalSource(
 
 const makeSeedReview = (clock: Clock): Review => ({
   status: 'approved',
-  reviewed_at: new Date(clock.nowMs()).toISOString(),
+  reviewed_at: formatInstant(clock.nowMs()),
   reviewed_by: 'seed',
 });
 

@@ -1,5 +1,6 @@
 import { servedWithinMs } from '../decision/caps.ts';
 import { firstIdAt } from '../platform/ids.ts';
+import { formatInstant } from '../platform/instant.ts';
 import type { Queries, Scope } from '../store/database.ts';
 import { forAccount } from '../store/unnest.ts';
 import type { AdView } from '../reward/watch-time.ts';
@@ -9,8 +10,6 @@ import { type Evidence, parseTimeline } from './timeline.ts';
 const dayMs = 86_400_000;
 /** An ad has been watched within this time after its decision, because events are accepted for at most seven days. */
 const adViewEndsWithinMs = 8 * dayMs;
-
-const iso = (ms: number): string => new Date(ms).toISOString();
 
 /**
  * Locks the players' rows, so that only one transaction at a time decides on a player's rewards. `ON CONFLICT` locks a
@@ -30,7 +29,13 @@ export async function lockViewers(
       ON CONFLICT (account_id, environment, viewer) DO UPDATE SET seen_at = excluded.seen_at
         WHERE viewers.seen_at < $5::timestamptz`,
     // Locks are taken in the same order everywhere, to avoid deadlocks.
-    [accountId, environment, viewers.toSorted(), iso(nowMs), iso(nowMs - dayMs)],
+    [
+      accountId,
+      environment,
+      viewers.toSorted(),
+      formatInstant(nowMs),
+      formatInstant(nowMs - dayMs),
+    ],
   );
 }
 
@@ -164,7 +169,7 @@ export async function readAdViews(
       accountId,
       environment,
       viewers,
-      iso(sinceMs),
+      formatInstant(sinceMs),
       firstIdAt('decision', sinceMs - adViewEndsWithinMs),
     ],
   );
@@ -194,8 +199,8 @@ export async function readRewardedAds(
       accountId,
       environment,
       viewers,
-      iso(fromMs),
-      iso(toMs),
+      formatInstant(fromMs),
+      formatInstant(toMs),
       firstIdAt('decision', fromMs - servedWithinMs),
     ],
   );

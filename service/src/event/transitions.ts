@@ -1,4 +1,5 @@
 import type { DecisionState } from '../decision/decision-state.ts';
+import { formatInstant } from '../platform/instant.ts';
 import { type Count, createCount } from '../report/rollup.ts';
 import type { EventDraft } from '../resource/change-events.ts';
 import { evidence } from '../reward/receipt.ts';
@@ -13,8 +14,8 @@ export interface Transition {
   adView?: AdView;
 }
 
-const iso = (ms: number | null | undefined): string | null =>
-  ms == null ? null : new Date(ms).toISOString();
+const formatIfSet = (ms: number | null | undefined): string | null =>
+  ms == null ? null : formatInstant(ms);
 
 /**
  * Writes state changes. Each row must still be in the state in which it was judged. The rows have been locked since
@@ -49,16 +50,16 @@ export async function writeTransitions(
 
 const toRow = ({ before, after, adView }: Transition): object => ({
   id: after.id,
-  served_before: iso(before.servedAtMs),
+  served_before: formatIfSet(before.servedAtMs),
   reward_before: before.rewardState,
   invalid_reason: after.invalidReason,
-  served_at: iso(after.servedAtMs),
+  served_at: formatIfSet(after.servedAtMs),
   reward_state: after.rewardState,
   reward_reason: after.rewardReason,
-  watch_from: iso(adView?.fromMs),
-  watch_to: iso(adView?.toMs),
+  watch_from: formatIfSet(adView?.fromMs),
+  watch_to: formatIfSet(adView?.toMs),
   watch_offset_ms: adView?.offsetMs,
-  settled_at: iso(after.settledAtMs),
+  settled_at: formatIfSet(after.settledAtMs),
 });
 
 /** Whether the transition verified the impression. */

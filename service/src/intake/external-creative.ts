@@ -2,6 +2,7 @@ import type { Review, Source } from '@trueward/protocol/wire';
 import type { Configuration } from '../decision/configuration.ts';
 import type { Offer } from '../demand/offer.ts';
 import type { Clock } from '../platform/clock.ts';
+import { formatInstant } from '../platform/instant.ts';
 import type { ResourceManager } from '../resource/resource-manager.ts';
 import { lockConfiguration } from '../resource/resource-store.ts';
 import { type Stored, unreviewed } from '../resource/resource.ts';
@@ -177,7 +178,7 @@ function makeReview(submission: Submission, nowMs: number): Review {
   return {
     status: 'approved',
     reason_code: 'allowed_domain',
-    reviewed_at: new Date(nowMs).toISOString(),
+    reviewed_at: formatInstant(nowMs),
     reviewed_by: 'service',
   };
 }

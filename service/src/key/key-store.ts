@@ -2,6 +2,7 @@ import type { ApiKey } from '@trueward/protocol/wire';
 import type { Logger } from 'pino';
 import type { Clock } from '../platform/clock.ts';
 import type { MakeId } from '../platform/ids.ts';
+import { formatInstant } from '../platform/instant.ts';
 import type { AuditLog } from '../store/audit-log.ts';
 import type { Database, Queries, Scope } from '../store/database.ts';
 import { type Environment, hashKey, type KeyKind, makeKeyText } from './key-text.ts';
@@ -155,7 +156,7 @@ export function startKeyUse(database: Database, clock: Clock, log: Logger): KeyU
     const rows = [...lastUses].map(([id, { accountId, atMs }]) => ({
       account_id: accountId,
       id,
-      at: new Date(atMs).toISOString(),
+      at: formatInstant(atMs),
     }));
     lastUses = new Map();
     await database.query(

@@ -1,8 +1,8 @@
 /*
- * This module parses every time that enters the service. A time must be in RFC 3339 format, with seconds, a full offset
- * and at most nine fractional digits. It must not be a leap second, and must be in the years 2000 to 2100. `Date.parse`
- * can't be used to check this: it accepts more than RFC 3339 allows, and returns `NaN` for leap seconds, which the
- * usual validators accept.
+ * This module parses every time that enters the service, and formats those that leave it. A time must be in RFC 3339
+ * format, with seconds, a full offset and at most nine fractional digits. It must not be a leap second, and must be in
+ * the years 2000 to 2100. `Date.parse` can't be used to check this: it accepts more than RFC 3339 allows, and returns
+ * `NaN` for leap seconds, which the usual validators accept.
  */
 
 const form =
@@ -42,9 +42,9 @@ export function requireInstant(text: string): number {
   return ms;
 }
 
-/** The texts of the most recently formatted times. Under load, many requests arrive in the same millisecond. */
-const formatted = new Map<number, string>();
-const maxFormatted = 64;
+/** A cache, because under load many requests arrive in the same millisecond. */
+const formattedTimes = new Map<number, string>();
+const maxFormattedTimes = 64;
 
 /**
  * Formats Unix milliseconds in UTC, such as `2026-11-21T08:30:00.000Z`.
@@ -52,11 +52,11 @@ const maxFormatted = 64;
  * @throws RangeError if there is no such time.
  */
 export function formatInstant(ms: number): string {
-  let text = formatted.get(ms);
+  let text = formattedTimes.get(ms);
   if (text === undefined) {
     text = new Date(ms).toISOString();
-    if (formatted.size === maxFormatted) formatted.clear();
-    formatted.set(ms, text);
+    if (formattedTimes.size === maxFormattedTimes) formattedTimes.clear();
+    formattedTimes.set(ms, text);
   }
   return text;
 }

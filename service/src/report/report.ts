@@ -1,6 +1,7 @@
 import { type reportDimensions, reportMetrics } from '@trueward/protocol';
 import type { Report, ReportRow } from '@trueward/protocol/wire';
 import { DomainError } from '../platform/domain-error.ts';
+import { formatInstant } from '../platform/instant.ts';
 import type { Queries, Scope } from '../store/database.ts';
 
 export type ReportDimension = (typeof reportDimensions)[number];
@@ -84,8 +85,8 @@ export async function readReport(
     );
   }
   return {
-    from: new Date(fromMs).toISOString(),
-    to: new Date(toMs).toISOString(),
+    from: formatInstant(fromMs),
+    to: formatInstant(toMs),
     interval,
     tz: timeZone,
     data,

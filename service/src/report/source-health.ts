@@ -1,3 +1,4 @@
+import { formatInstant } from '../platform/instant.ts';
 import type { Queries, Scope } from '../store/database.ts';
 import { hourMs } from './rollup.ts';
 
@@ -52,7 +53,7 @@ export async function readSourceHealth(
     const count = (metric: string): number =>
       hourRows.find((row) => row.metric === `source_${metric}`)?.count ?? 0;
     const counts = Object.fromEntries(metrics.map((name) => [name, count(name)])) as Counts;
-    return { hour: new Date(ms).toISOString(), ...counts };
+    return { hour: formatInstant(ms), ...counts };
   });
   const latencyMs = computePercentiles(rows.filter(({ metric }) => metric === latencyMetric));
   return { hours, ...(latencyMs && { latencyMs }) };

@@ -2,6 +2,7 @@ import type { Logger } from 'pino';
 import type { DecisionState } from '../decision/decision-state.ts';
 import type { Environment } from '../key/key-text.ts';
 import type { Clock } from '../platform/clock.ts';
+import { formatInstant } from '../platform/instant.ts';
 import { addToRollups, createCount } from '../report/rollup.ts';
 import type { Database } from '../store/database.ts';
 import type { Tracing } from '../trace/tracing.ts';
@@ -44,7 +45,7 @@ export async function expireRewards(
       `SELECT account_id, id FROM decisions WHERE reward_state = 'pending' AND late_at < $1
           AND account_id NOT IN (SELECT jsonb_array_elements_text($3::text::jsonb))
         ORDER BY account_id, id LIMIT $2`,
-      [new Date(nowMs).toISOString(), batchSize, JSON.stringify([...failed])],
+      [formatInstant(nowMs), batchSize, JSON.stringify([...failed])],
     );
     for (const accountId of new Set(due.map((row) => row.account_id))) {
       const ids = due.filter((row) => row.account_id === accountId).map(({ id }) => id);
@@ -73,7 +74,7 @@ function expireBatch(
           AND id BETWEEN $4 AND $5 AND reward_state = 'pending'
         RETURNING environment, id, placement, creative_id AS "creativeId", source_id AS "sourceId",
           advertiser_id AS "advertiserId", house_ad_id AS "houseAdId", reward_reason AS "rewardReason"`,
-      [new Date(nowMs).toISOString(), accountId, JSON.stringify(ids), ids[0], ids.at(-1)],
+      [formatInstant(nowMs), accountId, JSON.stringify(ids), ids[0], ids.at(-1)],
     );
     const counts = rows.map((row) =>
       createCount(row, row, nowMs, 'rewards_expired', row.rewardReason ?? undefined),

@@ -53,7 +53,7 @@ export function checkStored(accountId: string, stored: number | undefined, expec
 
 /**
  * Returns the parameters for {@link unnest}: one array per column. Strings and JSON values are sent as a JSON array,
- * because it would take three times as long to escape them for an array literal. For `timestamptz` columns, `read`
+ * because escaping them for an array literal would take about twice as long. For `timestamptz` columns, `read`
  * returns Unix milliseconds.
  *
  * @throws RangeError for an invalid time.

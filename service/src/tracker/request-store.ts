@@ -1,6 +1,7 @@
 import type { DemandRecord } from '../demand/offer.ts';
 import type { MacroValues } from '../demand/vast/macros.ts';
 import type { Environment } from '../key/key-text.ts';
+import { formatInstant } from '../platform/instant.ts';
 import { hourMs } from '../report/rollup.ts';
 import type { Queries } from '../store/database.ts';
 import { buildArrays, type Column, unnest } from '../store/unnest.ts';
@@ -289,7 +290,7 @@ export async function sweepRequests(
   nowMs: number,
 ): Promise<{ late: number; interrupted: number }> {
   const totals = { late: 0, interrupted: 0 };
-  const hour = new Date(Math.floor(nowMs / hourMs) * hourMs).toISOString();
+  const hour = formatInstant(Math.floor(nowMs / hourMs) * hourMs);
   for (;;) {
     const [row] = await queries.query<{ ended: number; late: number }>(sweep, [sinceId, hour]);
     const { ended = 0, late = 0 } = row ?? {};

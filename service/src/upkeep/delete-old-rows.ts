@@ -1,5 +1,6 @@
 import { serviceAccount } from '../key/service-secrets.ts';
 import { firstIdAt } from '../platform/ids.ts';
+import { formatInstant } from '../platform/instant.ts';
 import type { Database } from '../store/database.ts';
 
 /** How long data is kept, in milliseconds; forever if undefined. */
@@ -54,8 +55,8 @@ export async function deleteOldRows(
 }
 
 function listSweeps(nowMs: number, { auditMs }: Retention): Sweep[] {
-  const now = new Date(nowMs).toISOString();
-  const expiredBefore = new Date(nowMs - shortLivedMs).toISOString();
+  const now = formatInstant(nowMs);
+  const expiredBefore = formatInstant(nowMs - shortLivedMs);
   return [
     {
       table: 'idempotency_keys',

@@ -1,6 +1,7 @@
 import type { Role } from '../key/principal.ts';
 import { serviceAccount } from '../key/service-secrets.ts';
 import { DomainError } from '../platform/domain-error.ts';
+import { formatInstant } from '../platform/instant.ts';
 import type { Queries } from '../store/database.ts';
 
 /** A panel user of one account. */
@@ -29,10 +30,8 @@ export const describeUser = (user: User) => ({
   role: user.role,
   code_enabled: user.codesActive,
   invited: user.password === null,
-  created_at: new Date(user.createdAtMs).toISOString(),
-  ...(user.lastSignInAtMs === null
-    ? {}
-    : { last_sign_in_at: new Date(user.lastSignInAtMs).toISOString() }),
+  created_at: formatInstant(user.createdAtMs),
+  ...(user.lastSignInAtMs === null ? {} : { last_sign_in_at: formatInstant(user.lastSignInAtMs) }),
 });
 
 /** Returns the canonical spelling of an e-mail, so that capital letters don't matter. */

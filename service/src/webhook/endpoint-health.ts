@@ -1,3 +1,4 @@
+import { formatInstant } from '../platform/instant.ts';
 import type { Queries } from '../store/database.ts';
 import { forAccount } from '../store/unnest.ts';
 import type { DueDelivery } from './delivery-store.ts';
@@ -23,7 +24,7 @@ export async function recordFailures(
     [
       accountId,
       [...failures.keys()],
-      [...failures.values()].map(({ firstAtMs }) => new Date(firstAtMs).toISOString()),
+      [...failures.values()].map(({ firstAtMs }) => formatInstant(firstAtMs)),
       [...failures.values()].map(({ times }) => times),
     ],
   );

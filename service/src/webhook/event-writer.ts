@@ -2,6 +2,7 @@ import type { Snapshot } from '../decision/snapshot.ts';
 import type { SecretBox } from '../key/secret-box.ts';
 import type { Clock } from '../platform/clock.ts';
 import type { MakeId } from '../platform/ids.ts';
+import { formatInstant } from '../platform/instant.ts';
 import type { EventDraft, WriteEvents } from '../resource/change-events.ts';
 import type { Scope } from '../store/database.ts';
 import { checkStored, forAccount } from '../store/unnest.ts';
@@ -38,7 +39,7 @@ export function createEventWriter({ clock, makeId, subscriptions, bodies }: Deps
       type !== 'decision.served' || scope.environment === 'sandbox' || subscribedEvents.has(type);
     const drafts = all.filter(shouldStore);
     if (drafts.length === 0) return false;
-    const now = new Date(clock.nowMs()).toISOString();
+    const now = formatInstant(clock.nowMs());
     const events = drafts.map(({ type, data, confidential = false }) => {
       const id = makeId('webhookEvent');
       const body = JSON.stringify({

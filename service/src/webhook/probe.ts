@@ -1,5 +1,6 @@
 import type { Logger } from 'pino';
 import { firstIdAt, type MakeId } from '../platform/ids.ts';
+import { formatInstant } from '../platform/instant.ts';
 import type { ResourceStore } from '../resource/resource-store.ts';
 import type { Scope, Database, Queries } from '../store/database.ts';
 import { attempt, type AttemptDeps, isDelivered, leaseMs } from './attempt.ts';
@@ -61,7 +62,7 @@ async function probeAll(deps: Deps, nowMs: number, stopping: AbortSignal): Promi
       FROM resources
       WHERE kind = 'webhook' AND archived_at IS NULL AND document->>'disabled_reason' = 'failing'
         AND document->>'disabled_at' <= $1`,
-    [new Date(nowMs - probeIntervalMs).toISOString()],
+    [formatInstant(nowMs - probeIntervalMs)],
   );
   const probeOne = async (endpoint: (typeof disabledEndpoints)[number]): Promise<void> => {
     if (stopping.aborted) return;

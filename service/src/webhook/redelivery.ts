@@ -1,5 +1,6 @@
 import { webhookEventTypes } from '@trueward/protocol';
 import type { Delivery, Webhook, WebhookEvent } from '@trueward/protocol/wire';
+import { formatInstant } from '../platform/instant.ts';
 import type { AuditLog, Operation } from '../store/audit-log.ts';
 import type { Clock } from '../platform/clock.ts';
 import type { MakeId } from '../platform/ids.ts';
@@ -29,7 +30,7 @@ export interface Redelivery {
 const maxRecovered = 1_000;
 
 export function createRedelivery({ clock, makeId, resources, audit }: Deps): Redelivery {
-  const now = () => new Date(clock.nowMs()).toISOString();
+  const now = () => formatInstant(clock.nowMs());
   const findEnabledWebhook = async (
     { queries, scope }: Operation,
     id: string,
@@ -99,7 +100,7 @@ export function createRedelivery({ clock, makeId, resources, audit }: Deps): Red
       return queueOne(operation, webhook.id, previousDelivery.event_id);
     },
     async recover(operation, webhookId, sinceMs) {
-      const since = new Date(sinceMs).toISOString();
+      const since = formatInstant(sinceMs);
       const webhook = await findEnabledWebhook(operation, webhookId);
       const missedEvents = await operation.queries.query<{ id: string }>(
         `SELECT id FROM webhook_events e

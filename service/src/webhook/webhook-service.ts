@@ -1,4 +1,5 @@
 import type { Webhook, WebhookRequest, WebhookUpdate } from '@trueward/protocol/wire';
+import { formatInstant } from '../platform/instant.ts';
 import type { Operation } from '../store/audit-log.ts';
 import type { SecretBox } from '../key/secret-box.ts';
 import type { Clock } from '../platform/clock.ts';
@@ -47,7 +48,7 @@ export function createWebhookService(deps: Deps): WebhookService {
     const message = url === undefined ? undefined : findUrlProblem(url, { development: local });
     if (message !== undefined) throwFieldErrors([{ pointer: '/url', message }]);
   };
-  const now = () => new Date(clock.nowMs()).toISOString();
+  const now = () => formatInstant(clock.nowMs());
   const createSecret = ({ queries, scope }: Operation, webhookId: string) =>
     createWebhookSecret(queries, box, { accountId: scope.accountId, webhookId }, clock.nowMs());
 

@@ -6,5 +6,9 @@ export function percentile(values: number[], share: number): number | undefined 
 
 export const median = (values: number[]): number | undefined => percentile(values, 0.5);
 
+/** Returns the arithmetic mean, or NaN if there are no values. */
+export const mean = (values: number[]): number =>
+  values.reduce((sum, value) => sum + value, 0) / values.length;
+
 export const ratio = (value: number | undefined, to: number | undefined): number | undefined =>
   value === undefined || to === undefined || to === 0 ? undefined : value / to;

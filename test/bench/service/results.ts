@@ -1,5 +1,5 @@
 import { cpus, loadavg, totalmem } from 'node:os';
-import { median } from '../outbox/statistics.ts';
+import { mean, median } from '../outbox/statistics.ts';
 import type { GroupCommit } from './group-commit.ts';
 import type { Cost } from './meter.ts';
 import type { Side } from './side.ts';
@@ -105,8 +105,6 @@ export function readOrigin(): Origin {
 }
 
 const middle = (values: number[]): number => median(values) ?? NaN;
-const mean = (values: number[]): number =>
-  values.reduce((sum, value) => sum + value, 0) / values.length;
 
 /**
  * Returns the median over all rounds for each counter, except that stored bytes are the mean. A round adds fewer bytes

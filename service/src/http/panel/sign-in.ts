@@ -1,4 +1,5 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import { formatInstant } from '../../platform/instant.ts';
 import type { Link } from '../../user/links.ts';
 import type { Session } from '../../user/sessions.ts';
 import type { SignedIn } from '../../user/sign-in.ts';
@@ -21,7 +22,7 @@ function describeSession({ user, accountName, csrfToken, expiresAtMs }: Session)
     account: { id: user.accountId, name: accountName },
     csrf_token: csrfToken,
     environments: ['sandbox', 'live'],
-    expires_at: new Date(expiresAtMs).toISOString(),
+    expires_at: formatInstant(expiresAtMs),
   };
 }
 

@@ -1,5 +1,6 @@
 import type { FastifyInstance } from 'fastify';
 import type { TrialResult } from '../../decision/try-source.ts';
+import { formatInstant } from '../../platform/instant.ts';
 import { readSourceHealth } from '../../report/source-health.ts';
 import { toExternalSource, type ExternalSource } from '../../resource/external-source.ts';
 import type { Scope } from '../../store/database.ts';
@@ -151,8 +152,7 @@ const describeTrial = (
     click_url: offer.clickUrl,
     icon: offer.icon,
     skip_after_ms: offer.skipAfterMs,
-    expires_at:
-      offer.expiresAtMs === undefined ? undefined : new Date(offer.expiresAtMs).toISOString(),
+    expires_at: offer.expiresAtMs === undefined ? undefined : formatInstant(offer.expiresAtMs),
     trackers: [
       ...Object.entries(offer.trackers.byEvent).flatMap(([event, urls]) =>
         urls.map((url) => ({ event, url })),

@@ -1,6 +1,7 @@
 import type { Creative, ReviewRequest } from '@trueward/protocol/wire';
 import type { FastifyInstance } from 'fastify';
 import type { Clock } from '../../platform/clock.ts';
+import { formatInstant } from '../../platform/instant.ts';
 import { type RequestHeaders, splitRequestHeaders } from '../../resource/request-headers.ts';
 import type { ResourceManager } from '../../resource/resource-manager.ts';
 import type { ResourceStore, Versioned } from '../../resource/resource-store.ts';
@@ -250,7 +251,7 @@ export function addReviewRoute(
         const review: Creative['review'] = {
           reviewed_by: operation.actor,
           ...request.body,
-          reviewed_at: new Date(clock.nowMs()).toISOString(),
+          reviewed_at: formatInstant(clock.nowMs()),
         };
         const target = {
           kind: 'creative' as const,
