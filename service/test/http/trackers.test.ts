@@ -1,101 +1,20 @@
 import type { ServerResponse } from 'node:http';
 import type { Report } from '@trueward/protocol/wire';
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test, vi } from 'vitest';
+import { beforeEach, describe, expect, test, vi } from 'vitest';
 import { type DecisionRecord, recordDecisions } from '../../src/decision/record-decisions.ts';
 import type { DemandRecord } from '../../src/demand/offer.ts';
 import { openSecretBox } from '../../src/key/secret-box.ts';
 import { addAccount } from '../add-account.ts';
-import { createPostgresDatabase, hasPostgres } from '../postgres-database.ts';
-import { type Filled, type Game, startGame } from './reward-game.ts';
-import { turnOnKillSwitch } from './reward-operator.ts';
+import type { Filled, Game } from './reward-game.ts';
+import { engines, useTrackerGame } from './tracker-game.ts';
 import { startTrackerServer, type TrackerServer } from './tracker-server.ts';
 
-type Chosen = NonNullable<DemandRecord['chosen']>;
-
-describe.each(['PGlite', ...(hasPostgres ? ['PostgreSQL'] : [])])('on %s', (engine) => {
+describe.each(engines)('on %s', (engine) => {
+  const { current, createTrackers, decide, findUnreachableHost, pollLater, readRequests, watch } =
+    useTrackerGame(engine);
   let game: Game;
   let server: TrackerServer;
-  beforeAll(async () => {
-    game = await startGame(engine === 'PGlite' ? undefined : await createPostgresDatabase());
-  });
-  afterAll(() => game.stop());
-  beforeEach(async () => void (server = await startTrackerServer()));
-  afterEach(() => server.close());
-
-  /** Returns trackers. The path of each tracker's URL is the name of the tracked event. */
-  const createTrackers = (...names: (keyof Chosen['trackers']['byEvent'])[]) =>
-    Object.fromEntries(names.map((name) => [name, [`${server.url}/${name}`]]));
-
-  /** Changes a stored decision so that it looks as if a bidder had offered the ad. */
-  async function replaceAd(
-    decision: Filled,
-    trackers: Partial<Chosen['trackers']>,
-    more: Partial<Chosen> = {},
-  ): Promise<void> {
-    const { database } = game.service;
-    const chosen: Chosen = {
-      sourceId: 'src_1',
-      priceMicros: 1_234_567,
-      currency: 'USD',
-      trackers: { byEvent: {}, progress: [], macros: {}, ...trackers },
-      impressionOn: 'verified',
-      headerProfile: 'iab',
-      trackUntilMs: game.clock.nowMs() + 1_800_000,
-      limitAdTracking: false,
-      ...more,
-    };
-    await database.query('UPDATE decisions SET house_ad_id = NULL WHERE id = $1', [decision.id]);
-    await database.query(
-      `INSERT INTO decision_demand SELECT account_id, id, $2::text::jsonb FROM decisions WHERE id = $1`,
-      [decision.id, JSON.stringify({ chosen, notices: [] } satisfies DemandRecord)],
-    );
-  }
-
-  const readRequests = async ({ id }: Filled): Promise<Record<string, string>> =>
-    Object.fromEntries(
-      (
-        await game.service.database.query<{ tracker: string; state: string; client: unknown }>(
-          'SELECT tracker, state, client FROM tracker_requests WHERE decision_id = $1',
-          [id],
-        )
-      ).map(({ tracker, state, client }) => [
-        tracker,
-        `${state}${client === null ? '' : ' with client'}`,
-      ]),
-    );
-
-  /** Watches the ad to the end, and checks the reward, because trackers must never prevent it. */
-  async function watch(decision: Filled): Promise<void> {
-    expect((await game.watch(decision))?.state).toBe('earned');
-  }
-
-  /** Requests a decision, then changes it so that it looks as if a bidder had offered the ad. */
-  async function decide(
-    user: string,
-    trackers: Partial<Chosen['trackers']>,
-    more: Partial<Chosen> = {},
-  ): Promise<Filled> {
-    const decision = await game.decide(user);
-    await replaceAd(decision, trackers, more);
-    return decision;
-  }
-
-  /** Polls, and advances the clock before each poll, because an unreachable host is retried only after a delay. */
-  const pollLater = <T>(read: () => T) =>
-    expect.poll(
-      () => {
-        game.advance(1_000);
-        return read();
-      },
-      { timeout: 30_000 },
-    );
-
-  /** Returns a host at which nothing listens. */
-  async function findUnreachableHost(): Promise<{ url: string; port: number }> {
-    const { url, port, close } = await startTrackerServer();
-    await close();
-    return { url, port };
-  }
+  beforeEach(() => ({ game, server } = current()));
 
   test('after the impression is verified, each of the ad’s trackers is requested once, in order', async () => {
     const decision = await decide('in-order', {
@@ -297,88 +216,6 @@ describe.each(['PGlite', ...(hasPostgres ? ['PostgreSQL'] : [])])('on %s', (engi
     for (const response of heldResponses) response.destroy();
     await faulty.close();
   }, 60_000);
-
-  test('with the kill switch on, no tracker is requested, and the skipped requests are counted', async () => {
-    const { url, port } = await findUnreachableHost();
-    const [queuedDecision, reason] = [
-      await decide('killed', { byEvent: { start: [`${url}/a`] } }),
-      'killed',
-    ];
-    await game.report(game.event(queuedDecision, 'start'));
-    game.advance(2_000);
-    await game.report(game.seen(queuedDecision));
-    const attemptedRequests = `SELECT FROM tracker_requests WHERE attempt > 0 AND decision_id = '${queuedDecision.id}'`;
-    await expect.poll(() => game.service.database.query(attemptedRequests)).toHaveLength(1);
-    const laterDecision = await decide(
-      'killed-later',
-      { byEvent: createTrackers('impression', 'firstQuartile') },
-      { impressionOn: 'rendered' },
-    );
-    const failedBefore = await game.count('trackers_failed', reason);
-
-    const turnOff = await turnOnKillSwitch(game, 'revive');
-    const restartedServer = await startTrackerServer(undefined, port);
-    await game.report(
-      game.event(laterDecision, 'start'),
-      game.event(laterDecision, 'first_quartile'),
-    );
-    await pollLater(() => game.count('trackers_failed', reason)).toBe(failedBefore + 3);
-    expect([restartedServer.paths(), server.paths()]).toEqual([[], []]);
-    expect(await readRequests(queuedDecision)).toEqual({ 'start/0': 'failed' });
-    await restartedServer.close();
-    await turnOff();
-  });
-
-  test('invalid traffic is not tracked, even by requests that were already queued', async () => {
-    const { url, port } = await findUnreachableHost();
-    const decision = await decide('invalid', {
-      byEvent: { impression: [`${url}/impression`], complete: [`${url}/c`] },
-    });
-    await game.report(game.event(decision, 'start'));
-    game.advance(2_000);
-    await game.report(game.seen(decision));
-    await expect
-      .poll(() => readRequests(decision))
-      .toEqual({ 'impression/0': 'pending with client' });
-    await game.service.database.query(
-      `UPDATE decisions SET invalid_reason = 'impossible_order' WHERE id = $1`,
-      [decision.id],
-    );
-    const restartedServer = await startTrackerServer(undefined, port);
-    await pollLater(() => readRequests(decision)).toEqual({ 'impression/0': 'failed' });
-    const counted = await game.count('trackers_failed', 'invalid_traffic');
-    game.advance(3_000);
-    await game.report(game.event(decision, 'third_quartile'), game.complete(decision));
-    expect(await readRequests(decision)).toEqual({ 'impression/0': 'failed' });
-    expect(counted).toBeGreaterThan(0);
-    expect(restartedServer.paths()).toEqual([]);
-    await restartedServer.close();
-  });
-
-  test('after a source’s tracking window, no tracker is requested, and the player’s data is erased', async () => {
-    const { url } = await findUnreachableHost();
-    const decision = await decide(
-      'late',
-      {
-        byEvent: { ...createTrackers('complete'), impression: [`${url}/impression`] },
-      },
-      { trackUntilMs: game.clock.nowMs() + 4_000 },
-    );
-    const lateBefore = await game.count('trackers_late');
-    await game.report(game.event(decision, 'start'));
-    game.advance(2_000);
-    await game.report(game.seen(decision));
-    await expect
-      .poll(() => readRequests(decision))
-      .toEqual({ 'impression/0': 'pending with client' });
-    game.advance(3_000);
-    expect((await game.report(game.complete(decision))).decisions[0]?.state).toBe('earned');
-    expect(await game.count('trackers_late')).toBe(lateBefore + 1);
-    // The database's clock decides when the tracking window of the pending request ends.
-    await pollLater(() => readRequests(decision)).toEqual({ 'impression/0': 'late' });
-    await expect.poll(() => game.count('trackers_late')).toBe(lateBefore + 2);
-    expect(server.paths()).toEqual([]);
-  });
 
   test('verified impressions earn their price, and reports count revenue and trackers by source', async () => {
     const fromMs = Math.floor(game.clock.nowMs() / 3_600_000) * 3_600_000;

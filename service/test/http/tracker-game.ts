@@ -1,0 +1,126 @@
+import type { DemandRecord } from '../../src/demand/offer.ts';
+import { afterAll, afterEach, beforeAll, beforeEach, expect } from 'vitest';
+import { createPostgresDatabase, hasPostgres } from '../postgres-database.ts';
+import { type Filled, type Game, startGame } from './reward-game.ts';
+import { startTrackerServer, type TrackerServer } from './tracker-server.ts';
+
+type Chosen = NonNullable<DemandRecord['chosen']>;
+
+/** The databases on which trackers are tested. */
+export const engines = ['PGlite', ...(hasPostgres ? ['PostgreSQL'] : [])];
+
+export interface TrackerGame {
+  /** The game of all tests, and the tracker server of the current one. */
+  current(): { game: Game; server: TrackerServer };
+  /** Returns trackers. The path of each tracker's URL is the name of the tracked event. */
+  createTrackers(...names: (keyof Chosen['trackers']['byEvent'])[]): Chosen['trackers']['byEvent'];
+  /** Requests a decision, then changes it so that it looks as if a bidder had offered the ad. */
+  decide(
+    user: string,
+    trackers: Partial<Chosen['trackers']>,
+    more?: Partial<Chosen>,
+  ): Promise<Filled>;
+  /** Returns a host at which nothing listens. */
+  findUnreachableHost(): Promise<{ url: string; port: number }>;
+  /** Polls, and advances the clock before each poll, because an unreachable host is retried only after a delay. */
+  pollLater<T>(read: () => T): ReturnType<typeof expect.poll<T>>;
+  /** Returns the state of each tracker request, and whether it still has the player's data. */
+  readRequests(decision: Filled): Promise<Record<string, string>>;
+  /** Watches the ad to the end, and checks the reward, because trackers must never prevent it. */
+  watch(decision: Filled): Promise<void>;
+}
+
+/**
+ * Starts a game for the tests of a `describe` block, and a tracker server for each of its tests. Call the returned
+ * functions only within a test or a hook.
+ */
+export function useTrackerGame(engine: string): TrackerGame {
+  let game: Game;
+  let server: TrackerServer;
+  beforeAll(async () => {
+    game = await startGame(engine === 'PGlite' ? undefined : await createPostgresDatabase());
+  });
+  afterAll(() => game.stop());
+  beforeEach(async () => void (server = await startTrackerServer()));
+  afterEach(() => server.close());
+
+  const createTrackers = (...names: (keyof Chosen['trackers']['byEvent'])[]) =>
+    Object.fromEntries(names.map((name) => [name, [`${server.url}/${name}`]]));
+
+  /** Changes a stored decision so that it looks as if a bidder had offered the ad. */
+  async function replaceAd(
+    decision: Filled,
+    trackers: Partial<Chosen['trackers']>,
+    more: Partial<Chosen> = {},
+  ): Promise<void> {
+    const { database } = game.service;
+    const chosen: Chosen = {
+      sourceId: 'src_1',
+      priceMicros: 1_234_567,
+      currency: 'USD',
+      trackers: { byEvent: {}, progress: [], macros: {}, ...trackers },
+      impressionOn: 'verified',
+      headerProfile: 'iab',
+      trackUntilMs: game.clock.nowMs() + 1_800_000,
+      limitAdTracking: false,
+      ...more,
+    };
+    await database.query('UPDATE decisions SET house_ad_id = NULL WHERE id = $1', [decision.id]);
+    await database.query(
+      `INSERT INTO decision_demand SELECT account_id, id, $2::text::jsonb FROM decisions WHERE id = $1`,
+      [decision.id, JSON.stringify({ chosen, notices: [] } satisfies DemandRecord)],
+    );
+  }
+
+  const readRequests = async ({ id }: Filled): Promise<Record<string, string>> =>
+    Object.fromEntries(
+      (
+        await game.service.database.query<{ tracker: string; state: string; client: unknown }>(
+          'SELECT tracker, state, client FROM tracker_requests WHERE decision_id = $1',
+          [id],
+        )
+      ).map(({ tracker, state, client }) => [
+        tracker,
+        `${state}${client === null ? '' : ' with client'}`,
+      ]),
+    );
+
+  async function watch(decision: Filled): Promise<void> {
+    expect((await game.watch(decision))?.state).toBe('earned');
+  }
+
+  async function decide(
+    user: string,
+    trackers: Partial<Chosen['trackers']>,
+    more: Partial<Chosen> = {},
+  ): Promise<Filled> {
+    const decision = await game.decide(user);
+    await replaceAd(decision, trackers, more);
+    return decision;
+  }
+
+  const pollLater = <T>(read: () => T) =>
+    expect.poll(
+      () => {
+        game.advance(1_000);
+        return read();
+      },
+      { timeout: 30_000 },
+    );
+
+  async function findUnreachableHost(): Promise<{ url: string; port: number }> {
+    const { url, port, close } = await startTrackerServer();
+    await close();
+    return { url, port };
+  }
+
+  return {
+    current: () => ({ game, server }),
+    createTrackers,
+    decide,
+    findUnreachableHost,
+    pollLater,
+    readRequests,
+    watch,
+  };
+}
