@@ -25,7 +25,7 @@ const { values, positionals } = parseArgs({
 
 /** Tests over HTTP. Store tests use their own statements, such as triggers, which a cluster rejects. */
 const files =
-  `access authority creative-intake daily-caps delivery-leases event-batches fuzz keys limits media operations
+  `access authority creative- daily-caps delivery-leases event-batches fuzz keys limits media operations
   origin-claims external-decisions panel- policy processes reports request-bodies request-headers resources responses reward
   root snapshot-property test-source tracker-kills trackers traces unused-uploads upkeep webhook`
     .split(/\s+/)

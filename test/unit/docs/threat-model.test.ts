@@ -5,18 +5,18 @@ import { expect, test } from 'vitest';
 const root = join(import.meta.dirname, '..', '..', '..');
 const page = readFileSync(join(root, 'docs/threat-model.md'), 'utf8');
 const files = new Map(
-  [...page.matchAll(/\*\*([A-Z])\*\*[^`]*`([^`]+\.test\.ts)`/g)].map(([, letter, path]) => [
-    letter ?? '',
+  [...page.matchAll(/\*\*([A-Z]{1,2})\*\*[^`]*`([^`]+\.test\.ts)`/g)].map(([, letters, path]) => [
+    letters ?? '',
     path ?? '',
   ]),
 );
-/** Splits `B “one”, “two”; T “three”` into pairs of file letter and test name. */
+/** Splits `B “one”, “two”; XR “three”` into pairs of a file's letters and a test name. */
 const named = page
   .split('\n')
   .filter((line) => line.startsWith('| '))
-  .flatMap((line) => (line.split(' | ')[2] ?? '').split(/(?=\b[A-Z] “)/))
+  .flatMap((line) => (line.split(' | ')[2] ?? '').split(/(?=\b[A-Z]{1,2} “)/))
   .flatMap((part) =>
-    [...part.matchAll(/“([^”]+)”/g)].map(([, name]) => [part[0] ?? '', name ?? '']),
+    [...part.matchAll(/“([^”]+)”/g)].map(([, name]) => [part.split(' ', 1)[0] ?? '', name ?? '']),
   );
 
 test('the threat model lists its test files and tests', () => {

@@ -1,0 +1,163 @@
+import type { Creative } from '@trueward/protocol/wire';
+import { expect, test, vi } from 'vitest';
+import {
+  IntakeSetup,
+  clip,
+  meadow,
+  pollOptions,
+  readVideo,
+  type SourceRules,
+} from './intake-setup.ts';
+
+const intake = new IntakeSetup();
+const minuteMs = 60_000;
+const dayMs = 86_400_000;
+
+/** Advances the timers by a minute. Then the service looks for creatives whose files it should compare. */
+const advanceMinute = (): void => void vi.advanceTimersByTime(minuteMs);
+const readDueMs = async (creativeId: string): Promise<number | undefined> => {
+  const [row] = await intake.running.service.database.query<{ due_at: Date }>(
+    'SELECT due_at FROM creative_origins WHERE creative_id = $1',
+    [creativeId],
+  );
+  return row?.due_at.getTime();
+};
+async function approvedCreative(path: string, rules: SourceRules = {}): Promise<Creative> {
+  const source = await intake.makeSource();
+  intake.origin.serve(path, clip);
+  intake.submit(source, { url: path }, rules);
+  const creative = await intake.waitForCreatives(source);
+  await intake.review(creative.id, 'approved');
+  return creative;
+}
+
+test('a creative stays approved if its file has not changed at its origin after a day', async () => {
+  const { id } = await approvedCreative('/same.mp4');
+  const dueBefore = await readDueMs(id);
+  advanceMinute();
+  intake.clock.advance(dayMs);
+  advanceMinute();
+  await expect.poll(() => readDueMs(id), pollOptions).toBe(intake.clock.nowMs() + dayMs);
+  expect(dueBefore).toBe(intake.clock.nowMs());
+  expect(intake.countFetches('/same.mp4')).toBe(2);
+  expect((await intake.readCreative(id)).review.status).toBe('approved');
+});
+
+test('a file that changed at its origin returns the creative to review, even for a trusted advertiser', async () => {
+  const rules: SourceRules = { review: 'automatic', allowed_domains: ['meadow.example'] };
+  const creative = await approvedCreative('/swapped.mp4', rules);
+  intake.origin.serve('/swapped.mp4', meadow);
+  intake.clock.advance(dayMs);
+  advanceMinute();
+  const readReviewStatus = async () => (await intake.readCreative(creative.id)).review.status;
+  await expect.poll(readReviewStatus, pollOptions).toBe('pending_review');
+  const updatedCreative = await intake.readCreative(creative.id);
+  expect(updatedCreative.review).toMatchObject({
+    reason_code: 'origin_changed',
+    feedback: 'The source replaced the file after it was approved.',
+  });
+  expect(readVideo(updatedCreative).duration_ms).toBe(12_000);
+  expect((await intake.download(readVideo(updatedCreative).files[0]?.url)).equals(meadow)).toBe(
+    true,
+  );
+  // The approved version is kept, so that reviewers can compare it.
+  const [entry] = await intake.readAuditEntries(creative.id);
+  expect(entry).toMatchObject({ action: 'creative.origin_changed', actor: 'service' });
+  const previous = entry?.before as Creative | undefined;
+  expect(previous && readVideo(previous)).toEqual(readVideo(creative));
+  expect((await intake.download(readVideo(creative).files[0]?.url)).equals(clip)).toBe(true);
+
+  // Once the new file is approved, later files are compared with that one.
+  await intake.review(creative.id, 'approved');
+  intake.clock.advance(dayMs);
+  advanceMinute();
+  await expect.poll(() => readDueMs(creative.id), pollOptions).toBe(intake.clock.nowMs() + dayMs);
+  expect(await readReviewStatus()).toBe('approved');
+  expect(intake.countFetches('/swapped.mp4')).toBe(3);
+});
+
+test('if the replacement file is unusable, it is reported once and not copied', async () => {
+  const creative = await approvedCreative('/spoiled.mp4');
+  intake.origin.serve('/spoiled.mp4', '<!doctype html><script>1</script>');
+  intake.clock.advance(dayMs);
+  advanceMinute();
+  const readReviewStatus = async () => (await intake.readCreative(creative.id)).review.status;
+  await expect.poll(readReviewStatus, pollOptions).toBe('pending_review');
+  const updatedCreative = await intake.readCreative(creative.id);
+  expect(updatedCreative.media).toEqual(creative.media);
+  expect(updatedCreative.review.feedback).toMatch(/cannot be shown: The file is text\/html/);
+  await intake.review(creative.id, 'approved');
+  await expect.poll(() => readDueMs(creative.id), pollOptions).toBe(intake.clock.nowMs() + dayMs);
+  intake.clock.advance(dayMs);
+  advanceMinute();
+  await expect.poll(() => readDueMs(creative.id), pollOptions).toBe(intake.clock.nowMs() + dayMs);
+  expect(await readReviewStatus()).toBe('approved');
+  expect(intake.countFetches('/spoiled.mp4')).toBe(3);
+});
+
+test('our copy stays in use while the file’s origin is unreachable', async () => {
+  const creative = await approvedCreative('/gone.mp4');
+  intake.origin.serve('/gone.mp4', (_request, response) => response.writeHead(503).end());
+  intake.clock.advance(dayMs);
+  advanceMinute();
+  await expect.poll(() => readDueMs(creative.id), pollOptions).toBe(intake.clock.nowMs() + dayMs);
+  expect(intake.countFetches('/gone.mp4')).toBe(2);
+  expect((await intake.readCreative(creative.id)).review.status).toBe('approved');
+});
+
+test('the file of a paused creative is not fetched, and the file of an archived creative is no longer compared', async () => {
+  const rejected = await approvedCreative('/rejected.mp4');
+  await intake.review(rejected.id, 'rejected');
+  const archived = await approvedCreative('/archived.mp4');
+  await intake.client.call('DELETE', `/v1/creatives/${archived.id}`, intake.client.secret);
+  intake.clock.advance(dayMs);
+  advanceMinute();
+  await expect.poll(() => readDueMs(rejected.id), pollOptions).toBe(intake.clock.nowMs() + dayMs);
+  await expect.poll(() => readDueMs(archived.id), pollOptions).toBeUndefined();
+  expect([intake.countFetches('/rejected.mp4'), intake.countFetches('/archived.mp4')]).toEqual([
+    1, 1,
+  ]);
+});
+
+test('a creative that its source has not offered for 30 days is archived, unless it was rejected', async () => {
+  const [unofferedCreative, offeredCreative, rejected] = [
+    await approvedCreative('/unoffered.mp4'),
+    await approvedCreative('/offered.mp4'),
+    await approvedCreative('/unoffered-rejected.mp4'),
+  ];
+  await intake.review(rejected.id, 'rejected');
+  intake.clock.advance(29 * dayMs);
+  advanceMinute();
+  for (const { id } of [unofferedCreative, offeredCreative, rejected])
+    await expect.poll(() => readDueMs(id), pollOptions).toBe(intake.clock.nowMs() + dayMs);
+  intake.running.service.intake.noteOffer(
+    intake.createScope('sandbox').accountId,
+    offeredCreative.id,
+  );
+  advanceMinute();
+  const offeredAt = async () =>
+    (
+      await intake.running.service.database.query<{ offered_at: Date }>(
+        'SELECT offered_at FROM creative_origins WHERE creative_id = $1',
+        [offeredCreative.id],
+      )
+    )[0]?.offered_at.getTime();
+  await expect.poll(offeredAt, pollOptions).toBe(intake.clock.nowMs());
+
+  intake.clock.advance(2 * dayMs);
+  advanceMinute();
+  for (const { id } of [offeredCreative, rejected])
+    await expect.poll(() => readDueMs(id), pollOptions).toBe(intake.clock.nowMs() + dayMs);
+  await expect.poll(() => readDueMs(unofferedCreative.id), pollOptions).toBeUndefined();
+  const statuses = [offeredCreative, rejected, unofferedCreative].map(
+    async ({ id }) =>
+      (await intake.client.call('GET', `/v1/creatives/${id}`, intake.client.secret)).status,
+  );
+  expect(await Promise.all(statuses)).toEqual([200, 200, 404]);
+  const [entry] = await intake.readAuditEntries(unofferedCreative.id);
+  expect(entry).toMatchObject({ action: 'creative.archived', actor: 'service' });
+});
+
+test('metrics count replaced and archived creatives', async () => {
+  expect(await intake.readMetricResults()).toEqual(['archived', 'copied', 'replaced']);
+});
