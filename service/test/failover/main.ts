@@ -1,5 +1,6 @@
 /** `npm run failover:service [-- <failure>…]`: replaces the primary of a PostgreSQL cluster under load. */
 import { parseArgs } from 'node:util';
+import { printFindings } from '../faults/verify.ts';
 import type { Interruption } from './canary.ts';
 import { failures } from './failures.ts';
 import { findMissing, readVersions } from './patroni.ts';
@@ -66,16 +67,7 @@ const { lost, duplicated, undelivered, inconsistent, wrong, ...report } = await 
 });
 const { decisions, events, rewards } = report;
 console.log(`acknowledged: ${decisions} decisions, ${events} events, ${rewards} rewards`);
-for (const [label, list] of Object.entries({
-  lost,
-  duplicated,
-  undelivered,
-  inconsistent,
-  wrong,
-})) {
-  console.log(`${label}: ${list.length} ${list.slice(0, 5).join(' | ')}`);
-  if (list.length > 0) process.exitCode = 1;
-}
+printFindings({ lost, duplicated, undelivered, inconsistent, wrong });
 const unrecoveredFailures = report.failures.filter(
   ({ proxy, hosts }) => proxy.recoveredMs === undefined || hosts.recoveredMs === undefined,
 );

@@ -2,6 +2,7 @@
 import { parseArgs } from 'node:util';
 import { faults } from './faults.ts';
 import { runFaults } from './run-faults.ts';
+import { printFindings } from './verify.ts';
 
 const names = Object.keys(faults) as (keyof typeof faults)[];
 const { values, positionals: requestedNames } = parseArgs({
@@ -31,14 +32,5 @@ if (report === undefined) {
 } else {
   const { lost, duplicated, undelivered, inconsistent, wrong, ...counts } = report;
   console.log(counts);
-  for (const [label, list] of Object.entries({
-    lost,
-    duplicated,
-    undelivered,
-    inconsistent,
-    wrong,
-  })) {
-    console.log(`${label}: ${list.length} ${list.slice(0, 5).join(' | ')}`);
-    if (list.length > 0) process.exitCode = 1;
-  }
+  printFindings({ lost, duplicated, undelivered, inconsistent, wrong });
 }

@@ -1,3 +1,4 @@
+import { setTimeout as sleep } from 'node:timers/promises';
 import { openPostgres } from '../../src/store/postgres.ts';
 import type { Database } from '../../src/store/database.ts';
 import type { Received } from '../http/receiver.ts';
@@ -13,6 +14,14 @@ export interface Verdict {
   undelivered: string[];
   /** Report counts that differ from the number of rows, and webhooks that have no body. */
   inconsistent: string[];
+}
+
+/** Prints the number of findings of each kind, with examples. If there are any, the process exits with code 1. */
+export function printFindings(findings: Readonly<Record<string, readonly string[]>>): void {
+  for (const [kind, list] of Object.entries(findings)) {
+    console.log(`${kind}: ${list.length} ${list.slice(0, 5).join(' | ')}`);
+    if (list.length > 0) process.exitCode = 1;
+  }
 }
 
 /** Compares the database with what the service acknowledged and with the webhooks that the receiver got. */
@@ -86,15 +95,27 @@ async function compareCount(
     : [`${metrics.join(' + ')}: ${rows} rows, but the reports have ${sum?.count}`];
 }
 
-/** Resolves when no delivery is pending. */
+const deliveryTimeoutMs = 300_000;
+
+/**
+ * Resolves when no delivery is pending.
+ *
+ * @throws Error after five minutes.
+ */
 export async function waitUntilDelivered(databaseUrl: string): Promise<void> {
+  const endMs = performance.now() + deliveryTimeoutMs;
   const database = openPostgres(databaseUrl, () => undefined);
-  for (;;) {
-    const [row] = await database.query<{ count: number }>(
-      `SELECT count(*)::bigint AS count FROM deliveries WHERE state = 'pending'`,
-    );
-    if (row?.count === 0) break;
-    await new Promise((resolve) => setTimeout(resolve, 100));
+  try {
+    for (;;) {
+      const [row] = await database.query<{ count: number }>(
+        `SELECT count(*)::bigint AS count FROM deliveries WHERE state = 'pending'`,
+      );
+      if (row?.count === 0) return;
+      if (performance.now() > endMs)
+        throw new Error(`${row?.count} deliveries are still pending after five minutes.`);
+      await sleep(100);
+    }
+  } finally {
+    await database.close();
   }
-  await database.close();
 }

@@ -1,5 +1,6 @@
 /** `npm run kills:demand`: on PostgreSQL and on the embedded database. */
 import { parseArgs } from 'node:util';
+import { printFindings } from '../faults/verify.ts';
 import { startPrivatePostgres } from '../private-postgres.ts';
 import { killDemand } from './demand-kills.ts';
 
@@ -43,9 +44,6 @@ for (const store of stores) {
     onProgress: (text) => console.log(text),
   });
   console.log(`${watched} ads watched, ${kills} kills, tracker requests:`, ended);
-  for (const [name, list] of Object.entries(faults)) {
-    console.log(`${name}: ${list.length} ${list.slice(0, 5).join(' | ')}`);
-    if (list.length > 0) process.exitCode = 1;
-  }
+  printFindings(faults);
 }
 await postgres?.stop();

@@ -1,5 +1,6 @@
 /** `npm run kills:service`: on the embedded database and, if installed, on PostgreSQL. */
 import { parseArgs } from 'node:util';
+import { printFindings } from '../faults/verify.ts';
 import { startPrivatePostgres } from '../private-postgres.ts';
 import { killRepeatedly } from './kills.ts';
 
@@ -26,8 +27,6 @@ for (const databaseUrl of [undefined, ...(postgres ? [postgres.url] : [])]) {
     ...(databaseUrl === undefined ? {} : { databaseUrl }),
     onRound: (text) => console.log(text),
   });
-  console.log(`${lost.length} lost, ${inconsistent.length} inconsistent`);
-  for (const line of [...lost.slice(0, 10), ...inconsistent]) console.log(line);
-  if (lost.length + inconsistent.length > 0) process.exitCode = 1;
+  printFindings({ lost, inconsistent });
 }
 await postgres?.stop();

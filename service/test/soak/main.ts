@@ -5,7 +5,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { parseArgs } from 'node:util';
 import { startCluster } from '../faults/cluster.ts';
 import { startPlayers } from '../faults/players.ts';
-import { waitUntilDelivered, verify } from '../faults/verify.ts';
+import { printFindings, verify, waitUntilDelivered } from '../faults/verify.ts';
 import { createClient } from '../http/client.ts';
 import { startReceiver } from '../http/receiver.ts';
 import { startPrivatePostgres } from '../private-postgres.ts';
@@ -87,8 +87,4 @@ const growth = samples.flatMap((each, index) =>
 );
 mkdirSync(values.out, { recursive: true });
 writeFileSync(join(values.out, 'soak.svg'), plot(samples));
-const wrong = { growth, lost, duplicated, undelivered, inconsistent, wrong: players.wrong };
-for (const [label, list] of Object.entries(wrong)) {
-  console.log(`${label}: ${list.length === 0 ? 'none' : list.slice(0, 10).join(' | ')}`);
-  if (list.length > 0) process.exitCode = 1;
-}
+printFindings({ growth, lost, duplicated, undelivered, inconsistent, wrong: players.wrong });

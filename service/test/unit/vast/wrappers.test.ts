@@ -12,8 +12,8 @@ import {
   wrapper,
 } from './fixtures.ts';
 
-const error = (name: string) => tags('Error', `https://e.example/${name}?c=[ERRORCODE]`);
 const createErrorUrl = (name: string) => `https://e.example/${name}?c=[ERRORCODE]`;
+const error = (name: string) => tags('Error', createErrorUrl(name));
 const unplayable = (name: string, ad = '') =>
   inline({ ad, body: error(name), media: mp4('apiFramework="VPAID"') });
 
