@@ -1,4 +1,5 @@
-import { type Dispatcher, request } from 'undici';
+import type { Dispatcher } from 'undici';
+import { requestBounded } from '../platform/bounded-request.ts';
 import { findUrlProblem } from '../platform/public-address.ts';
 import type { CircuitBreaker } from './circuit-breaker.ts';
 
@@ -84,28 +85,25 @@ export function createRequestExternal({ agents, breaker }: Deps): RequestExterna
   const send = async (external: ExternalRequest, url: string): Promise<ReceivedResponse> => {
     const isSameHost = new URL(url).host === new URL(external.url).host;
     const credentials = isSameHost ? external.credentials : {};
-    const response = await request(url, {
+    const { status, headers, body, bodyError } = await requestBounded({
+      url,
       method: external.body === undefined ? 'GET' : 'POST',
       // Asks for an uncompressed body. For a compressed body, the decompressed size would also need a limit.
       headers: { ...external.headers, ...credentials, 'accept-encoding': 'identity' },
       ...(external.body === undefined ? {} : { body: external.body }),
       dispatcher: external.loopback ? agents.development : agents.strict,
       signal: external.signal,
+      maxBytes,
     });
-    const { statusCode: httpStatus, headers } = response;
-    const location = redirects.has(httpStatus) ? readHeader(headers['location']) : undefined;
-    if (location !== undefined) {
-      await discard(response.body, external.signal);
-      return { httpStatus, location, text: '' };
-    }
+    const location = redirects.has(status) ? readHeader(headers['location']) : undefined;
+    if (location !== undefined) return { httpStatus: status, location, text: '' };
     const encoding = readHeader(headers['content-encoding']) ?? 'identity';
-    if (encoding !== 'identity') {
-      await discard(response.body, external.signal);
+    if (encoding !== 'identity')
       throw new UnusableError(
         `The response is compressed (${truncate(encoding)}); expected identity.`,
       );
-    }
-    return { httpStatus, text: await readText(response.body) };
+    if (bodyError) throw bodyError;
+    return { httpStatus: status, text: body.toString('utf8') };
   };
 
   return async (external) => {
@@ -142,23 +140,6 @@ function read({ httpStatus, text }: ReceivedResponse, url: string): ExternalResp
     httpStatus,
   );
 }
-
-async function readText(body: Dispatcher.ResponseData['body']): Promise<string> {
-  const chunks: Buffer[] = [];
-  let size = 0;
-  for await (const chunk of body) {
-    const bytes = chunk as Buffer;
-    size += bytes.length;
-    // Leaving the loop destroys the stream.
-    if (size > maxBytes) throw new UnusableError(`The response has more than ${maxBytes} bytes.`);
-    chunks.push(bytes);
-  }
-  return Buffer.concat(chunks).toString('utf8');
-}
-
-/** Reads a short body to the end, so that the connection can be reused. */
-const discard = (body: Dispatcher.ResponseData['body'], signal: AbortSignal): Promise<void> =>
-  body.dump({ limit: 16_384, signal });
 
 const readHeader = (header: string | string[] | undefined): string | undefined =>
   Array.isArray(header) ? header[0] : header;

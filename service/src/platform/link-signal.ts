@@ -38,5 +38,6 @@ export function linkSignal(parent: AbortSignal, { timeoutMs }: Options = {}): Li
   };
 }
 
-const timeoutError = (ms: number): DOMException =>
+/** Creates the error of a request that timed out. */
+export const timeoutError = (ms: number): DOMException =>
   new DOMException(`No response within ${ms} ms.`, 'TimeoutError');

@@ -1,6 +1,7 @@
-import { type Dispatcher, request } from 'undici';
+import type { Dispatcher } from 'undici';
 import { isTestSourceUrl } from '../demand/test-source.ts';
 import { parseWebUrl } from '../demand/web-url.ts';
+import { requestBounded } from '../platform/bounded-request.ts';
 import { linkSignal } from '../platform/link-signal.ts';
 import { BlockedAddressError } from '../platform/guarded-agent.ts';
 import type { FailureReason } from './request-store.ts';
@@ -48,20 +49,20 @@ export function createTrackerSender({ agents, timeoutMs = 5_000 }: Deps): SendTr
       let status = 0;
       for (let redirects = 0; nextUrl !== undefined && redirects <= maxRedirects; redirects += 1) {
         const currentUrl: string = nextUrl;
-        const response = await request(currentUrl, {
+        // Only the status and the location matter, so the body may be incomplete.
+        const response = await requestBounded({
+          url: currentUrl,
           headers,
           dispatcher,
           signal: linkedSignal.signal,
+          maxBytes: maxReadBytes,
+          keepBytes: 0,
         });
         reached = true;
-        status = response.statusCode;
+        status = response.status;
         const { location } = response.headers;
         const isRedirect = status >= 300 && status < 400 && typeof location === 'string';
         nextUrl = isRedirect ? parseWebUrl(location, currentUrl) : undefined;
-        // Only the status matters, even if the body is truncated or never ends.
-        await response.body
-          .dump({ limit: maxReadBytes, signal: linkedSignal.signal })
-          .catch(() => {});
       }
       return reached ? { status } : { error: 'connection', reached };
     } catch (error) {

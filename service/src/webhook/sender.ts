@@ -1,8 +1,8 @@
 import { createHmac } from 'node:crypto';
 import type { StandardWebhookHeaders, WebhookSignatureHeaders } from 'trueward/server';
-import { type Dispatcher, request } from 'undici';
+import type { Dispatcher } from 'undici';
+import { requestBounded } from '../platform/bounded-request.ts';
 import type { Clock } from '../platform/clock.ts';
-import { linkSignal } from '../platform/link-signal.ts';
 
 /** One signed request to a webhook endpoint. */
 export interface DeliveryRequest {
@@ -57,10 +57,10 @@ export function createSender({ clock, agents, timeoutMs = 10_000 }: Deps): Send 
     // A receiver cannot distinguish an unsigned request from a forged one.
     if (secrets.length === 0)
       return finish({ error: 'the webhook has no active signing secret', notSent: true });
-    const linked = linkSignal(signal, { timeoutMs });
     try {
       const timestampS = Math.floor(startedAtMs / 1_000);
-      const response = await request(url, {
+      const response = await requestBounded({
+        url,
         method: 'POST',
         headers: {
           ...extraHeaders,
@@ -70,45 +70,23 @@ export function createSender({ clock, agents, timeoutMs = 10_000 }: Deps): Send 
         },
         body,
         dispatcher: loopback ? agents.development : agents.strict,
-        signal: linked.signal,
+        signal,
+        timeoutMs,
+        maxBytes: maxReadBytes,
+        keepBytes: maxStoredBytes,
       });
       const retryAfterMs = parseRetryAfter(response.headers['retry-after'], clock.nowMs());
+      // The status decides the outcome, so it doesn't matter whether the body is complete.
       return finish({
-        status: response.statusCode,
-        response: await readStart(response.body),
+        status: response.status,
+        // U+0000 cannot be stored as text.
+        response: response.body.toString('utf8').replaceAll('\0', '\ufffd'),
         ...(retryAfterMs === undefined ? {} : { retryAfterMs }),
       });
     } catch (error) {
       return finish({ error: describeError(error, timeoutMs) });
-    } finally {
-      linked.release();
     }
   };
-}
-
-/**
- * Reads the start of the body, up to a limit. The status has already decided the outcome, so it doesn't matter if the
- * body is truncated or never ends.
- */
-async function readStart(body: Dispatcher.ResponseData['body']): Promise<string> {
-  const chunks: Buffer[] = [];
-  let size = 0;
-  try {
-    for await (const chunk of body) {
-      const bytes = Buffer.from(chunk as Uint8Array);
-      if (size < maxStoredBytes) chunks.push(bytes);
-      size += bytes.length;
-      if (size >= maxReadBytes) break;
-    }
-  } catch {
-    // The part that was received is kept.
-  }
-  body.destroy();
-  // U+0000 cannot be stored as text.
-  return Buffer.concat(chunks)
-    .subarray(0, maxStoredBytes)
-    .toString('utf8')
-    .replaceAll('\0', '\ufffd');
 }
 
 const maxRetryAfterMs = 3_600_000;

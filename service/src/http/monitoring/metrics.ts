@@ -61,19 +61,27 @@ export function createServiceMetrics(): ServiceMetrics {
     buckets: [0.01, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10],
     registers,
   });
-  const requestSeries = new Map<string, ReturnType<typeof requests.labels>>();
+  const observeRequest = cacheSeries(requests);
+  const observeDatabase = cacheSeries(database);
+  const observeDelivery = cacheSeries(deliveries);
   return {
     registry,
-    observeRequest(method, route, status, seconds) {
-      const key = `${method} ${route} ${status}`;
-      // Looking up a series by its labels takes longer than observing a value.
-      const series = requestSeries.get(key) ?? requests.labels(method, route, status);
-      requestSeries.set(key, series);
-      series.observe(seconds);
-    },
-    observeDatabase: (kind, seconds) => database.observe({ kind }, seconds),
-    observeDelivery: (outcome, seconds) => deliveries.observe({ outcome }, seconds),
+    observeRequest: (method, route, status, seconds) =>
+      observeRequest(seconds, method, route, status),
+    observeDatabase: (kind, seconds) => observeDatabase(seconds, kind),
+    observeDelivery: (outcome, seconds) => observeDelivery(seconds, outcome),
     demand: createDemandMetrics(registry),
+  };
+}
+
+/** Returns a function that observes a value. Looking up a series by its labels takes longer than observing a value. */
+function cacheSeries<T extends string>(histogram: Histogram<T>) {
+  const cache = new Map<string, ReturnType<typeof histogram.labels>>();
+  return (seconds: number, ...labels: string[]): void => {
+    const key = labels.join(' ');
+    const series = cache.get(key) ?? histogram.labels(...labels);
+    cache.set(key, series);
+    series.observe(seconds);
   };
 }
 
