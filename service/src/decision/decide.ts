@@ -1,4 +1,5 @@
 import type { Decision, DecisionRequest, Explanation, Policy } from '@trueward/protocol/wire';
+import { withChanges } from '../platform/with-changes.ts';
 import { checkCaps, type DailyBudget } from './caps.ts';
 import type { ExternalSource } from '../resource/external-source.ts';
 import {
@@ -206,10 +207,8 @@ function findRejection(
   if (allowance > 0) return undefined;
   // If only reservations exhaust the cap, some of them may be released within seconds.
   const retryAtMs = served >= houseAd.daily_cap ? nextUtcDay(nowMs) : nowMs + reservedRetryMs;
-  return {
-    ...reject(5, 'budget'),
-    outcome: { status: 'no_fill', reason: 'budget', retryAtMs },
-  };
+  const outcome = { status: 'no_fill', reason: 'budget', retryAtMs } as const;
+  return { stage: 5, verdict: 'budget', outcome };
 }
 
 const dayMs = 86_400_000;
@@ -225,8 +224,8 @@ const describeCandidate = ({ houseAd, creative }: Candidate, verdict: string): E
 
 /** Marks the chosen candidate, and the eligible ones that weren't chosen because of their priority or weight. */
 function markChoice(item: Explanation, chosen: Candidate): Explanation {
-  if (item.house_ad_id === chosen.houseAd.id) return { ...item, verdict: 'chosen' };
-  return item.verdict === 'eligible' ? { ...item, verdict: 'priority_or_weight' } : item;
+  if (item.house_ad_id === chosen.houseAd.id) return withChanges(item, { verdict: 'chosen' });
+  return item.verdict === 'eligible' ? withChanges(item, { verdict: 'priority_or_weight' }) : item;
 }
 
 /**

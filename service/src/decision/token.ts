@@ -120,9 +120,8 @@ function writePositional(claims: TokenClaims): string {
 
 function readPositional(body: string): TokenClaims {
   const [claims, userRefParts] = readRequired(body.split('~'));
-  return userRefParts.length === 0
-    ? claims
-    : { ...claims, userRef: decodeURIComponent(userRefParts.join('~')) };
+  if (userRefParts.length > 0) claims.userRef = decodeURIComponent(userRefParts.join('~'));
+  return claims;
 }
 
 /** Version 2: optional claims have names, so that older releases can skip the ones they don't know. */
@@ -137,7 +136,6 @@ function writeNamed(claims: TokenClaims): string {
 function readNamed(body: string): TokenClaims {
   const [claims, optional] = readRequired(body.split('~').slice(1));
   const userRef = optional.find((segment) => segment.startsWith('u='));
-  return userRef === undefined
-    ? claims
-    : { ...claims, userRef: decodeURIComponent(userRef.slice(2)) };
+  if (userRef !== undefined) claims.userRef = decodeURIComponent(userRef.slice(2));
+  return claims;
 }

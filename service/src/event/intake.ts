@@ -36,7 +36,7 @@ export function createIngestEvents({ tokens, pseudonym, clock, lane }: Deps): In
     const userRefs = new Map<string, string>();
     const rejections = submitted.map((event): EventResult | undefined => {
       if ('malformed' in event) return { id: event.id, status: 'rejected', code: 'invalid_event' };
-      const read = readEvent(event, { ...arrival, claims: verify(event.token) });
+      const read = readEvent(event, { claims: verify(event.token), ...arrival });
       if ('code' in read) return { id: event.id, status: 'rejected', code: read.code };
       if (read.claims.userRef !== undefined) userRefs.set(event.decision_id, read.claims.userRef);
       valid.push(read.event);

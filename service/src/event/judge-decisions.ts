@@ -1,5 +1,6 @@
 import { capWindowMs, exceedsCaps } from '../decision/caps.ts';
 import { isKilled, type Snapshot } from '../decision/snapshot.ts';
+import { withChanges } from '../platform/with-changes.ts';
 import { checkReward, type RewardVerdict } from '../reward/check-reward.ts';
 import { checkImpression, checkTraffic } from './check-events.ts';
 import type { DecisionState, RecordedEvent } from '../decision/decision-state.ts';
@@ -60,17 +61,16 @@ function judge(input: JudgeInput, before: DecisionState): Transition {
   const isInvalid = invalidReason !== null;
   const servedAtMs =
     before.servedAtMs ?? (isInvalid ? null : (checkImpression(before, events) ?? null));
-  const withImpression = { ...before, invalidReason, servedAtMs };
+  const withImpression = withChanges(before, { invalidReason, servedAtMs });
   const verdict = judgeReward(input, withImpression, events);
   // A pending reward that is still pending, but for a different reason, is not a transition.
   if (!verdict || verdict.state === before.rewardState) return { before, after: withImpression };
-  const after = {
-    ...withImpression,
+  const after = withChanges(withImpression, {
     rewardState: verdict.state,
     rewardReason: verdict.reason ?? null,
     // This process's clock may be behind the clock of the process that issued the decision.
     settledAtMs: verdict.state === 'pending' ? null : Math.max(input.nowMs, before.issuedAtMs),
-  };
+  });
   return { before, after, ...(verdict.adView ? { adView: verdict.adView } : {}) };
 }
 

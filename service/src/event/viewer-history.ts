@@ -106,7 +106,7 @@ function createHistory({ adViews, rewarded }: HistoryRecords): ViewerHistory {
     add({ after, adView }) {
       const { id: decisionId, viewer, placement, servedAtMs, rewardState } = after;
       if (viewer === null) return;
-      if (adView) push(adViews, viewer, { ...adView, decisionId });
+      if (adView) push(adViews, viewer, { decisionId, ...adView });
       if (servedAtMs === null || rewardState !== 'earned') return;
       push(rewarded, viewer, { decisionId, placement, atMs: servedAtMs });
     },

@@ -61,7 +61,7 @@ export function requestBounded(request: BoundedRequest): Promise<BoundedResponse
       if (error) controller?.abort(error);
       if (!response) return reject(error ?? new Error('The response has no status.'));
       const body = Buffer.concat(chunks).subarray(0, keepBytes);
-      resolve({ ...response, body, ...(error === undefined ? {} : { bodyError: error }) });
+      resolve({ body, ...response, ...(error === undefined ? {} : { bodyError: error }) });
     };
     const onAbort = (): void => settle(signal.reason as Error);
     const timer =

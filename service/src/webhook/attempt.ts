@@ -46,7 +46,7 @@ export async function attempt(
   if (!secrets) return fail('the webhook secrets could not be read');
   const loopback = development && environment === 'sandbox';
   const request = { url, id: eventId, secrets, loopback, body };
-  return traceAttempt(tracing, delivery, (headers) => send({ ...request, headers }, stopping));
+  return traceAttempt(tracing, delivery, (headers) => send({ headers, ...request }, stopping));
 }
 
 /** Whether the event was delivered. Any status other than 2xx is a failure. */

@@ -210,7 +210,7 @@ export function startDispatcher(deps: Deps): Dispatcher {
       endpoint.disabledAtMs = nowMs();
       await deps.disable(getScope(delivery), delivery.webhookId, reason);
     };
-    const attempted = deliver({ ...deps, disable, onResult }, delivery, aborting.signal)
+    const attempted = deliver(deps, delivery, { onResult, disable, aborting: aborting.signal })
       .then((next) => {
         if (next?.state === 'pending') claimAt(nowMs() + next.delayMs);
       })
@@ -291,18 +291,21 @@ const isOverloaded = ({ status }: AttemptResult): boolean =>
 
 const getScope = ({ accountId, environment }: DueDelivery): Scope => ({ accountId, environment });
 
-interface DeliverDeps extends Omit<Deps, 'disable'> {
+interface DeliverOptions {
   /** Called as soon as the request is finished, before the attempt is recorded. */
   onResult(result: AttemptResult): void;
+  /** Disables the endpoint of this delivery. */
   disable(reason: 'gone' | 'failing'): Promise<void>;
+  aborting: AbortSignal;
 }
 
 /** Makes an attempt and records it; returns the delivery's new state, or undefined if the attempt was aborted. */
 async function deliver(
-  { clock, database, lane, onResult, ...deps }: DeliverDeps,
+  deps: Deps,
   delivery: DueDelivery,
-  aborting: AbortSignal,
+  { onResult, disable, aborting }: DeliverOptions,
 ): Promise<NextState | undefined> {
+  const { clock, database, lane } = deps;
   const scope = getScope(delivery);
   const webhook = await deps.findWebhook(scope, delivery.webhookId);
   if (!webhook) {
@@ -312,7 +315,7 @@ async function deliver(
     await lane.push({ scope, delivery, result, next, wasSent: false });
     return next;
   }
-  const result = await attempt({ clock, ...deps }, webhook, delivery, aborting);
+  const result = await attempt(deps, webhook, delivery, aborting);
   if (aborting.aborted && result.status === undefined) {
     await release(database, delivery);
     return undefined;
@@ -322,7 +325,7 @@ async function deliver(
   const next = nextState(result, delivery.attempt + 1, deps.random());
   deps.onAttempt(next.state === 'pending' ? 'retried' : next.state, result.latencyMs / 1_000);
   const streak = await lane.push({ scope, delivery, result, next, wasSent });
-  if (result.status === 410) await deps.disable('gone');
-  else if (shouldDisable(streak, clock.nowMs())) await deps.disable('failing');
+  if (result.status === 410) await disable('gone');
+  else if (shouldDisable(streak, clock.nowMs())) await disable('failing');
   return next;
 }

@@ -63,9 +63,9 @@ export function createSender({ clock, agents, timeoutMs = 10_000 }: Deps): Send 
         url,
         method: 'POST',
         headers: {
-          ...extraHeaders,
           'content-type': 'application/json',
           'user-agent': 'Trueward-Webhooks/1',
+          ...extraHeaders,
           ...signRequest({ id, body, secrets, timestampS }),
         },
         body,
