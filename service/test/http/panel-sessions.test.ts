@@ -116,6 +116,24 @@ test('a session from an earlier release, whose token contains no account, stays 
   expect((await session()).status).toBe(401);
 });
 
+test('a setup link from an earlier release, whose token contains no account, works once', async () => {
+  const { id } = await invite('early@example.com');
+  const token = randomBytes(32).toString('base64url');
+  await running.service.database.query(
+    'UPDATE user_links SET hash = $1 WHERE user_id = $2 RETURNING hash',
+    [createHash('sha256').update(token).digest('hex'), id],
+  );
+  const setUp = () =>
+    browser().send('POST', '/panel/api/setup', {
+      token,
+      email: 'early@example.com',
+      name: 'Early',
+      password,
+    });
+  expect((await setUp()).status).toBe(200);
+  expect((await setUp()).status).toBe(404);
+});
+
 test('a sign-in creates a new session, and ends a session that an attacker planted', async () => {
   const attackedBrowser = browser();
   await attackedBrowser.signIn('owner@example.com');
