@@ -35,9 +35,17 @@ export interface Decided {
   decision: Decision;
 }
 
+/** A request that a player's device sent straight to a source. */
+export interface DirectRequest {
+  player: number;
+  ms: number;
+}
+
 /** Players in the sandbox, because only sandbox sources may be on this machine. */
 export interface Players {
   decide(placement: PlacementName): Promise<Decided>;
+  /** Requests a document from a source without the service. */
+  requestDirectly(sourceUrl: string): Promise<DirectRequest>;
   close(): Promise<void>;
 }
 
@@ -45,8 +53,13 @@ const toPlacementId = (placement: PlacementName): string =>
   placement.toLowerCase().replaceAll(/[^a-z0-9]+/g, '-');
 
 let players = 0;
-export function startPlayers({ url, keys }: RunningService, connections: number): Players {
+export function startPlayers(
+  { url, keys }: RunningService,
+  server: SourceServer,
+  connections: number,
+): Players {
   const pool = openPool(url, connections);
+  const sources = openPool(server.url, connections);
   return {
     async decide(placement) {
       const player = (players += 1);
@@ -71,7 +84,21 @@ export function startPlayers({ url, keys }: RunningService, connections: number)
       if (response.statusCode !== 200) throw new Error(`${response.statusCode} ${text}`);
       return { player, ms, decision: JSON.parse(text) as Decision };
     },
-    close: () => pool.close(),
+    async requestDirectly(sourceUrl) {
+      const player = (players += 1);
+      const startedMs = performance.now();
+      const { statusCode, body } = await sources.request({
+        path: new URL(sourceUrl).pathname,
+        method: 'GET',
+        headers: { 'x-device-user-agent': `#${player}` },
+      });
+      await body.text();
+      if (statusCode !== 200) throw new Error(`${sourceUrl}: ${statusCode}`);
+      return { player, ms: performance.now() - startedMs };
+    },
+    async close() {
+      await Promise.all([pool.close(), sources.close()]);
+    },
   };
 }
 

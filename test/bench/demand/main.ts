@@ -15,6 +15,7 @@ import {
 import {
   compareHouseOnly,
   measureCosts,
+  measureDirect,
   measureHanging,
   measureLatencies,
   measureWaiting,
@@ -64,7 +65,7 @@ const origin = readOrigin();
 const server = await startSourceServer();
 const side = await startSide(1, { name: 'this build' });
 const { service } = side;
-const players = startPlayers(service, connections);
+const players = startPlayers(service, server, connections);
 try {
   const measured = { side, players };
   // Pauses the demo account's own sources.
@@ -84,6 +85,8 @@ try {
   log('latencies');
   const latencies = await measureLatencies(measured, server, plan);
   console.table(latencies);
+  const direct = await measureDirect(measured, server, plan);
+  console.table(direct);
   log('hanging sources');
   const hanging = await measureHanging(measured, server, plan.batches);
   console.log(hanging);
@@ -105,7 +108,7 @@ try {
   const stalls = await measureStalls(server, plan.runs);
   console.table(stalls);
 
-  const results = { latencies, hanging, costs, houseOnly: comparison, stalls, memory };
+  const results = { latencies, direct, hanging, costs, houseOnly: comparison, stalls, memory };
   const verdicts = judge(results);
   printVerdicts(verdicts);
   await publish({ measured: origin, ...results, verdicts }, quick);

@@ -5,6 +5,7 @@ import { roundOrder } from '../service/builds.ts';
 import type { Side } from '../service/side.ts';
 import {
   type Decided,
+  type DirectRequest,
   houseOnly,
   listActiveSources,
   type PlacementName,
@@ -13,7 +14,15 @@ import {
   setSourceStatus,
   withHangingSources,
 } from './demand.ts';
-import type { CostRow, Hanging, HouseOnly, LatencyRow, Memory, Percentiles } from './results.ts';
+import type {
+  CostRow,
+  DirectRow,
+  Hanging,
+  HouseOnly,
+  LatencyRow,
+  Memory,
+  Percentiles,
+} from './results.ts';
 import type { SourceServer } from './source-server.ts';
 
 /** A service to measure, with its players. */
@@ -105,6 +114,33 @@ export async function measureLatencies(
       addedMs: computePercentiles(decided.map(({ ms, sourceMs }) => ms - sourceMs)),
     }),
   }));
+}
+
+/** How long the sources wait that the players request directly, like the sources of {@link placements}. */
+const directDelaysMs = [0, 20, 60];
+
+/** Measures requests that go straight to a source, with as many players as {@link measureLatencies}. */
+export async function measureDirect(
+  { players }: Measured,
+  server: SourceServer,
+  { rounds, windowMs }: { rounds: number; windowMs: number },
+): Promise<DirectRow[]> {
+  await server.serve({ direct: '<VAST version="4.2"/>' });
+  const rows: DirectRow[] = [];
+  for (const delayMs of directDelaysMs) {
+    await server.takeTimes();
+    const untilMs = performance.now() + (rounds * windowMs) / 2;
+    const sent: DirectRequest[] = [];
+    const player = async (): Promise<void> => {
+      while (performance.now() < untilMs)
+        sent.push(await players.requestDirectly(`${server.url}/${delayMs}/direct`));
+    };
+    await Promise.all(Array.from({ length: latencyConcurrency }, player));
+    const times = await server.takeTimes();
+    const added = sent.map(({ player: id, ms }) => ms - (times[id] ?? NaN));
+    rows.push({ delayMs, count: added.length, addedMs: computePercentiles(added) });
+  }
+  return rows;
 }
 
 /**

@@ -61,7 +61,17 @@ ${table(
 )}
 
 On a mostly idle machine, every step waits longer for a processor to wake up, with and without sources: compare the
-placements whose sources take 20 ms with house ads every 20 ms.
+placements whose sources take 20 ms with house ads every 20 ms. The next table shows what a single network connection
+adds on this machine, when the players send their requests straight to a source. A decision needs two of them, and a commit.
+
+${table(
+  ['without the service', 'requests', 'added'],
+  results.direct.map(({ delayMs, count, addedMs }) => [
+    delayMs === 0 ? 'a source, no delay' : `a source, ${delayMs} ms`,
+    formatInteger(count),
+    percentiles(addedMs),
+  ]),
+)}
 
 If three sources hang, the house ad is shown after the budget of ${formatInteger(results.hanging.budgetMs)} ms:
 ${percentiles(results.hanging.decisionMs)} ms in ${formatInteger(results.hanging.count)} decisions, one every 20 ms. Once the circuit breakers have opened,

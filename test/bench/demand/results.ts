@@ -18,6 +18,16 @@ export interface LatencyRow {
   addedMs?: Percentiles;
 }
 
+/**
+ * Requests that the players send straight to a source, without the service. `addedMs` is what the network and the
+ * machine add to the time that the source measures: no service can add less.
+ */
+export interface DirectRow {
+  delayMs: number;
+  count: number;
+  addedMs: Percentiles;
+}
+
 /** Decisions for a placement whose sources all hang until the decision's time budget is spent. */
 export interface Hanging {
   budgetMs: number;
@@ -67,6 +77,7 @@ export interface Memory {
 export interface Demand {
   measured: Origin;
   latencies: LatencyRow[];
+  direct: DirectRow[];
   hanging: Hanging;
   costs: CostRow[];
   houseOnly: HouseOnly;
