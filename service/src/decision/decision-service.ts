@@ -163,10 +163,8 @@ export async function evaluateWithSources(
   const viewer = findViewer(deps, input);
   const decideInput = makeDecideInput(deps, input, await readServed(deps.database, input, viewer));
   const describe = createDescribeRequest(deps, input);
-  return {
-    ...(await decideWithSources(deps.externalDeps, input.scope, decideInput, describe)),
-    viewer,
-  };
+  const decided = await decideWithSources(deps.externalDeps, input.scope, decideInput, describe);
+  return { viewer, ...decided };
 }
 
 /** The viewport to assume if a client doesn't report its own: a phone in landscape orientation, in CSS pixels. */
@@ -201,7 +199,7 @@ function createDescribeRequest(
     // Each source receives a different id, so that sources cannot correlate players.
     const user =
       userRef === undefined ? {} : { userId: pseudonym(scope, `${source.id}\n${userRef}`) };
-    return { ...common, player: disclose({ ...player, ...user }), blocked };
+    return { player: disclose({ ...player, ...user }), blocked, ...common };
   };
 }
 

@@ -112,8 +112,8 @@ export function describeOffer({
   const { clickUrl, icon, skipAfterMs } = offer;
   const copy = icons?.find(({ origin_url }) => icon && origin_url === withoutQuery(icon.url));
   return {
-    ...clientCreative,
     advertiser: advertiserName,
+    ...clientCreative,
     ...(clickUrl !== undefined && { click_url: clickUrl }),
     ...(skipAfterMs !== undefined && { skip_after_ms: skipAfterMs }),
     ...(copy && {

@@ -1,5 +1,6 @@
 import type { DisclosedPlayer } from '../demand/disclose.ts';
 import { linkSignal } from '../platform/link-signal.ts';
+import { withChanges } from '../platform/with-changes.ts';
 import type { ExternalSource } from '../resource/external-source.ts';
 import type { RequestHeaders } from '../resource/request-headers.ts';
 import {
@@ -54,9 +55,9 @@ export function createRequestOffer(deps: Deps): RequestOffer {
         method: body === undefined ? 'GET' : 'POST',
         url,
         headers,
-        ...(body === undefined ? {} : { body }),
         ms: Math.round(clock.monotonicMs() - sentMs),
         response,
+        ...(body === undefined ? {} : { body }),
       });
       return response;
     };
@@ -67,7 +68,10 @@ export function createRequestOffer(deps: Deps): RequestOffer {
           ? await callTag(call, source.tag_url)
           : await callBidder(call, source.endpoint_url);
       const ms = Math.round(clock.monotonicMs() - startedMs);
-      return { ...emptyResponse, ...response, details: { ...response.details, ms } };
+      return {
+        ...emptyResponse,
+        ...withChanges(response, { details: { ms, ...response.details } }),
+      };
     } catch (error) {
       const reason = error instanceof Error ? error.message : String(error);
       return { ...emptyResponse, verdict: `source_error: ${reason.slice(0, 200)}` };

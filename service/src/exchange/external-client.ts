@@ -83,13 +83,13 @@ export function createRequestExternal({ agents, breaker }: Deps): RequestExterna
   };
 
   const send = async (external: ExternalRequest, url: string): Promise<ReceivedResponse> => {
-    const isSameHost = new URL(url).host === new URL(external.url).host;
+    const isSameHost = url === external.url || new URL(url).host === new URL(external.url).host;
     const credentials = isSameHost ? external.credentials : {};
     const { status, headers, body, bodyError } = await requestBounded({
       url,
       method: external.body === undefined ? 'GET' : 'POST',
       // Asks for an uncompressed body. For a compressed body, the decompressed size would also need a limit.
-      headers: { ...external.headers, ...credentials, 'accept-encoding': 'identity' },
+      headers: Object.assign({}, external.headers, credentials, { 'accept-encoding': 'identity' }),
       ...(external.body === undefined ? {} : { body: external.body }),
       dispatcher: external.loopback ? agents.development : agents.strict,
       signal: external.signal,

@@ -168,9 +168,9 @@ export async function callTag(call: SourceCall, tagUrl: string): Promise<Partial
   });
   const description = describeResult(result, last);
   const notices = buildErrorNotices(result.errors, macros, deps);
-  if (!result.ad) return { ...description, notices };
+  if (!result.ad) return { notices, ...description };
   const terms = { sourceId: source.id, priceMicros: source.cpm_micros, currency: source.currency };
-  return { ...description, notices, offer: makeOffer(result.ad, terms, request) };
+  return { notices, offer: makeOffer(result.ad, terms, request), ...description };
 }
 
 /** Describes the result of a tag or a bid's markup. */

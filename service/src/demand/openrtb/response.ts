@@ -202,10 +202,10 @@ function judge({ bid, currency }: RawBid, ids: BidIds, rules: BidRules): Bid | R
   }
   const [expiresS, durationS] = [readCount(bid['exp']), readCount(bid['dur'])];
   return {
-    ...ids,
-    ...creative,
     priceMicros,
     currency,
+    ...ids,
+    ...creative,
     ...(markup !== undefined && { markup }),
     ...(nurl !== undefined && { nurl }),
     ...(burl !== undefined && { burl }),

@@ -73,10 +73,10 @@ export async function readDocument(
   // If only one ad has a sequence number, it counts as stand-alone, because many servers number every ad.
   const hasPod = ads.filter((ad) => readSequence(ad) !== undefined).length > 1;
   return {
-    ...(version !== undefined && { version }),
     errors: readErrors(root, rules),
     ads: ads.map((ad) => readEntry(ad, hasPod ? readSequence(ad) : undefined)),
     repairs,
+    ...(version !== undefined && { version }),
   };
 }
 
@@ -89,11 +89,11 @@ function readEntry(ad: XmlElement, sequence: number | undefined): AdEntry {
   const adType = attributes.get('adtype')?.trim().toLowerCase();
   const [inline, wrapper] = [findChild(ad, 'InLine'), findChild(ad, 'Wrapper')];
   return {
+    kind: inline ? 'inline' : wrapper ? 'wrapper' : 'invalid',
+    body: inline ?? wrapper ?? ad,
     ...(id !== undefined && { id }),
     ...(sequence !== undefined && { sequence }),
     ...(adType !== undefined && { adType }),
-    kind: inline ? 'inline' : wrapper ? 'wrapper' : 'invalid',
-    body: inline ?? wrapper ?? ad,
   };
 }
 

@@ -68,7 +68,6 @@ export function readInLine(body: XmlElement, adType: string | undefined, rules: 
   const durationMs = parseDuration(findChild(linear, 'Duration')?.text) || undefined;
   checkDuration(durationMs, rules);
   return withoutUndefined({
-    ...layer,
     title: shortText(findChild(body, 'AdTitle')?.text),
     advertiser: shortText(findChild(body, 'Advertiser')?.text),
     adServingId: shortText(findChild(body, 'AdServingId')?.text),
@@ -80,6 +79,7 @@ export function readInLine(body: XmlElement, adType: string | undefined, rules: 
     durationMs,
     captions: media.captions,
     isInteractive: media.isInteractive,
+    ...layer,
   });
 }
 

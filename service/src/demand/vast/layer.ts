@@ -118,7 +118,6 @@ export function readLayer(
     .find((offset) => offset !== undefined);
   const expiresS = parsePositive(findChild(body, 'Expires')?.text);
   return {
-    ...(adSystem !== undefined && { adSystem }),
     errors: readErrors(body, rules, dropped),
     trackers: [
       ...readTrackers('impression', findChildren(body, 'Impression'), url),
@@ -133,10 +132,11 @@ export function readLayer(
       .flatMap((linear) => findChildren(findChild(linear, 'Icons'), 'Icon'))
       .flatMap((icon) => readIcon(icon, url) ?? [])
       .slice(0, maxIcons),
+    dropped: dropped.slice(0, maxDropped),
+    ...(adSystem !== undefined && { adSystem }),
     ...(clickThrough !== undefined && { clickThrough }),
     ...(skip !== undefined && { skip }),
     ...(expiresS !== undefined && { expiresS }),
-    dropped: dropped.slice(0, maxDropped),
   };
 }
 

@@ -1,5 +1,6 @@
 import type { DisclosedPlayer } from '../disclose.ts';
 import { encodeComponent } from '../web-url.ts';
+import { withoutUndefined } from './values.ts';
 
 /**
  * VAST 4.x macros. If a macro in this list has no value, it is replaced with `-1`, which means “unknown”. Anything else
@@ -142,7 +143,7 @@ export interface MacroContext {
 export function makeRequestMacros(context: MacroContext): MacroValues {
   const { player, playerSize, blockedCategories = [] } = context;
   const regulations = [player.childDirected ? 'coppa' : [], player.gdpr ? 'gdpr' : []].flat();
-  return dropUndefined({
+  return withoutUndefined({
     ADCOUNT: 1,
     // No API framework is supported. The versions are AdCOM numbers for VAST 2.0 to 4.2 and their wrappers.
     APIFRAMEWORKS: -1,
@@ -169,6 +170,3 @@ export function makeRequestMacros(context: MacroContext): MacroValues {
     PLAYERSIZE: playerSize && [playerSize.width, playerSize.height],
   });
 }
-
-const dropUndefined = (values: Partial<Record<MacroName, MacroValue | undefined>>): MacroValues =>
-  Object.fromEntries(Object.entries(values).filter(([, value]) => value !== undefined));

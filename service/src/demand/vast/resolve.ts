@@ -109,7 +109,7 @@ class Resolution {
         ? await this.#search(start.markup, undefined, [])
         : await this.#request(start.tagUrl, []);
     const base = { errors: this.#errors, trace: this.#trace };
-    return ad ? { ...base, ad } : { ...base, noAd: this.#noAd };
+    return ad ? { ad, ...base } : { noAd: this.#noAd, ...base };
   }
 
   /** Requests the document that `tagUrl` refers to, and searches it for an ad. */
@@ -196,9 +196,9 @@ class Resolution {
       this.#trace.push({
         step: 'document',
         depth: wrappers.length,
-        ...(version !== undefined && { version }),
         ads: ads.length,
         repairs,
+        ...(version !== undefined && { version }),
       });
       return document;
     } catch (error) {

@@ -75,7 +75,9 @@ export type Defined<T> = { [K in keyof T as undefined extends T[K] ? never : K]:
  * Copies an object without its undefined properties. Results are compared and stored as JSON, which has no undefined
  * values.
  */
-export const withoutUndefined = <T extends object>(value: T): Defined<T> =>
-  Object.fromEntries(
-    Object.entries(value).filter(([, property]) => property !== undefined),
-  ) as Defined<T>;
+export function withoutUndefined<T extends object>(value: T): Defined<T> {
+  const result: Record<string, unknown> = {};
+  for (const [name, property] of Object.entries(value))
+    if (property !== undefined) result[name] = property;
+  return result as Defined<T>;
+}
