@@ -143,7 +143,7 @@ function pictures(decisionId: string, creativeId: string): Picture[] {
       name: 'decision',
       path: `/decisions/${decisionId}`,
       colorScheme: 'dark',
-      make: (page) => page.getByText('Webhook deliveries').waitFor(),
+      make: (page) => page.getByText('Webhook deliveries', { exact: true }).waitFor(),
     },
     {
       name: 'policy',

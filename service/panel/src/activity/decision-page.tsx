@@ -58,7 +58,8 @@ function RewardFacts({ reward }: { reward: NonNullable<DecisionDetails['reward']
     <Facts
       facts={{
         State: <StatusChip status={reward.state ?? 'none'} />,
-        Reasons: reasons.map(humanize).join(', '),
+        Reasons:
+          reasons.length > 0 && reasons.map((reason) => <div key={reason}>{humanize(reason)}</div>),
         Reward: reward.reward && `${reward.reward.amount} ${reward.reward.type}`,
         Receipt: reward.receipt,
       }}

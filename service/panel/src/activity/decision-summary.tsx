@@ -30,7 +30,7 @@ export function DecisionSummary({ decision, explain, blockedBy, cause }: Props) 
           Format: decision.format,
           Reward: reward && `${reward.amount} ${reward.type}`,
           'Required watch time':
-            decision.min_watch_ms === undefined ? undefined : `${decision.min_watch_ms} ms`,
+            decision.min_watch_ms === undefined ? undefined : `${decision.min_watch_ms / 1_000} s`,
         }}
       />
       {explain.length === 0 ? (

@@ -17,7 +17,7 @@ export function Facts({ facts }: { facts: Record<string, ReactNode> }) {
       }}
     >
       {Object.entries(facts).map(([name, value]) =>
-        value === undefined || value === null || value === '' ? null : (
+        value === undefined || value === null || value === '' || value === false ? null : (
           <Fragment key={name}>
             <Typography component="dt" color="textSecondary">
               {name}

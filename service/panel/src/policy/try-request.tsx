@@ -69,7 +69,7 @@ function TryRequest({ policy, policyId }: Props) {
         {field('device', 'Device', options('desktop', 'mobile', 'tablet'))}
         {field('childDirected', 'Child-directed', options('no', 'yes'))}
         {field('country', 'Country (such as DE)')}
-        {field('segments', 'Segments (comma-separated)')}
+        {field('segments', 'Segments (a, b, c)')}
       </Box>
       <div>
         <Button
