@@ -1,6 +1,6 @@
 import type { Source } from '@trueward/protocol/wire';
 import { type Config, readConfig } from '../config/config.ts';
-import { ConfigError, unknownSettings } from '../config/read-settings.ts';
+import { ConfigError, findUnknownSettings } from '../config/read-settings.ts';
 import { MasterKeyError, openSecretBox } from '../key/secret-box.ts';
 import { systemClock } from '../platform/clock.ts';
 import { checkCitusNodes, readCitusRole } from '../store/citus.ts';
@@ -44,7 +44,7 @@ service is running. The exit code is 1 if a check fails.`,
     else {
       show([
         ok('the configuration is valid'),
-        ...unknownSettings(process.env).map((name) =>
+        ...findUnknownSettings(process.env).map((name) =>
           warn(`${name} is not a known setting and is ignored: correct its name or remove it`),
         ),
         ...checkMachine(config),
@@ -77,7 +77,7 @@ async function checkDatabase(): Promise<readonly Finding[]> {
   }
 }
 
-/** The largest acceptable clock difference. Expiry checks compare times from several machines. */
+/** The largest acceptable difference between two clocks. Expiry checks compare times from several machines. */
 const maxClockSkewMs = 2_000;
 /** Deliveries are normally attempted within a second of their due time. */
 const overdueAfter = '5 minutes';
@@ -89,7 +89,7 @@ async function checkDatabaseContents({
   migrated,
 }: DatabaseContext): Promise<Finding[]> {
   const cluster = await checkCluster(database);
-  // The other checks read all shards, so they would fail for the same reason.
+  // The other checks read all shards, so they would fail too.
   if (cluster.some(({ state }) => state === 'fail'))
     return [...(await checkServer(database)), ...cluster];
   return [

@@ -30,7 +30,7 @@ export const listenCommand: Command = {
   --events <types>    forward only these event types, comma-separated
 
 Prints one line of JSON with the webhook secret, then one line per forwarded event, until Ctrl-C.
-Only new events are forwarded, each only once. You don't have to register a webhook, and the service
+Only new events are forwarded, and each event only once. You don't have to register a webhook, and the service
 doesn't have to reach this machine.`,
   async run(args) {
     const { values } = readArguments(args, {
@@ -93,8 +93,8 @@ async function forward(target: string, event: WebhookEvent, secret: string): Pro
 function readUrl(name: string, text: string | undefined): string {
   if (text !== undefined && /^https?:/.test(text) && URL.canParse(text))
     return text.replace(/\/+$/, '');
-  const got = text === undefined ? 'it is missing' : `received ${JSON.stringify(text)}`;
-  throw new UsageError(`--${name} must be an http or https URL; ${got}.`);
+  const problem = text === undefined ? 'it is missing' : `received ${JSON.stringify(text)}`;
+  throw new UsageError(`--${name} must be an http or https URL; ${problem}.`);
 }
 
 function readTypes(text: string | undefined): readonly string[] {
@@ -127,16 +127,16 @@ interface EventPage {
 /** Polls a service for new events. */
 interface EventFeed {
   /**
-   * Returns the events since the last call, oldest first; the first call returns none. While the service is
-   * unreachable, it returns none, and a message is printed once.
+   * Returns the events since the last call, oldest first. The first call returns no events. While the service is
+   * unreachable, returns no events and prints one message.
    *
    * @throws CommandError when the service rejects the request, or is unreachable on the first call.
    */
   read(signal: AbortSignal): Promise<WebhookEvent[]>;
 }
 
-/** Clock skew and slow commits can put ids out of order, so this many recent ids are remembered. */
-const rememberedIds = 1_000;
+/** Number of recent event ids to remember. Clock skew and slow commits can put the ids of new events out of order. */
+const maxSeenIds = 1_000;
 
 function createEventFeed(service: string, key: string): EventFeed {
   const seenIds = new Set<string>();
@@ -163,7 +163,7 @@ function createEventFeed(service: string, key: string): EventFeed {
     }
   };
 
-  /** Pages back to the newest known event. */
+  /** Reads pages, newest events first, until a page contains a known event. */
   const readNew = async (signal: AbortSignal): Promise<WebhookEvent[]> => {
     const newEvents: WebhookEvent[] = [];
     let cursor: string | undefined;
@@ -182,7 +182,7 @@ function createEventFeed(service: string, key: string): EventFeed {
       try {
         const events = await readNew(signal);
         for (const { id } of events) seenIds.add(id);
-        for (const id of seenIds) if (seenIds.size > rememberedIds) seenIds.delete(id);
+        for (const id of seenIds) if (seenIds.size > maxSeenIds) seenIds.delete(id);
         if (unreachable) printMessage(`${service} is reachable again.`);
         unreachable = false;
         const isFirst = !started;
