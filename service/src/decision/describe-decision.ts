@@ -63,8 +63,8 @@ export function describeDecision(input: DecisionInput): {
 const isPlain = (reason: string): boolean => /^[A-Za-z’ ,-]+\.?$/.test(reason);
 
 /**
- * Removes reasons that may contain an external source's price, floor or URL, because clients must not receive them.
- * Operators see the full reason in the stored decision.
+ * Removes reasons that may contain an external source's price, floor or URL. Clients must not receive these. Operators
+ * see the full reason in the stored decision.
  */
 function withoutSourceData(item: Explanation): Explanation {
   const [, outcome, reason = ''] = /^(source_error|refused): (.*)$/s.exec(item.verdict) ?? [];
@@ -102,7 +102,7 @@ function describeAd(
   decision.token = sign(claims);
 }
 
-/** Describes an external ad: its creative, with the values that can be different in each offer. */
+/** Describes the creative of an external ad, including the values that can be different in each offer. */
 export function describeOffer({
   clientCreative,
   creative: { icons },
@@ -129,8 +129,8 @@ export function describeOffer({
 }
 
 /**
- * Returns how long the player has to watch the ad. A video has to play to its end, other media for the placement's
- * minimum time.
+ * Returns how long the player has to watch the ad: a video to its end, and other media for the placement's minimum
+ * time.
  */
 const computeMinWatchMs = (minViewMs: number, media: Candidate['creative']['media']): number =>
   media.format === 'video' ? media.duration_ms : minViewMs;
@@ -154,7 +154,7 @@ function describeRecord(
     advertiser_id: creative?.advertiser_id ?? null,
     source_id: creative?.source_id ?? null,
     house_ad_id: houseAd?.id ?? null,
-    // Bot impressions don't count against the cap.
+    // Bot impressions don't count toward the daily cap.
     reserved_ad: bot || houseAd?.daily_cap === undefined ? null : houseAd.id,
     reward: rewarded ? (placement.reward ?? null) : null,
     required_ms: rewarded ? computeMinWatchMs(placement.min_view_ms, creative.media) : null,

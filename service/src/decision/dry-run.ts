@@ -21,8 +21,8 @@ interface DryRunRequest {
 }
 
 /**
- * Evaluates a request with the same code as a real decision does, but stores nothing. Resolves to undefined when the
- * placement does not exist.
+ * Evaluates a request with the same code as a real decision, but stores nothing. Resolves to undefined if the placement
+ * does not exist.
  */
 export type DryRun = (
   scope: Scope,

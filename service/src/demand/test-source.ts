@@ -1,8 +1,9 @@
 import { impressionId } from './openrtb/request.ts';
 
 /**
- * The built-in test source simulates an ad network. The URL's query selects the response, and no request is sent over
- * the network. Nobody else can own these URLs, because names under `.invalid` never resolve (RFC 6761).
+ * The origin of the built-in test source, which simulates an ad network. The query of the URL selects the response. No
+ * request is sent over the network. Domains under `.invalid` never resolve (RFC 6761), so these URLs cannot belong to
+ * anyone else.
  */
 const origin = 'https://test-source.invalid';
 
@@ -29,7 +30,7 @@ export const testAd = {
 
 export const isTestSourceUrl = (url: string): boolean => url.startsWith(`${origin}/`);
 
-/** Returns the problem with a test source's configured URL; undefined if the URL is valid. */
+/** Returns the problem with the configured URL of a test source, or undefined if the URL is valid. */
 export function findTestSourceProblem(kind: Kind, url: string): string | undefined {
   if (readOutcome(kind, new URL(url)) !== undefined) return undefined;
   return `must be ${origin}/${kind}?outcome=… for the test source, with one of ${outcomes[kind].join(', ')}`;

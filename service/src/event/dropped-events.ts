@@ -4,12 +4,10 @@ import type { Scope } from '../store/database.ts';
 
 /** How often dropped events are logged per account and environment. */
 const logEveryMs = 60_000;
-/**
- * Maximum number of account and environment pairs to keep totals for. If there are more, the oldest pair is evicted.
- */
+/** Maximum number of account and environment pairs with totals. If there are more, the oldest pair is evicted. */
 const maxScopes = 1_000;
 
-/** Reasons that the SDK reports; any other is logged as `other`. */
+/** Reasons that the SDK reports. Unknown reasons are logged as `other`. */
 const reasons = ['too_many', 'too_large', 'unreadable'];
 
 interface DropCounts {
@@ -21,7 +19,7 @@ interface DropCounts {
 /** Records how many events a device dropped, by reason. */
 export type RecordDropped = (scope: Scope, dropped: Readonly<Record<string, number>>) => void;
 
-/** Logs the totals of dropped events once a minute. If every report were logged, clients could flood the log. */
+/** Logs totals of dropped events once a minute, so that clients cannot flood the log. */
 export function createDropLog(
   log: Pick<Logger, 'warn'>,
   { monotonicMs }: Pick<Clock, 'monotonicMs'>,

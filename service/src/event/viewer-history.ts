@@ -7,24 +7,23 @@ import type { DecisionState, RecordedEvent } from '../decision/decision-state.ts
 import { readRewardedAds, readAdViews } from './event-store.ts';
 import type { Transition } from './transitions.ts';
 
-/** What else the players have done that affects the verdicts, including state changes from the same batch. */
+/** The earlier ad views and rewards of the players, including those from the same batch. */
 export interface ViewerHistory {
   /** Returns the player's other ad views that earned a reward. */
   otherAdViews(decision: DecisionState): AdView[];
   /**
-   * Returns the times of the player's other rewarded impressions at the placement that are less than `withinMs` from
-   * `atMs`.
+   * Returns the times of the player's other rewarded impressions at the placement, if they are less than `withinMs`
+   * away from `atMs`.
    */
   rewardedAround(decision: DecisionState, atMs: number, withinMs: number): number[];
   add(transition: Transition): void;
 }
 
-/** How far back to read ad views: the longest time for which an ad may be preloaded. */
+/** How far back to read ad views. Ads may be preloaded for up to this time. */
 const adViewLookbackMs = 600_000;
 
 /**
- * Reads the history for all decisions whose ad was completed and that may still earn a reward. Runs at most two
- * statements.
+ * Reads the history for all decisions with a completed ad and an unsettled reward. Executes at most two statements.
  *
  * @param evidence the recorded events by decision
  */

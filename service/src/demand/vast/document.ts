@@ -5,7 +5,7 @@ import { parseFlag, parsePositive, shortText } from './values.ts';
 import { VastError, vastErrorCodes } from './vast-error.ts';
 import { findChild, findChildren, parseXml, type XmlElement } from './xml.ts';
 
-/** A VAST response. Its ads haven't been parsed yet, because most of them won't be needed. */
+/** A VAST response. Its ads are parsed later, because most of them won't be needed. */
 export interface VastDocument {
   version?: string;
   /** Error URLs for an empty response, with unexpanded macros. */
@@ -22,7 +22,7 @@ export interface AdEntry {
   sequence?: number;
   adType?: string;
   kind: 'inline' | 'wrapper' | 'invalid';
-  /** The `InLine` or `Wrapper` element; the `Ad` element itself when it has neither. */
+  /** The `InLine` or `Wrapper` element, or the `Ad` element if it has neither. */
   body: XmlElement;
 }
 
@@ -70,7 +70,7 @@ export async function readDocument(
     );
   }
   const ads = findChildren(root, 'Ad');
-  // If only one ad has a sequence number, it counts as stand-alone, because many servers number every ad.
+  // A single ad with a sequence number is treated as stand-alone, because many servers number every ad.
   const hasPod = ads.filter((ad) => readSequence(ad) !== undefined).length > 1;
   return {
     ...(version !== undefined && { version }),
@@ -134,8 +134,8 @@ export function readWrapper(
 }
 
 /**
- * Returns the ads to try, in order. Stand-alone ads come first, because only one ad is shown. The ads of a pod follow
- * in their sequence.
+ * Returns the ads to try, in order: first stand-alone ads, because only one ad is shown, then the ads of a pod by their
+ * sequence number.
  *
  * @param wrapper the wrapper that led to this document; absent for the first document
  */

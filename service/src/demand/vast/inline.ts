@@ -14,7 +14,10 @@ import { findChild, findChildren, type XmlElement } from './xml.ts';
 /** Requirements for an ad that this player can show. */
 export interface AdRules extends UrlRules {
   media: MediaTarget;
-  /** Limits on the declared duration. If an ad doesn't declare one, it is checked after its media has been probed. */
+  /**
+   * Limits on the declared duration. If an ad doesn't declare its duration, the limits are checked after its media has
+   * been probed.
+   */
   minDurationMs: number;
   maxDurationMs: number;
   /** Earliest position at which an ad may allow skipping. */
@@ -33,7 +36,7 @@ export interface UniversalAdId {
   id: string;
 }
 
-/** The ad at the end of a wrapper chain, with its own linear creative. */
+/** The ad at the end of a wrapper chain, which has a linear creative. */
 export interface InLineAd extends Layer {
   title?: string;
   /** Name or domain. */
@@ -44,7 +47,7 @@ export interface InLineAd extends Layer {
   universalAdIds: UniversalAdId[];
   categories: Category[];
   media: MediaFile;
-  /** Declared duration; absent when the ad server sent none or zero. */
+  /** The declared duration; absent if the ad server sent none or zero. */
   durationMs?: number;
   captions: CaptionFile[];
   /** Whether the ad has an interactive part, which is ignored and reported as error 409. */
@@ -52,8 +55,7 @@ export interface InLineAd extends Layer {
 }
 
 /**
- * Parses an InLine ad that this player can show as it is. If the ad has several linear creatives, the first one with
- * playable media is used. Companion ads are ignored.
+ * Parses an InLine ad. Uses the first linear creative with playable media. Ignores companion ads.
  *
  * @param adType the `Ad` element's `adType` attribute; absent before VAST 4.1
  * @throws VastError when the player cannot or must not show the ad.
@@ -128,8 +130,8 @@ function checkDuration(durationMs: number | undefined, rules: AdRules): void {
 }
 
 /**
- * Checks the skip offset. If it is a percentage and the duration is unknown, it's checked after the media has been
- * probed.
+ * Checks the skip offset. If the offset is a percentage and the duration is unknown, it is checked again after the
+ * media has been probed.
  *
  * @throws VastError when the ad can be skipped too early.
  */
@@ -146,7 +148,7 @@ export function checkSkip(
   );
 }
 
-/** In VAST 4.0, the id is in an attribute; in later versions, it's in the text. The id “unknown” is ignored. */
+/** Reads ids from the text or, for VAST 4.0, from an attribute. Ignores the id “unknown”. */
 function readUniversalAdIds(creative: XmlElement): UniversalAdId[] {
   return findChildren(creative, 'UniversalAdId')
     .flatMap(({ attributes, text }) => {
@@ -158,7 +160,7 @@ function readUniversalAdIds(creative: XmlElement): UniversalAdId[] {
     .slice(0, 16);
 }
 
-/** Returns the codes in `Category` or `BlockedAdCategories` elements, each of which may list several. */
+/** Returns the codes in `Category` or `BlockedAdCategories` elements. One element may list several codes. */
 export const readCategories = (elements: readonly XmlElement[]): Category[] =>
   elements
     .flatMap(({ attributes, text }) => {

@@ -2,8 +2,8 @@ import type { DisclosedPlayer } from '../disclose.ts';
 import { encodeComponent } from '../web-url.ts';
 
 /**
- * VAST 4.x macros. If a macro in this list has no value, it is replaced with `-1`, which means “unknown”. Anything else
- * in brackets is part of the URL and stays unchanged.
+ * VAST 4.x macros. A macro in this list without a value is replaced with `-1`, which means “unknown”. Other text in
+ * brackets is part of the URL and stays unchanged.
  */
 const macroNames = [
   'ADCATEGORIES',
@@ -86,14 +86,14 @@ const knownNames: ReadonlySet<string> = new Set(macroNames);
 /** Names that predate the standard but are still in use. */
 const aliases: Readonly<Record<string, MacroName>> = { RANDOM: 'CACHEBUSTING' };
 
-/** Replaces all VAST macros in a single pass. If a value looks like a macro, it therefore isn't expanded again. */
+/** Expands all VAST macros in a single pass, so that a value that looks like a macro is not expanded again. */
 export function expandMacros(
   url: string,
   values: MacroValues,
   { nowMs, random }: PerRequestValues,
 ): string {
   const allValues: MacroValues = {
-    TIMESTAMP: timestamp(nowMs),
+    TIMESTAMP: formatTimestamp(nowMs),
     CACHEBUSTING: 10_000_000 + Math.floor(random * 90_000_000),
     ...values,
   };
@@ -104,8 +104,8 @@ export function expandMacros(
   });
 }
 
-/** Returns the names that look like macros but aren't VAST macros; probably typos in a configured tag. */
-export function unknownMacros(url: string): string[] {
+/** Returns names that look like macros but aren't VAST macros. They are probably typos in a configured tag. */
+export function findUnknownMacros(url: string): string[] {
   const matches = url.matchAll(/\[([A-Z][A-Z_]{1,23})\]/g);
   const names = Array.from(matches, ([, name = '']) => name);
   return [...new Set(names)].filter((name) => !knownNames.has(name) && aliases[name] === undefined);
@@ -120,9 +120,10 @@ const encode = (value: MacroValue): string =>
 const encodeItem = (item: string | number): string => encodeComponent(String(item));
 
 /** Formats a time as VAST 4 prescribes: `2026-11-22T08:15:07.127+00`. */
-const timestamp = (nowMs: number): string => new Date(nowMs).toISOString().replace('Z', '+00');
+const formatTimestamp = (nowMs: number): string =>
+  new Date(nowMs).toISOString().replace('Z', '+00');
 
-/** Data about the player and the page. Absent values are sent as unknown. */
+/** Data about the player and the page. Macros without a value are sent as unknown. */
 export interface MacroContext {
   player: DisclosedPlayer;
   /** This service, as `name/version (URL)`. */

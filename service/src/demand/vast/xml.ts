@@ -17,25 +17,23 @@ export interface XmlDocument {
   repairs: number;
 }
 
-/**
- * Maximum length in characters. A response can have up to 256 KiB of UTF-8, which is never more characters than this.
- */
+/** Maximum length in characters. A response has up to 256 KiB of UTF-8, so it never has more characters than this. */
 export const maxDocumentLength = 262_144;
 /** Maximum nesting depth. VAST itself needs nine levels. */
 const maxDepth = 32;
 /** Maximum total number of elements, attributes and text segments. A typical document has 100. */
 const maxNodes = 5_000;
-/** Maximum number of bare ampersands. A typical document has either none or about 50. */
+/** Maximum number of bare ampersands. Typical documents have none or about 50. */
 const maxRepairs = 2_000;
 
-/** How many characters to parse without a pause. This takes less than 10 ms, even before V8 has optimized the code. */
+/** Number of characters to parse without a pause. This takes less than 10 ms, even before V8 has optimized the code. */
 const sliceLength = 16_384;
 
 /**
- * Parses a document from an untrusted server. Documents with a DOCTYPE are rejected, so that only XML's five predefined
- * entities exist. Bare ampersands are escaped, because many ad servers don't escape the URLs in their documents.
+ * Parses a document from an untrusted server. Rejects documents with a DOCTYPE, so that only XML's five predefined
+ * entities exist. Escapes bare ampersands, because many ad servers don't escape the URLs in their documents.
  *
- * @param pause called between two slices of a long document, and awaited so that other work can run
+ * @param pause called and awaited between two slices of a long document, so that other work can run
  * @throws VastError 100 when the document is not well-formed or exceeds a limit.
  */
 export async function parseXml(text: string, pause: () => Promise<void>): Promise<XmlDocument> {
@@ -127,12 +125,12 @@ function buildTree(): { write(text: string): void; close(): XmlElement } {
 
 const localName = (name: string): string => name.slice(name.indexOf(':') + 1);
 
-/** Matches the part after the ampersand in one of XML's five entities or in a character reference. */
+/** Matches one of XML's five entities or a character reference, without the leading ampersand. */
 const entity = /(?:amp|lt|gt|quot|apos|#\d{1,7}|#x[\da-fA-F]{1,6});/y;
 
 /**
- * Escapes ampersands that don't start an entity, except in CDATA sections, where they are literal. This uses a loop,
- * because `replace` would find all of the matches before it could stop at the limit.
+ * Escapes ampersands that don't start an entity. In CDATA sections, ampersands are literal and stay unchanged.
+ * `replace` is not used, because it would find all matches before it could stop at the limit.
  */
 function escapeAmpersands(text: string): { text: string; repairs: number } {
   const parts: string[] = [];
