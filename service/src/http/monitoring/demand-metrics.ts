@@ -7,7 +7,7 @@ import { firstIdAt } from '../../platform/ids.ts';
 import type { Queries } from '../../store/database.ts';
 import type { CountEnded } from '../../tracker/dispatcher.ts';
 
-/** Metrics of external demand that are recorded per event. No label contains a source, an advertiser or a host. */
+/** Metrics of external demand, recorded when something happens. No label contains a source, an advertiser or a host. */
 export interface DemandMetrics {
   observeCall: ObserveCall;
   countIntake(result: IntakeResult): void;
@@ -49,14 +49,14 @@ export interface DemandSources {
   clock: Pick<Clock, 'nowMs'>;
 }
 
-/** Counting stops beyond this number, since the exact number no longer matters. */
+/** The maximum count. Beyond it, the exact number does not matter. */
 const maxCount = 10_000;
-/** How long the queue metrics are cached, regardless of the scrape interval. */
+/** How long the metrics of the queue are cached, regardless of the scrape interval. */
 const cacheMs = 15_000;
-/** Trackers of older decisions are no longer requested, because their events are no longer accepted. */
+/** Age of the oldest decisions that can have tracker requests. Events of older decisions are not accepted. */
 const oldestMs = 8 * 86_400_000;
 
-/** This statement is separate from {@link oldestDue}, because Citus cannot combine the two. */
+/** Citus cannot combine this statement with {@link oldestDue}. */
 const pendingRequests = `SELECT count(*)::bigint AS value FROM (
     SELECT 1 FROM tracker_requests WHERE state = 'pending' AND decision_id >= $1 LIMIT ${maxCount + 1}) AS pending`;
 const oldestDue = `SELECT coalesce(extract(epoch FROM now() - min(next_at)), 0)::float8 AS value

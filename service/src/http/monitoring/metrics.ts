@@ -74,7 +74,10 @@ export function createServiceMetrics(): ServiceMetrics {
   };
 }
 
-/** Returns a function that observes a value. Looking up a series by its labels takes longer than observing a value. */
+/**
+ * Returns a function that observes a value. Caches the series, because their lookup by labels takes longer than
+ * observing a value.
+ */
 function cacheSeries<T extends string>(histogram: Histogram<T>) {
   const cache = new Map<string, ReturnType<typeof histogram.labels>>();
   return (seconds: number, ...labels: string[]): void => {
@@ -85,7 +88,7 @@ function cacheSeries<T extends string>(histogram: Histogram<T>) {
   };
 }
 
-/** Counting stops beyond this number, since the exact number no longer matters. */
+/** The maximum count. Beyond it, the exact number does not matter. */
 const maxCount = 10_000;
 /** How long a count is cached, regardless of the scrape interval. */
 const countCacheMs = 15_000;
@@ -94,7 +97,7 @@ const pendingDeliveries = `SELECT count(*)::bigint AS value FROM (
 const oldestDue = `SELECT coalesce(extract(epoch FROM now() - min(next_at)), 0)::float8 AS value
   FROM deliveries WHERE state = 'pending' AND next_at < now()`;
 
-/** Reads at most one row from each table, regardless of the table's size. */
+/** Reads at most one row of each table, so the size of the tables does not matter. */
 const defaultPartitionUsed = `SELECT (EXISTS (SELECT 1 FROM decisions_other)
   OR EXISTS (SELECT 1 FROM ad_events_other) OR EXISTS (SELECT 1 FROM timelines_other)
   OR EXISTS (SELECT 1 FROM decision_demand_other) OR EXISTS (SELECT 1 FROM tracker_requests_other))::integer AS value`;
@@ -102,7 +105,8 @@ const defaultPartitionUsed = `SELECT (EXISTS (SELECT 1 FROM decisions_other)
 /** Adds metrics of the current state of the service and its database. */
 export function addStateMetrics(registry: Registry, sources: MetricSources): void {
   const { database, configuration, lanes, heldRequests } = sources;
-  // This metric comes before the ones that query the database, because their own queries would count as waiting.
+  // This metric must come before the metrics that query the database. Otherwise, their own queries would be counted as
+  // waiting.
   addLabelled(registry, 'trueward_queue_length', 'Writes waiting for the next commit.', () =>
     Object.entries(lanes).map(([lane, { waiting }]) => [lane, waiting()]),
   );
@@ -202,7 +206,7 @@ function addLabelled(
 
 interface Deps {
   metrics: ServiceMetrics;
-  /** The required bearer token; if undefined, only this machine may read the metrics, and not through a proxy. */
+  /** The required bearer token; if undefined, only this machine may read the metrics, without a proxy. */
   metricsToken: string | undefined;
 }
 
@@ -210,7 +214,7 @@ interface Deps {
 export function addMetrics(app: FastifyInstance, { metrics, metricsToken }: Deps): void {
   const { registry } = metrics;
   app.addHook('onResponse', (request, reply, done) => {
-    // The route instead of the URL, because every URL would become a separate series.
+    // Uses the route instead of the URL, because every URL would become a separate series.
     const route = request.routeOptions.url ?? 'unknown';
     const status = String(reply.statusCode);
     metrics.observeRequest(request.method, route, status, reply.elapsedTime / 1_000);

@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import swagger from '@fastify/swagger';
 import type { FastifyInstance } from 'fastify';
 
-/** Serves `/openapi.json`, which describes every route that is added afterwards; named schemas become components. */
+/** Adds `/openapi.json`, which describes every route that is added afterward. Named schemas become components. */
 export async function addOpenApi(app: FastifyInstance): Promise<void> {
   await app.register(swagger, {
     openapi: {
@@ -80,7 +80,10 @@ summary{cursor:pointer}`;
 
 const policy = `default-src 'none'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'; style-src 'sha256-${createHash('sha256').update(style).digest('base64')}'`;
 
-/** Adds `/docs`: API documentation rendered from the OpenAPI document, without scripts or external resources. */
+/**
+ * Adds `/docs`, which is API documentation rendered from the OpenAPI document. It needs no scripts or external
+ * resources.
+ */
 export function addDocs(app: FastifyInstance): void {
   let page: string | undefined;
   app.get('/docs', { schema: { hide: true } }, async (_request, reply) => {
@@ -120,10 +123,10 @@ function renderSection(method: string, path: string, operation: Operation): stri
     security = [],
     parameters = [],
   } = operation;
-  const keys = security.flatMap((each) => Object.keys(each));
+  const keys = security.flatMap((requirement) => Object.keys(requirement));
   const rows = parameters.map(
-    (each) =>
-      `<tr><td><code>${escape(each.name)}</code><td>${each.in}${each.required === true ? ', required' : ''}<td>${escape(each.description ?? '')}`,
+    (parameter) =>
+      `<tr><td><code>${escape(parameter.name)}</code><td>${parameter.in}${parameter.required === true ? ', required' : ''}<td>${escape(parameter.description ?? '')}`,
   );
   const body = operation.requestBody?.content['application/json']?.schema;
   const responses = Object.entries(operation.responses).map(
@@ -139,7 +142,7 @@ ${rows.length === 0 ? '' : `<table>${rows.join('')}</table>`}
 ${body === undefined ? '' : `<p>Body: ${formatLinked(body)}</p>`}<table>${responses.join('')}</table></section>`;
 }
 
-/** Formats a schema as JSON, with its references as links. */
+/** Formats a schema as JSON in which references are links. */
 const formatLinked = (schema: object): string =>
   escape(
     '$ref' in schema ? JSON.stringify(schema) : JSON.stringify(schema, undefined, 2),

@@ -34,7 +34,7 @@ const dryRunSchema = strictBody(
   ['request'],
 );
 
-/** Adds `/panel/api/decisions` and `/panel/api/policies/try`: past decisions, and dry runs. */
+/** Adds `/panel/api/decisions`, which returns past decisions, and `/panel/api/policies/try`, which runs dry runs. */
 export function addInspectionRoutes(app: FastifyInstance, deps: PanelDeps): void {
   const { database, dryRun } = deps;
   const inspectDecision = createInspectDecision(deps);
@@ -65,7 +65,7 @@ export function addInspectionRoutes(app: FastifyInstance, deps: PanelDeps): void
       const principal = getPrincipal(request);
       const result = await dryRun(principal, {
         ...dryRunRequest,
-        // The schema has filled in every default.
+        // The schema has set all default values.
         ...(policy ? { policy: policy as Stored<'policy'> } : {}),
         ...(policyId === undefined ? {} : { policyId }),
       });
@@ -89,10 +89,10 @@ interface Deps {
 const heartbeatMs = 15_000;
 /** Maximum number of concurrent streams per account. */
 const maxListeners = 20;
-/** A client with more unread data than this is disconnected; the page then reconnects. */
+/** A client with more unread data than this is disconnected. The page then reconnects. */
 const maxBufferedBytes = 1_048_576;
 
-/** Adds `/panel/api/live`: sandbox decisions and events as server-sent events, until the session ends. */
+/** Adds `/panel/api/live`, which sends sandbox decisions and events as server-sent events until the session ends. */
 export function addLiveRoute(app: FastifyInstance, deps: Deps): void {
   const { liveTail, users, stopping } = deps;
   app.get(
@@ -104,7 +104,7 @@ export function addLiveRoute(app: FastifyInstance, deps: Deps): void {
       if (liveTail.count(user.accountId) >= maxListeners) {
         throw new ProblemError(
           'rate_limited',
-          'Too many pages of this account show the live tail already.',
+          'Too many pages of this account already show the live tail.',
           {
             retryAfterS: 60,
           },
@@ -122,7 +122,7 @@ export function addLiveRoute(app: FastifyInstance, deps: Deps): void {
         request.log.warn({ err: error }, 'a live tail was disconnected');
         stream.end();
       };
-      // The first bytes tell the page that it is connected and will not miss any later line.
+      // The first bytes tell the page that it is connected and receives everything from now on.
       watch.ready.then(() => stream.write(': the sandbox, as it happens\n\n'), disconnect);
       const sendHeartbeat = async (): Promise<void> => {
         if (await users.sessions.find(text, { touch: false })) stream.write(': \n\n');
@@ -145,7 +145,7 @@ function openStream(response: ServerResponse, headers: Record<string, string>) {
     ...headers,
     'content-type': 'text/event-stream; charset=utf-8',
     'x-content-type-options': 'nosniff',
-    // A kept-alive connection would delay shutdown.
+    // An idle connection would delay the shutdown.
     connection: 'close',
     // nginx would buffer the events.
     'x-accel-buffering': 'no',

@@ -11,7 +11,7 @@ const maxBytes = 20 * 1_024 * 1_024;
 export async function addMediaUpload(app: FastifyInstance, deps: PanelDeps): Promise<void> {
   const { database, audit, mediaStore, uploads, publicUrl } = deps;
   const ingestMedia = createIngestMedia(mediaStore, uploads);
-  // In a separate scope, because every other route parses JSON.
+  // Registered in a separate scope, because every other route parses JSON.
   await app.register(async (upload) => {
     upload.removeAllContentTypeParsers();
     const passThrough = async (_request: unknown, body: Buffer) => body;
@@ -53,7 +53,7 @@ export async function addMediaUpload(app: FastifyInstance, deps: PanelDeps): Pro
   });
 }
 
-/** Returns the media type that the browser derived from the file name; undefined if it sent none. */
+/** Returns the media type that the browser derived from the file name, or undefined if the browser sent none. */
 function readType({ headers }: FastifyRequest): string | undefined {
   const type = headers['content-type']?.split(';')[0]?.trim().toLowerCase();
   return type === '' || type === 'application/octet-stream' ? undefined : type;

@@ -8,7 +8,7 @@ interface ListQuery {
   q?: string;
   /** Comma-separated. */
   ids?: string;
-  /** Formatted like a query string: `review.status=approved`. */
+  /** Formatted like a query string, such as `review.status=approved`. */
   where?: string;
   sort: string;
   order: 'asc' | 'desc';
@@ -31,8 +31,9 @@ const querystring = {
 } as const;
 
 /**
- * Adds `/panel/api/placements` and so on: lists with numbered pages, searched and sorted by the database. The lists in
- * `/v1` use cursors instead, so that they skip no object when others are added between the requests for two pages.
+ * Adds `/panel/api/placements` and the other lists of the panel. They have numbered pages, and the database searches
+ * and sorts them. The lists in `/v1` use cursors instead. With cursors, no object is skipped if others are added
+ * between two requests.
  */
 export function addResourceLists(app: FastifyInstance, { database }: PanelDeps): void {
   for (const { kind, path } of [...managedResources, webhookResource]) {

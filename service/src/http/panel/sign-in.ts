@@ -64,7 +64,7 @@ function checkUnauthenticated(
   checkSameOrigin(request, publicUrl());
 }
 
-/** Adds `/panel/api/session`: signing in and out. */
+/** Adds `/panel/api/session`, which signs users in and out. */
 export function addSessionRoutes(app: FastifyInstance, deps: PanelDeps): void {
   const { users, cookie, database } = deps;
   const url = '/panel/api/session';
@@ -117,7 +117,7 @@ interface Setup {
 const describeLink = ({ user }: Link): object =>
   user ? { email: user.email, name: user.name, role: user.role } : { role: 'owner' };
 
-/** Adds `/panel/api/setup`: a one-time link creates the first owner, or sets the password of an invited user. */
+/** Adds `/panel/api/setup`, where a one-time link creates the first owner or sets the password of an invited user. */
 export function addSetupRoutes(app: FastifyInstance, deps: PanelDeps): void {
   const { users, database } = deps;
   const url = '/panel/api/setup';
@@ -156,18 +156,18 @@ export function addSetupRoutes(app: FastifyInstance, deps: PanelDeps): void {
   );
 }
 
-/** Users with any role may change their own sign-in. */
+/** Users with any role may change their own password and one-time codes. */
 const config = { panel: 'account', role: 'viewer' } as const;
 
-/** Adds `/panel/api/account`: the user's own password and one-time codes. */
+/** Adds `/panel/api/account`, where users change their own password and one-time codes. */
 export function addAccountRoutes(app: FastifyInstance, deps: PanelDeps): void {
   const { users } = deps;
-  /** Prevents a passer-by at an unattended browser from taking over the account. */
+  /** Confirms the password, so that nobody can take over the account at an unattended browser. */
   const confirm = async (request: FastifyRequest, password: string): Promise<void> => {
     const ip = ipGroup(request.ip);
     const failure = await users.signIn.confirm(getSession(request).user, password, ip);
     if (!failure || !('refused' in failure)) return;
-    // Not 401, because the page would sign the user out although the session is still valid.
+    // The status is not 401, because the page would then sign the user out although the session is still valid.
     if (failure.refused === 'sign_in_failed')
       throw new ProblemError('invalid_request', 'The password is wrong.');
     throw createSignInProblem(failure);

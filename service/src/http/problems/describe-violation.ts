@@ -1,8 +1,7 @@
 import { instantRule } from '../../platform/instant.ts';
 
 /**
- * Describes a schema violation in plain words, because the validator's own messages quote regular expressions and
- * format names.
+ * Describes a schema violation in plain words. The validator's messages contain regular expressions and format names.
  */
 export function describeViolation(keyword: string, params: Record<string, unknown>): string {
   const limit = Number(params['limit']);
@@ -26,7 +25,7 @@ export function describeViolation(keyword: string, params: Record<string, unknow
     case 'maxLength':
       return `must have at most ${limit} characters`;
     case 'minItems':
-      return limit === 1 ? 'needs at least one entry' : `needs at least ${limit} entries`;
+      return limit === 1 ? 'must have at least one entry' : `must have at least ${limit} entries`;
     case 'maxItems':
       return `must have at most ${limit} entries`;
     case 'uniqueItems':

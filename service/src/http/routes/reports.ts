@@ -49,7 +49,7 @@ const querySchema = {
   },
 };
 
-/** Adds `GET /v1/reports`: totals by period, as JSON or CSV. */
+/** Adds `GET /v1/reports`, which returns totals by period as JSON or CSV. */
 export function addReportRoutes(app: FastifyInstance, { database }: { database: Database }): void {
   app.get<{ Querystring: ReportParams }>(
     '/v1/reports',
@@ -99,7 +99,7 @@ function readQuery({ from, to, interval, group_by: groups = '', tz }: ReportPara
     [!groupBy.every(isDimension), '/group_by', `must be any of ${reportDimensions.join(', ')}`],
     [!isTimeZone(tz), '/tz', 'is not a known time zone'],
   ] as [boolean, string, string][];
-  const violations = errors.filter(([refused]) => refused);
+  const violations = errors.filter(([isViolated]) => isViolated);
   if (violations.length > 0) {
     throw new ProblemError('invalid_request', 'The querystring is not valid.', {
       errors: violations.map(([, pointer, message]) => ({ pointer, message })),
@@ -113,7 +113,7 @@ const isDimension = (name: string): name is ReportDimension =>
 
 function isTimeZone(name: string): boolean {
   try {
-    // Only names are allowed, because PostgreSQL reads offsets such as `+05:30` with the opposite sign (POSIX).
+    // Only names are allowed. PostgreSQL interprets offsets such as `+05:30` with the opposite sign, as POSIX does.
     new Intl.DateTimeFormat('en', { timeZone: name });
     return /^[A-Za-z]/.test(name);
   } catch {

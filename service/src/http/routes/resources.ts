@@ -27,12 +27,12 @@ import {
 } from '../openapi/route-schemas.ts';
 import { readIfMatch, type RunOperation, toEntityTag } from '../operations/operations.ts';
 
-/** Names for the routes of one kind of managed object. */
+/** Names that describe one kind of managed object. */
 interface ResourceDefinition {
   kind: ResourceKind;
   /**
-   * The name of the object's schema. The bodies that create and change the object are `<schema>Request` and
-   * `<schema>Update`.
+   * The name of the object's schema. `<schema>Request` and `<schema>Update` are the bodies that create and change the
+   * object.
    */
   schema: string;
   /** For example, `/v1/placements`. */
@@ -52,7 +52,7 @@ export const managedResources: readonly ResourceDefinition[] = [
   { kind: 'killSwitch', schema: 'KillSwitch', path: '/v1/kill-switches', noun: 'kill switch' },
 ];
 
-/** Webhooks are listed and read in the same way, but created differently, because they have a secret. */
+/** Webhooks are listed and read like managed objects. They are created differently, because they have a secret. */
 export const webhookResource: ResourceDefinition = {
   kind: 'webhook',
   schema: 'Webhook',
@@ -158,10 +158,10 @@ export function addResourceWrites(
     },
     (request, reply) =>
       runOperation(request, reply, async (operation) => {
-        const { members, headers: given } = splitRequestHeaders(request.body);
+        const { members, headers } = splitRequestHeaders(request.body);
         const document = withServiceFields(kind, members, operation);
         const created = await resourceManager.create(operation, kind, document);
-        if (given) await requestHeaders.store(operation, created.document.id, given);
+        if (headers) await requestHeaders.store(operation, created.document.id, headers);
         return response(201, created);
       }),
   );
@@ -180,13 +180,13 @@ export function addResourceWrites(
     },
     (request, reply) =>
       runOperation(request, reply, async (operation) => {
-        const { members, headers: given } = splitRequestHeaders(request.body);
+        const { members, headers } = splitRequestHeaders(request.body);
         const target = { kind, id: request.params.id, ifMatch: readIfMatch(request) };
         const change = kind === 'killSwitch' ? withActor(members, operation) : members;
         const changed = await resourceManager.change(operation, target, (before) =>
           applyChange(kind, before, change),
         );
-        if (given) await requestHeaders.store(operation, target.id, given);
+        if (headers) await requestHeaders.store(operation, target.id, headers);
         return response(200, changed);
       }),
   );
