@@ -71,7 +71,7 @@ export interface Service {
   intake: Intake;
   /** Sets the URL that the service listens on, and returns its public URL. */
   setListenUrl(url: string): string;
-  /** Makes the readiness check fail, so that no new traffic is routed here. Requests are still served. */
+  /** Makes `/readyz` fail, so that no new traffic is routed to this process. Requests are still served. */
   drain(): void;
   /** Stops the service. Resolves when everything that the service acknowledged is in the database. */
   stop(): Promise<void>;

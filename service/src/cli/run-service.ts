@@ -15,7 +15,7 @@ const stopTimeoutMs = 5_000;
 
 /**
  * By default, V8 marks the whole heap each time the heap grows by a tenth. Under load, this happened every 0.7 s and
- * took 5% of the CPU time. With this setting, the heap can triple first. It stays small anyway, because long-lived
+ * took 5% of the CPU time. With this setting, the heap can triple first. The heap still stays small, because long-lived
  * objects take only about 25 MB.
  */
 const heapGrowthPercent = 200;
@@ -57,8 +57,7 @@ export async function runService(): Promise<void> {
   try {
     await announce(service, config, clock, log);
   } catch (error) {
-    // The service may already be listening. If it were not stopped, the process would keep running without becoming
-    // ready.
+    // The service may already be listening. If it is not stopped, the process keeps running without becoming ready.
     await service.stop();
     throw error;
   }

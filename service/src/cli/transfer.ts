@@ -87,7 +87,7 @@ TRUEWARD_MASTER_KEY.`,
     const rows = await withDatabase(async ({ database, config }) => {
       const onRows = createProgress((done) => `${done} rows read …`);
       const file = await checkExport(readLines(path), onRows);
-      // Fails if the key is different. With that key, the service could not start on the imported data.
+      // Throws if the master key is different, because the service could not start on the imported data.
       if (file.sealed !== undefined) openSecretBox(config).open(file.sealed);
       // Every batch is reported, because a batch can take up to a second.
       const onBatch = (done: number) => printMessage(`${done} of ${file.rows} rows imported …`);

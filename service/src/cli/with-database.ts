@@ -15,7 +15,7 @@ export interface DatabaseContext {
   migrated: string[];
 }
 
-/** Opens and migrates the configured database, runs `work`, and closes it. */
+/** Opens and migrates the configured database, runs `work`, and closes the database. */
 export async function withDatabase<T>(work: (context: DatabaseContext) => Promise<T>): Promise<T> {
   const config = readConfig(process.env);
   // Imported lazily, because the embedded database is slow to load.
@@ -50,8 +50,8 @@ interface AccountOptions {
 }
 
 /**
- * Returns the account to use: a new one if `new-account` is set, otherwise the one in `account` or the only one. If
- * there are no accounts yet, creates one.
+ * Returns the account to use: a new account if `new-account` is set, otherwise the account in `account` or the only
+ * account. If there are no accounts yet, creates one.
  */
 export async function chooseAccount(
   queries: Queries,

@@ -43,7 +43,7 @@ export function exceedsCaps(
 
 /**
  * Applies the frequency cap and the cooldown to a player's verified impressions at a placement (Unix milliseconds, in
- * any order). If both block the player, returns the one that ends later.
+ * any order). If both block the player, returns the limit that ends later.
  */
 export function checkCaps(
   placement: Placement,
@@ -58,7 +58,7 @@ export function checkCaps(
     limits.push({ reason: 'cooldown', retryAtMs: last + placement.cooldown_s * 1_000 });
   }
   const cap = placement.frequency_cap;
-  // The next impression is allowed once the `max`-th newest one has left the window.
+  // The next impression is allowed when the `max`-th newest impression has left the window.
   const blocking = cap && newestFirst[cap.max - 1];
   if (cap && blocking !== undefined && blocking + cap.per_s * 1_000 > nowMs) {
     limits.push({ reason: 'frequency_capped', retryAtMs: blocking + cap.per_s * 1_000 });
@@ -95,9 +95,9 @@ export function reserve(budget: DailyBudget): () => void {
 const dayMs = 86_400_000;
 /** Ads expire ten minutes after their decision. */
 const outstandingMs = 600_000;
-/** Initial weight of the estimated share of ads that are seen: it starts as if this many ads had all been seen. */
+/** The estimated share of ads that are seen starts as if this many ads had all been seen. */
 const priorCount = 20;
-/** Minimum of the estimated share. It limits the reservations to twice the remaining impressions. */
+/** The minimum estimated share, which limits the reservations to twice the remaining impressions. */
 const minSeenShare = 0.5;
 /**
  * The share of the remaining impressions that one process may reserve. Several processes can count the same remaining

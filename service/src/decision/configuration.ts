@@ -26,7 +26,7 @@ export interface Configuration {
    * @param accountId an account to read even if its version has not changed
    */
   refresh(accountId?: string): Promise<void>;
-  /** Number of webhooks in all accounts that the service has disabled. */
+  /** Number of webhooks that the service has disabled, in all accounts. */
   disabledWebhooks(): number;
   /** Seconds since the configuration was last in sync with the database. */
   ageS(): number;
@@ -61,7 +61,7 @@ const rereadDelaysMs = [500, 2_000, 10_000, 90_000];
 
 const emptySnapshot = compileSnapshot([]);
 
-/** Loads the configuration and keeps it at most about a second out of date. */
+/** Loads the configuration and refreshes it, so that it is at most about a second out of date. */
 export async function openConfiguration({
   database,
   clock,

@@ -165,7 +165,7 @@ interface Rejection {
   outcome: Omit<Unfilled, 'explain'>;
 }
 
-const reject = (stage: number, reason: Reason, verdict: string = reason): Rejection => ({
+const createRejection = (stage: number, reason: Reason, verdict: string = reason): Rejection => ({
   stage,
   verdict,
   outcome: { status: 'no_fill', reason },
@@ -186,7 +186,7 @@ function findRejection(
       nowMs,
     )
   ) {
-    return reject(1, 'killed');
+    return createRejection(1, 'killed');
   }
   const rule = policies.find((policy) => blocksAd(policy, candidate));
   if (rule) {
@@ -196,13 +196,13 @@ function findRejection(
       outcome: { status: 'blocked', reason: rule.kind, rule },
     };
   }
-  if (candidate.sourcePaused) return reject(3, 'no_candidates', 'source_paused');
+  if (candidate.sourcePaused) return createRejection(3, 'no_candidates', 'source_paused');
   if (nowMs < candidate.startsAtMs || nowMs >= candidate.endsAtMs)
-    return reject(3, 'no_candidates', 'out_of_schedule');
+    return createRejection(3, 'no_candidates', 'out_of_schedule');
   if (request.formats && !request.formats.includes(creative.media.format)) {
-    return reject(3, 'no_candidates', 'format_not_accepted');
+    return createRejection(3, 'no_candidates', 'format_not_accepted');
   }
-  if (creative.review.status !== 'approved') return reject(4, 'not_approved');
+  if (creative.review.status !== 'approved') return createRejection(4, 'not_approved');
   if (houseAd.daily_cap === undefined) return undefined;
   const { served = 0, allowance = 0 } = dailyBudgets.get(houseAd.id) ?? {};
   if (allowance > 0) return undefined;

@@ -14,7 +14,7 @@ interface DryRunRequest {
   request: DecisionRequest;
   device?: PolicyContext['device'];
   country?: string;
-  /** A draft policy that applies in addition to the stored ones. */
+  /** A draft policy that applies in addition to the stored policies. */
   policy?: Stored<'policy'>;
   /** The stored policy that the draft replaces. */
   policyId?: string;

@@ -25,13 +25,13 @@ import type { Ad } from './snapshot.ts';
 export interface ExternalCandidate extends Ad {
   source: ExternalSource;
   offer: Offer;
-  /** True unless the player has consented to tracking. */
+  /** Whether ad tracking must be limited for this player. */
   limitAdTracking: boolean;
 }
 
 export interface ExternalDeps {
   requestOffer: RequestOffer;
-  /** Imports an unknown creative. It can be shown once it has been approved. */
+  /** Imports an unknown creative. It can be shown when it has been approved. */
   submit(scope: Scope, source: ExternalSource, offer: Offer): void;
   /** Records that a source still offers a creative. */
   noteOffer(accountId: string, creativeId: string): void;

@@ -16,8 +16,8 @@ export interface TokenClaims {
 }
 
 /**
- * Signs and verifies decision tokens: `<claims>.<HMAC-SHA256 in base64url>`. Claims are separated by `~`, and the
- * user reference is percent-encoded, so that a token needs no escaping in JSON and headers.
+ * Signs and verifies decision tokens: `<claims>.<HMAC-SHA256 in base64url>`. Claims are separated by `~`, and the user
+ * reference is percent-encoded. Therefore, tokens need no escaping in JSON and headers.
  */
 export interface DecisionTokens {
   sign(claims: TokenClaims): string;

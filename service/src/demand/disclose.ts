@@ -50,8 +50,8 @@ export function disclose(player: Player): DisclosedPlayer {
 }
 
 /**
- * Keeps the first 24 bits of an IPv4 address or the first 48 bits of an IPv6 address. Returns undefined for other
- * texts.
+ * Keeps the first 24 bits of an IPv4 address or the first 48 bits of an IPv6 address. Returns undefined if the text is
+ * not an IP.
  */
 export function truncateIp(text: string): string | undefined {
   if (!ipaddr.isValid(text)) return undefined;

@@ -7,7 +7,7 @@ import type { DueTracker } from './trackers.ts';
 export interface NewRequest {
   decisionId: string;
   tracker: DueTracker;
-  /** How long after being stored the request may be sent. */
+  /** How long the request may be sent after it has been stored. */
   expiresInMs: number;
   /** The sealed {@link Client}; null if the request discloses nothing about the player. */
   client: string | null;

@@ -70,7 +70,7 @@ export const listDueNotices = ({ notices }: DemandRecord): DueTracker[] =>
 /**
  * The trackers that become due when an event arrives. A `close` event is ignored if the ad was completed or skipped.
  */
-const byType: Partial<Record<EventType, readonly MediaEvent[]>> = {
+const trackersByEventType: Partial<Record<EventType, readonly MediaEvent[]>> = {
   start: ['loaded', 'creativeView', 'start'],
   first_quartile: ['firstQuartile'],
   midpoint: ['midpoint'],
@@ -107,7 +107,7 @@ function listAllDue({ trackers, impressionOn }: ChosenAd, playback: Playback): D
       : []),
     ...[...types]
       .filter((type) => type !== 'close' || !isFinished)
-      .flatMap((type) => byType[type] ?? [])
+      .flatMap((type) => trackersByEventType[type] ?? [])
       .flatMap(listDueFor),
     ...toDueTrackers(
       'progress',

@@ -2,7 +2,7 @@
 const maxUrlLength = 8_192;
 
 /**
- * Parses an absolute http or https URL without credentials. Returns undefined for other texts, such as `javascript:`
+ * Parses an absolute http or https URL without credentials. Returns undefined for all other URLs, such as `javascript:`
  * and `about:blank`. Macros are not expanded.
  *
  * @param base the base for relative URLs; without a base, relative URLs are rejected

@@ -29,7 +29,7 @@ export async function seedDevelopment(
 ): Promise<DevelopmentKeys> {
   const file = join(dataDirectory, 'development.json');
   const { database } = service;
-  // The table of lock rows is in the database for schema changes.
+  // The lock table is in the database that is used for schema changes.
   const seed = await (database.schema ?? database).transaction(async (queries) => {
     await queries.query(
       `INSERT INTO migration_lock VALUES ('development')

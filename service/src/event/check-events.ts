@@ -2,7 +2,7 @@ import type { EventResult } from '@trueward/protocol/wire';
 import type { DecisionState, InvalidReason, RecordedEvent } from '../decision/decision-state.ts';
 import { isOutOfOrder, correctEventTime, smallestOffset } from '../reward/watch-time.ts';
 
-/** How long after a decision has expired an impression is still accepted, if the ad started before the expiry. */
+/** How long impressions are accepted after the expiry of their decision, if the ad started before the expiry. */
 export const impressionGraceMs = 60_000;
 
 /**

@@ -7,14 +7,11 @@ import type { DecisionState, RecordedEvent } from '../decision/decision-state.ts
 import { readRewardedAds, readAdViews } from './event-store.ts';
 import type { Transition } from './transitions.ts';
 
-/** The earlier ad views and rewards of the players, including those from the same batch. */
+/** Other ad views and rewards of the players that affect the verdicts. Includes state changes from the same batch. */
 export interface ViewerHistory {
   /** Returns the player's other ad views that earned a reward. */
   otherAdViews(decision: DecisionState): AdView[];
-  /**
-   * Returns the times of the player's other rewarded impressions at the placement, if they are less than `withinMs`
-   * away from `atMs`.
-   */
+  /** Returns the times of the player's other rewarded impressions at the placement within `withinMs` of `atMs`. */
   rewardedAround(decision: DecisionState, atMs: number, withinMs: number): number[];
   add(transition: Transition): void;
 }

@@ -2,7 +2,7 @@ import type { Notice, Offer } from '../demand/offer.ts';
 import { makeAdMacros, type ErrorReport, type VastAd } from '../demand/vast/ad.ts';
 import { expandMacros, type MacroValues } from '../demand/vast/macros.ts';
 import { resolveVast, type VastResult, type VastRules } from '../demand/vast/resolve.ts';
-import { offsetMs } from '../demand/vast/values.ts';
+import { toOffsetMs } from '../demand/vast/values.ts';
 import { vastErrorCodes } from '../demand/vast/vast-error.ts';
 import {
   type SourceCall,
@@ -84,7 +84,7 @@ export function makeOffer(
   const player = request.viewport;
   const { media, icons, skip, durationMs, clickThrough } = ad;
   const domain = terms.advertiserDomain ?? parseDomain(ad.advertiser);
-  const skipAfterMs = skip && offsetMs(skip, durationMs);
+  const skipAfterMs = skip && toOffsetMs(skip, durationMs);
   const expiries = [ad.expiresAtMs, terms.expiresAtMs].filter((ms) => ms !== undefined);
   const [icon] = icons;
   return {

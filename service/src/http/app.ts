@@ -122,7 +122,7 @@ export async function createApp(deps: AppDeps): Promise<FastifyInstance> {
   const app = Fastify({
     serverFactory(handle) {
       const listener: typeof handle = (request, response) => {
-        deps.country.screen(request);
+        deps.country.stripUntrusted(request);
         handle(request, response);
       };
       const traced = tracing.listener?.(listener) ?? listener;

@@ -15,8 +15,8 @@ export const getWinNoticeUrl = (bid: Bid, auction: Auction): string | undefined 
   expandUrl(bid.nurl, winMacros(bid, auction));
 
 /**
- * Returns the URL to request when the impression has been verified. {@link expandImpressionTime} expands the last
- * macro.
+ * Returns the URL to request when the impression has been verified. {@link expandImpressionTime} expands the remaining
+ * macro, the impression time.
  */
 export const getBillingNoticeUrl = (bid: Bid, auction: Auction): string | undefined =>
   parseWebUrl(bid.burl && expandAuctionMacros(bid.burl, winMacros(bid, auction), impressionTime));
@@ -30,8 +30,8 @@ export const getLossNoticeUrl = (
   expandUrl(bid.lurl, { ...idMacros(bid, auction), LOSS: String(lossReason) });
 
 /**
- * Returns the markup of a bid, or the URL of the markup. A bid without either returns its markup as the response to the
- * win notice. In this case, the win notice must not be requested a second time.
+ * Returns the markup of a bid, or the URL of the markup. If a bid has neither, the response to its win notice is the
+ * markup. In this case, the win notice must not be requested a second time.
  */
 export function locateMarkup(
   bid: Bid,
@@ -87,8 +87,8 @@ const expandUrl = (template: string | undefined, macros: AuctionMacros): string 
 
 /**
  * Matches macros such as `${AUCTION_PRICE}`. The `$` and the braces may be percent-encoded, and the macro may name an
- * encoding, such as `:B64`. Macros that name an encoding are removed, because no encoding has been agreed on with any
- * bidder.
+ * encoding, such as `:B64`. Macros that name an encoding are removed, because there is no agreement with bidders on
+ * encodings.
  */
 const auctionMacro = /(?:\$|%24)(?:\{|%7B)AUCTION_([A-Z_]{1,20})(:[A-Z\d]{1,10})?(?:\}|%7D)/gi;
 
@@ -102,8 +102,8 @@ const impressionTime = 'IMP_TS';
 const maxMacros = 1_000;
 
 /**
- * Expands macros with encoded values, which can't break out of the URL or XML around them. Removes macros without a
- * value, as the standard requires, and macros beyond the limit.
+ * Expands macros. Encodes the values, so that they can't break out of the surrounding URL or XML. Removes macros
+ * without a value, as the standard requires, and macros beyond the limit.
  *
  * @param keptName the name of a macro to leave unchanged
  */

@@ -85,8 +85,8 @@ const maxDepth = 64;
 const maxSeats = 200;
 
 /**
- * Parses a response body, which is empty for status 204. Rejects each invalid bid individually. A response to a
- * different request is malformed, which is not the same as no bid.
+ * Parses a response body, which is empty for status 204. Invalid bids are rejected individually. A response to a
+ * different request is treated as malformed.
  */
 export function readBidResponse(body: string, rules: BidRules): BidResponse {
   if (body.trim() === '') return { status: 'no_bid' };

@@ -7,7 +7,13 @@ import {
   type MediaTarget,
   readMedia,
 } from './media.ts';
-import { offsetMs, parseDuration, shortText, type TimeOffset, withoutUndefined } from './values.ts';
+import {
+  toOffsetMs,
+  parseDuration,
+  shortText,
+  type TimeOffset,
+  withoutUndefined,
+} from './values.ts';
 import { VastError, vastErrorCodes } from './vast-error.ts';
 import { findChild, findChildren, type XmlElement } from './xml.ts';
 
@@ -140,7 +146,7 @@ export function checkSkip(
   durationMs: number | undefined,
   { minSkipMs }: Pick<AdRules, 'minSkipMs'>,
 ): void {
-  const skipMs = skip && offsetMs(skip, durationMs);
+  const skipMs = skip && toOffsetMs(skip, durationMs);
   if (skipMs === undefined || skipMs >= minSkipMs) return;
   throw new VastError(
     vastErrorCodes.trafficking,

@@ -6,7 +6,7 @@ const seconds = /^\d{1,5}(?:\.\d{1,9})?$/;
 
 /**
  * Parses `HH:MM:SS` or `HH:MM:SS.mmm` into milliseconds. Also accepts `MM:SS` and plain seconds, because servers send
- * them. Returns undefined for other texts.
+ * them. Returns undefined for other formats.
  */
 export function parseDuration(text: string | undefined): number | undefined {
   if (text === undefined) return undefined;
@@ -29,7 +29,7 @@ export function parseOffset(text: string | undefined): TimeOffset | undefined {
 }
 
 /** Converts an offset to milliseconds. Returns undefined for a percentage if the duration is unknown. */
-export function offsetMs(offset: TimeOffset, durationMs: number | undefined): number | undefined {
+export function toOffsetMs(offset: TimeOffset, durationMs: number | undefined): number | undefined {
   if ('ms' in offset) return offset.ms;
   return durationMs === undefined ? undefined : (offset.percent / 100) * durationMs;
 }
@@ -41,7 +41,7 @@ export function parseFlag(text: string | undefined): boolean | undefined {
   return /^(false|0)$/i.test(text) ? false : undefined;
 }
 
-/** Parses a positive number and rounds it down. Returns undefined for other texts. */
+/** Parses a positive number and rounds it down. Returns undefined if the text is not a positive number. */
 export function parsePositive(text: string | undefined): number | undefined {
   if (text === undefined || !/^\d{1,9}(?:\.\d{1,9})?$/.test(text)) return undefined;
   const value = Math.floor(Number(text));
@@ -49,8 +49,9 @@ export function parsePositive(text: string | undefined): number | undefined {
 }
 
 /**
- * Normalizes a name or id to a single line of at most 200 characters. Returns undefined if the line is empty. Replaces
- * control characters, which XML 1.1 allows, and unpaired surrogates, which truncation can leave, with spaces.
+ * Normalizes a name or id to a single line of at most 200 characters. Returns undefined if the line is empty. Control
+ * characters, which XML 1.1 allows, are replaced with spaces. So are unpaired surrogates, which truncation can leave
+ * behind.
  */
 export function shortText(text: string | undefined): string | undefined {
   const line = text

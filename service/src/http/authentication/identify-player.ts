@@ -75,7 +75,7 @@ async function withVerifiedUser(
 /** The country of a player, as sent by the load balancer or CDN in front of the service. */
 export interface Country {
   /** Removes the header from requests by untrusted peers, which could forge it. */
-  screen(request: Pick<IncomingMessage, 'headers' | 'socket'>): void;
+  stripUntrusted(request: Pick<IncomingMessage, 'headers' | 'socket'>): void;
   /** Returns the ISO 3166-1 alpha-2 code, or undefined if the country is unknown. */
   read(headers: IncomingHttpHeaders): string | undefined;
 }
@@ -85,10 +85,10 @@ export function createCountry(
   header: string | undefined,
   trustedProxies: readonly string[] = [],
 ): Country {
-  if (header === undefined) return { screen: () => undefined, read: () => undefined };
+  if (header === undefined) return { stripUntrusted: () => undefined, read: () => undefined };
   const isTrusted = proxyAddr.compile([...trustedProxies]);
   return {
-    screen({ headers, socket }) {
+    stripUntrusted({ headers, socket }) {
       if (header in headers && !isTrusted(socket.remoteAddress ?? '', 0)) delete headers[header];
     },
     read(headers) {

@@ -46,7 +46,7 @@ const unsharedPart = 0.5;
 
 export function createTokenBuckets(defaultRate: Rate, nowMs: () => number): TokenBuckets {
   const buckets = new Map<string, Bucket>();
-  const toReport = new Set<string>();
+  const namesToReport = new Set<string>();
   let processes = 1;
   let round = 0;
 
@@ -87,7 +87,7 @@ export function createTokenBuckets(defaultRate: Rate, nowMs: () => number): Toke
         bucket.tokens -= 1;
         bucket.uses += 1;
         bucket.unshared -= 1;
-        if (bucket.unshared < 0 && processes > 1) toReport.add(name);
+        if (bucket.unshared < 0 && processes > 1) namesToReport.add(name);
         bucket.unshared = Math.max(0, bucket.unshared);
       }
       const missingTokens = allowed ? burst - bucket.tokens : 1 - bucket.tokens;
@@ -100,11 +100,11 @@ export function createTokenBuckets(defaultRate: Rate, nowMs: () => number): Toke
     },
     share: (count) => void (processes = count),
     readUses() {
-      const uses = [...toReport].map((name): [string, number] => [
+      const uses = [...namesToReport].map((name): [string, number] => [
         name,
         buckets.get(name)?.uses ?? 0,
       ]);
-      toReport.clear();
+      namesToReport.clear();
       round += 1;
       return uses;
     },

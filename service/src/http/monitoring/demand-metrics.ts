@@ -7,7 +7,10 @@ import { firstIdAt } from '../../platform/ids.ts';
 import type { Queries } from '../../store/database.ts';
 import type { CountEnded } from '../../tracker/dispatcher.ts';
 
-/** Metrics of external demand, recorded when something happens. No label contains a source, an advertiser or a host. */
+/**
+ * Metrics that are recorded during calls to sources, intake and tracker requests. No label contains a source, an
+ * advertiser or a host.
+ */
 export interface DemandMetrics {
   observeCall: ObserveCall;
   countIntake(result: IntakeResult): void;

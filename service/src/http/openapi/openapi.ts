@@ -78,7 +78,7 @@ td,th{text-align:left;vertical-align:top;padding:.1rem 1rem .1rem 0}
 pre{overflow:auto;background:#8882;padding:1rem;border-radius:.5rem;font-size:.85rem}
 summary{cursor:pointer}`;
 
-const policy = `default-src 'none'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'; style-src 'sha256-${createHash('sha256').update(style).digest('base64')}'`;
+const docsPolicy = `default-src 'none'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'; style-src 'sha256-${createHash('sha256').update(style).digest('base64')}'`;
 
 /**
  * Adds `/docs`, which is API documentation rendered from the OpenAPI document. It needs no scripts or external
@@ -90,7 +90,7 @@ export function addDocs(app: FastifyInstance): void {
     page ??= render(app.swagger() as unknown as Document);
     return reply
       .headers({
-        'content-security-policy': policy,
+        'content-security-policy': docsPolicy,
         'x-content-type-options': 'nosniff',
         'referrer-policy': 'no-referrer',
       })

@@ -39,7 +39,7 @@ export const pageSchema = (schema: string) => ({
   },
 });
 
-/** Describes the id in a path for OpenAPI. Malformed ids are not rejected, because no object is found for them. */
+/** Describes the id in a path for OpenAPI. The format is not validated: for a malformed id, the object is not found. */
 export const idParams = (kind: IdKind) => ({
   type: 'object',
   required: ['id'],

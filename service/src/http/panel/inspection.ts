@@ -10,7 +10,7 @@ import { getPrincipal } from '../authentication/authenticate.ts';
 import { getSession } from '../authentication/session-access.ts';
 import { notFound, type PageQuery, pageQuerySchema, toCursor } from '../openapi/route-schemas.ts';
 import { ProblemError } from '../problems/problem.ts';
-import { type PanelDeps, strictBody, text } from './panel-deps.ts';
+import { type PanelDeps, strictBody, textSchema } from './panel-deps.ts';
 
 interface DryRunBody {
   request: DecisionRequest;
@@ -29,7 +29,7 @@ const dryRunSchema = strictBody(
     device: { type: 'string', enum: ['desktop', 'mobile', 'tablet'] },
     country: { type: 'string', pattern: '^[A-Z]{2}$' },
     policy: { $ref: 'PolicyRequest#' },
-    policy_id: text(64),
+    policy_id: textSchema(64),
   },
   ['request'],
 );

@@ -3,7 +3,7 @@ import { createIngestMedia, type IngestedMedia } from '../../media/ingest-media.
 import { getPrincipal } from '../authentication/authenticate.ts';
 import { getActor } from '../operations/operations.ts';
 import { ProblemError } from '../problems/problem.ts';
-import { type PanelDeps, text } from './panel-deps.ts';
+import { type PanelDeps, textSchema } from './panel-deps.ts';
 
 const maxBytes = 20 * 1_024 * 1_024;
 
@@ -23,7 +23,11 @@ export async function addMediaUpload(app: FastifyInstance, deps: PanelDeps): Pro
         config: { panel: 'environment' },
         schema: {
           hide: true,
-          querystring: { type: 'object', required: ['name'], properties: { name: text(255) } },
+          querystring: {
+            type: 'object',
+            required: ['name'],
+            properties: { name: textSchema(255) },
+          },
         },
       },
       async (request, reply) => {

@@ -2,7 +2,7 @@ import type { FastifyInstance } from 'fastify';
 import { searchResources } from '../../resource/resource-store.ts';
 import { getPrincipal } from '../authentication/authenticate.ts';
 import { managedResources, webhookResource } from '../routes/resources.ts';
-import { type PanelDeps, text } from './panel-deps.ts';
+import { type PanelDeps, textSchema } from './panel-deps.ts';
 
 interface ListQuery {
   q?: string;
@@ -20,10 +20,10 @@ const querystring = {
   type: 'object',
   additionalProperties: false,
   properties: {
-    q: text(200, 0),
-    ids: text(6_400, 0),
-    where: text(1_000, 0),
-    sort: { ...text(100), default: 'name' },
+    q: textSchema(200, 0),
+    ids: textSchema(6_400, 0),
+    where: textSchema(1_000, 0),
+    sort: { ...textSchema(100), default: 'name' },
     order: { type: 'string', enum: ['asc', 'desc'], default: 'asc' },
     limit: { type: 'integer', minimum: 1, maximum: 100, default: 25 },
     offset: { type: 'integer', minimum: 0, maximum: 1_000_000, default: 0 },

@@ -7,7 +7,14 @@ import { describeUser } from '../../user/user.ts';
 import { checkSameOrigin, getSession } from '../authentication/session-access.ts';
 import { ipGroup } from '../limits/rate-limits.ts';
 import { ProblemError } from '../problems/problem.ts';
-import { email, newPassword, type PanelDeps, personName, strictBody, text } from './panel-deps.ts';
+import {
+  emailSchema,
+  newPasswordSchema,
+  type PanelDeps,
+  personNameSchema,
+  strictBody,
+  textSchema,
+} from './panel-deps.ts';
 
 interface Credentials {
   email: string;
@@ -76,7 +83,10 @@ export function addSessionRoutes(app: FastifyInstance, deps: PanelDeps): void {
     {
       schema: {
         hide: true,
-        body: strictBody({ email, password: text(200), code: text(20) }, ['email', 'password']),
+        body: strictBody({ email: emailSchema, password: textSchema(200), code: textSchema(20) }, [
+          'email',
+          'password',
+        ]),
       },
       preValidation: async (request, reply) => checkUnauthenticated(deps, request, reply),
     },
@@ -124,7 +134,7 @@ export function addSetupRoutes(app: FastifyInstance, deps: PanelDeps): void {
   app.get<{ Querystring: { token: string } }>(
     url,
     {
-      schema: { hide: true, querystring: strictBody({ token: text(100) }, ['token']) },
+      schema: { hide: true, querystring: strictBody({ token: textSchema(100) }, ['token']) },
       preValidation: async (request, reply) => checkUnauthenticated(deps, request, reply),
     },
     async (request) => {
@@ -138,12 +148,15 @@ export function addSetupRoutes(app: FastifyInstance, deps: PanelDeps): void {
     {
       schema: {
         hide: true,
-        body: strictBody({ token: text(100), email, name: personName, password: newPassword }, [
-          'token',
-          'email',
-          'name',
-          'password',
-        ]),
+        body: strictBody(
+          {
+            token: textSchema(100),
+            email: emailSchema,
+            name: personNameSchema,
+            password: newPasswordSchema,
+          },
+          ['token', 'email', 'name', 'password'],
+        ),
       },
       preValidation: async (request, reply) => checkUnauthenticated(deps, request, reply),
     },
@@ -178,7 +191,10 @@ export function addAccountRoutes(app: FastifyInstance, deps: PanelDeps): void {
       config,
       schema: {
         hide: true,
-        body: strictBody({ current: text(200), next: newPassword }, ['current', 'next']),
+        body: strictBody({ current: textSchema(200), next: newPasswordSchema }, [
+          'current',
+          'next',
+        ]),
       },
     },
     async (request, reply) => {
@@ -197,7 +213,7 @@ export function addAccountRoutes(app: FastifyInstance, deps: PanelDeps): void {
   });
   app.post<{ Body: { code: string } }>(
     '/panel/api/account/codes/confirm',
-    { config, schema: { hide: true, body: strictBody({ code: text(20) }, ['code']) } },
+    { config, schema: { hide: true, body: strictBody({ code: textSchema(20) }, ['code']) } },
     async (request, reply) => {
       await users.ownAccount.confirmCodes(getSession(request).user, request.body.code);
       return reply.code(204).send();
@@ -205,7 +221,10 @@ export function addAccountRoutes(app: FastifyInstance, deps: PanelDeps): void {
   );
   app.delete<{ Body: { password: string } }>(
     '/panel/api/account/codes',
-    { config, schema: { hide: true, body: strictBody({ password: text(200) }, ['password']) } },
+    {
+      config,
+      schema: { hide: true, body: strictBody({ password: textSchema(200) }, ['password']) },
+    },
     async (request, reply) => {
       await confirm(request, request.body.password);
       await users.ownAccount.stopCodes(getSession(request).user);

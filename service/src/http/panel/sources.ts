@@ -8,7 +8,7 @@ import { getPrincipal } from '../authentication/authenticate.ts';
 import { notFound } from '../openapi/route-schemas.ts';
 import { getActor } from '../operations/operations.ts';
 import { ProblemError } from '../problems/problem.ts';
-import { type PanelDeps, strictBody, text } from './panel-deps.ts';
+import { type PanelDeps, strictBody, textSchema } from './panel-deps.ts';
 
 interface TrialRequest {
   Params: { id: string };
@@ -22,7 +22,7 @@ interface TrialRequest {
 
 const trialBody = strictBody(
   {
-    placement: text(64),
+    placement: textSchema(64),
     consent: { type: 'string', enum: ['granted', 'denied', 'unknown'], default: 'unknown' },
     submit: { type: 'boolean', default: false },
   },

@@ -72,17 +72,17 @@ export function addUrlCheck(app: FastifyInstance): void {
  * Does not use recursion, because a client can send a body of any depth.
  */
 export function findUnstorableText(value: unknown): string | undefined {
-  for (const visited of walk(value)) {
+  for (const visited of visitValues(value)) {
     const { name, value: found } = visited;
     if (!isStorable(name) || (typeof found === 'string' && !isStorable(found)))
-      return pointerTo(visited);
+      return formatPointer(visited);
   }
   return undefined;
 }
 
 /** Whether objects and arrays are nested more than `max` levels deep. */
 function isDeeper(value: unknown, max: number): boolean {
-  for (const { value: found, depth } of walk(value))
+  for (const { value: found, depth } of visitValues(value))
     if (depth >= max && typeof found === 'object' && found !== null) return true;
   return false;
 }
@@ -108,18 +108,18 @@ interface Visited {
 }
 
 /** Visits all values depth first, parents before their children. */
-function* walk(root: unknown): Generator<Visited> {
-  const waiting: Visited[] = [{ name: '', value: root, depth: 0, parent: undefined }];
-  for (let next = waiting.pop(); next; next = waiting.pop()) {
+function* visitValues(root: unknown): Generator<Visited> {
+  const stack: Visited[] = [{ name: '', value: root, depth: 0, parent: undefined }];
+  for (let next = stack.pop(); next; next = stack.pop()) {
     yield next;
     const { value, depth } = next;
     if (typeof value !== 'object' || value === null) continue;
     for (const [name, inner] of Object.entries(value).toReversed())
-      waiting.push({ name, value: inner, depth: depth + 1, parent: next });
+      stack.push({ name, value: inner, depth: depth + 1, parent: next });
   }
 }
 
-function pointerTo(visited: Visited): string {
+function formatPointer(visited: Visited): string {
   const names: string[] = [];
   for (let at: Visited | undefined = visited; at?.parent; at = at.parent) names.unshift(at.name);
   return names.map((name) => `/${name.replaceAll('~', '~0').replaceAll('/', '~1')}`).join('');

@@ -24,15 +24,19 @@ const hourMs = 3_600_000;
 /** The longest report period for each interval, in hours. */
 const maxHours = { hour: 31 * 24, day: 400 * 24 };
 
-const time = (description: string) => ({ type: 'string', format: 'date-time', description });
+const dateTimeSchema = (description: string) => ({
+  type: 'string',
+  format: 'date-time',
+  description,
+});
 
 const querySchema = {
   type: 'object',
   additionalProperties: false,
   required: ['from', 'to'],
   properties: {
-    from: time('Inclusive; a full hour.'),
-    to: time('Exclusive; a full hour.'),
+    from: dateTimeSchema('Inclusive; a full hour.'),
+    to: dateTimeSchema('Exclusive; a full hour.'),
     interval: { type: 'string', enum: ['hour', 'day'], default: 'day' },
     group_by: {
       type: 'string',

@@ -61,7 +61,7 @@ export const webhookResource: ResourceDefinition = {
 };
 
 /** Returns the plural for operation ids: `HouseAds` for `/v1/house-ads`. */
-const pluralize = ({ path }: ResourceDefinition): string =>
+const getPluralName = ({ path }: ResourceDefinition): string =>
   path
     .slice('/v1/'.length)
     .split('-')
@@ -69,7 +69,7 @@ const pluralize = ({ path }: ResourceDefinition): string =>
     .join('');
 
 /** Returns the noun with its article: `an advertiser`, `a placement`. */
-const withArticle = ({ noun }: ResourceDefinition): string =>
+const addArticle = ({ noun }: ResourceDefinition): string =>
   `${/^[aeiou]/.test(noun) ? 'an' : 'a'} ${noun}`;
 
 interface ReadDeps {
@@ -89,7 +89,7 @@ export function addResourceReads(
     {
       config: { keys: ['sk'] },
       schema: {
-        operationId: `list${pluralize(definition)}`,
+        operationId: `list${getPluralName(definition)}`,
         summary: `List every ${noun}, newest first`,
         querystring: pageQuerySchema,
         response: { 200: pageSchema(schema) },
@@ -104,7 +104,7 @@ export function addResourceReads(
       config: { keys: ['sk'] },
       schema: {
         operationId: `read${schema}`,
-        summary: `Read ${withArticle(definition)}`,
+        summary: `Read ${addArticle(definition)}`,
         params: idParams(kind),
         response: { 200: { description: `The ${noun}.`, $ref: `${schema}#` } },
       },
@@ -130,7 +130,7 @@ interface IdRequest {
 }
 type Members = Record<string, unknown>;
 
-const response = (status: number, { document, revision }: Versioned<object>) => ({
+const makeResponse = (status: number, { document, revision }: Versioned<object>) => ({
   status,
   body: document,
   revision,
@@ -150,7 +150,7 @@ export function addResourceWrites(
       config: { keys: ['sk'] },
       schema: {
         operationId: `create${schema}`,
-        summary: `Create ${withArticle(definition)}`,
+        summary: `Create ${addArticle(definition)}`,
         headers: writeHeaders,
         body: { $ref: `${schema}Request#` },
         response: { 201: objectResponse },
@@ -162,7 +162,7 @@ export function addResourceWrites(
         const document = withServiceFields(kind, members, operation);
         const created = await resourceManager.create(operation, kind, document);
         if (headers) await requestHeaders.store(operation, created.document.id, headers);
-        return response(201, created);
+        return makeResponse(201, created);
       }),
   );
   app.patch<IdRequest & { Body: Members }>(
@@ -171,7 +171,7 @@ export function addResourceWrites(
       config: { keys: ['sk'] },
       schema: {
         operationId: `update${schema}`,
-        summary: `Update ${withArticle(definition)}`,
+        summary: `Update ${addArticle(definition)}`,
         params: idParams(kind),
         headers: changeHeaders,
         body: { $ref: `${schema}Update#` },
@@ -187,7 +187,7 @@ export function addResourceWrites(
           applyChange(kind, before, change),
         );
         if (headers) await requestHeaders.store(operation, target.id, headers);
-        return response(200, changed);
+        return makeResponse(200, changed);
       }),
   );
   app.delete<IdRequest>(
@@ -196,7 +196,7 @@ export function addResourceWrites(
       config: { keys: ['sk'] },
       schema: {
         operationId: `archive${schema}`,
-        summary: `Archive ${withArticle(definition)}`,
+        summary: `Archive ${addArticle(definition)}`,
         params: idParams(kind),
         headers: changeHeaders,
         response: noContent(`The ${noun} is archived.`),
@@ -259,7 +259,7 @@ export function addReviewRoute(
           ifMatch: readIfMatch(request),
           action: 'reviewed',
         };
-        return response(
+        return makeResponse(
           200,
           await resourceManager.change(operation, target, (before) => ({ ...before, review })),
         );
