@@ -115,8 +115,8 @@ function checkMasterKey({ masterKey, dataDirectory }: Config): Finding {
   if (!existsSync(file)) return ok(`${file} will be created on first start`);
   const isExposed = (statSync(file).mode & 0o077) !== 0;
   return isExposed
-    ? fail(`${file} can be read by other users: chmod 600 ${file}`)
-    : ok(`${file} exists and is readable by this user only; keep a backup elsewhere`);
+    ? fail(`${file} can be read by other users: run chmod 600 ${file}`)
+    : ok(`only this user can read ${file}; keep a backup elsewhere`);
 }
 
 function checkMedia({ mediaDirectory }: Config): Finding {
@@ -133,7 +133,7 @@ function checkNetwork({ publicUrl, development, host }: Config): Finding[] {
     ...(publicUrl?.startsWith('http:') === true && !development
       ? [
           fail(
-            `PUBLIC_URL is ${publicUrl}: HTTPS pages cannot call it; terminate TLS in front of it`,
+            `PUBLIC_URL is ${publicUrl}, which HTTPS pages cannot call: put a TLS proxy in front of the service`,
           ),
         ]
       : []),
@@ -157,7 +157,9 @@ export async function checkRunningService({ host, port, publicUrl }: Config): Pr
     const response = await fetch(`${url}/readyz`, { signal: AbortSignal.timeout(3_000) });
     return response.ok
       ? ok(`a service is running at ${url}`)
-      : fail(`${url}/readyz returned ${response.status}: its database is unavailable; see its log`);
+      : fail(
+          `${url}/readyz returned ${response.status}: the database of the service is unavailable; see its log`,
+        );
   } catch {
     return warn(
       `no service responds at ${url}: start it, or set the HOST, PORT or PUBLIC_URL that it was started with`,

@@ -137,7 +137,7 @@ async function checkServer(database: Queries): Promise<Finding[]> {
     ...(differenceMs > maxClockSkewMs
       ? [
           fail(
-            `its clock differs from this machine’s by ${Math.round(differenceMs / 1_000)} s: synchronize both with NTP`,
+            `the clocks of the database and this machine differ by ${Math.round(differenceMs / 1_000)} s: synchronize both with NTP`,
           ),
         ]
       : []),
@@ -159,7 +159,7 @@ async function checkCluster(database: Queries): Promise<Finding[]> {
     ),
     ...deadNodes.map(({ address }) =>
       fail(
-        `the Citus node ${address} does not respond, so its accounts get 503 and the remaining checks of the database are skipped: start it, or promote its standby and call citus_update_node`,
+        `the Citus node ${address} does not respond: start it, or promote its standby and call citus_update_node. Until then, requests for its accounts fail with 503, and the other database checks are skipped`,
       ),
     ),
     ...nodes

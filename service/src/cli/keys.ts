@@ -57,7 +57,7 @@ Example
           printResult({ account_id: accountId, ...created });
         }),
       );
-      printMessage('Store the key now: it is not shown again.');
+      printMessage('Store the key now: it will not be shown again.');
     },
   },
   {
@@ -94,7 +94,7 @@ Prints one line of JSON with the new key.`,
         keys.roll(...key, overlapS),
       );
       printResult(newKey);
-      printMessage('Store the key now: it is not shown again.');
+      printMessage('Store the key now: it will not be shown again.');
     },
   },
   {

@@ -71,12 +71,12 @@ async function writeLine(target: Writable, line: string): Promise<void> {
 
 export const importCommand: Command = {
   name: 'import',
-  summary: 'import an export into an empty database',
+  summary: 'import an exported file into an empty database',
   help: `Usage: trueward-service import <file>
 
 Verifies the whole file before it writes anything, imports it in batches, and finally compares the row
-count and the checksum of each table. If interrupted, run it again with the same file: it resumes where
-it stopped. No service starts on the database until the import is complete.
+count and the checksum of each table. If the import is interrupted, run it again with the same file. It
+resumes where it stopped. No service starts on the database until the import is complete.
 
 The master key of the exporting service must be in place, as master.key in the data folder or as
 TRUEWARD_MASTER_KEY.`,

@@ -24,7 +24,8 @@ export type ExternalResponse =
       status: 'ok';
       httpStatus: number;
       text: string;
-      /** Final URL after redirects. */ url: string;
+      /** Final URL after redirects. */
+      url: string;
     }
   | {
       status: 'failed';

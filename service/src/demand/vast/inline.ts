@@ -68,7 +68,7 @@ export interface InLineAd extends Layer {
  */
 export function readInLine(body: XmlElement, adType: string | undefined, rules: AdRules): InLineAd {
   if (adType === 'audio') {
-    throw new VastError(vastErrorCodes.trafficking, 'The ad is audio; expected a video.');
+    throw new VastError(vastErrorCodes.trafficking, 'The ad is an audio ad; expected a video ad.');
   }
   const { creative, linear, media, file } = chooseLinear(body, rules);
   const layer = readLayer(body, [linear], rules);
@@ -118,7 +118,7 @@ function chooseLinear(body: XmlElement, rules: AdRules): ChosenLinear {
     );
   }
   if (creatives.some((creative) => findChild(creative, 'NonLinearAds'))) {
-    throw new VastError(vastErrorCodes.linearity, 'The ad is non-linear; expected a linear one.');
+    throw new VastError(vastErrorCodes.linearity, 'The ad is non-linear; expected a linear ad.');
   }
   throw new VastError(vastErrorCodes.schema, 'The ad has no Linear creative.');
 }

@@ -115,7 +115,7 @@ class Resolution {
   /** Requests the document that `tagUrl` refers to, and searches it for an ad. */
   async #request(tagUrl: string, wrappers: readonly Wrapper[]): Promise<VastAd | undefined> {
     if (this.#requests >= maxRequests) {
-      const reason = `The decision has made all of its ${maxRequests} requests.`;
+      const reason = `The decision has reached its limit of ${maxRequests} requests.`;
       return this.#fail(new VastError(vastErrorCodes.wrapperLimit, reason), wrappers);
     }
     this.#requests += 1;

@@ -87,7 +87,7 @@ function buildTree(): { write(text: string): void; close(): XmlElement } {
   };
 
   parser.on('doctype', () => {
-    throw malformed('has a DOCTYPE, which could define entities; VAST needs none');
+    throw malformed('has a DOCTYPE, which is not allowed');
   });
   parser.on('opentagstart', ({ name }) => {
     countNode();

@@ -72,7 +72,7 @@ export function addDemandState(
 ): void {
   new Gauge({
     name: 'trueward_intake_jobs',
-    help: 'Creatives that this process is copying or comparing, and queued ones.',
+    help: 'Creatives that this process is copying, is comparing or has queued.',
     labelNames: ['of'] as const,
     registers: [registry],
     collect() {
@@ -87,7 +87,7 @@ export function addDemandState(
   let readAtMs = -Infinity;
   new Gauge({
     name: 'trueward_tracker_requests_pending',
-    help: `Tracker requests that are still to be made, cached for 15 s; ${maxCount + 1} means more than ${maxCount}.`,
+    help: `Tracker requests that have not been sent yet, cached for 15 s; ${maxCount + 1} means more than ${maxCount}.`,
     registers: [registry],
     async collect() {
       if (performance.now() - readAtMs < cacheMs) return;

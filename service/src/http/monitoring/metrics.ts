@@ -162,7 +162,7 @@ export function addStateMetrics(registry: Registry, sources: MetricSources): voi
   );
   gauge(
     'trueward_webhooks_disabled',
-    'Webhooks that the service disabled because they were gone or had failed for days.',
+    'Webhooks that the service disabled because their endpoint was gone or had failed for days.',
     configuration.disabledWebhooks,
   );
   gauge(

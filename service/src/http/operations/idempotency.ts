@@ -72,7 +72,7 @@ async function readStoredResponse(
   if (stored.answer === null) {
     throw new ProblemError(
       'request_in_progress',
-      'The first request with this key is still running.',
+      'The first request with this key is still in progress.',
       {
         retryAfterS: 1,
       },

@@ -43,7 +43,7 @@ export function describeViolation(keyword: string, params: Record<string, unknow
     case 'maxProperties':
       return `must have at most ${limit} members`;
     default:
-      return 'matches none of the allowed forms';
+      return 'does not match any of the allowed forms';
   }
 }
 
@@ -69,7 +69,7 @@ const patterns: Readonly<Record<string, string>> = {
     'must be 1 to 64 lowercase letters, digits, hyphens and underscores, starting and ending with a letter or digit',
   '^[A-Za-z0-9-]{1,32}$': 'must be 1 to 32 letters, digits and hyphens, such as IAB1-2',
   '^[a-z]+/[a-z0-9.+-]+(?:; ?codecs="[A-Za-z0-9., -]+")?$':
-    'must be a media type such as video/mp4, with or without codecs',
+    'must be a media type such as video/mp4, optionally with codecs',
   '^[\\x20-\\x7e]{1,128}$': 'must be 1 to 128 printable ASCII characters',
   '^[A-Za-z0-9]+([-_.@][A-Za-z0-9]+)*$': 'must be a language tag such as pt-BR',
   '^[A-Za-z0-9_-]{8,64}$': 'must be 8 to 64 letters, digits, hyphens and underscores',

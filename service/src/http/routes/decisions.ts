@@ -67,7 +67,7 @@ async function handleDecisionRequest(
   }
   if (body.simulate === 'slow') await delayResponse(stopping);
   if (body.simulate === 'error')
-    throw new ProblemError('simulated_error', 'The request asked to simulate this error.');
+    throw new ProblemError('simulated_error', 'The error is simulated, as requested.');
   return makeDecision(
     principal,
     entry,

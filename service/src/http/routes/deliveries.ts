@@ -136,7 +136,7 @@ function addWrites(app: FastifyInstance, { redelivery, runOperation }: Deps): vo
         operationId: 'recoverWebhook',
         summary: 'Redeliver missed events',
         description:
-          'Redelivers every event since the given time whose delivery failed or that happened while the webhook was disabled. One request queues up to 1,000 events. Repeat the request until `queued` is 0.',
+          'Redelivers the missed events since the given time: those whose delivery failed, and those that happened while the webhook was disabled. One request queues up to 1,000 events. Repeat the request until `queued` is 0.',
         params: idParams('webhook'),
         headers: writeHeaders,
         querystring: {

@@ -55,7 +55,7 @@ export function addRewardRoutes(
               minimum: 0,
               maximum: 25,
               default: 0,
-              description: 'Waits for the state to change, for up to this many seconds.',
+              description: 'How long to wait for the state to change, in seconds.',
             },
           },
         },
@@ -115,7 +115,7 @@ function checkToken(
   if (claims.environment !== principal.environment) {
     throw new ProblemError(
       'environment_mismatch',
-      `The token belongs to ${claims.environment}, the key to ${principal.environment}.`,
+      `The token belongs to ${claims.environment}, but the key belongs to ${principal.environment}.`,
     );
   }
   return claims;
