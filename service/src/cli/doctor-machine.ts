@@ -48,13 +48,13 @@ function checkNodeVersion(): Finding {
 }
 
 /** Returns the folder if it exists, and otherwise its nearest ancestor that exists. */
-function findExisting(folder: string): string {
-  return existsSync(folder) ? folder : findExisting(dirname(folder));
+function findExistingFolder(folder: string): string {
+  return existsSync(folder) ? folder : findExistingFolder(dirname(folder));
 }
 
 function checkDataFolder({ dataDirectory }: Config): Finding {
   try {
-    accessSync(findExisting(dataDirectory), constants.W_OK);
+    accessSync(findExistingFolder(dataDirectory), constants.W_OK);
     return ok(`the data folder ${dataDirectory} is writable`);
   } catch {
     return fail(
@@ -103,7 +103,7 @@ function isOpenToOthers(path: string): boolean {
 }
 
 function checkFreeSpace({ dataDirectory }: Config): Finding {
-  const { bavail, bsize } = statfsSync(findExisting(dataDirectory));
+  const { bavail, bsize } = statfsSync(findExistingFolder(dataDirectory));
   const freeBytes = bavail * bsize;
   const text = `${(freeBytes / 1e9).toFixed(1)} GB of free disk space`;
   return freeBytes < minFreeBytes ? warn(`${text}: free up space`) : ok(text);

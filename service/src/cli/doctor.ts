@@ -19,7 +19,7 @@ import {
 import { checkAdsTxtFiles, fetchAdsTxt } from './doctor-ads-txt.ts';
 import { type DatabaseContext, withDatabase } from './with-database.ts';
 
-const marks = { ok: 'ok  ', warn: 'WARN', fail: 'FAIL' };
+const stateLabels = { ok: 'ok  ', warn: 'WARN', fail: 'FAIL' };
 
 export const doctorCommand: Command = {
   name: 'doctor',
@@ -35,7 +35,7 @@ service is running. The exit code is 1 if a check fails.`,
     let failures = 0;
     const show = (findings: readonly Finding[]): void => {
       for (const { state, text } of findings) {
-        process.stdout.write(`${marks[state]} ${text}\n`);
+        process.stdout.write(`${stateLabels[state]} ${text}\n`);
         if (state === 'fail') failures += 1;
       }
     };
@@ -80,7 +80,7 @@ async function checkDatabase(): Promise<readonly Finding[]> {
 /** The largest acceptable difference between two clocks. Expiry checks compare times from several machines. */
 const maxClockSkewMs = 2_000;
 /** Deliveries are normally attempted within a second of their due time. */
-const overdueAfter = '5 minutes';
+const overdueInterval = '5 minutes';
 
 /** Checks the database and its contents. */
 async function checkDatabaseContents({
@@ -239,7 +239,7 @@ async function checkDeliveries(database: Queries): Promise<Finding> {
     `SELECT count(*)::bigint AS pending,
         count(*) FILTER (WHERE next_at < now() - $1::text::interval)::bigint AS late
       FROM deliveries WHERE state = 'pending'`,
-    [overdueAfter],
+    [overdueInterval],
   );
   const text = `deliveries pending: ${row?.pending ?? 0}, overdue: ${row?.late ?? 0}`;
   return (row?.late ?? 0) > 0 ? warn(`${text}; start the service to deliver them`) : ok(text);

@@ -140,16 +140,16 @@ const maxSeenIds = 1_000;
 
 function createEventFeed(service: string, key: string): EventFeed {
   const seenIds = new Set<string>();
-  let started = false;
-  let unreachable = false;
+  let hasStarted = false;
+  let isUnreachable = false;
 
   const readPage = async (cursor: string | undefined, signal: AbortSignal): Promise<EventPage> => {
     const query = cursor === undefined ? '' : `&starting_after=${cursor}`;
-    const linked = linkSignal(signal, { timeoutMs: 10_000 });
+    const linkedSignal = linkSignal(signal, { timeoutMs: 10_000 });
     try {
       const response = await fetch(`${service}/v1/webhook-events?limit=100${query}`, {
         headers: { authorization: `Bearer ${key}` },
-        signal: linked.signal,
+        signal: linkedSignal.signal,
       });
       if (response.ok) return (await response.json()) as EventPage;
       if (response.status >= 500 || response.status === 429)
@@ -159,7 +159,7 @@ function createEventFeed(service: string, key: string): EventFeed {
         `${service} returned ${response.status}: ${problem.detail ?? 'it is not a Trueward service'}`,
       );
     } finally {
-      linked.release();
+      linkedSignal.release();
     }
   };
 
@@ -172,7 +172,7 @@ function createEventFeed(service: string, key: string): EventFeed {
       const unknownEvents = page.data.filter(({ id }) => !seenIds.has(id));
       newEvents.push(...unknownEvents);
       const isAllNew = unknownEvents.length === page.data.length;
-      cursor = started && isAllNew ? page.next_cursor : undefined;
+      cursor = hasStarted && isAllNew ? page.next_cursor : undefined;
     } while (cursor !== undefined);
     return newEvents.toReversed();
   };
@@ -183,25 +183,25 @@ function createEventFeed(service: string, key: string): EventFeed {
         const events = await readNew(signal);
         for (const { id } of events) seenIds.add(id);
         for (const id of seenIds) if (seenIds.size > maxSeenIds) seenIds.delete(id);
-        if (unreachable) printMessage(`${service} is reachable again.`);
-        unreachable = false;
-        const isFirst = !started;
-        started = true;
+        if (isUnreachable) printMessage(`${service} is reachable again.`);
+        isUnreachable = false;
+        const isFirst = !hasStarted;
+        hasStarted = true;
         return isFirst ? [] : events;
       } catch (error) {
         if (signal.aborted) return [];
         if (error instanceof CommandError) throw error;
-        const reason = describe(error);
-        if (!started) throw new CommandError(`${service} is unreachable: ${reason}`);
-        if (!unreachable) printMessage(`${service} is unreachable (${reason}); retrying.`);
-        unreachable = true;
+        const reason = describeError(error);
+        if (!hasStarted) throw new CommandError(`${service} is unreachable: ${reason}`);
+        if (!isUnreachable) printMessage(`${service} is unreachable (${reason}); retrying.`);
+        isUnreachable = true;
         return [];
       }
     },
   };
 }
 
-function describe(error: unknown): string {
+function describeError(error: unknown): string {
   const cause = error instanceof Error ? (error.cause ?? error) : error;
   return cause instanceof Error ? cause.message || String(cause) : String(cause);
 }

@@ -41,7 +41,7 @@ export async function runCommand(
     return 0;
   } catch (error) {
     if (!(error instanceof UsageError)) {
-      printMessage(describe(error));
+      printMessage(describeError(error));
       return 1;
     }
     printMessage(`${error.message}\n\n${formatHelp(command)}`);
@@ -57,10 +57,10 @@ const formatHelp = ({ name, summary, help }: Command): string =>
   `trueward-service ${name}: ${summary}.\n\n${help.trim()}\n`;
 
 function formatOverview(commands: readonly Command[], group: string): string {
-  const inGroup = commands.filter(({ name }) => name.startsWith(`${group} `));
-  const shown = inGroup.length > 0 ? inGroup : commands;
-  const width = Math.max(...shown.map(({ name }) => name.length)) + 2;
-  const lines = shown.map(({ name, summary }) => `  ${name.padEnd(width)}${summary}`);
+  const groupCommands = commands.filter(({ name }) => name.startsWith(`${group} `));
+  const listedCommands = groupCommands.length > 0 ? groupCommands : commands;
+  const width = Math.max(...listedCommands.map(({ name }) => name.length)) + 2;
+  const lines = listedCommands.map(({ name, summary }) => `  ${name.padEnd(width)}${summary}`);
   return `Usage: trueward-service <command> [options]
 
 Commands
@@ -72,7 +72,7 @@ ${environmentHelp}`;
 }
 
 /** Returns only the message for errors that an operator can fix, and the stack for all others. */
-function describe(error: unknown): string {
+function describeError(error: unknown): string {
   if (error instanceof DomainError) {
     const fields = error.errors.map(({ pointer, message }) => `  ${pointer.slice(1)} ${message}`);
     return [error.message, ...fields].join('\n');

@@ -63,11 +63,11 @@ export interface Config extends DatabaseConfig {
  */
 export function readConfig(env: Record<string, string | undefined>): Config {
   const values = new Map(readSettings(env).map(({ name, value }) => [name, value]));
-  const optional = (name: SettingName) => values.get(name);
+  const getOptional = (name: SettingName) => values.get(name);
   // `text` and `number` are only for settings that have a default.
-  const text = (name: SettingName) => optional(name) ?? '';
+  const text = (name: SettingName) => getOptional(name) ?? '';
   const number = (name: SettingName) => Number(text(name));
-  const trustedProxies = optional('TRUSTED_PROXIES')
+  const trustedProxies = getOptional('TRUSTED_PROXIES')
     ?.split(',')
     .map((proxy) => proxy.trim());
   const [databaseUrl, databaseAdminUrl, publicUrl, masterKey, otherMasterKey, metricsToken] = (
@@ -79,7 +79,7 @@ export function readConfig(env: Record<string, string | undefined>): Config {
       'TRUEWARD_OTHER_MASTER_KEY',
       'METRICS_TOKEN',
     ] as const
-  ).map(optional);
+  ).map(getOptional);
   return {
     dataDirectory: resolve(text('TRUEWARD_DATA_DIR')),
     ...(databaseUrl === undefined ? {} : { databaseUrl }),
@@ -114,15 +114,15 @@ export function readConfig(env: Record<string, string | undefined>): Config {
 }
 
 function readRateLimits(text: (name: SettingName) => string): RateLimits {
-  const rate = (name: SettingName): Rate => {
+  const readRate = (name: SettingName): Rate => {
     const [perS = 0, burst = 0] = text(name).split('/').map(Number);
     return { perS, burst };
   };
   return {
-    key: { live: rate('RATE_LIMIT_KEY_LIVE'), sandbox: rate('RATE_LIMIT_KEY_SANDBOX') },
-    keyCeiling: rate('RATE_LIMIT_KEY_CEILING'),
-    address: rate('RATE_LIMIT_ADDRESS'),
-    user: { live: rate('RATE_LIMIT_USER_LIVE'), sandbox: rate('RATE_LIMIT_USER_SANDBOX') },
+    key: { live: readRate('RATE_LIMIT_KEY_LIVE'), sandbox: readRate('RATE_LIMIT_KEY_SANDBOX') },
+    keyCeiling: readRate('RATE_LIMIT_KEY_CEILING'),
+    address: readRate('RATE_LIMIT_ADDRESS'),
+    user: { live: readRate('RATE_LIMIT_USER_LIVE'), sandbox: readRate('RATE_LIMIT_USER_SANDBOX') },
     waits: {
       key: Number(text('WAITS_PER_KEY')),
       address: Number(text('WAITS_PER_ADDRESS')),
@@ -131,14 +131,14 @@ function readRateLimits(text: (name: SettingName) => string): RateLimits {
 }
 
 function readRetention(values: ReadonlyMap<SettingName, string | undefined>): Retention {
-  const days = (name: SettingName): number | undefined => {
+  const readDaysMs = (name: SettingName): number | undefined => {
     const text = values.get(name);
     return text === undefined ? undefined : Number(text) * 86_400_000;
   };
   const directory = values.get('ARCHIVE_DIR');
   return {
-    decisionsMs: days('RETENTION_DAYS'),
-    auditMs: days('AUDIT_RETENTION_DAYS'),
+    decisionsMs: readDaysMs('RETENTION_DAYS'),
+    auditMs: readDaysMs('AUDIT_RETENTION_DAYS'),
     archiveDirectory: directory === undefined ? undefined : resolve(directory),
   };
 }

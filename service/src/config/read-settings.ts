@@ -33,8 +33,7 @@ export function readSettings(env: Variables): EffectiveSetting[] {
     const effectiveSetting = resolveSetting(name, setting, env, file);
     const { value } = effectiveSetting;
     if (value !== undefined && !setting.isValid(value)) {
-      const shownValue =
-        setting.secret === true ? '"…"' : JSON.stringify(withoutCredentials(value));
+      const shownValue = setting.secret === true ? '"…"' : JSON.stringify(removeCredentials(value));
       problems.push(`${name} is ${shownValue}; expected ${setting.expected}.`);
     }
     return effectiveSetting;
@@ -43,7 +42,7 @@ export function readSettings(env: Variables): EffectiveSetting[] {
   return effective;
 }
 
-const withoutCredentials = (text: string): string => text.replace(/\/\/[^/]*@/, '//…@');
+const removeCredentials = (text: string): string => text.replace(/\/\/[^/]*@/, '//…@');
 
 /** Variables that individual commands read and describe in their help. */
 const commandVariables = ['TRUEWARD_SECRET_KEY'];

@@ -41,7 +41,7 @@ const isNetwork = (text: string): boolean =>
   ipaddr.isValid(text) ||
   ipaddr.isValidCIDR(text);
 
-const rate = {
+const rateFormat = {
   expected: 'requests per second and burst, such as 100/500, each from 1 to 1000000',
   isValid: (text: string) =>
     /^\d+\/\d+$/.test(text) &&
@@ -57,32 +57,32 @@ const limitSettings = {
   },
   RATE_LIMIT_KEY_LIVE: {
     about: 'requests per second and burst of a live key that has no limit of its own',
-    ...rate,
+    ...rateFormat,
     fallback: '2000/4000',
   },
   RATE_LIMIT_KEY_SANDBOX: {
     about: 'requests per second and burst of a sandbox key that has no limit of its own',
-    ...rate,
+    ...rateFormat,
     fallback: '500/1000',
   },
   RATE_LIMIT_KEY_CEILING: {
     about: 'the highest limit that can be set for a single key',
-    ...rate,
+    ...rateFormat,
     fallback: '10000/20000',
   },
   RATE_LIMIT_ADDRESS: {
     about: 'requests with publishable keys per IPv4 address or IPv6 /64',
-    ...rate,
+    ...rateFormat,
     fallback: '100/500',
   },
   RATE_LIMIT_USER_LIVE: {
     about: 'decisions per user in live',
-    ...rate,
+    ...rateFormat,
     fallback: '2/60',
   },
   RATE_LIMIT_USER_SANDBOX: {
     about: 'decisions per user in the sandbox',
-    ...rate,
+    ...rateFormat,
     fallback: '2/60',
   },
   WAITS_PER_KEY: {

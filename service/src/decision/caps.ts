@@ -59,9 +59,9 @@ export function checkCaps(
   }
   const cap = placement.frequency_cap;
   // The next impression is allowed when the `max`-th newest impression has left the window.
-  const blocking = cap && newestFirst[cap.max - 1];
-  if (cap && blocking !== undefined && blocking + cap.per_s * 1_000 > nowMs) {
-    limits.push({ reason: 'frequency_capped', retryAtMs: blocking + cap.per_s * 1_000 });
+  const blockingAtMs = cap && newestFirst[cap.max - 1];
+  if (cap && blockingAtMs !== undefined && blockingAtMs + cap.per_s * 1_000 > nowMs) {
+    limits.push({ reason: 'frequency_capped', retryAtMs: blockingAtMs + cap.per_s * 1_000 });
   }
   return limits.toSorted((a, b) => b.retryAtMs - a.retryAtMs)[0];
 }
@@ -118,9 +118,9 @@ function computeAllowance(
   { servedToday, served, filled, outstanding }: Counts,
   processShare: number,
 ): number {
-  const settled = Math.max(0, filled - outstanding);
-  const seen = Math.min(served, settled);
-  const seenShare = Math.max(minSeenShare, (seen + priorCount) / (settled + priorCount));
+  const settledCount = Math.max(0, filled - outstanding);
+  const seenCount = Math.min(served, settledCount);
+  const seenShare = Math.max(minSeenShare, (seenCount + priorCount) / (settledCount + priorCount));
   const available = Math.floor((cap - servedToday) / seenShare) - outstanding;
   return available <= 0 ? 0 : Math.ceil(available * processShare);
 }

@@ -74,10 +74,10 @@ export async function openConfiguration({
   /** Accounts to read even if their version has not changed. */
   const requestedAccounts = new Set<string>();
   const isCluster = (await readCitusRole(database)) !== undefined;
-  let running: Promise<void> | undefined;
-  let rerun = false;
+  let runningRefresh: Promise<void> | undefined;
+  let shouldRerun = false;
   let isFirst = true;
-  let stopped = false;
+  let isStopped = false;
   let syncedAtMs = clock.monotonicMs();
   let timer: NodeJS.Timeout | undefined;
 
@@ -86,7 +86,7 @@ export async function openConfiguration({
    * configuration, and the others are refreshed. The first read has to succeed for every account. Otherwise, requests
    * would be rejected because their keys are unknown, and clients do not retry such requests.
    */
-  const isolate = async (accountId: string, read: () => Promise<void>): Promise<void> => {
+  const isolateFailure = async (accountId: string, read: () => Promise<void>): Promise<void> => {
     try {
       await read();
     } catch (error) {
@@ -111,7 +111,7 @@ export async function openConfiguration({
       const rereadsAtMs = rereads.filter((atMs) => atMs > startedAtMs);
       if (!isChanged && !dueAccounts.has(accountId) && rereadsAtMs.length === rereads.length)
         continue;
-      await isolate(accountId, async () => {
+      await isolateFailure(accountId, async () => {
         // The version was read before the data. A change that is committed in between is read twice, but never missed.
         const snapshots = await loadSnapshots(database, accountId);
         // The count below adds budgets for new ads.
@@ -126,7 +126,7 @@ export async function openConfiguration({
     for (const [accountId, { snapshots, dailyBudgets }] of accounts) {
       for (const environment of ['sandbox', 'live'] as const) {
         const [scope, budgets] = [{ accountId, environment }, dailyBudgets[environment]];
-        await isolate(accountId, () =>
+        await isolateFailure(accountId, () =>
           countDailyBudgets(database, scope, snapshots[environment], clock.nowMs(), budgets),
         );
       }
@@ -137,26 +137,26 @@ export async function openConfiguration({
   /** A call during a refresh starts another refresh afterward, because the running one may have missed the change. */
   const refresh = (accountId?: string): Promise<void> => {
     if (accountId !== undefined) requestedAccounts.add(accountId);
-    if (running) {
-      rerun = true;
-      return running;
+    if (runningRefresh) {
+      shouldRerun = true;
+      return runningRefresh;
     }
-    running = (async () => {
+    runningRefresh = (async () => {
       do {
-        rerun = false;
+        shouldRerun = false;
         await readChanges();
-      } while (rerun);
+      } while (shouldRerun);
     })().finally(() => {
-      running = undefined;
+      runningRefresh = undefined;
     });
-    return running;
+    return runningRefresh;
   };
 
   const poll = (): void => {
     timer = setTimeout(() => {
       refresh()
         .catch((error: unknown) => log.error({ err: error }, 'could not read the configuration'))
-        .finally(() => stopped || poll());
+        .finally(() => isStopped || poll());
     }, pollMs);
   };
 
@@ -177,9 +177,9 @@ export async function openConfiguration({
         .reduce((sum, snapshot) => sum + snapshot.disabledWebhooks, 0),
     ageS: () => (clock.monotonicMs() - syncedAtMs) / 1_000,
     async stop() {
-      stopped = true;
+      isStopped = true;
       clearTimeout(timer);
-      await running?.catch(() => undefined); // logged by the poll
+      await runningRefresh?.catch(() => undefined); // logged by the poll
     },
   };
 }

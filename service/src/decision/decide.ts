@@ -236,8 +236,8 @@ function markChoice(item: Explanation, chosen: Candidate): Explanation {
  * @param random in [0, 1)
  */
 function choose(candidates: readonly Candidate[], random: number): Candidate | undefined {
-  const best = candidates[0]?.houseAd.priority;
-  const tiedCandidates = candidates.filter(({ houseAd }) => houseAd.priority === best);
+  const bestPriority = candidates[0]?.houseAd.priority;
+  const tiedCandidates = candidates.filter(({ houseAd }) => houseAd.priority === bestPriority);
   const totalWeight = tiedCandidates.reduce((sum, { houseAd }) => sum + houseAd.weight, 0);
   let remaining = random * totalWeight;
   return (

@@ -110,17 +110,17 @@ export function describeOffer({
   offer,
 }: Ad & Pick<ExternalCandidate, 'offer'>): NonNullable<Decision['creative']> {
   const { clickUrl, icon, skipAfterMs } = offer;
-  const copy = icons?.find(({ origin_url }) => icon && origin_url === withoutQuery(icon.url));
+  const iconCopy = icons?.find(({ origin_url }) => icon && origin_url === withoutQuery(icon.url));
   return {
     ...clientCreative,
     advertiser: advertiserName,
     ...(clickUrl !== undefined && { click_url: clickUrl }),
     ...(skipAfterMs !== undefined && { skip_after_ms: skipAfterMs }),
-    ...(copy && {
+    ...(iconCopy && {
       icon: {
-        url: copy.url,
-        width: copy.width,
-        height: copy.height,
+        url: iconCopy.url,
+        width: iconCopy.width,
+        height: iconCopy.height,
         ...(icon?.altText !== undefined && { alt: icon.altText }),
         ...(icon?.clickThrough !== undefined && { click_url: icon.clickThrough }),
       },
@@ -142,7 +142,7 @@ function describeRecord(
   const candidate = verdict.status === 'filled' ? verdict.candidate : undefined;
   const houseAd = candidate && 'houseAd' in candidate ? candidate.houseAd : undefined;
   const creative = candidate?.creative;
-  const rewarded = creative !== undefined && placement.format === 'rewarded';
+  const isRewarded = creative !== undefined && placement.format === 'rewarded';
   return {
     id,
     status: verdict.status,
@@ -156,8 +156,8 @@ function describeRecord(
     house_ad_id: houseAd?.id ?? null,
     // Bot impressions don't count toward the daily cap.
     reserved_ad: bot || houseAd?.daily_cap === undefined ? null : houseAd.id,
-    reward: rewarded ? (placement.reward ?? null) : null,
-    required_ms: rewarded ? computeMinWatchMs(placement.min_view_ms, creative.media) : null,
+    reward: isRewarded ? (placement.reward ?? null) : null,
+    required_ms: isRewarded ? computeMinWatchMs(placement.min_view_ms, creative.media) : null,
     invalid_reason: bot ? 'bot' : null,
     simulate: request.simulate ?? null,
     user_ref: request.child_directed === true ? null : (request.user_ref ?? null),

@@ -136,8 +136,8 @@ class Auction {
       }),
     );
     // Ties are broken at random, so that no source wins all of them.
-    const shift = Math.floor(this.#input.random * responses.length);
-    const offers = [...responses.slice(shift), ...responses.slice(0, shift)].flat();
+    const startIndex = Math.floor(this.#input.random * responses.length);
+    const offers = [...responses.slice(startIndex), ...responses.slice(0, startIndex)].flat();
     let chosen: ExternalCandidate | undefined;
     for (const { source, response, offer, limitAdTracking } of offers.toSorted(comparePrices)) {
       const result = this.#judge({ source, offer, limitAdTracking });

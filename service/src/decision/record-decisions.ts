@@ -163,8 +163,14 @@ const readDimensions = (row: DecisionRecord) => ({
 const countSources = ({ scope, record, sourceCounts = [] }: NewDecision): Count[] =>
   sourceCounts.map(({ sourceId, metric, reason }) => {
     const { placement, issued_at } = record;
-    const none = { creativeId: null, advertiserId: null, houseAdId: null };
-    return createCount(scope, { placement, sourceId, ...none }, issued_at, metric, reason);
+    const emptyDimensions = { creativeId: null, advertiserId: null, houseAdId: null };
+    return createCount(
+      scope,
+      { placement, sourceId, ...emptyDimensions },
+      issued_at,
+      metric,
+      reason,
+    );
   });
 
 /**

@@ -32,7 +32,7 @@ export interface DueTracker {
  * The kinds of trackers, in the order in which they are requested. The impression tracker comes before `start`,
  * although the impression is verified after the first events.
  */
-const places = [
+const trackerOrder = [
   ['notice'],
   ['impression', 'verificationNotExecuted', 'burl'],
   ['viewable'],
@@ -46,11 +46,11 @@ const places = [
   ['skip'],
   ['closeLinear', 'close'],
 ] as const;
-type TrackerKind = (typeof places)[number][number];
+type TrackerKind = (typeof trackerOrder)[number][number];
 type MediaEvent = Exclude<TrackerKind & TrackerEvent, 'progress'>;
 
 const findPlace = (kind: TrackerKind): number =>
-  places.findIndex((kinds) => (kinds as readonly TrackerKind[]).includes(kind));
+  trackerOrder.findIndex((kinds) => (kinds as readonly TrackerKind[]).includes(kind));
 
 const toDueTrackers = (kind: TrackerKind, urls: readonly string[]): DueTracker[] =>
   urls.map((url, index) => ({

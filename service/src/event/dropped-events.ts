@@ -28,21 +28,21 @@ export function createDropLog(
   return ({ accountId, environment }, dropped) => {
     const name = `${accountId} ${environment}`;
     const nowMs = monotonicMs();
-    const sum = scopes.get(name) ?? { loggedAtMs: -Infinity, devices: 0, dropped: {} };
-    scopes.set(name, sum);
+    const totals = scopes.get(name) ?? { loggedAtMs: -Infinity, devices: 0, dropped: {} };
+    scopes.set(name, totals);
     const [oldest] = scopes.keys();
     if (scopes.size > maxScopes && oldest !== undefined) scopes.delete(oldest);
 
-    sum.devices += 1;
+    totals.devices += 1;
     for (const [reported, count] of Object.entries(dropped)) {
       const reason = reasons.includes(reported) ? reported : 'other';
-      sum.dropped[reason] = (sum.dropped[reason] ?? 0) + count;
+      totals.dropped[reason] = (totals.dropped[reason] ?? 0) + count;
     }
-    if (nowMs - sum.loggedAtMs < logEveryMs) return;
+    if (nowMs - totals.loggedAtMs < logEveryMs) return;
     log.warn(
-      { accountId, environment, reports: sum.devices, dropped: sum.dropped },
+      { accountId, environment, reports: totals.devices, dropped: totals.dropped },
       'devices dropped events',
     );
-    Object.assign(sum, { loggedAtMs: nowMs, devices: 0, dropped: {} });
+    Object.assign(totals, { loggedAtMs: nowMs, devices: 0, dropped: {} });
   };
 }

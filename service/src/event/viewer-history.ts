@@ -72,11 +72,11 @@ type ByViewer<T> = Map<string, T[]>;
 
 function groupByViewer<T extends { viewer: string }>(items: readonly T[]): ByViewer<T> {
   const groups: ByViewer<T> = new Map();
-  for (const item of items) push(groups, item.viewer, item);
+  for (const item of items) addToGroup(groups, item.viewer, item);
   return groups;
 }
 
-function push<T>(groups: ByViewer<T>, viewer: string, item: T): void {
+function addToGroup<T>(groups: ByViewer<T>, viewer: string, item: T): void {
   const group = groups.get(viewer);
   if (group) group.push(item);
   else groups.set(viewer, [item]);
@@ -102,9 +102,9 @@ function createHistory({ adViews, rewarded }: HistoryRecords): ViewerHistory {
     add({ after, adView }) {
       const { id: decisionId, viewer, placement, servedAtMs, rewardState } = after;
       if (viewer === null) return;
-      if (adView) push(adViews, viewer, { decisionId, ...adView });
+      if (adView) addToGroup(adViews, viewer, { decisionId, ...adView });
       if (servedAtMs === null || rewardState !== 'earned') return;
-      push(rewarded, viewer, { decisionId, placement, atMs: servedAtMs });
+      addToGroup(rewarded, viewer, { decisionId, placement, atMs: servedAtMs });
     },
   };
 }

@@ -58,7 +58,7 @@ class UnusableError extends Error {
 
 /** Requests documents within size and time limits. Connects only to public IPs, even after redirects. */
 export function createRequestExternal({ agents, breaker }: Deps): RequestExternal {
-  const follow = async (request: ExternalRequest): Promise<ExternalResponse> => {
+  const followRedirects = async (request: ExternalRequest): Promise<ExternalResponse> => {
     let { url } = request;
     for (let redirects = 0; redirects <= maxRedirects; redirects += 1) {
       const problem = findUrlProblem(url, { development: request.loopback });
@@ -72,7 +72,7 @@ export function createRequestExternal({ agents, breaker }: Deps): RequestExterna
         throw error;
       });
       breaker.record(request.sourceId, host, response.httpStatus < 500);
-      if (response.location === undefined) return read(response, url);
+      if (response.location === undefined) return toExternalResponse(response, url);
       if (request.body !== undefined)
         throw new UnusableError(
           'The bidder redirected the bid request; expected a bid response.',
@@ -109,7 +109,7 @@ export function createRequestExternal({ agents, breaker }: Deps): RequestExterna
 
   return async (request) => {
     try {
-      return await follow(request);
+      return await followRedirects(request);
     } catch (error) {
       if (request.signal.aborted)
         return { status: 'failed', kind: 'timeout', reason: 'No response in time.' };
@@ -134,7 +134,7 @@ interface ReceivedResponse {
 
 const redirects: ReadonlySet<number> = new Set([301, 302, 303, 307, 308]);
 
-function read({ httpStatus, text }: ReceivedResponse, url: string): ExternalResponse {
+function toExternalResponse({ httpStatus, text }: ReceivedResponse, url: string): ExternalResponse {
   if (httpStatus === 200 || httpStatus === 204) return { status: 'ok', httpStatus, text, url };
   throw new UnusableError(
     `The response has status ${httpStatus}; expected 200 or 204.`,

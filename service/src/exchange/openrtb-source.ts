@@ -51,11 +51,11 @@ export async function callBidder(call: SourceCall, endpointUrl: string): Promise
   if (bidResponse.status === 'malformed')
     return { verdict: `source_error: ${bidResponse.reason}`, details };
   const auction = { requestId: request.transactionId };
-  const lossNotices = (bid: BidIds, lossReason: LossReason): Notice[] => {
+  const makeLossNotices = (bid: BidIds, lossReason: LossReason): Notice[] => {
     const url = getLossNoticeUrl(bid, auction, lossReason);
     return url === undefined ? [] : [{ kind: 'loss', url }];
   };
-  const notices = bidResponse.rejected.flatMap((bid) => lossNotices(bid, bid.lossReason));
+  const notices = bidResponse.rejected.flatMap((bid) => makeLossNotices(bid, bid.lossReason));
   const [chosen, ...others] = bidResponse.bids;
   if (!chosen) {
     const isBelowFloor = bidResponse.rejected.every(
@@ -72,9 +72,9 @@ export async function callBidder(call: SourceCall, endpointUrl: string): Promise
     details,
     notices: [
       ...notices,
-      ...others.slice(maxBidsRead - 1).flatMap((bid) => lossNotices(bid, lossReasons.outbid)),
+      ...others.slice(maxBidsRead - 1).flatMap((bid) => makeLossNotices(bid, lossReasons.outbid)),
     ],
-    lossNotices,
+    makeLossNotices,
   });
 }
 
@@ -82,18 +82,18 @@ interface AuctionState {
   details: PartialResponse['details'] & object;
   /** Notices that are due so far. */
   notices: Notice[];
-  lossNotices(bid: BidIds, lossReason: LossReason): Notice[];
+  makeLossNotices(bid: BidIds, lossReason: LossReason): Notice[];
 }
 
 /** Parses the markup of the bids, starting with the best one, until a bid contains an ad. */
 async function readBids(
   call: SourceCall,
   [bid, ...others]: readonly [Bid, ...Bid[]],
-  { details, notices, lossNotices }: AuctionState,
+  { details, notices, makeLossNotices }: AuctionState,
 ): Promise<PartialResponse> {
   const { deps, source, request, send } = call;
   const auction = { requestId: request.transactionId };
-  const outbidNotices = others.flatMap((other) => lossNotices(other, lossReasons.outbid));
+  const outbidNotices = others.flatMap((other) => makeLossNotices(other, lossReasons.outbid));
   const markup = locateMarkup(bid, auction);
   if (!markup) {
     const verdict = 'refused: The bid has no markup.';
@@ -102,8 +102,8 @@ async function readBids(
       others,
       {
         details,
-        notices: [...notices, ...lossNotices(bid, lossReasons.noMarkup)],
-        lossNotices,
+        notices: [...notices, ...makeLossNotices(bid, lossReasons.noMarkup)],
+        makeLossNotices,
       },
       verdict,
     );
@@ -125,8 +125,8 @@ async function readBids(
   if (!result.ad) {
     const nextState = {
       details,
-      notices: [...allNotices, ...lossNotices(bid, lossReasons.invalid)],
-      lossNotices,
+      notices: [...allNotices, ...makeLossNotices(bid, lossReasons.invalid)],
+      makeLossNotices,
     };
     return readNextBid(call, others, nextState, description.verdict);
   }
@@ -152,7 +152,7 @@ async function readBids(
     offer: makeOffer(result.ad, terms, request),
     notices: [...allNotices, ...outbidNotices],
     onWin: winNoticeUrl === undefined ? [] : [{ kind: 'win', url: winNoticeUrl }],
-    onLoss: (reason) => lossNotices(bid, reason),
+    onLoss: (reason) => makeLossNotices(bid, reason),
   };
 }
 

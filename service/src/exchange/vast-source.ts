@@ -139,10 +139,10 @@ function makeContextMacros(request: OfferRequest): MacroValues {
 }
 
 /** Whether an id is known. Ad servers send `unknown` where the standard requires an id. */
-const isKnown = (id: string): boolean => !/^unknown$/i.test(id.trim());
+const isKnownId = (id: string): boolean => !/^unknown$/i.test(id.trim());
 
 function chooseCreativeKey(ad: VastAd, creativeId: string | undefined): string {
-  const universalId = ad.universalAdIds.find(({ id }) => isKnown(id));
+  const universalId = ad.universalAdIds.find(({ id }) => isKnownId(id));
   if (universalId) return `${universalId.registry} ${universalId.id}`;
   const id = creativeId ?? ad.creativeId ?? ad.adId;
   return id ?? ad.media.url.split(/[?#]/, 1)[0] ?? ad.media.url;

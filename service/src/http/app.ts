@@ -125,8 +125,8 @@ export async function createApp(deps: AppDeps): Promise<FastifyInstance> {
         deps.country.stripUntrusted(request);
         handle(request, response);
       };
-      const traced = tracing.listener?.(listener) ?? listener;
-      return createServer({ keepAliveTimeout: keepAliveMs }, traced);
+      const tracedListener = tracing.listener?.(listener) ?? listener;
+      return createServer({ keepAliveTimeout: keepAliveMs }, tracedListener);
     },
     loggerInstance: log,
     logController: new LogController({

@@ -12,14 +12,16 @@ type AuctionMacros = Readonly<Record<string, string>>;
 
 /** Returns the URL to request if the bid wins, or undefined if the bid has no win notice. */
 export const getWinNoticeUrl = (bid: Bid, auction: Auction): string | undefined =>
-  expandUrl(bid.nurl, winMacros(bid, auction));
+  expandUrl(bid.nurl, makeWinMacros(bid, auction));
 
 /**
  * Returns the URL to request when the impression has been verified. {@link expandImpressionTime} expands the remaining
  * macro, the impression time.
  */
 export const getBillingNoticeUrl = (bid: Bid, auction: Auction): string | undefined =>
-  parseWebUrl(bid.burl && expandAuctionMacros(bid.burl, winMacros(bid, auction), impressionTime));
+  parseWebUrl(
+    bid.burl && expandAuctionMacros(bid.burl, makeWinMacros(bid, auction), impressionTime),
+  );
 
 /** Returns the URL to request if the bid loses. The URL does not disclose the winner's price. */
 export const getLossNoticeUrl = (
@@ -27,7 +29,7 @@ export const getLossNoticeUrl = (
   auction: Auction,
   lossReason: LossReason,
 ): string | undefined =>
-  expandUrl(bid.lurl, { ...idMacros(bid, auction), LOSS: String(lossReason) });
+  expandUrl(bid.lurl, { ...makeIdMacros(bid, auction), LOSS: String(lossReason) });
 
 /**
  * Returns the markup of a bid, or the URL of the markup. If a bid has neither, the response to its win notice is the
@@ -39,7 +41,7 @@ export function locateMarkup(
 ): { markup: string } | { tagUrl: string; isWinNotice: boolean } | undefined {
   const markup = bid.markup?.trim();
   if (markup?.startsWith('<')) return { markup: expandMarkup(markup, bid, auction) };
-  const tagUrl = expandUrl(markup, winMacros(bid, auction));
+  const tagUrl = expandUrl(markup, makeWinMacros(bid, auction));
   if (tagUrl !== undefined) return { tagUrl, isWinNotice: false };
   const noticeUrl = getWinNoticeUrl(bid, auction);
   return noticeUrl === undefined ? undefined : { tagUrl: noticeUrl, isWinNotice: true };
@@ -47,7 +49,7 @@ export function locateMarkup(
 
 /** Expands the macros in markup, except for the impression time. */
 export const expandMarkup = (markup: string, bid: Bid, auction: Auction): string =>
-  expandAuctionMacros(markup, winMacros(bid, auction), impressionTime);
+  expandAuctionMacros(markup, makeWinMacros(bid, auction), impressionTime);
 
 /**
  * Expands the impression time in a URL that is requested after the impression.
@@ -60,7 +62,7 @@ export const expandImpressionTime = (url: string, impressionAtMs: number | undef
     return encoding === undefined ? String(impressionAtMs ?? '') : '';
   });
 
-const idMacros = (bid: BidIds, { requestId }: Auction): AuctionMacros => ({
+const makeIdMacros = (bid: BidIds, { requestId }: Auction): AuctionMacros => ({
   ID: requestId,
   IMP_ID: impressionId,
   BID_ID: bid.bidId ?? '',
@@ -68,8 +70,8 @@ const idMacros = (bid: BidIds, { requestId }: Auction): AuctionMacros => ({
   AD_ID: bid.adId ?? '',
 });
 
-const winMacros = (bid: Bid, auction: Auction): AuctionMacros => ({
-  ...idMacros(bid, auction),
+const makeWinMacros = (bid: Bid, auction: Auction): AuctionMacros => ({
+  ...makeIdMacros(bid, auction),
   // First-price auction for one impression: the price is the full bid.
   PRICE: formatCpm(bid.priceMicros),
   CURRENCY: bid.currency,

@@ -75,8 +75,8 @@ export function buildBidRequest(input: BidRequestInput): JsonObject {
     site: { domain: site.domain, page: site.page, publisher: { id: site.publisherId } },
     device: {
       ua: player.userAgent,
-      ...ipField(player.ip),
-      language: languageCode(player.language),
+      ...makeIpField(player.ip),
+      language: parseLanguageCode(player.language),
       lmt: player.limitAdTracking ? 1 : 0,
     },
     user: { id: player.userId, ...placeFields({ consent: player.tcfString }) },
@@ -97,9 +97,9 @@ export function buildBidRequest(input: BidRequestInput): JsonObject {
     tmax: input.timeoutMs,
     cur: [input.currency],
     test: input.isTest ? 1 : 0,
-    bseat: nonEmpty(blocked.seats),
-    bcat: nonEmpty(blocked.categories),
-    badv: nonEmpty(blocked.advertisers),
+    bseat: omitEmpty(blocked.seats),
+    bcat: omitEmpty(blocked.categories),
+    badv: omitEmpty(blocked.advertisers),
   });
   const request = input.ext ? merge(standardRequest, input.ext) : standardRequest;
   return { ...request, ...restoreIds(input.id, request) };
@@ -143,7 +143,7 @@ function buildImpression(input: BidRequestInput): Draft {
       skip: 0,
       playbackmethod: [3],
       delivery: [2],
-      battr: nonEmpty(input.blocked.attributes),
+      battr: omitEmpty(input.blocked.attributes),
     },
   };
 }
@@ -157,13 +157,13 @@ const createFieldPlacer =
   (fields: Draft): Draft =>
     version === '2.6' ? fields : { ext: fields };
 
-function ipField(ip: string | undefined): { ip?: string; ipv6?: string } {
+function makeIpField(ip: string | undefined): { ip?: string; ipv6?: string } {
   if (ip === undefined || !ipaddr.isValid(ip)) return {};
   return ipaddr.process(ip).kind() === 'ipv4' ? { ip } : { ipv6: ip };
 }
 
 /** Returns the ISO 639-1 code of a locale such as `de-DE` or `de_DE`. */
-const languageCode = (locale: string | undefined): string | undefined =>
+const parseLanguageCode = (locale: string | undefined): string | undefined =>
   /^[a-z]{2}(?![a-z])/i.exec(locale ?? '')?.[0].toLowerCase();
 
 const buildSupplyChain = (nodes: readonly SupplyChainNode[]): Draft | undefined =>
@@ -171,7 +171,7 @@ const buildSupplyChain = (nodes: readonly SupplyChainNode[]): Draft | undefined 
     ? undefined
     : { complete: 1, ver: '1.0', nodes: nodes.map(({ asi, sid }) => ({ asi, sid, hp: 1 })) };
 
-const nonEmpty = <T extends DraftValue>(list: readonly T[]): T[] | undefined =>
+const omitEmpty = <T extends DraftValue>(list: readonly T[]): T[] | undefined =>
   list.length > 0 ? [...list] : undefined;
 
 /** A JSON object whose fields may still be undefined. */

@@ -91,15 +91,15 @@ const maxSeats = 200;
 export function readBidResponse(body: string, rules: BidRules): BidResponse {
   if (body.trim() === '') return { status: 'no_bid' };
   const response = parseJson(body);
-  if (!isObject(response)) return malformed('The body is not a JSON object.');
+  if (!isObject(response)) return makeMalformed('The body is not a JSON object.');
   if (Object.keys(response).length === 0) return { status: 'no_bid' };
   if (response['id'] !== rules.requestId) {
-    return malformed(
+    return makeMalformed(
       `The response is for request ${quote(response['id'])}; expected ${quote(rules.requestId)}.`,
     );
   }
   const seatBids = response['seatbid'] ?? [];
-  if (!Array.isArray(seatBids)) return malformed('seatbid is not an array.');
+  if (!Array.isArray(seatBids)) return makeMalformed('seatbid is not an array.');
   const seats = seatBids.slice(0, maxSeats).filter(isObject);
   const rawBids = seats.flatMap((seatBid) => listRawBids(seatBid, response));
   if (rawBids.length === 0) {
@@ -110,15 +110,15 @@ export function readBidResponse(body: string, rules: BidRules): BidResponse {
 }
 
 interface RawBid {
-  bid: Unknown;
+  bid: UnknownObject;
   seat: string | undefined;
   bidId: string | undefined;
   currency: string;
 }
 
-type Unknown = Readonly<Record<string, unknown>>;
+type UnknownObject = Readonly<Record<string, unknown>>;
 
-function listRawBids(seatBid: Unknown, response: Unknown): RawBid[] {
+function listRawBids(seatBid: UnknownObject, response: UnknownObject): RawBid[] {
   const bids = Array.isArray(seatBid['bid']) ? seatBid['bid'].slice(0, maxBids) : [];
   return bids.filter(isObject).map((bid) => ({
     bid,
@@ -216,10 +216,10 @@ function judge({ bid, currency }: RawBid, ids: BidIds, rules: BidRules): Bid | R
 
 type BidCreative = Pick<Bid, 'advertiserDomains' | 'creativeId' | 'categories' | 'attributes'>;
 
-function judgeCreative(bid: Unknown, blocked: BlockLists): BidCreative | Rejection {
-  const declared = readStrings(bid['adomain']);
-  const advertiserDomains = declared.flatMap((text) => parseDomain(text) ?? []);
-  if (advertiserDomains.length === 0 || advertiserDomains.length < declared.length) {
+function judgeCreative(bid: UnknownObject, blocked: BlockLists): BidCreative | Rejection {
+  const declaredDomains = readStrings(bid['adomain']);
+  const advertiserDomains = declaredDomains.flatMap((text) => parseDomain(text) ?? []);
+  if (advertiserDomains.length === 0 || advertiserDomains.length < declaredDomains.length) {
     return [
       lossReasons.invalidAdvertiser,
       `The bid's adomain is ${quote(bid['adomain'])}; expected a list of domains.`,
@@ -273,9 +273,9 @@ function isNestedDeeper(text: string, max: number): boolean {
   return false;
 }
 
-const malformed = (reason: string): BidResponse => ({ status: 'malformed', reason });
+const makeMalformed = (reason: string): BidResponse => ({ status: 'malformed', reason });
 
-const isObject = (value: unknown): value is Unknown =>
+const isObject = (value: unknown): value is UnknownObject =>
   typeof value === 'object' && value !== null && !Array.isArray(value);
 
 /** Reads an id. Some bidders send ids as numbers. Returns undefined for text that a database cannot store. */

@@ -107,7 +107,9 @@ const keepOnePerProgram = (icons: readonly Icon[]): Icon[] =>
 
 function checkCategories(wrappers: readonly Wrapper[], { categories }: InLineAd): void {
   const blocked = wrappers.flatMap(({ blockedCategories }) => blockedCategories);
-  const match = categories.find((category) => blocked.some((block) => covers(block, category)));
+  const match = categories.find((category) =>
+    blocked.some((block) => coversCategory(block, category)),
+  );
   if (!match) return;
   throw new VastError(
     vastErrorCodes.blockedCategory,
@@ -116,7 +118,7 @@ function checkCategories(wrappers: readonly Wrapper[], { categories }: InLineAd)
 }
 
 /** `IAB7` covers `IAB7-39`. Codes from different authorities never match. */
-function covers(block: Category, category: Category): boolean {
+function coversCategory(block: Category, category: Category): boolean {
   const haveAuthorities = block.authority !== undefined && category.authority !== undefined;
   if (haveAuthorities && block.authority !== category.authority) return false;
   return category.code === block.code || category.code.startsWith(`${block.code}-`);

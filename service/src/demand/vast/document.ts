@@ -141,11 +141,11 @@ export function readWrapper(
  */
 export function listCandidates(ads: readonly AdEntry[], wrapper?: Wrapper): AdEntry[] {
   const followsWrappers = wrapper?.followAdditionalWrappers ?? true;
-  const usable = ads.filter(({ kind }) => followsWrappers || kind !== 'wrapper');
-  const standAlone = usable.filter((ad) => !isInPod(ad));
-  if (wrapper?.allowMultipleAds === false) return standAlone.slice(0, 1);
-  const pod = usable.filter(isInPod);
-  return [...standAlone, ...pod.toSorted((a, b) => (a.sequence ?? 0) - (b.sequence ?? 0))];
+  const usableAds = ads.filter(({ kind }) => followsWrappers || kind !== 'wrapper');
+  const standAloneAds = usableAds.filter((ad) => !isInPod(ad));
+  if (wrapper?.allowMultipleAds === false) return standAloneAds.slice(0, 1);
+  const podAds = usableAds.filter(isInPod);
+  return [...standAloneAds, ...podAds.toSorted((a, b) => (a.sequence ?? 0) - (b.sequence ?? 0))];
 }
 
 export const isInPod = ({ sequence }: AdEntry): boolean => sequence !== undefined;

@@ -100,7 +100,7 @@ export function expandMacros(
   return url.replace(macroPattern, (macro, plain?: string, encoded?: string) => {
     const rawName = (plain ?? encoded ?? '').toUpperCase();
     const name = aliases[rawName] ?? rawName;
-    return isMacro(name) ? encode(allValues[name] ?? -1) : macro;
+    return isMacro(name) ? encodeValue(allValues[name] ?? -1) : macro;
   });
 }
 
@@ -114,7 +114,7 @@ export function findUnknownMacros(url: string): string[] {
 const isMacro = (name: string): name is MacroName => knownNames.has(name);
 
 /** Encodes the items of a list, but not the commas between them. */
-const encode = (value: MacroValue): string =>
+const encodeValue = (value: MacroValue): string =>
   typeof value === 'object' ? value.map(encodeItem).join(',') : encodeItem(value);
 
 const encodeItem = (item: string | number): string => encodeComponent(String(item));

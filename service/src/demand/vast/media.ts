@@ -75,7 +75,7 @@ export function chooseMedia(
     -(file.bitrate ?? 0),
   ];
   const ranked = files.map((file) => ({ file, rank: rank(file) }));
-  return ranked.toSorted((a, b) => compare(a.rank, b.rank))[0]?.file;
+  return ranked.toSorted((a, b) => compareRanks(a.rank, b.rank))[0]?.file;
 }
 
 /**
@@ -87,9 +87,9 @@ const computeDistance = ({ width, height }: MediaFile, target: MediaTarget): num
     ? Number.MAX_VALUE
     : Math.abs(Math.log2((width * height) / (target.width * target.height)));
 
-function compare(a: readonly number[], b: readonly number[]): number {
-  const at = a.findIndex((value, index) => value !== b[index]);
-  return at < 0 ? 0 : (a[at] ?? 0) - (b[at] ?? 0);
+function compareRanks(a: readonly number[], b: readonly number[]): number {
+  const index = a.findIndex((value, i) => value !== b[i]);
+  return index < 0 ? 0 : (a[index] ?? 0) - (b[index] ?? 0);
 }
 
 const playableTypes: readonly string[] = ['video/mp4', 'video/webm'] satisfies MediaFile['type'][];

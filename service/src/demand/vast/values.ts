@@ -1,8 +1,8 @@
 /** A playback position in an ad. A percentage can be converted to a time only after the media has been probed. */
 export type TimeOffset = { ms: number } | { percent: number };
 
-const clockTime = /^(?:(\d{1,2}):)?(\d{1,2}):([0-5]?\d)(?:\.(\d{1,9}))?$/;
-const seconds = /^\d{1,5}(?:\.\d{1,9})?$/;
+const clockTimePattern = /^(?:(\d{1,2}):)?(\d{1,2}):([0-5]?\d)(?:\.(\d{1,9}))?$/;
+const secondsPattern = /^\d{1,5}(?:\.\d{1,9})?$/;
 
 /**
  * Parses `HH:MM:SS` or `HH:MM:SS.mmm` into milliseconds. Also accepts `MM:SS` and plain seconds, because servers send
@@ -10,8 +10,8 @@ const seconds = /^\d{1,5}(?:\.\d{1,9})?$/;
  */
 export function parseDuration(text: string | undefined): number | undefined {
   if (text === undefined) return undefined;
-  if (seconds.test(text)) return Math.round(Number(text) * 1_000);
-  const match = clockTime.exec(text);
+  if (secondsPattern.test(text)) return Math.round(Number(text) * 1_000);
+  const match = clockTimePattern.exec(text);
   if (!match) return undefined;
   const [hours = '0', minutes = '0', wholeSeconds = '0', fraction = ''] = match.slice(1);
   const total = (Number(hours) * 60 + Number(minutes)) * 60 + Number(wholeSeconds);

@@ -130,9 +130,9 @@ export interface SessionCookie {
  * @param publicUrl returns the public URL of the service
  */
 export function createSessionCookie(publicUrl: () => string): SessionCookie {
-  const secure = () => publicUrl().startsWith('https:');
-  const name = () => `${secure() ? '__Host-' : ''}trueward_session`;
-  const attributes = () => `Path=/; HttpOnly; SameSite=Strict${secure() ? '; Secure' : ''}`;
+  const isSecure = () => publicUrl().startsWith('https:');
+  const name = () => `${isSecure() ? '__Host-' : ''}trueward_session`;
+  const attributes = () => `Path=/; HttpOnly; SameSite=Strict${isSecure() ? '; Secure' : ''}`;
   return {
     read(request) {
       const prefix = `${name()}=`;

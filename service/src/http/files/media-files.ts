@@ -61,20 +61,20 @@ export async function addMediaRoutes(
         if (!servedExtensions.has(extname(file)))
           throw new ProblemError('not_found', 'The file does not exist.');
         const type = findStoredType(file);
-        const sent =
+        const fetchedFile =
           type && 'fetch' in source ? await source.fetch(file, readRange(request)) : undefined;
-        if (!type || !sent) return reply.sendFile(file);
+        if (!type || !fetchedFile) return reply.sendFile(file);
         // The file's headers are left out, because they would make caches store this response for a year.
-        if (sent.status === 416)
+        if (fetchedFile.status === 416)
           return reply
             .code(416)
-            .headers({ ...crossOriginHeaders, ...sent.headers })
-            .send(sent.body);
+            .headers({ ...crossOriginHeaders, ...fetchedFile.headers })
+            .send(fetchedFile.body);
         return reply
-          .code(sent.status)
-          .headers({ ...buildHeaders(file), ...sent.headers, 'accept-ranges': 'bytes' })
+          .code(fetchedFile.status)
+          .headers({ ...buildHeaders(file), ...fetchedFile.headers, 'accept-ranges': 'bytes' })
           .type(type === 'text/html' ? `${type}; charset=utf-8` : type)
-          .send(sent.body);
+          .send(fetchedFile.body);
       },
     );
   });

@@ -41,17 +41,17 @@ export async function openRateLimits(
 
 /** Starts to share usage every second. Returns a function that stops it. */
 function startExchange(store: UseStore, exchange: UseExchange, log: Logger): () => Promise<void> {
-  let failing = false;
+  let isFailing = false;
   /** Never rejects. If sharing fails, this process applies the limits to its own usage only. */
   const runRound = async (): Promise<void> => {
     try {
       await store.write(exchange.collect());
       const { processes, uses } = await store.read(exchange.names());
       exchange.apply(processes, uses);
-      failing = false;
+      isFailing = false;
     } catch (error) {
-      if (!failing) log.warn({ err: error }, 'could not share rate limits with other processes');
-      failing = true;
+      if (!isFailing) log.warn({ err: error }, 'could not share rate limits with other processes');
+      isFailing = true;
     }
   };
   let running = runRound();
@@ -114,19 +114,19 @@ export function createUseExchange(
   let round = 0;
 
   const addUses = (kind: string, name: string, uses: number): void => {
-    const hashed = mac(`${kind}\n${name}`).slice(0, 22);
-    const before = usage.get(hashed);
-    usage.set(hashed, {
+    const hashedName = mac(`${kind}\n${name}`).slice(0, 22);
+    const previous = usage.get(hashedName);
+    usage.set(hashedName, {
       kind,
       name,
-      uses: (before?.uses ?? 0) + uses,
-      seen: before?.seen ?? new Map<string, number>(),
+      uses: (previous?.uses ?? 0) + uses,
+      seen: previous?.seen ?? new Map<string, number>(),
       round,
     });
   };
   /** Returns how much a total has increased. After a restart of a process, its total starts at zero again. */
-  const computeIncrease = (before: number | undefined, uses: number): number =>
-    before === undefined || uses < before ? uses : uses - before;
+  const computeIncrease = (previous: number | undefined, uses: number): number =>
+    previous === undefined || uses < previous ? uses : uses - previous;
 
   return {
     collect() {

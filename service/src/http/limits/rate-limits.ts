@@ -110,8 +110,8 @@ export function createRateLimiter(
 
 /** Sets the headers for this limit, unless they already describe a tighter limit. */
 function setHeaders(reply: ReplyHeaders, { limit, remaining, resetS }: TakeResult): void {
-  const current = reply.getHeader('ratelimit-remaining');
-  if (typeof current === 'number' && current <= remaining) return;
+  const currentRemaining = reply.getHeader('ratelimit-remaining');
+  if (typeof currentRemaining === 'number' && currentRemaining <= remaining) return;
   void reply.header('ratelimit-limit', limit);
   void reply.header('ratelimit-remaining', remaining);
   void reply.header('ratelimit-reset', resetS);

@@ -52,12 +52,12 @@ export function createTokenBuckets(defaultRate: Rate, nowMs: () => number): Toke
 
   const refill = (name: string, newRate?: Rate): Bucket => {
     const now = nowMs();
-    const existing = buckets.get(name);
-    const rate = newRate ?? existing?.rate ?? defaultRate;
+    const existingBucket = buckets.get(name);
+    const rate = newRate ?? existingBucket?.rate ?? defaultRate;
     const { perS, burst } = rate;
     const share = unsharedPart / processes;
     const capacity = Math.max(1, burst * share);
-    const bucket = existing ?? {
+    const bucket = existingBucket ?? {
       rate,
       tokens: burst,
       unshared: capacity,

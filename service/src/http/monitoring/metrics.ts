@@ -113,7 +113,7 @@ export function addStateMetrics(registry: Registry, sources: MetricSources): voi
   addLabelled(registry, 'trueward_database_connections', 'Connections of this process.', () =>
     Object.entries(database.connections?.() ?? {}),
   );
-  const gauge = (name: string, help: string, read: () => Promise<number> | number): void => {
+  const addGauge = (name: string, help: string, read: () => Promise<number> | number): void => {
     new Gauge({
       name,
       help,
@@ -131,46 +131,46 @@ export function addStateMetrics(registry: Registry, sources: MetricSources): voi
     (await database.query<{ value: number }>(statement))[0]?.value ?? 0;
 
   addDemandState(registry, sources);
-  gauge(
+  addGauge(
     'trueward_held_requests',
     'Long-polling requests (wait_s) that wait for a reward.',
     heldRequests,
   );
-  gauge('trueward_database_up', 'Whether the database is available: 1 or 0.', () =>
+  addGauge('trueward_database_up', 'Whether the database is available: 1 or 0.', () =>
     isReadOnly(database).then(
       () => 1,
       () => 0,
     ),
   );
-  gauge('trueward_database_read_only', 'Whether the database is read-only: 1 or 0.', async () =>
+  addGauge('trueward_database_read_only', 'Whether the database is read-only: 1 or 0.', async () =>
     Number(await isReadOnly(database)),
   );
-  gauge(
+  addGauge(
     'trueward_database_disk_full',
     'Whether writes fail because the disk is full: 1 or 0.',
     () => Number(database.isFull?.() === true),
   );
-  gauge(
+  addGauge(
     'trueward_webhook_deliveries_pending',
     `Deliveries waiting for their next attempt, cached for 15 s; ${maxCount + 1} means more than ${maxCount}.`,
     cacheFor(countCacheMs, () => count(pendingDeliveries)),
   );
-  gauge(
+  addGauge(
     'trueward_webhook_overdue_seconds',
     'How long the oldest pending delivery has been overdue.',
     () => count(oldestDue),
   );
-  gauge(
+  addGauge(
     'trueward_webhooks_disabled',
     'Webhooks that the service disabled because their endpoint was gone or had failed for days.',
     configuration.disabledWebhooks,
   );
-  gauge(
+  addGauge(
     'trueward_default_partition_used',
     'Whether the default partitions contain decisions or events: 1 or 0.',
     () => count(defaultPartitionUsed),
   );
-  gauge(
+  addGauge(
     'trueward_configuration_age_seconds',
     'Age of the configuration of this process, including kill switches.',
     configuration.ageS,
@@ -226,7 +226,7 @@ export function addMetrics(app: FastifyInstance, { metrics, metricsToken }: Deps
     const isAllowed =
       metricsToken === undefined
         ? isDirect
-        : equal(request.headers.authorization ?? '', `Bearer ${metricsToken}`);
+        : equalsInConstantTime(request.headers.authorization ?? '', `Bearer ${metricsToken}`);
     if (!isAllowed) throw new ProblemError('not_found', 'There is no such endpoint.');
     return reply
       .type(registry.contentType)
@@ -236,4 +236,5 @@ export function addMetrics(app: FastifyInstance, { metrics, metricsToken }: Deps
 }
 
 const digest = (text: string) => createHash('sha256').update(text).digest();
-const equal = (a: string, b: string): boolean => timingSafeEqual(digest(a), digest(b));
+const equalsInConstantTime = (a: string, b: string): boolean =>
+  timingSafeEqual(digest(a), digest(b));

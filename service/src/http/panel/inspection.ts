@@ -115,7 +115,7 @@ export function addLiveRoute(app: FastifyInstance, deps: Deps): void {
         'request-id': request.id,
         'cache-control': 'no-store',
       });
-      const watch = liveTail.listen(user.accountId, ({ event, data }) =>
+      const subscription = liveTail.listen(user.accountId, ({ event, data }) =>
         stream.write(`event: ${event}\ndata: ${JSON.stringify(data)}\n\n`),
       );
       const disconnect = (error: unknown): void => {
@@ -123,7 +123,7 @@ export function addLiveRoute(app: FastifyInstance, deps: Deps): void {
         stream.end();
       };
       // The first bytes tell the page that it is connected and receives everything from now on.
-      watch.ready.then(() => stream.write(': the sandbox, as it happens\n\n'), disconnect);
+      subscription.ready.then(() => stream.write(': the sandbox, as it happens\n\n'), disconnect);
       const sendHeartbeat = async (): Promise<void> => {
         if (await users.sessions.find(text, { touch: false })) stream.write(': \n\n');
         else stream.end();
@@ -131,7 +131,7 @@ export function addLiveRoute(app: FastifyInstance, deps: Deps): void {
       const timer = setInterval(() => void sendHeartbeat().catch(disconnect), heartbeatMs);
       stopping.addEventListener('abort', stream.end);
       reply.raw.once('close', () => {
-        watch.stop();
+        subscription.stop();
         clearInterval(timer);
         stopping.removeEventListener('abort', stream.end);
       });

@@ -17,9 +17,9 @@ export function describeViolation(keyword: string, params: Record<string, unknow
     case 'pattern':
       return describePattern(String(params['pattern']));
     case 'format':
-      return formats[String(params['format'])] ?? 'has an invalid format';
+      return formatTexts[String(params['format'])] ?? 'has an invalid format';
     case 'type':
-      return `must be ${types[String(params['type'])] ?? String(params['type'])}`;
+      return `must be ${typeTexts[String(params['type'])] ?? String(params['type'])}`;
     case 'minLength':
       return limit === 1 ? 'must not be empty' : `must have at least ${limit} characters`;
     case 'maxLength':
@@ -47,7 +47,7 @@ export function describeViolation(keyword: string, params: Record<string, unknow
   }
 }
 
-const types: Readonly<Record<string, string>> = {
+const typeTexts: Readonly<Record<string, string>> = {
   string: 'text',
   integer: 'a whole number',
   number: 'a number',
@@ -57,14 +57,14 @@ const types: Readonly<Record<string, string>> = {
   null: 'null',
 };
 
-const formats: Readonly<Record<string, string>> = {
+const formatTexts: Readonly<Record<string, string>> = {
   hostname: 'must be a host name such as game.example, without https:// and without a path',
   'date-time': instantRule,
   uri: 'must be an absolute URL such as https://game.example/page',
   'uri-reference': 'must be a URL',
 };
 
-const patterns: Readonly<Record<string, string>> = {
+const patternTexts: Readonly<Record<string, string>> = {
   '^[a-z0-9](?:[a-z0-9_-]{0,62}[a-z0-9])?$':
     'must be 1 to 64 lowercase letters, digits, hyphens and underscores, starting and ending with a letter or digit',
   '^[A-Za-z0-9-]{1,32}$': 'must be 1 to 32 letters, digits and hyphens, such as IAB1-2',
@@ -90,5 +90,5 @@ const idPattern = /^\^([a-z]{3}_)\[0-7\]/;
 function describePattern(pattern: string): string {
   const prefix = idPattern.exec(pattern)?.[1];
   if (prefix !== undefined) return `must be an id that begins with ${prefix}`;
-  return patterns[pattern] ?? 'has invalid characters or an invalid format';
+  return patternTexts[pattern] ?? 'has invalid characters or an invalid format';
 }

@@ -9,11 +9,11 @@ import { parseInstant } from '../../platform/instant.ts';
  * URL parameters are coerced, because they are always strings.
  */
 export function addValidation(app: FastifyInstance): void {
-  const body = createCompiler(false);
-  const url = createCompiler(true);
+  const bodyCompiler = createCompiler(false);
+  const urlCompiler = createCompiler(true);
   for (const schema of schemas) app.addSchema(schema);
   app.setValidatorCompiler<object>(({ schema, httpPart }) =>
-    (httpPart === 'body' ? body : url).compile(schema),
+    (httpPart === 'body' ? bodyCompiler : urlCompiler).compile(schema),
   );
   // Responses are not validated, because typed code creates them. Validation would take time and could drop fields.
   app.setSerializerCompiler(() => JSON.stringify);
