@@ -19,7 +19,7 @@ type Outcome = (typeof outcomes)[Kind][number];
 export const testAd = {
   /** A tag that always returns this ad. */
   tagUrl: `${origin}/vast?outcome=fill`,
-  /** The `creativeKey` of its offers. */
+  /** The `creativeKey` of the offers. */
   creativeKey: 'test-source.invalid test-ad',
   advertiserName: 'Test advertiser',
   advertiserDomain: 'test-advertiser.example',
@@ -67,7 +67,7 @@ export function respondAsTestSource(url: string, body?: string): TestResponse {
 
 const makeOkResponse = (text: string): TestResponse => ({ httpStatus: 200, text });
 
-/** Bids one unit of the currency above the floor, or half the floor for `below_floor`. */
+/** Returns a bid that is one unit of the currency above the floor, or half the floor for `below_floor`. */
 function makeBid(body: string, outcome: Outcome): string {
   const { id, imp, cur } = JSON.parse(body) as {
     id: string;

@@ -29,7 +29,7 @@ const columns: readonly Column<NewRequest>[] = [
   { name: 'expires_in_ms', type: 'double precision', read: ({ expiresInMs }) => expiresInMs },
 ];
 
-/** Requests are queued per host. */
+/** Returns the host of a URL, because requests are queued per host. */
 const parseHost = (url: string): string => (URL.canParse(url) ? new URL(url).host : '');
 
 /**

@@ -310,7 +310,7 @@ const demoPlacements: Stored<'placement'>[] = [
   { ...sharedSettings, name: 'lobby', format: 'banner', close_after_ms: 0 },
 ];
 
-/** Exists only in the sandbox, like the test source. */
+/** The placement of the test source. Both exist only in the sandbox. */
 const externalPlacement: Stored<'placement'> = {
   ...sharedSettings,
   name: 'treasure',

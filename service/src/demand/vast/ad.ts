@@ -35,7 +35,7 @@ export interface VastAd {
   expiresAtMs?: number;
 }
 
-/** An error to report. Each URL is requested once, with `code` as the value of its macro. */
+/** An error to report. Each URL is requested once, with `code` as the value of the `ERRORCODE` macro. */
 export interface ErrorReport {
   code: VastErrorCode;
   urls: string[];
@@ -117,7 +117,7 @@ function checkCategories(wrappers: readonly Wrapper[], { categories }: InLineAd)
   );
 }
 
-/** `IAB7` covers `IAB7-39`. Codes from different authorities never match. */
+/** Whether a block covers a category: `IAB7` covers `IAB7-39`. Codes of different authorities never match. */
 function coversCategory(block: Category, category: Category): boolean {
   const haveAuthorities = block.authority !== undefined && category.authority !== undefined;
   if (haveAuthorities && block.authority !== category.authority) return false;

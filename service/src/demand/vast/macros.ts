@@ -72,7 +72,7 @@ export type MacroName = (typeof macroNames)[number];
 type MacroValue = string | number | readonly (string | number)[];
 export type MacroValues = Readonly<Partial<Record<MacroName, MacroValue>>>;
 
-/** Macro inputs that differ for every request. */
+/** Macro values that are different in every request. */
 export interface PerRequestValues {
   /** Unix milliseconds. */
   nowMs: number;
@@ -154,7 +154,7 @@ export function makeRequestMacros(context: MacroContext): MacroValues {
     BREAKMAXADLENGTH: context.maxDurationS,
     BREAKMAXDURATION: context.maxDurationS,
     BLOCKEDADCATEGORIES: blockedCategories.length > 0 ? blockedCategories : undefined,
-    // The player opted in to the ad, and a server requests it for them.
+    // The player opted in to the ad, and a server requests the ad.
     INVENTORYSTATE: ['optin'],
     SERVERSIDE: 1,
     SERVERUA: context.serverUserAgent,

@@ -66,7 +66,7 @@ export function createSessionAccess({ sessions, cookie, limiter, publicUrl }: De
 /** Requires a session on every route with `config.panel`, before the body is read. */
 export function addSessionCheck(app: FastifyInstance, access: SessionAccess): void {
   app.addHook('onRequest', async (request, reply) => {
-    // Responses contain data of the user and the account.
+    // Responses contain data about the user and the account.
     void reply.header('cache-control', 'no-store');
     if (!request.routeOptions.config.panel) return;
     const principal = await access.admit(request, reply);

@@ -10,7 +10,7 @@ interface Deps {
 
 /**
  * Adds `/healthz`, which shows that the process is alive, and `/readyz`, which shows that the process can serve
- * requests. With a read-only database, the process serves reads and rejects writes with a request to retry.
+ * requests. With a read-only database, the process serves reads and rejects writes with a retryable error.
  */
 export function addHealthRoutes(app: FastifyInstance, { database, draining }: Deps): void {
   app.get('/healthz', { schema: { hide: true } }, async () => ({ status: 'ok' }));

@@ -107,10 +107,10 @@ export function addStateMetrics(registry: Registry, sources: MetricSources): voi
   const { database, configuration, lanes, heldRequests } = sources;
   // This metric must come before the metrics that query the database. Otherwise, their own queries would be counted as
   // waiting.
-  addLabelled(registry, 'trueward_queue_length', 'Writes waiting for the next commit.', () =>
+  addLabeled(registry, 'trueward_queue_length', 'Writes waiting for the next commit.', () =>
     Object.entries(lanes).map(([lane, { waiting }]) => [lane, waiting()]),
   );
-  addLabelled(registry, 'trueward_database_connections', 'Connections of this process.', () =>
+  addLabeled(registry, 'trueward_database_connections', 'Connections of this process.', () =>
     Object.entries(database.connections?.() ?? {}),
   );
   const addGauge = (name: string, help: string, read: () => Promise<number> | number): void => {
@@ -187,7 +187,7 @@ function cacheFor(ms: number, read: () => Promise<number>): () => Promise<number
   };
 }
 
-function addLabelled(
+function addLabeled(
   registry: Registry,
   name: string,
   help: string,
@@ -206,7 +206,7 @@ function addLabelled(
 
 interface Deps {
   metrics: ServiceMetrics;
-  /** The required bearer token; if undefined, only this machine may read the metrics, without a proxy. */
+  /** The required bearer token; if undefined, only direct requests from this machine may read the metrics. */
   metricsToken: string | undefined;
 }
 

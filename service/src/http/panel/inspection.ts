@@ -145,9 +145,9 @@ function openStream(response: ServerResponse, headers: Record<string, string>) {
     ...headers,
     'content-type': 'text/event-stream; charset=utf-8',
     'x-content-type-options': 'nosniff',
-    // An idle connection would delay the shutdown.
+    // Without this header, the idle connection would delay the shutdown.
     connection: 'close',
-    // nginx would buffer the events.
+    // Without this header, nginx would buffer the events.
     'x-accel-buffering': 'no',
   });
   return {

@@ -214,7 +214,7 @@ export function addResourceWrites(
   );
 }
 
-/** Adds the members of a new object that the service sets. */
+/** Adds the members that the service sets on a new object. */
 function withServiceFields<K extends ResourceKind>(
   kind: K,
   body: Members,
