@@ -41,8 +41,8 @@ export async function lockViewers(
 
 /*
  * Lookups by id are prepared statements, whose plans are cached. For a list of ids, a plan that was cached at the start
- * of a week would scan all of the account's rows later in that week. Therefore, these statements look up one id at a time
- * (LATERAL; OFFSET 0 prevents flattening). Their plans use the index regardless of the table's size.
+ * of a week would scan all of the account's rows later in that week. Therefore, these statements look up one id at a
+ * time (LATERAL; OFFSET 0 prevents flattening). Their plans use the index regardless of the table's size.
  */
 
 /** Selects a time as Unix milliseconds, which are cheaper to format and parse than a date. */

@@ -3,14 +3,14 @@ import type { Queries } from '../store/database.ts';
 import { checkStored, forAccount } from '../store/unnest.ts';
 
 /*
- * Storage format of a decision's events: a JSON array. Its first element is the time at which the first event was
- * received (Unix milliseconds). It is followed by one array per event, in recording order:
+ * Storage format of a decision's events: a JSON array. The first element is the time at which the first event was
+ * received, in Unix milliseconds. The other elements are one array per event, in recording order:
  *
  *   [1795255200000,["92374…103-1","s",0,12,-3],["~2","c",5112,12,-3,0,5000]]
  *
- * The elements of an event are its id, type, arrival time relative to the first event, latency (received − occurred),
- * offset, whether its time was clamped, the watched time, the visible ratio, the visible time and the detail. Times are
- * in milliseconds. Trailing elements without a value are omitted.
+ * The elements of an event are its id, its type, its arrival time relative to the first event, the latency (received −
+ * occurred), the offset, whether its time was clamped, the watched time, the visible ratio, the visible time and the
+ * detail. Times are in milliseconds. Trailing elements without a value are omitted.
  *
  * SDK ids have 32 characters and differ only after the last hyphen. A leading `~` in an id stands for the start of the
  * first id, up to its last hyphen. The view `recorded_events` reads the same format.
