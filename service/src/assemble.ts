@@ -60,7 +60,7 @@ import { createRedelivery } from './webhook/redelivery.ts';
 import { startDeliveries } from './webhook/start-deliveries.ts';
 import { createWebhookService } from './webhook/webhook-service.ts';
 
-/** A running service, as its caller sees it. */
+/** A running service. */
 export interface Service {
   app: FastifyInstance;
   database: Database;
@@ -71,13 +71,13 @@ export interface Service {
   intake: Intake;
   /** Sets the URL that the service listens on, and returns its public URL. */
   setListenUrl(url: string): string;
-  /** From now on, reports the service as not ready, but keeps serving requests. */
+  /** Makes `/readyz` fail, so that no new traffic is routed to this process. Requests are still served. */
   drain(): void;
-  /** Stops the service. When the promise resolves, everything that the service acknowledged is in the database. */
+  /** Stops the service. Resolves when everything that the service acknowledged is in the database. */
   stop(): Promise<void>;
 }
 
-/** When the service stops, connections that are still open after this time are closed. */
+/** How long to wait for open connections when the service stops. After that, they are closed. */
 const closeConnectionsAfterMs = 3_000;
 
 /** Opens the database, then creates and connects all components. */
@@ -100,7 +100,7 @@ export async function assemble(
   }
 }
 
-/** The OpenTelemetry packages are loaded only if there is a collector. */
+/** Loads the OpenTelemetry packages only if a collector is configured. */
 async function openTracing(settings: TraceSettings | undefined, log: Logger): Promise<Tracing> {
   if (settings === undefined) return noTracing;
   const { createOtlpTracing } = await import('./trace/otlp-tracing.ts');
@@ -184,7 +184,7 @@ async function wire(
     lanes: laneDeps('decisions'),
   });
   const evaluateDeps = { database, configuration, pseudonym, clock, makeId, random: Math.random };
-  // Only one process can use the embedded database, so there are no other processes to share with.
+  // Set only if several processes can share the database. The embedded database allows only one process.
   const processId = config.databaseUrl === undefined ? undefined : randomUUID();
   const tailRelay =
     processId === undefined ? undefined : createTailRelay({ database, log, processId });

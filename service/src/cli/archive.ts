@@ -15,8 +15,8 @@ import {
 import { withDatabase } from './with-database.ts';
 
 /**
- * How long after the end of a week its data can still change. Completions are accepted for seven days after a decision;
- * the eighth day is a margin.
+ * How long a week's data can change after the week has ended. Completions are accepted for seven days after a decision.
+ * The eighth day is a margin.
  */
 const settledAfterMs = 8 * 86_400_000;
 
@@ -30,8 +30,8 @@ export const archiveCommand: Command = {
 
 Writes one file of gzipped JSON lines per week and table, such as decisions_20260928.jsonl.gz, and a
 manifest, decisions_20260928.json: the number of rows, their checksum, and the SHA-256 of the file. Each
-file is read back and compared with the database. The command is safe to repeat, after an interruption or every night:
-it writes missing or outdated files and verifies the others.
+file is read back and compared with the database. You can run the command again at any time, for example
+every night or after an interruption: it writes missing or outdated files and verifies the others.
 
 If ARCHIVE_DIR is set, RETENTION_DAYS drops only archived weeks.`,
   async run(args) {
@@ -56,7 +56,7 @@ If ARCHIVE_DIR is set, RETENTION_DAYS drops only archived weeks.`,
         );
         printResult({ file, rows, bytes, sha256, written });
       }
-      if (weeks.length === 0) printMessage('No week ended by that date.');
+      if (weeks.length === 0) printMessage('No weeks ended by that date.');
     });
   },
 };

@@ -17,7 +17,7 @@ export interface Command {
   run(args: string[]): Promise<void>;
 }
 
-/** Invalid arguments: the message and the help are printed, and the exit code is 2. */
+/** Thrown for invalid arguments. The message and the help are printed, and the exit code is 2. */
 export class UsageError extends Error {
   constructor(message: string) {
     super(message);
@@ -25,7 +25,7 @@ export class UsageError extends Error {
   }
 }
 
-/** A failure that the user can fix: only the message is printed, without a stack. */
+/** Thrown for a failure that the user can fix. Only the message is printed, without a stack. */
 export class CommandError extends Error {
   constructor(message: string) {
     super(message);
@@ -71,20 +71,20 @@ export function oneOf<const T extends string>(
   value: string | undefined,
   allowed: readonly T[],
 ): T {
-  const match = allowed.find((each) => each === value);
+  const match = allowed.find((option) => option === value);
   if (match !== undefined) return match;
-  const got = value === undefined ? 'it is missing' : `received ${JSON.stringify(value)}`;
-  throw new UsageError(`--${name} must be one of ${allowed.join(', ')}; ${got}.`);
+  const problem = value === undefined ? 'it is missing' : `received ${JSON.stringify(value)}`;
+  throw new UsageError(`--${name} must be one of ${allowed.join(', ')}; ${problem}.`);
 }
 
-/** Prints a message for people to standard error; standard output is for results. */
+/** Prints a message for people to standard error. Results are printed to standard output. */
 export const printMessage = (line: string): void => void process.stderr.write(`${line}\n`);
 
 /** Prints a machine-readable result: one line of JSON. */
 export const printResult = (result: object): void =>
   void process.stdout.write(`${JSON.stringify(result)}\n`);
 
-/** Prints the progress of a long task, at most once per `everyMs`, so that the task doesn't look stuck. */
+/** Returns a function that prints the progress of a long task, at most once per `everyMs`. */
 export function createProgress(describe: (count: number) => string, everyMs = 1_000) {
   let lastMs = performance.now();
   return (count: number): void => {

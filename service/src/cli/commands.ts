@@ -1,4 +1,4 @@
-import { readSettings, unknownSettings } from '../config/read-settings.ts';
+import { readSettings, findUnknownSettings } from '../config/read-settings.ts';
 import type { Setting } from '../config/settings.ts';
 import { settings } from '../config/settings.ts';
 import { archiveCommand } from './archive.ts';
@@ -17,12 +17,12 @@ const startCommand: Command = {
   summary: 'run the service until SIGTERM or Ctrl-C',
   help: `Usage: trueward-service start
 
-Prints one line of JSON, {"ready":true,"url":…}, when it is ready; logs go to standard error.
+Prints one line of JSON, {"ready":true,"url":…}, when the service is ready. Logs go to standard error.
 
 ${environmentHelp}`,
   async run(args) {
     readArguments(args, {});
-    // Imported only here, because loading the whole service takes longer than most commands take to run.
+    // Imported lazily, because loading the whole service takes longer than most commands run.
     const { runService } = await import('./run-service.ts');
     await runService();
   },
@@ -33,8 +33,8 @@ const configCommand: Command = {
   summary: 'show the effective configuration, without secrets',
   help: `Usage: trueward-service config
 
-Prints one line of JSON per setting: its value, and whether that comes from the environment, from the
-file in TRUEWARD_CONFIG or from the default. Secrets are shown as "…". If the configuration is invalid,
+Prints one line of JSON per setting: its value and where the value comes from, which is the environment,
+the file in TRUEWARD_CONFIG or the default. Secrets are shown as "…". If the configuration is invalid,
 the message lists every problem and the exit code is 1.`,
   async run(args) {
     readArguments(args, {});
@@ -46,7 +46,7 @@ the message lists every problem and the exit code is 1.`,
         origin,
       });
     }
-    for (const name of unknownSettings(process.env))
+    for (const name of findUnknownSettings(process.env))
       printMessage(`${name} is not a known setting and is ignored.`);
   },
 };
@@ -56,8 +56,8 @@ const migrateCommand: Command = {
   summary: 'create or update the database schema',
   help: `Usage: trueward-service migrate
 
-start does this too. Run it first if several processes start at the same time, or if the service
-may not change tables. Running it again changes nothing.`,
+The start command does this too. Run migrate first if several processes start at the same time, or if
+the database user of the service may not change tables. Running it again changes nothing.`,
   async run(args) {
     readArguments(args, {});
     await withDatabase(async ({ migrated }) => printResult({ migrated }));

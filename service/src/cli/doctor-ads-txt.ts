@@ -8,7 +8,9 @@ type LoadAdsTxt = (domain: string) => Promise<string>;
 
 type CheckedSource = Pick<Source, 'id' | 'name' | 'ads_txt' | 'publisher_id' | 'supply_chain'>;
 
-/** Checks that the sites' ads.txt files list the sellers of these sources; otherwise, buyers might not bid. */
+/**
+ * Checks that the ads.txt files of the sites list the sellers of these sources. If they don't, buyers might not bid.
+ */
 export async function checkAdsTxtFiles(
   sources: readonly CheckedSource[],
   load: LoadAdsTxt,
@@ -24,7 +26,7 @@ export async function checkAdsTxtFiles(
       const sourceLabel = `the source ${source.id} (${source.name})`;
       if (!source.ads_txt)
         return warn(
-          `${sourceLabel} names sellers, but not the site whose ads.txt lists them: set its ads_txt`,
+          `${sourceLabel} names sellers but has no ads_txt: set it to the site whose ads.txt lists them`,
         );
       const { domain, lines } = source.ads_txt;
       try {

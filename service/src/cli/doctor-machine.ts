@@ -10,7 +10,7 @@ import {
 import { dirname, join } from 'node:path';
 import type { Config } from '../config/config.ts';
 
-/** The result of one check; for warnings and failures, `text` includes the fix. */
+/** The result of one check. For a warning or a failure, `text` also says how to fix it. */
 export interface Finding {
   state: 'ok' | 'warn' | 'fail';
   text: string;
@@ -27,7 +27,7 @@ export const fail = createFinding('fail');
 /** With less free space than this, a busy service could fill the disk within an hour. */
 const minFreeBytes = 1_073_741_824;
 
-/** Checks that don't open the database. */
+/** Runs the checks that don't need the database. */
 export function checkMachine(config: Config): Finding[] {
   return [
     checkNodeVersion(),
@@ -48,13 +48,13 @@ function checkNodeVersion(): Finding {
 }
 
 /** Returns the folder if it exists, and otherwise its nearest ancestor that exists. */
-function findExisting(folder: string): string {
-  return existsSync(folder) ? folder : findExisting(dirname(folder));
+function findExistingFolder(folder: string): string {
+  return existsSync(folder) ? folder : findExistingFolder(dirname(folder));
 }
 
 function checkDataFolder({ dataDirectory }: Config): Finding {
   try {
-    accessSync(findExisting(dataDirectory), constants.W_OK);
+    accessSync(findExistingFolder(dataDirectory), constants.W_OK);
     return ok(`the data folder ${dataDirectory} is writable`);
   } catch {
     return fail(
@@ -63,7 +63,7 @@ function checkDataFolder({ dataDirectory }: Config): Finding {
   }
 }
 
-/** Whether other users of the machine can read the data. Windows has no mode bits for this. */
+/** Checks that other users of the machine cannot read the data. Skipped on Windows, which has no such mode bits. */
 function checkPrivacy({ dataDirectory }: Config): Finding[] {
   if (process.platform === 'win32' || !existsSync(dataDirectory)) return [];
   const remedy = `run chmod -R go= ${dataDirectory}`;
@@ -77,10 +77,14 @@ function checkPrivacy({ dataDirectory }: Config): Finding[] {
   const exposedFiles = files.filter((name) => isOpenToOthers(join(dataDirectory, name)));
   return exposedFiles.length === 0
     ? [ok('only this user can read the data folder and its files')]
-    : [warn(`${exposedFiles.length} files are private only while their folder is: ${remedy}`)];
+    : [
+        warn(
+          `only the folder’s permissions protect ${exposedFiles.length} of the files in it: ${remedy}`,
+        ),
+      ];
 }
 
-/** Returns undefined if the folder belongs to another user, or if a running service has just removed a subfolder. */
+/** Returns undefined if the folder belongs to another user or if a running service removes a subfolder meanwhile. */
 function listFiles(folder: string): string[] | undefined {
   try {
     return readdirSync(folder, { recursive: true, encoding: 'utf8' });
@@ -99,20 +103,20 @@ function isOpenToOthers(path: string): boolean {
 }
 
 function checkFreeSpace({ dataDirectory }: Config): Finding {
-  const { bavail, bsize } = statfsSync(findExisting(dataDirectory));
+  const { bavail, bsize } = statfsSync(findExistingFolder(dataDirectory));
   const freeBytes = bavail * bsize;
   const text = `${(freeBytes / 1e9).toFixed(1)} GB of free disk space`;
   return freeBytes < minFreeBytes ? warn(`${text}: free up space`) : ok(text);
 }
 
-function checkMasterKey({ masterKey: given, dataDirectory }: Config): Finding {
-  if (given !== undefined) return ok('the master key comes from TRUEWARD_MASTER_KEY');
+function checkMasterKey({ masterKey, dataDirectory }: Config): Finding {
+  if (masterKey !== undefined) return ok('the master key comes from TRUEWARD_MASTER_KEY');
   const file = join(dataDirectory, 'master.key');
   if (!existsSync(file)) return ok(`${file} will be created on first start`);
   const isExposed = (statSync(file).mode & 0o077) !== 0;
   return isExposed
-    ? fail(`${file} can be read by other users: chmod 600 ${file}`)
-    : ok(`${file} exists and is readable by this user only; keep a backup elsewhere`);
+    ? fail(`${file} can be read by other users: run chmod 600 ${file}`)
+    : ok(`only this user can read ${file}; keep a backup elsewhere`);
 }
 
 function checkMedia({ mediaDirectory }: Config): Finding {
@@ -129,7 +133,7 @@ function checkNetwork({ publicUrl, development, host }: Config): Finding[] {
     ...(publicUrl?.startsWith('http:') === true && !development
       ? [
           fail(
-            `PUBLIC_URL is ${publicUrl}: HTTPS pages cannot call it; terminate TLS in front of it`,
+            `PUBLIC_URL is ${publicUrl}, which HTTPS pages cannot call: put a TLS proxy in front of the service`,
           ),
         ]
       : []),
@@ -153,7 +157,9 @@ export async function checkRunningService({ host, port, publicUrl }: Config): Pr
     const response = await fetch(`${url}/readyz`, { signal: AbortSignal.timeout(3_000) });
     return response.ok
       ? ok(`a service is running at ${url}`)
-      : fail(`${url}/readyz returned ${response.status}: its database is unavailable; see its log`);
+      : fail(
+          `${url}/readyz returned ${response.status}: the database of the service is unavailable; see its log`,
+        );
   } catch {
     return warn(
       `no service responds at ${url}: start it, or set the HOST, PORT or PUBLIC_URL that it was started with`,

@@ -1,6 +1,6 @@
 import type { Source } from '@trueward/protocol/wire';
 import { type Config, readConfig } from '../config/config.ts';
-import { ConfigError, unknownSettings } from '../config/read-settings.ts';
+import { ConfigError, findUnknownSettings } from '../config/read-settings.ts';
 import { MasterKeyError, openSecretBox } from '../key/secret-box.ts';
 import { systemClock } from '../platform/clock.ts';
 import { checkCitusNodes, readCitusRole } from '../store/citus.ts';
@@ -19,7 +19,7 @@ import {
 import { checkAdsTxtFiles, fetchAdsTxt } from './doctor-ads-txt.ts';
 import { type DatabaseContext, withDatabase } from './with-database.ts';
 
-const marks = { ok: 'ok  ', warn: 'WARN', fail: 'FAIL' };
+const stateLabels = { ok: 'ok  ', warn: 'WARN', fail: 'FAIL' };
 
 export const doctorCommand: Command = {
   name: 'doctor',
@@ -35,7 +35,7 @@ service is running. The exit code is 1 if a check fails.`,
     let failures = 0;
     const show = (findings: readonly Finding[]): void => {
       for (const { state, text } of findings) {
-        process.stdout.write(`${marks[state]} ${text}\n`);
+        process.stdout.write(`${stateLabels[state]} ${text}\n`);
         if (state === 'fail') failures += 1;
       }
     };
@@ -44,7 +44,7 @@ service is running. The exit code is 1 if a check fails.`,
     else {
       show([
         ok('the configuration is valid'),
-        ...unknownSettings(process.env).map((name) =>
+        ...findUnknownSettings(process.env).map((name) =>
           warn(`${name} is not a known setting and is ignored: correct its name or remove it`),
         ),
         ...checkMachine(config),
@@ -77,10 +77,10 @@ async function checkDatabase(): Promise<readonly Finding[]> {
   }
 }
 
-/** The largest acceptable clock difference. Expiry checks compare times from several machines. */
+/** The largest acceptable difference between two clocks. Expiry checks compare times from several machines. */
 const maxClockSkewMs = 2_000;
 /** Deliveries are normally attempted within a second of their due time. */
-const overdueAfter = '5 minutes';
+const overdueInterval = '5 minutes';
 
 /** Checks the database and its contents. */
 async function checkDatabaseContents({
@@ -89,7 +89,7 @@ async function checkDatabaseContents({
   migrated,
 }: DatabaseContext): Promise<Finding[]> {
   const cluster = await checkCluster(database);
-  // The other checks read all shards, so they would fail for the same reason.
+  // The other checks read all shards, so they would fail too.
   if (cluster.some(({ state }) => state === 'fail'))
     return [...(await checkServer(database)), ...cluster];
   return [
@@ -137,14 +137,14 @@ async function checkServer(database: Queries): Promise<Finding[]> {
     ...(differenceMs > maxClockSkewMs
       ? [
           fail(
-            `its clock differs from this machine’s by ${Math.round(differenceMs / 1_000)} s: synchronize both with NTP`,
+            `the clocks of the database and this machine differ by ${Math.round(differenceMs / 1_000)} s: synchronize both with NTP`,
           ),
         ]
       : []),
   ];
 }
 
-/** Checks the nodes of a Citus cluster. Returns nothing for a plain PostgreSQL server. */
+/** Checks the nodes of a Citus cluster. Returns no findings for a plain PostgreSQL server. */
 async function checkCluster(database: Queries): Promise<Finding[]> {
   const role = await readCitusRole(database);
   if (role === undefined) return [];
@@ -159,7 +159,7 @@ async function checkCluster(database: Queries): Promise<Finding[]> {
     ),
     ...deadNodes.map(({ address }) =>
       fail(
-        `the Citus node ${address} does not respond, so its accounts get 503 and the remaining checks of the database are skipped: start it, or promote its standby and call citus_update_node`,
+        `the Citus node ${address} does not respond: start it, or promote its standby and call citus_update_node. Until then, requests for its accounts fail with 503, and the other database checks are skipped`,
       ),
     ),
     ...nodes
@@ -239,7 +239,7 @@ async function checkDeliveries(database: Queries): Promise<Finding> {
     `SELECT count(*)::bigint AS pending,
         count(*) FILTER (WHERE next_at < now() - $1::text::interval)::bigint AS late
       FROM deliveries WHERE state = 'pending'`,
-    [overdueAfter],
+    [overdueInterval],
   );
   const text = `deliveries pending: ${row?.pending ?? 0}, overdue: ${row?.late ?? 0}`;
   return (row?.late ?? 0) > 0 ? warn(`${text}; start the service to deliver them`) : ok(text);

@@ -15,7 +15,7 @@ import {
 } from './command.ts';
 import { withDatabase, chooseAccount } from './with-database.ts';
 
-/** The maximum overlap. Without a maximum, a typo could leave a leaked key valid for years. */
+/** The maximum overlap. It keeps a typo from leaving a leaked key valid for years. */
 const maxOverlapS = 604_800;
 
 export const keyCommands: Command[] = [
@@ -30,7 +30,7 @@ export const keyCommands: Command[] = [
   --account <id>               the account of the key; required if there are several
   --new-account <name>         create an account and its first key
 
-Prints one line of JSON with the key. The text of a key is shown only once.
+Prints one line of JSON with the key. The key itself is shown only this once.
 
 Example
   trueward-service keys create --environment live --kind publishable --allowed-origin https://game.example`,
@@ -57,12 +57,12 @@ Example
           printResult({ account_id: accountId, ...created });
         }),
       );
-      printMessage('Store the key now: it is not shown again.');
+      printMessage('Store the key now: it will not be shown again.');
     },
   },
   {
     name: 'keys list',
-    summary: 'list all keys, without their texts',
+    summary: 'list all keys by id, with their last four characters',
     help: `Usage: trueward-service keys list
 
 Prints one line of JSON per key, newest first.`,
@@ -94,7 +94,7 @@ Prints one line of JSON with the new key.`,
         keys.roll(...key, overlapS),
       );
       printResult(newKey);
-      printMessage('Store the key now: it is not shown again.');
+      printMessage('Store the key now: it will not be shown again.');
     },
   },
   {
@@ -127,7 +127,7 @@ const makeOperation = (
   environment: ApiKey['environment'],
 ): Operation => ({ queries, scope: { accountId, environment }, actor: 'command_line' });
 
-/** Runs `work` on one key, in its own account and environment. */
+/** Runs `work` on one key, in the key's account and environment. */
 function withKey<T>(
   id: string,
   work: (keys: KeyManager, operation: Operation, id: string) => Promise<T>,

@@ -30,7 +30,7 @@ export const listenCommand: Command = {
   --events <types>    forward only these event types, comma-separated
 
 Prints one line of JSON with the webhook secret, then one line per forwarded event, until Ctrl-C.
-Only new events are forwarded, each only once. You don't have to register a webhook, and the service
+Only new events are forwarded, and each event only once. You don't have to register a webhook, and the service
 doesn't have to reach this machine.`,
   async run(args) {
     const { values } = readArguments(args, {
@@ -93,8 +93,8 @@ async function forward(target: string, event: WebhookEvent, secret: string): Pro
 function readUrl(name: string, text: string | undefined): string {
   if (text !== undefined && /^https?:/.test(text) && URL.canParse(text))
     return text.replace(/\/+$/, '');
-  const got = text === undefined ? 'it is missing' : `received ${JSON.stringify(text)}`;
-  throw new UsageError(`--${name} must be an http or https URL; ${got}.`);
+  const problem = text === undefined ? 'it is missing' : `received ${JSON.stringify(text)}`;
+  throw new UsageError(`--${name} must be an http or https URL; ${problem}.`);
 }
 
 function readTypes(text: string | undefined): readonly string[] {
@@ -127,29 +127,29 @@ interface EventPage {
 /** Polls a service for new events. */
 interface EventFeed {
   /**
-   * Returns the events since the last call, oldest first; the first call returns none. While the service is
-   * unreachable, it returns none, and a message is printed once.
+   * Returns the events since the last call, oldest first. The first call returns no events. While the service is
+   * unreachable, returns no events and prints one message.
    *
    * @throws CommandError when the service rejects the request, or is unreachable on the first call.
    */
   read(signal: AbortSignal): Promise<WebhookEvent[]>;
 }
 
-/** Clock skew and slow commits can put ids out of order, so this many recent ids are remembered. */
-const rememberedIds = 1_000;
+/** Number of recent event ids to remember. Clock skew and slow commits can put the ids of new events out of order. */
+const maxSeenIds = 1_000;
 
 function createEventFeed(service: string, key: string): EventFeed {
   const seenIds = new Set<string>();
-  let started = false;
-  let unreachable = false;
+  let hasStarted = false;
+  let isUnreachable = false;
 
   const readPage = async (cursor: string | undefined, signal: AbortSignal): Promise<EventPage> => {
     const query = cursor === undefined ? '' : `&starting_after=${cursor}`;
-    const linked = linkSignal(signal, { timeoutMs: 10_000 });
+    const linkedSignal = linkSignal(signal, { timeoutMs: 10_000 });
     try {
       const response = await fetch(`${service}/v1/webhook-events?limit=100${query}`, {
         headers: { authorization: `Bearer ${key}` },
-        signal: linked.signal,
+        signal: linkedSignal.signal,
       });
       if (response.ok) return (await response.json()) as EventPage;
       if (response.status >= 500 || response.status === 429)
@@ -159,11 +159,11 @@ function createEventFeed(service: string, key: string): EventFeed {
         `${service} returned ${response.status}: ${problem.detail ?? 'it is not a Trueward service'}`,
       );
     } finally {
-      linked.release();
+      linkedSignal.release();
     }
   };
 
-  /** Pages back to the newest known event. */
+  /** Reads pages, newest events first, until a page contains a known event. */
   const readNew = async (signal: AbortSignal): Promise<WebhookEvent[]> => {
     const newEvents: WebhookEvent[] = [];
     let cursor: string | undefined;
@@ -172,7 +172,7 @@ function createEventFeed(service: string, key: string): EventFeed {
       const unknownEvents = page.data.filter(({ id }) => !seenIds.has(id));
       newEvents.push(...unknownEvents);
       const isAllNew = unknownEvents.length === page.data.length;
-      cursor = started && isAllNew ? page.next_cursor : undefined;
+      cursor = hasStarted && isAllNew ? page.next_cursor : undefined;
     } while (cursor !== undefined);
     return newEvents.toReversed();
   };
@@ -182,26 +182,26 @@ function createEventFeed(service: string, key: string): EventFeed {
       try {
         const events = await readNew(signal);
         for (const { id } of events) seenIds.add(id);
-        for (const id of seenIds) if (seenIds.size > rememberedIds) seenIds.delete(id);
-        if (unreachable) printMessage(`${service} is reachable again.`);
-        unreachable = false;
-        const isFirst = !started;
-        started = true;
+        for (const id of seenIds) if (seenIds.size > maxSeenIds) seenIds.delete(id);
+        if (isUnreachable) printMessage(`${service} is reachable again.`);
+        isUnreachable = false;
+        const isFirst = !hasStarted;
+        hasStarted = true;
         return isFirst ? [] : events;
       } catch (error) {
         if (signal.aborted) return [];
         if (error instanceof CommandError) throw error;
-        const reason = describe(error);
-        if (!started) throw new CommandError(`${service} is unreachable: ${reason}`);
-        if (!unreachable) printMessage(`${service} is unreachable (${reason}); retrying.`);
-        unreachable = true;
+        const reason = describeError(error);
+        if (!hasStarted) throw new CommandError(`${service} is unreachable: ${reason}`);
+        if (!isUnreachable) printMessage(`${service} is unreachable (${reason}); retrying.`);
+        isUnreachable = true;
         return [];
       }
     },
   };
 }
 
-function describe(error: unknown): string {
+function describeError(error: unknown): string {
   const cause = error instanceof Error ? (error.cause ?? error) : error;
   return cause instanceof Error ? cause.message || String(cause) : String(cause);
 }

@@ -28,7 +28,7 @@ With TRUEWARD_MASTER_KEY, without stopping the service:
   3. Run this command with both variables.
   4. Remove TRUEWARD_OTHER_MASTER_KEY and restart each process.
 
-An interrupted run loses nothing: run it again.
+If the command is interrupted, nothing is lost: run it again.
 Prints one line of JSON with the number of secrets that are now encrypted with the new key.`,
     async run(args) {
       readArguments(args, {});
@@ -56,13 +56,13 @@ Prints one line of JSON with the number of secrets that are now encrypted with t
     summary: 'start over with a new master key after losing the old one',
     help: `Usage: trueward-service master-key discard --confirm
 
-Use this only if the master key is lost for good: if there is a backup of it, restore that. Stop the service
-first. This removes everything that can no longer be decrypted from the database:
+Use this only if the master key is lost for good. If you have a backup of it, restore the backup instead.
+Stop the service first. This removes everything that can no longer be decrypted from the database:
 
   - the signing secrets of webhooks: rotate the secret of each webhook and give it to its receiver
   - the keys that sign decisions and receipts: ads that players are watching now, or have watched offline, earn
-    nothing, and receipts that were issued can no longer be verified
-  - the key behind pseudonyms: frequency caps start over
+    no reward, and issued receipts can no longer be verified
+  - the key for the pseudonyms of players: frequency caps start over
   - one-time codes of panel users, who must set them up again
   - undelivered webhook events about children, whose bodies are encrypted
 

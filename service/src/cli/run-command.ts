@@ -41,7 +41,7 @@ export async function runCommand(
     return 0;
   } catch (error) {
     if (!(error instanceof UsageError)) {
-      printMessage(describe(error));
+      printMessage(describeError(error));
       return 1;
     }
     printMessage(`${error.message}\n\n${formatHelp(command)}`);
@@ -49,7 +49,7 @@ export async function runCommand(
   }
 }
 
-/** The first word, such as `keys`, which groups several commands. */
+/** Returns the name of a command group, such as `keys`: the first word. */
 const readGroup = (words: readonly string[]): string =>
   words[0] === undefined || words[0].startsWith('-') ? '' : words[0];
 
@@ -57,10 +57,10 @@ const formatHelp = ({ name, summary, help }: Command): string =>
   `trueward-service ${name}: ${summary}.\n\n${help.trim()}\n`;
 
 function formatOverview(commands: readonly Command[], group: string): string {
-  const inGroup = commands.filter(({ name }) => name.startsWith(`${group} `));
-  const shown = inGroup.length > 0 ? inGroup : commands;
-  const width = Math.max(...shown.map(({ name }) => name.length)) + 2;
-  const lines = shown.map(({ name, summary }) => `  ${name.padEnd(width)}${summary}`);
+  const groupCommands = commands.filter(({ name }) => name.startsWith(`${group} `));
+  const listedCommands = groupCommands.length > 0 ? groupCommands : commands;
+  const width = Math.max(...listedCommands.map(({ name }) => name.length)) + 2;
+  const lines = listedCommands.map(({ name, summary }) => `  ${name.padEnd(width)}${summary}`);
   return `Usage: trueward-service <command> [options]
 
 Commands
@@ -71,8 +71,8 @@ trueward-service <command> --help shows the help of a command; --version prints 
 ${environmentHelp}`;
 }
 
-/** Returns a plain message for errors that an operator can fix, and a stack for all others. */
-function describe(error: unknown): string {
+/** Returns only the message for errors that an operator can fix, and the stack for all others. */
+function describeError(error: unknown): string {
   if (error instanceof DomainError) {
     const fields = error.errors.map(({ pointer, message }) => `  ${pointer.slice(1)} ${message}`);
     return [error.message, ...fields].join('\n');
@@ -90,12 +90,12 @@ function describe(error: unknown): string {
   return isFixable ? error.message : (error.stack ?? error.message);
 }
 
-const width = Math.max(...settingList.map(([name]) => name.length)) + 2;
+const settingWidth = Math.max(...settingList.map(([name]) => name.length)) + 2;
 
-const lines = settingList.map(([name, { about, fallback }]) => {
-  const shown = fallback === undefined ? '' : ` (default ${fallback})`;
-  return `  ${name.padEnd(width)}${about}${shown}`;
+const settingLines = settingList.map(([name, { about, fallback }]) => {
+  const suffix = fallback === undefined ? '' : ` (default ${fallback})`;
+  return `  ${name.padEnd(settingWidth)}${about}${suffix}`;
 });
 
 /** The environment variables that configure every command. */
-export const environmentHelp = `Environment\n${lines.join('\n')}\n`;
+export const environmentHelp = `Environment\n${settingLines.join('\n')}\n`;

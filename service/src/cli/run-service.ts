@@ -3,30 +3,31 @@ import { setFlagsFromString } from 'node:v8';
 import { type DestinationStream, type Logger, pino } from 'pino';
 import { assemble, type Service } from '../assemble.ts';
 import { type Config, readConfig } from '../config/config.ts';
-import { unknownSettings } from '../config/read-settings.ts';
+import { findUnknownSettings } from '../config/read-settings.ts';
 import { seedDevelopment } from '../development/seed.ts';
 import { followParentClock } from '../development/test-clock.ts';
 import { type Clock, systemClock } from '../platform/clock.ts';
 import { DatabaseUnreachableError, isDiskFull } from '../store/database-errors.ts';
 import { CommandError } from './command.ts';
 
-/** The process exits after this time at the latest, so that a hanging connection can't keep it alive. */
+/** Maximum time for stopping. After that, the process exits even if a connection hangs. */
 const stopTimeoutMs = 5_000;
 
 /**
- * Long-lived objects take about 25 MB. By default, V8 marks the whole heap each time the heap grows by a tenth: every
- * 0.7 s under load, which takes 5% of the CPU time. This setting lets the heap triple first.
+ * By default, V8 marks the whole heap each time the heap grows by a tenth. Under load, this happened every 0.7 s and
+ * took 5% of the CPU time. With this setting, the heap can triple first. The heap still stays small, because long-lived
+ * objects take only about 25 MB.
  */
 const heapGrowthPercent = 200;
 
-/** Runs the service until a signal stops it; prints one line of JSON when it is ready. */
+/** Runs the service until a signal stops it. Prints one line of JSON when the service is ready. */
 export async function runService(): Promise<void> {
   const config = readConfig(process.env);
   setFlagsFromString(`--heap-growing-percent=${heapGrowthPercent}`);
-  // Keep running if the process that reads the log exits.
+  // Keeps the service running if the process that reads the log exits.
   process.stderr.on('error', () => undefined);
   const log = createLog(config.logLevel, process.stderr);
-  for (const name of unknownSettings(process.env))
+  for (const name of findUnknownSettings(process.env))
     log.warn({ name }, 'ignoring an unknown setting in the environment');
   const clock = config.testClock ? followParentClock() : systemClock;
   const service = await assemble(config, clock, log);
@@ -56,13 +57,13 @@ export async function runService(): Promise<void> {
   try {
     await announce(service, config, clock, log);
   } catch (error) {
-    // The service is already listening, so the process would otherwise keep running without becoming ready.
+    // The service may already be listening. If it is not stopped, the process keeps running without becoming ready.
     await service.stop();
     throw error;
   }
 }
 
-/** @throws CommandError that names the settings when it cannot listen on the host and port. */
+/** @throws CommandError when the service cannot listen. The message names the settings to change. */
 async function listen(service: Service, { host, port }: Config): Promise<string> {
   try {
     return await service.app.listen({ host, port });
@@ -102,22 +103,22 @@ async function announce(
   );
 }
 
-/** Maximum length of a string in a log line; a string from a client can be as long as a request body. */
+/** Maximum length of a string in a log line. A string from a client can be as long as a request body. */
 const maxTextLength = 500;
 const maxStackLength = 4_000;
 /** Maximum length of an array or object in a log line, as JSON. */
 const maxJsonLength = 2_000;
 
 /**
- * Creates the service's log: JSON lines of bounded length. When the database is unavailable or its disk is full, only
- * the start and the end of the outage are logged, not every request that fails in between.
+ * Creates the service's log, which consists of JSON lines of bounded length. If the database is unavailable or its disk
+ * is full, only the start and the end of the outage are logged. Requests that fail in between are not logged.
  */
 export function createLog(level: string, destination: DestinationStream): Logger {
   return pino(
     {
       level,
-      formatters: { log: boundMembers },
-      serializers: { err: (error: Error) => boundMembers(pino.stdSerializers.err(error)) },
+      formatters: { log: truncateMembers },
+      serializers: { err: (error: Error) => truncateMembers(pino.stdSerializers.err(error)) },
       hooks: {
         logMethod(args, method) {
           const [first]: unknown[] = args;
@@ -131,18 +132,18 @@ export function createLog(level: string, destination: DestinationStream): Logger
   );
 }
 
-/** Leaves errors unchanged, because their serializer bounds them. */
-const boundMembers = (members: object): Record<string, unknown> =>
+/** Truncates long members of a log line. Errors are left unchanged, because their serializer truncates them. */
+const truncateMembers = (members: object): Record<string, unknown> =>
   Object.fromEntries(
     Object.entries(members).map(([name, value]: [string, unknown]) => [
       name,
       value instanceof Error
         ? value
-        : boundValue(value, name === 'stack' ? maxStackLength : maxTextLength),
+        : truncateValue(value, name === 'stack' ? maxStackLength : maxTextLength),
     ]),
   );
 
-function boundValue(value: unknown, maxLength: number): unknown {
+function truncateValue(value: unknown, maxLength: number): unknown {
   if (typeof value === 'string') return truncate(value, maxLength);
   if (typeof value !== 'object' || value === null) return value;
   const json = JSON.stringify(value) ?? '';

@@ -28,8 +28,8 @@ Writes the data of all accounts, one JSON object per line. The last line has the
 If an export is interrupted, start it again. Secrets stay encrypted: also back up the master key (master.key in
 the data folder, or TRUEWARD_MASTER_KEY), but in a different place.
 
-The service can keep running: the export is a consistent snapshot. A Citus cluster has no snapshot
-across its nodes: stop the service there, or rows that it writes meanwhile may be missing.
+The service can keep running, because the export is a consistent snapshot. On a Citus cluster, stop the
+service first: a snapshot cannot span the nodes, so rows written during the export may be missing.
 
 Example: from the embedded database to a PostgreSQL server
   trueward-service export --out all.jsonl
@@ -39,7 +39,7 @@ Example: from the embedded database to a PostgreSQL server
     const rows = await withDatabase(async ({ database }) => {
       if ((await readCitusRole(database)) !== undefined)
         printMessage(
-          'This is a Citus cluster, which has no snapshot across its nodes. If the service is running, stop it and export again.',
+          'This is a Citus cluster, where a snapshot cannot span the nodes. If the service is running, stop it and export again.',
         );
       const target = values.out === undefined ? process.stdout : await create(values.out);
       const count = await exportRows(database, {
@@ -71,12 +71,12 @@ async function writeLine(target: Writable, line: string): Promise<void> {
 
 export const importCommand: Command = {
   name: 'import',
-  summary: 'import an export into an empty database',
+  summary: 'import an exported file into an empty database',
   help: `Usage: trueward-service import <file>
 
 Verifies the whole file before it writes anything, imports it in batches, and finally compares the row
-count and the checksum of each table. If interrupted, run it again with the same file: it resumes where
-it stopped. No service starts on the database until the import is complete.
+count and the checksum of each table. If the import is interrupted, run it again with the same file. It
+resumes where it stopped. No service starts on the database until the import is complete.
 
 The master key of the exporting service must be in place, as master.key in the data folder or as
 TRUEWARD_MASTER_KEY.`,
@@ -87,9 +87,9 @@ TRUEWARD_MASTER_KEY.`,
     const rows = await withDatabase(async ({ database, config }) => {
       const onRows = createProgress((done) => `${done} rows read …`);
       const file = await checkExport(readLines(path), onRows);
-      // With a different key, the service could not start on the imported data.
+      // Throws if the master key is different, because the service could not start on the imported data.
       if (file.sealed !== undefined) openSecretBox(config).open(file.sealed);
-      // A batch takes a second or less, so each one is reported.
+      // Every batch is reported, because a batch can take up to a second.
       const onBatch = (done: number) => printMessage(`${done} of ${file.rows} rows imported …`);
       await importRows(database, file, readLines(path), onBatch);
       return file.rows;
@@ -98,7 +98,7 @@ TRUEWARD_MASTER_KEY.`,
   },
 };
 
-/** Checked before the database is opened, so that a wrong path does not create a database. */
+/** Called before the database is opened, so that a wrong path does not create a new database. */
 async function requireReadable(path: string): Promise<void> {
   await access(path, constants.R_OK).catch((error: NodeJS.ErrnoException) => {
     const reason = error.code === 'ENOENT' ? 'the file does not exist' : error.message;

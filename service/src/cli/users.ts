@@ -23,7 +23,7 @@ export const inviteUserCommand: Command = {
   summary: 'invite a user to the panel, or reset a lost password',
   help: `Usage: trueward-service users invite <e-mail> [options]
 
-  --role <role>   owner, operator or viewer (default viewer); existing users keep theirs
+  --role <role>   owner, operator or viewer (default viewer); an existing user keeps the current role
   --name <name>   the display name in the panel (default: the e-mail)
   --account <id>  the account of the user; required if there are several
 

@@ -15,10 +15,10 @@ export interface DatabaseContext {
   migrated: string[];
 }
 
-/** Opens and migrates the configured database, runs `work`, and closes it. */
+/** Opens and migrates the configured database, runs `work`, and closes the database. */
 export async function withDatabase<T>(work: (context: DatabaseContext) => Promise<T>): Promise<T> {
   const config = readConfig(process.env);
-  // The embedded database is slow to load, and --help doesn't need it.
+  // Imported lazily, because the embedded database is slow to load.
   const { openDatabase } = await import('../store/open-database.ts');
   const database = await openDatabase(config, {
     onInitialize: () => printMessage('Creating a new database; this takes a few seconds.'),
@@ -49,7 +49,10 @@ interface AccountOptions {
   'new-account'?: string | undefined;
 }
 
-/** Returns the named account, a new one, or the only one. If there is no account yet, creates it. */
+/**
+ * Returns the account to use: a new account if `new-account` is set, otherwise the account in `account` or the only
+ * account. If there are no accounts yet, creates one.
+ */
 export async function chooseAccount(
   queries: Queries,
   makeId: MakeId,
@@ -62,9 +65,9 @@ export async function chooseAccount(
     if (rows.some(({ account_id }) => account_id === account)) return account;
     throw new CommandError(`Account ${account} does not exist. ${formatAccounts(rows)}`);
   }
-  const [only, ...others] = rows;
-  if (newName === undefined && only) {
-    if (others.length === 0) return only.account_id;
+  const [firstAccount, ...otherAccounts] = rows;
+  if (newName === undefined && firstAccount) {
+    if (otherAccounts.length === 0) return firstAccount.account_id;
     throw new CommandError(
       `There are several accounts: pass --account <id>. ${formatAccounts(rows)}`,
     );

@@ -16,11 +16,11 @@ export interface Config extends DatabaseConfig {
   migrationWaitMs: number;
   retention: Retention;
   host: string;
-  /** 0 for any free port. */
+  /** 0 means any free port. */
   port: number;
-  /** The URL that clients and receipts use for the service; if absent, the URL that it listens on. */
+  /** The URL of the service for clients and receipts; if absent, the URL that the service listens on. */
   publicUrl?: string;
-  /** Proxies whose `X-Forwarded-For` is trusted; if absent, the peer of the connection is taken as the client. */
+  /** Proxies whose `X-Forwarded-For` is trusted; if absent, the peer of the connection is the client. */
   trustedProxies?: string[];
   /** The header in which trusted proxies send the client's country; if absent, countries are unknown. */
   countryHeader?: string;
@@ -28,15 +28,18 @@ export interface Config extends DatabaseConfig {
   drainMs: number;
   /** Maximum total time for the external sources of a decision. */
   demandBudgetMs: number;
-  /** Creatives that their external source hasn't offered for this long are archived. If undefined, they never are. */
+  /**
+   * How long to keep a creative that its external source no longer offers. After that, the creative is archived. If
+   * undefined, such creatives are never archived.
+   */
   unofferedRetentionMs: number | undefined;
   /** Folder of the media under `/media/`. */
   mediaDirectory: string;
-  /** The bucket for uploaded media; if absent, they are stored in a folder next to the database. */
+  /** The bucket for uploaded media; if absent, uploads are stored in a folder next to the database. */
   mediaBucket?: S3Bucket;
   /** Whether to seed a demo account, print its keys, and allow sandbox webhooks to this machine. */
   development: boolean;
-  /** Whether to use a clock that the parent process moves, so that tests need not wait. */
+  /** Whether the parent process controls the clock, so that tests don't have to wait. */
   testClock: boolean;
   /**
    * The key that encrypts secrets at rest: 32 bytes in base64; if absent, it is read from a file in the data folder.
@@ -60,13 +63,13 @@ export interface Config extends DatabaseConfig {
  */
 export function readConfig(env: Record<string, string | undefined>): Config {
   const values = new Map(readSettings(env).map(({ name, value }) => [name, value]));
-  const optional = (name: SettingName) => values.get(name);
-  // Use these two only for settings that have a default.
-  const text = (name: SettingName) => optional(name) ?? '';
+  const getOptional = (name: SettingName) => values.get(name);
+  // `text` and `number` are only for settings that have a default.
+  const text = (name: SettingName) => getOptional(name) ?? '';
   const number = (name: SettingName) => Number(text(name));
-  const trustedProxies = optional('TRUSTED_PROXIES')
+  const trustedProxies = getOptional('TRUSTED_PROXIES')
     ?.split(',')
-    .map((each) => each.trim());
+    .map((proxy) => proxy.trim());
   const [databaseUrl, databaseAdminUrl, publicUrl, masterKey, otherMasterKey, metricsToken] = (
     [
       'DATABASE_URL',
@@ -76,7 +79,7 @@ export function readConfig(env: Record<string, string | undefined>): Config {
       'TRUEWARD_OTHER_MASTER_KEY',
       'METRICS_TOKEN',
     ] as const
-  ).map(optional);
+  ).map(getOptional);
   return {
     dataDirectory: resolve(text('TRUEWARD_DATA_DIR')),
     ...(databaseUrl === undefined ? {} : { databaseUrl }),
@@ -111,15 +114,15 @@ export function readConfig(env: Record<string, string | undefined>): Config {
 }
 
 function readRateLimits(text: (name: SettingName) => string): RateLimits {
-  const rate = (name: SettingName): Rate => {
+  const readRate = (name: SettingName): Rate => {
     const [perS = 0, burst = 0] = text(name).split('/').map(Number);
     return { perS, burst };
   };
   return {
-    key: { live: rate('RATE_LIMIT_KEY_LIVE'), sandbox: rate('RATE_LIMIT_KEY_SANDBOX') },
-    keyCeiling: rate('RATE_LIMIT_KEY_CEILING'),
-    address: rate('RATE_LIMIT_ADDRESS'),
-    user: { live: rate('RATE_LIMIT_USER_LIVE'), sandbox: rate('RATE_LIMIT_USER_SANDBOX') },
+    key: { live: readRate('RATE_LIMIT_KEY_LIVE'), sandbox: readRate('RATE_LIMIT_KEY_SANDBOX') },
+    keyCeiling: readRate('RATE_LIMIT_KEY_CEILING'),
+    address: readRate('RATE_LIMIT_ADDRESS'),
+    user: { live: readRate('RATE_LIMIT_USER_LIVE'), sandbox: readRate('RATE_LIMIT_USER_SANDBOX') },
     waits: {
       key: Number(text('WAITS_PER_KEY')),
       address: Number(text('WAITS_PER_ADDRESS')),
@@ -128,14 +131,14 @@ function readRateLimits(text: (name: SettingName) => string): RateLimits {
 }
 
 function readRetention(values: ReadonlyMap<SettingName, string | undefined>): Retention {
-  const days = (name: SettingName): number | undefined => {
+  const readDaysMs = (name: SettingName): number | undefined => {
     const text = values.get(name);
     return text === undefined ? undefined : Number(text) * 86_400_000;
   };
   const directory = values.get('ARCHIVE_DIR');
   return {
-    decisionsMs: days('RETENTION_DAYS'),
-    auditMs: days('AUDIT_RETENTION_DAYS'),
+    decisionsMs: readDaysMs('RETENTION_DAYS'),
+    auditMs: readDaysMs('AUDIT_RETENTION_DAYS'),
     archiveDirectory: directory === undefined ? undefined : resolve(directory),
   };
 }
@@ -156,7 +159,9 @@ function readTraces(values: ReadonlyMap<SettingName, string | undefined>): {
   };
 }
 
-/** @throws ConfigError outside development: whoever controls the clock can earn rewards without watching ads. */
+/**
+ * @throws ConfigError outside development, because whoever controls the clock can earn rewards without watching ads.
+ */
 function readTestClock(values: ReadonlyMap<SettingName, string | undefined>): boolean {
   if (values.get('TRUEWARD_TEST_CLOCK') !== '1') return false;
   if (values.get('TRUEWARD_DEVELOPMENT') === '1') return true;
@@ -165,7 +170,7 @@ function readTestClock(values: ReadonlyMap<SettingName, string | undefined>): bo
   ]);
 }
 
-/** @throws ConfigError without `TRUSTED_PROXIES`, since any client could send the header. */
+/** @throws ConfigError without `TRUSTED_PROXIES`, because then any client could send the header. */
 function readCountryHeader(values: ReadonlyMap<SettingName, string | undefined>): {
   countryHeader?: string;
 } {
@@ -179,7 +184,7 @@ function readCountryHeader(values: ReadonlyMap<SettingName, string | undefined>)
   return { countryHeader };
 }
 
-/** @throws ConfigError when only some of the settings are present. */
+/** @throws ConfigError when some of the required settings are missing. */
 function readBucket(values: ReadonlyMap<SettingName, string | undefined>): {
   mediaBucket?: S3Bucket;
 } {

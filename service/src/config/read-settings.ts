@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import type { Setting } from './settings.ts';
 import { settingList, type SettingName, settings } from './settings.ts';
 
-/** The configuration is invalid; the message lists every problem. */
+/** Thrown when the configuration is invalid. The message lists every problem. */
 export class ConfigError extends Error {
   constructor(problems: string[]) {
     super(
@@ -14,7 +14,7 @@ export class ConfigError extends Error {
 
 type Variables = Record<string, string | undefined>;
 
-/** The effective value of a setting, and its source. */
+/** The effective value of a setting, and its origin. */
 interface EffectiveSetting {
   name: SettingName;
   value: string | undefined;
@@ -22,45 +22,45 @@ interface EffectiveSetting {
 }
 
 /**
- * Resolves every setting from the environment, the file in TRUEWARD_CONFIG, or the default, in this order.
+ * Reads every setting from the environment, the file in TRUEWARD_CONFIG, or the default, in this order.
  *
- * @throws ConfigError that lists every invalid value, but shows no secrets.
+ * @throws ConfigError when a value is invalid. The message lists every invalid value, without secrets.
  */
 export function readSettings(env: Variables): EffectiveSetting[] {
   const problems: string[] = [];
   const file = readFile(env['TRUEWARD_CONFIG'], problems);
   const effective = settingList.map(([name, setting]) => {
-    const setValue = find(name, setting, env, file);
-    if (setValue.value !== undefined && !setting.valid(setValue.value)) {
-      const shown =
-        setting.secret === true ? '"…"' : JSON.stringify(withoutCredentials(setValue.value));
-      problems.push(`${name} is ${shown}; expected ${setting.expected}.`);
+    const effectiveSetting = resolveSetting(name, setting, env, file);
+    const { value } = effectiveSetting;
+    if (value !== undefined && !setting.isValid(value)) {
+      const shownValue = setting.secret === true ? '"…"' : JSON.stringify(removeCredentials(value));
+      problems.push(`${name} is ${shownValue}; expected ${setting.expected}.`);
     }
-    return setValue;
+    return effectiveSetting;
   });
   if (problems.length > 0) throw new ConfigError(problems);
   return effective;
 }
 
-const withoutCredentials = (text: string): string => text.replace(/\/\/[^/]*@/, '//…@');
+const removeCredentials = (text: string): string => text.replace(/\/\/[^/]*@/, '//…@');
 
 /** Variables that individual commands read and describe in their help. */
 const commandVariables = ['TRUEWARD_SECRET_KEY'];
 
-/** Variables with our prefix that are not settings: most likely typos. */
-export const unknownSettings = (env: Variables): string[] =>
+/** Returns variables that have the settings' prefix but are not settings. They are most likely typos. */
+export const findUnknownSettings = (env: Variables): string[] =>
   Object.keys(env).filter(
     (name) =>
       name.startsWith('TRUEWARD_') && !(name in settings) && !commandVariables.includes(name),
   );
 
-function find(
+function resolveSetting(
   name: SettingName,
   { fallback }: Setting,
   env: Variables,
   file: Variables,
 ): EffectiveSetting {
-  // Compose files and systemd units set a variable to the empty string to mean unset.
+  // In Compose files and systemd units, an empty string means that the variable is not set.
   if (env[name]) return { name, value: env[name], origin: 'environment' };
   if (file[name]) return { name, value: file[name], origin: 'file' };
   return { name, value: fallback, origin: fallback === undefined ? 'unset' : 'default' };

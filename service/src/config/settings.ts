@@ -4,11 +4,11 @@ import { parseHeaders, samplerNames } from '../trace/tracing.ts';
 
 /** A configuration variable of the service. */
 export interface Setting {
-  /** Purpose, for `--help`. */
+  /** The description for `--help`. */
   about: string;
-  /** Description of a valid value, for error messages. */
+  /** A description of valid values, for error messages. */
   expected: string;
-  valid(text: string): boolean;
+  isValid(text: string): boolean;
   /** The default, used when the variable is unset or empty. */
   fallback?: string;
   /** Keeps the value out of messages, the log and `trueward-service config`. */
@@ -26,14 +26,14 @@ const isPublicUrl = (text: string): boolean =>
 
 const acceptAny = (): boolean => true;
 
-const oneOf = (...allowed: string[]): Pick<Setting, 'expected' | 'valid'> => ({
+const oneOf = (...allowed: string[]): Pick<Setting, 'expected' | 'isValid'> => ({
   expected: `${allowed.slice(0, -1).join(', ')} or ${allowed.at(-1)}`,
-  valid: (text) => allowed.includes(text),
+  isValid: (text) => allowed.includes(text),
 });
 
-const wholeNumber = (min: number, max: number): Pick<Setting, 'expected' | 'valid'> => ({
+const wholeNumber = (min: number, max: number): Pick<Setting, 'expected' | 'isValid'> => ({
   expected: `a whole number from ${min} to ${max}`,
-  valid: (text) => /^\d+$/.test(text) && Number(text) >= min && Number(text) <= max,
+  isValid: (text) => /^\d+$/.test(text) && Number(text) >= min && Number(text) <= max,
 });
 
 const isNetwork = (text: string): boolean =>
@@ -41,11 +41,11 @@ const isNetwork = (text: string): boolean =>
   ipaddr.isValid(text) ||
   ipaddr.isValidCIDR(text);
 
-const rate = {
+const rateFormat = {
   expected: 'requests per second and burst, such as 100/500, each from 1 to 1000000',
-  valid: (text: string) =>
+  isValid: (text: string) =>
     /^\d+\/\d+$/.test(text) &&
-    text.split('/').every((each) => Number(each) >= 1 && Number(each) <= 1_000_000),
+    text.split('/').every((part) => Number(part) >= 1 && Number(part) <= 1_000_000),
 };
 
 /** Rate limits. */
@@ -57,32 +57,32 @@ const limitSettings = {
   },
   RATE_LIMIT_KEY_LIVE: {
     about: 'requests per second and burst of a live key that has no limit of its own',
-    ...rate,
+    ...rateFormat,
     fallback: '2000/4000',
   },
   RATE_LIMIT_KEY_SANDBOX: {
     about: 'requests per second and burst of a sandbox key that has no limit of its own',
-    ...rate,
+    ...rateFormat,
     fallback: '500/1000',
   },
   RATE_LIMIT_KEY_CEILING: {
     about: 'the highest limit that can be set for a single key',
-    ...rate,
+    ...rateFormat,
     fallback: '10000/20000',
   },
   RATE_LIMIT_ADDRESS: {
     about: 'requests with publishable keys per IPv4 address or IPv6 /64',
-    ...rate,
+    ...rateFormat,
     fallback: '100/500',
   },
   RATE_LIMIT_USER_LIVE: {
     about: 'decisions per user in live',
-    ...rate,
+    ...rateFormat,
     fallback: '2/60',
   },
   RATE_LIMIT_USER_SANDBOX: {
     about: 'decisions per user in the sandbox',
-    ...rate,
+    ...rateFormat,
     fallback: '2/60',
   },
   WAITS_PER_KEY: {
@@ -103,24 +103,24 @@ export const settings = {
   TRUEWARD_CONFIG: {
     about: 'a JSON file with these variables; the environment takes precedence',
     expected: 'a file',
-    valid: acceptAny,
+    isValid: acceptAny,
   },
   TRUEWARD_DATA_DIR: {
     about: 'folder of the embedded database and of master.key',
     expected: 'a folder path',
-    valid: acceptAny,
+    isValid: acceptAny,
     fallback: '.trueward',
   },
   DATABASE_URL: {
     about: 'a PostgreSQL server instead of the embedded database',
     expected: 'postgres://user:password@host/database, with several hosts separated by commas',
-    valid: (text) => listHostUrls(text).length > 0,
+    isValid: (text) => listHostUrls(text).length > 0,
     secret: true,
   },
   DATABASE_ADMIN_URL: {
     about: 'the server for schema changes, if not DATABASE_URL: the coordinator of a Citus cluster',
     expected: 'postgres://user:password@host/database',
-    valid: hasProtocol('postgres:', 'postgresql:'),
+    isValid: hasProtocol('postgres:', 'postgresql:'),
     secret: true,
   },
   DATABASE_POOL_SIZE: {
@@ -167,12 +167,12 @@ export const settings = {
   ARCHIVE_DIR: {
     about: 'target folder of the archive command; if set, only archived weeks are dropped',
     expected: 'a folder',
-    valid: acceptAny,
+    isValid: acceptAny,
   },
   HOST: {
     about: 'host name or IP to listen on',
     expected: 'a host name or IP',
-    valid: acceptAny,
+    isValid: acceptAny,
     fallback: '127.0.0.1',
   },
   PORT: {
@@ -184,20 +184,20 @@ export const settings = {
   PUBLIC_URL: {
     about: 'the URL under which clients reach the service',
     expected: 'an http or https URL without credentials',
-    valid: isPublicUrl,
+    isValid: isPublicUrl,
   },
   TRUSTED_PROXIES: {
     about:
       'comma-separated proxies whose X-Forwarded-For is trusted; uniquelocal: private networks',
     expected:
       'comma-separated IPs, networks such as 10.0.0.0/8, loopback, linklocal or uniquelocal',
-    valid: (text) => text.split(',').every((each) => isNetwork(each.trim())),
+    isValid: (text) => text.split(',').every((proxy) => isNetwork(proxy.trim())),
   },
   COUNTRY_HEADER: {
     about:
       'header in which TRUSTED_PROXIES send the country of the client, such as CF-IPCountry; needed for policies by country',
     expected: 'a header name',
-    valid: (text) => /^[\w-]+$/.test(text),
+    isValid: (text) => /^[\w-]+$/.test(text),
   },
   DRAIN_S: {
     about: 'seconds after SIGTERM in which /readyz fails but requests are still accepted',
@@ -212,41 +212,41 @@ export const settings = {
   TRUEWARD_MEDIA_DIR: {
     about: 'folder of the files served under /media/',
     expected: 'a folder',
-    valid: acceptAny,
+    isValid: acceptAny,
     fallback: 'demo/creatives/dist',
   },
   MEDIA_S3_URL: {
     about: 'an S3-compatible bucket for uploads; unset: uploads are stored in the data folder',
     expected: 'an http or https URL with the bucket in its path and no credentials',
-    valid: isPublicUrl,
+    isValid: isPublicUrl,
   },
   MEDIA_S3_REGION: {
     about: 'the region of the bucket',
     expected: 'a region',
-    valid: acceptAny,
+    isValid: acceptAny,
     fallback: 'us-east-1',
   },
   MEDIA_S3_KEY_ID: {
     about: 'the access key id for the bucket',
     expected: 'an access key',
-    valid: acceptAny,
+    isValid: acceptAny,
   },
   MEDIA_S3_SECRET: {
     about: 'the secret access key for the bucket',
     expected: 'a secret',
-    valid: acceptAny,
+    isValid: acceptAny,
     secret: true,
   },
   TRUEWARD_MASTER_KEY: {
     about: 'the key that encrypts secrets at rest; unset: master.key in the data folder',
     expected: '32 bytes in base64',
-    valid: (text) => Buffer.from(text, 'base64').length === 32,
+    isValid: (text) => Buffer.from(text, 'base64').length === 32,
     secret: true,
   },
   TRUEWARD_OTHER_MASTER_KEY: {
     about: 'a second master key that can decrypt secrets during a rotation',
     expected: '32 bytes in base64',
-    valid: (text) => Buffer.from(text, 'base64').length === 32,
+    isValid: (text) => Buffer.from(text, 'base64').length === 32,
     secret: true,
   },
   TRUEWARD_DEVELOPMENT: {
@@ -264,25 +264,25 @@ export const settings = {
   METRICS_TOKEN: {
     about: 'bearer token for /metrics; unset: only this machine may read it',
     expected: '16 characters or more',
-    valid: (text) => text.length >= 16,
+    isValid: (text) => text.length >= 16,
     secret: true,
   },
   OTEL_EXPORTER_OTLP_ENDPOINT: {
     about: 'an OpenTelemetry collector that accepts OTLP over HTTP; unset: tracing is off',
     expected: 'an http or https URL such as http://127.0.0.1:4318',
-    valid: hasProtocol('http:', 'https:'),
+    isValid: hasProtocol('http:', 'https:'),
     secret: true,
   },
   OTEL_EXPORTER_OTLP_HEADERS: {
     about: 'headers for the collector: comma-separated name=value pairs, percent-encoded',
     expected: 'comma-separated name=value pairs',
-    valid: (text) => parseHeaders(text) !== undefined,
+    isValid: (text) => parseHeaders(text) !== undefined,
     secret: true,
   },
   OTEL_SERVICE_NAME: {
     about: 'the service name in traces',
     expected: 'a name',
-    valid: acceptAny,
+    isValid: acceptAny,
     fallback: 'trueward',
   },
   OTEL_TRACES_SAMPLER: {
@@ -294,7 +294,7 @@ export const settings = {
   OTEL_TRACES_SAMPLER_ARG: {
     about: 'the fraction of traces that a traceidratio sampler keeps',
     expected: 'a number from 0 to 1',
-    valid: (text) => /^(0|1|[01]?\.\d+)$/.test(text) && Number(text) <= 1,
+    isValid: (text) => /^(0|1|[01]?\.\d+)$/.test(text) && Number(text) <= 1,
     fallback: '1',
   },
   LOG_LEVEL: {

@@ -3,23 +3,26 @@ import { firstIdAt } from '../platform/ids.ts';
 import type { Database, Scope } from '../store/database.ts';
 import type { Snapshot } from './snapshot.ts';
 
-/** The reason a player can't see an ad at a placement now, and the time from which the player can see one again. */
+/** Why a player can't see an ad at a placement now, and when the player can see the next one. */
 interface CapResult {
   reason: 'frequency_capped' | 'cooldown';
   retryAtMs: number;
 }
 
-/** How long an impression counts toward a placement's caps, in milliseconds; 0 if the placement has none. */
+/** How long an impression counts toward a placement's caps, in milliseconds. 0 if the placement has no caps. */
 export const capWindowMs = (placement: Pick<Placement, 'cooldown_s' | 'frequency_cap'>): number =>
   1_000 * Math.max(placement.cooldown_s, placement.frequency_cap?.per_s ?? 0);
 
-/** An impression happens within this time after its decision. Ads can be shown for up to eleven minutes. */
+/**
+ * Maximum time from a decision to the impression of its ad. An ad can be shown for up to eleven minutes after its
+ * decision. The rest is a margin.
+ */
 export const servedWithinMs = 900_000;
 
 /**
- * Whether an additional rewarded impression exceeds the cap or violates the cooldown. Impressions after this one count
- * just like earlier ones, because completions can arrive in any order. Otherwise a player could evade the limits by
- * reporting the latest one first.
+ * Whether an additional rewarded impression exceeds the frequency cap or violates the cooldown. Completions can arrive
+ * in any order, so later impressions count just like earlier ones. Otherwise, a player could evade the limits by
+ * reporting the latest impression first.
  */
 export function exceedsCaps(
   placement: Placement,
@@ -27,7 +30,7 @@ export function exceedsCaps(
   servedAtMs: number,
 ): boolean {
   const { cooldown_s: cooldownS, frequency_cap: cap } = placement;
-  if (otherServedAtMs.some((other) => Math.abs(other - servedAtMs) < cooldownS * 1_000))
+  if (otherServedAtMs.some((otherMs) => Math.abs(otherMs - servedAtMs) < cooldownS * 1_000))
     return true;
   if (!cap) return false;
   const times = [...otherServedAtMs, servedAtMs].toSorted((a, b) => a - b);
@@ -40,7 +43,7 @@ export function exceedsCaps(
 
 /**
  * Applies the frequency cap and the cooldown to a player's verified impressions at a placement (Unix milliseconds, in
- * any order). If both block the player, returns the one that ends later.
+ * any order). If both block the player, returns the limit that ends later.
  */
 export function checkCaps(
   placement: Placement,
@@ -55,31 +58,31 @@ export function checkCaps(
     limits.push({ reason: 'cooldown', retryAtMs: last + placement.cooldown_s * 1_000 });
   }
   const cap = placement.frequency_cap;
-  // The next impression is allowed once the `max`-th newest one has left the window.
-  const blocking = cap && newestFirst[cap.max - 1];
-  if (cap && blocking !== undefined && blocking + cap.per_s * 1_000 > nowMs) {
-    limits.push({ reason: 'frequency_capped', retryAtMs: blocking + cap.per_s * 1_000 });
+  // The next impression is allowed when the `max`-th newest impression has left the window.
+  const blockingAtMs = cap && newestFirst[cap.max - 1];
+  if (cap && blockingAtMs !== undefined && blockingAtMs + cap.per_s * 1_000 > nowMs) {
+    limits.push({ reason: 'frequency_capped', retryAtMs: blockingAtMs + cap.per_s * 1_000 });
   }
   return limits.toSorted((a, b) => b.retryAtMs - a.retryAtMs)[0];
 }
 
 /**
- * How much of a house ad's daily cap is left. The cap is enforced when decisions are made: each decision reserves an
- * impression until its ad is seen or expires. Not every preloaded ad is seen, so each reservation counts only as much
- * as the share of ads that usually are. Otherwise preloaded ads would exhaust the cap.
+ * How much of a house ad's daily cap is left. Each decision reserves an impression until its ad is seen or expires.
+ * Many preloaded ads are never seen. To keep them from exhausting the cap, a reservation counts as less than one
+ * impression: as the estimated share of ads that are seen.
  */
 export interface DailyBudget {
   /** Verified impressions in the current UTC day. */
   served: number;
   /** How many more reservations this process may make before impressions are counted again. */
   allowance: number;
-  /** This process's reservations that are not committed yet. */
+  /** Reservations of this process whose decisions are not committed yet. */
   inFlight: number;
-  /** Reservations made by this process since it started. */
+  /** All reservations of this process since it started. */
   reserved: number;
 }
 
-/** Makes a reservation. The caller must call the returned function when the decision is committed or has failed. */
+/** Reserves an impression. The caller must call the returned function when the decision is committed or has failed. */
 export function reserve(budget: DailyBudget): () => void {
   budget.allowance -= 1;
   budget.reserved += 1;
@@ -92,12 +95,9 @@ export function reserve(budget: DailyBudget): () => void {
 const dayMs = 86_400_000;
 /** Ads expire ten minutes after their decision. */
 const outstandingMs = 600_000;
-/** The estimated share of ads that are seen starts as if this many ads had been served and all of them seen. */
+/** The estimated share of ads that are seen starts as if this many ads had all been seen. */
 const priorCount = 20;
-/**
- * The estimated share is at least this, so that there are never more than twice as many reservations as impressions
- * left.
- */
+/** The minimum estimated share, which limits the reservations to twice the remaining impressions. */
 const minSeenShare = 0.5;
 /**
  * The share of the remaining impressions that one process may reserve. Several processes can count the same remaining
@@ -116,13 +116,13 @@ interface Counts {
 function computeAllowance(
   cap: number,
   { servedToday, served, filled, outstanding }: Counts,
-  part: number,
+  processShare: number,
 ): number {
-  const settled = Math.max(0, filled - outstanding);
-  const seen = Math.min(served, settled);
-  const share = Math.max(minSeenShare, (seen + priorCount) / (settled + priorCount));
-  const available = Math.floor((cap - servedToday) / share) - outstanding;
-  return available <= 0 ? 0 : Math.ceil(available * part);
+  const settledCount = Math.max(0, filled - outstanding);
+  const seenCount = Math.min(served, settledCount);
+  const seenShare = Math.max(minSeenShare, (seenCount + priorCount) / (settledCount + priorCount));
+  const available = Math.floor((cap - servedToday) / seenShare) - outstanding;
+  return available <= 0 ? 0 : Math.ceil(available * processShare);
 }
 
 /** Updates `budgets` for all house ads with a daily cap in one account and environment. */
@@ -141,32 +141,32 @@ export async function countDailyBudgets(
     ),
   );
   if (caps.size === 0) return;
-  // The count may miss reservations that are in flight now or are made while it runs, so these are subtracted below.
-  const before = new Map([...budgets].map(([id, budget]) => [id, { ...budget }]));
-  const counts = await count(database, scope, [...caps.keys()], nowMs);
-  const part = database.connections ? sharePerProcess : 1;
+  // The queries may miss reservations that are in flight or are made meanwhile. These are subtracted below.
+  const previousBudgets = new Map([...budgets].map(([id, budget]) => [id, { ...budget }]));
+  const counts = await readCounts(database, scope, [...caps.keys()], nowMs);
+  const processShare = database.connections ? sharePerProcess : 1;
   for (const [id, cap] of caps) {
     const adCounts = counts.get(id) ?? { servedToday: 0, served: 0, filled: 0, outstanding: 0 };
     const budget = budgets.get(id) ?? { served: 0, allowance: 0, inFlight: 0, reserved: 0 };
-    const previous = before.get(id) ?? budget;
+    const previous = previousBudgets.get(id) ?? budget;
     budget.served = adCounts.servedToday;
     budget.allowance =
-      computeAllowance(cap, adCounts, part) -
+      computeAllowance(cap, adCounts, processShare) -
       previous.inFlight -
       (budget.reserved - previous.reserved);
     budgets.set(id, budget);
   }
 }
 
-async function count(
+async function readCounts(
   database: Database,
   { accountId, environment }: Scope,
   ids: readonly string[],
   nowMs: number,
 ): Promise<Map<string, Counts>> {
   const today = Math.floor(nowMs / dayMs) * dayMs;
-  // Because the queries run in this order, an ad that is seen between them is counted twice until the next count. In
-  // the opposite order, it would not be counted at all.
+  // If an ad is seen between the two queries, it is counted twice until the next count. If the queries ran in the
+  // opposite order, such an ad would not be counted at all.
   const outstanding = await database.query<{ id: string; count: number }>(
     `SELECT reserved_ad AS id, count(*) AS count FROM decisions
       WHERE account_id = $1 AND environment = $2 AND reserved_ad = ANY($3::text[]) AND served_at IS NULL

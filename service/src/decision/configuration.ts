@@ -10,7 +10,9 @@ import { DatabaseUnreachableError, isUnreachable } from '../store/database-error
 import { countDailyBudgets, type DailyBudget } from './caps.ts';
 import { type AnyResource, compileSnapshot, type Snapshot } from './snapshot.ts';
 
-/** Keeps the keys and snapshots of all accounts in memory, so that a decision doesn't have to query them. */
+/**
+ * Keeps the keys and snapshots of all accounts in memory, so that decisions don't have to query the database for them.
+ */
 export interface Configuration {
   findKey(hash: string): KeyPrincipal | undefined;
   snapshot(scope: Scope): Snapshot;
@@ -19,12 +21,12 @@ export interface Configuration {
   /** Returns the budgets of house ads with a daily cap, by house ad id. They can be up to a second out of date. */
   dailyBudgets(scope: Scope): ReadonlyMap<string, DailyBudget>;
   /**
-   * Reads changes from the database; resolves when this process has applied them.
+   * Reads changes from the database. Resolves when this process has applied them.
    *
    * @param accountId an account to read even if its version has not changed
    */
   refresh(accountId?: string): Promise<void>;
-  /** Number of webhooks, across accounts, that the service has disabled. */
+  /** Number of webhooks that the service has disabled, in all accounts. */
   disabledWebhooks(): number;
   /** Seconds since the configuration was last in sync with the database. */
   ageS(): number;
@@ -41,23 +43,25 @@ interface Deps {
 
 interface AccountView {
   version: number;
-  /** When to read the account again even if its version is unchanged, in monotonic time. See {@link rereadsMs}. */
+  /**
+   * Monotonic times at which the account is read again even if its version is unchanged. See {@link rereadDelaysMs}.
+   */
   rereadsAtMs: readonly number[];
   snapshots: Record<Environment, Snapshot>;
   dailyBudgets: Record<Environment, Map<string, DailyBudget>>;
 }
 
 /**
- * In a Citus cluster, the versions are stored on the coordinator, where a commit becomes visible slightly earlier than
- * on the shard. Therefore, an account is read again at these times after its version has changed. The first reread is
- * usually enough. If a node fails during the commit, the cluster completes the commit within a minute
+ * When to read an account again after its version has changed. In a Citus cluster, the versions are stored on the
+ * coordinator, and a commit becomes visible there slightly earlier than on the shard. The first reread is usually
+ * enough. If a node fails during the commit, the cluster completes the commit within a minute
  * (`citus.recover_2pc_interval`).
  */
-const rereadsMs = [500, 2_000, 10_000, 90_000];
+const rereadDelaysMs = [500, 2_000, 10_000, 90_000];
 
 const emptySnapshot = compileSnapshot([]);
 
-/** Loads the configuration and keeps it at most about a second out of date. */
+/** Loads the configuration and refreshes it, so that it is at most about a second out of date. */
 export async function openConfiguration({
   database,
   clock,
@@ -70,19 +74,19 @@ export async function openConfiguration({
   /** Accounts to read even if their version has not changed. */
   const requestedAccounts = new Set<string>();
   const isCluster = (await readCitusRole(database)) !== undefined;
-  let running: Promise<void> | undefined;
-  let rerun = false;
+  let runningRefresh: Promise<void> | undefined;
+  let shouldRerun = false;
   let isFirst = true;
-  let stopped = false;
+  let isStopped = false;
   let syncedAtMs = clock.monotonicMs();
   let timer: NodeJS.Timeout | undefined;
 
   /**
-   * Keeps a failure that affects a single account, such as an unreachable shard, from affecting the others: that
-   * account keeps its last configuration, and the others are refreshed. The first read has to succeed for every
-   * account, because a request with an unknown key is rejected for good.
+   * Isolates a failure that affects a single account, such as an unreachable shard. That account keeps its last
+   * configuration, and the others are refreshed. The first read has to succeed for every account. Otherwise, requests
+   * would be rejected because their keys are unknown, and clients do not retry such requests.
    */
-  const isolate = async (accountId: string, read: () => Promise<void>): Promise<void> => {
+  const isolateFailure = async (accountId: string, read: () => Promise<void>): Promise<void> => {
     try {
       await read();
     } catch (error) {
@@ -99,20 +103,19 @@ export async function openConfiguration({
     const dueAccounts = new Set(requestedAccounts);
     requestedAccounts.clear();
     for (const { account_id: accountId, version } of versions) {
-      const before = accounts.get(accountId);
-      const isChanged = before?.version !== version;
+      const previous = accounts.get(accountId);
+      const isChanged = previous?.version !== version;
       const rereads = isChanged
-        ? (isCluster ? rereadsMs : []).map((ms) => startedAtMs + ms)
-        : before.rereadsAtMs;
+        ? (isCluster ? rereadDelaysMs : []).map((ms) => startedAtMs + ms)
+        : previous.rereadsAtMs;
       const rereadsAtMs = rereads.filter((atMs) => atMs > startedAtMs);
       if (!isChanged && !dueAccounts.has(accountId) && rereadsAtMs.length === rereads.length)
         continue;
-      await isolate(accountId, async () => {
-        // The version was read before the data, so if a change is committed in between, the worst case is that it's
-        // read twice.
+      await isolateFailure(accountId, async () => {
+        // The version was read before the data. A change that is committed in between is read twice, but never missed.
         const snapshots = await loadSnapshots(database, accountId);
-        // Keeps the budgets; the count below adds budgets for new ads.
-        const dailyBudgets = before?.dailyBudgets ?? {
+        // The count below adds budgets for new ads.
+        const dailyBudgets = previous?.dailyBudgets ?? {
           sandbox: new Map(),
           live: new Map(),
         };
@@ -123,7 +126,7 @@ export async function openConfiguration({
     for (const [accountId, { snapshots, dailyBudgets }] of accounts) {
       for (const environment of ['sandbox', 'live'] as const) {
         const [scope, budgets] = [{ accountId, environment }, dailyBudgets[environment]];
-        await isolate(accountId, () =>
+        await isolateFailure(accountId, () =>
           countDailyBudgets(database, scope, snapshots[environment], clock.nowMs(), budgets),
         );
       }
@@ -131,31 +134,29 @@ export async function openConfiguration({
     syncedAtMs = startedAtMs;
   };
 
-  /**
-   * If called during a refresh, refreshes again afterward, because the running refresh may have read before the change.
-   */
+  /** A call during a refresh starts another refresh afterward, because the running one may have missed the change. */
   const refresh = (accountId?: string): Promise<void> => {
     if (accountId !== undefined) requestedAccounts.add(accountId);
-    if (running) {
-      rerun = true;
-      return running;
+    if (runningRefresh) {
+      shouldRerun = true;
+      return runningRefresh;
     }
-    running = (async () => {
+    runningRefresh = (async () => {
       do {
-        rerun = false;
+        shouldRerun = false;
         await readChanges();
-      } while (rerun);
+      } while (shouldRerun);
     })().finally(() => {
-      running = undefined;
+      runningRefresh = undefined;
     });
-    return running;
+    return runningRefresh;
   };
 
   const poll = (): void => {
     timer = setTimeout(() => {
       refresh()
         .catch((error: unknown) => log.error({ err: error }, 'could not read the configuration'))
-        .finally(() => stopped || poll());
+        .finally(() => isStopped || poll());
     }, pollMs);
   };
 
@@ -176,9 +177,9 @@ export async function openConfiguration({
         .reduce((sum, snapshot) => sum + snapshot.disabledWebhooks, 0),
     ageS: () => (clock.monotonicMs() - syncedAtMs) / 1_000,
     async stop() {
-      stopped = true;
+      isStopped = true;
       clearTimeout(timer);
-      await running?.catch(() => undefined); // logged by the poll
+      await runningRefresh?.catch(() => undefined); // logged by the poll
     },
   };
 }

@@ -18,7 +18,7 @@ export interface DecideInput {
   entry: PlacementEntry;
   request: DecisionRequest;
   context: PolicyContext;
-  /** Times of the player's verified impressions at the placement within its cap window, in Unix milliseconds. */
+  /** Times of the player's verified impressions at the placement within the cap window, in Unix milliseconds. */
   servedAtMs: readonly number[];
   /** Budgets of house ads with a daily cap, by house ad id. */
   dailyBudgets: ReadonlyMap<string, Pick<DailyBudget, 'served' | 'allowance'>>;
@@ -39,9 +39,10 @@ export interface Unfilled {
 export type Verdict = Filled | Unfilled;
 
 /**
- * First checks the placement's kill switch and status, then the policies that block the whole request. Then checks each
- * candidate's kill switches, policies, schedule, format, review and daily cap, and finally the player's caps. Chooses
- * one of the eligible candidates. If there are none, gives the reason of the candidate that passed the most checks.
+ * Chooses one of the eligible candidates. First checks the placement's kill switch and status and the policies that
+ * block the whole request. Then checks each candidate's kill switches, policies, schedule, format, review and daily
+ * cap. Finally checks the player's caps. If no candidate is eligible, returns the reason of the candidate that passed
+ * the most checks.
  */
 export function decide(input: DecideInput): Verdict {
   const requestCheck = checkRequest(input);
@@ -85,7 +86,7 @@ const makeUnfilled = (
 });
 
 /**
- * Checks the request as a whole. Returns either the verdict that it can't be filled, or the policies that apply to it.
+ * Checks the request as a whole. Returns the policies that apply to the request, or a verdict if it can't be filled.
  */
 export function checkRequest({
   snapshot,
@@ -105,7 +106,7 @@ export function checkRequest({
     : { policies };
 }
 
-/** Returns the reason an external source must not be called, or undefined if it may be called. */
+/** Returns why an external source must not be called, or undefined if it may be called. */
 export function rejectSource(
   { id, child_directed: allowsChildren }: ExternalSource,
   { snapshot, entry, request, context, nowMs }: DecideInput,
@@ -121,7 +122,7 @@ export function rejectSource(
   return undefined;
 }
 
-/** Returns the reason an external ad's creative must not be shown, or undefined if it may be shown. */
+/** Returns why an external ad's creative must not be shown, or undefined if it may be shown. */
 export function rejectAd(ad: Ad, input: DecideInput): string | undefined {
   const { snapshot, entry, context, nowMs } = input;
   const { creative } = ad;
@@ -158,19 +159,19 @@ class Filled {
 }
 
 interface Rejection {
-  /** The position of the failed check: the higher it is, the more checks the candidate passed. */
+  /** The position of the failed check. With a higher position, the candidate passed more checks. */
   stage: number;
   verdict: string;
   outcome: Omit<Unfilled, 'explain'>;
 }
 
-const reject = (stage: number, reason: Reason, verdict: string = reason): Rejection => ({
+const createRejection = (stage: number, reason: Reason, verdict: string = reason): Rejection => ({
   stage,
   verdict,
   outcome: { status: 'no_fill', reason },
 });
 
-/** Returns the reason a candidate must not be shown, or undefined if it is eligible. */
+/** Returns why a candidate must not be shown, or undefined if the candidate is eligible. */
 function findRejection(
   candidate: Candidate,
   policies: readonly Policy[],
@@ -185,7 +186,7 @@ function findRejection(
       nowMs,
     )
   ) {
-    return reject(1, 'killed');
+    return createRejection(1, 'killed');
   }
   const rule = policies.find((policy) => blocksAd(policy, candidate));
   if (rule) {
@@ -195,17 +196,17 @@ function findRejection(
       outcome: { status: 'blocked', reason: rule.kind, rule },
     };
   }
-  if (candidate.sourcePaused) return reject(3, 'no_candidates', 'source_paused');
+  if (candidate.sourcePaused) return createRejection(3, 'no_candidates', 'source_paused');
   if (nowMs < candidate.startsAtMs || nowMs >= candidate.endsAtMs)
-    return reject(3, 'no_candidates', 'out_of_schedule');
+    return createRejection(3, 'no_candidates', 'out_of_schedule');
   if (request.formats && !request.formats.includes(creative.media.format)) {
-    return reject(3, 'no_candidates', 'format_not_accepted');
+    return createRejection(3, 'no_candidates', 'format_not_accepted');
   }
-  if (creative.review.status !== 'approved') return reject(4, 'not_approved');
+  if (creative.review.status !== 'approved') return createRejection(4, 'not_approved');
   if (houseAd.daily_cap === undefined) return undefined;
   const { served = 0, allowance = 0 } = dailyBudgets.get(houseAd.id) ?? {};
   if (allowance > 0) return undefined;
-  // If only reservations exhaust the cap, some of them may be released within seconds.
+  // If the cap is exhausted only by reservations, some of them may be released within seconds.
   const retryAtMs = served >= houseAd.daily_cap ? nextUtcDay(nowMs) : nowMs + reservedRetryMs;
   const outcome = { status: 'no_fill', reason: 'budget', retryAtMs } as const;
   return { stage: 5, verdict: 'budget', outcome };
@@ -222,7 +223,7 @@ const describeCandidate = ({ houseAd, creative }: Candidate, verdict: string): E
   verdict,
 });
 
-/** Marks the chosen candidate, and the eligible ones that weren't chosen because of their priority or weight. */
+/** Marks the chosen candidate, and the eligible candidates that weren't chosen because of their priority or weight. */
 function markChoice(item: Explanation, chosen: Candidate): Explanation {
   if (item.house_ad_id === chosen.houseAd.id) return withChanges(item, { verdict: 'chosen' });
   return item.verdict === 'eligible' ? withChanges(item, { verdict: 'priority_or_weight' }) : item;
@@ -235,8 +236,8 @@ function markChoice(item: Explanation, chosen: Candidate): Explanation {
  * @param random in [0, 1)
  */
 function choose(candidates: readonly Candidate[], random: number): Candidate | undefined {
-  const best = candidates[0]?.houseAd.priority;
-  const tiedCandidates = candidates.filter(({ houseAd }) => houseAd.priority === best);
+  const bestPriority = candidates[0]?.houseAd.priority;
+  const tiedCandidates = candidates.filter(({ houseAd }) => houseAd.priority === bestPriority);
   const totalWeight = tiedCandidates.reduce((sum, { houseAd }) => sum + houseAd.weight, 0);
   let remaining = random * totalWeight;
   return (
@@ -245,8 +246,8 @@ function choose(candidates: readonly Candidate[], random: number): Candidate | u
 }
 
 /**
- * Returns the verdict that a sandbox request simulates. Returns undefined for values that don't simulate a verdict but
- * affect the response (`slow`, `error`) or the reward.
+ * Returns the verdict that a sandbox request simulates. Returns undefined for the other values, which affect the
+ * response (`slow`, `error`) or the reward.
  */
 export function simulateVerdict(simulate: DecisionRequest['simulate']): Unfilled | undefined {
   switch (simulate) {
@@ -274,7 +275,7 @@ export interface PolicyContext {
   hour: number;
 }
 
-/** Whether the request meets all of the policy's conditions. If a property is unknown, conditions on it aren't met. */
+/** Whether the request meets all of the policy's conditions. A condition on an unknown property isn't met. */
 function applies({ when }: Policy, context: PolicyContext): boolean {
   const includes = (list: readonly string[] | undefined, value: string | undefined) =>
     list === undefined || (value !== undefined && list.includes(value));

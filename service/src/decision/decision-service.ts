@@ -60,7 +60,7 @@ export interface ClientInfo {
   origin?: string | undefined;
 }
 
-/** Makes and stores a decision; resolves after the commit. */
+/** Makes and stores a decision. Resolves after the commit. */
 export type MakeDecision = (
   scope: Scope,
   entry: PlacementEntry,
@@ -73,7 +73,7 @@ export function createMakeDecision(deps: Deps): MakeDecision {
   return async (scope, entry, request, client) => {
     const nowMs = clock.nowMs();
     const input = { scope, entry, request, client, nowMs };
-    // External sources are not called for bots, because their impressions would not count.
+    // External sources are not called for bots, because impressions of bots don't count.
     const canUseSources =
       entry.sources.length > 0 && !client.bot && !simulateVerdict(request.simulate);
     const evaluation = canUseSources
@@ -132,7 +132,7 @@ interface Evaluation {
 }
 
 /**
- * Evaluates a request without external sources, and doesn't store the decision. Returns synchronously if no query is
+ * Evaluates a request without calling external sources or storing the decision. Returns synchronously if no query is
  * needed.
  */
 export function evaluateRequest(
@@ -167,7 +167,7 @@ export async function evaluateWithSources(
   return { viewer, ...decided };
 }
 
-/** The viewport to assume if a client doesn't report its own: a phone in landscape orientation, in CSS pixels. */
+/** The viewport of clients that report none: a phone in landscape orientation, in CSS pixels. */
 const defaultViewport = { width: 844, height: 390 };
 
 function createDescribeRequest(
@@ -267,12 +267,12 @@ function readServed(
 }
 
 /**
- * Returns a pseudonym for a player, which doesn't reveal the `user_ref`. Caps and overlapping ad views are checked by
+ * Returns a pseudonym for a player that doesn't reveal the `user_ref`. Caps and overlapping ad views are checked by
  * pseudonym.
  */
 export type Pseudonym = (scope: Scope, userRef: string) => string;
 
-/** Uses keyed hashes as pseudonyms. They may be stored even for children, whose `user_ref` must not be stored. */
+/** Creates pseudonyms as keyed hashes. A child's pseudonym may be stored, unlike a child's `user_ref`. */
 export function createPseudonyms(key: string): Pseudonym {
   const mac = createMac(key);
   return ({ accountId, environment }, userRef) =>

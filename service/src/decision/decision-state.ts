@@ -1,9 +1,9 @@
 import type { AdEvent, DecisionRequest, Reward, RewardStatus } from '@trueward/protocol/wire';
 
-/** The reason traffic is invalid. Invalid traffic is counted, but it isn't billed or rewarded. */
+/** Why traffic is invalid. Invalid traffic is counted, but it isn't billed or rewarded. */
 export type InvalidReason = 'bot' | 'impossible_order';
 
-/** The state of a filled decision, which determines how its events are judged. Times are in Unix milliseconds. */
+/** The state of a filled decision. Its events are judged by this state. Times are in Unix milliseconds. */
 export interface DecisionState {
   id: string;
   placement: string;
@@ -29,7 +29,9 @@ export interface DecisionState {
   servedAtMs: number | null;
   rewardState: RewardStatus['state'];
   rewardReason: RewardStatus['reason'] | null;
-  /** A receipt stored by an earlier release; never stored for children, because it would identify them. */
+  /**
+   * A receipt that an earlier release stored. Receipts of children are never stored, because they identify the child.
+   */
   receipt: string | null;
   settledAtMs: number | null;
 }
@@ -39,12 +41,10 @@ export interface RecordedEvent {
   id: string;
   decisionId: string;
   type: AdEvent['type'];
-  /**
-   * The client's time, corrected for clock skew and clamped to the time between the decision and the event's receipt.
-   */
+  /** The client's time, corrected for clock skew and clamped to the period from the decision to the event's arrival. */
   occurredAtMs: number;
   receivedAtMs: number;
-  /** The correction added to the client's time: its clock skew plus the network latency. */
+  /** The correction added to the client's time: the client's clock skew plus the network latency. */
   offsetMs: number;
   /** Whether the client's time had to be clamped. */
   clamped: boolean;
@@ -54,13 +54,13 @@ export interface RecordedEvent {
 }
 
 /**
- * Whether the impression and the reward must be judged again because of this event. All other events are just counted
- * and checked for their order.
+ * Whether the event can change the verdict on the impression or the reward. All other events are only counted and
+ * checked for their order.
  */
 export const isEvidence = ({ type }: Pick<RecordedEvent, 'type'>): boolean =>
   type === 'start' || type === 'impression' || type === 'viewable' || type === 'complete';
 
-/** Returns the unique key of an event. Devices choose event ids, so an id is unique only within its decision. */
+/** Returns the unique key of an event. Devices choose event ids, so an event id is unique only within its decision. */
 export const makeEventKey = ({
   decisionId,
   id,

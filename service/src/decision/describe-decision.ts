@@ -63,8 +63,8 @@ export function describeDecision(input: DecisionInput): {
 const isPlain = (reason: string): boolean => /^[A-Za-z’ ,-]+\.?$/.test(reason);
 
 /**
- * Removes reasons that may contain an external source's price, floor or URL, because clients must not receive them.
- * Operators see the full reason in the stored decision.
+ * Removes reasons that may contain an external source's price, floor or URL. Clients must not receive these. Operators
+ * see the full reason in the stored decision.
  */
 function withoutSourceData(item: Explanation): Explanation {
   const [, outcome, reason = ''] = /^(source_error|refused): (.*)$/s.exec(item.verdict) ?? [];
@@ -102,7 +102,7 @@ function describeAd(
   decision.token = sign(claims);
 }
 
-/** Describes an external ad: its creative, with the values that can be different in each offer. */
+/** Describes the creative of an external ad, including the values that can be different in each offer. */
 export function describeOffer({
   clientCreative,
   creative: { icons },
@@ -110,17 +110,17 @@ export function describeOffer({
   offer,
 }: Ad & Pick<ExternalCandidate, 'offer'>): NonNullable<Decision['creative']> {
   const { clickUrl, icon, skipAfterMs } = offer;
-  const copy = icons?.find(({ origin_url }) => icon && origin_url === withoutQuery(icon.url));
+  const iconCopy = icons?.find(({ origin_url }) => icon && origin_url === withoutQuery(icon.url));
   return {
     advertiser: advertiserName,
     ...clientCreative,
     ...(clickUrl !== undefined && { click_url: clickUrl }),
     ...(skipAfterMs !== undefined && { skip_after_ms: skipAfterMs }),
-    ...(copy && {
+    ...(iconCopy && {
       icon: {
-        url: copy.url,
-        width: copy.width,
-        height: copy.height,
+        url: iconCopy.url,
+        width: iconCopy.width,
+        height: iconCopy.height,
         ...(icon?.altText !== undefined && { alt: icon.altText }),
         ...(icon?.clickThrough !== undefined && { click_url: icon.clickThrough }),
       },
@@ -129,8 +129,8 @@ export function describeOffer({
 }
 
 /**
- * Returns how long the player has to watch the ad. A video has to play to its end, other media for the placement's
- * minimum time.
+ * Returns how long the player has to watch the ad: a video to its end, and other media for the placement's minimum
+ * time.
  */
 const computeMinWatchMs = (minViewMs: number, media: Candidate['creative']['media']): number =>
   media.format === 'video' ? media.duration_ms : minViewMs;
@@ -142,7 +142,7 @@ function describeRecord(
   const candidate = verdict.status === 'filled' ? verdict.candidate : undefined;
   const houseAd = candidate && 'houseAd' in candidate ? candidate.houseAd : undefined;
   const creative = candidate?.creative;
-  const rewarded = creative !== undefined && placement.format === 'rewarded';
+  const isRewarded = creative !== undefined && placement.format === 'rewarded';
   return {
     id,
     status: verdict.status,
@@ -154,10 +154,10 @@ function describeRecord(
     advertiser_id: creative?.advertiser_id ?? null,
     source_id: creative?.source_id ?? null,
     house_ad_id: houseAd?.id ?? null,
-    // Bot impressions don't count against the cap.
+    // Bot impressions don't count toward the daily cap.
     reserved_ad: bot || houseAd?.daily_cap === undefined ? null : houseAd.id,
-    reward: rewarded ? (placement.reward ?? null) : null,
-    required_ms: rewarded ? computeMinWatchMs(placement.min_view_ms, creative.media) : null,
+    reward: isRewarded ? (placement.reward ?? null) : null,
+    required_ms: isRewarded ? computeMinWatchMs(placement.min_view_ms, creative.media) : null,
     invalid_reason: bot ? 'bot' : null,
     simulate: request.simulate ?? null,
     user_ref: request.child_directed === true ? null : (request.user_ref ?? null),

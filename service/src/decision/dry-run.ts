@@ -14,15 +14,15 @@ interface DryRunRequest {
   request: DecisionRequest;
   device?: PolicyContext['device'];
   country?: string;
-  /** A draft policy that applies in addition to the stored ones. */
+  /** A draft policy that applies in addition to the stored policies. */
   policy?: Stored<'policy'>;
   /** The stored policy that the draft replaces. */
   policyId?: string;
 }
 
 /**
- * Evaluates a request with the same code as a real decision does, but stores nothing. Resolves to undefined when the
- * placement does not exist.
+ * Evaluates a request with the same code as a real decision, but stores nothing. Resolves to undefined if the placement
+ * does not exist.
  */
 export type DryRun = (
   scope: Scope,

@@ -25,18 +25,18 @@ import type { Ad } from './snapshot.ts';
 export interface ExternalCandidate extends Ad {
   source: ExternalSource;
   offer: Offer;
-  /** True unless the player has consented to tracking. */
+  /** Whether ad tracking must be limited for this player. */
   limitAdTracking: boolean;
 }
 
 export interface ExternalDeps {
   requestOffer: RequestOffer;
-  /** Imports an unknown creative. It can be shown once it has been approved. */
+  /** Imports an unknown creative. It can be shown when it has been approved. */
   submit(scope: Scope, source: ExternalSource, offer: Offer): void;
   /** Records that a source still offers a creative. */
   noteOffer(accountId: string, creativeId: string): void;
   clock: Pick<Clock, 'monotonicMs'>;
-  /** The maximum time that all of a decision's sources together may take, in milliseconds. */
+  /** Maximum total time for a decision's sources, in milliseconds. */
   budgetMs: number;
 }
 
@@ -60,10 +60,10 @@ export type DescribeRequest = (
 ) => OfferRequest;
 
 /**
- * Decides for a placement with external sources. Starts with the sources of the best priority, calls them concurrently,
- * and chooses the eligible ad with the best price. If none of these sources has an ad, calls the sources of the next
- * priority. A house ad loses to sources of the same priority. It beats sources of a worse priority, so these are not
- * called.
+ * Makes a decision for a placement with external sources. Calls the sources of the best priority concurrently, and
+ * chooses the eligible ad with the best price. If none of these sources has an ad, calls the sources of the next
+ * priority. Sources are preferred to a house ad of the same priority. Sources of a worse priority than the house ad are
+ * not called.
  */
 export async function decideWithSources(
   deps: ExternalDeps,
@@ -93,9 +93,9 @@ export async function decideWithSources(
   return auction.fillWithHouseAd(houseVerdict);
 }
 
-/** A request isn't worthwhile if less time than this is left. */
+/** Sources are not called if less time than this is left. */
 const minRequestMs = 50;
-/** An ad that expires sooner than this is rejected, because most players would not see it in time. */
+/** An ad that expires earlier than this is rejected, because most players would not see it in time. */
 const minLifetimeMs = 30_000;
 
 /** Collects the responses of one decision's sources. */
@@ -136,8 +136,8 @@ class Auction {
       }),
     );
     // Ties are broken at random, so that no source wins all of them.
-    const shift = Math.floor(this.#input.random * responses.length);
-    const offers = [...responses.slice(shift), ...responses.slice(0, shift)].flat();
+    const startIndex = Math.floor(this.#input.random * responses.length);
+    const offers = [...responses.slice(startIndex), ...responses.slice(0, startIndex)].flat();
     let chosen: ExternalCandidate | undefined;
     for (const { source, response, offer, limitAdTracking } of offers.toSorted(comparePrices)) {
       const result = this.#judge({ source, offer, limitAdTracking });
@@ -154,10 +154,10 @@ class Auction {
   }
 
   /** Returns the decision for the chosen ad of an external source. */
-  fill(candidate: ExternalCandidate, house: Verdict): ExternalDecision {
+  fill(candidate: ExternalCandidate, houseVerdict: Verdict): ExternalDecision {
     const { source, offer, limitAdTracking } = candidate;
     const { nowMs } = this.#input;
-    const houseExplain = house.explain.map((item) =>
+    const houseExplain = houseVerdict.explain.map((item) =>
       item.verdict === 'chosen' ? { ...item, verdict: 'priority_or_weight' } : item,
     );
     return {
@@ -179,17 +179,19 @@ class Auction {
     };
   }
 
-  /** Returns the decision for the house ads' verdict, because no source has an ad. */
-  fillWithHouseAd(house: Verdict): ExternalDecision {
+  /** Returns the decision for the house ads. Called if no source has an ad. */
+  fillWithHouseAd(houseVerdict: Verdict): ExternalDecision {
     const record = {
       sourceCounts: this.#counts,
       ...(this.#notices.length > 0 && { demand: { notices: this.#notices } }),
     };
-    const explain = [...this.#explain, ...house.explain];
-    if (house.status === 'filled') return { verdict: house.withExplanation(explain), ...record };
+    const explain = [...this.#explain, ...houseVerdict.explain];
+    if (houseVerdict.status === 'filled')
+      return { verdict: houseVerdict.withExplanation(explain), ...record };
     const isPending = explain.some(({ verdict }) => verdict === 'creative_pending');
-    const reason = isPending && house.reason === 'no_candidates' ? 'not_approved' : house.reason;
-    const verdict: Unfilled = { ...house, reason, explain };
+    const reason =
+      isPending && houseVerdict.reason === 'no_candidates' ? 'not_approved' : houseVerdict.reason;
+    const verdict: Unfilled = { ...houseVerdict, reason, explain };
     return { verdict, ...record };
   }
 
@@ -202,7 +204,7 @@ class Auction {
       this.#deps.submit(this.#scope, source, offer);
       return { verdict: 'creative_pending', reason: lossReasons.pendingReview };
     }
-    // Otherwise a source could evade a block by offering an approved creative under a different advertiser's name.
+    // Otherwise, a source could evade a block by offering an approved creative under a different advertiser's name.
     if (offer.advertiserDomain !== undefined && offer.advertiserDomain !== ad.advertiserDomain)
       return {
         verdict: 'refused: The creative was reviewed for a different advertiser.',
@@ -247,7 +249,7 @@ class Auction {
 const hasIcon = ({ creative: { icons = [] } }: Ad, { icon }: Offer): boolean =>
   icon === undefined || icons.some(({ origin_url: origin }) => origin === withoutQuery(icon.url));
 
-/** The reason an offer was not chosen. */
+/** Why an offer was not chosen. */
 interface Loss {
   verdict: string;
   reason: LossReason;

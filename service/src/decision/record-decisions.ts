@@ -3,10 +3,10 @@ import type { DemandRecord } from '../demand/offer.ts';
 import {
   insertRequests,
   type NewRequest,
-  requestArrays,
-  requestColumns,
+  buildRequestArrays,
+  requestColumnCount,
 } from '../demand/tracker-store.ts';
-import { dueNotices } from '../demand/trackers.ts';
+import { listDueNotices } from '../demand/trackers.ts';
 import { addSums, type Count, createCount, sumColumns, sumCounts } from '../report/rollup.ts';
 import type { latencyMetric } from '../report/source-health.ts';
 import type { EventDraft, WriteEvents } from '../resource/change-events.ts';
@@ -54,7 +54,7 @@ export interface DecisionRecord {
   source_id: string | null;
   /** Null for an external ad. */
   house_ad_id: string | null;
-  /** The house ad, if it has a daily cap that this decision counts against. */
+  /** The house ad, if this decision counts toward its daily cap. */
   reserved_ad: string | null;
   reward: Reward | null;
   required_ms: number | null;
@@ -65,7 +65,7 @@ export interface DecisionRecord {
   /** The player's pseudonym. */
   viewer: string | null;
   custom_data: string | null;
-  /** The reason each candidate lost. In the live environment, this is stored only for decisions without an ad. */
+  /** Why each candidate was not chosen. In the live environment, this is stored only for decisions without an ad. */
   explain: readonly Explanation[] | null;
   issued_at: number;
   expires_at: number;
@@ -131,8 +131,8 @@ const countStored = 'SELECT count(*) AS stored FROM inserted';
 const firstSum = firstColumn + columns.length;
 
 /**
- * Inserts decisions and their roll-ups in a single statement, because every statement costs a round trip to the server
- * or to the embedded database's thread.
+ * Inserts decisions and their roll-ups. They share one statement, because every statement costs a round trip to the
+ * server or to the thread of the embedded database.
  */
 const insert = `${insertDecisions},
   counted AS (${addSums(firstSum)})
@@ -143,12 +143,12 @@ const demandColumns: readonly Column<{ id: string; demand: DemandRecord }>[] = [
   { name: 'demand', type: 'jsonb', read: ({ demand }) => demand },
 ];
 const firstRequest = firstSum + demandColumns.length;
-/** Like {@link insert}, but also inserts external demand and the auctions' notices. */
+/** Like {@link insert}, but also inserts the external demand and the notices to send. */
 const insertWithDemand = `${insertDecisions},
   demanded AS (
     INSERT INTO decision_demand (account_id, decision_id, demand) ${forAccount(unnest(demandColumns, firstSum))}),
   noticed AS (${insertRequests(firstRequest)}),
-  counted AS (${addSums(firstRequest + requestColumns)})
+  counted AS (${addSums(firstRequest + requestColumnCount)})
   ${countStored}`;
 
 const readDimensions = (row: DecisionRecord) => ({
@@ -159,16 +159,22 @@ const readDimensions = (row: DecisionRecord) => ({
   houseAdId: row.house_ad_id,
 });
 
-/** Counts every source that was called, no matter which ad was chosen. */
+/** Returns counts for every source that was called, no matter which ad was chosen. */
 const countSources = ({ scope, record, sourceCounts = [] }: NewDecision): Count[] =>
   sourceCounts.map(({ sourceId, metric, reason }) => {
     const { placement, issued_at } = record;
-    const none = { creativeId: null, advertiserId: null, houseAdId: null };
-    return createCount(scope, { placement, sourceId, ...none }, issued_at, metric, reason);
+    const emptyDimensions = { creativeId: null, advertiserId: null, houseAdId: null };
+    return createCount(
+      scope,
+      { placement, sourceId, ...emptyDimensions },
+      issued_at,
+      metric,
+      reason,
+    );
   });
 
 /**
- * Writes the decisions of one account and environment with their counts and webhook events. Returns whether webhook
+ * Writes decisions of one account and environment, including their counts and webhook events. Returns whether webhook
  * deliveries were queued.
  */
 export async function recordDecisions(
@@ -197,7 +203,7 @@ export async function recordDecisions(
       : queries.execute<{ stored: number }>(insertWithDemand, [
           ...values,
           ...buildArrays(demandColumns, demands),
-          ...requestArrays(demands.flatMap(buildRequests)),
+          ...buildRequestArrays(demands.flatMap(buildRequests)),
           ...sums,
         ]));
     checkStored(accountId, result?.stored, rows.length);
@@ -218,7 +224,7 @@ const noticeExpiryMs = 600_000;
 
 /** Builds requests for the due notices. They contain no player data. */
 const buildRequests = ({ id, demand }: { id: string; demand: DemandRecord }): NewRequest[] =>
-  dueNotices(demand).map((tracker) => ({
+  listDueNotices(demand).map((tracker) => ({
     decisionId: id,
     tracker,
     expiresInMs: noticeExpiryMs,

@@ -37,11 +37,11 @@ export interface PlacementEntry {
   candidates: readonly Candidate[];
   /** Active external sources that may fill the placement, sorted by priority, 1 first. */
   sources: readonly ExternalSource[];
-  /** In evaluation order: policy, commercial, brand safety; within a kind, oldest first. */
+  /** In evaluation order: policy, commercial, brand safety. Within a kind, the oldest policy comes first. */
   policies: readonly Policy[];
 }
 
-/** The configuration of one account and environment, compiled for fast decisions after each change. */
+/** The configuration of one account and environment. It is compiled after each change, so that decisions are fast. */
 export interface Snapshot {
   placements: ReadonlyMap<string, PlacementEntry>;
   /** Returns a creative that was imported from an external source, whether or not it has been approved. */
@@ -49,8 +49,8 @@ export interface Snapshot {
   killSwitches: readonly (KillSwitch & { expiresAtMs: number })[];
   webhooks: readonly Webhook[];
   /**
-   * Event types to which at least one webhook subscribes. Disabled webhooks count too, because they may recover missed
-   * events.
+   * Event types to which at least one webhook subscribes. Disabled webhooks are included, because they may recover
+   * missed events.
    */
   subscribedEvents: ReadonlySet<Webhook['events'][number]>;
   /** Number of webhooks that the service has disabled. */
@@ -67,7 +67,7 @@ const policyOrder: readonly Policy['kind'][] = ['policy', 'commercial', 'brand_s
  * Parses a time.
  *
  * @param absent the result for a missing time
- * @param invalid the result for an invalid time; pass a value that keeps the ad from being shown or the kill switch on
+ * @param invalid the result for an invalid time; choose the safe value, which hides the ad or keeps the kill switch on
  */
 const parseTime = (text: string | undefined, absent: number, invalid: number): number =>
   text === undefined ? absent : (parseInstant(text) ?? invalid);
@@ -147,9 +147,7 @@ export function compileSnapshot(resources: readonly AnyResource[]): Snapshot {
   };
 }
 
-/**
- * The resources that a kill switch can name to stop an ad. A kill switch can name a placement by its id or its name.
- */
+/** The resources by which a kill switch can stop an ad. A kill switch names a placement by its id or its name. */
 interface KillTarget {
   placementId?: string;
   placement?: string;
@@ -157,7 +155,7 @@ interface KillTarget {
   sourceId?: string | undefined;
 }
 
-/** Whether a kill switch that is active at `nowMs` stops the target. */
+/** Whether any kill switch that is active at `nowMs` stops the target. */
 export function isKilled(snapshot: Snapshot, target: KillTarget, nowMs: number): boolean {
   return snapshot.killSwitches.some(({ scope, target_id: id, expiresAtMs }) => {
     if (expiresAtMs <= nowMs) return false;

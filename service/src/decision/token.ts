@@ -16,20 +16,20 @@ export interface TokenClaims {
 }
 
 /**
- * Signs and verifies decision tokens: `<claims>.<HMAC-SHA256 in base64url>`. Claims are separated by `~`, and the
- * user reference is percent-encoded, so that a token needs no escaping in JSON and headers.
+ * Signs and verifies decision tokens: `<claims>.<HMAC-SHA256 in base64url>`. Claims are separated by `~`, and the user
+ * reference is percent-encoded. Therefore, tokens need no escaping in JSON and headers.
  */
 export interface DecisionTokens {
   sign(claims: TokenClaims): string;
   /**
-   * Returns the claims; undefined if the signature is invalid.
+   * Returns the claims, or undefined if the signature is invalid.
    *
    * @throws NewerTokenError when a newer release signed the token in a version that this release cannot read.
    */
   verify(token: string): TokenClaims | undefined;
 }
 
-/** Thrown when a token's signature is valid but only newer releases can read its version. */
+/** Thrown for a token with a valid signature whose version only newer releases can read. */
 export class NewerTokenError extends Error {
   constructor(version: number) {
     super(
@@ -39,7 +39,7 @@ export class NewerTokenError extends Error {
   }
 }
 
-/** Serialization of the claims in one token version. */
+/** The format of the claims in one token version. */
 interface Version {
   write(claims: TokenClaims): string;
   read(body: string): TokenClaims;
@@ -47,9 +47,8 @@ interface Version {
 
 /**
  * During a rolling upgrade, processes of two releases receive each other's tokens. Therefore, one release starts to
- * read a new version, and only the next release starts to issue it. A version that is no longer issued can still be
- * read by one more release. It stays readable for at least a week, because that is the longest late window of a
- * placement.
+ * read a new version, and the next release starts to issue it. A version that is no longer issued stays readable for
+ * one more release. It also stays readable for at least a week, the longest late window of a placement.
  */
 const versions: Readonly<Record<number, Version>> = {
   1: { write: writePositional, read: readPositional },
@@ -57,7 +56,7 @@ const versions: Readonly<Record<number, Version>> = {
 };
 const newestVersion = 2;
 
-/** The version that this release issues; the previous release can read it. */
+/** The version that this release issues. The previous release can read it too. */
 const issuedVersion = 1;
 
 /** @param version the version to issue; only tests override the default */
@@ -124,7 +123,7 @@ function readPositional(body: string): TokenClaims {
   return claims;
 }
 
-/** Version 2: optional claims have names, so that older releases can skip the ones they don't know. */
+/** Version 2: optional claims have names, so that older releases can skip unknown claims. */
 function writeNamed(claims: TokenClaims): string {
   const { userRef } = claims;
   const required = `2~${writeRequired(claims)}`;

@@ -11,7 +11,7 @@ import {
 } from './decision-service.ts';
 import { describeOffer } from './describe-decision.ts';
 
-/** A trial request to one external source, identical to the one that a decision would make. */
+/** A trial request to one external source. It is identical to the request that a decision would send. */
 interface Trial {
   source: ExternalSource;
   placement: string;
@@ -22,7 +22,7 @@ interface Trial {
 }
 
 export interface TrialResult {
-  /** The verdict in a decision's explanation; `offer` if only the creative's review prevents the ad from being shown. */
+  /** The source's verdict in the decision's explanation, such as `chosen` or `creative_pending`. */
   verdict: string;
   /** The source's latency; absent if no request was sent. */
   ms?: number;
@@ -34,14 +34,14 @@ export interface TrialResult {
   offer?: Offer;
   /** Notices that a decision would send now. */
   notices: Notice[];
-  /** The imported creative, as players would receive it; absent if it has not been imported yet. */
+  /** The imported creative in the form that players receive; absent if it has not been imported yet. */
   creative?: DecisionCreative;
   review?: Creative['review']['status'];
 }
 
 /**
- * Runs a trial. A trial isn't stored or counted, and sends no notices. Resolves to undefined when the placement does
- * not exist.
+ * Runs a trial. Trials are not stored or counted, and send no notices. Resolves to undefined if the placement does not
+ * exist.
  */
 export type TrySource = (scope: Scope, trial: Trial) => Promise<TrialResult | undefined>;
 
@@ -71,7 +71,7 @@ export function createTrySource(deps: EvaluateWithSourcesDeps): TrySource {
       { ...deps, externalDeps },
       {
         scope,
-        // House ads are left out, because one with a better priority would win before the source is called.
+        // House ads are left out. Otherwise, a house ad with a better priority would win before the source is called.
         entry: { ...stored, candidates: [], sources: [source] },
         request: { placement, consent: { status: consent } },
         client,

@@ -1,13 +1,13 @@
 import type { Consent } from '@trueward/protocol/wire';
 import ipaddr from 'ipaddr.js';
 
-/** What the decision knows about the player, before consent is applied. */
+/** Data about the player before consent is applied. */
 export interface Player {
   ip?: string;
   userAgent?: string;
   /** BCP 47. */
   language?: string;
-  /** A pseudonym for the game's user, different for each source. */
+  /** A pseudonym of the player. It is different for each source. */
   userId?: string;
   consent?: Consent;
   childDirected: boolean;
@@ -21,16 +21,16 @@ export interface DisclosedPlayer {
   userId?: string;
   limitAdTracking: boolean;
   childDirected: boolean;
-  /** Whether the GDPR applies; undefined when unknown. */
+  /** Whether the GDPR applies; undefined if unknown. */
   gdpr?: boolean;
   tcfString?: string;
   gppString?: string;
 }
 
 /**
- * Applies the player's consent. If the player hasn't consented or is a child, the source gets a truncated IP and no
- * user id, and is told to limit ad tracking. Consent strings are always passed on, because they also state what was
- * denied.
+ * Returns the data that a source may receive. If the player hasn't consented or is a child, the IP is truncated, the
+ * user id is removed, and ad tracking is limited. Consent strings are always included, because they also state what the
+ * player denied.
  */
 export function disclose(player: Player): DisclosedPlayer {
   const { ip, userAgent, language, userId, consent, childDirected } = player;
@@ -50,8 +50,8 @@ export function disclose(player: Player): DisclosedPlayer {
 }
 
 /**
- * Keeps the first 24 bits of an IPv4 address or the first 48 bits of an IPv6 address. Returns undefined for anything
- * else.
+ * Keeps the first 24 bits of an IPv4 address or the first 48 bits of an IPv6 address. Returns undefined if the text is
+ * not an IP.
  */
 export function truncateIp(text: string): string | undefined {
   if (!ipaddr.isValid(text)) return undefined;

@@ -6,7 +6,7 @@ import type { TimeOffset } from './vast/values.ts';
 export interface Offer {
   sourceId: string;
   /**
-   * Identifies the creative within its source. This is its UniversalAdId if known, otherwise its crid or ad id,
+   * Identifies the creative within its source: the creative's UniversalAdId if known, otherwise its crid or ad id,
    * otherwise its media URL without the query.
    */
   creativeKey: string;
@@ -39,13 +39,13 @@ export interface Offer {
 export interface DemandTrackers {
   byEvent: Partial<Record<TrackerEvent, string[]>>;
   progress: { offset: TimeOffset; url: string }[];
-  /** The billing notice. All of its auction macros are already expanded, except for the impression time. */
+  /** The billing notice. Its auction macros are expanded, except for the impression time. */
   burl?: string;
-  /** Values for the VAST macros that only the ad can provide (`makeAdMacros`). */
+  /** Values for VAST macros that describe the ad and the decision request. */
   macros: MacroValues;
 }
 
-/** A URL to request as a result of the decision itself, with its macros expanded. */
+/** A URL that is requested as a result of the decision. Its macros are expanded. */
 export interface Notice {
   kind: 'win' | 'loss' | 'error';
   url: string;

@@ -1,8 +1,9 @@
 import { impressionId } from './openrtb/request.ts';
 
 /**
- * The built-in test source simulates an ad network. The URL's query selects the response, and no request is sent over
- * the network. Nobody else can own these URLs, because names under `.invalid` never resolve (RFC 6761).
+ * The origin of the built-in test source, which simulates an ad network. The query of the URL selects the response. No
+ * request is sent over the network. Domains under `.invalid` never resolve (RFC 6761), so these URLs cannot belong to
+ * anyone else.
  */
 const origin = 'https://test-source.invalid';
 
@@ -18,7 +19,7 @@ type Outcome = (typeof outcomes)[Kind][number];
 export const testAd = {
   /** A tag that always returns this ad. */
   tagUrl: `${origin}/vast?outcome=fill`,
-  /** The `creativeKey` of its offers. */
+  /** The `creativeKey` of the offers. */
   creativeKey: 'test-source.invalid test-ad',
   advertiserName: 'Test advertiser',
   advertiserDomain: 'test-advertiser.example',
@@ -29,7 +30,7 @@ export const testAd = {
 
 export const isTestSourceUrl = (url: string): boolean => url.startsWith(`${origin}/`);
 
-/** Returns the problem with a test source's configured URL; undefined if the URL is valid. */
+/** Returns the problem with the configured URL of a test source, or undefined if the URL is valid. */
 export function findTestSourceProblem(kind: Kind, url: string): string | undefined {
   if (readOutcome(kind, new URL(url)) !== undefined) return undefined;
   return `must be ${origin}/${kind}?outcome=… for the test source, with one of ${outcomes[kind].join(', ')}`;
@@ -55,15 +56,18 @@ export function respondAsTestSource(url: string, body?: string): TestResponse {
   if (outcome === 'timeout') return undefined;
   if (outcome === 'error') return { httpStatus: 500, text: '' };
   if (outcome === 'no_bid')
-    return body === undefined ? ok('<VAST version="4.2"/>') : { httpStatus: 204, text: '' };
-  if (body !== undefined) return ok(outcome === 'invalid' ? '{"id":' : makeBid(body, outcome));
-  if (outcome === 'invalid') return ok('<VAST version="4.2"><Ad>');
-  return ok(outcome === 'wrapper' ? wrapper : inline);
+    return body === undefined
+      ? makeOkResponse('<VAST version="4.2"/>')
+      : { httpStatus: 204, text: '' };
+  if (body !== undefined)
+    return makeOkResponse(outcome === 'invalid' ? '{"id":' : makeBid(body, outcome));
+  if (outcome === 'invalid') return makeOkResponse('<VAST version="4.2"><Ad>');
+  return makeOkResponse(outcome === 'wrapper' ? wrapperVast : inlineVast);
 }
 
-const ok = (text: string): TestResponse => ({ httpStatus: 200, text });
+const makeOkResponse = (text: string): TestResponse => ({ httpStatus: 200, text });
 
-/** Bids one unit of the currency above the floor, or half the floor for `below_floor`. */
+/** Returns a bid that is one unit of the currency above the floor, or half the floor for `below_floor`. */
 function makeBid(body: string, outcome: Outcome): string {
   const { id, imp, cur } = JSON.parse(body) as {
     id: string;
@@ -84,7 +88,7 @@ function makeBid(body: string, outcome: Outcome): string {
             crid: 'test-ad',
             adomain: [testAd.advertiserDomain],
             mtype: 2,
-            adm: outcome === 'wrapper' ? wrapper : inline,
+            adm: outcome === 'wrapper' ? wrapperVast : inlineVast,
             nurl: `${origin}/win?price=\${AUCTION_PRICE}`,
             lurl: `${origin}/loss?reason=\${AUCTION_LOSS}`,
             burl: `${origin}/bill?price=\${AUCTION_PRICE}&at=\${AUCTION_IMP_TS}`,
@@ -95,11 +99,11 @@ function makeBid(body: string, outcome: Outcome): string {
   });
 }
 
-const tracking = ['start', 'firstQuartile', 'midpoint', 'thirdQuartile', 'complete']
+const trackingElements = ['start', 'firstQuartile', 'midpoint', 'thirdQuartile', 'complete']
   .map((event) => `<Tracking event="${event}">${origin}/track?event=${event}</Tracking>`)
   .join('');
 
-const inline = `<VAST version="4.2"><Ad id="test-ad"><InLine>
+const inlineVast = `<VAST version="4.2"><Ad id="test-ad"><InLine>
   <AdSystem>Test source</AdSystem><AdTitle>Test ad</AdTitle>
   <Advertiser>${testAd.advertiserDomain}</Advertiser>
   <Impression>${origin}/track?event=impression</Impression>
@@ -107,14 +111,14 @@ const inline = `<VAST version="4.2"><Ad id="test-ad"><InLine>
     <UniversalAdId idRegistry="test-source.invalid">test-ad</UniversalAdId>
     <Linear>
       <Duration>00:00:12</Duration>
-      <TrackingEvents>${tracking}</TrackingEvents>
+      <TrackingEvents>${trackingElements}</TrackingEvents>
       <VideoClicks><ClickThrough>https://${testAd.advertiserDomain}/</ClickThrough></VideoClicks>
       <MediaFiles><MediaFile delivery="progressive" type="video/mp4" width="640" height="360">${testAd.mediaUrl}</MediaFile></MediaFiles>
     </Linear>
   </Creative></Creatives>
 </InLine></Ad></VAST>`;
 
-const wrapper = `<VAST version="4.2"><Ad id="test-wrapper"><Wrapper>
+const wrapperVast = `<VAST version="4.2"><Ad id="test-wrapper"><Wrapper>
   <AdSystem>Test source</AdSystem>
   <Impression>${origin}/track?event=wrapper_impression</Impression>
   <VASTAdTagURI>${testAd.tagUrl}</VASTAdTagURI>

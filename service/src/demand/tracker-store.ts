@@ -7,13 +7,13 @@ import type { DueTracker } from './trackers.ts';
 export interface NewRequest {
   decisionId: string;
   tracker: DueTracker;
-  /** The request may be made for this long after it was stored. */
+  /** How long the request may be sent after it has been stored. */
   expiresInMs: number;
   /** The sealed {@link Client}; null if the request discloses nothing about the player. */
   client: string | null;
 }
 
-/** Data about the player, which stays sealed until the tracker request is made. */
+/** Data about the player. It stays sealed until the tracker request is sent. */
 export interface Client {
   ip?: string;
   userAgent?: string;
@@ -29,13 +29,13 @@ const columns: readonly Column<NewRequest>[] = [
   { name: 'expires_in_ms', type: 'double precision', read: ({ expiresInMs }) => expiresInMs },
 ];
 
-/** Requests are queued per host. */
+/** Returns the host of a URL, because requests are queued per host. */
 const parseHost = (url: string): string => (URL.canParse(url) ? new URL(url).host : '');
 
 /**
- * Builds a statement that inserts the arrays from {@link requestArrays}. They are bound to the parameters that start at
- * `$first`; `$1` is the account and `$2` is the environment. Times come from the database, because the clocks of
- * different processes may differ.
+ * Builds a statement that inserts the arrays from {@link buildRequestArrays}. The arrays are bound to the parameters
+ * from `$first` on, the account to `$1` and the environment to `$2`. Times come from the database, because the clocks
+ * of the processes may differ.
  */
 export const insertRequests = (first: number): string =>
   `INSERT INTO tracker_requests (account_id, environment, state, attempt, reached, next_at, decision_id, tracker, host,
@@ -45,24 +45,24 @@ export const insertRequests = (first: number): string =>
       FROM (${forAccount(unnest(columns, first))}) AS due
     ON CONFLICT DO NOTHING`;
 
-export const requestColumns = columns.length;
-export const requestArrays = (requests: readonly NewRequest[]): unknown[] =>
+export const requestColumnCount = columns.length;
+export const buildRequestArrays = (requests: readonly NewRequest[]): unknown[] =>
   buildArrays(columns, requests);
 
 const insert = insertRequests(3);
 
-/** Stores requests in the transaction that caused them. A request that is already stored isn't changed. */
+/** Stores requests in the transaction that caused them. Requests that are already stored are left unchanged. */
 export async function storeRequests(
   queries: Queries,
   { accountId, environment }: Scope,
   requests: readonly NewRequest[],
 ): Promise<void> {
   if (requests.length === 0) return;
-  await queries.execute(insert, [accountId, environment, ...requestArrays(requests)]);
+  await queries.execute(insert, [accountId, environment, ...buildRequestArrays(requests)]);
 }
 
-/** Looks up one id at a time, for the reason given in `event/event-store.ts`. */
-const readEach = `SELECT one.* FROM unnest($2::text[]) AS requested(requested_id) CROSS JOIN LATERAL (
+/** Looks up one id at a time. For the reason, see `event/event-store.ts`. */
+const selectChosenAds = `SELECT one.* FROM unnest($2::text[]) AS requested(requested_id) CROSS JOIN LATERAL (
     SELECT decision_id AS "decisionId", demand -> 'chosen' AS chosen FROM decision_demand
       WHERE account_id = $1 AND decision_id = requested.requested_id AND demand ? 'chosen' OFFSET 0) AS one`;
 
@@ -75,6 +75,6 @@ export async function readChosenAds(
   const rows = await queries.execute<{
     decisionId: string;
     chosen: NonNullable<DemandRecord['chosen']>;
-  }>(readEach, [accountId, decisionIds]);
+  }>(selectChosenAds, [accountId, decisionIds]);
   return new Map(rows.map(({ decisionId, chosen }) => [decisionId, chosen]));
 }

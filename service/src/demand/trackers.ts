@@ -6,7 +6,7 @@ import type { TimeOffset } from './vast/values.ts';
 type EventType = AdEvent['type'];
 type ChosenAd = NonNullable<DemandRecord['chosen']>;
 
-/** What the events that have arrived so far say about the playback of an ad. */
+/** The playback of an ad, according to the events that have arrived so far. */
 export interface Playback {
   /** Whether the impression is verified. */
   verified: boolean;
@@ -22,20 +22,17 @@ export interface DueTracker {
   name: string;
   /** Contains unexpanded macros. */
   url: string;
-  /**
-   * Where the request comes in the order of the decision's requests to one host. Requests with the same place are made
-   * concurrently.
-   */
+  /** The position among the decision's requests to one host. Requests with the same position are sent concurrently. */
   place: number;
-  /** Whether to retry until there is a response. Any other request is not retried once it may have reached the host. */
+  /** Whether to retry until there is a response. Other requests are not retried if they may have reached the host. */
   atLeastOnce: boolean;
 }
 
 /**
- * The kinds of trackers, in the order in which they are requested. The impression comes before `start`, even though
- * it's verified only after the first events.
+ * The kinds of trackers, in the order in which they are requested. The impression tracker comes before `start`,
+ * although the impression is verified after the first events.
  */
-const places = [
+const trackerOrder = [
   ['notice'],
   ['impression', 'verificationNotExecuted', 'burl'],
   ['viewable'],
@@ -49,11 +46,11 @@ const places = [
   ['skip'],
   ['closeLinear', 'close'],
 ] as const;
-type TrackerKind = (typeof places)[number][number];
+type TrackerKind = (typeof trackerOrder)[number][number];
 type MediaEvent = Exclude<TrackerKind & TrackerEvent, 'progress'>;
 
 const findPlace = (kind: TrackerKind): number =>
-  places.findIndex((kinds) => (kinds as readonly TrackerKind[]).includes(kind));
+  trackerOrder.findIndex((kinds) => (kinds as readonly TrackerKind[]).includes(kind));
 
 const toDueTrackers = (kind: TrackerKind, urls: readonly string[]): DueTracker[] =>
   urls.map((url, index) => ({
@@ -64,17 +61,16 @@ const toDueTrackers = (kind: TrackerKind, urls: readonly string[]): DueTracker[]
   }));
 
 /** Returns the auction notices, which are due as soon as the decision has been made. */
-export const dueNotices = ({ notices }: DemandRecord): DueTracker[] =>
+export const listDueNotices = ({ notices }: DemandRecord): DueTracker[] =>
   toDueTrackers(
     'notice',
     notices.map(({ url }) => url),
   );
 
 /**
- * The trackers that become due when an event arrives. A `close` counts only if the ad was neither completed nor
- * skipped.
+ * The trackers that become due when an event arrives. A `close` event is ignored if the ad was completed or skipped.
  */
-const byType: Partial<Record<EventType, readonly MediaEvent[]>> = {
+const trackersByEventType: Partial<Record<EventType, readonly MediaEvent[]>> = {
   start: ['loaded', 'creativeView', 'start'],
   first_quartile: ['firstQuartile'],
   midpoint: ['midpoint'],
@@ -86,12 +82,16 @@ const byType: Partial<Record<EventType, readonly MediaEvent[]>> = {
 };
 
 /** Returns the trackers that became due between two states of the playback. */
-export function dueTrackers(chosen: ChosenAd, before: Playback, after: Playback): DueTracker[] {
+export function listNewlyDueTrackers(
+  chosen: ChosenAd,
+  before: Playback,
+  after: Playback,
+): DueTracker[] {
   const dueBefore = new Set(listAllDue(chosen, before).map(({ name }) => name));
   return listAllDue(chosen, after).filter(({ name }) => !dueBefore.has(name));
 }
 
-/** Returns all trackers that are due. No tracker is due before the impression tracker is. */
+/** Returns all trackers that are due. No tracker is due before the impression tracker. */
 function listAllDue({ trackers, impressionOn }: ChosenAd, playback: Playback): DueTracker[] {
   const { verified, types } = playback;
   const isRendered = verified || types.has('impression') || types.has('start');
@@ -107,7 +107,7 @@ function listAllDue({ trackers, impressionOn }: ChosenAd, playback: Playback): D
       : []),
     ...[...types]
       .filter((type) => type !== 'close' || !isFinished)
-      .flatMap((type) => byType[type] ?? [])
+      .flatMap((type) => trackersByEventType[type] ?? [])
       .flatMap(listDueFor),
     ...toDueTrackers(
       'progress',
@@ -117,8 +117,8 @@ function listAllDue({ trackers, impressionOn }: ChosenAd, playback: Playback): D
 }
 
 /**
- * Whether playback has passed the offset. For a percentage, the quartile events show it; for a time, the watched time
- * does. Once the ad has been completed, playback has passed every offset.
+ * Whether playback has passed the offset. Percentages are compared with the quartile events, and times with the watched
+ * time. A completed ad has passed every offset.
  */
 function hasPassed(offset: TimeOffset | undefined, { types, watchedMs }: Playback): boolean {
   if (offset === undefined) return false;

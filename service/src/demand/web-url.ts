@@ -2,10 +2,10 @@
 const maxUrlLength = 8_192;
 
 /**
- * Returns the text as an absolute http or https URL without credentials. Returns undefined for anything else, such as
- * `javascript:` and `about:blank`. Macros are not expanded.
+ * Parses an absolute http or https URL without credentials. Returns undefined for all other URLs, such as `javascript:`
+ * and `about:blank`. Macros are not expanded.
  *
- * @param base the base for relative URLs; without it, they are rejected
+ * @param base the base for relative URLs; without a base, relative URLs are rejected
  */
 export function parseWebUrl(text: string | undefined, base?: string): string | undefined {
   if (!text || text.length > maxUrlLength) return undefined;
@@ -18,7 +18,8 @@ export function parseWebUrl(text: string | undefined, base?: string): string | u
 }
 
 /**
- * Removes the query, so that the URL identifies the file. Ad servers add random numbers to the query to bypass caches.
+ * Removes the query, so that the URL identifies the file. Ad servers add random numbers to the query to prevent
+ * caching.
  */
 export function withoutQuery(url: string): string {
   const { origin, pathname } = new URL(url);

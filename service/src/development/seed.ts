@@ -12,15 +12,14 @@ import type { Stored } from '../resource/resource.ts';
 import type { Database, Queries, Scope } from '../store/database.ts';
 
 /**
- * The keys of the demo account. The keys themselves are stored in the data folder, because the database contains only
+ * The keys of the demo account. They are stored in a file in the data folder, because the database contains only
  * hashes.
  */
 export type DevelopmentKeys = Record<Environment, { publishable: string; secret: string }>;
 
 /**
- * Creates the demo account on the first start in development, and returns its keys. If several processes start at the
- * same time, only one of them creates the account. Updates media URLs when the URL of the service has changed, for
- * example its port.
+ * Creates the demo account on the first start in development mode, and returns its keys. If several processes start at
+ * the same time, only one of them creates the account. If the URL of the service has changed, updates the media URLs.
  */
 export async function seedDevelopment(
   service: Service,
@@ -30,18 +29,18 @@ export async function seedDevelopment(
 ): Promise<DevelopmentKeys> {
   const file = join(dataDirectory, 'development.json');
   const { database } = service;
-  // The lock row is in the database through which the schema is changed.
+  // The lock table is in the database that is used for schema changes.
   const seed = await (database.schema ?? database).transaction(async (queries) => {
     await queries.query(
       `INSERT INTO migration_lock VALUES ('development')
         ON CONFLICT (account_id) DO UPDATE SET account_id = excluded.account_id`,
     );
-    const existing = readSeed(file);
-    if (existing && (await accountExists(queries, existing))) return existing;
-    const created = await makeAccount(queries, service, clock, url);
-    // Written before the commit: without the file, nobody could use the keys.
-    writeSeed(file, created);
-    return created;
+    const existingSeed = readSeed(file);
+    if (existingSeed && (await accountExists(queries, existingSeed))) return existingSeed;
+    const newSeed = await makeAccount(queries, service, clock, url);
+    // The file is written before the commit, because nobody could use the keys without the file.
+    writeSeed(file, newSeed);
+    return newSeed;
   });
   if (seed.url !== url) {
     await replaceMediaUrls(service.database, seed.accountId, seed.url, url);
@@ -51,7 +50,10 @@ export async function seedDevelopment(
   return seed.keys;
 }
 
-/** The account in the file may not exist: either its commit failed, or it belongs to another database. */
+/**
+ * Returns whether the account in the file exists. It may not exist if its commit failed or if it belongs to another
+ * database.
+ */
 async function accountExists(queries: Queries, { accountId }: Seed): Promise<boolean> {
   const accounts = await queries.query('SELECT 1 FROM accounts WHERE account_id = $1', [accountId]);
   return accounts.length > 0;
@@ -95,7 +97,7 @@ function readSeed(file: string): Seed | undefined {
   }
 }
 
-/** Writes a temporary file and renames it, so that a crash leaves either the old or the new file. */
+/** Writes a temporary file and renames it. After a crash, either the old or the new file exists. */
 function writeSeed(file: string, seed: Seed): void {
   writeFileSync(`${file}.new`, JSON.stringify(seed, undefined, 2), { mode: 0o600, flush: true });
   renameSync(`${file}.new`, file);
@@ -153,7 +155,8 @@ async function seedEnvironment(
 }
 
 /**
- * Seeds a placement that the built-in test source fills, along with its creative, so that its first ad needs no review.
+ * Seeds a placement that the built-in test source fills. Also seeds the source's creative as approved, so that the
+ * first ad needs no review.
  */
 async function seedExternalSource(
   queries: Queries,
@@ -221,7 +224,7 @@ const makeAdvertiser = (name: string) => ({
   categories: [],
 });
 
-/** The ads of the demo account; `media` is the base URL of their files. */
+/** Returns the ads of the demo account. `media` is the base URL of their files. */
 function makeDemoCreatives(media: string): DemoAd[] {
   const image = (file: string, width: number, height: number) => ({
     format: 'image' as const,
@@ -307,7 +310,7 @@ const demoPlacements: Stored<'placement'>[] = [
   { ...sharedSettings, name: 'lobby', format: 'banner', close_after_ms: 0 },
 ];
 
-/** Exists only in the sandbox, like the test source. */
+/** The placement of the test source. Both exist only in the sandbox. */
 const externalPlacement: Stored<'placement'> = {
   ...sharedSettings,
   name: 'treasure',

@@ -1,15 +1,15 @@
 import { ConfigError } from '../config/read-settings.ts';
 import { type Clock, systemClock } from '../platform/clock.ts';
 
-/** How to move a clock, in milliseconds. */
+/** A change of a clock, in milliseconds. */
 export interface ClockMove {
   /** Advances both wall time and monotonic time. */
   advanceMs?: number;
-  /** Moves only wall time, forward or back. */
+  /** Moves only wall time, forward or backward. */
   setWallByMs?: number;
 }
 
-/** A clock with an offset that tests change. */
+/** A clock that tests can move. */
 export interface TestClock extends Clock {
   /** @throws RangeError when time would go back. */
   move(by: ClockMove): void;
@@ -29,8 +29,8 @@ export function createTestClock(base: Clock = systemClock): TestClock {
 }
 
 /**
- * Creates a clock that the parent process moves by sending a {@link ClockMove}, which is echoed once the clock has
- * moved.
+ * Creates a clock that the parent process moves by sending a {@link ClockMove}. The message is echoed when the clock
+ * has moved.
  *
  * @throws ConfigError without an IPC channel to a parent process.
  */

@@ -1,10 +1,10 @@
 import type { Environment } from '../key/key-text.ts';
 
 /** Crawlers and link previews that identify themselves. */
-const crawlers =
+const crawlerPattern =
   /\bbot\b|[a-z]bot[/;]|googlebot|bingbot|crawl|spider|slurp|facebookexternalhit|embedly|preview|monitoring|lighthouse|pingdom/i;
 /** Headless browsers and HTTP libraries. */
-const automation =
+const automationPattern =
   /headless|phantomjs|electron-prerender|selenium|puppeteer|playwright|python-requests|scrapy|curl\/|wget\/|go-http-client|okhttp\/|libwww/i;
 
 /**
@@ -14,5 +14,5 @@ const automation =
 export function isBot(userAgent: string | undefined, environment: Environment): boolean {
   const name = userAgent?.trim() ?? '';
   if (name === '') return environment === 'live';
-  return crawlers.test(name) || (environment === 'live' && automation.test(name));
+  return crawlerPattern.test(name) || (environment === 'live' && automationPattern.test(name));
 }

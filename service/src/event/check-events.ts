@@ -2,13 +2,12 @@ import type { EventResult } from '@trueward/protocol/wire';
 import type { DecisionState, InvalidReason, RecordedEvent } from '../decision/decision-state.ts';
 import { isOutOfOrder, correctEventTime, smallestOffset } from '../reward/watch-time.ts';
 
-/** If an ad started before its decision expired, its impression is accepted for this long after the expiry. */
+/** How long impressions are accepted after the expiry of their decision, if the ad started before the expiry. */
 export const impressionGraceMs = 60_000;
 
 /**
- * Returns the earliest time at which an event can have occurred, assuming that the device's clock isn't slow. In that
- * case, the difference between the clocks may be entirely due to the time the request took, for example because the
- * device was asleep.
+ * Returns the earliest time at which an event can have occurred, assuming that the device's clock isn't slow. The whole
+ * difference between the clocks may be the duration of the request, for example if the device was asleep.
  */
 export const computeEarliest = ({ occurredAtMs, offsetMs }: RecordedEvent): number =>
   occurredAtMs - Math.max(0, offsetMs);
@@ -22,9 +21,8 @@ const countedTypes: ReadonlySet<RecordedEvent['type']> = new Set([
 ]);
 
 /**
- * Returns the reason an event is rejected, or undefined if it is accepted. An event is rejected if it is late, if its
- * ad has expired or was stopped by a kill switch, or if its traffic is invalid. Once an ad has started, it can no
- * longer expire.
+ * Returns why an event is rejected, or undefined if it is accepted. Events are rejected if they are late, if their ad
+ * has expired, if a kill switch stops the ad, or if the traffic is invalid. An ad that has started no longer expires.
  */
 export function checkArrival(
   event: RecordedEvent,
@@ -44,17 +42,14 @@ export function checkArrival(
   return killed ? 'killed' : undefined;
 }
 
-/**
- * In a viewable impression, at least this share of the ad is visible for at least this time (MRC/IAB: 50% for 1 s, or 2
- * s for video).
- */
+/** Minimum visible share and time of a viewable impression (MRC/IAB: 50% for 1 s, or 2 s for video). */
 const minimumRatio = 0.5;
 const minimumMs = { video: 2_000, image: 1_000, html: 1_000 } as const;
 
 /**
- * Returns the time at which the ad was verifiably viewed (Unix milliseconds), or undefined if it wasn't. The evidence
- * is an `impression` or `viewable` event. By the service's clock, its visible time must fit between the decision and
- * the event's arrival.
+ * Returns the time of the verified impression in Unix milliseconds, or undefined if there is none. The evidence is an
+ * `impression` or `viewable` event. By the service's clock, the reported visible time must fit between the decision and
+ * the arrival of the event.
  */
 export function checkImpression(
   decision: Pick<DecisionState, 'mediaFormat' | 'issuedAtMs' | 'expiresAtMs'>,
@@ -73,16 +68,16 @@ export function checkImpression(
         event.receivedAtMs - decision.issuedAtMs >= minimum,
     )
     .map((event) => correctEventTime(event, offsetMs, decision.issuedAtMs + minimum));
-  // A request that arrives after the expiry may report a view that happened before it.
+  // A request that arrives after the expiry can report an earlier view.
   return times.length === 0
     ? undefined
     : Math.min(...times, decision.expiresAtMs + impressionGraceMs);
 }
 
 /**
- * Returns the reason the events can't have come from a real player, or undefined if they may have.
+ * Returns why the events can't come from a real player, or undefined if they can.
  *
- * A large number of requested ads proves nothing: anyone with the publishable key can request ads for any player, and
+ * The number of requested ads is not considered. Anyone with the publishable key can request ads for any player, and
  * banners below the fold are never seen.
  */
 export const checkTraffic = (

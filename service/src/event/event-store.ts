@@ -8,13 +8,13 @@ import type { DecisionState, RecordedEvent } from '../decision/decision-state.ts
 import { type Evidence, parseTimeline } from './timeline.ts';
 
 const dayMs = 86_400_000;
-/** An ad has been watched within this time after its decision, because events are accepted for at most seven days. */
+/** Maximum time from a decision to the end of its ad view. Events are accepted for at most seven days. */
 const adViewEndsWithinMs = 8 * dayMs;
 
 /**
  * Locks the players' rows, so that only one transaction at a time decides on a player's rewards. `ON CONFLICT` locks a
- * row even if its WHERE clause prevents the update. Each update writes a new row version, so a row is updated at most
- * once a day.
+ * row even if its WHERE clause prevents the update. A row is updated only once a day, because each update writes a new
+ * row version.
  */
 export async function lockViewers(
   queries: Queries,
@@ -40,9 +40,9 @@ export async function lockViewers(
 }
 
 /*
- * Lookups by id are prepared statements with cached plans. They look up one id at a time (LATERAL; OFFSET 0 prevents
- * flattening), so that their plans use the index regardless of the table's size. For a list of ids, a plan that was
- * cached at the start of a week would scan all of the account's rows later in that week.
+ * Lookups by id are prepared statements, whose plans are cached. For a list of ids, a plan that was cached at the start
+ * of a week would scan all of the account's rows later in that week. Therefore, these statements look up one id at a
+ * time (LATERAL; OFFSET 0 prevents flattening). Their plans use the index regardless of the table's size.
  */
 
 /** Selects a time as Unix milliseconds, which are cheaper to format and parse than a date. */
@@ -51,7 +51,7 @@ const selectMs = (column: string, name: string): string =>
 const selectMsProperty = (column: string, name: string): string =>
   `'${name}', round(date_part('epoch', ${column}) * 1000)`;
 
-const readOne = `SELECT id, placement, format, media_format AS "mediaFormat", creative_id AS "creativeId",
+const selectDecision = `SELECT id, placement, format, media_format AS "mediaFormat", creative_id AS "creativeId",
     advertiser_id AS "advertiserId", source_id AS "sourceId", house_ad_id AS "houseAdId",
     user_ref AS "userRef", viewer, custom_data AS "customData", reward, required_ms AS "requiredMs",
     simulate, invalid_reason AS "invalidReason", reward_state AS "rewardState",
@@ -60,12 +60,12 @@ const readOne = `SELECT id, placement, format, media_format AS "mediaFormat", cr
     ${selectMs('served_at', 'servedAtMs')}, ${selectMs('settled_at', 'settledAtMs')}
   FROM decisions WHERE account_id = $1 AND environment = $2 AND status = 'filled' AND id = requested.requested_id
   OFFSET 0`;
-const lookUpEach = (ids: string, one: string): string =>
-  `SELECT one.* FROM unnest(${ids}::text[]) AS requested(requested_id) CROSS JOIN LATERAL (${one}) AS one`;
-const readUnlocked = lookUpEach('$3', readOne);
-const readAndLock = lookUpEach('$3', `${readOne} FOR UPDATE`);
+const lookUpEach = (ids: string, query: string): string =>
+  `SELECT one.* FROM unnest(${ids}::text[]) AS requested(requested_id) CROSS JOIN LATERAL (${query}) AS one`;
+const selectDecisions = lookUpEach('$3', selectDecision);
+const selectDecisionsForUpdate = lookUpEach('$3', `${selectDecision} FOR UPDATE`);
 
-/** Reads filled decisions. If `lock` is set, they are locked until the transaction ends. */
+/** Reads filled decisions. If `lock` is set, locks them until the transaction ends. */
 export async function readDecisions(
   queries: Queries,
   { accountId, environment }: Scope,
@@ -75,7 +75,7 @@ export async function readDecisions(
   if (ids.length === 0) return [];
   // Locks are taken in the same order everywhere, to avoid deadlocks.
   const params = [accountId, environment, ids.toSorted()];
-  return queries.execute<DecisionState>(lock ? readAndLock : readUnlocked, params);
+  return queries.execute<DecisionState>(lock ? selectDecisionsForUpdate : selectDecisions, params);
 }
 
 /** A row of `ad_events`, in which the previous release stores events. */
@@ -98,7 +98,7 @@ interface EvidenceRow {
   rows: EventRow[] | null;
 }
 
-const readEvidenceOfEach = `SELECT requested_id AS "decisionId",
+const selectEvidence = `SELECT requested_id AS "decisionId",
     (SELECT events FROM timelines WHERE account_id = $1 AND decision_id = requested.requested_id) AS timeline,
     (SELECT json_agg(json_build_object('id', id, 'type', type, ${selectMsProperty('occurred_at', 'occurredAtMs')},
         ${selectMsProperty('received_at', 'receivedAtMs')}, 'offsetMs', coalesce(offset_ms, 0), 'clamped', clamped,
@@ -107,7 +107,7 @@ const readEvidenceOfEach = `SELECT requested_id AS "decisionId",
   FROM unnest($2::text[]) AS requested(requested_id)`;
 
 /**
- * Reads the recorded events of decisions, which are used to judge impressions and rewards and to detect duplicates.
+ * Reads the recorded events of decisions. They are used to judge impressions and rewards, and to detect duplicates.
  *
  * @throws TimelineError if a stored timeline is malformed.
  */
@@ -120,7 +120,7 @@ export async function readEvidence(
   const timelines = new Map<string, RecordedEvent[]>();
   if (decisionIds.length === 0) return { recorded, timelines };
   const params = [accountId, decisionIds];
-  const evidence = await queries.execute<EvidenceRow>(readEvidenceOfEach, params);
+  const evidence = await queries.execute<EvidenceRow>(selectEvidence, params);
   for (const { decisionId, timeline, rows } of evidence) {
     const events = timeline === null ? [] : parseTimeline(decisionId, timeline);
     timelines.set(decisionId, events);
@@ -147,8 +147,8 @@ export interface RewardedAdView extends AdView {
 }
 
 /*
- * Queries by player are not prepared, so they are planned on each call: whether the index on ids or the one on players
- * is faster depends on the number of rows in the week.
+ * Queries by player are not prepared, so they are planned on each call. It depends on the number of rows in the week
+ * whether the index on ids or the index on players is faster.
  */
 
 /** Reads the ad views since `sinceMs` that earned these players a reward. */

@@ -32,43 +32,46 @@ export function createIngestEvents({ tokens, pseudonym, clock, lane }: Deps): In
   return async (scope, sentAt, submitted, client) => {
     const verify = memoize(tokens.verify);
     const arrival = { scope, sentAtMs: requireInstant(sentAt), receivedAtMs: clock.nowMs() };
-    const valid: RecordedEvent[] = [];
+    const validEvents: RecordedEvent[] = [];
     const userRefs = new Map<string, string>();
     const rejections = submitted.map((event): EventResult | undefined => {
       if ('malformed' in event) return { id: event.id, status: 'rejected', code: 'invalid_event' };
-      const read = readEvent(event, { claims: verify(event.token), ...arrival });
-      if ('code' in read) return { id: event.id, status: 'rejected', code: read.code };
-      if (read.claims.userRef !== undefined) userRefs.set(event.decision_id, read.claims.userRef);
-      valid.push(read.event);
+      const result = readEvent(event, { claims: verify(event.token), ...arrival });
+      if ('code' in result) return { id: event.id, status: 'rejected', code: result.code };
+      if (result.claims.userRef !== undefined)
+        userRefs.set(event.decision_id, result.claims.userRef);
+      validEvents.push(result.event);
       return undefined;
     });
-    const completing = valid
+    const completedUserRefs = validEvents
       .filter(({ type }) => type === 'complete')
       .flatMap(({ decisionId }) => userRefs.get(decisionId) ?? []);
-    const viewers = [...new Set(completing)].map((userRef) => pseudonym(scope, userRef));
+    const viewers = [...new Set(completedUserRefs)].map((userRef) => pseudonym(scope, userRef));
     const botEvents = new Set(
-      isBot(client.userAgent, scope.environment) ? valid.map(makeEventKey) : [],
+      isBot(client.userAgent, scope.environment) ? validEvents.map(makeEventKey) : [],
     );
     const { results, decisions } =
-      valid.length === 0
+      validEvents.length === 0
         ? { results: [], decisions: [] }
         : await lane.push({
             scope,
-            events: valid,
+            events: validEvents,
             userRefs,
             viewers,
             botEvents,
             findClient: () => client,
           });
-    const remaining = results.values();
+    const remainingResults = results.values();
     return {
-      results: rejections.map((rejection) => rejection ?? (remaining.next().value as EventResult)),
+      results: rejections.map(
+        (rejection) => rejection ?? (remainingResults.next().value as EventResult),
+      ),
       decisions,
     };
   };
 }
 
-/** Verifies each distinct token once, because most events of a request share one. */
+/** Caches results, because most events of a request have the same token. */
 function memoize(verify: DecisionTokens['verify']): (token: string) => TokenClaims | undefined {
   const cache = new Map<string, TokenClaims | undefined>();
   return (token) => {
@@ -89,8 +92,8 @@ type ReadResult =
   { event: RecordedEvent; claims: TokenClaims } | { code: NonNullable<EventResult['code']> };
 
 /**
- * Checks an event's token and converts the event's time to the service's clock. The device reports both the event's
- * time and the request's time by its own clock, so the clock skew cancels out in their difference.
+ * Checks an event's token and converts the event's time to the service's clock. The device reports the time of the
+ * event and the time of the request by its own clock, so their difference is free of clock skew.
  */
 export function readEvent(
   event: AdEvent,

@@ -13,7 +13,7 @@ interface JudgeInput {
   /** Recorded events by decision. */
   evidence: ReadonlyMap<string, RecordedEvent[]>;
   history: ViewerHistory;
-  /** Reward verdicts of decisions whose completion was rejected on arrival. */
+  /** Reward verdicts of decisions whose completion event was rejected, by decision. */
   rejectedCompletions: ReadonlyMap<string, RewardVerdict>;
 }
 
@@ -35,8 +35,8 @@ export function isDecisionKilled(
 }
 
 /**
- * Judges the impressions and rewards of decisions that have new evidence, and returns the state changes. Decisions are
- * judged one after another, because the result for one decision is part of the history for the next.
+ * Judges the impressions and rewards of decisions with new evidence, and returns the state changes. Decisions are
+ * judged one after another, because each result becomes part of the history for the next decision.
  */
 export function judgeDecisions(
   input: JudgeInput,
@@ -63,7 +63,7 @@ function judge(input: JudgeInput, before: DecisionState): Transition {
     before.servedAtMs ?? (isInvalid ? null : (checkImpression(before, events) ?? null));
   const withImpression = withChanges(before, { invalidReason, servedAtMs });
   const verdict = judgeReward(input, withImpression, events);
-  // A pending reward that is still pending, but for a different reason, is not a transition.
+  // If a reward is still pending but for a different reason, its state has not changed.
   if (!verdict || verdict.state === before.rewardState) return { before, after: withImpression };
   const after = withChanges(withImpression, {
     rewardState: verdict.state,
@@ -97,9 +97,9 @@ function judgeReward(
 }
 
 /**
- * Checks the caps again when an ad is completed. Otherwise a player could evade them by requesting many ads in advance.
- * Only ads that earned a reward count, so if two ads play in two tabs at the same time, the one that completes first is
- * rewarded.
+ * Checks the caps again when an ad is completed. Otherwise, a player could evade the caps by requesting many ads in
+ * advance. Only ads that earned a reward count. If two ads play in two tabs at the same time, the ad that is completed
+ * first is rewarded.
  */
 function isCapped(
   { snapshot, history }: JudgeInput,

@@ -25,7 +25,7 @@ import { type Transition, draftEvents, countTransitions, writeTransitions } from
 import { appendEvents, type Evidence } from './timeline.ts';
 import { readHistory } from './viewer-history.ts';
 
-/** The events of one request whose tokens are valid. */
+/** The events of one request that have valid tokens. */
 export interface EventBatch {
   scope: Scope;
   events: RecordedEvent[];
@@ -56,8 +56,8 @@ interface Deps {
 }
 
 /**
- * Maximum number of events per transaction. The account's other devices have to wait for the transaction to end, and a
- * single request can contain 500 events.
+ * Maximum number of events per transaction. A single request can contain 500 events, and other devices of the account
+ * wait until the transaction ends.
  */
 const maxEventsPerBatch = 1_000;
 
@@ -68,7 +68,7 @@ export function createEventLanes(deps: Deps): Lane<EventBatch, EventBatchResult>
       const [first, ...others] = batches;
       if (!first) return [];
       const options = isRetry ? { lockTimeoutMs: retryLockTimeoutMs } : {};
-      const responses = await record(deps, merge([first, ...others]), options);
+      const responses = await recordMerged(deps, mergeBatches([first, ...others]), options);
       return batches.map((batch) => responses.next(batch));
     },
     maxBatch: 100,
@@ -79,7 +79,7 @@ export function createEventLanes(deps: Deps): Lane<EventBatch, EventBatchResult>
 }
 
 /** Merges requests of one account and environment. */
-const merge = (group: [EventBatch, ...EventBatch[]]): EventBatch => ({
+const mergeBatches = (group: [EventBatch, ...EventBatch[]]): EventBatch => ({
   scope: group[0].scope,
   events: group.flatMap(({ events }) => events),
   userRefs: new Map(group.flatMap(({ userRefs }) => [...userRefs])),
@@ -90,16 +90,16 @@ const merge = (group: [EventBatch, ...EventBatch[]]): EventBatch => ({
 });
 
 /**
- * Records the events of merged requests. Call `next()` once for each request, in order; it returns the response to that
- * request.
+ * Records the events of merged requests. The returned `next()` must be called once for each request, in order, and
+ * returns the response to that request.
  */
-async function record(
+async function recordMerged(
   deps: Deps,
   merged: EventBatch,
   options: TransactionOptions,
 ): Promise<{ next(batch: EventBatch): EventBatchResult }> {
-  const { response, changed, ...queued } = await recordWithRetry(deps, merged, options);
-  if (changed.length > 0) deps.onChange(changed);
+  const { response, changedIds, ...queued } = await recordWithRetry(deps, merged, options);
+  if (changedIds.length > 0) deps.onChange(changedIds);
   if (queued.hasDeliveries) deps.onDeliveries();
   if (queued.hasRequests) deps.onTrackers(merged.scope.accountId);
   const rewards = new Map(response.decisions.map((reward) => [reward.id, reward]));
@@ -113,9 +113,7 @@ async function record(
   };
 }
 
-/**
- * Records the events. If more players turn out to need locks, starts over in a new transaction that locks them first.
- */
+/** Records the events. If more players must be locked, starts over in a new transaction that locks them first. */
 async function recordWithRetry(
   deps: Deps,
   batch: EventBatch,
@@ -137,7 +135,7 @@ async function recordWithRetry(
 interface RecordResult {
   response: EventBatchResult;
   /** Ids of changed decisions. */
-  changed: string[];
+  changedIds: string[];
   hasDeliveries: boolean;
   /** Whether tracker requests were stored. */
   hasRequests: boolean;
@@ -153,28 +151,28 @@ async function recordInTransaction(
   const snapshot = deps.snapshot(scope);
   const { decisions, evidence } = await lockAndRead(queries, batch, nowMs);
   const codes = findRejectionCodes(batch, decisions, snapshot, nowMs);
-  const acceptable = events.filter((_, index) => codes[index] === undefined);
+  const acceptableEvents = events.filter((_, index) => codes[index] === undefined);
   const rejectedCompletions = collectRejectedCompletions(events, codes);
-  const candidates = selectAffected([...decisions.values()], acceptable, rejectedCompletions);
+  const candidates = selectAffected([...decisions.values()], acceptableEvents, rejectedCompletions);
   const { recorded } = evidence;
   requireLockedViewers(batch.viewers, candidates, recorded);
-  const { outcomes, written } = appendEvents(queries, scope.accountId, acceptable, evidence);
+  const { outcomes, written } = appendEvents(queries, scope.accountId, acceptableEvents, evidence);
   const results = buildResults(events, codes, outcomes);
-  const accepted = events.filter((_, index) => results[index]?.status === 'accepted');
-  for (const event of accepted) recorded.get(event.decisionId)?.push(event);
+  const acceptedEvents = events.filter((_, index) => results[index]?.status === 'accepted');
+  for (const event of acceptedEvents) recorded.get(event.decisionId)?.push(event);
 
-  const affected = selectAffected(candidates, accepted, rejectedCompletions);
+  const affected = selectAffected(candidates, acceptedEvents, rejectedCompletions);
   const [transitions] = await Promise.all([
     judge(queries, scope, affected, { evidence: recorded, snapshot, nowMs, rejectedCompletions }),
     written,
   ]);
-  const invalid = events.filter((_, index) => codes[index] === 'invalid_traffic');
+  const invalidEvents = events.filter((_, index) => codes[index] === 'invalid_traffic');
   const trackerResult = await requestTrackers(queries, deps.box, {
     scope,
     snapshot,
     nowMs,
     decisions,
-    accepted: new Set(accepted),
+    accepted: new Set(acceptedEvents),
     events: recorded,
     transitions,
     findClient: batch.findClient,
@@ -184,8 +182,8 @@ async function recordInTransaction(
     writeTransitions(queries, scope.accountId, transitions),
     addToRollups(queries, scope.accountId, [
       ...countTransitions(scope, transitions, nowMs),
-      ...countEvents(scope, accepted, decisions),
-      ...countInvalid(scope, invalid, decisions),
+      ...countEvents(scope, acceptedEvents, decisions),
+      ...countInvalid(scope, invalidEvents, decisions),
       ...trackerResult.counts,
     ]),
   ]);
@@ -196,7 +194,7 @@ async function recordInTransaction(
   );
   return {
     response: { results, decisions: statuses },
-    changed: transitions.map(({ after }) => after.id),
+    changedIds: transitions.map(({ after }) => after.id),
     hasDeliveries,
     hasRequests: trackerResult.hasRequests,
   };
@@ -232,9 +230,9 @@ async function judge(
 }
 
 /**
- * Locks the players who completed an ad, then the events' decisions, and reads the recorded events. The events are read
- * once the locks are held, because only a transaction that has locked a decision can append events to it. The
- * statements are sent without waiting for each other's results, but the server executes them in this order.
+ * Locks the players who completed an ad, then the decisions of the events, and then reads the recorded events. Events
+ * are appended to a decision only while it is locked, so reading after locking returns all of them. The statements are
+ * sent without waiting for results, but the server executes them in this order.
  */
 async function lockAndRead(
   queries: Queries,
@@ -250,7 +248,7 @@ async function lockAndRead(
   return { decisions: new Map(decisions.map((decision) => [decision.id, decision])), evidence };
 }
 
-/** Returns the reason each event is rejected, or undefined if it is accepted. */
+/** Returns why each event is rejected, or undefined for an accepted event. */
 function findRejectionCodes(
   { events, botEvents }: EventBatch,
   decisions: ReadonlyMap<string, DecisionState>,
@@ -301,7 +299,7 @@ function collectRejectedCompletions(
   return rejectedCompletions;
 }
 
-/** Thrown when players have to be locked whose decisions are already locked. Players must be locked first. */
+/** Thrown when a decision is locked but its player is not. Players must be locked before decisions. */
 class ViewersNotLockedError extends Error {
   readonly viewers: string[];
   constructor(viewers: string[]) {
@@ -311,8 +309,8 @@ class ViewersNotLockedError extends Error {
 }
 
 /**
- * Makes sure that every player who may earn a reward is locked. The completion usually arrives last, and its request
- * names the player to lock. But an event that arrives after the completion can also provide the missing evidence.
+ * Makes sure that every player who may earn a reward is locked. Usually, the completion arrives last, and its request
+ * contains the player to lock. If other evidence arrives after the completion, the player is not locked yet.
  *
  * @param viewers the locked players
  * @throws ViewersNotLockedError when a player is not locked.

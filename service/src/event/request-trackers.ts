@@ -8,18 +8,18 @@ import {
   readChosenAds,
   storeRequests,
 } from '../demand/tracker-store.ts';
-import { type DueTracker, dueTrackers, type Playback } from '../demand/trackers.ts';
+import { type DueTracker, listNewlyDueTrackers, type Playback } from '../demand/trackers.ts';
 import type { SecretBox } from '../key/secret-box.ts';
 import { type Count, createCount } from '../report/rollup.ts';
 import type { Queries, Scope } from '../store/database.ts';
 import { isDecisionKilled } from './judge-decisions.ts';
-import { isServed, type Transition } from './transitions.ts';
+import { isNewlyServed, type Transition } from './transitions.ts';
 
 interface TrackerInput {
   scope: Scope;
   snapshot: Snapshot;
   nowMs: number;
-  /** The events' decisions, which are locked, as they were before the transitions. */
+  /** The locked decisions of the events, in their state before the transitions. */
   decisions: ReadonlyMap<string, DecisionState>;
   accepted: ReadonlySet<RecordedEvent>;
   /** All events of the decisions, including the accepted ones. */
@@ -42,8 +42,7 @@ interface Progress {
 
 /**
  * Stores the tracker requests that become due because of these events, in the same transaction as the events. Returns
- * report counts, and whether any requests were stored. If none of the decisions has an external ad, no statement is
- * executed.
+ * report counts and whether requests were stored. Executes no statements if no decision has an external ad.
  */
 export async function requestTrackers(
   queries: Queries,
@@ -80,13 +79,13 @@ function computeProgress(input: TrackerInput, before: DecisionState, chosen: Cho
   const transition = input.transitions.find(({ after }) => after.id === before.id);
   const decision = transition?.after ?? before;
   const events = input.events.get(before.id) ?? [];
-  const earlier = events.filter((event) => !input.accepted.has(event));
-  const due = dueTrackers(
+  const earlierEvents = events.filter((event) => !input.accepted.has(event));
+  const due = listNewlyDueTrackers(
     chosen,
-    describePlayback(before, earlier),
+    describePlayback(before, earlierEvents),
     describePlayback(decision, events),
   );
-  return { decision, chosen, due, isServed: transition !== undefined && isServed(transition) };
+  return { decision, chosen, due, isServed: transition !== undefined && isNewlyServed(transition) };
 }
 
 const describePlayback = (
@@ -95,7 +94,7 @@ const describePlayback = (
 ): Playback => ({
   verified: servedAtMs !== null,
   types: new Set(events.map(({ type }) => type)),
-  // The ad can't have been watched for longer than the time since its decision.
+  // The ad can't have been watched longer than the time since the decision.
   watchedMs: Math.max(
     0,
     ...events.map(({ watchedMs = 0, receivedAtMs }) =>
@@ -104,7 +103,7 @@ const describePlayback = (
   ),
 });
 
-/** If the trackers must not be requested, returns the metric that counts such trackers; otherwise, undefined. */
+/** If the trackers must not be requested, returns the metric that counts them. Otherwise, returns undefined. */
 function findRejection(
   { snapshot, nowMs }: TrackerInput,
   { decision, chosen }: Progress,
@@ -143,13 +142,12 @@ function discloseClient({ ip, userAgent }: Client = {}, { limitAdTracking }: Cho
   };
 }
 
-/** Maximum price: a million in any currency. A higher price must be a mistake, and would make sums overflow. */
+/** Maximum price: a million in any currency. A higher price must be a mistake, and could make sums overflow. */
 const maxPriceMicros = 1e12;
 
 /**
- * Counts the price per thousand impressions as it is stored. To keep fractions from getting lost, only reports divide
- * the sum by a thousand. An invalid price is skipped, because the same transaction also rewards the player and must not
- * fail.
+ * Counts the price per thousand impressions for each impression. Only reports divide the sum by a thousand, so that no
+ * fractions are lost. An invalid price is skipped, because the transaction also rewards the player and must not fail.
  */
 function countRevenue({ scope }: TrackerInput, { decision, chosen, isServed }: Progress): Count[] {
   const { priceMicros, currency } = chosen;

@@ -3,19 +3,20 @@ import type { Queries } from '../store/database.ts';
 import { checkStored, forAccount } from '../store/unnest.ts';
 
 /*
- * Storage format of a decision's events: a JSON array that starts with the time the first event was received (Unix
- * milliseconds), followed by one array per event in recording order:
+ * Storage format of a decision's events: a JSON array. The first element is the time at which the first event was
+ * received, in Unix milliseconds. The other elements are one array per event, in recording order:
  *
  *   [1795255200000,["92374…103-1","s",0,12,-3],["~2","c",5112,12,-3,0,5000]]
  *
- * The elements are the id, the type, the time since the first event was received, the latency (received − occurred),
- * the offset, whether the time was clamped, the watched time, the visible ratio, the visible time and the detail. Times
- * are in milliseconds. Trailing elements without a value are omitted. A leading `~` in an id stands for the first id up
- * to its last hyphen, because SDK ids (32 characters) differ only after that hyphen. The view `recorded_events` reads
- * the same format.
+ * The elements of an event are its id, its type, its arrival time relative to the first event, the latency (received −
+ * occurred), the offset, whether its time was clamped, the watched time, the visible ratio, the visible time and the
+ * detail. Times are in milliseconds. Trailing elements without a value are omitted.
+ *
+ * SDK ids have 32 characters and differ only after the last hyphen. A leading `~` in an id stands for the start of the
+ * first id, up to its last hyphen. The view `recorded_events` reads the same format.
  */
 
-const codes: Readonly<Record<RecordedEvent['type'], string>> = {
+const typeCodes: Readonly<Record<RecordedEvent['type'], string>> = {
   impression: 'i',
   viewable: 'v',
   start: 's',
@@ -28,14 +29,14 @@ const codes: Readonly<Record<RecordedEvent['type'], string>> = {
   close: 'z',
   error: 'e',
 };
-const types = new Map(
-  (Object.keys(codes) as RecordedEvent['type'][]).map((type) => [codes[type], type]),
+const typesByCode = new Map(
+  (Object.keys(typeCodes) as RecordedEvent['type'][]).map((type) => [typeCodes[type], type]),
 );
 
 /** No event can be earlier than this: 2000-01-02. */
 const earliestMs = 946_771_200_000;
 
-/** Thrown when a stored timeline is malformed, or when an event must not be stored because it's impossible. */
+/** Thrown when a stored timeline is malformed, or when an impossible event would be stored. */
 export class TimelineError extends Error {
   constructor(decisionId: string, problem: string) {
     super(`The timeline of ${decisionId} is malformed: ${problem}.`);
@@ -51,7 +52,7 @@ export class TimelineError extends Error {
 export function formatTimeline(events: readonly RecordedEvent[]): string {
   const [first] = events;
   const firstMs = first?.receivedAtMs ?? 0;
-  const prefix = sharedPrefix(first?.id);
+  const prefix = findSharedPrefix(first?.id);
   for (const event of events) assertPossible(event);
   const formatted = events.map((event, index) => [
     index > 0 && prefix !== '' && event.id.startsWith(prefix)
@@ -63,7 +64,7 @@ export function formatTimeline(events: readonly RecordedEvent[]): string {
 }
 
 /** Returns the prefix shared by the SDK's event ids: the first id up to its last hyphen. */
-const sharedPrefix = (firstId: unknown): string =>
+const findSharedPrefix = (firstId: unknown): string =>
   typeof firstId === 'string' ? firstId.slice(0, firstId.lastIndexOf('-') + 1) : '';
 
 /** Formats an event without its id. */
@@ -78,7 +79,7 @@ function formatEvent(event: RecordedEvent, firstMs: number): unknown[] {
   ];
   const end = optional.findLastIndex((value) => value !== undefined) + 1;
   return [
-    codes[type],
+    typeCodes[type],
     receivedAtMs - firstMs,
     receivedAtMs - occurredAtMs,
     offsetMs,
@@ -93,7 +94,7 @@ function formatEvent(event: RecordedEvent, firstMs: number): unknown[] {
  */
 export function parseTimeline(decisionId: string, text: string): RecordedEvent[] {
   const [firstMs, ...events] = parseArray(decisionId, text);
-  const prefix = Array.isArray(events[0]) ? sharedPrefix(events[0][0]) : '';
+  const prefix = Array.isArray(events[0]) ? findSharedPrefix(events[0][0]) : '';
   return events.map((event) => {
     if (!Array.isArray(event)) throw new TimelineError(decisionId, 'an event is not an array');
     const recorded = readEvent(decisionId, firstMs, event);
@@ -116,7 +117,7 @@ function parseArray(decisionId: string, text: string): unknown[] {
 function readEvent(decisionId: string, firstMs: unknown, event: unknown[]): RecordedEvent {
   const [id, code, afterMs, inFlightMs, offsetMs, clamped, watchedMs, ratio, visibleMs, detail] =
     event as [string, string, ...number[]];
-  const type = types.get(code);
+  const type = typesByCode.get(code);
   if (typeof id !== 'string' || type === undefined)
     throw new TimelineError(decisionId, 'an event has no id or no known type');
   const receivedAtMs = Number(firstMs) + Number(afterMs);
@@ -156,12 +157,12 @@ function assertPossible(event: RecordedEvent): void {
 }
 
 /**
- * Maximum number of events per decision. A player reports about ten. With this many, the database has to rewrite a row
- * of 70 KB for each new event.
+ * Maximum number of events per decision. Players report about ten. At the maximum, the database has to rewrite a row of
+ * 70 KB for each new event.
  */
 export const maxEvents = 200;
 
-/** Outcome for one event: new, already stored, or rejected because its decision has too many events. */
+/** The outcome of one event: new, already stored, or rejected because its decision has too many events. */
 type Outcome = 'new' | 'stored' | 'too_many';
 
 /** Recorded events by decision. */
@@ -172,14 +173,14 @@ export interface Evidence {
   timelines: ReadonlyMap<string, readonly RecordedEvent[]>;
 }
 
-const append = `INSERT INTO timelines (account_id, decision_id, events)
+const appendStatement = `INSERT INTO timelines (account_id, decision_id, events)
     ${forAccount('unnest($2::text[]), unnest($3::text[])')}
   ON CONFLICT (account_id, decision_id) DO UPDATE SET events = excluded.events RETURNING 1`;
 
 /**
- * Appends events to their decisions' timelines in one statement. The decisions must have been locked before the
- * evidence was read. If several events have the same id, only the first one is stored. `written` settles when the
- * statement does.
+ * Appends events to the timelines of their decisions in one statement. The decisions must have been locked before the
+ * evidence was read. If several events have the same id, only the first one is stored. `written` settles with the
+ * statement.
  */
 export function appendEvents(
   queries: Queries,
@@ -188,11 +189,11 @@ export function appendEvents(
   { recorded, timelines }: Evidence,
 ): { outcomes: ReadonlyMap<RecordedEvent, Outcome>; written: Promise<unknown> } {
   const outcomes = new Map<RecordedEvent, Outcome>();
-  const added = new Map<string, RecordedEvent[]>();
+  const addedEvents = new Map<string, RecordedEvent[]>();
   const keys = new Set([...recorded.values()].flat().map(makeEventKey));
   for (const event of events) {
     const { decisionId } = event;
-    const additions = added.get(decisionId) ?? [];
+    const additions = addedEvents.get(decisionId) ?? [];
     const isFull = (recorded.get(decisionId)?.length ?? 0) + additions.length >= maxEvents;
     const isStored = keys.has(makeEventKey(event));
     if (isFull || isStored) {
@@ -202,15 +203,15 @@ export function appendEvents(
     outcomes.set(event, 'new');
     keys.add(makeEventKey(event));
     additions.push(event);
-    added.set(decisionId, additions);
+    addedEvents.set(decisionId, additions);
   }
-  if (added.size === 0) return { outcomes, written: Promise.resolve() };
-  const ids = [...added.keys()].toSorted();
+  if (addedEvents.size === 0) return { outcomes, written: Promise.resolve() };
+  const ids = [...addedEvents.keys()].toSorted();
   const texts = ids.map((id) =>
-    formatTimeline([...(timelines.get(id) ?? []), ...(added.get(id) ?? [])]),
+    formatTimeline([...(timelines.get(id) ?? []), ...(addedEvents.get(id) ?? [])]),
   );
   const written = queries
-    .execute(append, [accountId, ids, texts])
+    .execute(appendStatement, [accountId, ids, texts])
     .then((rows) => checkStored(accountId, rows.length, ids.length));
   return { outcomes, written };
 }

@@ -18,8 +18,10 @@ const formatIfSet = (ms: number | null | undefined): string | null =>
   ms == null ? null : formatInstant(ms);
 
 /**
- * Writes state changes. Each row must still be in the state in which it was judged. The rows have been locked since
- * they were read, so if one has changed, there is a bug.
+ * Writes state changes.
+ *
+ * @throws Error when a row is no longer in the state in which it was judged. This is a bug, because the rows are
+ * locked.
  */
 export async function writeTransitions(
   queries: Queries,
@@ -62,10 +64,10 @@ const toRow = ({ before, after, adView }: Transition): object => ({
   settled_at: formatIfSet(after.settledAtMs),
 });
 
-/** Whether the transition verified the impression. */
-export const isServed = ({ before, after }: Transition): boolean =>
+/** Whether the transition verifies the impression. */
+export const isNewlyServed = ({ before, after }: Transition): boolean =>
   before.servedAtMs === null && after.servedAtMs !== null;
-const isSettled = ({ before, after }: Transition): boolean =>
+const isNewlySettled = ({ before, after }: Transition): boolean =>
   before.rewardState !== after.rewardState && after.rewardState !== 'pending';
 
 /** Returns report counts for transitions. */
@@ -81,10 +83,10 @@ export function countTransitions(
       ...(invalidReason !== null && before.invalidReason === null
         ? [createCount(scope, after, nowMs, 'invalid_traffic', invalidReason)]
         : []),
-      ...(servedAtMs !== null && isServed(transition)
+      ...(servedAtMs !== null && isNewlyServed(transition)
         ? [createCount(scope, after, servedAtMs, 'impressions')]
         : []),
-      ...(isSettled(transition)
+      ...(isNewlySettled(transition)
         ? [createCount(scope, after, nowMs, `rewards_${rewardState}`, rewardReason ?? undefined)]
         : []),
     ];
@@ -103,7 +105,7 @@ export function draftEvents(
   return transitions.flatMap((transition) => {
     const earned = findEarnedReward(transition, userRefs);
     return [
-      ...(isServed(transition) ? [draftServedEvent(transition.after)] : []),
+      ...(isNewlyServed(transition) ? [draftServedEvent(transition.after)] : []),
       ...(earned ? [draftRewardedEvent(transition.after, earned)] : []),
     ];
   });

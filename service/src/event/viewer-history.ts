@@ -7,24 +7,20 @@ import type { DecisionState, RecordedEvent } from '../decision/decision-state.ts
 import { readRewardedAds, readAdViews } from './event-store.ts';
 import type { Transition } from './transitions.ts';
 
-/** What else the players have done that affects the verdicts, including state changes from the same batch. */
+/** Other ad views and rewards of the players that affect the verdicts. Includes state changes from the same batch. */
 export interface ViewerHistory {
   /** Returns the player's other ad views that earned a reward. */
   otherAdViews(decision: DecisionState): AdView[];
-  /**
-   * Returns the times of the player's other rewarded impressions at the placement that are less than `withinMs` from
-   * `atMs`.
-   */
+  /** Returns the times of the player's other rewarded impressions at the placement within `withinMs` of `atMs`. */
   rewardedAround(decision: DecisionState, atMs: number, withinMs: number): number[];
   add(transition: Transition): void;
 }
 
-/** How far back to read ad views: the longest time for which an ad may be preloaded. */
+/** How far back to read ad views. Ads may be preloaded for up to this time. */
 const adViewLookbackMs = 600_000;
 
 /**
- * Reads the history for all decisions whose ad was completed and that may still earn a reward. Runs at most two
- * statements.
+ * Reads the history for all decisions with a completed ad and an unsettled reward. Executes at most two statements.
  *
  * @param evidence the recorded events by decision
  */
@@ -76,11 +72,11 @@ type ByViewer<T> = Map<string, T[]>;
 
 function groupByViewer<T extends { viewer: string }>(items: readonly T[]): ByViewer<T> {
   const groups: ByViewer<T> = new Map();
-  for (const item of items) push(groups, item.viewer, item);
+  for (const item of items) addToGroup(groups, item.viewer, item);
   return groups;
 }
 
-function push<T>(groups: ByViewer<T>, viewer: string, item: T): void {
+function addToGroup<T>(groups: ByViewer<T>, viewer: string, item: T): void {
   const group = groups.get(viewer);
   if (group) group.push(item);
   else groups.set(viewer, [item]);
@@ -106,9 +102,9 @@ function createHistory({ adViews, rewarded }: HistoryRecords): ViewerHistory {
     add({ after, adView }) {
       const { id: decisionId, viewer, placement, servedAtMs, rewardState } = after;
       if (viewer === null) return;
-      if (adView) push(adViews, viewer, { decisionId, ...adView });
+      if (adView) addToGroup(adViews, viewer, { decisionId, ...adView });
       if (servedAtMs === null || rewardState !== 'earned') return;
-      push(rewarded, viewer, { decisionId, placement, atMs: servedAtMs });
+      addToGroup(rewarded, viewer, { decisionId, placement, atMs: servedAtMs });
     },
   };
 }

@@ -1,24 +1,23 @@
 import type { Clock } from '../platform/clock.ts';
 
-/** Stops requests to a host that fails. Each source has its own circuits, so that sources don't affect each other. */
+/**
+ * Stops requests to hosts that keep failing. Each source has its own circuits, so that sources don't affect each other.
+ */
 export interface CircuitBreaker {
-  /**
-   * Whether a request may be made now. After a pause, one request at a time is allowed, to test whether the host has
-   * recovered.
-   */
+  /** Whether a request may be sent now. After a pause, one request at a time is allowed as a probe. */
   allows(sourceId: string, host: string): boolean;
   record(sourceId: string, host: string, succeeded: boolean): void;
   /** Returns a source's hosts whose circuits are open. */
   openHosts(sourceId: string): string[];
 }
 
-/** How many of the most recent results count. */
+/** Number of recent results that are evaluated. */
 const windowSize = 20;
-/** A circuit opens only after at least this many results, because a single failure means little. */
+/** Minimum number of results before a circuit can open, because a few failures are not significant. */
 const minResults = 10;
 const maxFailureRate = 0.5;
 const pauseMs = 10_000;
-/** Wrappers can refer to any host, so the number of circuits is limited. The oldest ones are evicted. */
+/** Maximum number of circuits, because wrappers can refer to any host. The oldest circuits are evicted. */
 const maxCircuits = 10_000;
 
 interface Circuit {
@@ -36,7 +35,7 @@ export function createCircuitBreaker(clock: Pick<Clock, 'monotonicMs'>): Circuit
       const circuit = circuits.get(makeKey(sourceId, host));
       if (circuit?.retryAtMs === undefined) return true;
       if (clock.monotonicMs() < circuit.retryAtMs) return false;
-      // Until this probe has a result or another pause has passed, no other probe is allowed.
+      // Delays the next probe until another pause has passed. If this probe succeeds, the circuit closes.
       circuit.retryAtMs = clock.monotonicMs() + pauseMs;
       return true;
     },

@@ -41,7 +41,7 @@ export function createRequestOffer(deps: Deps): RequestOffer {
       const response = await requestExternal({
         sourceId: source.id,
         url,
-        // Wrappers and win notices can refer to other hosts, which must not receive the credentials.
+        // Wrappers and win notices can refer to other hosts. These must not receive the credentials.
         ...(new URL(url).host === sourceHost && {
           credentials: await readHeaders(request.accountId, source),
         }),
@@ -95,13 +95,13 @@ function buildHeaders(
   { ip, userAgent, language }: DisclosedPlayer,
   hasBody: boolean,
 ): Record<string, string> {
-  const forwarded = profile === 'forwarded';
-  const agent = userAgent?.replace(/[^\x20-\x7e]/g, '');
+  const isForwarded = profile === 'forwarded';
+  const printableUserAgent = userAgent?.replace(/[^\x20-\x7e]/g, '');
   return Object.fromEntries(
     Object.entries({
-      'user-agent': forwarded ? (agent ?? serverUserAgent) : serverUserAgent,
-      'x-device-user-agent': forwarded ? undefined : agent,
-      [forwarded ? 'x-forwarded-for' : 'x-device-ip']: ip,
+      'user-agent': isForwarded ? (printableUserAgent ?? serverUserAgent) : serverUserAgent,
+      'x-device-user-agent': isForwarded ? undefined : printableUserAgent,
+      [isForwarded ? 'x-forwarded-for' : 'x-device-ip']: ip,
       'accept-language': language,
       'content-type': hasBody ? 'application/json' : undefined,
     }).filter((entry): entry is [string, string] => entry[1] !== undefined),

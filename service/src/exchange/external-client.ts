@@ -10,9 +10,9 @@ export interface ExternalRequest {
   /** Body of a POST request; absent for GET. */
   body?: string;
   headers: Readonly<Record<string, string>>;
-  /** Headers that are sent only to the host of `url`, not to hosts that it redirects to. */
+  /** Headers that are sent only to the host of `url`. They are not sent to other hosts after redirects. */
   credentials?: Readonly<Record<string, string>>;
-  /** Whether http and loopback IPs are allowed, for development. */
+  /** Whether http URLs and loopback IPs are allowed, for development. */
   loopback: boolean;
   sandbox: boolean;
   /** Aborts at the source's deadline. */
@@ -24,7 +24,8 @@ export type ExternalResponse =
       status: 'ok';
       httpStatus: number;
       text: string;
-      /** Final URL after redirects. */ url: string;
+      /** Final URL after redirects. */
+      url: string;
     }
   | {
       status: 'failed';
@@ -55,44 +56,44 @@ class UnusableError extends Error {
   }
 }
 
-/** Requests documents within size and time limits, and only from public IPs, even after redirects. */
+/** Requests documents within size and time limits. Connects only to public IPs, even after redirects. */
 export function createRequestExternal({ agents, breaker }: Deps): RequestExternal {
-  const follow = async (external: ExternalRequest): Promise<ExternalResponse> => {
-    let { url } = external;
+  const followRedirects = async (request: ExternalRequest): Promise<ExternalResponse> => {
+    let { url } = request;
     for (let redirects = 0; redirects <= maxRedirects; redirects += 1) {
-      const problem = findUrlProblem(url, { development: external.loopback });
+      const problem = findUrlProblem(url, { development: request.loopback });
       if (problem !== undefined) throw new UnusableError(`The URL ${truncate(url)} ${problem}.`);
       const { host } = new URL(url);
-      if (!breaker.allows(external.sourceId, host)) {
+      if (!breaker.allows(request.sourceId, host)) {
         return { status: 'failed', kind: 'circuit_open', reason: `${host} has failed repeatedly.` };
       }
-      const response = await send(external, url).catch((error: unknown) => {
-        breaker.record(external.sourceId, host, false);
+      const response = await send(request, url).catch((error: unknown) => {
+        breaker.record(request.sourceId, host, false);
         throw error;
       });
-      breaker.record(external.sourceId, host, response.httpStatus < 500);
-      if (response.location === undefined) return read(response, url);
-      if (external.body !== undefined)
+      breaker.record(request.sourceId, host, response.httpStatus < 500);
+      if (response.location === undefined) return toExternalResponse(response, url);
+      if (request.body !== undefined)
         throw new UnusableError(
-          'The bidder redirects the bid request; expected a response.',
+          'The bidder redirected the bid request; expected a bid response.',
           response.httpStatus,
         );
       url = new URL(response.location, url).href;
     }
-    throw new UnusableError(`${truncate(external.url)} redirects more than ${maxRedirects} times.`);
+    throw new UnusableError(`${truncate(request.url)} redirects more than ${maxRedirects} times.`);
   };
 
-  const send = async (external: ExternalRequest, url: string): Promise<ReceivedResponse> => {
-    const isSameHost = url === external.url || new URL(url).host === new URL(external.url).host;
-    const credentials = isSameHost ? external.credentials : {};
+  const send = async (request: ExternalRequest, url: string): Promise<ReceivedResponse> => {
+    const isSameHost = url === request.url || new URL(url).host === new URL(request.url).host;
+    const credentials = isSameHost ? request.credentials : {};
     const { status, headers, body, bodyError } = await requestBounded({
       url,
-      method: external.body === undefined ? 'GET' : 'POST',
-      // Asks for an uncompressed body. For a compressed body, the decompressed size would also need a limit.
-      headers: Object.assign({}, external.headers, credentials, { 'accept-encoding': 'identity' }),
-      ...(external.body === undefined ? {} : { body: external.body }),
-      dispatcher: external.loopback ? agents.development : agents.strict,
-      signal: external.signal,
+      method: request.body === undefined ? 'GET' : 'POST',
+      // Requests an uncompressed body. With compression, the decompressed size would also need a limit.
+      headers: Object.assign({}, request.headers, credentials, { 'accept-encoding': 'identity' }),
+      ...(request.body === undefined ? {} : { body: request.body }),
+      dispatcher: request.loopback ? agents.development : agents.strict,
+      signal: request.signal,
       maxBytes,
     });
     const location = redirects.has(status) ? readHeader(headers['location']) : undefined;
@@ -106,11 +107,11 @@ export function createRequestExternal({ agents, breaker }: Deps): RequestExterna
     return { httpStatus: status, text: body.toString('utf8') };
   };
 
-  return async (external) => {
+  return async (request) => {
     try {
-      return await follow(external);
+      return await followRedirects(request);
     } catch (error) {
-      if (external.signal.aborted)
+      if (request.signal.aborted)
         return { status: 'failed', kind: 'timeout', reason: 'No response in time.' };
       const { httpStatus } = error instanceof UnusableError ? error : {};
       const reason = error instanceof Error ? error.message || error.name : String(error);
@@ -133,7 +134,7 @@ interface ReceivedResponse {
 
 const redirects: ReadonlySet<number> = new Set([301, 302, 303, 307, 308]);
 
-function read({ httpStatus, text }: ReceivedResponse, url: string): ExternalResponse {
+function toExternalResponse({ httpStatus, text }: ReceivedResponse, url: string): ExternalResponse {
   if (httpStatus === 200 || httpStatus === 204) return { status: 'ok', httpStatus, text, url };
   throw new UnusableError(
     `The response has status ${httpStatus}; expected 200 or 204.`,

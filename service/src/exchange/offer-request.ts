@@ -9,7 +9,7 @@ import type { Clock } from '../platform/clock.ts';
 import type { ExternalSource } from '../resource/external-source.ts';
 import type { ExternalResponse } from './external-client.ts';
 
-/** A request for an offer. Apart from the player's id and `blocked`, it is the same for all sources of a decision. */
+/** A request for an offer. Only the player's id and `blocked` differ between the sources of a decision. */
 export interface OfferRequest {
   accountId: string;
   /** A UUID, the same for all sources of the decision. */
@@ -23,7 +23,7 @@ export interface OfferRequest {
   origin?: string;
   /** CSS pixels. */
   viewport: { width: number; height: number };
-  /** Earliest position at which the ad may allow skipping. */
+  /** Earliest playback position at which the ad may allow skipping. */
   minSkipMs: number;
   blocked: BlockLists;
   /** Maximum time until the ad is shown. */
@@ -46,7 +46,7 @@ export interface Exchange {
 /** A source's response to a decision. */
 export interface SourceResponse {
   offer?: Offer;
-  /** The reason why there is no offer; `offer` if there is one. */
+  /** The reason why there is no offer, or `offer` if there is one. */
   verdict: string;
   /** Details for the decision's explanation. */
   details: Pick<Explanation, 'ms' | 'http_status' | 'vast_error'>;
@@ -65,7 +65,7 @@ export interface SourceDeps {
   clock: Clock;
   /** Returns a number in [0, 1). */
   random(): number;
-  /** Awaited between the slices of a long document, to let other work run. */
+  /** Called and awaited between two slices of a long document, so that other work can run. */
   pause(): Promise<void>;
 }
 
@@ -78,7 +78,7 @@ export interface SourceCall {
   send(url: string, body?: string): Promise<ExternalResponse>;
 }
 
-/** A response without the fields that have the same value for all sources. */
+/** A response in which fields with default values may be absent. */
 export type PartialResponse = Partial<SourceResponse> & Pick<SourceResponse, 'verdict'>;
 
 /** Minimum and maximum ad duration, as in the schemas. */

@@ -2,7 +2,7 @@ import type { Notice } from '../demand/offer.ts';
 import {
   getBillingNoticeUrl,
   getLossNoticeUrl,
-  markupSource,
+  locateMarkup,
   expandMarkup,
   getWinNoticeUrl,
 } from '../demand/openrtb/notices.ts';
@@ -24,7 +24,7 @@ import {
 } from './offer-request.ts';
 import { describeResult, buildErrorNotices, findVastAd, makeOffer } from './vast-source.ts';
 
-/** Markup is parsed for at most this many bids, best bid first, until one of them contains an ad. */
+/** Maximum number of bids whose markup is parsed. Parsing starts with the best bid and stops at the first ad. */
 const maxBidsRead = 3;
 
 /** Requests an offer from a bidder. */
@@ -46,21 +46,22 @@ export async function callBidder(call: SourceCall, endpointUrl: string): Promise
     floorMicros: source.floor_micros,
     blocked: request.blocked,
   };
-  const read = readBidResponse(response.text, rules);
-  if (read.status === 'no_bid') return { verdict: 'no_bid', details };
-  if (read.status === 'malformed') return { verdict: `source_error: ${read.reason}`, details };
+  const bidResponse = readBidResponse(response.text, rules);
+  if (bidResponse.status === 'no_bid') return { verdict: 'no_bid', details };
+  if (bidResponse.status === 'malformed')
+    return { verdict: `source_error: ${bidResponse.reason}`, details };
   const auction = { requestId: request.transactionId };
-  const lossNotices = (bid: BidIds, lossReason: LossReason): Notice[] => {
+  const makeLossNotices = (bid: BidIds, lossReason: LossReason): Notice[] => {
     const url = getLossNoticeUrl(bid, auction, lossReason);
     return url === undefined ? [] : [{ kind: 'loss', url }];
   };
-  const notices = read.rejected.flatMap((bid) => lossNotices(bid, bid.lossReason));
-  const [chosen, ...others] = read.bids;
+  const notices = bidResponse.rejected.flatMap((bid) => makeLossNotices(bid, bid.lossReason));
+  const [chosen, ...others] = bidResponse.bids;
   if (!chosen) {
-    const isBelowFloor = read.rejected.every(
+    const isBelowFloor = bidResponse.rejected.every(
       ({ lossReason }) => lossReason === lossReasons.belowFloor,
     );
-    const [first] = read.rejected;
+    const [first] = bidResponse.rejected;
     return {
       verdict: isBelowFloor ? 'below_floor' : `refused: ${first?.reason ?? ''}`,
       details,
@@ -71,9 +72,9 @@ export async function callBidder(call: SourceCall, endpointUrl: string): Promise
     details,
     notices: [
       ...notices,
-      ...others.slice(maxBidsRead - 1).flatMap((bid) => lossNotices(bid, lossReasons.outbid)),
+      ...others.slice(maxBidsRead - 1).flatMap((bid) => makeLossNotices(bid, lossReasons.outbid)),
     ],
-    lossNotices,
+    makeLossNotices,
   });
 }
 
@@ -81,34 +82,34 @@ interface AuctionState {
   details: PartialResponse['details'] & object;
   /** Notices that are due so far. */
   notices: Notice[];
-  lossNotices(bid: BidIds, lossReason: LossReason): Notice[];
+  makeLossNotices(bid: BidIds, lossReason: LossReason): Notice[];
 }
 
-/** Parses the bids' markup, best bid first, until one contains an ad. */
+/** Parses the markup of the bids, starting with the best one, until a bid contains an ad. */
 async function readBids(
   call: SourceCall,
   [bid, ...others]: readonly [Bid, ...Bid[]],
-  { details, notices, lossNotices }: AuctionState,
+  { details, notices, makeLossNotices }: AuctionState,
 ): Promise<PartialResponse> {
   const { deps, source, request, send } = call;
   const auction = { requestId: request.transactionId };
-  const outbid = others.flatMap((other) => lossNotices(other, lossReasons.outbid));
-  const markup = markupSource(bid, auction);
+  const outbidNotices = others.flatMap((other) => makeLossNotices(other, lossReasons.outbid));
+  const markup = locateMarkup(bid, auction);
   if (!markup) {
     const verdict = 'refused: The bid has no markup.';
-    return next(
+    return readNextBid(
       call,
       others,
       {
         details,
-        notices: [...notices, ...lossNotices(bid, lossReasons.noMarkup)],
-        lossNotices,
+        notices: [...notices, ...makeLossNotices(bid, lossReasons.noMarkup)],
+        makeLossNotices,
       },
       verdict,
     );
   }
   const macros = makeMacros(request);
-  const { result, last } = await findVastAd(deps, {
+  const { result, lastResponse } = await findVastAd(deps, {
     start: 'markup' in markup ? { markup: markup.markup } : { tagUrl: markup.tagUrl },
     macros,
     rules: makeVastRules(request),
@@ -119,18 +120,18 @@ async function readBids(
       return { ...document, text: expandMarkup(document.text, bid, auction) };
     },
   });
-  const description = describeResult(result, last);
+  const description = describeResult(result, lastResponse);
   const allNotices = [...notices, ...buildErrorNotices(result.errors, macros, deps)];
   if (!result.ad) {
-    const failed = {
+    const nextState = {
       details,
-      notices: [...allNotices, ...lossNotices(bid, lossReasons.invalid)],
-      lossNotices,
+      notices: [...allNotices, ...makeLossNotices(bid, lossReasons.invalid)],
+      makeLossNotices,
     };
-    return next(call, others, failed, description.verdict);
+    return readNextBid(call, others, nextState, description.verdict);
   }
   const isWinNoticeSent = 'tagUrl' in markup && markup.isWinNotice;
-  const win = isWinNoticeSent ? undefined : getWinNoticeUrl(bid, auction);
+  const winNoticeUrl = isWinNoticeSent ? undefined : getWinNoticeUrl(bid, auction);
   const nowMs = deps.clock.nowMs();
   const burl = getBillingNoticeUrl(bid, auction);
   const [advertiserDomain] = bid.advertiserDomains;
@@ -149,14 +150,14 @@ async function readBids(
     details,
     trace: result.trace,
     offer: makeOffer(result.ad, terms, request),
-    notices: [...allNotices, ...outbid],
-    onWin: win === undefined ? [] : [{ kind: 'win', url: win }],
-    onLoss: (reason) => lossNotices(bid, reason),
+    notices: [...allNotices, ...outbidNotices],
+    onWin: winNoticeUrl === undefined ? [] : [{ kind: 'win', url: winNoticeUrl }],
+    onLoss: (reason) => makeLossNotices(bid, reason),
   };
 }
 
-/** Tries the next bid. If there are no more bids, returns `verdict`, which is the reason the last bid failed. */
-async function next(
+/** Tries the next bid. If there are no more bids, returns `verdict`, the reason why the last bid failed. */
+async function readNextBid(
   call: SourceCall,
   [bid, ...others]: readonly Bid[],
   state: AuctionState,

@@ -10,7 +10,7 @@ import { createCircuitBreaker } from './circuit-breaker.ts';
 import { createRequestOffer, type RequestOffer } from './exchange.ts';
 import { createRequestExternal, type RequestExternal } from './external-client.ts';
 
-/** Records the outcome of a call: `offer`, or the first word of its verdict. */
+/** Records the outcome of a call: `offer`, or the first part of the verdict. */
 export type ObserveCall = (kind: ExternalSource['kind'], outcome: string, seconds: number) => void;
 
 interface Deps {
@@ -21,16 +21,15 @@ interface Deps {
   stopping: AbortSignal;
 }
 
-/** The connect timeout. If connecting took longer, the auction would be over before the request could be sent. */
+/** The connect timeout. If connecting takes longer, the auction ends before the request can be sent. */
 const connectTimeoutMs = 1_000;
 
 /**
- * Starts the client for external sources. It doesn't share its agents with webhooks, which have a longer connect
- * timeout.
+ * Starts the client for external sources. Webhooks have agents of their own, because their connect timeout is longer.
  */
 export function startExchange({ clock, demandMetrics, readHeaders, stopping }: Deps): {
   requestOffer: RequestOffer;
-  /** Returns the source's hosts to which this process sends no requests for now, because they failed repeatedly. */
+  /** Returns the source's hosts that failed repeatedly, so that this process currently sends them no requests. */
   openHosts(sourceId: string): string[];
   stop(): Promise<void>;
 } {
@@ -61,12 +60,12 @@ export function startExchange({ clock, demandMetrics, readHeaders, stopping }: D
   };
 }
 
-/** In the sandbox, lets the built-in test source respond to requests for its URLs. All other requests are sent. */
+/** In the sandbox, lets the built-in test source respond to requests for its URLs. Sends all other requests. */
 const withTestSource =
   (requestExternal: RequestExternal): RequestExternal =>
-  async (external) => {
-    const { url, body, sandbox, signal } = external;
-    if (!sandbox || !isTestSourceUrl(url)) return requestExternal(external);
+  async (request) => {
+    const { url, body, sandbox, signal } = request;
+    if (!sandbox || !isTestSourceUrl(url)) return requestExternal(request);
     const response = respondAsTestSource(url, body);
     if (!response) {
       if (!signal.aborted) await once(signal, 'abort');

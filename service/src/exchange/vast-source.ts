@@ -2,7 +2,7 @@ import type { Notice, Offer } from '../demand/offer.ts';
 import { makeAdMacros, type ErrorReport, type VastAd } from '../demand/vast/ad.ts';
 import { expandMacros, type MacroValues } from '../demand/vast/macros.ts';
 import { resolveVast, type VastResult, type VastRules } from '../demand/vast/resolve.ts';
-import { offsetMs } from '../demand/vast/values.ts';
+import { toOffsetMs } from '../demand/vast/values.ts';
 import { vastErrorCodes } from '../demand/vast/vast-error.ts';
 import {
   type SourceCall,
@@ -22,12 +22,12 @@ export interface VastRequest {
   fetchDocument(url: string): Promise<ExternalResponse>;
 }
 
-/** Finds the ad. Also returns the last response, because the decision's explanation describes it. */
+/** Finds the ad. Also returns the last response, which the decision's explanation describes. */
 export async function findVastAd(
   { clock, random, pause }: SourceDeps,
   { start, macros, rules, fetchDocument }: VastRequest,
-): Promise<{ result: VastResult; last: ExternalResponse | undefined }> {
-  let last: ExternalResponse | undefined;
+): Promise<{ result: VastResult; lastResponse: ExternalResponse | undefined }> {
+  let lastResponse: ExternalResponse | undefined;
   const result = await resolveVast(start, {
     clock,
     random,
@@ -35,11 +35,13 @@ export async function findVastAd(
     macros,
     rules,
     async fetchDocument(url) {
-      last = await fetchDocument(url);
-      return last.status === 'ok' ? last : { status: 'failed', reason: last.reason };
+      lastResponse = await fetchDocument(url);
+      return lastResponse.status === 'ok'
+        ? lastResponse
+        : { status: 'failed', reason: lastResponse.reason };
     },
   });
-  return { result, last };
+  return { result, lastResponse };
 }
 
 /** Returns notices that report errors to the source and its wrappers. */
@@ -82,7 +84,7 @@ export function makeOffer(
   const player = request.viewport;
   const { media, icons, skip, durationMs, clickThrough } = ad;
   const domain = terms.advertiserDomain ?? parseDomain(ad.advertiser);
-  const skipAfterMs = skip && offsetMs(skip, durationMs);
+  const skipAfterMs = skip && toOffsetMs(skip, durationMs);
   const expiries = [ad.expiresAtMs, terms.expiresAtMs].filter((ms) => ms !== undefined);
   const [icon] = icons;
   return {
@@ -118,8 +120,8 @@ export function makeOffer(
 }
 
 /**
- * Returns the values of tracker macros that describe the decision request. The player's IP and browser are added later,
- * for each event.
+ * Returns the values of macros that describe the decision request. The player's IP and browser are added later for each
+ * event.
  */
 function makeContextMacros(request: OfferRequest): MacroValues {
   const names = [
@@ -137,17 +139,17 @@ function makeContextMacros(request: OfferRequest): MacroValues {
 }
 
 /** Whether an id is known. Ad servers send `unknown` where the standard requires an id. */
-const isKnown = (id: string): boolean => !/^unknown$/i.test(id.trim());
+const isKnownId = (id: string): boolean => !/^unknown$/i.test(id.trim());
 
 function chooseCreativeKey(ad: VastAd, creativeId: string | undefined): string {
-  const universalId = ad.universalAdIds.find(({ id }) => isKnown(id));
+  const universalId = ad.universalAdIds.find(({ id }) => isKnownId(id));
   if (universalId) return `${universalId.registry} ${universalId.id}`;
   const id = creativeId ?? ad.creativeId ?? ad.adId;
   return id ?? ad.media.url.split(/[?#]/, 1)[0] ?? ad.media.url;
 }
 
 /**
- * Returns the domain from an `Advertiser` element, which may contain a domain or a URL; undefined if it contains a
+ * Returns the domain in an `Advertiser` element, which may contain a domain, a URL or a name. Returns undefined for a
  * name.
  */
 function parseDomain(advertiser: string | undefined): string | undefined {
@@ -160,13 +162,13 @@ function parseDomain(advertiser: string | undefined): string | undefined {
 export async function callTag(call: SourceCall, tagUrl: string): Promise<PartialResponse> {
   const { source, request, deps, send } = call;
   const macros = makeMacros(request);
-  const { result, last } = await findVastAd(deps, {
+  const { result, lastResponse } = await findVastAd(deps, {
     start: { tagUrl },
     macros,
     rules: makeVastRules(request),
     fetchDocument: send,
   });
-  const description = describeResult(result, last);
+  const description = describeResult(result, lastResponse);
   const notices = buildErrorNotices(result.errors, macros, deps);
   if (!result.ad) return { notices, ...description };
   const terms = { sourceId: source.id, priceMicros: source.cpm_micros, currency: source.currency };
@@ -176,18 +178,20 @@ export async function callTag(call: SourceCall, tagUrl: string): Promise<Partial
 /** Describes the result of a tag or a bid's markup. */
 export function describeResult(
   result: VastResult,
-  last: ExternalResponse | undefined,
+  lastResponse: ExternalResponse | undefined,
 ): PartialResponse {
   const { trace, noAd } = result;
-  const httpStatus = last?.httpStatus;
+  const httpStatus = lastResponse?.httpStatus;
   const details = {
     ...(httpStatus !== undefined && { http_status: httpStatus }),
     ...(noAd !== undefined && { vast_error: noAd.code }),
   };
   const describeVerdict = (): string => {
     if (noAd === undefined) return 'offer';
-    if (last?.status === 'failed')
-      return last.kind === 'error' ? `source_error: ${last.reason}` : last.kind;
+    if (lastResponse?.status === 'failed')
+      return lastResponse.kind === 'error'
+        ? `source_error: ${lastResponse.reason}`
+        : lastResponse.kind;
     return noAd.code === vastErrorCodes.noAds ? 'no_bid' : `refused: ${noAd.reason}`;
   };
   return { verdict: describeVerdict(), details, trace };

@@ -74,7 +74,7 @@ interface AppDeps {
   liveTail: LiveTail;
   dryRun: DryRun;
   trySource: TrySource;
-  /** Returns those of a source's hosts to which this process currently sends no requests. */
+  /** Returns a source's hosts to which this process currently sends no requests, because they failed repeatedly. */
   openHosts(sourceId: string): string[];
   /** The public URL of the service. */
   publicUrl(): string;
@@ -108,22 +108,25 @@ interface AppDeps {
 }
 
 const bodyLimit = 64 * 1024;
-/** Longer than load balancers keep idle connections (usually 60 s), so that they never reuse a closing connection. */
+/**
+ * Longer than the idle timeout of load balancers, which is usually 60 s. Otherwise, they could reuse a closing
+ * connection.
+ */
 const keepAliveMs = 72_000;
 
-/** Creates the HTTP application; it does not listen yet. */
+/** Creates the HTTP application, without listening. */
 export async function createApp(deps: AppDeps): Promise<FastifyInstance> {
   const { configuration, clock, limiter, onUse, onLeak } = deps;
   const log: FastifyBaseLogger = deps.log;
   const { tracing } = deps;
   const app = Fastify({
-    serverFactory(rest) {
-      const listener: typeof rest = (request, response) => {
-        deps.country.screen(request);
-        rest(request, response);
+    serverFactory(handle) {
+      const listener: typeof handle = (request, response) => {
+        deps.country.stripUntrusted(request);
+        handle(request, response);
       };
-      const traced = tracing.listener?.(listener) ?? listener;
-      return createServer({ keepAliveTimeout: keepAliveMs }, traced);
+      const tracedListener = tracing.listener?.(listener) ?? listener;
+      return createServer({ keepAliveTimeout: keepAliveMs }, tracedListener);
     },
     loggerInstance: log,
     logController: new LogController({
@@ -135,20 +138,19 @@ export async function createApp(deps: AppDeps): Promise<FastifyInstance> {
     genReqId: () => randomUUID(),
     requestIdHeader: false,
     forceCloseConnections: 'idle',
-    // For URLs that the router rejects before any hook runs.
+    // Handles URLs that the router rejects before any hook runs.
     frameworkErrors: (error, request, reply) => {
       void reply.header('request-id', request.id);
       sendProblem(error, request, reply);
     },
   });
-  // Synchronous hooks that run for every request use a callback, because creating a promise each time would only cost
-  // time.
+  // These hooks are synchronous and run for every request. They use callbacks to avoid the cost of promises.
   app.addHook('onRequest', (request, reply, done) => {
     tracing.nameRequest(request.raw, request.id, request.routeOptions.url);
     void reply.header('request-id', request.id);
     done();
   });
-  // While draining, ask clients to disconnect. An open connection would keep the process alive.
+  // Ask clients to disconnect while the process drains, because an open connection would keep the process alive.
   app.addHook('onSend', (_request, reply, _payload, done) => {
     if (deps.draining.aborted) void reply.header('connection', 'close');
     done();

@@ -1,6 +1,6 @@
 import type { Source } from '@trueward/protocol/wire';
 import { findTestSourceProblem, isTestSourceUrl } from '../demand/test-source.ts';
-import { unknownMacros } from '../demand/vast/macros.ts';
+import { findUnknownMacros } from '../demand/vast/macros.ts';
 import type { FieldError } from '../platform/domain-error.ts';
 import { findUrlProblem, type UrlRule } from '../platform/public-address.ts';
 import { parseAdsTxtLine } from './ads-txt.ts';
@@ -117,7 +117,7 @@ const unsupportedMacro = /%%\w+%%|\$\{\w+\}|\{\{?\w+\}?\}/;
 
 function findMacroProblem(url: string): string | undefined {
   const [unsupported] = unsupportedMacro.exec(url) ?? [];
-  const [unknown] = unknownMacros(url).map((name) => `[${name}]`);
+  const [unknown] = findUnknownMacros(url).map((name) => `[${name}]`);
   const macro = unsupported ?? unknown;
   if (macro === undefined) return undefined;
   return `has the macro ${macro}, which would be sent unchanged: use a VAST 4 macro, such as [CACHEBUSTING], or the value itself`;

@@ -62,7 +62,9 @@ test('every variable in deploy/ is one of the service’s settings and has a val
   const literal = variables.filter(
     ([name, value]) => !/^$|\$|\s/.test(value) && name !== 'TRUEWARD_CONFIG',
   );
-  expect(literal.filter(([name, value]) => settings.get(name)?.valid(value) !== true)).toEqual([]);
+  expect(literal.filter(([name, value]) => settings.get(name)?.isValid(value) !== true)).toEqual(
+    [],
+  );
 });
 
 test('the guide documents every setting', () => {

@@ -99,5 +99,5 @@ test('the sellers that bid requests name must be listed in the file', async () =
   expect((await find(complete, { publisher_id: '9' }))?.text).toMatch(
     /: add a line with the publisher id 9$/,
   );
-  expect((await find(complete, { ads_txt: undefined }))?.text).toContain('set its ads_txt');
+  expect((await find(complete, { ads_txt: undefined }))?.text).toContain('has no ads_txt');
 });

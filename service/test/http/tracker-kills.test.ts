@@ -3,7 +3,7 @@ import { pino } from 'pino';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import type { DemandRecord } from '../../src/demand/offer.ts';
 import { storeRequests } from '../../src/demand/tracker-store.ts';
-import { dueTrackers } from '../../src/demand/trackers.ts';
+import { listNewlyDueTrackers } from '../../src/demand/trackers.ts';
 import { createSecretBox } from '../../src/key/secret-box.ts';
 import { systemClock } from '../../src/platform/clock.ts';
 import { createIds } from '../../src/platform/ids.ts';
@@ -85,7 +85,7 @@ describe.each(['PGlite', ...(hasPostgres ? ['PostgreSQL'] : [])])('on %s', (engi
     await storeRequests(
       database,
       { ...scope, accountId: owner },
-      dueTrackers(chosen, previousPlayback, currentPlayback).map((tracker) => ({
+      listNewlyDueTrackers(chosen, previousPlayback, currentPlayback).map((tracker) => ({
         decisionId: id,
         tracker,
         expiresInMs: 60_000,

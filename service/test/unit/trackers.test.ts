@@ -1,8 +1,8 @@
 import type { AdEvent } from '@trueward/protocol/wire';
 import { describe, expect, test } from 'vitest';
-import { dueTrackers, type Playback } from '../../src/demand/trackers.ts';
+import { listNewlyDueTrackers, type Playback } from '../../src/demand/trackers.ts';
 
-type Chosen = Parameters<typeof dueTrackers>[0];
+type Chosen = Parameters<typeof listNewlyDueTrackers>[0];
 
 const createChosenAd = (
   more: Partial<Chosen['trackers']>,
@@ -22,7 +22,8 @@ const createPlayback = (types: AdEvent['type'][], verified = true, watchedMs = 0
   types: new Set(types),
   watchedMs,
 });
-const names = (trackers: ReturnType<typeof dueTrackers>) => trackers.map(({ name }) => name);
+const names = (trackers: ReturnType<typeof listNewlyDueTrackers>) =>
+  trackers.map(({ name }) => name);
 const initialPlayback = createPlayback([], false);
 
 describe('the due trackers are', () => {
@@ -109,7 +110,9 @@ describe('the due trackers are', () => {
       'closeLinear/0',
     ],
   ])('%s', (_what, ad, previousPlayback, currentPlayback, expected) => {
-    expect(names(dueTrackers(ad, previousPlayback, currentPlayback)).join(' ')).toBe(expected);
+    expect(names(listNewlyDueTrackers(ad, previousPlayback, currentPlayback)).join(' ')).toBe(
+      expected,
+    );
   });
 
   test.each([
@@ -127,12 +130,16 @@ describe('the due trackers are', () => {
         { progress: progress.map((offset) => ({ offset, url })) },
         'verified',
       );
-      expect(names(dueTrackers(ad, initialPlayback, playback))).toEqual(expected);
+      expect(names(listNewlyDueTrackers(ad, initialPlayback, playback))).toEqual(expected);
     },
   );
 
   test('delivered at least once only if they are billing notices', () => {
-    const startTrackers = dueTrackers(verifiedAd, initialPlayback, createPlayback(['start']));
+    const startTrackers = listNewlyDueTrackers(
+      verifiedAd,
+      initialPlayback,
+      createPlayback(['start']),
+    );
     expect(startTrackers.filter(({ atLeastOnce }) => atLeastOnce).map(({ name }) => name)).toEqual([
       'burl/0',
     ]);

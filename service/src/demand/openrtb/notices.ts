@@ -3,43 +3,45 @@ import { formatCpm } from './price.ts';
 import { impressionId } from './request.ts';
 import { type Bid, type BidIds, type LossReason, lossReasons } from './response.ts';
 
-/** Auction data that notices report. */
+/** Data about the auction for notices. */
 export interface Auction {
   requestId: string;
 }
 
 type AuctionMacros = Readonly<Record<string, string>>;
 
-/** Returns the URL to request when the bid wins; undefined if the bidder declared none. */
+/** Returns the URL to request if the bid wins, or undefined if the bid has no win notice. */
 export const getWinNoticeUrl = (bid: Bid, auction: Auction): string | undefined =>
-  expandUrl(bid.nurl, winMacros(bid, auction));
+  expandUrl(bid.nurl, makeWinMacros(bid, auction));
 
 /**
- * Returns the URL to request at least once when the impression is verified. {@link expandImpressionTime} expands its
- * last macro.
+ * Returns the URL to request when the impression has been verified. {@link expandImpressionTime} expands the remaining
+ * macro, the impression time.
  */
 export const getBillingNoticeUrl = (bid: Bid, auction: Auction): string | undefined =>
-  parseWebUrl(bid.burl && expandAuctionMacros(bid.burl, winMacros(bid, auction), impressionTime));
+  parseWebUrl(
+    bid.burl && expandAuctionMacros(bid.burl, makeWinMacros(bid, auction), impressionTime),
+  );
 
-/** Returns the URL to request when the bid has lost. The URL does not disclose the winner's price. */
+/** Returns the URL to request if the bid loses. The URL does not disclose the winner's price. */
 export const getLossNoticeUrl = (
   bid: BidIds,
   auction: Auction,
   lossReason: LossReason,
 ): string | undefined =>
-  expandUrl(bid.lurl, { ...idMacros(bid, auction), LOSS: String(lossReason) });
+  expandUrl(bid.lurl, { ...makeIdMacros(bid, auction), LOSS: String(lossReason) });
 
 /**
- * Returns where to get the VAST of a winning bid. The bid contains either the VAST itself or its URL; otherwise, the
- * response to the win notice is the VAST. In that case, the win notice must not be requested a second time.
+ * Returns the markup of a bid, or the URL of the markup. If a bid has neither, the response to its win notice is the
+ * markup. In this case, the win notice must not be requested a second time.
  */
-export function markupSource(
+export function locateMarkup(
   bid: Bid,
   auction: Auction,
 ): { markup: string } | { tagUrl: string; isWinNotice: boolean } | undefined {
   const markup = bid.markup?.trim();
   if (markup?.startsWith('<')) return { markup: expandMarkup(markup, bid, auction) };
-  const tagUrl = expandUrl(markup, winMacros(bid, auction));
+  const tagUrl = expandUrl(markup, makeWinMacros(bid, auction));
   if (tagUrl !== undefined) return { tagUrl, isWinNotice: false };
   const noticeUrl = getWinNoticeUrl(bid, auction);
   return noticeUrl === undefined ? undefined : { tagUrl: noticeUrl, isWinNotice: true };
@@ -47,7 +49,7 @@ export function markupSource(
 
 /** Expands the macros in markup, except for the impression time. */
 export const expandMarkup = (markup: string, bid: Bid, auction: Auction): string =>
-  expandAuctionMacros(markup, winMacros(bid, auction), impressionTime);
+  expandAuctionMacros(markup, makeWinMacros(bid, auction), impressionTime);
 
 /**
  * Expands the impression time in a URL that is requested after the impression.
@@ -60,7 +62,7 @@ export const expandImpressionTime = (url: string, impressionAtMs: number | undef
     return encoding === undefined ? String(impressionAtMs ?? '') : '';
   });
 
-const idMacros = (bid: BidIds, { requestId }: Auction): AuctionMacros => ({
+const makeIdMacros = (bid: BidIds, { requestId }: Auction): AuctionMacros => ({
   ID: requestId,
   IMP_ID: impressionId,
   BID_ID: bid.bidId ?? '',
@@ -68,8 +70,8 @@ const idMacros = (bid: BidIds, { requestId }: Auction): AuctionMacros => ({
   AD_ID: bid.adId ?? '',
 });
 
-const winMacros = (bid: Bid, auction: Auction): AuctionMacros => ({
-  ...idMacros(bid, auction),
+const makeWinMacros = (bid: Bid, auction: Auction): AuctionMacros => ({
+  ...makeIdMacros(bid, auction),
   // First-price auction for one impression: the price is the full bid.
   PRICE: formatCpm(bid.priceMicros),
   CURRENCY: bid.currency,
@@ -79,16 +81,16 @@ const winMacros = (bid: Bid, auction: Auction): AuctionMacros => ({
 });
 
 /**
- * Expands the macros first, and then checks the URL. http URLs are allowed, because notices contain no player data and
- * many bidders don't support https.
+ * Expands the macros, then validates the URL. Allows http URLs, because notices contain no player data and many bidders
+ * don't support https.
  */
 const expandUrl = (template: string | undefined, macros: AuctionMacros): string | undefined =>
   parseWebUrl(template && expandAuctionMacros(template, macros));
 
 /**
- * Matches macros such as `${AUCTION_PRICE}`, even if the `$` or the braces are percent-encoded, or if they name an
- * encoding such as `:B64`. Macros that name an encoding are removed, because we haven't agreed on an encoding with any
- * bidder.
+ * Matches macros such as `${AUCTION_PRICE}`. The `$` and the braces may be percent-encoded, and the macro may name an
+ * encoding, such as `:B64`. Macros that name an encoding are removed, because there is no agreement with bidders on
+ * encodings.
  */
 const auctionMacro = /(?:\$|%24)(?:\{|%7B)AUCTION_([A-Z_]{1,20})(:[A-Z\d]{1,10})?(?:\}|%7D)/gi;
 
@@ -96,16 +98,16 @@ const auctionMacro = /(?:\$|%24)(?:\{|%7B)AUCTION_([A-Z_]{1,20})(:[A-Z\d]{1,10})
 const impressionTime = 'IMP_TS';
 
 /**
- * Maximum number of macros to expand. Real URLs contain only a few, whereas 14,000 macros with values of 500 characters
- * would take up megabytes.
+ * Maximum number of macros to expand. Real URLs contain only a few macros. A URL with 14,000 macros could expand to
+ * megabytes.
  */
 const maxMacros = 1_000;
 
 /**
- * Removes macros without a value, as the standard requires, and macros beyond the limit. Values are encoded, so that
- * they can't end the URL or XML that they are inserted into.
+ * Expands macros. Encodes the values, so that they can't break out of the surrounding URL or XML. Removes macros
+ * without a value, as the standard requires, and macros beyond the limit.
  *
- * @param keptName the name of a macro to leave as it is
+ * @param keptName the name of a macro to leave unchanged
  */
 function expandAuctionMacros(text: string, macros: AuctionMacros, keptName?: string): string {
   let count = 0;

@@ -1,12 +1,12 @@
 /*
- * Prices are integers, in millionths of the currency per thousand impressions. Bidders send floating-point numbers, but
- * adding those up would cause rounding errors.
+ * Prices are stored as integers, in millionths of the currency per thousand impressions. Bidders send floating-point
+ * numbers, but sums of such numbers would have rounding errors.
  */
 
-/** Maximum plausible price: 10,000 per thousand impressions. A higher bid is a mistake, or bait. */
+/** Maximum plausible price: 10,000 per thousand impressions. A higher bid is a mistake or fraud. */
 const maxMicros = 10_000_000_000;
 
-/** Converts a bid's price to micros. Returns undefined unless the price is a positive, plausible number. */
+/** Converts a bid's price to micros. Returns undefined if the price is not a plausible positive number. */
 export function toMicros(cpm: unknown): number | undefined {
   if (typeof cpm !== 'number') return undefined;
   const micros = Math.round(cpm * 1_000_000);

@@ -28,12 +28,12 @@ export interface SupplyChainNode {
   sid: string;
 }
 
-/** Everything that goes into a bid request for one rewarded ad. */
+/** The input for a bid request for one rewarded ad. */
 export interface BidRequestInput {
-  /** Unique id, which the response has to repeat. */
+  /** A unique id. The response must contain the same id. */
   id: string;
   version: OpenRtbVersion;
-  /** Whether this is a sandbox request. Its auction is not billed. */
+  /** Whether this is a sandbox request. Sandbox auctions are not billed. */
   isTest: boolean;
   timeoutMs: number;
   /** Placement name. */
@@ -66,101 +66,104 @@ export const impressionId = '1';
 const protocols = [2, 3, 5, 6, 7, 8, 11, 12, 13, 14];
 
 /** Builds the body of a bid request. Fields without a value are omitted. */
-export function buildBidRequest(facts: BidRequestInput): JsonObject {
-  const { site, player, blocked } = facts;
-  const promoted = promotedIn26(facts.version);
+export function buildBidRequest(input: BidRequestInput): JsonObject {
+  const { site, player, blocked } = input;
+  const placeFields = createFieldPlacer(input.version);
   const standardRequest = prune({
-    id: facts.id,
-    imp: [buildImpression(facts)],
+    id: input.id,
+    imp: [buildImpression(input)],
     site: { domain: site.domain, page: site.page, publisher: { id: site.publisherId } },
     device: {
       ua: player.userAgent,
-      ...ipField(player.ip),
-      language: languageCode(player.language),
+      ...makeIpField(player.ip),
+      language: parseLanguageCode(player.language),
       lmt: player.limitAdTracking ? 1 : 0,
     },
-    user: { id: player.userId, ...promoted({ consent: player.tcfString }) },
+    user: { id: player.userId, ...placeFields({ consent: player.tcfString }) },
     regs: {
       coppa: player.childDirected ? 1 : 0,
-      ...promoted({
+      ...placeFields({
         gdpr: player.gdpr === undefined ? undefined : Number(player.gdpr),
         gpp: player.gppString,
       }),
     },
     source: {
       fd: 1,
-      tid: facts.transactionId,
-      ...promoted({ schain: buildSupplyChain(facts.supplyChain) }),
+      tid: input.transactionId,
+      ...placeFields({ schain: buildSupplyChain(input.supplyChain) }),
     },
     // First-price auction: the winner pays its bid.
     at: 1,
-    tmax: facts.timeoutMs,
-    cur: [facts.currency],
-    test: facts.isTest ? 1 : 0,
-    bseat: nonEmpty(blocked.seats),
-    bcat: nonEmpty(blocked.categories),
-    badv: nonEmpty(blocked.advertisers),
+    tmax: input.timeoutMs,
+    cur: [input.currency],
+    test: input.isTest ? 1 : 0,
+    bseat: omitEmpty(blocked.seats),
+    bcat: omitEmpty(blocked.categories),
+    badv: omitEmpty(blocked.advertisers),
   });
-  const request = facts.ext ? merge(standardRequest, facts.ext) : standardRequest;
-  return { ...request, ...originalIds(facts.id, request) };
+  const request = input.ext ? merge(standardRequest, input.ext) : standardRequest;
+  return { ...request, ...restoreIds(input.id, request) };
 }
 
-/** Returns the original ids, which `ext` must not change, because the response is matched to the request by them. */
-function originalIds(id: string, { imp }: JsonObject): JsonObject {
+/** Restores the ids, which `ext` must not change. The response is matched to the request by these ids. */
+function restoreIds(id: string, { imp }: JsonObject): JsonObject {
   const [impression] = Array.isArray(imp) ? imp : [];
   return { id, imp: [{ ...(isObject(impression) && impression), id: impressionId }] };
 }
 
-function buildImpression(facts: BidRequestInput): Draft {
-  const { version, displayManager, playerSize } = facts;
+function buildImpression(input: BidRequestInput): Draft {
+  const { version, displayManager, playerSize } = input;
   return {
     id: impressionId,
-    tagid: facts.placement,
+    tagid: input.placement,
     displaymanager: displayManager.name,
     displaymanagerver: displayManager.version,
-    bidfloor: toCpm(facts.floorMicros),
-    bidfloorcur: facts.currency,
+    bidfloor: toCpm(input.floorMicros),
+    bidfloorcur: input.currency,
     secure: 1,
     instl: 1,
-    exp: facts.showWithinS,
+    exp: input.showWithinS,
     ...(version === '2.6'
       ? // This service serves the assets and requests the trackers.
         { rwdd: 1, ssai: 3 }
-      : // Prebid Server reads this field. For other OpenRTB 2.5 bidders, an operator can set a field in `ext`.
+      : // Prebid Server reads this field. For other OpenRTB 2.5 bidders, an operator can set a different field in `ext`.
         { ext: { prebid: { is_rewarded_inventory: 1 } } }),
     video: {
       mimes: ['video/mp4', 'video/webm'],
-      minduration: facts.minDurationS,
-      maxduration: facts.maxDurationS,
+      minduration: input.minDurationS,
+      maxduration: input.maxDurationS,
       protocols,
       w: playerSize?.width,
       h: playerSize?.height,
       startdelay: 0,
-      // The ad is interstitial, linear and not skippable. A click starts it with sound, and it's downloaded before
-      // playback.
+      // The ad is interstitial, linear and not skippable. A click starts the ad with sound, and the file is downloaded
+      // before playback.
       ...(version === '2.6' ? { plcmt: 3 } : { placement: 5 }),
       linearity: 1,
       skip: 0,
       playbackmethod: [3],
       delivery: [2],
-      battr: nonEmpty(facts.blocked.attributes),
+      battr: omitEmpty(input.blocked.attributes),
     },
   };
 }
 
-/** Places fields that OpenRTB 2.6 moved from `ext` into the object itself. */
-const promotedIn26 =
+/**
+ * Returns a function for fields that OpenRTB 2.6 moved out of `ext`. For OpenRTB 2.5, the function puts them into
+ * `ext`.
+ */
+const createFieldPlacer =
   (version: OpenRtbVersion) =>
   (fields: Draft): Draft =>
     version === '2.6' ? fields : { ext: fields };
 
-function ipField(ip: string | undefined): { ip?: string; ipv6?: string } {
+function makeIpField(ip: string | undefined): { ip?: string; ipv6?: string } {
   if (ip === undefined || !ipaddr.isValid(ip)) return {};
   return ipaddr.process(ip).kind() === 'ipv4' ? { ip } : { ipv6: ip };
 }
 
 /** Returns the ISO 639-1 code of a locale such as `de-DE` or `de_DE`. */
-const languageCode = (locale: string | undefined): string | undefined =>
+const parseLanguageCode = (locale: string | undefined): string | undefined =>
   /^[a-z]{2}(?![a-z])/i.exec(locale ?? '')?.[0].toLowerCase();
 
 const buildSupplyChain = (nodes: readonly SupplyChainNode[]): Draft | undefined =>
@@ -168,7 +171,7 @@ const buildSupplyChain = (nodes: readonly SupplyChainNode[]): Draft | undefined 
     ? undefined
     : { complete: 1, ver: '1.0', nodes: nodes.map(({ asi, sid }) => ({ asi, sid, hp: 1 })) };
 
-const nonEmpty = <T extends DraftValue>(list: readonly T[]): T[] | undefined =>
+const omitEmpty = <T extends DraftValue>(list: readonly T[]): T[] | undefined =>
   list.length > 0 ? [...list] : undefined;
 
 /** A JSON object whose fields may still be undefined. */

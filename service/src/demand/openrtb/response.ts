@@ -23,7 +23,7 @@ export const lossReasons = {
 
 export type LossReason = (typeof lossReasons)[keyof typeof lossReasons];
 
-/** The parts of a bid that are needed for its loss notice. */
+/** The parts of a bid that its loss notice needs. */
 export interface BidIds {
   id: string;
   seat?: string;
@@ -34,11 +34,11 @@ export interface BidIds {
   lurl?: string;
 }
 
-/** A bid that meets all rules. Its markup hasn't been parsed yet. */
+/** A bid that meets all rules. Its markup hasn't been parsed. */
 export interface Bid extends BidIds {
   priceMicros: number;
   currency: string;
-  /** Lower case, without `www.`. The first is the one to display. */
+  /** Lower case, without `www.`. The first domain is the one to display. */
   advertiserDomains: string[];
   creativeId: string;
   categories: string[];
@@ -77,29 +77,29 @@ export interface BidRules {
 /** Maximum number of bids to read. Real responses contain only a few bids for one impression. */
 const maxBids = 50;
 /**
- * Maximum nesting depth of a response. Real bids are nested about ten levels deep. If a response consisted only of
- * brackets, `JSON.parse` would take 12 ms.
+ * Maximum nesting depth of a response. Real responses are nested about ten levels deep. Parsing a response that
+ * consists only of brackets would take 12 ms.
  */
 const maxDepth = 64;
-/** Maximum number of seats to read, including empty ones. A response of maximum length could contain 80,000 seats. */
+/** Maximum number of seats to read, including empty seats. A response of maximum length could contain 80,000 seats. */
 const maxSeats = 200;
 
 /**
- * Parses a response body. The body of a 204 is empty. An invalid bid is rejected, but the other bids still count. A
- * response to a different request counts as malformed rather than as no bid.
+ * Parses a response body, which is empty for status 204. Invalid bids are rejected individually. A response to a
+ * different request is treated as malformed.
  */
 export function readBidResponse(body: string, rules: BidRules): BidResponse {
   if (body.trim() === '') return { status: 'no_bid' };
   const response = parseJson(body);
-  if (!isObject(response)) return malformed('The body is not a JSON object.');
+  if (!isObject(response)) return makeMalformed('The body is not a JSON object.');
   if (Object.keys(response).length === 0) return { status: 'no_bid' };
   if (response['id'] !== rules.requestId) {
-    return malformed(
+    return makeMalformed(
       `The response is for request ${quote(response['id'])}; expected ${quote(rules.requestId)}.`,
     );
   }
   const seatBids = response['seatbid'] ?? [];
-  if (!Array.isArray(seatBids)) return malformed('seatbid is not an array.');
+  if (!Array.isArray(seatBids)) return makeMalformed('seatbid is not an array.');
   const seats = seatBids.slice(0, maxSeats).filter(isObject);
   const rawBids = seats.flatMap((seatBid) => listRawBids(seatBid, response));
   if (rawBids.length === 0) {
@@ -110,15 +110,15 @@ export function readBidResponse(body: string, rules: BidRules): BidResponse {
 }
 
 interface RawBid {
-  bid: Unknown;
+  bid: UnknownObject;
   seat: string | undefined;
   bidId: string | undefined;
   currency: string;
 }
 
-type Unknown = Readonly<Record<string, unknown>>;
+type UnknownObject = Readonly<Record<string, unknown>>;
 
-function listRawBids(seatBid: Unknown, response: Unknown): RawBid[] {
+function listRawBids(seatBid: UnknownObject, response: UnknownObject): RawBid[] {
   const bids = Array.isArray(seatBid['bid']) ? seatBid['bid'].slice(0, maxBids) : [];
   return bids.filter(isObject).map((bid) => ({
     bid,
@@ -142,7 +142,7 @@ function judgeBids(rawBids: readonly RawBid[], rules: BidRules): BidResponse {
     if ('priceMicros' in result) bids.push(result);
     else rejected.push({ ...ids, lossReason: result[0], reason: result[1] });
   }
-  // The sort is stable, so if several bids have the same price, the one that comes first in the response wins.
+  // The sort is stable. Among bids with the same price, the first one in the response wins.
   bids.sort((a, b) => b.priceMicros - a.priceMicros);
   return { status: 'bids', bids, rejected };
 }
@@ -160,7 +160,7 @@ function readIds({ bid, seat, bidId }: RawBid): BidIds {
 
 type Rejection = readonly [LossReason, string];
 
-/** Returns the bid, or the reason it can't win. */
+/** Returns the bid, or the reason for its rejection. */
 function judge({ bid, currency }: RawBid, ids: BidIds, rules: BidRules): Bid | Rejection {
   const { blocked, floorMicros } = rules;
   if (ids.id === '') return [lossReasons.invalid, 'The bid has no id.'];
@@ -216,10 +216,10 @@ function judge({ bid, currency }: RawBid, ids: BidIds, rules: BidRules): Bid | R
 
 type BidCreative = Pick<Bid, 'advertiserDomains' | 'creativeId' | 'categories' | 'attributes'>;
 
-function judgeCreative(bid: Unknown, blocked: BlockLists): BidCreative | Rejection {
-  const declared = readStrings(bid['adomain']);
-  const advertiserDomains = declared.flatMap((text) => parseDomain(text) ?? []);
-  if (advertiserDomains.length === 0 || advertiserDomains.length < declared.length) {
+function judgeCreative(bid: UnknownObject, blocked: BlockLists): BidCreative | Rejection {
+  const declaredDomains = readStrings(bid['adomain']);
+  const advertiserDomains = declaredDomains.flatMap((text) => parseDomain(text) ?? []);
+  if (advertiserDomains.length === 0 || advertiserDomains.length < declaredDomains.length) {
     return [
       lossReasons.invalidAdvertiser,
       `The bid's adomain is ${quote(bid['adomain'])}; expected a list of domains.`,
@@ -262,10 +262,10 @@ function parseJson(text: string): unknown {
 function isNestedDeeper(text: string, max: number): boolean {
   let depth = 0;
   let inString = false;
-  for (let at = 0; at < text.length; at += 1) {
-    const character = text[at];
+  for (let index = 0; index < text.length; index += 1) {
+    const character = text[index];
     if (character === '"') inString = !inString;
-    else if (inString) at += character === '\\' ? 1 : 0;
+    else if (inString) index += character === '\\' ? 1 : 0;
     else if (character === '[' || character === '{') depth += 1;
     else if (character === ']' || character === '}') depth -= 1;
     if (depth > max) return true;
@@ -273,12 +273,12 @@ function isNestedDeeper(text: string, max: number): boolean {
   return false;
 }
 
-const malformed = (reason: string): BidResponse => ({ status: 'malformed', reason });
+const makeMalformed = (reason: string): BidResponse => ({ status: 'malformed', reason });
 
-const isObject = (value: unknown): value is Unknown =>
+const isObject = (value: unknown): value is UnknownObject =>
   typeof value === 'object' && value !== null && !Array.isArray(value);
 
-/** Reads an id, which some bidders send as a number. Returns undefined for text that a database could not store. */
+/** Reads an id. Some bidders send ids as numbers. Returns undefined for text that a database cannot store. */
 function readText(value: unknown): string | undefined {
   if (typeof value === 'number' && Number.isFinite(value)) return String(value);
   if (typeof value !== 'string' || value === '' || value.length > 512) return undefined;
@@ -293,7 +293,7 @@ const readCount = (value: unknown): number | undefined =>
     ? value
     : undefined;
 
-/** Reads a URL. The check is only rough, because the URL may not be valid until its macros have been expanded. */
+/** Reads a URL. It is checked only roughly, because it may not be valid until its macros have been expanded. */
 const readUrl = (value: unknown): string | undefined =>
   typeof value === 'string' && /^https?:\/\//i.test(value) && value.length <= 8_192
     ? value
@@ -305,7 +305,7 @@ const readMarkup = (value: unknown): string | undefined =>
 const domainPattern =
   /^(?=.{4,253}$)([a-z\d]([a-z\d-]{0,61}[a-z\d])?\.)+[a-z][a-z\d-]{0,61}[a-z\d]$/;
 
-/** Normalizes a domain. Many bidders send a URL such as `https://www.shop.example/` instead. */
+/** Normalizes a domain. Many bidders send a URL instead, such as `https://www.shop.example/`. */
 function parseDomain(text: string): string | undefined {
   const host = text
     .toLowerCase()

@@ -18,7 +18,7 @@ export interface VastAd {
   universalAdIds: UniversalAdId[];
   categories: Category[];
   media: MediaFile;
-  /** The declared duration, if known. Don't rely on it: only the probed duration is certain. */
+  /** The declared duration, if known. It may be wrong, unlike the probed duration. */
   durationMs?: number;
   captions: CaptionFile[];
   icons: Icon[];
@@ -35,15 +35,15 @@ export interface VastAd {
   expiresAtMs?: number;
 }
 
-/** An error to report. Each URL is requested once, with `code` as the value of its macro. */
+/** An error to report. Each URL is requested once, with `code` as the value of the `ERRORCODE` macro. */
 export interface ErrorReport {
   code: VastErrorCode;
   urls: string[];
 }
 
 /**
- * Maximum number of trackers per ad. Without a limit, the service could be abused to flood other hosts with requests.
- * Real chains have about 60 trackers.
+ * Maximum number of trackers per ad, so that the service cannot be abused to flood other hosts with requests. Real
+ * chains have about 60 trackers.
  */
 const maxTrackers = 300;
 /** VAST reason code: the player does not support verification scripts. */
@@ -51,15 +51,15 @@ const verificationNotSupported = 2;
 
 /**
  * Merges a wrapper chain into one ad. The ad has the trackers and icons of all levels. Its click-through URL and skip
- * offset come from the level nearest to the InLine ad. It expires as soon as any of its levels does.
+ * offset come from the level nearest to the InLine ad. The earliest expiry applies.
  *
  * @param wrappers outermost first
  * @throws VastError when a wrapper blocks the ad's category, or there are too many trackers.
  */
-export function combine(wrappers: readonly Wrapper[], inline: InLineAd, nowMs: number): VastAd {
+export function mergeChain(wrappers: readonly Wrapper[], inline: InLineAd, nowMs: number): VastAd {
   checkCategories(wrappers, inline);
   const layers: readonly Layer[] = [...wrappers, inline];
-  const nearest = layers.toReversed();
+  const nearestFirst = layers.toReversed();
   const trackers = layers.flatMap((layer) => layer.trackers);
   if (trackers.length > maxTrackers) {
     throw new VastError(
@@ -86,9 +86,9 @@ export function combine(wrappers: readonly Wrapper[], inline: InLineAd, nowMs: n
     media: inline.media,
     durationMs: inline.durationMs,
     captions: inline.captions,
-    icons: onePerProgram(nearest.flatMap(({ icons }) => icons)),
-    clickThrough: nearest.find(({ clickThrough }) => clickThrough !== undefined)?.clickThrough,
-    skip: nearest.find(({ skip }) => skip !== undefined)?.skip,
+    icons: keepOnePerProgram(nearestFirst.flatMap(({ icons }) => icons)),
+    clickThrough: nearestFirst.find(({ clickThrough }) => clickThrough !== undefined)?.clickThrough,
+    skip: nearestFirst.find(({ skip }) => skip !== undefined)?.skip,
     trackers: Object.fromEntries(byEvent),
     progress: trackers.flatMap(({ offset, url }) => (offset === undefined ? [] : { offset, url })),
     expiresAtMs: expiries.length > 0 ? nowMs + Math.min(...expiries) * 1_000 : undefined,
@@ -96,10 +96,10 @@ export function combine(wrappers: readonly Wrapper[], inline: InLineAd, nowMs: n
 }
 
 /**
- * If several icons belong to the same program, keeps only the one nearest to the InLine ad. Keeps all icons without a
+ * Keeps only the first icon of each program, which is the one nearest to the InLine ad. Keeps all icons without a
  * program.
  */
-const onePerProgram = (icons: readonly Icon[]): Icon[] =>
+const keepOnePerProgram = (icons: readonly Icon[]): Icon[] =>
   icons.filter(
     ({ program }, index) =>
       program === undefined || icons.findIndex((icon) => icon.program === program) === index,
@@ -107,7 +107,9 @@ const onePerProgram = (icons: readonly Icon[]): Icon[] =>
 
 function checkCategories(wrappers: readonly Wrapper[], { categories }: InLineAd): void {
   const blocked = wrappers.flatMap(({ blockedCategories }) => blockedCategories);
-  const match = categories.find((category) => blocked.some((block) => covers(block, category)));
+  const match = categories.find((category) =>
+    blocked.some((block) => coversCategory(block, category)),
+  );
   if (!match) return;
   throw new VastError(
     vastErrorCodes.blockedCategory,
@@ -115,14 +117,14 @@ function checkCategories(wrappers: readonly Wrapper[], { categories }: InLineAd)
   );
 }
 
-/** `IAB7` covers `IAB7-39`. Codes from different authorities never match. */
-function covers(block: Category, category: Category): boolean {
+/** Whether a block covers a category: `IAB7` covers `IAB7-39`. Codes of different authorities never match. */
+function coversCategory(block: Category, category: Category): boolean {
   const haveAuthorities = block.authority !== undefined && category.authority !== undefined;
   if (haveAuthorities && block.authority !== category.authority) return false;
   return category.code === block.code || category.code.startsWith(`${block.code}-`);
 }
 
-/** Returns macro values that only the ad can provide, for all trackers in its chain. */
+/** Returns the macro values that describe the ad. They apply to all trackers in its chain. */
 export const makeAdMacros = (ad: VastAd): MacroValues => ({
   REASON: verificationNotSupported,
   ADTYPE: 'video',

@@ -5,7 +5,7 @@ import { parseFlag, parsePositive, shortText } from './values.ts';
 import { VastError, vastErrorCodes } from './vast-error.ts';
 import { findChild, findChildren, parseXml, type XmlElement } from './xml.ts';
 
-/** A VAST response. Its ads haven't been parsed yet, because most of them won't be needed. */
+/** A VAST response. Its ads are parsed later, because most of them won't be needed. */
 export interface VastDocument {
   version?: string;
   /** Error URLs for an empty response, with unexpanded macros. */
@@ -22,7 +22,7 @@ export interface AdEntry {
   sequence?: number;
   adType?: string;
   kind: 'inline' | 'wrapper' | 'invalid';
-  /** The `InLine` or `Wrapper` element; the `Ad` element itself when it has neither. */
+  /** The `InLine` or `Wrapper` element, or the `Ad` element if it has neither. */
   body: XmlElement;
 }
 
@@ -32,7 +32,7 @@ export interface Wrapper extends Layer {
   tagUrl: string;
   followAdditionalWrappers: boolean;
   allowMultipleAds: boolean;
-  /** If undefined, the player may choose. */
+  /** Whether to try other ads if this one leads to no ad. If undefined, the player may choose. */
   fallbackOnNoAd?: boolean;
   blockedCategories: Category[];
 }
@@ -70,7 +70,7 @@ export async function readDocument(
     );
   }
   const ads = findChildren(root, 'Ad');
-  // If only one ad has a sequence number, it counts as stand-alone, because many servers number every ad.
+  // A single ad with a sequence number is treated as stand-alone, because many servers number every ad.
   const hasPod = ads.filter((ad) => readSequence(ad) !== undefined).length > 1;
   return {
     errors: readErrors(root, rules),
@@ -134,18 +134,18 @@ export function readWrapper(
 }
 
 /**
- * Returns the ads to try, in order. Stand-alone ads come first, because only one ad is shown. The ads of a pod follow
- * in their sequence.
+ * Returns the ads to try, in order: first stand-alone ads, because only one ad is shown, then the ads of a pod by their
+ * sequence number.
  *
  * @param wrapper the wrapper that led to this document; absent for the first document
  */
 export function listCandidates(ads: readonly AdEntry[], wrapper?: Wrapper): AdEntry[] {
   const followsWrappers = wrapper?.followAdditionalWrappers ?? true;
-  const usable = ads.filter(({ kind }) => followsWrappers || kind !== 'wrapper');
-  const standAlone = usable.filter((ad) => !isInPod(ad));
-  if (wrapper?.allowMultipleAds === false) return standAlone.slice(0, 1);
-  const pod = usable.filter(isInPod);
-  return [...standAlone, ...pod.toSorted((a, b) => (a.sequence ?? 0) - (b.sequence ?? 0))];
+  const usableAds = ads.filter(({ kind }) => followsWrappers || kind !== 'wrapper');
+  const standAloneAds = usableAds.filter((ad) => !isInPod(ad));
+  if (wrapper?.allowMultipleAds === false) return standAloneAds.slice(0, 1);
+  const podAds = usableAds.filter(isInPod);
+  return [...standAloneAds, ...podAds.toSorted((a, b) => (a.sequence ?? 0) - (b.sequence ?? 0))];
 }
 
 export const isInPod = ({ sequence }: AdEntry): boolean => sequence !== undefined;

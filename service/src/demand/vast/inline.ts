@@ -7,14 +7,23 @@ import {
   type MediaTarget,
   readMedia,
 } from './media.ts';
-import { offsetMs, parseDuration, shortText, type TimeOffset, withoutUndefined } from './values.ts';
+import {
+  toOffsetMs,
+  parseDuration,
+  shortText,
+  type TimeOffset,
+  withoutUndefined,
+} from './values.ts';
 import { VastError, vastErrorCodes } from './vast-error.ts';
 import { findChild, findChildren, type XmlElement } from './xml.ts';
 
 /** Requirements for an ad that this player can show. */
 export interface AdRules extends UrlRules {
   media: MediaTarget;
-  /** Limits on the declared duration. If an ad doesn't declare one, it is checked after its media has been probed. */
+  /**
+   * Limits on the declared duration. If an ad doesn't declare its duration, the limits are checked after its media has
+   * been probed.
+   */
   minDurationMs: number;
   maxDurationMs: number;
   /** Earliest position at which an ad may allow skipping. */
@@ -33,7 +42,7 @@ export interface UniversalAdId {
   id: string;
 }
 
-/** The ad at the end of a wrapper chain, with its own linear creative. */
+/** The ad at the end of a wrapper chain, which has a linear creative. */
 export interface InLineAd extends Layer {
   title?: string;
   /** Name or domain. */
@@ -44,7 +53,7 @@ export interface InLineAd extends Layer {
   universalAdIds: UniversalAdId[];
   categories: Category[];
   media: MediaFile;
-  /** Declared duration; absent when the ad server sent none or zero. */
+  /** The declared duration; absent if the ad server sent none or zero. */
   durationMs?: number;
   captions: CaptionFile[];
   /** Whether the ad has an interactive part, which is ignored and reported as error 409. */
@@ -52,15 +61,14 @@ export interface InLineAd extends Layer {
 }
 
 /**
- * Parses an InLine ad that this player can show as it is. If the ad has several linear creatives, the first one with
- * playable media is used. Companion ads are ignored.
+ * Parses an InLine ad. Uses the first linear creative with playable media. Ignores companion ads.
  *
  * @param adType the `Ad` element's `adType` attribute; absent before VAST 4.1
  * @throws VastError when the player cannot or must not show the ad.
  */
 export function readInLine(body: XmlElement, adType: string | undefined, rules: AdRules): InLineAd {
   if (adType === 'audio') {
-    throw new VastError(vastErrorCodes.trafficking, 'The ad is audio; expected a video.');
+    throw new VastError(vastErrorCodes.trafficking, 'The ad is an audio ad; expected a video ad.');
   }
   const { creative, linear, media, file } = chooseLinear(body, rules);
   const layer = readLayer(body, [linear], rules);
@@ -110,7 +118,7 @@ function chooseLinear(body: XmlElement, rules: AdRules): ChosenLinear {
     );
   }
   if (creatives.some((creative) => findChild(creative, 'NonLinearAds'))) {
-    throw new VastError(vastErrorCodes.linearity, 'The ad is non-linear; expected a linear one.');
+    throw new VastError(vastErrorCodes.linearity, 'The ad is non-linear; expected a linear ad.');
   }
   throw new VastError(vastErrorCodes.schema, 'The ad has no Linear creative.');
 }
@@ -128,8 +136,8 @@ function checkDuration(durationMs: number | undefined, rules: AdRules): void {
 }
 
 /**
- * Checks the skip offset. If it is a percentage and the duration is unknown, it's checked after the media has been
- * probed.
+ * Checks the skip offset. If the offset is a percentage and the duration is unknown, it is checked again after the
+ * media has been probed.
  *
  * @throws VastError when the ad can be skipped too early.
  */
@@ -138,7 +146,7 @@ export function checkSkip(
   durationMs: number | undefined,
   { minSkipMs }: Pick<AdRules, 'minSkipMs'>,
 ): void {
-  const skipMs = skip && offsetMs(skip, durationMs);
+  const skipMs = skip && toOffsetMs(skip, durationMs);
   if (skipMs === undefined || skipMs >= minSkipMs) return;
   throw new VastError(
     vastErrorCodes.trafficking,
@@ -146,7 +154,7 @@ export function checkSkip(
   );
 }
 
-/** In VAST 4.0, the id is in an attribute; in later versions, it's in the text. The id “unknown” is ignored. */
+/** Reads ids from the text or, for VAST 4.0, from an attribute. Ignores the id “unknown”. */
 function readUniversalAdIds(creative: XmlElement): UniversalAdId[] {
   return findChildren(creative, 'UniversalAdId')
     .flatMap(({ attributes, text }) => {
@@ -158,7 +166,7 @@ function readUniversalAdIds(creative: XmlElement): UniversalAdId[] {
     .slice(0, 16);
 }
 
-/** Returns the codes in `Category` or `BlockedAdCategories` elements, each of which may list several. */
+/** Returns the codes in `Category` or `BlockedAdCategories` elements. One element may list several codes. */
 export const readCategories = (elements: readonly XmlElement[]): Category[] =>
   elements
     .flatMap(({ attributes, text }) => {

@@ -9,7 +9,7 @@ import {
 } from './values.ts';
 import { findChild, findChildren, type XmlElement } from './xml.ts';
 
-/** Which URLs may use http. Click-through URLs may always use it, because the player's browser opens them. */
+/** Which URLs may use http. Click-through URLs may always use http, because the player's browser opens them. */
 export interface UrlRules {
   /** Media, icons and captions. */
   httpMedia: boolean;
@@ -99,8 +99,7 @@ const maxDropped = 10;
  * Parses one level of a wrapper chain.
  *
  * @param body the `InLine` or `Wrapper` element
- * @param linears the `Linear` elements whose trackers count: in a wrapper, all of them; in an InLine ad, only the one
- * that plays
+ * @param linears the `Linear` elements to read: all of them in a wrapper, but only the one that plays in an InLine ad
  */
 export function readLayer(
   body: XmlElement,
@@ -154,10 +153,10 @@ export interface UrlReader {
   page(text: string | undefined): string | undefined;
 }
 
-/** Creates a reader that applies the rules and appends each URL that it drops to `dropped`. */
+/** Creates a reader that applies the rules. It appends dropped URLs to `dropped`. */
 export function createUrlReader(rules: UrlRules, dropped: string[]): UrlReader {
   const read = (kind: string, httpAllowed: boolean) => (text: string | undefined) => {
-    // An empty element stands for “none”.
+    // An empty element means that there is no URL.
     if (!text) return undefined;
     const url = parseWebUrl(text);
     if (url !== undefined && (httpAllowed || isHttps(url))) return url;
@@ -185,7 +184,9 @@ const readTrackers = (
 const isTrackerEvent = (name: string | undefined): name is TrackerEvent =>
   (trackerEvents as readonly (string | undefined)[]).includes(name);
 
-/** Skips unknown events. Every VAST version defines some events that this player can't produce. */
+/**
+ * Reads trackers. Skips unknown events, because every VAST version defines some events that this player can't produce.
+ */
 function readTracking(parent: XmlElement, url: UrlReader): Tracker[] {
   return findChildren(findChild(parent, 'TrackingEvents'), 'Tracking').flatMap((element) => {
     const event = element.attributes.get('event')?.trim();
@@ -203,7 +204,7 @@ const readViewable = (element: XmlElement | undefined, url: UrlReader): Tracker[
   ...readTrackers('viewUndetermined', findChildren(element, 'ViewUndetermined'), url),
 ];
 
-/** Before VAST 4, `AdVerifications` was an extension. */
+/** Finds verifications. Before VAST 4, `AdVerifications` was an extension. */
 function findVerifications(body: XmlElement): readonly XmlElement[] {
   const extensions = findChildren(findChild(body, 'Extensions'), 'Extension');
   return [body, ...extensions].flatMap((parent) =>

@@ -3,8 +3,8 @@ import { encodeComponent } from '../web-url.ts';
 import { withoutUndefined } from './values.ts';
 
 /**
- * VAST 4.x macros. If a macro in this list has no value, it is replaced with `-1`, which means “unknown”. Anything else
- * in brackets is part of the URL and stays unchanged.
+ * VAST 4.x macros. A macro in this list without a value is replaced with `-1`, which means “unknown”. Other text in
+ * brackets is part of the URL and stays unchanged.
  */
 const macroNames = [
   'ADCATEGORIES',
@@ -73,7 +73,7 @@ export type MacroName = (typeof macroNames)[number];
 type MacroValue = string | number | readonly (string | number)[];
 export type MacroValues = Readonly<Partial<Record<MacroName, MacroValue>>>;
 
-/** Macro inputs that differ for every request. */
+/** Macro values that are different in every request. */
 export interface PerRequestValues {
   /** Unix milliseconds. */
   nowMs: number;
@@ -87,26 +87,26 @@ const knownNames: ReadonlySet<string> = new Set(macroNames);
 /** Names that predate the standard but are still in use. */
 const aliases: Readonly<Record<string, MacroName>> = { RANDOM: 'CACHEBUSTING' };
 
-/** Replaces all VAST macros in a single pass. If a value looks like a macro, it therefore isn't expanded again. */
+/** Expands all VAST macros in a single pass, so that a value that looks like a macro is not expanded again. */
 export function expandMacros(
   url: string,
   values: MacroValues,
   { nowMs, random }: PerRequestValues,
 ): string {
   const allValues: MacroValues = {
-    TIMESTAMP: timestamp(nowMs),
+    TIMESTAMP: formatTimestamp(nowMs),
     CACHEBUSTING: 10_000_000 + Math.floor(random * 90_000_000),
     ...values,
   };
   return url.replace(macroPattern, (macro, plain?: string, encoded?: string) => {
     const rawName = (plain ?? encoded ?? '').toUpperCase();
     const name = aliases[rawName] ?? rawName;
-    return isMacro(name) ? encode(allValues[name] ?? -1) : macro;
+    return isMacro(name) ? encodeValue(allValues[name] ?? -1) : macro;
   });
 }
 
-/** Returns the names that look like macros but aren't VAST macros; probably typos in a configured tag. */
-export function unknownMacros(url: string): string[] {
+/** Returns names that look like macros but aren't VAST macros. They are probably typos in a configured tag. */
+export function findUnknownMacros(url: string): string[] {
   const matches = url.matchAll(/\[([A-Z][A-Z_]{1,23})\]/g);
   const names = Array.from(matches, ([, name = '']) => name);
   return [...new Set(names)].filter((name) => !knownNames.has(name) && aliases[name] === undefined);
@@ -115,15 +115,16 @@ export function unknownMacros(url: string): string[] {
 const isMacro = (name: string): name is MacroName => knownNames.has(name);
 
 /** Encodes the items of a list, but not the commas between them. */
-const encode = (value: MacroValue): string =>
+const encodeValue = (value: MacroValue): string =>
   typeof value === 'object' ? value.map(encodeItem).join(',') : encodeItem(value);
 
 const encodeItem = (item: string | number): string => encodeComponent(String(item));
 
 /** Formats a time as VAST 4 prescribes: `2026-11-22T08:15:07.127+00`. */
-const timestamp = (nowMs: number): string => new Date(nowMs).toISOString().replace('Z', '+00');
+const formatTimestamp = (nowMs: number): string =>
+  new Date(nowMs).toISOString().replace('Z', '+00');
 
-/** Data about the player and the page. Absent values are sent as unknown. */
+/** Data about the player and the page. Macros without a value are sent as unknown. */
 export interface MacroContext {
   player: DisclosedPlayer;
   /** This service, as `name/version (URL)`. */
@@ -154,7 +155,7 @@ export function makeRequestMacros(context: MacroContext): MacroValues {
     BREAKMAXADLENGTH: context.maxDurationS,
     BREAKMAXDURATION: context.maxDurationS,
     BLOCKEDADCATEGORIES: blockedCategories.length > 0 ? blockedCategories : undefined,
-    // The player opted in to the ad, and a server requests it for them.
+    // The player opted in to the ad, and a server requests the ad.
     INVENTORYSTATE: ['optin'],
     SERVERSIDE: 1,
     SERVERUA: context.serverUserAgent,

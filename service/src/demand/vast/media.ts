@@ -2,7 +2,7 @@ import type { UrlReader } from './layer.ts';
 import { parsePositive, shortText, withoutUndefined } from './values.ts';
 import { findChild, findChildren, type XmlElement } from './xml.ts';
 
-/** A file that a browser can play, according to the ad's markup. Intake checks the file itself later. */
+/** A file that a browser can play according to the ad's markup. Intake checks the actual file later. */
 export interface MediaFile {
   url: string;
   type: 'video/mp4' | 'video/webm';
@@ -24,7 +24,7 @@ export interface CaptionFile {
 
 export interface LinearMedia {
   playable: MediaFile[];
-  /** For each of the other files, the reason it can't be played. */
+  /** For each other file, why it can't be played. */
   unplayable: string[];
   captions: CaptionFile[];
   /** Whether the ad also has an interactive part, which the player does not run. */
@@ -61,8 +61,8 @@ export function readMedia(linear: XmlElement, url: UrlReader): LinearMedia {
 }
 
 /**
- * Chooses the file that suits the player best. Prefers MP4 to WebM, then files within the bitrate and size limits, then
- * the area closest to the player's, then the higher bitrate, then the file that comes first in the document.
+ * Chooses the best file for the player. Prefers MP4 to WebM, then files within the bitrate and size limits, then the
+ * area closest to the player's area, then the higher bitrate, then the earlier position in the document.
  */
 export function chooseMedia(
   files: readonly MediaFile[],
@@ -71,25 +71,25 @@ export function chooseMedia(
   const rank = (file: MediaFile): number[] => [
     file.type === 'video/mp4' ? 0 : 1,
     (file.bitrate ?? 0) <= target.maxBitrate && (file.bytes ?? 0) <= target.maxBytes ? 0 : 1,
-    distance(file, target),
+    computeDistance(file, target),
     -(file.bitrate ?? 0),
   ];
   const ranked = files.map((file) => ({ file, rank: rank(file) }));
-  return ranked.toSorted((a, b) => compare(a.rank, b.rank))[0]?.file;
+  return ranked.toSorted((a, b) => compareRanks(a.rank, b.rank))[0]?.file;
 }
 
 /**
- * Returns how much the file's area differs from the player's, as the absolute logarithm of their ratio. A file of
+ * Returns how much the areas of the file and the player differ, as the absolute logarithm of their ratio. A file of
  * unknown size has the maximum distance.
  */
-const distance = ({ width, height }: MediaFile, target: MediaTarget): number =>
+const computeDistance = ({ width, height }: MediaFile, target: MediaTarget): number =>
   width === undefined || height === undefined
     ? Number.MAX_VALUE
     : Math.abs(Math.log2((width * height) / (target.width * target.height)));
 
-function compare(a: readonly number[], b: readonly number[]): number {
-  const at = a.findIndex((value, index) => value !== b[index]);
-  return at < 0 ? 0 : (a[at] ?? 0) - (b[at] ?? 0);
+function compareRanks(a: readonly number[], b: readonly number[]): number {
+  const index = a.findIndex((value, i) => value !== b[i]);
+  return index < 0 ? 0 : (a[index] ?? 0) - (b[index] ?? 0);
 }
 
 const playableTypes: readonly string[] = ['video/mp4', 'video/webm'] satisfies MediaFile['type'][];
@@ -97,7 +97,7 @@ const isPlayable = (type: string): type is MediaFile['type'] => playableTypes.in
 /** HEVC and Dolby Vision, which only some browsers play. */
 const unplayableCodec = /^(hev1|hvc1|hevc|h\.?265|dvh)/i;
 
-/** Returns the file, or the reason it can't be played. */
+/** Returns the file, or why it can't be played. */
 function readMediaFile(file: XmlElement, url: UrlReader): MediaFile | string {
   const { attributes } = file;
   const [type = ''] = (attributes.get('type') ?? '').trim().toLowerCase().split(/\s*;/, 1);
@@ -124,7 +124,7 @@ function readMediaFile(file: XmlElement, url: UrlReader): MediaFile | string {
 const detectFramework = ({ attributes }: XmlElement): string | undefined =>
   /vpaid|simid/i.exec(attributes.get('apiframework') ?? '')?.[0].toUpperCase();
 
-/** Reads a caption file; undefined unless it is WebVTT, the only format that browsers display. */
+/** Reads a caption file. Returns undefined for formats other than WebVTT, because browsers display only WebVTT. */
 function readCaption(caption: XmlElement, url: UrlReader): CaptionFile | undefined {
   if (caption.attributes.get('type')?.trim().toLowerCase() !== 'text/vtt') return undefined;
   const file = url.media(caption.text);

@@ -1,5 +1,5 @@
 import type { Clock } from '../../platform/clock.ts';
-import { combine, type ErrorReport, type VastAd } from './ad.ts';
+import { mergeChain, type ErrorReport, type VastAd } from './ad.ts';
 import {
   type AdEntry,
   listCandidates,
@@ -30,22 +30,22 @@ export type FetchResult =
 
 export interface ResolveOptions {
   /**
-   * Requests a document. This function must enforce the timeout and the limits on redirects and IPs. If it throws, the
-   * request counts as failed.
+   * Requests a document. Must enforce the timeout and the limits on redirects and IPs. If this function throws, the
+   * request has failed.
    */
   fetchDocument: (url: string) => Promise<FetchResult>;
   clock: Clock;
   /** Returns a number in [0, 1). */
   random: () => number;
-  /** Called between two slices of a long document, and awaited so that other work can run. */
+  /** Called and awaited between two slices of a long document, so that other work can run. */
   pause: () => Promise<void>;
   macros: MacroValues;
   rules: VastRules;
 }
 
 /**
- * A step of the resolution, which is shown to people who try a tag. `depth` is the number of wrappers around it. The
- * macros in a request's URL are expanded, so the URL may contain the player's IP.
+ * A step of the resolution, shown in trials. `depth` is the number of wrappers around the step. The URL of a request
+ * has expanded macros, so it may contain the player's IP.
  */
 export type VastStep =
   | { step: 'request'; depth: number; url: string; ms: number; failure?: string }
@@ -61,7 +61,7 @@ export interface VastNoAd {
   reason: string;
 }
 
-/** Either an ad or the reason there is none. In both cases, there may be errors to report. */
+/** Either an ad or the reason why there is no ad. In both cases, there may be errors to report. */
 export type VastResult = { errors: ErrorReport[]; trace: VastStep[] } & (
   { ad: VastAd; noAd?: never } | { ad?: never; noAd: VastNoAd }
 );
@@ -73,12 +73,12 @@ const maxRequests = 10;
 const maxCandidates = 10;
 /** Maximum total length of all documents, in characters. */
 const maxChainLength = 524_288;
-/** Maximum length of an expanded URL. Otherwise a tag that repeats a macro could expand to megabytes. */
+/** Maximum length of an expanded URL. Without it, a tag that repeats a macro could expand to megabytes. */
 const maxRequestUrlLength = 16_384;
 
 /**
- * Finds the ad that a tag or a bid's markup leads to, following its wrappers. Always resolves with an ad or the reason
- * there is none, no matter what the servers send.
+ * Finds the ad of a tag or of a bid's markup, following wrappers. Always resolves with an ad or with the reason why
+ * there is no ad, no matter what the servers send.
  *
  * @param start a tag with unexpanded macros, or a bid's markup
  */
@@ -89,7 +89,7 @@ export async function resolveVast(
   return new Resolution(options).resolve(start);
 }
 
-/** The state of one resolution: how much of its limits it has used, its errors and its trace. */
+/** The state of one resolution: its errors, its trace, and how much of each limit it has used. */
 class Resolution {
   readonly #options: ResolveOptions;
   readonly #errors: ErrorReport[] = [];
@@ -115,7 +115,7 @@ class Resolution {
   /** Requests the document that `tagUrl` refers to, and searches it for an ad. */
   async #request(tagUrl: string, wrappers: readonly Wrapper[]): Promise<VastAd | undefined> {
     if (this.#requests >= maxRequests) {
-      const reason = `The decision has made all of its ${maxRequests} requests.`;
+      const reason = `The decision has reached its limit of ${maxRequests} requests.`;
       return this.#fail(new VastError(vastErrorCodes.wrapperLimit, reason), wrappers);
     }
     this.#requests += 1;
@@ -136,7 +136,7 @@ class Resolution {
       ...(failure !== undefined && { failure }),
     });
     if (fetched.status === 'ok') return this.#search(fetched.text, fetched.url, wrappers);
-    const reason = `The document did not arrive: ${failure}`;
+    const reason = `The document could not be loaded: ${failure}`;
     return this.#fail(new VastError(vastErrorCodes.timeout, reason), wrappers);
   }
 
@@ -159,7 +159,7 @@ class Resolution {
     }
   }
 
-  /** Tries a document's ads in turn until one can be shown. */
+  /** Tries a document's ads in order until one of them can be shown. */
   async #search(
     text: string,
     url: string | undefined,
@@ -169,8 +169,8 @@ class Resolution {
     if (!document) return undefined;
     const candidates = listCandidates(document.ads, wrappers.at(-1));
     if (candidates.length === 0) {
-      const missing = document.ads.length > 0 ? 'no ad that its wrapper allows' : 'no ad';
-      const error = new VastError(vastErrorCodes.noAds, `The response has ${missing}.`);
+      const problem = document.ads.length > 0 ? 'no ad that its wrapper allows' : 'no ad';
+      const error = new VastError(vastErrorCodes.noAds, `The response has ${problem}.`);
       return this.#fail(error, wrappers, document.errors);
     }
     for (const [index, candidate] of candidates.entries()) {
@@ -207,8 +207,8 @@ class Resolution {
   }
 
   /**
-   * Returns the ad that a candidate leads to, if there is one. Also returns whether the candidate's wrapper forbids
-   * trying the other candidates.
+   * Returns the candidate's ad, if there is one. `isFinal` is true if the candidate's wrapper forbids trying the other
+   * candidates.
    */
   async #try(
     candidate: AdEntry,
@@ -234,7 +234,7 @@ class Resolution {
   #accept(candidate: AdEntry, wrappers: readonly Wrapper[]): VastAd {
     const { clock, rules } = this.#options;
     const inline = readInLine(candidate.body, candidate.adType, rules);
-    const ad = combine(wrappers, inline, clock.nowMs());
+    const ad = mergeChain(wrappers, inline, clock.nowMs());
     checkSkip(ad.skip, ad.durationMs, rules);
     const depth = wrappers.length;
     this.#trace.push({ step: 'ad', depth, ...describe(candidate, inline) });
@@ -270,7 +270,9 @@ class Resolution {
   }
 
   /**
-   * Records an error for all `wrappers` and for the ad or document that failed. `ownUrls` are the latter's error URLs.
+   * Records an error, and reports it to the wrappers and to the failed ad or document.
+   *
+   * @param ownUrls the error URLs of the failed ad or document
    */
   #fail(
     error: unknown,
@@ -292,8 +294,8 @@ class Resolution {
   }
 
   /**
-   * Reports to the remaining ads of a pod that they won't be played. The wrappers aren't told, because an ad of the pod
-   * is shown.
+   * Reports to the remaining ads of a pod that they won't be played. Nothing is reported to the wrappers, because an ad
+   * of the pod is shown.
    */
   #reportShortened(remainingAds: readonly AdEntry[]): void {
     for (const ad of remainingAds.slice(0, maxCandidates)) {

@@ -1,20 +1,17 @@
-/**
- * A playback position as the ad server states it. A percentage can't be converted to a time until the media has been
- * probed.
- */
+/** A playback position in an ad. A percentage can be converted to a time only after the media has been probed. */
 export type TimeOffset = { ms: number } | { percent: number };
 
-const clockTime = /^(?:(\d{1,2}):)?(\d{1,2}):([0-5]?\d)(?:\.(\d{1,9}))?$/;
-const seconds = /^\d{1,5}(?:\.\d{1,9})?$/;
+const clockTimePattern = /^(?:(\d{1,2}):)?(\d{1,2}):([0-5]?\d)(?:\.(\d{1,9}))?$/;
+const secondsPattern = /^\d{1,5}(?:\.\d{1,9})?$/;
 
 /**
  * Parses `HH:MM:SS` or `HH:MM:SS.mmm` into milliseconds. Also accepts `MM:SS` and plain seconds, because servers send
- * them. Returns undefined for anything else.
+ * them. Returns undefined for other formats.
  */
 export function parseDuration(text: string | undefined): number | undefined {
   if (text === undefined) return undefined;
-  if (seconds.test(text)) return Math.round(Number(text) * 1_000);
-  const match = clockTime.exec(text);
+  if (secondsPattern.test(text)) return Math.round(Number(text) * 1_000);
+  const match = clockTimePattern.exec(text);
   if (!match) return undefined;
   const [hours = '0', minutes = '0', wholeSeconds = '0', fraction = ''] = match.slice(1);
   const total = (Number(hours) * 60 + Number(minutes)) * 60 + Number(wholeSeconds);
@@ -32,22 +29,19 @@ export function parseOffset(text: string | undefined): TimeOffset | undefined {
 }
 
 /** Converts an offset to milliseconds. Returns undefined for a percentage if the duration is unknown. */
-export function offsetMs(offset: TimeOffset, durationMs: number | undefined): number | undefined {
+export function toOffsetMs(offset: TimeOffset, durationMs: number | undefined): number | undefined {
   if ('ms' in offset) return offset.ms;
   return durationMs === undefined ? undefined : (offset.percent / 100) * durationMs;
 }
 
-/**
- * Parses `true` and `1`, or `false` and `0`, ignoring case. The VAST schema and the official samples don't agree on the
- * form.
- */
+/** Parses `true`, `1`, `false` or `0`, ignoring case. The VAST schema and the official samples use different forms. */
 export function parseFlag(text: string | undefined): boolean | undefined {
   if (text === undefined) return undefined;
   if (/^(true|1)$/i.test(text)) return true;
   return /^(false|0)$/i.test(text) ? false : undefined;
 }
 
-/** Parses a positive number, rounded down; undefined for anything else. */
+/** Parses a positive number and rounds it down. Returns undefined if the text is not a positive number. */
 export function parsePositive(text: string | undefined): number | undefined {
   if (text === undefined || !/^\d{1,9}(?:\.\d{1,9})?$/.test(text)) return undefined;
   const value = Math.floor(Number(text));
@@ -55,8 +49,9 @@ export function parsePositive(text: string | undefined): number | undefined {
 }
 
 /**
- * Normalizes a name or id to a single line of at most 200 characters. Returns undefined if it's empty. XML 1.1 allows
- * control characters, and truncation can separate a surrogate from its pair; both are replaced with spaces.
+ * Normalizes a name or id to a single line of at most 200 characters. Returns undefined if the line is empty. Control
+ * characters, which XML 1.1 allows, are replaced with spaces. So are unpaired surrogates, which truncation can leave
+ * behind.
  */
 export function shortText(text: string | undefined): string | undefined {
   const line = text
@@ -66,7 +61,7 @@ export function shortText(text: string | undefined): string | undefined {
   return line === '' ? undefined : line;
 }
 
-/** `T`, with every property that may be undefined made optional. */
+/** Makes every property of `T` that may be undefined optional. */
 export type Defined<T> = { [K in keyof T as undefined extends T[K] ? never : K]: T[K] } & {
   [K in keyof T as undefined extends T[K] ? K : never]?: Exclude<T[K], undefined>;
 };

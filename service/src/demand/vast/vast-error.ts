@@ -5,9 +5,9 @@ export const vastErrorCodes = {
   /** The XML is not a VAST document, or a required element is missing. */
   schema: 101,
   version: 102,
-  /** The player does not play this kind of ad: an audio ad, or one that can be skipped too early. */
+  /** The player does not play this kind of ad: an audio ad, or an ad that can be skipped too early. */
   trafficking: 200,
-  /** The ad is non-linear where a linear ad is expected. */
+  /** The ad is non-linear, but a linear ad is expected. */
   linearity: 201,
   duration: 202,
   blockedCategory: 205,
@@ -15,11 +15,11 @@ export const vastErrorCodes = {
   breakShortened: 206,
   /** The wrapper has no usable tag. */
   wrapper: 300,
-  /** The document that a wrapper refers to was unavailable or didn't arrive in time. */
+  /** The document that a wrapper refers to was unavailable or timed out. */
   timeout: 301,
   wrapperLimit: 302,
   noAds: 303,
-  /** This player can play none of the media files. */
+  /** The player cannot play any of the media files. */
   media: 403,
   /** The media plays, but its interactive part (SIMID, VPAID) does not run. */
   interactive: 409,

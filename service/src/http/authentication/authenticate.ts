@@ -8,7 +8,7 @@ import type { SessionAccess } from './session-access.ts';
 
 declare module 'fastify' {
   interface FastifyContextConfig {
-    /** The kinds of key that the route accepts; if absent, the route is public. */
+    /** The kinds of keys that the route accepts; if absent, the route is public. */
     keys?: readonly KeyKind[];
   }
   interface FastifyRequest {
@@ -22,11 +22,11 @@ interface Deps {
   limiter: RateLimiter;
   /** Called for every request with a valid key. */
   onUse(principal: KeyPrincipal): void;
-  /** Called when a web page sends a secret key; resolves once the leak is recorded. */
+  /** Called when a web page sends a secret key. Resolves when the leak has been recorded. */
   onLeak(principal: KeyPrincipal, origin: string, requestId: string): Promise<void>;
 }
 
-/** Maximum number of `Authorization` headers whose key hash is cached. Only hashes of existing keys are cached. */
+/** Maximum number of cached key hashes, by `Authorization` header. Only hashes of existing keys are cached. */
 const maxHashes = 10_000;
 
 /**
@@ -64,7 +64,7 @@ export function createAdmitKey(deps: Deps): AdmitKey {
       throw new ProblemError(
         'key_not_permitted',
         principal.kind === 'pk'
-          ? 'Publishable keys can only request decisions and report events; send this request from your server, with a secret key.'
+          ? 'Publishable keys can only request decisions and report events. Send this request from your server, with a secret key.'
           : 'This endpoint accepts publishable keys only.',
       );
     }
@@ -106,8 +106,8 @@ export function addAuthentication(
 }
 
 /**
- * A session may read everything that a secret key may read. It may write only on routes that reject publishable keys,
- * because the panel plays no ads.
+ * Whether the route accepts sessions. A session may read everything that a secret key may read. It may write only on
+ * routes that reject publishable keys, because the panel plays no ads.
  */
 const acceptsSessions = (request: FastifyRequest, keys: readonly KeyKind[]): boolean =>
   keys.includes('sk') && (request.method === 'GET' || !keys.includes('pk'));
@@ -126,21 +126,22 @@ function readKey(
 ): KeyPrincipal {
   const { authorization = '' } = headers;
   const cachedHash = hashes.get(authorization);
-  const text = cachedHash === undefined ? bearerKey(authorization) : '';
+  const text = cachedHash === undefined ? parseBearerKey(authorization) : '';
   const hash = cachedHash ?? hashKey(text);
   const principal = findKey(hash);
   if (!principal) throw new ProblemError('key_unknown', 'The API key does not exist.');
-  if (cachedHash === undefined && hashes.size < maxHashes) hashes.set(canonicalHeader(text), hash);
+  if (cachedHash === undefined && hashes.size < maxHashes)
+    hashes.set(makeCanonicalHeader(text), hash);
   if (principal.revokedAtMs !== undefined && principal.revokedAtMs <= clock.nowMs()) {
     throw new ProblemError('key_revoked', 'The key has been revoked.');
   }
   return principal;
 }
 
-/** Returns the canonical header as a new string, because a substring would keep the whole original header in memory. */
-const canonicalHeader = (key: string): string => Buffer.from(`Bearer ${key}`).toString();
+/** Returns the canonical header as a new string. A substring would keep the whole original header in memory. */
+const makeCanonicalHeader = (key: string): string => Buffer.from(`Bearer ${key}`).toString();
 
-function bearerKey(authorization: string): string {
+function parseBearerKey(authorization: string): string {
   const text = /^Bearer +(\S+)$/i.exec(authorization)?.[1];
   if (text === undefined) {
     throw new ProblemError(
@@ -181,8 +182,8 @@ function checkOrigin({ allowedOrigins }: KeyPrincipal, origin: string): void {
 }
 
 /**
- * Lets pages of this origin read the response. Preflight requests carry no key, so a key's allowed origins are checked
- * in the actual request.
+ * Lets pages of this origin read the response. The allowed origins of a key are checked in the actual request, because
+ * preflight requests contain no key.
  */
 function allowOrigin(reply: FastifyReply, origin: string): void {
   void reply.headers({

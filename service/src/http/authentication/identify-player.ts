@@ -6,8 +6,8 @@ import type { UserTokens } from '../../key/user-tokens.ts';
 import { ProblemError } from '../problems/problem.ts';
 
 /**
- * Identifies the player of a decision: a server is trusted, and a client may have to send a user token. Synchronous
- * when there is no token.
+ * Identifies the player of a decision. Servers are trusted. Clients may have to send a user token. Returns
+ * synchronously if there is no token.
  *
  * @throws ProblemError `identity_required`, `token_invalid` or `invalid_request`.
  */
@@ -38,12 +38,12 @@ function checkIdentity(
     throw new ProblemError(
       'identity_required',
       identity === 'server'
-        ? `Only your server can request decisions for the placement ${placement.name}: request them there with a secret key, and pass them to the client.`
+        ? `Only your server can request decisions for the placement ${placement.name}: request them there with a secret key and pass them to the client.`
         : `The placement ${placement.name} requires a user token: have your server sign one with signUserToken.`,
     );
   }
   if (format === 'rewarded' && request.user_ref === undefined) {
-    throw new ProblemError('invalid_request', 'A rewarded ad needs a player to reward.', {
+    throw new ProblemError('invalid_request', 'A rewarded ad requires a player.', {
       errors: [{ pointer: '/user_ref', message: 'is required for a rewarded placement' }],
     });
   }
@@ -60,13 +60,13 @@ async function withVerifiedUser(
   if (userRef === undefined) {
     throw new ProblemError(
       'token_invalid',
-      'The user token is not signed with a secret of this environment, has expired, or lives longer than a day.',
+      'The user token is not signed with a secret of this environment, has expired, or is valid for more than a day.',
     );
   }
   if (request.user_ref !== undefined && request.user_ref !== userRef) {
     throw new ProblemError(
       'token_invalid',
-      'The user token belongs to a different user than `user_ref`.',
+      'The user token is for a different user than `user_ref`.',
     );
   }
   return { ...request, user_ref: userRef };
@@ -75,8 +75,8 @@ async function withVerifiedUser(
 /** The country of a player, as sent by the load balancer or CDN in front of the service. */
 export interface Country {
   /** Removes the header from requests by untrusted peers, which could forge it. */
-  screen(request: Pick<IncomingMessage, 'headers' | 'socket'>): void;
-  /** Returns the ISO 3166-1 alpha-2 code; undefined when unknown. */
+  stripUntrusted(request: Pick<IncomingMessage, 'headers' | 'socket'>): void;
+  /** Returns the ISO 3166-1 alpha-2 code, or undefined if the country is unknown. */
   read(headers: IncomingHttpHeaders): string | undefined;
 }
 
@@ -85,15 +85,15 @@ export function createCountry(
   header: string | undefined,
   trustedProxies: readonly string[] = [],
 ): Country {
-  if (header === undefined) return { screen: () => undefined, read: () => undefined };
+  if (header === undefined) return { stripUntrusted: () => undefined, read: () => undefined };
   const isTrusted = proxyAddr.compile([...trustedProxies]);
   return {
-    screen({ headers, socket }) {
+    stripUntrusted({ headers, socket }) {
       if (header in headers && !isTrusted(socket.remoteAddress ?? '', 0)) delete headers[header];
     },
     read(headers) {
       const value = headers[header];
-      // CDNs send XX, T1 and the like when they don't know.
+      // CDNs send values such as XX and T1 for an unknown country.
       return typeof value === 'string' && /^[a-z]{2}$/i.test(value) && !/^xx$/i.test(value)
         ? value.toUpperCase()
         : undefined;
@@ -103,7 +103,7 @@ export function createCountry(
 
 type Device = 'desktop' | 'mobile' | 'tablet';
 
-/** Returns the class of device according to the `User-Agent`; undefined if there is none. */
+/** Returns the device class according to the `User-Agent`, or undefined if there is none. */
 export function detectDevice(userAgent: string | undefined): Device | undefined {
   if (userAgent === undefined) return undefined;
   if (/iPad|Tablet|Android(?!.*Mobile)/i.test(userAgent)) return 'tablet';

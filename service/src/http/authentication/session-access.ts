@@ -8,7 +8,7 @@ import { ProblemError } from '../problems/problem.ts';
 
 declare module 'fastify' {
   interface FastifyContextConfig {
-    /** Requires a panel session; with `environment`, the request must also specify an environment. */
+    /** Requires a panel session. With `environment`, the request must also specify an environment. */
     panel?: 'account' | 'environment';
     /** The required role; by default, viewer for reads and operator for writes. */
     role?: Role;
@@ -34,7 +34,7 @@ interface Deps {
 /** Authenticates panel sessions and enforces their roles. */
 export interface SessionAccess {
   /**
-   * Authenticates a request without a key; resolves to undefined if the request has no session.
+   * Authenticates a request without a key. Resolves to undefined if the request has no session.
    *
    * @throws ProblemError when the session has ended, its role is insufficient, or the page has another origin.
    */
@@ -66,7 +66,7 @@ export function createSessionAccess({ sessions, cookie, limiter, publicUrl }: De
 /** Requires a session on every route with `config.panel`, before the body is read. */
 export function addSessionCheck(app: FastifyInstance, access: SessionAccess): void {
   app.addHook('onRequest', async (request, reply) => {
-    // Responses contain data of the user and the account.
+    // Responses contain data about the user and the account.
     void reply.header('cache-control', 'no-store');
     if (!request.routeOptions.config.panel) return;
     const principal = await access.admit(request, reply);
@@ -104,7 +104,7 @@ function checkRole(request: FastifyRequest, { user }: Session): void {
   );
 }
 
-/** Returns the environment of the request. Changes to the account as a whole count as changes in `live`. */
+/** Returns the environment of the request. Changes to the whole account are treated as changes in `live`. */
 function readEnvironment(request: FastifyRequest): Environment {
   if (request.routeOptions.config.panel === 'account') return 'live';
   const name = request.headers['trueward-environment'];
@@ -123,15 +123,16 @@ export interface SessionCookie {
 }
 
 /**
- * Creates a cookie that scripts cannot read and that is not sent with requests from other sites. Over HTTPS, its name
- * begins with `__Host-`, so that browsers reject cookies set by a subdomain or over plain HTTP (RFC 6265bis, 4.1.3.2).
+ * Creates a cookie that scripts cannot read and that is not sent with requests from other sites. Over HTTPS, the cookie
+ * name starts with `__Host-`. Browsers reject such a cookie if a subdomain or a plain HTTP response sets it (RFC
+ * 6265bis, 4.1.3.2).
  *
  * @param publicUrl returns the public URL of the service
  */
 export function createSessionCookie(publicUrl: () => string): SessionCookie {
-  const secure = () => publicUrl().startsWith('https:');
-  const name = () => `${secure() ? '__Host-' : ''}trueward_session`;
-  const attributes = () => `Path=/; HttpOnly; SameSite=Strict${secure() ? '; Secure' : ''}`;
+  const isSecure = () => publicUrl().startsWith('https:');
+  const name = () => `${isSecure() ? '__Host-' : ''}trueward_session`;
+  const attributes = () => `Path=/; HttpOnly; SameSite=Strict${isSecure() ? '; Secure' : ''}`;
   return {
     read(request) {
       const prefix = `${name()}=`;
@@ -152,8 +153,8 @@ export function createSessionCookie(publicUrl: () => string): SessionCookie {
 }
 
 /**
- * Rejects requests that another site's page sends with a user's cookie. Accepts an `Origin` header that matches either
- * the public URL or the `Host` header, so that `localhost` works like `127.0.0.1`. A page can forge neither header.
+ * Rejects requests that pages of other sites send with a user's cookie. Accepts an `Origin` header that matches either
+ * the public URL or the `Host` header, so that both `localhost` and `127.0.0.1` work. Pages cannot forge these headers.
  *
  * @throws ProblemError `csrf_failed`
  */
@@ -167,6 +168,6 @@ export function checkSameOrigin(request: FastifyRequest, publicUrl: string): voi
   if (isOwnOrigin && isSameSite) return;
   throw new ProblemError(
     'csrf_failed',
-    `The request came from ${origin ?? 'an unnamed origin'}, not from ${ownOrigin}. If your panel is there, set PUBLIC_URL to it.`,
+    `The request came from ${origin ?? 'an unknown origin'}; expected ${ownOrigin}. If that is the origin of your panel, set PUBLIC_URL to it.`,
   );
 }

@@ -1,4 +1,4 @@
-// Handles cases that `@fastify/static` does not support: files in a bucket, and valid ranges that it rejects.
+// Handles two cases that `@fastify/static` does not support: files in a bucket, and some valid ranges.
 import { basename, extname } from 'node:path';
 import fastifyStatic from '@fastify/static';
 import type { FastifyInstance, FastifyRequest } from 'fastify';
@@ -13,7 +13,7 @@ interface Deps {
   mediaStore: MediaStore;
 }
 
-/** A file opened in its own tab has an opaque origin, runs no scripts and loads nothing. */
+/** If a file is opened in its own tab, it has an opaque origin, runs no scripts and loads nothing. */
 const staticPolicy = "sandbox; default-src 'none'; style-src 'unsafe-inline'; img-src data:";
 /** HTML creatives run in isolation: in an opaque origin, without loading anything from other origins. */
 const creativePolicy =
@@ -24,13 +24,13 @@ const servedExtensions: ReadonlySet<string> = new Set(
   Object.values(storedExtensions).map((extension) => `.${extension}`),
 );
 
-/** Lets pages of every origin read a response; without these headers, a script cannot even see the status. */
+/** Lets pages of every origin read a response. Without these headers, a script cannot even see the status. */
 const crossOriginHeaders = {
   'access-control-allow-origin': '*',
   'cross-origin-resource-policy': 'cross-origin',
 };
 
-/** Adds `/media/{file}`: uploaded files and files in the configured folder, for pages of every origin. */
+/** Adds `/media/{file}`, which serves uploaded files and files in the configured folder to pages of every origin. */
 export async function addMediaRoutes(
   app: FastifyInstance,
   { mediaDirectory, mediaStore: { source } }: Deps,
@@ -61,28 +61,28 @@ export async function addMediaRoutes(
         if (!servedExtensions.has(extname(file)))
           throw new ProblemError('not_found', 'The file does not exist.');
         const type = findStoredType(file);
-        const sent =
+        const fetchedFile =
           type && 'fetch' in source ? await source.fetch(file, readRange(request)) : undefined;
-        if (!type || !sent) return reply.sendFile(file);
-        // Don't send the file's headers: they would make caches store this response for a year.
-        if (sent.status === 416)
+        if (!type || !fetchedFile) return reply.sendFile(file);
+        // The file's headers are left out, because they would make caches store this response for a year.
+        if (fetchedFile.status === 416)
           return reply
             .code(416)
-            .headers({ ...crossOriginHeaders, ...sent.headers })
-            .send(sent.body);
+            .headers({ ...crossOriginHeaders, ...fetchedFile.headers })
+            .send(fetchedFile.body);
         return reply
-          .code(sent.status)
-          .headers({ ...buildHeaders(file), ...sent.headers, 'accept-ranges': 'bytes' })
+          .code(fetchedFile.status)
+          .headers({ ...buildHeaders(file), ...fetchedFile.headers, 'accept-ranges': 'bytes' })
           .type(type === 'text/html' ? `${type}; charset=utf-8` : type)
-          .send(sent.body);
+          .send(fetchedFile.body);
       },
     );
   });
 }
 
 /**
- * Whether a `Range` that `@fastify/static` rejects is in fact unsatisfiable. It also rejects suffixes longer than the
- * file and malformed ranges, both of which mean the whole file (RFC 9110, 14.1.2 and 14.2).
+ * Whether a `Range` that `@fastify/static` rejects is really unsatisfiable. `@fastify/static` also rejects malformed
+ * ranges and suffixes longer than the file, but both mean the whole file (RFC 9110, 14.1.2 and 14.2).
  */
 function isUnsatisfiable(range = ''): boolean {
   const [match, first, last] = /^bytes=(\d*)-(\d*)$/.exec(range) ?? [];
@@ -90,7 +90,7 @@ function isUnsatisfiable(range = ''): boolean {
   return first === '' ? Number(last) === 0 : last === '' || Number(first) <= Number(last);
 }
 
-/** Returns a single range, the only kind that stores support; multiple or malformed ranges mean the whole file. */
+/** Returns a single range, the only kind that stores support. Multiple or malformed ranges mean the whole file. */
 const readRange = ({ method, headers: { range } }: FastifyRequest) => ({
   method: method === 'HEAD' ? ('HEAD' as const) : ('GET' as const),
   range: /^bytes=(\d+-\d*|-\d+)$/.test(range ?? '') ? range : undefined,

@@ -7,12 +7,12 @@ import { ProblemError } from '../problems/problem.ts';
 import { sendFileError, fileOptions } from './static-files.ts';
 
 /**
- * Allows only our own script files. Inline styles are allowed because the component library creates style elements at
- * run time.
+ * Allows only script files of the panel itself. Inline styles are allowed, because the component library creates style
+ * elements at run time.
  */
 const panelPolicy =
   "default-src 'none'; script-src 'self'; style-src 'self' 'unsafe-inline'; img-src 'self' https: http: data: blob:; media-src 'self' https: http: blob:; font-src 'self'; connect-src 'self'; frame-src 'self'; base-uri 'none'; form-action 'self'; frame-ancestors 'none'";
-/** The preview runs creatives, so it runs in an opaque origin: it has no access to our cookie or API. */
+/** The preview runs creatives, so it has an opaque origin without access to the session cookie and the API. */
 const previewPolicy =
   "sandbox allow-scripts; default-src 'none'; script-src 'self' 'unsafe-inline'; style-src 'self' 'unsafe-inline'; img-src * data: blob:; media-src * data: blob:; font-src data:; frame-src *; frame-ancestors 'self'";
 
@@ -21,7 +21,10 @@ const builtFolder = fileURLToPath(
   new URL(import.meta.url.endsWith('.ts') ? '../../../dist/panel' : './panel', import.meta.url),
 );
 
-/** Adds `/panel/…`: the files of the panel, compressed at build time. Other paths return the panel's page. */
+/**
+ * Adds `/panel/…`, which serves the files of the panel. They were compressed at build time. Paths without a file
+ * extension return the panel's page.
+ */
 export async function addPanelFiles(app: FastifyInstance, folder = builtFolder): Promise<void> {
   for (const url of ['/', '/panel'])
     app.get(url, { schema: { hide: true } }, (_request, reply) => reply.redirect('/panel/'));
@@ -31,8 +34,9 @@ export async function addPanelFiles(app: FastifyInstance, folder = builtFolder):
       ...fileOptions,
       root: folder,
       preCompressed: true,
-      // Packages set the same modification time for all files of all versions, and two versions of a page often have
-      // the same size: with `ETag` or `Last-Modified`, a browser would keep the page of the previous version.
+      // `ETag` and `Last-Modified` are computed from the size and the modification time. In packages, the modification
+      // time is the same for all versions, and the size often is too. A browser would keep the page of the previous
+      // version.
       etag: false,
       lastModified: false,
       setHeaders: (reply, path) => void reply.headers(buildHeaders(relative(folder, path))),
@@ -59,7 +63,7 @@ function buildHeaders(path: string): Record<string, string> {
     'x-content-type-options': 'nosniff',
     'referrer-policy': 'no-referrer',
     'cache-control': isAsset ? 'public, max-age=31536000, immutable' : 'no-cache',
-    // The preview has an opaque origin, so it loads our scripts cross-origin.
+    // The preview has an opaque origin, so its scripts are cross-origin.
     ...(isAsset
       ? { 'access-control-allow-origin': '*', 'cross-origin-resource-policy': 'cross-origin' }
       : { 'content-security-policy': name === 'preview.html' ? previewPolicy : panelPolicy }),

@@ -1,13 +1,13 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { ProblemError } from '../problems/problem.ts';
 
-/** Options of `@fastify/static` for our own routes, which set their headers with `setHeaders`. */
+/** Options of `@fastify/static` for routes that set their headers with `setHeaders`. */
 export const fileOptions = {
   serve: false,
   cacheControl: false,
   dotfiles: 'ignore',
   index: false,
-  // The folder may not exist yet: uploads create it later.
+  // The folder may not exist yet, because it is created by the first upload.
   suppressWarning: true,
 } as const;
 
@@ -22,8 +22,8 @@ const fileHeaders = [
 ];
 
 /**
- * Handles requests that `@fastify/static` rejects: a path outside the folder is treated like a missing file, and for a
- * failed condition or range, only the status is sent, as media players expect.
+ * Handles requests that `@fastify/static` rejects. A path outside the folder is treated like a missing file. If a
+ * condition or range fails, only the status and headers are sent, as media players expect.
  */
 export function sendFileError(
   error: Error & { statusCode?: number; headers?: Record<string, string> },

@@ -23,9 +23,9 @@ interface Deps {
 const intervalMs = 1_000;
 
 /**
- * Creates the rate limiter, and shares its usage with other processes every second.
+ * Creates the rate limiter. Shares its usage with other processes every second.
  *
- * @param limits if undefined, requests are not limited
+ * @param limits the rate limits; if undefined, requests are not limited
  */
 export async function openRateLimits(
   limits: RateLimits | undefined,
@@ -39,33 +39,34 @@ export async function openRateLimits(
   return { limiter, stop: startExchange(store, createUseExchange({ ...buckets }, key), log) };
 }
 
-/** Returns a function that stops the exchange. */
+/** Starts to share usage every second. Returns a function that stops it. */
 function startExchange(store: UseStore, exchange: UseExchange, log: Logger): () => Promise<void> {
-  let failing = false;
-  /** Never rejects: if sharing fails, this process limits by its own usage. */
-  const round = async (): Promise<void> => {
+  let isFailing = false;
+  /** Never rejects. If sharing fails, this process applies the limits to its own usage only. */
+  const runRound = async (): Promise<void> => {
     try {
       await store.write(exchange.collect());
       const { processes, uses } = await store.read(exchange.names());
       exchange.apply(processes, uses);
-      failing = false;
+      isFailing = false;
     } catch (error) {
-      if (!failing) log.warn({ err: error }, 'could not share rate limits with other processes');
-      failing = true;
+      if (!isFailing) log.warn({ err: error }, 'could not share rate limits with other processes');
+      isFailing = true;
     }
   };
-  let running = round();
+  let running = runRound();
   let stopped = false;
-  let timer = setTimeout(function again() {
-    running = round().then(() => {
-      if (!stopped) timer = setTimeout(again, intervalMs).unref();
+  let timer = setTimeout(function repeat() {
+    running = runRound().then(() => {
+      if (!stopped) timer = setTimeout(repeat, intervalMs).unref();
     });
   }, intervalMs).unref();
   return async () => {
     stopped = true;
     clearTimeout(timer);
     await running;
-    // Remove this process. Otherwise, the others would reserve a share of each limit for it for another five seconds.
+    // Remove this process. Otherwise, the other processes would reserve a share of each limit for it for five more
+    // seconds.
     await store.remove().catch(() => undefined);
   };
 }
@@ -86,9 +87,9 @@ interface UseExchange {
   names(): string[];
 }
 
-/** Each use is reported in this many rounds, in case a round fails. */
+/** Number of rounds in which each use is reported, in case a round fails. */
 const reportRounds = 3;
-/** A name is evicted after this many rounds without use. */
+/** Number of rounds without use after which a name is evicted. */
 const retainRounds = 120;
 
 interface NameUsage {
@@ -101,7 +102,7 @@ interface NameUsage {
 }
 
 /**
- * Reports only names whose usage exceeds the unshared part of the limit, and only as hashes, because names contain IPs
+ * Reports only names whose usage exceeds the unshared part of the limit. The names are hashed, because they contain IPs
  * and users. Reports totals instead of differences, so that a failed round loses nothing.
  */
 export function createUseExchange(
@@ -113,49 +114,52 @@ export function createUseExchange(
   let round = 0;
 
   const addUses = (kind: string, name: string, uses: number): void => {
-    const hashed = mac(`${kind}\n${name}`).slice(0, 22);
-    const before = usage.get(hashed);
-    usage.set(hashed, {
+    const hashedName = mac(`${kind}\n${name}`).slice(0, 22);
+    const previous = usage.get(hashedName);
+    usage.set(hashedName, {
       kind,
       name,
-      uses: (before?.uses ?? 0) + uses,
-      seen: before?.seen ?? new Map<string, number>(),
+      uses: (previous?.uses ?? 0) + uses,
+      seen: previous?.seen ?? new Map<string, number>(),
       round,
     });
   };
-  /** Returns how much a total has increased. The total of a restarted process begins at zero again. */
-  const increase = (before: number | undefined, uses: number): number =>
-    before === undefined || uses < before ? uses : uses - before;
+  /** Returns how much a total has increased. After a restart of a process, its total starts at zero again. */
+  const computeIncrease = (previous: number | undefined, uses: number): number =>
+    previous === undefined || uses < previous ? uses : uses - previous;
 
   return {
     collect() {
       round += 1;
-      for (const [kind, each] of Object.entries(buckets))
-        for (const [name, uses] of each.readUses()) addUses(kind, name, uses);
+      for (const [kind, kindBuckets] of Object.entries(buckets))
+        for (const [name, uses] of kindBuckets.readUses()) addUses(kind, name, uses);
       for (const [key, { round: last }] of usage)
         if (round - last > retainRounds) usage.delete(key);
       return [...usage]
-        .filter(([, each]) => round - each.round < reportRounds)
+        .filter(([, nameUsage]) => round - nameUsage.round < reportRounds)
         .map(([name, { uses }]) => ({ name, uses }));
     },
     names: () => [...usage.keys()],
     apply(processes, reported) {
-      for (const each of Object.values(buckets)) each.share(processes);
+      for (const kindBuckets of Object.values(buckets)) kindBuckets.share(processes);
       for (const { processId, name, uses } of reported) {
         const ownUsage = usage.get(name);
         if (!ownUsage) continue;
-        buckets[ownUsage.kind]?.charge(ownUsage.name, increase(ownUsage.seen.get(processId), uses));
+        buckets[ownUsage.kind]?.charge(
+          ownUsage.name,
+          computeIncrease(ownUsage.seen.get(processId), uses),
+        );
         ownUsage.seen.set(processId, uses);
       }
     },
   };
 }
 
-/** The table through which processes share their usage. */
+/** Stores usage in the database table that all processes share. */
 interface UseStore {
   /** Writes the usage of this process, and a heartbeat. */
   write(uses: readonly Use[]): Promise<void>;
-  /** Reads the number of live processes, including this one, and the recent usage of these names by other processes. */
+  /** Reads the number of live processes, including this process, and the recent usage of these names by the others. */
   read(names: readonly string[]): Promise<{
     processes: number;
     uses: (Use & { processId: string })[];
@@ -164,12 +168,12 @@ interface UseStore {
   remove(): Promise<void>;
 }
 
-/** A process without a heartbeat for this long is considered dead. */
+/** How long after its last heartbeat a process is considered dead. */
 const staleAfter = `interval '5 seconds'`;
 /** The name of heartbeat rows. */
 const heartbeat = '';
 
-/** Stale rows are deleted once in this many writes. */
+/** Number of writes after which stale rows are deleted. */
 const cleanUpEvery = 60;
 
 export function createUseStore(queries: Queries, processId: string): UseStore {

@@ -12,11 +12,11 @@ import {
 
 /** The rate limits, by subject. */
 export interface RateLimits {
-  /** Requests per key, for keys without their own limit. */
+  /** Requests per key, for keys without a limit of their own. */
   key: Record<Environment, Rate>;
   /** The highest limit that a key may have. */
   keyCeiling: Rate;
-  /** Requests per IP, counting those with a publishable key and those without a valid key. */
+  /** Requests per IP. Counts requests with a publishable key and requests without a valid key. */
   address: Rate;
   /** Decisions per user. */
   user: Record<Environment, Rate>;
@@ -26,7 +26,7 @@ export interface RateLimits {
 type Client = Pick<FastifyRequest, 'ip'>;
 type ReplyHeaders = Pick<FastifyReply, 'getHeader' | 'header'>;
 
-/** Rejects excess requests with 429. Every response says how many more requests the tightest limit allows. */
+/** Rejects excess requests with status 429. The headers of every response describe the tightest limit. */
 export interface RateLimiter {
   /** Counts a request with a valid key. */
   onKey(principal: KeyPrincipal, client: Client, reply: ReplyHeaders): void;
@@ -47,7 +47,7 @@ export const createLimitBuckets = (limits: RateLimits, nowMs: () => number): Lim
   user: createTokenBuckets(limits.user.live, nowMs),
 });
 
-/** Returns the limit of a key, capped by the ceiling, or the default for its environment. */
+/** Returns the limit of a key, which is capped by the ceiling, or the default for its environment. */
 function findKeyRate(
   { key, keyCeiling }: RateLimits,
   { environment, rateLimit }: Pick<KeyPrincipal, 'environment' | 'rateLimit'>,
@@ -59,7 +59,9 @@ function findKeyRate(
   };
 }
 
-/** Without limits, only the number of long-polling requests is bounded, to protect the process. */
+/**
+ * Creates a rate limiter. Without limits, only the number of long-polling requests is bounded, to protect the process.
+ */
 export function createRateLimiter(
   limits: RateLimits | undefined,
   buckets: LimitBuckets | undefined,
@@ -77,7 +79,7 @@ export function createRateLimiter(
   }
   const take = (
     reply: ReplyHeaders,
-    what: string,
+    description: string,
     bucket: TokenBuckets,
     name: string,
     rate?: Rate,
@@ -85,7 +87,7 @@ export function createRateLimiter(
     const result = bucket.take(name, rate);
     setHeaders(reply, result);
     if (result.allowed) return;
-    throw new ProblemError('rate_limited', `Too many requests ${what}.`, {
+    throw new ProblemError('rate_limited', `Too many requests ${description}.`, {
       retryAfterS: Math.max(1, result.resetS),
     });
   };
@@ -106,21 +108,21 @@ export function createRateLimiter(
   };
 }
 
-/** The headers describe the tightest limit that applies to the request. */
+/** Sets the headers for this limit, unless they already describe a tighter limit. */
 function setHeaders(reply: ReplyHeaders, { limit, remaining, resetS }: TakeResult): void {
-  const current = reply.getHeader('ratelimit-remaining');
-  if (typeof current === 'number' && current <= remaining) return;
+  const currentRemaining = reply.getHeader('ratelimit-remaining');
+  if (typeof currentRemaining === 'number' && currentRemaining <= remaining) return;
   void reply.header('ratelimit-limit', limit);
   void reply.header('ratelimit-remaining', remaining);
   void reply.header('ratelimit-reset', resetS);
 }
 
 /**
- * The subject of limits per IP: the IPv4 address, or the /64 of an IPv6 address. Providers assign at least a /64 to
- * each customer, so one device can choose from 2^64 addresses.
+ * Returns the subject of limits per IP: the IPv4 address, or the /64 of an IPv6 address. Providers assign at least a
+ * /64 to each customer, so one device can use 2^64 addresses.
  */
 export function ipGroup(ip: string): string {
-  // Most addresses are IPv4, which needs no parsing.
+  // Most addresses are IPv4 addresses, which need no parsing.
   if (!ip.includes(':')) return ip;
   if (!ipaddr.IPv6.isValid(ip)) return ip;
   const parsed = ipaddr.IPv6.parse(ip);
@@ -129,7 +131,7 @@ export function ipGroup(ip: string): string {
   return `${prefix.join(':')}::/64`;
 }
 
-/** Limits on concurrent long-polling requests; without them, only the total is limited. */
+/** Limits on concurrent long-polling requests. Without these limits, only the total is limited. */
 interface WaitLimits {
   /** Per key. */
   key: number;
@@ -137,11 +139,11 @@ interface WaitLimits {
   address: number;
 }
 
-/** The limits that a long-polling request counts against. */
+/** The subjects of the limits on a long-polling request. */
 interface WaitSubject {
   decisionId: string;
   keyId: string;
-  /** The client's IP; absent with a secret key, because the client is then the customer's server. */
+  /** The client's IP; undefined for a secret key, because the client is then the customer's server. */
   address: string | undefined;
 }
 
@@ -155,8 +157,11 @@ interface ConcurrentWaits {
   enter(waiting: WaitSubject): () => void;
 }
 
-/** Normally, only one tab waits for a decision. More are allowed, because the end of a request may be noticed late. */
-const perDecision = 4;
+/**
+ * Maximum number per decision. Normally, only one tab waits for a decision, but the end of a request may be noticed
+ * late.
+ */
+const maxPerDecision = 4;
 const maxTotal = 10_000;
 const retryAfterS = 5;
 
@@ -165,10 +170,10 @@ function createConcurrentWaits(limits: WaitLimits | undefined): ConcurrentWaits 
   const orUnlimited = (limit: number | undefined): number => limit ?? Infinity;
   return {
     enter({ decisionId, keyId, address }) {
-      type Count = [name: string, limit: number, what: string];
+      type Count = [name: string, limit: number, description: string];
       const countedLimits: Count[] = [
         ['all', maxTotal, ''],
-        [`decision ${decisionId}`, perDecision, ' for this decision'],
+        [`decision ${decisionId}`, maxPerDecision, ' for this decision'],
         [`key ${keyId}`, orUnlimited(limits?.key), ' with this key'],
         ...(address === undefined
           ? []
@@ -176,11 +181,11 @@ function createConcurrentWaits(limits: WaitLimits | undefined): ConcurrentWaits 
               [`address ${address}`, orUnlimited(limits?.address), ' from this IP'] satisfies Count,
             ]),
       ];
-      for (const [name, limit, what] of countedLimits) {
+      for (const [name, limit, description] of countedLimits) {
         if ((counts.get(name) ?? 0) < limit) continue;
         throw new ProblemError(
           'rate_limited',
-          `${limit} requests are already waiting${what}; omit wait_s, or send fewer such requests at a time.`,
+          `${limit} requests are already waiting${description}; omit wait_s, or send fewer such requests at a time.`,
           { retryAfterS },
         );
       }

@@ -15,23 +15,23 @@ export interface TakeResult {
 
 /** Token buckets by name. */
 export interface TokenBuckets {
-  /** Takes a token; `rate` overrides the default for this name. */
+  /** Takes a token. `rate` overrides the default rate for this name. */
   take(name: string, rate?: Rate): TakeResult;
-  /** Sets the number of processes that share each bucket, which is 1 by default. */
+  /** Sets the number of processes that share each bucket. The default is 1. */
   share(processes: number): void;
   /**
-   * Returns the names that have used more than the unshared part of their limit since the last call, each with its
-   * number of requests.
+   * Returns the names that exceeded the unshared part of their limit since the last call, with the number of their
+   * requests.
    */
   readUses(): [string, number][];
-  /** Takes tokens for requests that another process allowed. Takes at most as many as a full bucket holds. */
+  /** Takes tokens for requests that another process allowed, but no more than a full bucket holds. */
   charge(name: string, uses: number): void;
 }
 
 interface Bucket {
   rate: Rate;
   tokens: number;
-  /** How many more requests this process can allow without reporting them to the other processes. */
+  /** How many more requests this process may allow without reporting them to the other processes. */
   unshared: number;
   atMs: number;
   /** Requests allowed in `round`. */
@@ -39,27 +39,25 @@ interface Bucket {
   round: number;
 }
 
-/** If there are more buckets than this, the least recently used one is evicted. */
+/** Maximum number of buckets. If there are more, the least recently used bucket is evicted. */
 const maxBuckets = 100_000;
-/**
- * The part of a limit that all processes together may use without reporting it. The limit can be exceeded by this part.
- */
+/** The part of a limit that all processes together may use without reporting. A limit can be exceeded by this part. */
 const unsharedPart = 0.5;
 
 export function createTokenBuckets(defaultRate: Rate, nowMs: () => number): TokenBuckets {
   const buckets = new Map<string, Bucket>();
-  const toReport = new Set<string>();
+  const namesToReport = new Set<string>();
   let processes = 1;
   let round = 0;
 
-  const refill = (name: string, given?: Rate): Bucket => {
+  const refill = (name: string, newRate?: Rate): Bucket => {
     const now = nowMs();
-    const existing = buckets.get(name);
-    const rate = given ?? existing?.rate ?? defaultRate;
+    const existingBucket = buckets.get(name);
+    const rate = newRate ?? existingBucket?.rate ?? defaultRate;
     const { perS, burst } = rate;
     const share = unsharedPart / processes;
     const capacity = Math.max(1, burst * share);
-    const bucket = existing ?? {
+    const bucket = existingBucket ?? {
       rate,
       tokens: burst,
       unshared: capacity,
@@ -89,7 +87,7 @@ export function createTokenBuckets(defaultRate: Rate, nowMs: () => number): Toke
         bucket.tokens -= 1;
         bucket.uses += 1;
         bucket.unshared -= 1;
-        if (bucket.unshared < 0 && processes > 1) toReport.add(name);
+        if (bucket.unshared < 0 && processes > 1) namesToReport.add(name);
         bucket.unshared = Math.max(0, bucket.unshared);
       }
       const missingTokens = allowed ? burst - bucket.tokens : 1 - bucket.tokens;
@@ -102,11 +100,11 @@ export function createTokenBuckets(defaultRate: Rate, nowMs: () => number): Toke
     },
     share: (count) => void (processes = count),
     readUses() {
-      const uses = [...toReport].map((name): [string, number] => [
+      const uses = [...namesToReport].map((name): [string, number] => [
         name,
         buckets.get(name)?.uses ?? 0,
       ]);
-      toReport.clear();
+      namesToReport.clear();
       round += 1;
       return uses;
     },

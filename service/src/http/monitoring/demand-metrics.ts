@@ -7,7 +7,10 @@ import { firstIdAt } from '../../platform/ids.ts';
 import type { Queries } from '../../store/database.ts';
 import type { CountEnded } from '../../tracker/dispatcher.ts';
 
-/** Metrics of external demand that are recorded per event. No label contains a source, an advertiser or a host. */
+/**
+ * Metrics that are recorded during calls to sources, intake and tracker requests. No label contains a source, an
+ * advertiser or a host.
+ */
 export interface DemandMetrics {
   observeCall: ObserveCall;
   countIntake(result: IntakeResult): void;
@@ -49,14 +52,14 @@ export interface DemandSources {
   clock: Pick<Clock, 'nowMs'>;
 }
 
-/** Counting stops beyond this number, since the exact number no longer matters. */
+/** The maximum count. Beyond it, the exact number does not matter. */
 const maxCount = 10_000;
-/** How long the queue metrics are cached, regardless of the scrape interval. */
+/** How long the metrics of the queue are cached, regardless of the scrape interval. */
 const cacheMs = 15_000;
-/** Trackers of older decisions are no longer requested, because their events are no longer accepted. */
+/** Age of the oldest decisions that can have tracker requests. Events of older decisions are not accepted. */
 const oldestMs = 8 * 86_400_000;
 
-/** This statement is separate from {@link oldestDue}, because Citus cannot combine the two. */
+/** Citus cannot combine this statement with {@link oldestDue}. */
 const pendingRequests = `SELECT count(*)::bigint AS value FROM (
     SELECT 1 FROM tracker_requests WHERE state = 'pending' AND decision_id >= $1 LIMIT ${maxCount + 1}) AS pending`;
 const oldestDue = `SELECT coalesce(extract(epoch FROM now() - min(next_at)), 0)::float8 AS value
@@ -69,7 +72,7 @@ export function addDemandState(
 ): void {
   new Gauge({
     name: 'trueward_intake_jobs',
-    help: 'Creatives that this process is copying or comparing, and queued ones.',
+    help: 'Creatives that this process is copying, is comparing or has queued.',
     labelNames: ['of'] as const,
     registers: [registry],
     collect() {
@@ -84,7 +87,7 @@ export function addDemandState(
   let readAtMs = -Infinity;
   new Gauge({
     name: 'trueward_tracker_requests_pending',
-    help: `Tracker requests that are still to be made, cached for 15 s; ${maxCount + 1} means more than ${maxCount}.`,
+    help: `Tracker requests that have not been sent yet, cached for 15 s; ${maxCount + 1} means more than ${maxCount}.`,
     registers: [registry],
     async collect() {
       if (performance.now() - readAtMs < cacheMs) return;

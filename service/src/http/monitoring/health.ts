@@ -9,8 +9,8 @@ interface Deps {
 }
 
 /**
- * Adds `/healthz`, which shows that the process is alive, and `/readyz`, which shows that it can serve requests. With a
- * read-only standby database, the process can serve reads; writes are rejected with a request to retry.
+ * Adds `/healthz`, which shows that the process is alive, and `/readyz`, which shows that the process can serve
+ * requests. With a read-only database, the process serves reads and rejects writes with a retryable error.
  */
 export function addHealthRoutes(app: FastifyInstance, { database, draining }: Deps): void {
   app.get('/healthz', { schema: { hide: true } }, async () => ({ status: 'ok' }));
@@ -30,7 +30,7 @@ export function addHealthRoutes(app: FastifyInstance, { database, draining }: De
   });
 }
 
-/** Whether the database rejects writes: it is a standby, or an operator made it read-only. */
+/** Whether the database rejects writes, because it is a standby or because an operator made it read-only. */
 export async function isReadOnly(database: Database): Promise<boolean> {
   const [row] = await database.query<{ read_only: boolean }>(
     `SELECT current_setting('transaction_read_only') = 'on' AS read_only`,

@@ -74,7 +74,10 @@ export function createServiceMetrics(): ServiceMetrics {
   };
 }
 
-/** Returns a function that observes a value. Looking up a series by its labels takes longer than observing a value. */
+/**
+ * Returns a function that observes a value. Caches the series, because their lookup by labels takes longer than
+ * observing a value.
+ */
 function cacheSeries<T extends string>(histogram: Histogram<T>) {
   const cache = new Map<string, ReturnType<typeof histogram.labels>>();
   return (seconds: number, ...labels: string[]): void => {
@@ -85,7 +88,7 @@ function cacheSeries<T extends string>(histogram: Histogram<T>) {
   };
 }
 
-/** Counting stops beyond this number, since the exact number no longer matters. */
+/** The maximum count. Beyond it, the exact number does not matter. */
 const maxCount = 10_000;
 /** How long a count is cached, regardless of the scrape interval. */
 const countCacheMs = 15_000;
@@ -94,7 +97,7 @@ const pendingDeliveries = `SELECT count(*)::bigint AS value FROM (
 const oldestDue = `SELECT coalesce(extract(epoch FROM now() - min(next_at)), 0)::float8 AS value
   FROM deliveries WHERE state = 'pending' AND next_at < now()`;
 
-/** Reads at most one row from each table, regardless of the table's size. */
+/** Reads at most one row of each table, so the size of the tables does not matter. */
 const defaultPartitionUsed = `SELECT (EXISTS (SELECT 1 FROM decisions_other)
   OR EXISTS (SELECT 1 FROM ad_events_other) OR EXISTS (SELECT 1 FROM timelines_other)
   OR EXISTS (SELECT 1 FROM decision_demand_other) OR EXISTS (SELECT 1 FROM tracker_requests_other))::integer AS value`;
@@ -102,14 +105,15 @@ const defaultPartitionUsed = `SELECT (EXISTS (SELECT 1 FROM decisions_other)
 /** Adds metrics of the current state of the service and its database. */
 export function addStateMetrics(registry: Registry, sources: MetricSources): void {
   const { database, configuration, lanes, heldRequests } = sources;
-  // This metric comes before the ones that query the database, because their own queries would count as waiting.
-  addLabelled(registry, 'trueward_queue_length', 'Writes waiting for the next commit.', () =>
+  // This metric must come before the metrics that query the database. Otherwise, their own queries would be counted as
+  // waiting.
+  addLabeled(registry, 'trueward_queue_length', 'Writes waiting for the next commit.', () =>
     Object.entries(lanes).map(([lane, { waiting }]) => [lane, waiting()]),
   );
-  addLabelled(registry, 'trueward_database_connections', 'Connections of this process.', () =>
+  addLabeled(registry, 'trueward_database_connections', 'Connections of this process.', () =>
     Object.entries(database.connections?.() ?? {}),
   );
-  const gauge = (name: string, help: string, read: () => Promise<number> | number): void => {
+  const addGauge = (name: string, help: string, read: () => Promise<number> | number): void => {
     new Gauge({
       name,
       help,
@@ -127,46 +131,46 @@ export function addStateMetrics(registry: Registry, sources: MetricSources): voi
     (await database.query<{ value: number }>(statement))[0]?.value ?? 0;
 
   addDemandState(registry, sources);
-  gauge(
+  addGauge(
     'trueward_held_requests',
     'Long-polling requests (wait_s) that wait for a reward.',
     heldRequests,
   );
-  gauge('trueward_database_up', 'Whether the database is available: 1 or 0.', () =>
+  addGauge('trueward_database_up', 'Whether the database is available: 1 or 0.', () =>
     isReadOnly(database).then(
       () => 1,
       () => 0,
     ),
   );
-  gauge('trueward_database_read_only', 'Whether the database is read-only: 1 or 0.', async () =>
+  addGauge('trueward_database_read_only', 'Whether the database is read-only: 1 or 0.', async () =>
     Number(await isReadOnly(database)),
   );
-  gauge(
+  addGauge(
     'trueward_database_disk_full',
     'Whether writes fail because the disk is full: 1 or 0.',
     () => Number(database.isFull?.() === true),
   );
-  gauge(
+  addGauge(
     'trueward_webhook_deliveries_pending',
     `Deliveries waiting for their next attempt, cached for 15 s; ${maxCount + 1} means more than ${maxCount}.`,
     cacheFor(countCacheMs, () => count(pendingDeliveries)),
   );
-  gauge(
+  addGauge(
     'trueward_webhook_overdue_seconds',
     'How long the oldest pending delivery has been overdue.',
     () => count(oldestDue),
   );
-  gauge(
+  addGauge(
     'trueward_webhooks_disabled',
-    'Webhooks that the service disabled because they were gone or had failed for days.',
+    'Webhooks that the service disabled because their endpoint was gone or had failed for days.',
     configuration.disabledWebhooks,
   );
-  gauge(
+  addGauge(
     'trueward_default_partition_used',
     'Whether the default partitions contain decisions or events: 1 or 0.',
     () => count(defaultPartitionUsed),
   );
-  gauge(
+  addGauge(
     'trueward_configuration_age_seconds',
     'Age of the configuration of this process, including kill switches.',
     configuration.ageS,
@@ -183,7 +187,7 @@ function cacheFor(ms: number, read: () => Promise<number>): () => Promise<number
   };
 }
 
-function addLabelled(
+function addLabeled(
   registry: Registry,
   name: string,
   help: string,
@@ -202,7 +206,7 @@ function addLabelled(
 
 interface Deps {
   metrics: ServiceMetrics;
-  /** The required bearer token; if undefined, only this machine may read the metrics, and not through a proxy. */
+  /** The required bearer token; if undefined, only direct requests from this machine may read the metrics. */
   metricsToken: string | undefined;
 }
 
@@ -210,7 +214,7 @@ interface Deps {
 export function addMetrics(app: FastifyInstance, { metrics, metricsToken }: Deps): void {
   const { registry } = metrics;
   app.addHook('onResponse', (request, reply, done) => {
-    // The route instead of the URL, because every URL would become a separate series.
+    // Uses the route instead of the URL, because every URL would become a separate series.
     const route = request.routeOptions.url ?? 'unknown';
     const status = String(reply.statusCode);
     metrics.observeRequest(request.method, route, status, reply.elapsedTime / 1_000);
@@ -222,7 +226,7 @@ export function addMetrics(app: FastifyInstance, { metrics, metricsToken }: Deps
     const isAllowed =
       metricsToken === undefined
         ? isDirect
-        : equal(request.headers.authorization ?? '', `Bearer ${metricsToken}`);
+        : equalsInConstantTime(request.headers.authorization ?? '', `Bearer ${metricsToken}`);
     if (!isAllowed) throw new ProblemError('not_found', 'There is no such endpoint.');
     return reply
       .type(registry.contentType)
@@ -232,4 +236,5 @@ export function addMetrics(app: FastifyInstance, { metrics, metricsToken }: Deps
 }
 
 const digest = (text: string) => createHash('sha256').update(text).digest();
-const equal = (a: string, b: string): boolean => timingSafeEqual(digest(a), digest(b));
+const equalsInConstantTime = (a: string, b: string): boolean =>
+  timingSafeEqual(digest(a), digest(b));

@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import swagger from '@fastify/swagger';
 import type { FastifyInstance } from 'fastify';
 
-/** Serves `/openapi.json`, which describes every route that is added afterwards; named schemas become components. */
+/** Adds `/openapi.json`, which describes every route that is added afterward. Named schemas become components. */
 export async function addOpenApi(app: FastifyInstance): Promise<void> {
   await app.register(swagger, {
     openapi: {
@@ -78,16 +78,19 @@ td,th{text-align:left;vertical-align:top;padding:.1rem 1rem .1rem 0}
 pre{overflow:auto;background:#8882;padding:1rem;border-radius:.5rem;font-size:.85rem}
 summary{cursor:pointer}`;
 
-const policy = `default-src 'none'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'; style-src 'sha256-${createHash('sha256').update(style).digest('base64')}'`;
+const docsPolicy = `default-src 'none'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'; style-src 'sha256-${createHash('sha256').update(style).digest('base64')}'`;
 
-/** Adds `/docs`: API documentation rendered from the OpenAPI document, without scripts or external resources. */
+/**
+ * Adds `/docs`, which is API documentation rendered from the OpenAPI document. It needs no scripts or external
+ * resources.
+ */
 export function addDocs(app: FastifyInstance): void {
   let page: string | undefined;
   app.get('/docs', { schema: { hide: true } }, async (_request, reply) => {
-    page ??= render(app.swagger() as unknown as Document);
+    page ??= renderPage(app.swagger() as unknown as Document);
     return reply
       .headers({
-        'content-security-policy': policy,
+        'content-security-policy': docsPolicy,
         'x-content-type-options': 'nosniff',
         'referrer-policy': 'no-referrer',
       })
@@ -97,18 +100,18 @@ export function addDocs(app: FastifyInstance): void {
   });
 }
 
-function render({ info, paths, components }: Document): string {
+function renderPage({ info, paths, components }: Document): string {
   const operations = Object.entries(paths).flatMap(([path, methods]) =>
     Object.entries(methods).map(([method, operation]) => renderSection(method, path, operation)),
   );
   const schemas = Object.entries(components.schemas).map(
     ([name, schema]) =>
-      `<section id="schema-${escape(name)}"><h3>${escape(name)}</h3><p>${escape(schema.description ?? '')}</p>
+      `<section id="schema-${escapeHtml(name)}"><h3>${escapeHtml(name)}</h3><p>${escapeHtml(schema.description ?? '')}</p>
 <details><summary>Schema</summary><pre>${formatLinked(schema)}</pre></details></section>`,
   );
   return `<!doctype html><html lang="en"><meta charset="utf-8"><meta name="viewport" content="width=device-width">
-<title>${escape(info.title)}</title><style>${style}</style>
-<h1>${escape(info.title)}</h1><p>${escape(info.description)} Machine-readable: <a href="/openapi.json">openapi.json</a>.</p>
+<title>${escapeHtml(info.title)}</title><style>${style}</style>
+<h1>${escapeHtml(info.title)}</h1><p>${escapeHtml(info.description)} Machine-readable: <a href="/openapi.json">openapi.json</a>.</p>
 <h2>Operations</h2>${operations.join('\n')}<h2>Schemas</h2>${schemas.join('\n')}</html>`;
 }
 
@@ -120,35 +123,35 @@ function renderSection(method: string, path: string, operation: Operation): stri
     security = [],
     parameters = [],
   } = operation;
-  const keys = security.flatMap((each) => Object.keys(each));
+  const keys = security.flatMap((requirement) => Object.keys(requirement));
   const rows = parameters.map(
-    (each) =>
-      `<tr><td><code>${escape(each.name)}</code><td>${each.in}${each.required === true ? ', required' : ''}<td>${escape(each.description ?? '')}`,
+    (parameter) =>
+      `<tr><td><code>${escapeHtml(parameter.name)}</code><td>${parameter.in}${parameter.required === true ? ', required' : ''}<td>${escapeHtml(parameter.description ?? '')}`,
   );
   const body = operation.requestBody?.content['application/json']?.schema;
   const responses = Object.entries(operation.responses).map(
     ([status, { description: text, content = {} }]) =>
-      `<tr><td>${escape(status)}<td>${escape(text)}<td>${Object.values(content)
+      `<tr><td>${escapeHtml(status)}<td>${escapeHtml(text)}<td>${Object.values(content)
         .map(({ schema }) => formatLinked(schema))
         .join(' or ')}`,
   );
-  return `<section id="${escape(operationId)}"><h3>${method.toUpperCase()} ${escape(path)}</h3>
-<p>${escape([summary, description].filter((text) => text !== '').join('. '))}</p>
+  return `<section id="${escapeHtml(operationId)}"><h3>${method.toUpperCase()} ${escapeHtml(path)}</h3>
+<p>${escapeHtml([summary, description].filter((text) => text !== '').join('. '))}</p>
 <p>Keys: ${keys.length === 0 ? 'none' : keys.join(' or ')}</p>
 ${rows.length === 0 ? '' : `<table>${rows.join('')}</table>`}
 ${body === undefined ? '' : `<p>Body: ${formatLinked(body)}</p>`}<table>${responses.join('')}</table></section>`;
 }
 
-/** Formats a schema as JSON, with its references as links. */
+/** Formats a schema as JSON in which references are links. */
 const formatLinked = (schema: object): string =>
-  escape(
+  escapeHtml(
     '$ref' in schema ? JSON.stringify(schema) : JSON.stringify(schema, undefined, 2),
   ).replaceAll(
     /\{?&quot;\$ref&quot;:\s*&quot;#\/components\/schemas\/(\w+)&quot;\}?/g,
     '<a href="#schema-$1">$1</a>',
   );
 
-const escape = (text: string): string =>
+const escapeHtml = (text: string): string =>
   text
     .replaceAll('&', '&amp;')
     .replaceAll('<', '&lt;')

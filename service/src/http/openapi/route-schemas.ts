@@ -39,7 +39,7 @@ export const pageSchema = (schema: string) => ({
   },
 });
 
-/** Describes the id in a path for OpenAPI; a malformed id is simply not found. */
+/** Describes the id in a path for OpenAPI. The format is not validated: for a malformed id, the object is not found. */
 export const idParams = (kind: IdKind) => ({
   type: 'object',
   required: ['id'],
@@ -49,7 +49,7 @@ export const idParams = (kind: IdKind) => ({
 const idempotencyKey = {
   type: 'string',
   description:
-    'A unique value of your choice: a retry with the same value returns the first response again.',
+    'A unique value of your choice. A retry with the same value returns the first response again.',
 };
 const ifMatch = { type: 'string', description: 'The `ETag` of the version to change.' };
 

@@ -17,9 +17,9 @@ export interface OperationResponse {
 const retentionMs = 86_400_000;
 
 /**
- * Runs `work` once per idempotency key: a retry returns the first response. The key is inserted first and the response
- * is stored in the same transaction, so the operation and its response are committed together. A concurrent retry waits
- * for the first request, because the key is unique.
+ * Runs `work` once per idempotency key. A retry returns the first response. The key, the operation and the response are
+ * committed in one transaction. The key is inserted first and is unique, so a concurrent retry waits for the first
+ * request.
  *
  * @throws ProblemError when the key has been used with a different request.
  */
@@ -72,7 +72,7 @@ async function readStoredResponse(
   if (stored.answer === null) {
     throw new ProblemError(
       'request_in_progress',
-      'The first request with this key is still running.',
+      'The first request with this key is still in progress.',
       {
         retryAfterS: 1,
       },

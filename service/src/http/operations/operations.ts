@@ -15,7 +15,7 @@ interface Deps {
   configuration: Configuration;
   box: SecretBox;
   clock: Clock;
-  /** Wakes the dispatcher, since there may be new deliveries. */
+  /** Wakes the dispatcher, because there may be new deliveries. */
   wake(): void;
 }
 
@@ -63,7 +63,7 @@ export const getActor = (principal: Principal): string =>
 /** Formats the revision of an object as a strong entity tag. */
 export const toEntityTag = (revision: number): string => `"${revision}"`;
 
-/** Returns the condition of the `If-Match` header (RFC 9110, 13.1.1); undefined when there is none. */
+/** Returns the condition of the `If-Match` header (RFC 9110, 13.1.1), or undefined if there is none. */
 export function readIfMatch(request: FastifyRequest): IfMatch {
   const header = request.headers['if-match'];
   if (header === undefined || header.trim() === '*') return undefined;

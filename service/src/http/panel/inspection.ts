@@ -10,7 +10,7 @@ import { getPrincipal } from '../authentication/authenticate.ts';
 import { getSession } from '../authentication/session-access.ts';
 import { notFound, type PageQuery, pageQuerySchema, toCursor } from '../openapi/route-schemas.ts';
 import { ProblemError } from '../problems/problem.ts';
-import { type PanelDeps, strictBody, text } from './panel-deps.ts';
+import { type PanelDeps, strictBody, textSchema } from './panel-deps.ts';
 
 interface DryRunBody {
   request: DecisionRequest;
@@ -29,12 +29,12 @@ const dryRunSchema = strictBody(
     device: { type: 'string', enum: ['desktop', 'mobile', 'tablet'] },
     country: { type: 'string', pattern: '^[A-Z]{2}$' },
     policy: { $ref: 'PolicyRequest#' },
-    policy_id: text(64),
+    policy_id: textSchema(64),
   },
   ['request'],
 );
 
-/** Adds `/panel/api/decisions` and `/panel/api/policies/try`: past decisions, and dry runs. */
+/** Adds `/panel/api/decisions`, which returns past decisions, and `/panel/api/policies/try`, which runs dry runs. */
 export function addInspectionRoutes(app: FastifyInstance, deps: PanelDeps): void {
   const { database, dryRun } = deps;
   const inspectDecision = createInspectDecision(deps);
@@ -65,7 +65,7 @@ export function addInspectionRoutes(app: FastifyInstance, deps: PanelDeps): void
       const principal = getPrincipal(request);
       const result = await dryRun(principal, {
         ...dryRunRequest,
-        // The schema has filled in every default.
+        // The schema has set all default values.
         ...(policy ? { policy: policy as Stored<'policy'> } : {}),
         ...(policyId === undefined ? {} : { policyId }),
       });
@@ -89,10 +89,10 @@ interface Deps {
 const heartbeatMs = 15_000;
 /** Maximum number of concurrent streams per account. */
 const maxListeners = 20;
-/** A client with more unread data than this is disconnected; the page then reconnects. */
+/** A client with more unread data than this is disconnected. The page then reconnects. */
 const maxBufferedBytes = 1_048_576;
 
-/** Adds `/panel/api/live`: sandbox decisions and events as server-sent events, until the session ends. */
+/** Adds `/panel/api/live`, which sends sandbox decisions and events as server-sent events until the session ends. */
 export function addLiveRoute(app: FastifyInstance, deps: Deps): void {
   const { liveTail, users, stopping } = deps;
   app.get(
@@ -104,7 +104,7 @@ export function addLiveRoute(app: FastifyInstance, deps: Deps): void {
       if (liveTail.count(user.accountId) >= maxListeners) {
         throw new ProblemError(
           'rate_limited',
-          'Too many pages of this account show the live tail already.',
+          'Too many pages of this account already show the live tail.',
           {
             retryAfterS: 60,
           },
@@ -115,15 +115,15 @@ export function addLiveRoute(app: FastifyInstance, deps: Deps): void {
         'request-id': request.id,
         'cache-control': 'no-store',
       });
-      const watch = liveTail.listen(user.accountId, ({ event, data }) =>
+      const subscription = liveTail.listen(user.accountId, ({ event, data }) =>
         stream.write(`event: ${event}\ndata: ${JSON.stringify(data)}\n\n`),
       );
       const disconnect = (error: unknown): void => {
         request.log.warn({ err: error }, 'a live tail was disconnected');
         stream.end();
       };
-      // The first bytes tell the page that it is connected and will not miss any later line.
-      watch.ready.then(() => stream.write(': the sandbox, as it happens\n\n'), disconnect);
+      // The first bytes tell the page that it is connected and receives everything from now on.
+      subscription.ready.then(() => stream.write(': the sandbox, as it happens\n\n'), disconnect);
       const sendHeartbeat = async (): Promise<void> => {
         if (await users.sessions.find(text, { touch: false })) stream.write(': \n\n');
         else stream.end();
@@ -131,7 +131,7 @@ export function addLiveRoute(app: FastifyInstance, deps: Deps): void {
       const timer = setInterval(() => void sendHeartbeat().catch(disconnect), heartbeatMs);
       stopping.addEventListener('abort', stream.end);
       reply.raw.once('close', () => {
-        watch.stop();
+        subscription.stop();
         clearInterval(timer);
         stopping.removeEventListener('abort', stream.end);
       });
@@ -145,9 +145,9 @@ function openStream(response: ServerResponse, headers: Record<string, string>) {
     ...headers,
     'content-type': 'text/event-stream; charset=utf-8',
     'x-content-type-options': 'nosniff',
-    // A kept-alive connection would delay shutdown.
+    // Without this header, the idle connection would delay the shutdown.
     connection: 'close',
-    // nginx would buffer the events.
+    // Without this header, nginx would buffer the events.
     'x-accel-buffering': 'no',
   });
   return {

@@ -3,7 +3,7 @@ import { createIngestMedia, type IngestedMedia } from '../../media/ingest-media.
 import { getPrincipal } from '../authentication/authenticate.ts';
 import { getActor } from '../operations/operations.ts';
 import { ProblemError } from '../problems/problem.ts';
-import { type PanelDeps, text } from './panel-deps.ts';
+import { type PanelDeps, textSchema } from './panel-deps.ts';
 
 const maxBytes = 20 * 1_024 * 1_024;
 
@@ -11,7 +11,7 @@ const maxBytes = 20 * 1_024 * 1_024;
 export async function addMediaUpload(app: FastifyInstance, deps: PanelDeps): Promise<void> {
   const { database, audit, mediaStore, uploads, publicUrl } = deps;
   const ingestMedia = createIngestMedia(mediaStore, uploads);
-  // In a separate scope, because every other route parses JSON.
+  // Registered in a separate scope, because every other route parses JSON.
   await app.register(async (upload) => {
     upload.removeAllContentTypeParsers();
     const passThrough = async (_request: unknown, body: Buffer) => body;
@@ -23,7 +23,11 @@ export async function addMediaUpload(app: FastifyInstance, deps: PanelDeps): Pro
         config: { panel: 'environment' },
         schema: {
           hide: true,
-          querystring: { type: 'object', required: ['name'], properties: { name: text(255) } },
+          querystring: {
+            type: 'object',
+            required: ['name'],
+            properties: { name: textSchema(255) },
+          },
         },
       },
       async (request, reply) => {
@@ -53,7 +57,7 @@ export async function addMediaUpload(app: FastifyInstance, deps: PanelDeps): Pro
   });
 }
 
-/** Returns the media type that the browser derived from the file name; undefined if it sent none. */
+/** Returns the media type that the browser derived from the file name, or undefined if the browser sent none. */
 function readType({ headers }: FastifyRequest): string | undefined {
   const type = headers['content-type']?.split(';')[0]?.trim().toLowerCase();
   return type === '' || type === 'application/octet-stream' ? undefined : type;

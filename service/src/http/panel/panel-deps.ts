@@ -29,7 +29,7 @@ export interface PanelDeps {
   readReward: ReadReward;
   dryRun: DryRun;
   trySource: TrySource;
-  /** Returns those of a source's hosts to which this process currently sends no requests. */
+  /** Returns a source's hosts to which this process currently sends no requests, because they failed repeatedly. */
   openHosts(sourceId: string): string[];
   resources: ResourceStore;
   clock: Clock;
@@ -40,7 +40,7 @@ export interface PanelDeps {
   publicUrl(): string;
 }
 
-/** Builds the body schema of a panel request; unknown members are rejected. */
+/** Builds the body schema of a panel request. The schema rejects unknown members. */
 export const strictBody = (properties: Record<string, object>, required: readonly string[]) => ({
   type: 'object',
   additionalProperties: false,
@@ -48,21 +48,21 @@ export const strictBody = (properties: Record<string, object>, required: readonl
   properties,
 });
 
-export const text = (maxLength: number, minLength = 1) => ({
+export const textSchema = (maxLength: number, minLength = 1) => ({
   type: 'string',
   minLength,
   maxLength,
 });
 
 /** A display name. */
-export const personName = { ...text(200), pattern: '\\S' };
+export const personNameSchema = { ...textSchema(200), pattern: '\\S' };
 
-export const email = { ...text(254), pattern: '^\\s*[^\\s@]+@[^\\s@]+\\s*$' };
+export const emailSchema = { ...textSchema(254), pattern: '^\\s*[^\\s@]+@[^\\s@]+\\s*$' };
 
-export const role = { type: 'string', enum: roles };
+export const roleSchema = { type: 'string', enum: roles };
 
 /**
- * Passwords must be long but need no symbols: a passphrase is easier to remember and harder to guess than eight
- * characters with a symbol.
+ * Passwords must be long, but symbols are not required. A passphrase is easier to remember and harder to guess than
+ * eight characters with a symbol.
  */
-export const newPassword = text(200, 12);
+export const newPasswordSchema = textSchema(200, 12);

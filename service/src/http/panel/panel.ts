@@ -9,14 +9,14 @@ import { addAccountRoutes, addSessionRoutes, addSetupRoutes } from './sign-in.ts
 import { addSourceRoutes } from './sources.ts';
 import { addUserRoutes } from './users.ts';
 
-/** Adds `/panel/`: the administration panel, and the endpoints that it uses in addition to `/v1`. */
+/** Adds `/panel/`, which serves the administration panel and the endpoints that the panel uses in addition to `/v1`. */
 export async function addPanel(
   app: FastifyInstance,
   sessions: SessionAccess,
   deps: PanelDeps,
 ): Promise<void> {
   await addPanelFiles(app);
-  // In a separate scope, so that its hooks don't slow down other routes.
+  // Registered in a separate scope, so that the hooks don't slow down other routes.
   await app.register(async (api) => {
     addSessionCheck(api, sessions);
     addSessionRoutes(api, deps);

@@ -2,13 +2,13 @@ import type { FastifyInstance } from 'fastify';
 import { searchResources } from '../../resource/resource-store.ts';
 import { getPrincipal } from '../authentication/authenticate.ts';
 import { managedResources, webhookResource } from '../routes/resources.ts';
-import { type PanelDeps, text } from './panel-deps.ts';
+import { type PanelDeps, textSchema } from './panel-deps.ts';
 
 interface ListQuery {
   q?: string;
   /** Comma-separated. */
   ids?: string;
-  /** Formatted like a query string: `review.status=approved`. */
+  /** Formatted like a query string, such as `review.status=approved`. */
   where?: string;
   sort: string;
   order: 'asc' | 'desc';
@@ -20,10 +20,10 @@ const querystring = {
   type: 'object',
   additionalProperties: false,
   properties: {
-    q: text(200, 0),
-    ids: text(6_400, 0),
-    where: text(1_000, 0),
-    sort: { ...text(100), default: 'name' },
+    q: textSchema(200, 0),
+    ids: textSchema(6_400, 0),
+    where: textSchema(1_000, 0),
+    sort: { ...textSchema(100), default: 'name' },
     order: { type: 'string', enum: ['asc', 'desc'], default: 'asc' },
     limit: { type: 'integer', minimum: 1, maximum: 100, default: 25 },
     offset: { type: 'integer', minimum: 0, maximum: 1_000_000, default: 0 },
@@ -31,8 +31,9 @@ const querystring = {
 } as const;
 
 /**
- * Adds `/panel/api/placements` and so on: lists with numbered pages, searched and sorted by the database. The lists in
- * `/v1` use cursors instead, so that they skip no object when others are added between the requests for two pages.
+ * Adds `/panel/api/placements` and the other lists of the panel. They have numbered pages, and the database searches
+ * and sorts them. The lists in `/v1` use cursors instead. With cursors, no object is skipped if others are added
+ * between two requests.
  */
 export function addResourceLists(app: FastifyInstance, { database }: PanelDeps): void {
   for (const { kind, path } of [...managedResources, webhookResource]) {

@@ -7,7 +7,14 @@ import { describeUser } from '../../user/user.ts';
 import { checkSameOrigin, getSession } from '../authentication/session-access.ts';
 import { ipGroup } from '../limits/rate-limits.ts';
 import { ProblemError } from '../problems/problem.ts';
-import { email, newPassword, type PanelDeps, personName, strictBody, text } from './panel-deps.ts';
+import {
+  emailSchema,
+  newPasswordSchema,
+  type PanelDeps,
+  personNameSchema,
+  strictBody,
+  textSchema,
+} from './panel-deps.ts';
 
 interface Credentials {
   email: string;
@@ -64,7 +71,7 @@ function checkUnauthenticated(
   checkSameOrigin(request, publicUrl());
 }
 
-/** Adds `/panel/api/session`: signing in and out. */
+/** Adds `/panel/api/session`, which signs users in and out. */
 export function addSessionRoutes(app: FastifyInstance, deps: PanelDeps): void {
   const { users, cookie, database } = deps;
   const url = '/panel/api/session';
@@ -76,7 +83,10 @@ export function addSessionRoutes(app: FastifyInstance, deps: PanelDeps): void {
     {
       schema: {
         hide: true,
-        body: strictBody({ email, password: text(200), code: text(20) }, ['email', 'password']),
+        body: strictBody({ email: emailSchema, password: textSchema(200), code: textSchema(20) }, [
+          'email',
+          'password',
+        ]),
       },
       preValidation: async (request, reply) => checkUnauthenticated(deps, request, reply),
     },
@@ -117,14 +127,14 @@ interface Setup {
 const describeLink = ({ user }: Link): object =>
   user ? { email: user.email, name: user.name, role: user.role } : { role: 'owner' };
 
-/** Adds `/panel/api/setup`: a one-time link creates the first owner, or sets the password of an invited user. */
+/** Adds `/panel/api/setup`, where a one-time link creates the first owner or sets the password of an invited user. */
 export function addSetupRoutes(app: FastifyInstance, deps: PanelDeps): void {
   const { users, database } = deps;
   const url = '/panel/api/setup';
   app.get<{ Querystring: { token: string } }>(
     url,
     {
-      schema: { hide: true, querystring: strictBody({ token: text(100) }, ['token']) },
+      schema: { hide: true, querystring: strictBody({ token: textSchema(100) }, ['token']) },
       preValidation: async (request, reply) => checkUnauthenticated(deps, request, reply),
     },
     async (request) => {
@@ -138,12 +148,15 @@ export function addSetupRoutes(app: FastifyInstance, deps: PanelDeps): void {
     {
       schema: {
         hide: true,
-        body: strictBody({ token: text(100), email, name: personName, password: newPassword }, [
-          'token',
-          'email',
-          'name',
-          'password',
-        ]),
+        body: strictBody(
+          {
+            token: textSchema(100),
+            email: emailSchema,
+            name: personNameSchema,
+            password: newPasswordSchema,
+          },
+          ['token', 'email', 'name', 'password'],
+        ),
       },
       preValidation: async (request, reply) => checkUnauthenticated(deps, request, reply),
     },
@@ -156,18 +169,18 @@ export function addSetupRoutes(app: FastifyInstance, deps: PanelDeps): void {
   );
 }
 
-/** Users with any role may change their own sign-in. */
+/** Users with any role may change their own password and one-time codes. */
 const config = { panel: 'account', role: 'viewer' } as const;
 
-/** Adds `/panel/api/account`: the user's own password and one-time codes. */
+/** Adds `/panel/api/account`, where users change their own password and one-time codes. */
 export function addAccountRoutes(app: FastifyInstance, deps: PanelDeps): void {
   const { users } = deps;
-  /** Prevents a passer-by at an unattended browser from taking over the account. */
+  /** Confirms the password, so that nobody can take over the account at an unattended browser. */
   const confirm = async (request: FastifyRequest, password: string): Promise<void> => {
     const ip = ipGroup(request.ip);
     const failure = await users.signIn.confirm(getSession(request).user, password, ip);
     if (!failure || !('refused' in failure)) return;
-    // Not 401, because the page would sign the user out although the session is still valid.
+    // The status is not 401, because the page would then sign the user out although the session is still valid.
     if (failure.refused === 'sign_in_failed')
       throw new ProblemError('invalid_request', 'The password is wrong.');
     throw createSignInProblem(failure);
@@ -178,7 +191,10 @@ export function addAccountRoutes(app: FastifyInstance, deps: PanelDeps): void {
       config,
       schema: {
         hide: true,
-        body: strictBody({ current: text(200), next: newPassword }, ['current', 'next']),
+        body: strictBody({ current: textSchema(200), next: newPasswordSchema }, [
+          'current',
+          'next',
+        ]),
       },
     },
     async (request, reply) => {
@@ -197,7 +213,7 @@ export function addAccountRoutes(app: FastifyInstance, deps: PanelDeps): void {
   });
   app.post<{ Body: { code: string } }>(
     '/panel/api/account/codes/confirm',
-    { config, schema: { hide: true, body: strictBody({ code: text(20) }, ['code']) } },
+    { config, schema: { hide: true, body: strictBody({ code: textSchema(20) }, ['code']) } },
     async (request, reply) => {
       await users.ownAccount.confirmCodes(getSession(request).user, request.body.code);
       return reply.code(204).send();
@@ -205,7 +221,10 @@ export function addAccountRoutes(app: FastifyInstance, deps: PanelDeps): void {
   );
   app.delete<{ Body: { password: string } }>(
     '/panel/api/account/codes',
-    { config, schema: { hide: true, body: strictBody({ password: text(200) }, ['password']) } },
+    {
+      config,
+      schema: { hide: true, body: strictBody({ password: textSchema(200) }, ['password']) },
+    },
     async (request, reply) => {
       await confirm(request, request.body.password);
       await users.ownAccount.stopCodes(getSession(request).user);

@@ -8,7 +8,7 @@ import { getPrincipal } from '../authentication/authenticate.ts';
 import { notFound } from '../openapi/route-schemas.ts';
 import { getActor } from '../operations/operations.ts';
 import { ProblemError } from '../problems/problem.ts';
-import { type PanelDeps, strictBody, text } from './panel-deps.ts';
+import { type PanelDeps, strictBody, textSchema } from './panel-deps.ts';
 
 interface TrialRequest {
   Params: { id: string };
@@ -22,19 +22,19 @@ interface TrialRequest {
 
 const trialBody = strictBody(
   {
-    placement: text(64),
+    placement: textSchema(64),
     consent: { type: 'string', enum: ['granted', 'denied', 'unknown'], default: 'unknown' },
     submit: { type: 'boolean', default: false },
   },
   ['placement'],
 );
 
-/** Maximum number of concurrent trials per account. A trial can take as long as the timeout of its source. */
+/** Maximum number of concurrent trials per account. A trial can last until the timeout of its source. */
 const maxTrials = 4;
-/** Maximum number of characters that the panel shows of each response. */
+/** Maximum length of each response in the panel, in characters. */
 const maxTextLength = 50_000;
 
-/** Adds `/panel/api/sources/:id`: trials and the health of external sources. */
+/** Adds `/panel/api/sources/:id`, which runs trials and returns the health of external sources. */
 export function addSourceRoutes(app: FastifyInstance, deps: PanelDeps): void {
   const { database, resources, trySource, openHosts, audit, clock } = deps;
   const findSource = async (scope: Scope, id: string): Promise<ExternalSource> => {
@@ -44,7 +44,7 @@ export function addSourceRoutes(app: FastifyInstance, deps: PanelDeps): void {
     if (source) return source;
     throw new ProblemError(
       'invalid_request',
-      `${resource.document.name} has no ads of its own; choose a source of kind vast or openrtb.`,
+      `${resource.document.name} is not an external source; choose a source of kind vast or openrtb.`,
     );
   };
   /** Trials in progress, by account. */

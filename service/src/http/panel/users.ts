@@ -5,7 +5,13 @@ import { describeUser, findUser, listUsers } from '../../user/user.ts';
 import { getPrincipal } from '../authentication/authenticate.ts';
 import { notFound, type PageQuery, pageQuerySchema, toCursor } from '../openapi/route-schemas.ts';
 import { readIfMatch, toEntityTag } from '../operations/operations.ts';
-import { email, type PanelDeps, personName, role, strictBody } from './panel-deps.ts';
+import {
+  emailSchema,
+  type PanelDeps,
+  personNameSchema,
+  roleSchema,
+  strictBody,
+} from './panel-deps.ts';
 
 interface IdRequest {
   Params: { id: string };
@@ -47,7 +53,11 @@ function addInvitations(app: FastifyInstance, { users, runOperation, publicUrl }
       config,
       schema: {
         ...hidden,
-        body: strictBody({ email, name: personName, role }, ['email', 'name', 'role']),
+        body: strictBody({ email: emailSchema, name: personNameSchema, role: roleSchema }, [
+          'email',
+          'name',
+          'role',
+        ]),
       },
     },
     (request, reply) =>
@@ -67,7 +77,10 @@ function addInvitations(app: FastifyInstance, { users, runOperation, publicUrl }
 function addChanges(app: FastifyInstance, { users, runOperation }: PanelDeps): void {
   app.patch<IdRequest & { Body: { name?: string; role?: Role } }>(
     '/panel/api/users/:id',
-    { config, schema: { ...hidden, body: strictBody({ name: personName, role }, []) } },
+    {
+      config,
+      schema: { ...hidden, body: strictBody({ name: personNameSchema, role: roleSchema }, []) },
+    },
     (request, reply) =>
       runOperation(request, reply, async (operation) => {
         const target = { id: request.params.id, ifMatch: readIfMatch(request) };

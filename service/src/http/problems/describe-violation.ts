@@ -1,8 +1,7 @@
 import { instantRule } from '../../platform/instant.ts';
 
 /**
- * Describes a schema violation in plain words, because the validator's own messages quote regular expressions and
- * format names.
+ * Describes a schema violation in plain words. The validator's messages contain regular expressions and format names.
  */
 export function describeViolation(keyword: string, params: Record<string, unknown>): string {
   const limit = Number(params['limit']);
@@ -18,15 +17,15 @@ export function describeViolation(keyword: string, params: Record<string, unknow
     case 'pattern':
       return describePattern(String(params['pattern']));
     case 'format':
-      return formats[String(params['format'])] ?? 'has an invalid format';
+      return formatTexts[String(params['format'])] ?? 'has an invalid format';
     case 'type':
-      return `must be ${types[String(params['type'])] ?? String(params['type'])}`;
+      return `must be ${typeTexts[String(params['type'])] ?? String(params['type'])}`;
     case 'minLength':
       return limit === 1 ? 'must not be empty' : `must have at least ${limit} characters`;
     case 'maxLength':
       return `must have at most ${limit} characters`;
     case 'minItems':
-      return limit === 1 ? 'needs at least one entry' : `needs at least ${limit} entries`;
+      return limit === 1 ? 'must have at least one entry' : `must have at least ${limit} entries`;
     case 'maxItems':
       return `must have at most ${limit} entries`;
     case 'uniqueItems':
@@ -44,11 +43,11 @@ export function describeViolation(keyword: string, params: Record<string, unknow
     case 'maxProperties':
       return `must have at most ${limit} members`;
     default:
-      return 'matches none of the allowed forms';
+      return 'does not match any of the allowed forms';
   }
 }
 
-const types: Readonly<Record<string, string>> = {
+const typeTexts: Readonly<Record<string, string>> = {
   string: 'text',
   integer: 'a whole number',
   number: 'a number',
@@ -58,19 +57,19 @@ const types: Readonly<Record<string, string>> = {
   null: 'null',
 };
 
-const formats: Readonly<Record<string, string>> = {
+const formatTexts: Readonly<Record<string, string>> = {
   hostname: 'must be a host name such as game.example, without https:// and without a path',
   'date-time': instantRule,
   uri: 'must be an absolute URL such as https://game.example/page',
   'uri-reference': 'must be a URL',
 };
 
-const patterns: Readonly<Record<string, string>> = {
+const patternTexts: Readonly<Record<string, string>> = {
   '^[a-z0-9](?:[a-z0-9_-]{0,62}[a-z0-9])?$':
     'must be 1 to 64 lowercase letters, digits, hyphens and underscores, starting and ending with a letter or digit',
   '^[A-Za-z0-9-]{1,32}$': 'must be 1 to 32 letters, digits and hyphens, such as IAB1-2',
   '^[a-z]+/[a-z0-9.+-]+(?:; ?codecs="[A-Za-z0-9., -]+")?$':
-    'must be a media type such as video/mp4, with or without codecs',
+    'must be a media type such as video/mp4, optionally with codecs',
   '^[\\x20-\\x7e]{1,128}$': 'must be 1 to 128 printable ASCII characters',
   '^[A-Za-z0-9]+([-_.@][A-Za-z0-9]+)*$': 'must be a language tag such as pt-BR',
   '^[A-Za-z0-9_-]{8,64}$': 'must be 8 to 64 letters, digits, hyphens and underscores',
@@ -91,5 +90,5 @@ const idPattern = /^\^([a-z]{3}_)\[0-7\]/;
 function describePattern(pattern: string): string {
   const prefix = idPattern.exec(pattern)?.[1];
   if (prefix !== undefined) return `must be an id that begins with ${prefix}`;
-  return patterns[pattern] ?? 'has invalid characters or an invalid format';
+  return patternTexts[pattern] ?? 'has invalid characters or an invalid format';
 }

@@ -12,7 +12,7 @@ type ProblemCode = Problem['code'];
 interface ProblemOptions {
   /** The invalid members of the request. */
   errors?: readonly { pointer: string; message: string }[];
-  /** Seconds after which the same request can succeed. */
+  /** Number of seconds after which the same request may succeed. */
   retryAfterS?: number;
 }
 
@@ -28,7 +28,7 @@ export class ProblemError extends Error {
   }
 }
 
-/** Maps any error to a problem; unknown errors reveal no internals. */
+/** Converts any error to a problem. The problem of an unknown error reveals no internals. */
 function toProblemError(error: unknown): ProblemError {
   if (error instanceof ProblemError) return error;
   if (error instanceof DomainError) {
@@ -39,11 +39,11 @@ function toProblemError(error: unknown): ProblemError {
     return new ProblemError('overloaded', error.message, { retryAfterS: error.retryAfterS });
   }
   if (isLockTimeout(error)) {
-    const detail = 'Another database session holds a lock on a row that this request changes.';
+    const detail = 'Another database session has locked a row that this request changes.';
     return new ProblemError('unavailable', detail, { retryAfterS: 1 });
   }
-  // With a permanent error, the client would drop the events. With this one, it retries until a process with a newer
-  // version responds.
+  // Clients retry after this error until a process with a newer version responds. After a permanent error, they would
+  // drop the events.
   if (error instanceof NewerTokenError) {
     return new ProblemError('unavailable', error.message, { retryAfterS: 5 });
   }
@@ -60,7 +60,7 @@ function toProblemError(error: unknown): ProblemError {
 interface ProblemResponse {
   document: Problem;
   headers: Record<string, string | number>;
-  /** Whether this is an unexpected failure of the service, which has to be logged. */
+  /** Whether this is an unexpected failure of the service. Such failures must be logged. */
   unexpected: boolean;
 }
 
@@ -72,7 +72,7 @@ export function toProblemResponse(error: unknown, requestId: string): ProblemRes
   return {
     document,
     headers: {
-      // Fastify would add the charset, but some responses bypass it.
+      // The charset is set here, because some responses bypass Fastify, which would add it.
       'content-type': 'application/problem+json; charset=utf-8',
       ...(retryAfterS === undefined ? {} : { 'retry-after': retryAfterS }),
       ...(document.status === 401 ? { 'www-authenticate': 'Bearer' } : {}),
@@ -138,19 +138,19 @@ function createValidationProblem(
   return new ProblemError('invalid_request', `The ${part} is not valid.`, { errors });
 }
 
-/** Points at a missing or unknown member itself, not at its parent object. */
+/** Returns the pointer from the parent object to a missing or unknown member. */
 function locateMember(keyword: string, params: Record<string, unknown>): string {
   const name = keyword === 'required' ? params['missingProperty'] : params['additionalProperty'];
   return typeof name === 'string' ? `/${name.replaceAll('~', '~0').replaceAll('/', '~1')}` : '';
 }
 
-/** Responds to every error with a problem document; add it before any route. */
+/** Responds to every error with a problem document. Must be called before any route is added. */
 export function addErrorHandler(app: FastifyInstance): void {
   const findMethods = collectMethods(app);
   app.setErrorHandler(sendProblem);
   app.setNotFoundHandler((request, reply) => {
     const methods = findMethods(request.url.split('?')[0] ?? '');
-    // A route that accepts the method also gets here if its file does not exist.
+    // Routes for files also call this handler if the file does not exist.
     if (methods.length === 0 || methods.includes(request.method))
       throw new ProblemError('not_found', 'There is no such endpoint.');
     void reply.header('allow', methods.join(', '));
@@ -166,14 +166,14 @@ export function sendProblem(error: unknown, request: FastifyRequest, reply: Fast
   void reply.code(document.status).headers(headers).send(document);
 }
 
-/** Collects the methods of every route by path, so that a wrong method is rejected with 405 instead of 404. */
+/** Collects the methods of every route by path, so that an unsupported method is rejected with 405 instead of 404. */
 function collectMethods(app: FastifyInstance): (path: string) => string[] {
   const routes: { pattern: RegExp; method: string }[] = [];
   app.addHook('onRoute', ({ url, method }) => {
     const pattern = new RegExp(
       `^${url.replaceAll(/[.*+?^$()[\]\\]/g, '\\$&').replaceAll(/:[^/]+/g, '[^/]+')}$`,
     );
-    for (const each of [method].flat()) routes.push({ pattern, method: each });
+    for (const routeMethod of [method].flat()) routes.push({ pattern, method: routeMethod });
   });
   return (path) => routes.filter(({ pattern }) => pattern.test(path)).map(({ method }) => method);
 }

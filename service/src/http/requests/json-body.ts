@@ -4,7 +4,7 @@ import { ProblemError } from '../problems/problem.ts';
 /** Schemas nest at most 8 levels. Deeper bodies could overflow the stack when they are stored as JSON. */
 const maxDepth = 32;
 
-/** Parses bodies as JSON, even text/plain: beacons are sent with this type to avoid a preflight. */
+/** Parses bodies as JSON, including text/plain. Beacons have this type to avoid a preflight request. */
 export function addJsonBody(app: FastifyInstance): void {
   app.removeAllContentTypeParsers();
   app.addContentTypeParser(
@@ -35,7 +35,7 @@ function parseJson(text: string): unknown {
   } catch {
     throw new ProblemError('malformed_json', 'The body is not valid JSON.');
   }
-  // Check the depth first: a pointer into a body of 30,000 levels would be as long as the body.
+  // The depth is checked first, because a pointer into a body of 30,000 levels would be as long as the body.
   if (mightBeDeeper(text, maxDepth) && isDeeper(body, maxDepth))
     throw new ProblemError(
       'invalid_request',
@@ -66,31 +66,31 @@ export function addUrlCheck(app: FastifyInstance): void {
 }
 
 /**
- * Finds a string that PostgreSQL cannot store (U+0000, an unpaired surrogate) in a parsed body and returns its JSON
- * pointer. Otherwise, one such string would make a whole group commit fail.
+ * Finds a string that PostgreSQL cannot store, because it contains U+0000 or an unpaired surrogate. Returns its JSON
+ * pointer. If such a string were stored, it would make a whole group commit fail.
  *
- * Walks without recursion, because a client can send a body of any depth.
+ * Does not use recursion, because a client can send a body of any depth.
  */
 export function findUnstorableText(value: unknown): string | undefined {
-  for (const visited of walk(value)) {
+  for (const visited of visitValues(value)) {
     const { name, value: found } = visited;
     if (!isStorable(name) || (typeof found === 'string' && !isStorable(found)))
-      return pointerTo(visited);
+      return formatPointer(visited);
   }
   return undefined;
 }
 
 /** Whether objects and arrays are nested more than `max` levels deep. */
 function isDeeper(value: unknown, max: number): boolean {
-  for (const { value: found, depth } of walk(value))
+  for (const { value: found, depth } of visitValues(value))
     if (depth >= max && typeof found === 'object' && found !== null) return true;
   return false;
 }
 
-/** A cheap test on the JSON text: only escapes can produce unstorable strings, so most bodies need no walk. */
+/** A cheap test on the JSON text, so that most bodies need no walk. Only escapes can produce unstorable strings. */
 const mightBeUnstorable = (json: string): boolean => /\\u(?:0000|d[89a-f])/i.test(json);
 
-/** A cheap test on the JSON text: the number of opening brackets bounds the depth. */
+/** A cheap test on the JSON text. The depth cannot exceed the number of opening brackets. */
 function mightBeDeeper(json: string, max: number): boolean {
   let opened = 0;
   for (const bracket of ['{', '['])
@@ -108,18 +108,18 @@ interface Visited {
 }
 
 /** Visits all values depth first, parents before their children. */
-function* walk(root: unknown): Generator<Visited> {
-  const waiting: Visited[] = [{ name: '', value: root, depth: 0, parent: undefined }];
-  for (let next = waiting.pop(); next; next = waiting.pop()) {
+function* visitValues(root: unknown): Generator<Visited> {
+  const stack: Visited[] = [{ name: '', value: root, depth: 0, parent: undefined }];
+  for (let next = stack.pop(); next; next = stack.pop()) {
     yield next;
     const { value, depth } = next;
     if (typeof value !== 'object' || value === null) continue;
     for (const [name, inner] of Object.entries(value).toReversed())
-      waiting.push({ name, value: inner, depth: depth + 1, parent: next });
+      stack.push({ name, value: inner, depth: depth + 1, parent: next });
   }
 }
 
-function pointerTo(visited: Visited): string {
+function formatPointer(visited: Visited): string {
   const names: string[] = [];
   for (let at: Visited | undefined = visited; at?.parent; at = at.parent) names.unshift(at.name);
   return names.map((name) => `/${name.replaceAll('~', '~0').replaceAll('/', '~1')}`).join('');

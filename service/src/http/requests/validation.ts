@@ -5,27 +5,27 @@ import type { FastifyInstance, FastifySchemaValidationError } from 'fastify';
 import { parseInstant } from '../../platform/instant.ts';
 
 /**
- * Validates requests against the schemas: bodies strictly, without dropping members or coercing "5" to 5. URL
- * parameters are coerced, because they are always strings.
+ * Validates requests against the schemas. Bodies are validated strictly, without dropping members or coercing "5" to 5.
+ * URL parameters are coerced, because they are always strings.
  */
 export function addValidation(app: FastifyInstance): void {
-  const body = createCompiler(false);
-  const url = createCompiler(true);
+  const bodyCompiler = createCompiler(false);
+  const urlCompiler = createCompiler(true);
   for (const schema of schemas) app.addSchema(schema);
   app.setValidatorCompiler<object>(({ schema, httpPart }) =>
-    (httpPart === 'body' ? body : url).compile(schema),
+    (httpPart === 'body' ? bodyCompiler : urlCompiler).compile(schema),
   );
-  // The responses are created by typed code; validating them would cost time and could drop fields.
+  // Responses are not validated, because typed code creates them. Validation would take time and could drop fields.
   app.setSerializerCompiler(() => JSON.stringify);
 }
 
-/** Returns whether a body matches its schema; if not, `errors` contains the reasons until the next call. */
+/** Returns whether a body matches its schema. If not, `errors` contains the reasons until the next call. */
 interface Validate {
   (body: unknown): boolean;
   errors?: FastifySchemaValidationError[] | null;
 }
 
-/** Compiles a schema for bodies that the route does not validate; call it after {@link addValidation}. */
+/** Compiles a schema for bodies that the route does not validate. Must be called after {@link addValidation}. */
 export function compileBody(app: FastifyInstance, schema: object): Validate {
   const compile = app.validatorCompiler;
   if (!compile) throw new Error('Call addValidation before compileBody.');
@@ -33,7 +33,7 @@ export function compileBody(app: FastifyInstance, schema: object): Validate {
 }
 
 function createCompiler(coerceTypes: boolean): Ajv {
-  // Collect every error of a body, but only the first of a URL.
+  // Collects all errors in a body, but only the first error in a URL.
   const ajv = new Ajv({
     allErrors: !coerceTypes,
     coerceTypes,

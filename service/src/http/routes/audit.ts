@@ -11,7 +11,7 @@ interface AuditQuery extends PageQuery {
   action?: string;
 }
 
-/** Adds `GET /v1/audit-entries`: who changed what, with the state before and after the change. */
+/** Adds `GET /v1/audit-entries`, which lists who changed what, with the state before and after each change. */
 export function addAuditRoutes(app: FastifyInstance, { database }: { database: Database }): void {
   app.get<{ Querystring: AuditQuery }>(
     '/v1/audit-entries',
@@ -38,7 +38,7 @@ export function addAuditRoutes(app: FastifyInstance, { database }: { database: D
               type: 'string',
               maxLength: 100,
               description:
-                'Only actions that start with this, such as `placement` or `user.invited`.',
+                'Only actions that start with this text, such as `placement` or `user.invited`.',
             },
           },
         },

@@ -67,7 +67,7 @@ async function handleDecisionRequest(
   }
   if (body.simulate === 'slow') await delayResponse(stopping);
   if (body.simulate === 'error')
-    throw new ProblemError('simulated_error', 'The request asked to simulate this error.');
+    throw new ProblemError('simulated_error', 'The error is simulated, as requested.');
   return makeDecision(
     principal,
     entry,
@@ -83,7 +83,7 @@ function describeClient(
 ): ClientInfo {
   const userAgent = headers['user-agent'];
   const device = detectDevice(userAgent);
-  // A customer's server is not necessarily in the same country as the player.
+  // A request with a secret key comes from the customer's server, which may be in a different country than the player.
   if (kind !== 'pk') return { device, bot: false };
   return {
     device,
@@ -95,13 +95,13 @@ function describeClient(
   };
 }
 
-/** Returns the origin of the game's page; undefined for files and sandboxed frames, which send `null`. */
+/** Returns the origin of the game's page, or undefined for files and sandboxed frames, which send `null`. */
 const readPageOrigin = (origin: string | undefined): string | undefined =>
   origin !== undefined && /^https?:\/\/[^/]+$/.test(origin) && URL.canParse(origin)
     ? origin
     : undefined;
 
-/** Delays the response to `simulate: slow`, but no longer than until the service stops. */
+/** Delays the response to `simulate: slow`. The delay ends early if the service stops. */
 async function delayResponse(stopping: AbortSignal): Promise<void> {
   await sleep(simulatedDelayMs, undefined, { signal: stopping }).catch(() => undefined);
 }

@@ -115,7 +115,7 @@ function addWrites(app: FastifyInstance, { redelivery, runOperation }: Deps): vo
       schema: {
         operationId: 'testWebhook',
         summary: 'Send a test event',
-        description: 'Signed like any other event; its player is `trueward-test`.',
+        description: 'The event is signed like any other event. Its player is `trueward-test`.',
         params: idParams('webhook'),
         headers: writeHeaders,
         body: { $ref: 'WebhookTest#' },
@@ -136,7 +136,7 @@ function addWrites(app: FastifyInstance, { redelivery, runOperation }: Deps): vo
         operationId: 'recoverWebhook',
         summary: 'Redeliver missed events',
         description:
-          'Queues every event since that time whose delivery failed or that happened while the webhook was disabled. At most 1,000 per request: repeat it until `queued` is 0.',
+          'Redelivers the missed events since the given time: those whose delivery failed, and those that happened while the webhook was disabled. One request queues up to 1,000 events. Repeat the request until `queued` is 0.',
         params: idParams('webhook'),
         headers: writeHeaders,
         querystring: {

@@ -6,7 +6,7 @@ import type { SubmittedEvent, IngestEvents } from '../../event/intake.ts';
 import { getPrincipal } from '../authentication/authenticate.ts';
 import { compileBody } from '../requests/validation.ts';
 
-/** A batch of events that are not validated yet, because each event is validated separately. */
+/** A batch of unvalidated events. Each event is validated separately. */
 interface UnvalidatedBatch {
   sent_at: string;
   events: { id: string }[];
@@ -14,7 +14,8 @@ interface UnvalidatedBatch {
 }
 
 /**
- * Returns the documented schema, changed to require only the id of each event, so that each event has its own result.
+ * Returns the documented schema, changed to require only the id of each event. This way, each event gets its own
+ * result.
  */
 function unvalidatedBatchSchema(): object {
   const batch = schemas.find(
@@ -33,7 +34,7 @@ interface BatchSchema {
   properties: { events: object };
 }
 
-/** Enough for 500 long events, of 512 bytes each. */
+/** Enough for 500 long events of 512 bytes. */
 const bodyLimit = 256 * 1024;
 
 /** Adds `POST /v1/events`, which reports ad events. */
@@ -54,7 +55,7 @@ export function addEventRoutes(
         body: { $ref: 'EventBatch#' },
         response: { 200: { description: 'One result per event.', $ref: 'EventBatchResult#' } },
       },
-      // The documented schema would reject the whole batch for one invalid event.
+      // The documented schema would reject the whole batch because of one invalid event.
       validatorCompiler: () => isBatch,
     },
     (request): Promise<EventBatchResult> => {

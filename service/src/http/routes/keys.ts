@@ -32,7 +32,7 @@ const config = { keys: ['sk'] } as const;
 const ownerConfig = { keys: ['sk'], role: 'owner' } as const;
 const keyResponse = (description: string) => ({ description, $ref: 'ApiKey#' });
 
-/** Adds `/v1/keys`, which manages the keys of the environment. The text of a key is shown only once, on creation. */
+/** Adds `/v1/keys`, which manages the keys of the environment. A key itself is shown only once, on creation. */
 export function addKeyRoutes(app: FastifyInstance, deps: Deps): void {
   addReads(app, deps);
   addWrites(app, deps);
@@ -86,7 +86,7 @@ function addWrites(app: FastifyInstance, { keyManager, runOperation }: Deps): vo
       schema: {
         operationId: 'createKey',
         summary: 'Create a key',
-        description: 'The response contains the text of the key, which is shown only once.',
+        description: 'The response contains the key itself, which is shown only once.',
         headers,
         body: { $ref: 'ApiKeyRequest#' },
         response: { 201: keyResponse('The key.') },
@@ -124,7 +124,7 @@ function addWrites(app: FastifyInstance, { keyManager, runOperation }: Deps): vo
       schema: {
         operationId: 'rollKey',
         summary: 'Replace a key',
-        description: 'The response is the new key with its text, which is shown only once.',
+        description: 'The response contains the new key itself, which is shown only once.',
         params,
         headers,
         body: { $ref: 'OverlapRequest#' },
@@ -158,7 +158,7 @@ function addWrites(app: FastifyInstance, { keyManager, runOperation }: Deps): vo
   );
 }
 
-/** Adds `POST /v1/user_token_secrets`, which creates a secret with which the customer's server signs user tokens. */
+/** Adds `POST /v1/user_token_secrets`, which creates a secret. The customer's server signs user tokens with it. */
 export function addUserTokenRoutes(
   app: FastifyInstance,
   { userTokens }: { userTokens: UserTokens },

@@ -24,15 +24,19 @@ const hourMs = 3_600_000;
 /** The longest report period for each interval, in hours. */
 const maxHours = { hour: 31 * 24, day: 400 * 24 };
 
-const time = (description: string) => ({ type: 'string', format: 'date-time', description });
+const dateTimeSchema = (description: string) => ({
+  type: 'string',
+  format: 'date-time',
+  description,
+});
 
 const querySchema = {
   type: 'object',
   additionalProperties: false,
   required: ['from', 'to'],
   properties: {
-    from: time('Inclusive; a full hour.'),
-    to: time('Exclusive; a full hour.'),
+    from: dateTimeSchema('Inclusive; a full hour.'),
+    to: dateTimeSchema('Exclusive; a full hour.'),
     interval: { type: 'string', enum: ['hour', 'day'], default: 'day' },
     group_by: {
       type: 'string',
@@ -49,7 +53,7 @@ const querySchema = {
   },
 };
 
-/** Adds `GET /v1/reports`: totals by period, as JSON or CSV. */
+/** Adds `GET /v1/reports`, which returns totals by period as JSON or CSV. */
 export function addReportRoutes(app: FastifyInstance, { database }: { database: Database }): void {
   app.get<{ Querystring: ReportParams }>(
     '/v1/reports',
@@ -99,7 +103,7 @@ function readQuery({ from, to, interval, group_by: groups = '', tz }: ReportPara
     [!groupBy.every(isDimension), '/group_by', `must be any of ${reportDimensions.join(', ')}`],
     [!isTimeZone(tz), '/tz', 'is not a known time zone'],
   ] as [boolean, string, string][];
-  const violations = errors.filter(([refused]) => refused);
+  const violations = errors.filter(([isViolated]) => isViolated);
   if (violations.length > 0) {
     throw new ProblemError('invalid_request', 'The querystring is not valid.', {
       errors: violations.map(([, pointer, message]) => ({ pointer, message })),
@@ -113,7 +117,7 @@ const isDimension = (name: string): name is ReportDimension =>
 
 function isTimeZone(name: string): boolean {
   try {
-    // Only names are allowed, because PostgreSQL reads offsets such as `+05:30` with the opposite sign (POSIX).
+    // Only names are allowed. PostgreSQL interprets offsets such as `+05:30` with the opposite sign, as POSIX does.
     new Intl.DateTimeFormat('en', { timeZone: name });
     return /^[A-Za-z]/.test(name);
   } catch {

@@ -27,12 +27,12 @@ import {
 } from '../openapi/route-schemas.ts';
 import { readIfMatch, type RunOperation, toEntityTag } from '../operations/operations.ts';
 
-/** Names for the routes of one kind of managed object. */
+/** Names that describe one kind of managed object. */
 interface ResourceDefinition {
   kind: ResourceKind;
   /**
-   * The name of the object's schema. The bodies that create and change the object are `<schema>Request` and
-   * `<schema>Update`.
+   * The name of the object's schema. `<schema>Request` and `<schema>Update` are the bodies that create and change the
+   * object.
    */
   schema: string;
   /** For example, `/v1/placements`. */
@@ -52,7 +52,7 @@ export const managedResources: readonly ResourceDefinition[] = [
   { kind: 'killSwitch', schema: 'KillSwitch', path: '/v1/kill-switches', noun: 'kill switch' },
 ];
 
-/** Webhooks are listed and read in the same way, but created differently, because they have a secret. */
+/** Webhooks are listed and read like managed objects. They are created differently, because they have a secret. */
 export const webhookResource: ResourceDefinition = {
   kind: 'webhook',
   schema: 'Webhook',
@@ -61,7 +61,7 @@ export const webhookResource: ResourceDefinition = {
 };
 
 /** Returns the plural for operation ids: `HouseAds` for `/v1/house-ads`. */
-const pluralize = ({ path }: ResourceDefinition): string =>
+const getPluralName = ({ path }: ResourceDefinition): string =>
   path
     .slice('/v1/'.length)
     .split('-')
@@ -69,7 +69,7 @@ const pluralize = ({ path }: ResourceDefinition): string =>
     .join('');
 
 /** Returns the noun with its article: `an advertiser`, `a placement`. */
-const withArticle = ({ noun }: ResourceDefinition): string =>
+const addArticle = ({ noun }: ResourceDefinition): string =>
   `${/^[aeiou]/.test(noun) ? 'an' : 'a'} ${noun}`;
 
 interface ReadDeps {
@@ -89,7 +89,7 @@ export function addResourceReads(
     {
       config: { keys: ['sk'] },
       schema: {
-        operationId: `list${pluralize(definition)}`,
+        operationId: `list${getPluralName(definition)}`,
         summary: `List every ${noun}, newest first`,
         querystring: pageQuerySchema,
         response: { 200: pageSchema(schema) },
@@ -104,7 +104,7 @@ export function addResourceReads(
       config: { keys: ['sk'] },
       schema: {
         operationId: `read${schema}`,
-        summary: `Read ${withArticle(definition)}`,
+        summary: `Read ${addArticle(definition)}`,
         params: idParams(kind),
         response: { 200: { description: `The ${noun}.`, $ref: `${schema}#` } },
       },
@@ -130,7 +130,7 @@ interface IdRequest {
 }
 type Members = Record<string, unknown>;
 
-const response = (status: number, { document, revision }: Versioned<object>) => ({
+const makeResponse = (status: number, { document, revision }: Versioned<object>) => ({
   status,
   body: document,
   revision,
@@ -150,7 +150,7 @@ export function addResourceWrites(
       config: { keys: ['sk'] },
       schema: {
         operationId: `create${schema}`,
-        summary: `Create ${withArticle(definition)}`,
+        summary: `Create ${addArticle(definition)}`,
         headers: writeHeaders,
         body: { $ref: `${schema}Request#` },
         response: { 201: objectResponse },
@@ -158,11 +158,11 @@ export function addResourceWrites(
     },
     (request, reply) =>
       runOperation(request, reply, async (operation) => {
-        const { members, headers: given } = splitRequestHeaders(request.body);
+        const { members, headers } = splitRequestHeaders(request.body);
         const document = withServiceFields(kind, members, operation);
         const created = await resourceManager.create(operation, kind, document);
-        if (given) await requestHeaders.store(operation, created.document.id, given);
-        return response(201, created);
+        if (headers) await requestHeaders.store(operation, created.document.id, headers);
+        return makeResponse(201, created);
       }),
   );
   app.patch<IdRequest & { Body: Members }>(
@@ -171,7 +171,7 @@ export function addResourceWrites(
       config: { keys: ['sk'] },
       schema: {
         operationId: `update${schema}`,
-        summary: `Update ${withArticle(definition)}`,
+        summary: `Update ${addArticle(definition)}`,
         params: idParams(kind),
         headers: changeHeaders,
         body: { $ref: `${schema}Update#` },
@@ -180,14 +180,14 @@ export function addResourceWrites(
     },
     (request, reply) =>
       runOperation(request, reply, async (operation) => {
-        const { members, headers: given } = splitRequestHeaders(request.body);
+        const { members, headers } = splitRequestHeaders(request.body);
         const target = { kind, id: request.params.id, ifMatch: readIfMatch(request) };
         const change = kind === 'killSwitch' ? withActor(members, operation) : members;
         const changed = await resourceManager.change(operation, target, (before) =>
           applyChange(kind, before, change),
         );
-        if (given) await requestHeaders.store(operation, target.id, given);
-        return response(200, changed);
+        if (headers) await requestHeaders.store(operation, target.id, headers);
+        return makeResponse(200, changed);
       }),
   );
   app.delete<IdRequest>(
@@ -196,7 +196,7 @@ export function addResourceWrites(
       config: { keys: ['sk'] },
       schema: {
         operationId: `archive${schema}`,
-        summary: `Archive ${withArticle(definition)}`,
+        summary: `Archive ${addArticle(definition)}`,
         params: idParams(kind),
         headers: changeHeaders,
         response: noContent(`The ${noun} is archived.`),
@@ -214,7 +214,7 @@ export function addResourceWrites(
   );
 }
 
-/** Adds the members of a new object that the service sets. */
+/** Adds the members that the service sets on a new object. */
 function withServiceFields<K extends ResourceKind>(
   kind: K,
   body: Members,
@@ -259,7 +259,7 @@ export function addReviewRoute(
           ifMatch: readIfMatch(request),
           action: 'reviewed',
         };
-        return response(
+        return makeResponse(
           200,
           await resourceManager.change(operation, target, (before) => ({ ...before, review })),
         );

@@ -15,11 +15,11 @@ interface Deps {
   receipts: Receipts;
   clock: Pick<Clock, 'nowMs'>;
   limiter: Pick<RateLimiter, 'onWait'>;
-  /** Aborts when the service stops, which ends long-polling requests. */
+  /** Aborts when the service stops. This ends long-polling requests. */
   stopping: AbortSignal;
 }
 
-/** The longest possible `late_window_s`, after which no event can change a reward. */
+/** The longest possible `late_window_s`. After this time, no event can change a reward. */
 const maxLateWindowMs = 7 * 86_400_000;
 
 interface StatusRequest {
@@ -27,7 +27,10 @@ interface StatusRequest {
   Querystring: { wait_s: number };
 }
 
-/** Adds `GET /v1/decisions/{id}`, the state of a reward, and the public keys that verify receipts. */
+/**
+ * Adds `GET /v1/decisions/{id}`, which returns the state of a reward, and `/.well-known/jwks.json`, which returns the
+ * public keys for receipts.
+ */
 export function addRewardRoutes(
   app: FastifyInstance,
   { clock, readReward, tokens, receipts, limiter, stopping }: Deps,
@@ -40,9 +43,9 @@ export function addRewardRoutes(
         operationId: 'readReward',
         summary: 'Read the reward of a decision',
         description:
-          'A publishable key needs the header `Decision-Token`. A week after the decision, when no event ' +
-          'can change the reward any more, a token for a decision that is no longer stored gets `decision_gone` ' +
-          '(410).',
+          'A publishable key needs the header `Decision-Token`. No event can change a reward later than a ' +
+          'week after the decision. From then on, a request with the token of a decision that is no longer ' +
+          'stored fails with `decision_gone` (410).',
         querystring: {
           type: 'object',
           additionalProperties: false,
@@ -52,7 +55,7 @@ export function addRewardRoutes(
               minimum: 0,
               maximum: 25,
               default: 0,
-              description: 'Waits for the state to change, for up to this many seconds.',
+              description: 'How long to wait for the state to change, in seconds.',
             },
           },
         },
@@ -65,7 +68,7 @@ export function addRewardRoutes(
       const claims =
         principal.kind === 'pk' ? checkToken(tokens, principal, id, request) : undefined;
       const waitMs = request.query.wait_s * 1_000;
-      const leave = waitMs === 0 ? undefined : limiter.onWait(principal, request, id);
+      const endWait = waitMs === 0 ? undefined : limiter.onWait(principal, request, id);
       const waiting = linkSignal(stopping);
       reply.raw.once('close', waiting.abort);
       const status = await readReward(
@@ -76,7 +79,7 @@ export function addRewardRoutes(
         claims?.userRef,
       ).finally(() => {
         waiting.release();
-        leave?.();
+        endWait?.();
       });
       if (!status && claims && clock.nowMs() - claims.issuedAtMs > maxLateWindowMs)
         throw new ProblemError('decision_gone', 'This decision is no longer stored.');
@@ -112,7 +115,7 @@ function checkToken(
   if (claims.environment !== principal.environment) {
     throw new ProblemError(
       'environment_mismatch',
-      `The token belongs to ${claims.environment}, the key to ${principal.environment}.`,
+      `The token belongs to ${claims.environment}, but the key belongs to ${principal.environment}.`,
     );
   }
   return claims;

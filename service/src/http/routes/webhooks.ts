@@ -39,7 +39,7 @@ const ownerConfig = { keys: ['sk'], role: 'owner' } as const;
 const webhookResponse = { description: 'The webhook.', $ref: 'Webhook#' };
 const params = idParams('webhook');
 
-/** Adds the routes that create, update and delete webhooks; they are listed and read like other resources. */
+/** Adds the routes that create, update and delete webhooks. Webhooks are listed and read like other resources. */
 export function addWebhookRoutes(app: FastifyInstance, { webhooks, runOperation }: Deps): void {
   app.post<{ Body: WebhookRequest }>(
     '/v1/webhooks',
@@ -137,7 +137,7 @@ export function addWebhookEventRoutes(
         operationId: 'listWebhookEvents',
         summary: 'List webhook events, newest first',
         description:
-          'In live, `decision.served` is stored only while a webhook subscribes to it, enabled or disabled.',
+          'In live, `decision.served` is stored only while an enabled or disabled webhook subscribes to it.',
         querystring: {
           ...pageQuerySchema,
           properties: {

@@ -4,7 +4,7 @@ import {
   expandImpressionTime,
   expandMarkup,
   getLossNoticeUrl,
-  markupSource,
+  locateMarkup,
   getWinNoticeUrl,
 } from '../../../src/demand/openrtb/notices.ts';
 import { formatCpm, toMicros } from '../../../src/demand/openrtb/price.ts';
@@ -62,11 +62,11 @@ describe('a notice', () => {
   test('about a win contains no impression time', () => {
     expect(getWinNoticeUrl(bid({ nurl: url('t=${AUCTION_IMP_TS}') }), auction)).toBe(url('t='));
     const markup = url('t=${AUCTION_IMP_TS}');
-    expect(markupSource(bid({ markup }), auction)).toMatchObject({ tagUrl: url('t=') });
+    expect(locateMarkup(bid({ markup }), auction)).toMatchObject({ tagUrl: url('t=') });
   });
 
   test('from the markup’s trackers contains the time of the verified impression', () => {
-    const source = markupSource(bid({ markup: '<VAST>${AUCTION_IMP_TS}' }), auction);
+    const source = locateMarkup(bid({ markup: '<VAST>${AUCTION_IMP_TS}' }), auction);
     expect(source).toEqual({ markup: '<VAST>${AUCTION_IMP_TS}' });
     expect(expandImpressionTime(url('t=${AUCTION_IMP_TS}'), undefined)).toBe(url('t='));
     expect(expandImpressionTime(url('p=${AUCTION_PRICE}'), 1)).toBe(url('p=${AUCTION_PRICE}'));
@@ -104,7 +104,7 @@ describe('a notice', () => {
 describe('a bid’s markup', () => {
   test('can be in the bid, with its macros replaced', () => {
     const markup = ' <VAST><!-- ${AUCTION_PRICE} --></VAST>';
-    expect(markupSource(bid({ markup, nurl: url('win') }), auction)).toEqual({
+    expect(locateMarkup(bid({ markup, nurl: url('win') }), auction)).toEqual({
       markup: '<VAST><!-- 2.5 --></VAST>',
     });
   });
@@ -113,7 +113,7 @@ describe('a bid’s markup', () => {
     const price = (name: string) =>
       tags('Impression', `https://t.example/${name}?p=\${AUCTION_PRICE}`);
     const markup = vast(wrapper(createUrl('ad'), { body: price('bid') }));
-    const source = markupSource(bid({ markup }), auction);
+    const source = locateMarkup(bid({ markup }), auction);
     if (!source) throw new Error('Expected markup.');
     const { result } = await resolve({ ad: vast(inline({ body: price('ad') })) }, {}, source);
     expect(result.ad?.trackers.impression).toEqual([
@@ -126,7 +126,7 @@ describe('a bid’s markup', () => {
 
   test('can be a URL', () => {
     const markup = url('p=${AUCTION_PRICE}');
-    expect(markupSource(bid({ markup, nurl: url('win') }), auction)).toEqual({
+    expect(locateMarkup(bid({ markup, nurl: url('win') }), auction)).toEqual({
       tagUrl: url('p=2.5'),
       isWinNotice: false,
     });
@@ -134,14 +134,14 @@ describe('a bid’s markup', () => {
 
   test('can be the response to the win notice', () => {
     const winningBid = bid({ nurl: url('p=${AUCTION_PRICE}') });
-    expect(markupSource(winningBid, auction)).toEqual({ tagUrl: url('p=2.5'), isWinNotice: true });
+    expect(locateMarkup(winningBid, auction)).toEqual({ tagUrl: url('p=2.5'), isWinNotice: true });
     expect(expandMarkup('<VAST>${AUCTION_CURRENCY}</VAST>', winningBid, auction)).toBe(
       '<VAST>USD</VAST>',
     );
   });
 
   test('is missing if the bid has neither markup nor a win notice', () => {
-    expect(markupSource(bid(), auction)).toBeUndefined();
+    expect(locateMarkup(bid(), auction)).toBeUndefined();
   });
 
   test('has at most a thousand macros replaced, so that it cannot grow to megabytes', () => {
@@ -152,7 +152,7 @@ describe('a bid’s markup', () => {
 
   test('contains ids in escaped form', () => {
     const markup = '<VAST><Error>${AUCTION_SEAT_ID}</Error></VAST>';
-    expect(markupSource(bid({ markup, seat: '</Error>&' }), auction)).toEqual({
+    expect(locateMarkup(bid({ markup, seat: '</Error>&' }), auction)).toEqual({
       markup: '<VAST><Error>%3C%2FError%3E%26</Error></VAST>',
     });
   });

@@ -1,5 +1,9 @@
 import { describe, expect, test } from 'vitest';
-import { expandMacros, makeRequestMacros, unknownMacros } from '../../../src/demand/vast/macros.ts';
+import {
+  expandMacros,
+  makeRequestMacros,
+  findUnknownMacros,
+} from '../../../src/demand/vast/macros.ts';
 import { inline, nowMs, resolve, vast } from './fixtures.ts';
 import { makeAdMacros } from '../../../src/demand/vast/ad.ts';
 
@@ -45,7 +49,7 @@ describe('macros', () => {
   test('unknown to VAST are reported in a configured tag', () => {
     const tag =
       'https://ads.example/?a=[CACHEBUSTER]&b=[CACHEBUSTING]&c=[0]&d=[RANDOM]&e=[CACHEBUSTER]';
-    expect(unknownMacros(tag)).toEqual(['CACHEBUSTER']);
+    expect(findUnknownMacros(tag)).toEqual(['CACHEBUSTER']);
   });
 
   test('describe the request', () => {
