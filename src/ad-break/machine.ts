@@ -16,23 +16,23 @@ export interface Showing {
   clicked: boolean;
   completed: boolean;
   closable: boolean;
-  /** The page is hidden. */
+  /** Whether the page is hidden. */
   hidden: boolean;
-  /** A prompt asks the player whether to close the ad and lose the reward. */
+  /** Whether a prompt asks the player to confirm closing the ad and losing the reward. */
   prompting: boolean;
   /** Number of quartiles reported so far. */
   quartiles: number;
   watchedMs: number;
 }
 
-/** The state of one ad, from loading to its single result. */
+/** The state of one ad break, from the opening of the ad to the result. */
 export type BreakState =
   | Showing
   | (Omit<Showing, 'phase'> & { phase: 'endCard' })
   | { phase: 'confirming' }
   | { phase: 'done' };
 
-/** The inputs of the machine. Every fault is one of these events. */
+/** The inputs of the machine. Faults are events too. */
 export type BreakEvent =
   | { type: 'painted' }
   | { type: 'progress'; watchedMs: number; durationMs: number }
@@ -40,7 +40,7 @@ export type BreakEvent =
   | { type: 'viewed'; ratio: number; ms: number }
   | { type: 'clicked' }
   | { type: 'closeAllowed' }
-  /** The player used the close button or the Escape key, or the creative itself requested to be closed. */
+  /** The player used the close button or the Escape key, or the creative asked to be closed. */
   | { type: 'closeRequested' }
   | { type: 'closeConfirmed' }
   | { type: 'closeCancelled' }
@@ -101,7 +101,7 @@ export function begin(ad: Pick<Showing, 'kind' | 'minWatchMs' | 'endCard' | 'hid
   return stay(state, { type: 'open' }, ...(ad.hidden ? [{ type: 'pause' } as const] : []));
 }
 
-/** Computes the transition for an event. The function is pure: it returns side effects as data. */
+/** Computes the transition for an event. This function is pure: it returns side effects as data. */
 export function transition(state: BreakState, event: BreakEvent): Transition {
   switch (state.phase) {
     case 'showing':
@@ -193,12 +193,12 @@ function transitionPlaying(
   if (next.completed || watchedMs < state.minWatchMs) return stay(next, ...effects);
   const completed = complete(next);
   effects.push(...completed.effects);
-  // The prompt no longer applies, so the ad continues.
+  // Completing the ad closed the prompt, so playback continues.
   if (state.prompting && !state.hidden) effects.push({ type: 'resume' });
   return stay(completed.state, ...effects);
 }
 
-/** Reports the completion as the first effect, in particular before the ad closes. */
+/** Marks the ad as completed. The first effect reports the completion, so the report precedes the closing of the ad. */
 function complete<State extends OnScreen>(state: State): { state: State; effects: BreakEffect[] } {
   if (state.completed) return { state, effects: [] };
   const effects: BreakEffect[] = [
@@ -225,7 +225,7 @@ function changeVisibility(state: OnScreen, hidden: boolean): Transition {
   if (state.hidden === hidden) return stay(state);
   const next = { ...state, hidden };
   if (hidden) return stay(next, { type: 'pause' });
-  // Shows the prompt again. This restarts the prompt's timeout, which was canceled when the page was hidden.
+  // Showing the prompt again restarts its timeout, which was canceled when the page was hidden.
   return stay(
     next,
     state.prompting ? { type: 'promptClose', prompting: true } : { type: 'resume' },

@@ -4,9 +4,7 @@ import { fill, type OverlayStrings } from './strings.ts';
 
 type Child = Node | string;
 
-/**
- * Creates an element with a class, properties and children. It does not use markup, which Trusted Types would block.
- */
+/** Creates an element with a class, properties and children. Uses no markup, because Trusted Types would block it. */
 export function make<Tag extends keyof HTMLElementTagNameMap>(
   tag: Tag,
   className: string,
@@ -77,7 +75,7 @@ export type OverlayParts = ReturnType<typeof buildOverlay>;
 export function buildOverlay(content: OverlayContent, hooks: OverlayHooks) {
   const { creative, reward, strings } = content;
   const { alt } = creative;
-  // Keeps the amount before its unit and on the same line, even within Arabic text.
+  // The isolate keeps the amount before its unit in right-to-left text. The space does not wrap.
   const rewardText = reward && `\u2068${reward.amount}\u00a0${reward.type}\u2069`;
   const title = rewardText === undefined ? alt : fill(strings.watchFor, { reward: rewardText });
   const links = link(content, hooks);
@@ -107,8 +105,7 @@ export function buildOverlay(content: OverlayContent, hooks: OverlayHooks) {
   const frame = make(
     'div',
     'frame',
-    // This element takes the initial focus, so that a key that the player is still pressing for the game activates
-    // nothing.
+    // Takes the initial focus, so that no button is activated by a key that the player is still pressing.
     { tabIndex: -1, autofocus: true },
     bars.header,
     bars.bar,
@@ -161,8 +158,8 @@ const card = (name: string, title: string, ...children: Node[]) =>
   );
 
 /**
- * Creates the link to the landing page, if there is one. The URL must be http(s), because others could run scripts in
- * this page.
+ * Returns the link to the landing page, or an empty list if there is none. Only http(s) URLs are allowed, because other
+ * schemes, such as `javascript:`, could run a script in this page.
  */
 function link({ creative, strings }: OverlayContent, hooks: OverlayHooks) {
   const { click_url: href = '' } = creative;

@@ -9,7 +9,7 @@ import {
 import { overlayStyle } from './overlay-style.ts';
 import { fill, type OverlayStrings } from './strings.ts';
 
-/** The dialog that shows an ad. Its methods only change what is visible. None of them calls a hook. */
+/** The dialog that shows an ad. Its methods only change what is visible and never call a hook. */
 export interface Overlay {
   /** Contains the dialog and the creative. */
   readonly element: HTMLElement;
@@ -57,8 +57,8 @@ export function openOverlay(content: OverlayContent, hooks: OverlayHooks): Overl
     event.preventDefault();
     hooks.closeRequested();
   };
-  // Browsers close any dialog on a second consecutive Escape. Only the ad break decides when this dialog closes, so it
-  // is opened again.
+  // Browsers close any dialog when Escape is pressed twice in a row. Only the ad break may close this dialog, so it is
+  // opened again.
   dialog.onclose = () => {
     if (!open || dialog.open) return;
     dialog.showModal();
@@ -160,7 +160,7 @@ export function trapFocus(root: ShadowRoot): () => void {
     );
     const movesToEnd = event.shiftKey && index < 1;
     const next = movesToEnd ? stops.at(-1) : (stops[index + (event.shiftKey ? -1 : 1)] ?? stops[0]);
-    // Firefox doesn't allow scripts to move focus into a frame on a key press, so the key's default action does it.
+    // In Firefox, scripts cannot move focus into a frame on a key press, so leave this to the key's default action.
     if (next instanceof HTMLIFrameElement && !movesToEnd) return;
     event.preventDefault();
     next?.focus();

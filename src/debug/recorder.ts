@@ -11,7 +11,7 @@ export type Log = (entry: LogEntry) => void;
 export function lazyLog(): Log {
   const loading = import('./write-log.ts');
   loading.catch(() => surface(new Error('trueward: chunk_not_loaded: the log')));
-  // All lines use one promise chain, so that they appear in the order of the events that they describe.
+  // The callbacks of one promise run in order, so the lines appear in the order of their events.
   return (entry) =>
     void loading.then(
       ({ writeLog }) => writeLog(entry),
@@ -40,7 +40,7 @@ export interface AdsRecord {
   readonly timeline: readonly { at: number; step: string }[];
 }
 
-/** Keeps a short history for the panel, which may be opened later. */
+/** Keeps a short history for the panel, which may be opened at any time. */
 export interface Recorder extends AdsRecord {
   /** Records the result of an ad request. */
   responded(placement: string, response: ServiceResult<Decision>): void;
