@@ -1,6 +1,6 @@
 import {
   buildOverlay,
-  icon,
+  createIcon,
   icons,
   type OverlayContent,
   type OverlayHooks,
@@ -115,7 +115,7 @@ function createControls(
       const label = muted ? strings.unmute : strings.mute;
       mute.hidden = false;
       mute.ariaLabel = mute.title = label;
-      mute.replaceChildren(icon(muted ? icons.soundOff : icons.soundOn));
+      mute.replaceChildren(createIcon(muted ? icons.soundOff : icons.soundOn));
     },
     promptTap(prompting) {
       play.hidden = !prompting;

@@ -24,9 +24,9 @@ export type FilledDecision = Decision & {
   token: string;
 };
 
-/** An ad that can be shown immediately. Whoever holds it must destroy the creative. */
+/** An ad that can be shown immediately. Its owner must destroy the creative. */
 export interface ReadyAd {
-  /** The player for whom it was requested. */
+  /** The player for whom the ad was requested. */
   player?: Player | undefined;
   decision: FilledDecision;
   creative: LoadedCreative;
@@ -35,8 +35,8 @@ export interface ReadyAd {
 }
 
 /**
- * Builds the body of an ad request. Options of the `call` override the user's. In child-directed mode, neither of them
- * leaves the device.
+ * Builds the body of an ad request. The options of the call override those of the user. In child-directed mode, custom
+ * data and segments never leave the device.
  */
 export function describeRequest(
   placement: string,
@@ -67,15 +67,15 @@ export function describeRequest(
   };
 }
 
-const failed = (detail: string): NoAd => ({
+const tokenFailure = (detail: string): NoAd => ({
   outcome: 'error',
   reason: 'user_token_failed',
   detail,
 });
 
 /**
- * Returns the user token for one request, or the reason not to send the request: without a token, the reward would
- * belong to nobody. Never rejects, whatever the game's function does.
+ * Returns the user token for one request. If there is no token, returns the reason, and the request must not be sent:
+ * its reward would belong to nobody. Never rejects, even if the game's function does.
  */
 export async function getUserToken(
   source: UserToken | undefined,
@@ -87,9 +87,11 @@ export async function getUserToken(
     try {
       const userToken: unknown = await source();
       if (typeof userToken === 'string' || userToken === undefined) return { userToken };
-      return failed(`the \`userToken\` function must return a string; got ${typeof userToken}.`);
+      return tokenFailure(
+        `the \`userToken\` function must return a string; got ${typeof userToken}.`,
+      );
     } catch (error) {
-      return failed(`the \`userToken\` function failed: ${String(error)}`);
+      return tokenFailure(`the \`userToken\` function failed: ${String(error)}`);
     }
   });
   if (typeof result === 'object') return result;
@@ -113,11 +115,11 @@ export interface RequestAdDeps extends RequestDecisionDeps {
 const isFilled = (decision: Decision): decision is FilledDecision =>
   decision.status === 'filled' && decision.creative !== undefined && decision.token !== undefined;
 
-/** Whether both decisions have the same media, so that the media need not be loaded again. */
+/** Whether both decisions have the same media. */
 const sameMedia = (a: FilledDecision, b: FilledDecision): boolean =>
   JSON.stringify(a.creative) === JSON.stringify(b.creative) && a.min_watch_ms === b.min_watch_ms;
 
-/** Requests a decision and loads its media, or reuses the media of `previous` if it is the same. */
+/** Requests a decision and loads its media. If `previous` has the same media, reuses it. */
 export async function requestAd(
   deps: RequestAdDeps,
   {
@@ -133,11 +135,11 @@ export async function requestAd(
   },
 ): Promise<ReadyAd | NoAd> {
   const profile = deps.profile();
-  const identified = await getUserToken(profile.user.userToken, deps, signal);
-  if ('outcome' in identified) return identified;
-  const userToken = profile.user.childDirected ? undefined : identified.userToken;
+  const tokenResult = await getUserToken(profile.user.userToken, deps, signal);
+  if ('outcome' in tokenResult) return tokenResult;
+  const userToken = profile.user.childDirected ? undefined : tokenResult.userToken;
   const request = describeRequest(placement, deps.locale, profile, options, userToken);
-  // Measured from the start of the request, because the device may sleep while the response is in transit.
+  // The age starts with the request, because the device may sleep while it waits for the response.
   const ageMs = stopwatch(deps.clock);
   const response = await requestDecision(deps, request, signal);
   deps.onResponse?.(placement, response);
@@ -146,7 +148,7 @@ export async function requestAd(
   return loadDecided(deps, response.body, ageMs, signal, previous);
 }
 
-/** Loads the media of a decision that the game's own server made. */
+/** Loads the media of a decision from the game's own server. */
 export async function loadProvided(
   deps: RequestAdDeps,
   placement: string,
@@ -154,7 +156,7 @@ export async function loadProvided(
   provided: unknown,
 ): Promise<ReadyAd | NoAd> {
   if (!isDecision(provided)) return { outcome: 'error', reason: 'decision_malformed' };
-  // Only this call gets an error, because a wrong decision says nothing about the placement.
+  // A wrong decision says nothing about the placement, so only this call fails.
   if (provided.placement !== placement)
     return {
       outcome: 'error',
@@ -191,7 +193,7 @@ export async function loadMedia(
   const decisionId = decision.id;
   let creative: LoadedCreative | undefined;
   let detail = '';
-  const drop = (): void => {
+  const destroyCreative = (): void => {
     creative?.destroy();
     creative = undefined;
   };
@@ -207,12 +209,12 @@ export async function loadMedia(
         throw error;
       }
       // A renderer may finish even after an abort.
-      if (signal.aborted) drop();
+      if (signal.aborted) destroyCreative();
       return { decision, creative, expiry };
     },
   );
-  // The abort or timeout may coincide with the end of loading.
-  if (typeof loaded === 'string') drop();
+  // Loading may have finished just before the abort or the timeout.
+  if (typeof loaded === 'string') destroyCreative();
   switch (loaded) {
     case 'aborted':
       return { outcome: 'aborted', decisionId };
@@ -237,7 +239,7 @@ export interface RequestDecisionDeps {
 }
 
 /**
- * A request that fails within this time counts as failed immediately, in milliseconds. Ad blockers make a request fail
+ * A request that fails within this time may have been blocked, in milliseconds. Ad blockers make a request fail
  * immediately. Network failures take longer, except for refused connections.
  */
 const immediateFailureMs = 1_000;
@@ -259,9 +261,9 @@ export async function requestDecision(
   const failed = response.kind === 'unreachable' && response.cause === 'network';
   if (!failed || !isOnline() || clock.monotonic() - startedAt >= immediateFailureMs)
     return response;
-  const reached = await runWithTimeout(clock, reachTimeoutMs, signal, async (reachSignal) => {
+  const reachResult = await runWithTimeout(clock, reachTimeoutMs, signal, async (reachSignal) => {
     await reach(reachSignal);
     return { reached: true };
   });
-  return typeof reached === 'object' ? { kind: 'unreachable', cause: 'blocked' } : response;
+  return typeof reachResult === 'object' ? { kind: 'unreachable', cause: 'blocked' } : response;
 }

@@ -34,14 +34,13 @@ export interface TabMessage {
 /** An event without the id and time that the outbox adds. */
 export type NewAdEvent = Omit<AdEvent, 'id' | 'occurred_at'>;
 
-/** A durable queue of events: stores them on the device and sends them until the service acknowledges them. */
+/** A durable queue of events. It stores events on the device and sends them until the service acknowledges them. */
 export interface Outbox {
   /** Loads the code that sends events, so that the first event does not wait for it. */
   prefetch(): void;
   /**
-   * Resolves when the event is stored. From then on, it survives the page and the browser. Also resolves when the event
-   * is dropped, and `diagnostics()` counts the drop. The event carries the time of this call, even if the write waits
-   * for `after`.
+   * Stores an event, after the promise `after` if there is one. Its time is the time of this call. Resolves when the
+   * event is stored or dropped. A stored event survives the page and the browser. `diagnostics()` counts drops.
    */
   enqueue(event: NewAdEvent, after?: Promise<unknown>): Promise<void>;
   /** Sends stored events. Resolves when the queue is empty or sending has failed. */
@@ -52,7 +51,7 @@ export interface Outbox {
    */
   onRewards(listener: (rewards: RewardStatus[]) => void): () => void;
   diagnostics(): OutboxDiagnostics;
-  /** Stops sending. Later events are still stored, and the next page sends them. */
+  /** Stops sending. Later events are stored for the next page. */
   destroy(): void;
 }
 
@@ -80,7 +79,7 @@ interface Group {
   stored: Promise<void>;
 }
 
-/** Creates the {@link Outbox}, and opens its store immediately so that the first event does not wait. */
+/** Creates the {@link Outbox}, and opens its store immediately, so that the first event does not wait. */
 export function createOutbox(deps: OutboxDeps): Outbox {
   const { clock, lifecycle, store } = deps;
   const name = `${deps.name}:outbox`;
@@ -93,10 +92,10 @@ export function createOutbox(deps: OutboxDeps): Outbox {
   let loading: Promise<{ createDrain: typeof createDrain }> | undefined;
   let drain: Drain | undefined;
   let group: Group | undefined;
-  /** Events whose write has not finished. */
+  /** Events that are being written. */
   const unwritten = new Set<QueuedEvent[]>();
   let isSlow = false;
-  /** Whether the page is being frozen or unloaded, so that it may never run again. */
+  /** Whether the page is being frozen or unloaded. It may never run again. */
   let isSuspending = false;
   let destroyed = false;
 
@@ -105,12 +104,12 @@ export function createOutbox(deps: OutboxDeps): Outbox {
   };
   const isWaiting = (): boolean =>
     counts.shared.events + counts.local.events + unwritten.size > 0 || group !== undefined;
-  /** Clears the recent events once nothing is queued, because another tab may have sent them. */
+  /** Clears the recent events if nothing is queued, because another tab may have sent them. */
   const clearSent = (): void => {
     if (!isWaiting()) recent.clear();
   };
   /**
-   * Runs `work` with the code that sends events, which it loads if necessary. If loading fails, the next call tries
+   * Loads the code that sends events, if necessary, and runs `work` with it. If loading fails, the next call tries
    * again.
    */
   const withDrain = async (work: (drain: Drain) => unknown): Promise<void> => {
@@ -162,7 +161,7 @@ export function createOutbox(deps: OutboxDeps): Outbox {
       onResize(source, -batch.events.length, -batch.bytes);
     },
     onEmpty(source) {
-      // The counted events may have been deleted, for example with the browser's site data.
+      // If any events are still counted, they were deleted, for example with the browser's site data.
       const { events, bytes } = source === store ? counts.shared : counts.local;
       if (events > 0) onResize(source, -events, -bytes);
     },
@@ -178,10 +177,7 @@ export function createOutbox(deps: OutboxDeps): Outbox {
     onError,
   });
 
-  /**
-   * Sends events before they are stored. They already have their final ids, so they are not sent again once they are
-   * stored.
-   */
+  /** Sends events before they are stored. Each event has its final id, so it is not sent again once it is stored. */
   const sendPastStore = (events: QueuedEvent[]): void =>
     void withDrain((loaded) => loaded.sendPastStore(events, false));
   store.onSlow?.((slow) => {
@@ -195,7 +191,7 @@ export function createOutbox(deps: OutboxDeps): Outbox {
     unwritten.delete(events);
     clearSent();
   };
-  /** Starts the write in a microtask, so that it includes every event that the current task enqueues. */
+  /** Starts a group of events. It is written in a microtask, so that it includes every event of the current task. */
   const openGroup = (events: QueuedEvent[] = []): Group => ({
     events,
     stored: Promise.resolve().then(() => {
@@ -209,21 +205,21 @@ export function createOutbox(deps: OutboxDeps): Outbox {
     return group.stored;
   };
 
-  const begin = async (): Promise<void> => {
-    // While this tab drains the store, its count is correct.
+  const resumeSending = async (): Promise<void> => {
+    // The count is correct while this tab drains the store.
     if (!drain?.isRunning()) await storage.recount();
     if (isWaiting()) await nudge();
   };
 
   const onTransition = (pageTransition: PageTransition): void => {
     isSuspending = pageTransition === 'leaving' || pageTransition === 'frozen';
-    if (pageTransition === 'visible' || pageTransition === 'returned') return void begin();
+    if (pageTransition === 'visible' || pageTransition === 'returned') return void resumeSending();
     if (!isWaiting()) return;
     // Sent synchronously, because the page may not run again after this task.
     drain?.sendPastStore(recent.list(), true);
     // The browser may suspend the page at any time from now on.
     drain?.resign();
-    // If this tab keeps running and no other tab leads, this tab leads again.
+    // If this tab keeps running, it may lead again.
     wake();
   };
 
@@ -232,15 +228,15 @@ export function createOutbox(deps: OutboxDeps): Outbox {
     deps.connectivity.onOnline(() => isWaiting() && void nudge()),
   ];
   channel.onMessage(onTabMessage);
-  void begin();
+  void resumeSending();
 
   return {
     prefetch,
     enqueue(event, after) {
       const id = deps.newId();
       const occurredAt = new Date(clock.now()).toISOString();
-      const full: AdEvent = { ...event, id, occurred_at: occurredAt };
-      const queued = { id, json: toJson(full) };
+      const adEvent: AdEvent = { ...event, id, occurred_at: occurredAt };
+      const queued = { id, json: toJson(adEvent) };
       if (queued.json.length > smallBatch.bytes) {
         counts.drop('too_large', 1);
         return Promise.resolve();
@@ -266,7 +262,7 @@ export function createOutbox(deps: OutboxDeps): Outbox {
       drain?.stop();
       listeners.clear();
       channel.close();
-      // Events enqueued in this task are still written.
+      // Events that were enqueued in this task must be written first.
       void Promise.resolve(group?.stored).finally(() => store.close());
     },
   };

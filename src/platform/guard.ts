@@ -5,7 +5,7 @@ export function surface(error: unknown): void {
   });
 }
 
-/** Calls one of the game's callbacks. Errors are not thrown but reported with {@link surface}. */
+/** Calls one of the game's callbacks. Errors are reported with {@link surface} and not thrown. */
 export function callGuarded(callback: (() => void) | undefined): void {
   try {
     callback?.();
@@ -15,8 +15,8 @@ export function callGuarded(callback: (() => void) | undefined): void {
 }
 
 /**
- * Returns the result of `work`, or undefined if it throws. A browser API may be missing, or it may fail because cookies
- * are blocked, the frame is sandboxed, or a permissions policy forbids its use.
+ * Returns the result of `work`, or undefined if `work` throws. A browser API may be missing. It may also fail because
+ * cookies are blocked, the frame is sandboxed, or a permissions policy forbids its use.
  */
 export function attempt<T>(work: () => T): T | undefined {
   try {

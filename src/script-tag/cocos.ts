@@ -1,8 +1,7 @@
 import { cocosDriver, createCocosAds, createTruewardComponent } from '../cocos/index.ts';
 import { define } from './start-tag.ts';
 
-// The types of this file, for use in a project. They declare the global variable, without the exports for other
-// engines.
+// The types of this file, for use in a project. The global variable has no exports for other engines.
 declare global {
   interface TruewardGlobal {
     cocosDriver: typeof cocosDriver;

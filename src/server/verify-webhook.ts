@@ -23,9 +23,9 @@ export interface VerifyWebhookOptions extends EvidenceOptions {
 }
 
 /**
- * Verifies that the service sent a webhook request recently and that the request was not modified, and returns its
- * event. Uses the `Service-…` headers, or else those of Standard Webhooks. Signatures are compared in constant time. An
- * event may arrive more than once: process each `event.id` once, and respond with 2xx quickly.
+ * Verifies that the service sent a webhook request recently and that the request was not modified. Returns the event.
+ * Uses the `Service-…` headers if there are any, otherwise the headers of Standard Webhooks. Signatures are compared in
+ * constant time. An event may arrive more than once: process each `event.id` once, and respond with 2xx quickly.
  *
  * @param rawBody - the unparsed body, because its bytes are signed.
  * @param secret - the `whsec_…` secret of this endpoint, or several during a rotation.
@@ -56,8 +56,7 @@ export async function verifyWebhook(
         'decoded with a different encoding), or the secret belongs to a different webhook or environment.',
     );
   }
-  // Checked after the signature, so that `too_old` and `too_new` refer to the service's clock, not to a forged
-  // timestamp.
+  // The timestamp is checked after the signature, so `too_old` and `too_new` never refer to a forged timestamp.
   checkAge(now() / 1000 - Number(timestamp), toleranceS);
   const event = parseEvent(rawBody);
   if (event.type !== 'decision.rewarded' || isAccepted(event.data.evidence, options)) return event;
@@ -102,7 +101,8 @@ function readSignatures(
 ): Uint8Array<ArrayBuffer>[] {
   const header = readHeader(headers, name);
   const signatures = header.split(separator).flatMap((part) => read(part.trim()) ?? []);
-  // The number is limited so that a forged header cannot cause unlimited work. A rotation never needs this many.
+  // The number of signatures is limited, so that a forged header cannot cause unlimited work. A rotation never needs
+  // this many.
   if (signatures.length > 0) return signatures.slice(0, 10);
   const expected = separator === ',' ? 'v1=<64 hexadecimal digits>' : 'v1,<base64 of 32 bytes>';
   throw new WebhookError(
@@ -127,7 +127,10 @@ function headerValue(headers: WebhookHeaders, name: string): unknown {
   return Array.isArray(value) ? value.join(',') : value;
 }
 
-/** The comparisons are negated so that a NaN tolerance rejects every request. */
+/**
+ * Rejects a request that is too old or too new. The comparisons are negated, so that every request is rejected if the
+ * tolerance is NaN.
+ */
 function checkAge(ageS: number, toleranceS: number): void {
   if (!(ageS <= toleranceS)) {
     throw new WebhookError(

@@ -29,7 +29,7 @@ const algorithm = { name: 'HMAC', hash: 'SHA-256' };
 /** The unparsed body, as text or bytes (a Node `Buffer` is a `Uint8Array`). */
 export type RawBody = string | Uint8Array;
 
-/** One of the two HMAC-SHA256 signatures of each webhook. The two differ in their key and their encoding. */
+/** One of the two HMAC-SHA256 signatures of each webhook. They differ in their key and their encoding. */
 export interface SignatureScheme {
   /** Separates the signatures of several secrets. */
   separator: ',' | ' ';
@@ -60,8 +60,8 @@ export const standardScheme: SignatureScheme = {
   keyOf: (secret) => fromBase64(secret.slice('whsec_'.length)),
   write: (signature) => `v1,${btoa(String.fromCharCode(...signature))}`,
   read(text) {
-    // Encoding 32 bytes leaves two unused bits in the last digit. Only the canonical encoding, in which they are zero,
-    // is accepted.
+    // In the base64 of 32 bytes, the last digit has two unused bits. Only the canonical encoding is accepted, in which
+    // these bits are zero.
     const [, base64] = /^v1,([A-Za-z0-9+/]{42}[AEIMQUYcgkosw048]=)$/.exec(text) ?? [];
     return base64 === undefined ? undefined : fromBase64(base64);
   },
@@ -105,15 +105,15 @@ export async function signingKeys(
   scheme: SignatureScheme,
 ): Promise<CryptoKey[]> {
   const secrets: readonly string[] = Array.isArray(secret) ? secret : [secret];
-  if (secrets.length === 0) throw wrongKind('an empty list');
-  return Promise.all(secrets.map((each) => signingKey(each, scheme)));
+  if (secrets.length === 0) throw wrongKindError('an empty list');
+  return Promise.all(secrets.map((text) => importSigningKey(text, scheme)));
 }
 
-async function signingKey(secret: string, { keyOf }: SignatureScheme): Promise<CryptoKey> {
+async function importSigningKey(secret: string, { keyOf }: SignatureScheme): Promise<CryptoKey> {
   if (typeof secret !== 'string' || !/^whsec_\S+$/.test(secret))
-    throw wrongKind(secretKind(secret));
+    throw wrongKindError(secretKind(secret));
   const bytes = keyOf(secret);
-  if (bytes === undefined) throw wrongKind('a secret that is not base64 after whsec_');
+  if (bytes === undefined) throw wrongKindError('a secret that is not base64 after whsec_');
   return crypto.subtle.importKey('raw', bytes, algorithm, false, ['sign', 'verify']);
 }
 
@@ -133,16 +133,16 @@ function secretKind(secret: unknown): string {
   return 'a string without that prefix';
 }
 
-function wrongKind(got: string): WebhookError {
+function wrongKindError(actual: string): WebhookError {
   return new WebhookError(
     'secret_wrong_kind',
-    `Expected a webhook secret (whsec_…), got ${got}. Use the secret that was shown when the ` +
+    `Expected a webhook secret (whsec_…), got ${actual}. Use the secret that was shown when the ` +
       'webhook was registered; API keys cannot sign webhooks.',
   );
 }
 
 /**
- * The signature headers of each webhook request. Declared as a type, because an interface is not assignable to a
+ * The signature headers of each webhook request. This is a type and not an interface, so that it can be assigned to a
  * record of headers.
  */
 export type WebhookSignatureHeaders = {
@@ -158,8 +158,8 @@ export type StandardWebhookHeaders = {
 };
 
 /**
- * Signs a webhook body like the service: HMAC-SHA256 of `<timestamp>.<raw body>`. Intended for the tests of a webhook
- * receiver.
+ * Signs a webhook body as the service does: HMAC-SHA256 of `<timestamp>.<raw body>`. Intended for the tests of a
+ * webhook receiver.
  *
  * @param secret - one `whsec_…` secret, or several during a rotation (one signature each).
  * @param timestampS - Unix time in seconds.
@@ -172,7 +172,7 @@ export async function signWebhook(
   timestampS: number,
 ): Promise<WebhookSignatureHeaders>;
 /**
- * Signs a webhook body like the service, and adds the headers of Standard Webhooks: HMAC-SHA256 of
+ * Signs a webhook body as the service does, and adds the headers of Standard Webhooks: HMAC-SHA256 of
  * `<id>.<timestamp>.<raw body>`, with the base64-decoded secret as the key.
  *
  * @param secret - one `whsec_…` secret, or several during a rotation (one signature each).
