@@ -12,7 +12,7 @@ import type { Outbox } from './outbox/outbox.ts';
 import type { OutboxDiagnostics } from './outbox/storage.ts';
 import type { Availability, RewardReport, ShowResult } from './outcome.ts';
 import type { Emitter } from './platform/emitter.ts';
-import { surface } from './platform/guard.ts';
+import { reportUncaught } from './platform/guard.ts';
 import { linkSignals } from './platform/clock.ts';
 import type { Requests } from './requests.ts';
 import type { RewardDiagnostics, Rewards } from './reward/rewards.ts';
@@ -347,7 +347,7 @@ export function assembleAds(deps: AdsDeps): Ads {
     toggleDebugPanel() {
       import('./debug/open-panel.ts').then(
         ({ togglePanel }) => togglePanel(panel),
-        () => surface(new Error('trueward: chunk_not_loaded: the debug panel')),
+        () => reportUncaught(new Error('trueward: chunk_not_loaded: the debug panel')),
       );
     },
     destroy() {

@@ -1,7 +1,7 @@
 import { type OverlayStrings, loadStrings } from '../creative/strings.ts';
 import type { ReadyAd } from '../decision/request-ad.ts';
 import type { ShowResult } from '../outcome.ts';
-import { callGuarded, surface } from '../platform/guard.ts';
+import { callGuarded, reportUncaught } from '../platform/guard.ts';
 import { holdInput } from './hold-input.ts';
 import {
   begin,
@@ -74,7 +74,7 @@ function showAd(
         report(effect);
         return effect.event === 'start' ? callGuarded(request.onStart) : undefined;
       case 'watched':
-        stored = stored?.then(() => rewards.watched(decision.id)).catch(surface);
+        stored = stored?.then(() => rewards.watched(decision.id)).catch(reportUncaught);
         return stage?.setWatched();
       case 'promptClose':
         return stage?.promptClose(effect.prompting);
@@ -94,7 +94,7 @@ function showAd(
     // Deferred to a microtask, so that the game is paused first.
     stored = tracked = Promise.resolve()
       .then(() => rewards.track(decision, player))
-      .catch(surface);
+      .catch(reportUncaught);
     try {
       releaseGame = engine.hold();
       callGuarded(request.onOpen);
@@ -139,7 +139,7 @@ function showAd(
       // Later events wait too, because they must not be stored before the completion.
       completed ? tracked : undefined,
     );
-    stored = Promise.all([stored, enqueued.catch(surface)]);
+    stored = Promise.all([stored, enqueued.catch(reportUncaught)]);
   }
 
   function confirm(): void {

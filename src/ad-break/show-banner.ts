@@ -1,7 +1,7 @@
 import { mountBanner } from '../creative/banner.ts';
 import type { NewAdEvent } from '../outbox/outbox.ts';
 import type { ShowResult } from '../outcome.ts';
-import { surface } from '../platform/guard.ts';
+import { reportUncaught } from '../platform/guard.ts';
 import { type AdSource, obtainAd } from './run-ad-break.ts';
 
 export interface BannerDeps extends AdSource {
@@ -27,7 +27,7 @@ export async function showBanner(
   const report = (type: NewAdEvent['type'], fields: Partial<NewAdEvent> = {}): void => {
     deps
       .enqueue({ type, decision_id: decision.id, token: decision.token, ...fields })
-      .catch(surface);
+      .catch(reportUncaught);
   };
   let unmount: (() => void) | undefined;
   const end = (): void => {

@@ -1,6 +1,6 @@
 import type { DecisionCreative } from '../../protocol/wire.ts';
 import type { Reward } from '../outcome.ts';
-import { fill, type OverlayStrings } from './strings.ts';
+import { fillTemplate, type OverlayStrings } from './strings.ts';
 
 type Child = Node | string;
 
@@ -77,7 +77,8 @@ export function buildOverlay(content: OverlayContent, hooks: OverlayHooks) {
   const { alt } = creative;
   // The isolate keeps the amount before its unit in right-to-left text. The space does not wrap.
   const rewardText = reward && `\u2068${reward.amount}\u00a0${reward.type}\u2069`;
-  const title = rewardText === undefined ? alt : fill(strings.watchFor, { reward: rewardText });
+  const title =
+    rewardText === undefined ? alt : fillTemplate(strings.watchFor, { reward: rewardText });
   const links = createLinks(content, hooks);
   const bars = createHeader(title, strings, hooks);
   const play = createButton('play main', hooks.tapped, createIcon(icons.play), strings.play);

@@ -7,7 +7,7 @@ import {
   type OverlayParts,
 } from './overlay-parts.ts';
 import { overlayStyle } from './overlay-style.ts';
-import { fill, type OverlayStrings } from './strings.ts';
+import { fillTemplate, type OverlayStrings } from './strings.ts';
 
 /** The dialog that shows an ad. Its methods only change what is visible and never call a hook. */
 export interface Overlay {
@@ -100,10 +100,10 @@ function createControls(
   return {
     progress(watchedMs, neededMs) {
       const seconds = Math.max(0, Math.ceil((neededMs - watchedMs) / 1000));
-      const text = fill(strings.secondsLeft, { seconds });
+      const text = fillTemplate(strings.secondsLeft, { seconds });
       if (time.textContent !== text) {
         time.textContent = text;
-        askText.textContent = fill(strings.askText, { seconds });
+        askText.textContent = fillTemplate(strings.askText, { seconds });
       }
       bar.value = Math.min(1, watchedMs / neededMs);
       onProgress?.(watchedMs);

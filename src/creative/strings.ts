@@ -52,7 +52,7 @@ export async function loadStrings(locale: string): Promise<OverlayStrings> {
 }
 
 /** Replaces the `{…}` placeholders in a string. */
-export function fill(template: string, values: Record<string, string | number>): string {
+export function fillTemplate(template: string, values: Record<string, string | number>): string {
   return template.replace(/\{(\w+)\}/g, (placeholder, name: string) =>
     String(values[name] ?? placeholder),
   );

@@ -1,7 +1,7 @@
 import type { Decision } from '../../protocol/wire.ts';
 import type { ShowResult } from '../outcome.ts';
 import type { Clock } from '../platform/clock.ts';
-import { surface } from '../platform/guard.ts';
+import { reportUncaught } from '../platform/guard.ts';
 import type { ServiceResult } from '../transport/service-client.ts';
 import type { LogEntry } from './write-log.ts';
 
@@ -10,7 +10,7 @@ export type Log = (entry: LogEntry) => void;
 
 export function lazyLog(): Log {
   const loading = import('./write-log.ts');
-  loading.catch(() => surface(new Error('trueward: chunk_not_loaded: the log')));
+  loading.catch(() => reportUncaught(new Error('trueward: chunk_not_loaded: the log')));
   // The callbacks of one promise run in order, so the lines appear in the order of their events.
   return (entry) =>
     void loading.then(

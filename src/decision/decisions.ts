@@ -1,7 +1,7 @@
 import type { Decision } from '../../protocol/wire.ts';
 import type { RequestOptions } from '../options.ts';
 import type { Availability } from '../outcome.ts';
-import { type Clock, type Deadline, deadlineIn } from '../platform/clock.ts';
+import { type Clock, type Deadline, createDeadline } from '../platform/clock.ts';
 import type { PageLifecycle } from '../platform/page.ts';
 import {
   type ReadyAd,
@@ -309,7 +309,7 @@ function storeAd(
 ): void {
   if (slot.ready && slot.ready.creative !== ad.creative) slot.ready.creative.destroy();
   delete slot.noFill;
-  slot.ready = { ...ad, freshness: deadlineIn(clock, freshnessMs) };
+  slot.ready = { ...ad, freshness: createDeadline(clock, freshnessMs) };
 }
 
 function recordNoAd(slot: Slot, noAd: NoAd, clock: Clock, { segments }: RequestOptions): void {
@@ -319,5 +319,5 @@ function recordNoAd(slot: Slot, noAd: NoAd, clock: Clock, { segments }: RequestO
   slot.ready?.creative.destroy();
   delete slot.ready;
   const validMs = noAd.outcome === 'invalid_placement' ? Infinity : (waitMs ?? noFillMs);
-  slot.noFill = { noAd, segments: JSON.stringify(segments), end: deadlineIn(clock, validMs) };
+  slot.noFill = { noAd, segments: JSON.stringify(segments), end: createDeadline(clock, validMs) };
 }

@@ -6,8 +6,8 @@ import {
   runWithTimeout,
   type Clock,
   type Deadline,
-  deadlineIn,
-  stopwatch,
+  createDeadline,
+  startStopwatch,
 } from '../platform/clock.ts';
 import {
   type ServiceResult,
@@ -140,7 +140,7 @@ export async function requestAd(
   const userToken = profile.user.childDirected ? undefined : tokenResult.userToken;
   const request = describeRequest(placement, deps.locale, profile, options, userToken);
   // The age starts with the request, because the device may sleep while it waits for the response.
-  const ageMs = stopwatch(deps.clock);
+  const ageMs = startStopwatch(deps.clock);
   const response = await requestDecision(deps, request, signal);
   deps.onResponse?.(placement, response);
   if (signal.aborted) return { outcome: 'aborted' };
@@ -163,7 +163,7 @@ export async function loadProvided(
       reason: 'wrong_placement',
       detail: `The decision is for the placement ${provided.placement}.`,
     };
-  return loadDecided(deps, provided, stopwatch(deps.clock), signal);
+  return loadDecided(deps, provided, startStopwatch(deps.clock), signal);
 }
 
 async function loadDecided(
@@ -177,7 +177,7 @@ async function loadDecided(
   if (!isFilled(decision))
     return { outcome: 'error', reason: 'incomplete_decision', decisionId: decision.id };
   const lifetimeMs = durationMs(decision.issued_at, decision.expires_at);
-  const expiry = deadlineIn(deps.clock, lifetimeMs, ageMs);
+  const expiry = createDeadline(deps.clock, lifetimeMs, ageMs);
   if (previous && sameMedia(previous.decision, decision))
     return { decision, creative: previous.creative, expiry };
   return loadMedia(deps, decision, expiry, signal);

@@ -15,7 +15,7 @@ import {
   type Size,
   smallBatch,
   type StoredRecord,
-  add,
+  incrementCount,
 } from './event-store.ts';
 import { type Delivery, sendEvents } from './send.ts';
 import type { Counts } from './storage.ts';
@@ -120,7 +120,7 @@ export function createDrain(deps: DrainDeps): Drain {
     for (const id of delivery.settled) settled.add(id);
     deps.recent.remove(delivery.settled);
     diagnostics.sent += delivery.settled.length - delivery.rejections.length;
-    for (const { code } of delivery.rejections) add(diagnostics.rejected, code, 1);
+    for (const { code } of delivery.rejections) incrementCount(diagnostics.rejected, code, 1);
     if (delivery.rewards.length > 0) deps.onRewards(delivery.rewards);
     // An older service accepts only smaller requests.
     if (delivery.split) maxEvents = smallBatch.events;
@@ -129,7 +129,7 @@ export function createDrain(deps: DrainDeps): Drain {
       deps.onError(delivery.failure.reason);
       // A drop may be reported twice, which is acceptable because these counts are only informational.
       for (const [reason, count] of Object.entries(dropped))
-        add(counts.unreportedDrops, reason, count);
+        incrementCount(counts.unreportedDrops, reason, count);
       if (!stopped) {
         batchEvents = eventsAfterFailure;
         demanded = retryAfterMs !== undefined;

@@ -197,6 +197,10 @@ export function createIndexedDbStore(options: IndexedDbStoreOptions): EventStore
 }
 
 /** Adds `count` to the counter `name`. */
-export const add = (counters: Record<string, number>, name: string, count: number): void => {
+export const incrementCount = (
+  counters: Record<string, number>,
+  name: string,
+  count: number,
+): void => {
   if (count > 0) counters[name] = (counters[name] ?? 0) + count;
 };

@@ -9,7 +9,7 @@ import type {
   PageTransition,
 } from '../platform/page.ts';
 import { type ServiceClient, toJson } from '../transport/service-client.ts';
-import { type OutboxDiagnostics, createCounts, createStorage, grow } from './storage.ts';
+import { type OutboxDiagnostics, createCounts, createStorage, adjustSize } from './storage.ts';
 import type { Pause, createDrain, Drain, DrainDeps } from './drain.ts';
 import {
   createMemoryStore,
@@ -128,7 +128,7 @@ export function createOutbox(deps: OutboxDeps): Outbox {
   const nudge = (): Promise<void> => withDrain((loaded) => loaded.nudge());
   const onTabMessage = (message: TabMessage): void => {
     const { events = 0, bytes = 0, rewards = [], pause } = message;
-    grow(counts.shared, events, bytes);
+    adjustSize(counts.shared, events, bytes);
     clearSent();
     if (rewards.length > 0) for (const listener of listeners) listener(rewards);
     if (pause) void withDrain((loaded) => loaded.pause(pause));
@@ -139,7 +139,7 @@ export function createOutbox(deps: OutboxDeps): Outbox {
   };
   const onResize = (source: EventStore, events: number, bytes: number): void => {
     if (source === store) broadcast({ events, bytes });
-    grow(source === store ? counts.shared : counts.local, events, bytes);
+    adjustSize(source === store ? counts.shared : counts.local, events, bytes);
     clearSent();
     if (events > 0) wake();
   };

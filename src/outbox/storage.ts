@@ -1,6 +1,6 @@
 import { readInPages } from '../platform/database.ts';
 import {
-  add,
+  incrementCount,
   type EventRecord,
   type EventStore,
   exceeds,
@@ -31,7 +31,7 @@ export interface OutboxDiagnostics {
 }
 
 /** Adds to a size. The result is never negative, even if messages from other tabs arrive late. */
-export const grow = (size: Size, events: number, bytes: number): void => {
+export const adjustSize = (size: Size, events: number, bytes: number): void => {
   size.events = Math.max(0, size.events + events);
   size.bytes = Math.max(0, size.bytes + bytes);
 };
@@ -66,8 +66,8 @@ export function createCounts(): Counts {
     diagnostics,
     unreportedDrops: {},
     drop(reason, count) {
-      add(diagnostics.dropped, reason, count);
-      add(counts.unreportedDrops, reason, count);
+      incrementCount(diagnostics.dropped, reason, count);
+      incrementCount(counts.unreportedDrops, reason, count);
     },
     report: () => ({
       ...diagnostics,

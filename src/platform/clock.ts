@@ -27,14 +27,18 @@ type Times = Pick<Clock, 'now' | 'monotonic'>;
  * Starts a stopwatch. The returned function returns the elapsed wall-clock or monotonic time in milliseconds, whichever
  * is longer.
  */
-export function stopwatch(clock: Times): () => number {
+export function startStopwatch(clock: Times): () => number {
   const monotonic = clock.monotonic();
   const wall = clock.now();
   return () => Math.max(clock.monotonic() - monotonic, clock.now() - wall);
 }
 
 /** Creates a deadline `ms` milliseconds from now or from the start of the stopwatch `elapsedMs`. */
-export function deadlineIn(clock: Times, ms: number, elapsedMs = stopwatch(clock)): Deadline {
+export function createDeadline(
+  clock: Times,
+  ms: number,
+  elapsedMs = startStopwatch(clock),
+): Deadline {
   const remainingMs = (): number => ms - elapsedMs();
   return { leftMs: remainingMs, passed: () => remainingMs() <= 0 };
 }

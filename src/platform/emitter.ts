@@ -1,5 +1,5 @@
 import { EventEmitter } from 'eventemitter3';
-import { surface } from './guard.ts';
+import { reportUncaught } from './guard.ts';
 
 type Handler = (...details: never[]) => unknown;
 
@@ -69,7 +69,7 @@ export function createEmitter<Events extends Record<keyof Events, Handler>>(): E
 
   return {
     emit(name, ...details) {
-      for (const call of callAll(name, details)) call.catch(surface);
+      for (const call of callAll(name, details)) call.catch(reportUncaught);
     },
     call: (name, ...details) => Promise.all(callAll(name, details)),
     on: (name, handler, context) => add('on', name, handler, context),

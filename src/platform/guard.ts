@@ -1,16 +1,16 @@
 /** Reports an error to the console and `window.onerror` without interrupting the caller. */
-export function surface(error: unknown): void {
+export function reportUncaught(error: unknown): void {
   queueMicrotask(() => {
     throw error;
   });
 }
 
-/** Calls one of the game's callbacks. Errors are reported with {@link surface} and not thrown. */
+/** Calls one of the game's callbacks. Errors are reported with {@link reportUncaught} and not thrown. */
 export function callGuarded(callback: (() => void) | undefined): void {
   try {
     callback?.();
   } catch (error) {
-    surface(error);
+    reportUncaught(error);
   }
 }
 

@@ -1,5 +1,5 @@
 import type { EarnedReward } from '../outcome.ts';
-import { runWithTimeout, type Clock, deadlineIn } from '../platform/clock.ts';
+import { runWithTimeout, type Clock, createDeadline } from '../platform/clock.ts';
 import type { PageLifecycle } from '../platform/page.ts';
 import { createBackOff } from '../transport/back-off.ts';
 import type { Ledger } from './ledger.ts';
@@ -89,7 +89,7 @@ export function createDelivery(deps: DeliveryDeps): Delivery {
   /** Calls the handlers in the game's next frame. Resolves to false if the frame came too late or was canceled. */
   const callHandlers = (entry: LedgerEntry): Promise<boolean> =>
     new Promise((resolve, reject) => {
-      const claim = deadlineIn(clock, claimMs);
+      const claim = createDeadline(clock, claimMs);
       const cancel = (): void => {
         cancelFrames.delete(cancel);
         resolve(false);

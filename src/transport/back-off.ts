@@ -1,4 +1,4 @@
-import { type Clock, type Deadline, deadlineIn } from '../platform/clock.ts';
+import { type Clock, type Deadline, createDeadline } from '../platform/clock.ts';
 
 const initialDelayMs = 1_000;
 const maxDelayMs = 300_000;
@@ -43,7 +43,7 @@ export function createBackOff(
   const pause = (ms: number, failureCount = failures): void => {
     failures = failureCount;
     cancel();
-    deadline = deadlineIn(deps.clock, ms);
+    deadline = createDeadline(deps.clock, ms);
     cancelTimer = deps.clock.after(ms, () => {
       cancel();
       retry();

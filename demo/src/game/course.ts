@@ -28,7 +28,7 @@ export function createCourse(random: () => number): () => Stretch {
   let previous: Obstacle['kind'] = 'branch';
   return () => {
     const difficulty = Math.min(1, count / 40);
-    // The same side twice in a row is easy, so the course usually switches sides.
+    // Two obstacles in a row on the same side are easy, so the course usually switches sides.
     const switchesSides = random() < 0.72;
     const kind = switchesSides ? (previous === 'reed' ? 'branch' : 'reed') : previous;
     const obstacle: Obstacle = { kind, x, length: 0.26 + 0.16 * difficulty + 0.14 * random() };

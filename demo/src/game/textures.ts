@@ -145,7 +145,7 @@ const drawWater: Draw = (pen, width, height) => {
   }
 };
 
-/** Returns a function that draws hills whose right edge continues at the left edge. */
+/** Returns a function that draws hills. The right edge of the image continues at its left edge. */
 function drawHills(color: string, waves: number, height: number, phase: number): Draw {
   return (pen, width, bottom) => {
     const turn = (Math.PI * 2) / width;

@@ -5,7 +5,7 @@ import { readSetting, writeSetting } from '../settings.ts';
 import type { SwitchableNetwork } from '../switchable-network.ts';
 import { element, write } from './element.ts';
 
-/** The strip that shows which rewards the device has received, next to those that the game server has credited. */
+/** The strip that shows the rewards on this device next to the rewards that the game server has credited. */
 export interface Strip {
   showAccount(account: Account): void;
   showConnection(connected: boolean): void;

@@ -17,7 +17,7 @@ export async function toHttpError(response: Response): Promise<HttpError> {
   return new HttpError(message, response.status, {
     code: problem?.code,
     retryAfterS: Number(response.headers.get('retry-after')) || undefined,
-    // The message also contains all errors, because some have no field in the form.
+    // The message also contains all errors, because the form may have no field for some of them.
     ...(problem?.errors
       ? { errors: { ...nestByField(problem.errors), root: { serverError: message } } }
       : {}),
@@ -77,7 +77,7 @@ const capitalize = (text: string): string => text.charAt(0).toUpperCase() + text
 async function readProblem(response: Response): Promise<Problem | undefined> {
   const isProblem = response.headers.get('content-type')?.includes('json') ?? false;
   if (!isProblem) return undefined;
-  // If the response is truncated, only its status is used.
+  // The response may be truncated. Its status is enough.
   return (await response.json().catch(() => undefined)) as Problem | undefined;
 }
 

@@ -1,8 +1,7 @@
 import type { GetListParams, GetListResult, RaRecord } from 'react-admin';
 
 /**
- * Filters, sorts and paginates records on the client. An account's configuration is small enough to be read completely;
- * the service also keeps it in memory.
+ * Filters, sorts and paginates records on the client. An account's configuration is small enough to be read completely.
  */
 export function selectPage<T extends RaRecord>(
   all: readonly T[],

@@ -25,7 +25,7 @@ export function useRead<T>(
   });
 }
 
-/** Whether to retry: network and service failures are retried, rejected requests are not. */
+/** Whether to retry a request. Network and service failures are retried; rejected requests are not. */
 export const shouldRetry = (failures: number, error: Error): boolean =>
   failures < 2 && !(error instanceof HttpError && error.status < 500);
 

@@ -17,7 +17,7 @@ interface NamedRecord {
   name: string;
 }
 
-/** Returns all targets: stopped targets first, then the others, each sorted by name. */
+/** Returns all targets. Stopped targets come first; each of the two groups is sorted by name. */
 export function listKillTargets(
   resources: Record<Scope, readonly NamedRecord[]>,
   killSwitches: readonly KillSwitch[],

@@ -22,7 +22,7 @@ interface OverviewFigures {
   total: Figures;
   previousTotal: Figures | undefined;
   isPending: boolean;
-  /** False before the first response, when missing figures must not be shown as zeros. */
+  /** False before the first response. Until then, missing figures must not be shown as zeros. */
   hasData: boolean;
   error: Error | null;
 }
