@@ -146,7 +146,7 @@ async function moveRewards(
 }
 
 /** Builds the message that tells other tabs how much the queue has grown. */
-const growthMessage = (records: StoredRecord[]) => {
+const createGrowthMessage = (records: StoredRecord[]) => {
   const events = records.flatMap(({ value }) => (isEventRecord(value) ? value.events : []));
   const bytes = events.reduce((sum, json) => sum + json.length, 0);
   return { events: events.length, bytes };
@@ -157,7 +157,7 @@ const growthMessage = (records: StoredRecord[]) => {
  * counts them once.
  */
 async function moveEvents(source: Storage, target: Storage, deps: AdoptionDeps): Promise<void> {
-  const tabs = deps.openTabChannel<ReturnType<typeof growthMessage>>(`${deps.name}:outbox`);
+  const tabs = deps.openTabChannel<ReturnType<typeof createGrowthMessage>>(`${deps.name}:outbox`);
   for (;;) {
     const records = await source.events.read(-1, batchSize);
     const [firstRecord] = records;
@@ -166,7 +166,7 @@ async function moveEvents(source: Storage, target: Storage, deps: AdoptionDeps):
     // Records that this release cannot read are moved too; the outbox sets them aside.
     await target.events.append(records.map(({ value }) => value as EventRecord));
     await source.events.remove(firstRecord.key, lastRecord.key);
-    tabs.send(growthMessage(records));
+    tabs.send(createGrowthMessage(records));
   }
   tabs.close();
   // This tab sends the events, because other tabs may not learn of them in browsers without a tab channel.
@@ -284,21 +284,21 @@ async function adopt(deps: AdoptionDeps, name: string, signal: AbortSignal): Pro
  * adoption.
  */
 export function adoptStorage(deps: AdoptionDeps): () => void {
-  const ended = new AbortController();
-  void adoptAll(deps, ended.signal).catch(() => undefined);
-  return () => ended.abort();
+  const stopController = new AbortController();
+  void adoptAll(deps, stopController.signal).catch(() => undefined);
+  return () => stopController.abort();
 }
 
 /** Like {@link adoptStorage}, but resolves when everything that can be adopted now has been adopted. */
 export async function adoptAll(deps: AdoptionDeps, signal: AbortSignal): Promise<void> {
   const names = (await indexedDB.databases()).map(({ name = '' }) => name);
-  const done = await Promise.all(
+  const results = await Promise.all(
     findPredecessors(names, deps.name).map((name) =>
       // A database that fails is retried on the next page load.
       adopt(deps, name, signal).catch(() => true),
     ),
   );
-  if (done.every(Boolean) || signal.aborted) return;
+  if (results.every(Boolean) || signal.aborted) return;
   const end = deps.connectivity.onOnline(() => {
     end();
     void adoptAll(deps, signal).catch(() => undefined);

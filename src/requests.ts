@@ -32,8 +32,8 @@ export function createRequests(deps: RequestsDeps): Requests {
   return {
     ...decisions,
     runBreak: (request, waitedMs = 0) =>
-      runExclusively({ ...request, muted: request.muted ?? deps.muted }, (exclusive) =>
-        runAdBreak({ ...deps, take, loadTimeoutMs: loadTimeoutMs - waitedMs }, exclusive),
+      runExclusively({ ...request, muted: request.muted ?? deps.muted }, (exclusiveRequest) =>
+        runAdBreak({ ...deps, take, loadTimeoutMs: loadTimeoutMs - waitedMs }, exclusiveRequest),
       ),
     showBanner: (placement, element, signal) =>
       import('./ad-break/show-banner.ts').then(
@@ -52,11 +52,11 @@ async function runExclusively(
   run: (request: BreakRequest) => Promise<ShowResult>,
 ): Promise<ShowResult> {
   const page: { [shownAd]?: BreakRequest } = document as object;
-  const shownElsewhere = page[shownAd];
-  if (shownElsewhere)
+  const otherRequest = page[shownAd];
+  if (otherRequest)
     return {
       outcome: 'already_showing',
-      detail: `The ad for ${shownElsewhere.placement} has not ended.`,
+      detail: `The ad for ${otherRequest.placement} has not ended.`,
     };
   page[shownAd] = request;
   const release = () => {

@@ -153,7 +153,7 @@ export function trapFocus(root: ShadowRoot): () => void {
   const wrapFocus = (event: KeyboardEvent) => {
     // WebKitGTK sets no `key` for Shift+Tab.
     if (event.code !== 'Tab' || event.ctrlKey || event.metaKey) return;
-    const stops = tabStops(root);
+    const stops = findTabStops(root);
     // The creative is in the document, not in the shadow root.
     const index = stops.findIndex(
       (stop) => stop === (root.activeElement ?? document.activeElement),
@@ -170,12 +170,12 @@ export function trapFocus(root: ShadowRoot): () => void {
 }
 
 /** Returns the focusable elements, in order. */
-function tabStops(root: ShadowRoot): HTMLElement[] {
+function findTabStops(root: ShadowRoot): HTMLElement[] {
   return Array.from(root.querySelectorAll<HTMLElement>('button, a, slot'))
     .filter((element) => element.closest('[inert]') === null)
-    .flatMap((element) => (element instanceof HTMLSlotElement ? frames(element) : element))
+    .flatMap((element) => (element instanceof HTMLSlotElement ? findFrames(element) : element))
     .filter((element) => element.getClientRects().length > 0);
 }
 
-const frames = (slot: HTMLSlotElement) =>
+const findFrames = (slot: HTMLSlotElement) =>
   slot.assignedElements().filter((element) => element instanceof HTMLIFrameElement);

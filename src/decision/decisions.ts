@@ -108,7 +108,7 @@ export function createDecisions(deps: DecisionsDeps): Decisions {
   let nextExpiry: Deadline | undefined;
   let cancelCheck: (() => void) | undefined;
 
-  const openSlot = (placement: string): Slot => {
+  const getOrCreateSlot = (placement: string): Slot => {
     const slot = slots.get(placement) ?? { inFlight: new Map() };
     slots.set(placement, slot);
     return slot;
@@ -149,7 +149,7 @@ export function createDecisions(deps: DecisionsDeps): Decisions {
   };
 
   /** Returns the last no-fill if it has not expired and its duration is known. */
-  const cachedNoAd = (slot: Slot, { segments }: RequestOptions): NoAd | undefined => {
+  const findCachedNoAd = (slot: Slot, { segments }: RequestOptions): NoAd | undefined => {
     const { noFill } = slot;
     if (!noFill || noFill.end.passed()) return undefined;
     // Policies may depend on segments, but never on custom data.
@@ -161,7 +161,7 @@ export function createDecisions(deps: DecisionsDeps): Decisions {
   const startRequest = ({ placement, options, provided }: Call, slot: Slot): InFlightRequest => {
     const abort = new AbortController();
     const key = createKey(options);
-    const filled = fillSlot(deps, {
+    const fillResult = fillSlot(deps, {
       placement,
       slot,
       options,
@@ -169,7 +169,7 @@ export function createDecisions(deps: DecisionsDeps): Decisions {
       isCurrent: () => slots.get(placement) === slot,
       provided,
     });
-    const done = filled.finally(() => {
+    const done = fillResult.finally(() => {
       if (slot.inFlight.get(key) === request) slot.inFlight.delete(key);
       if (!destroyed) scheduleCheck();
     });
@@ -210,15 +210,15 @@ export function createDecisions(deps: DecisionsDeps): Decisions {
     if (!deps.isKnown()) return deps.retryConsent() ? notLoaded : notReady;
     // A decision from the game's server replaces the ad that is loaded or being requested.
     if (provided) forget(placement);
-    const slot = openSlot(placement);
+    const slot = getOrCreateSlot(placement);
     if (isFresh(slot) && slot.ready?.key === createKey(options)) return undefined;
-    return cachedNoAd(slot, options) ?? joinRequest(call, slot);
+    return findCachedNoAd(slot, options) ?? joinRequest(call, slot);
   };
 
   const take: Decisions['take'] = async (placement, signal, options = {}) => {
     const noAd = await ensureReady({ placement, signal, options });
     if (noAd) return noAd;
-    const slot = openSlot(placement);
+    const slot = getOrCreateSlot(placement);
     // Another caller may have taken or replaced the ad in the meantime, or it may have expired while the device slept.
     const ready = findUnexpired(slot);
     if (ready?.key !== createKey(options)) return take(placement, signal, options);
@@ -227,7 +227,7 @@ export function createDecisions(deps: DecisionsDeps): Decisions {
   };
 
   const availability = (placement: string): Availability => {
-    const slot = openSlot(placement);
+    const slot = getOrCreateSlot(placement);
     if (destroyed) return { available: false, reason: 'aborted' };
     if (!deps.isKnown()) return toUnavailable(notReady);
     if (isFresh(slot)) return { available: true };

@@ -116,7 +116,7 @@ const isFilled = (decision: Decision): decision is FilledDecision =>
   decision.status === 'filled' && decision.creative !== undefined && decision.token !== undefined;
 
 /** Whether both decisions have the same media. */
-const sameMedia = (a: FilledDecision, b: FilledDecision): boolean =>
+const hasSameMedia = (a: FilledDecision, b: FilledDecision): boolean =>
   JSON.stringify(a.creative) === JSON.stringify(b.creative) && a.min_watch_ms === b.min_watch_ms;
 
 /** Requests a decision and loads its media. If `previous` has the same media, reuses it. */
@@ -178,7 +178,7 @@ async function loadDecided(
     return { outcome: 'error', reason: 'incomplete_decision', decisionId: decision.id };
   const lifetimeMs = durationMs(decision.issued_at, decision.expires_at);
   const expiry = createDeadline(deps.clock, lifetimeMs, ageMs);
-  if (previous && sameMedia(previous.decision, decision))
+  if (previous && hasSameMedia(previous.decision, decision))
     return { decision, creative: previous.creative, expiry };
   return loadMedia(deps, decision, expiry, signal);
 }

@@ -68,7 +68,7 @@ export interface Drain {
   /** Resolves when the stores are empty or sending has failed. */
   finished(): Promise<void>;
   /** Sends events immediately, without storing them first. With `keepalive`, the request outlives the page. */
-  sendPastStore(events: QueuedEvent[], keepalive: boolean): void;
+  sendDirectly(events: QueuedEvent[], keepalive: boolean): void;
   /** Backs off, because sending failed in another tab. */
   pause(pause: Pause): void;
   stop(): void;
@@ -232,7 +232,7 @@ export function createDrain(deps: DrainDeps): Drain {
     isRunning: () => running !== undefined,
     resign: election.resign,
     finished: async () => running,
-    sendPastStore(events, keepalive) {
+    sendDirectly(events, keepalive) {
       const unsent = events.filter(({ id }) => !inFlight.has(id) && !settled.has(id));
       // This is the last chance to send for a page that is being unloaded, so it ignores back-offs that the service did
       // not request.

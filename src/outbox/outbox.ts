@@ -105,7 +105,7 @@ export function createOutbox(deps: OutboxDeps): Outbox {
   const isWaiting = (): boolean =>
     counts.shared.events + counts.local.events + unwritten.size > 0 || group !== undefined;
   /** Clears the recent events if nothing is queued, because another tab may have sent them. */
-  const clearSent = (): void => {
+  const clearRecentIfEmpty = (): void => {
     if (!isWaiting()) recent.clear();
   };
   /**
@@ -129,7 +129,7 @@ export function createOutbox(deps: OutboxDeps): Outbox {
   const onTabMessage = (message: TabMessage): void => {
     const { events = 0, bytes = 0, rewards = [], pause } = message;
     adjustSize(counts.shared, events, bytes);
-    clearSent();
+    clearRecentIfEmpty();
     if (rewards.length > 0) for (const listener of listeners) listener(rewards);
     if (pause) void withDrain((loaded) => loaded.pause(pause));
     if (events > 0) wake();
@@ -140,7 +140,7 @@ export function createOutbox(deps: OutboxDeps): Outbox {
   const onResize = (source: EventStore, events: number, bytes: number): void => {
     if (source === store) broadcast({ events, bytes });
     adjustSize(source === store ? counts.shared : counts.local, events, bytes);
-    clearSent();
+    clearRecentIfEmpty();
     if (events > 0) wake();
   };
 
@@ -178,18 +178,18 @@ export function createOutbox(deps: OutboxDeps): Outbox {
   });
 
   /** Sends events before they are stored. Each event has its final id, so it is not sent again once it is stored. */
-  const sendPastStore = (events: QueuedEvent[]): void =>
-    void withDrain((loaded) => loaded.sendPastStore(events, false));
+  const sendDirectly = (events: QueuedEvent[]): void =>
+    void withDrain((loaded) => loaded.sendDirectly(events, false));
   store.onSlow?.((slow) => {
     isSlow = slow;
-    if (slow) sendPastStore(Array.from(unwritten).flat());
+    if (slow) sendDirectly(Array.from(unwritten).flat());
   });
   const append = async (events: QueuedEvent[]): Promise<void> => {
     unwritten.add(events);
-    if (isSlow) sendPastStore(events);
+    if (isSlow) sendDirectly(events);
     await storage.append(events);
     unwritten.delete(events);
-    clearSent();
+    clearRecentIfEmpty();
   };
   /** Starts a group of events. It is written in a microtask, so that it includes every event of the current task. */
   const openGroup = (events: QueuedEvent[] = []): Group => ({
@@ -216,7 +216,7 @@ export function createOutbox(deps: OutboxDeps): Outbox {
     if (pageTransition === 'visible' || pageTransition === 'returned') return void resumeSending();
     if (!isWaiting()) return;
     // Sent synchronously, because the page may not run again after this task.
-    drain?.sendPastStore(recent.list(), true);
+    drain?.sendDirectly(recent.list(), true);
     // The browser may suspend the page at any time from now on.
     drain?.resign();
     // If this tab keeps running, it may lead again.

@@ -21,13 +21,13 @@ export interface Deadline {
   leftMs(): number;
 }
 
-type Times = Pick<Clock, 'now' | 'monotonic'>;
+type TimeSource = Pick<Clock, 'now' | 'monotonic'>;
 
 /**
  * Starts a stopwatch. The returned function returns the elapsed wall-clock or monotonic time in milliseconds, whichever
  * is longer.
  */
-export function startStopwatch(clock: Times): () => number {
+export function startStopwatch(clock: TimeSource): () => number {
   const monotonic = clock.monotonic();
   const wall = clock.now();
   return () => Math.max(clock.monotonic() - monotonic, clock.now() - wall);
@@ -35,7 +35,7 @@ export function startStopwatch(clock: Times): () => number {
 
 /** Creates a deadline `ms` milliseconds from now or from the start of the stopwatch `elapsedMs`. */
 export function createDeadline(
-  clock: Times,
+  clock: TimeSource,
   ms: number,
   elapsedMs = startStopwatch(clock),
 ): Deadline {

@@ -6,7 +6,7 @@ import { createBackOff } from '../transport/back-off.ts';
 import { readReward } from '../transport/read-reward.ts';
 import type { ServiceResult, ServiceClient } from '../transport/service-client.ts';
 import { createDelivery, type Delivery, type DeliveryDeps } from './delivery.ts';
-import { isOpen, isFinal, type LedgerEntry, type Verdict } from './reward-machine.ts';
+import { isOpen, isFinal, type LedgerEntry, type StatusUpdate } from './reward-machine.ts';
 
 /** Confirms and delivers rewards. A page without pending or undelivered rewards does not load this code. */
 export interface Fulfillment {
@@ -83,7 +83,7 @@ export interface ConfirmationDeps {
   /** Returns the state of a reward as known to this device. */
   report(decisionId: string): RewardReport;
   /** Applies statuses from the service. */
-  settle(statuses: Verdict[]): Promise<void>;
+  settle(statuses: StatusUpdate[]): Promise<void>;
 }
 
 /** Polls the service for pending rewards. Sends nothing while there are none. */

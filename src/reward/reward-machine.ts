@@ -34,11 +34,11 @@ export interface LedgerEntry extends RewardReport {
 export const claimMs = 10_000;
 
 /** A reward status from the service, or one that the SDK determined. */
-export type Verdict = Omit<RewardStatus, 'reason'> & Pick<RewardReport, 'reason'>;
+export type StatusUpdate = Omit<RewardStatus, 'reason'> & Pick<RewardReport, 'reason'>;
 
 export type RewardEvent =
   | { type: 'watched' }
-  | { type: 'status'; status: Verdict; at: number }
+  | { type: 'status'; status: StatusUpdate; at: number }
   | { type: 'claimed' | 'released'; at: number }
   | { type: 'delivered' };
 
@@ -68,7 +68,7 @@ export function advance(entry: LedgerEntry, event: RewardEvent): LedgerEntry {
   }
 }
 
-function applyStatus(entry: LedgerEntry, status: Verdict, at: number): LedgerEntry {
+function applyStatus(entry: LedgerEntry, status: StatusUpdate, at: number): LedgerEntry {
   // The completion is still in the outbox, so the service does not know about it yet.
   if (status.state === 'none') return entry;
   const { reward = entry.reward, reason, receipt } = status;

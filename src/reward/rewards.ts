@@ -17,7 +17,7 @@ import {
   type LedgerEntry,
   toReport,
   type RewardEvent,
-  type Verdict,
+  type StatusUpdate,
 } from './reward-machine.ts';
 
 /** Stores the rewards on this device, waits for their confirmation, and delivers them to the game. */
@@ -104,8 +104,8 @@ export function createRewards(deps: RewardsDeps): Rewards {
   /** Whether the entry may be delivered to the current player. Other players' entries are kept up to date too. */
   const isForCurrentPlayer = (entry: LedgerEntry): boolean =>
     !unassigned.has(entry.decisionId) && isHeldFor(entry, player.player().ref);
-  const entriesOfPlayer = () => ledger.cached().filter(isForCurrentPlayer);
-  const pending = () => entriesOfPlayer().filter(isPending);
+  const getPlayerEntries = () => ledger.cached().filter(isForCurrentPlayer);
+  const pending = () => getPlayerEntries().filter(isPending);
 
   const change = async (decisionId: string, event: RewardEvent): Promise<void> => {
     const previousState = find(decisionId)?.state;
@@ -115,7 +115,7 @@ export function createRewards(deps: RewardsDeps): Rewards {
     if (entry.state === 'pending' && previousState !== 'pending') fulfillment?.confirmation.wake();
     wake();
   };
-  const settle = async (statuses: Verdict[]): Promise<void> => {
+  const settle = async (statuses: StatusUpdate[]): Promise<void> => {
     for (const status of statuses) {
       const entry = find(status.id);
       // An unknown decision may be from another tab. In that case, it is in the database.
@@ -147,7 +147,7 @@ export function createRewards(deps: RewardsDeps): Rewards {
   };
   const wake = (): void => {
     if (fulfillment) fulfillment.delivery.wake();
-    else if (entriesOfPlayer().some(isOpen)) void loadFulfillment();
+    else if (getPlayerEntries().some(isOpen)) void loadFulfillment();
   };
   const resume = (): void => {
     fulfillment?.confirmation.wake();
@@ -236,7 +236,7 @@ export function createRewards(deps: RewardsDeps): Rewards {
     },
     async list() {
       await ledger.readAll();
-      return entriesOfPlayer().filter(isOpen).map(toReport);
+      return getPlayerEntries().filter(isOpen).map(toReport);
     },
     playerChanged(oldRef) {
       transferFrom = oldRef;
@@ -253,7 +253,7 @@ export function createRewards(deps: RewardsDeps): Rewards {
     },
     diagnostics: () => ({
       pending: pending().length,
-      undelivered: entriesOfPlayer().filter(isDue).length,
+      undelivered: getPlayerEntries().filter(isDue).length,
       handlerErrors,
       ...(lastError !== undefined && { lastError }),
       ...ledger.health(),

@@ -1,7 +1,7 @@
 import { createAdPlacement, installAdsbygoogle } from '../ad-placement/index.ts';
 import { OptionError } from '../index.ts';
 import { type GameAds, unavailableAds } from '../unavailable-ads.ts';
-import { define, startTag } from './start-tag.ts';
+import { extendGlobal, startTag } from './start-tag.ts';
 
 declare global {
   interface TruewardGlobal {
@@ -44,7 +44,7 @@ function start(script: Element | null): void {
     install(unavailableAds(error instanceof OptionError ? error.code : 'sdk_error'));
   }
   // Without a key, the page creates its own ads and calls these functions.
-  const { queue } = define({ createAdPlacement, installAdsbygoogle });
+  const { queue } = extendGlobal({ createAdPlacement, installAdsbygoogle });
   if (!Array.isArray(queue)) queue.push(install);
 }
 

@@ -1,5 +1,5 @@
 import { phaserDriver, TruewardPlugin, TruewardScenePlugin } from '../phaser/index.ts';
-import { define } from './start-tag.ts';
+import { extendGlobal } from './start-tag.ts';
 
 declare global {
   interface TruewardGlobal {
@@ -15,6 +15,6 @@ declare global {
   }
 }
 
-const defined = define({ phaserDriver, TruewardPlugin, TruewardScenePlugin });
-window.TruewardPlugin = defined.TruewardPlugin;
-window.TruewardScenePlugin = defined.TruewardScenePlugin;
+const trueward = extendGlobal({ phaserDriver, TruewardPlugin, TruewardScenePlugin });
+window.TruewardPlugin = trueward.TruewardPlugin;
+window.TruewardScenePlugin = trueward.TruewardScenePlugin;

@@ -22,7 +22,7 @@ declare global {
  * Adds a file's exports to the global object. Existing exports are not replaced, because games may be using a class of
  * an earlier copy of the file.
  */
-export function define(exported: Partial<TruewardGlobal>): TruewardGlobal {
+export function extendGlobal(exported: Partial<TruewardGlobal>): TruewardGlobal {
   const existingGlobal = globalThis.Trueward as TruewardGlobal | undefined;
   // The global of this name may also be an element with the id `Trueward`.
   const target: Partial<TruewardGlobal> = existingGlobal?.queue ? existingGlobal : { queue: [] };
@@ -54,7 +54,7 @@ function readOptions({ dataset }: HTMLScriptElement): AdsOptions {
   } as AdsOptions;
 }
 
-function run(ads: Ads, commands: Command[]): void {
+function runCommands(ads: Ads, commands: Command[]): void {
   for (const command of commands) {
     try {
       command(ads);
@@ -71,12 +71,12 @@ function run(ads: Ads, commands: Command[]): void {
  * @throws OptionError for invalid attributes.
  */
 export function startTag(script: Element | null): void {
-  const trueward = define({ createAds, OptionError });
+  const trueward = extendGlobal({ createAds, OptionError });
   const { queue } = trueward;
   // When the SDK has started, the queue is no longer an array. A page with two tags starts the SDK only once.
   if (!Array.isArray(queue)) return;
   if (!(script instanceof HTMLScriptElement) || script.dataset['key'] === undefined) return;
   const ads = createAds(readOptions(script));
-  trueward.queue = { push: (...commands) => run(ads, commands) };
-  run(ads, queue);
+  trueward.queue = { push: (...commands) => runCommands(ads, commands) };
+  runCommands(ads, queue);
 }

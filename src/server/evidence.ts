@@ -8,11 +8,11 @@ export interface EvidenceOptions {
 }
 
 /** Whether a reward's evidence is accepted. Older services verify every reward and send no evidence. */
-export const isAccepted = (
+export const isEvidenceAccepted = (
   evidence: unknown = 'verified',
   { acceptEvidence = [] }: EvidenceOptions,
 ): evidence is string => evidence === 'verified' || acceptEvidence.includes(evidence as string);
 
 /** Returns the error message for evidence that is not accepted. */
-export const evidenceProblem = (evidence: unknown): string =>
+export const describeEvidenceProblem = (evidence: unknown): string =>
   `Expected the evidence "verified" or one of \`acceptEvidence\`, got ${JSON.stringify(evidence).slice(0, 60)}.`;

@@ -1,5 +1,5 @@
 import type { Reward } from '../../protocol/wire.ts';
-import { type EvidenceOptions, evidenceProblem, isAccepted } from './evidence.ts';
+import { type EvidenceOptions, describeEvidenceProblem, isEvidenceAccepted } from './evidence.ts';
 import {
   type JwkSet,
   createCachedKeyFinder,
@@ -146,8 +146,8 @@ function checkClaims(claims: Claims, expected: Expected): RewardReceipt {
   expectClaim('wrong_issuer', 'issuer', iss, issuer ?? iss);
   expectClaim('wrong_account', 'account', aud, accountId);
   expectClaim('wrong_environment', 'environment', env, environment);
-  if (!isAccepted(evidence, expected))
-    throw new ReceiptError('evidence_not_accepted', evidenceProblem(evidence));
+  if (!isEvidenceAccepted(evidence, expected))
+    throw new ReceiptError('evidence_not_accepted', describeEvidenceProblem(evidence));
   return {
     decisionId: String(jti),
     userRef: String(sub),

@@ -1,11 +1,11 @@
 import type { WebhookEvent } from '../../protocol/wire.ts';
-import { type EvidenceOptions, evidenceProblem, isAccepted } from './evidence.ts';
+import { type EvidenceOptions, describeEvidenceProblem, isEvidenceAccepted } from './evidence.ts';
 import {
   type RawBody,
   serviceScheme,
   type SignatureScheme,
-  signedBytes,
-  signingKeys,
+  toSignedBytes,
+  importSigningKeys,
   standardScheme,
   WebhookError,
 } from './webhook-signature.ts';
@@ -42,14 +42,14 @@ export async function verifyWebhook(
 ): Promise<WebhookEvent> {
   const { toleranceS = 300, now = Date.now } = options;
   const { scheme, timestamp, prefix, signatures } = readSignedHeaders(headers);
-  const bytes = signedBytes(prefix, rawBody);
-  const keys = await signingKeys(secret, scheme);
-  const matches = await Promise.all(
+  const bytes = toSignedBytes(prefix, rawBody);
+  const keys = await importSigningKeys(secret, scheme);
+  const results = await Promise.all(
     keys.flatMap((key) =>
       signatures.map((signature) => crypto.subtle.verify('HMAC', key, signature, bytes)),
     ),
   );
-  if (!matches.includes(true)) {
+  if (!results.includes(true)) {
     throw new WebhookError(
       'mismatch',
       'No signature matches this body and secret. Either the body was modified (parsed and serialized again, or ' +
@@ -59,8 +59,9 @@ export async function verifyWebhook(
   // The timestamp is checked after the signature, so `too_old` and `too_new` never refer to a forged timestamp.
   checkAge(now() / 1000 - Number(timestamp), toleranceS);
   const event = parseEvent(rawBody);
-  if (event.type !== 'decision.rewarded' || isAccepted(event.data.evidence, options)) return event;
-  throw new WebhookError('evidence_not_accepted', evidenceProblem(event.data.evidence));
+  if (event.type !== 'decision.rewarded' || isEvidenceAccepted(event.data.evidence, options))
+    return event;
+  throw new WebhookError('evidence_not_accepted', describeEvidenceProblem(event.data.evidence));
 }
 
 interface SignedHeaders {
@@ -72,8 +73,8 @@ interface SignedHeaders {
 }
 
 function readSignedHeaders(headers: WebhookHeaders): SignedHeaders {
-  const has = (name: string) => Boolean(headerValue(headers, name));
-  if (!has('service-signature') && has('webhook-signature')) {
+  const hasHeader = (name: string) => Boolean(findHeader(headers, name));
+  if (!hasHeader('service-signature') && hasHeader('webhook-signature')) {
     const id = readHeader(headers, 'webhook-id');
     const timestamp = readTimestamp(headers, 'webhook-timestamp');
     const signatures = readSignatures(headers, 'webhook-signature', standardScheme);
@@ -112,7 +113,7 @@ function readSignatures(
 }
 
 function readHeader(headers: WebhookHeaders, name: string): string {
-  const value = headerValue(headers, name);
+  const value = findHeader(headers, name);
   if (typeof value === 'string' && value !== '') return value;
   throw new WebhookError(
     'headers_missing',
@@ -121,7 +122,7 @@ function readHeader(headers: WebhookHeaders, name: string): string {
   );
 }
 
-function headerValue(headers: WebhookHeaders, name: string): unknown {
+function findHeader(headers: WebhookHeaders, name: string): unknown {
   if (typeof headers?.get === 'function') return headers.get(name);
   const value = Object.entries(headers ?? {}).find(([key]) => key.toLowerCase() === name)?.[1];
   return Array.isArray(value) ? value.join(',') : value;

@@ -78,7 +78,7 @@ function fromBase64(text: string): Uint8Array<ArrayBuffer> | undefined {
  *
  * @throws WebhookError `body_not_raw` if the body has already been parsed.
  */
-export function signedBytes(prefix: string, rawBody: RawBody): Uint8Array<ArrayBuffer> {
+export function toSignedBytes(prefix: string, rawBody: RawBody): Uint8Array<ArrayBuffer> {
   const prefixBytes = new TextEncoder().encode(prefix);
   const body = typeof rawBody === 'string' ? new TextEncoder().encode(rawBody) : rawBody;
   if (!(body instanceof Uint8Array)) {
@@ -100,7 +100,7 @@ export function signedBytes(prefix: string, rawBody: RawBody): Uint8Array<ArrayB
  *
  * @throws WebhookError `secret_wrong_kind` for anything but webhook secrets.
  */
-export async function signingKeys(
+export async function importSigningKeys(
   secret: string | readonly string[],
   scheme: SignatureScheme,
 ): Promise<CryptoKey[]> {
@@ -111,7 +111,7 @@ export async function signingKeys(
 
 async function importSigningKey(secret: string, { keyOf }: SignatureScheme): Promise<CryptoKey> {
   if (typeof secret !== 'string' || !/^whsec_\S+$/.test(secret))
-    throw wrongKindError(secretKind(secret));
+    throw wrongKindError(describeSecret(secret));
   const bytes = keyOf(secret);
   if (bytes === undefined) throw wrongKindError('a secret that is not base64 after whsec_');
   return crypto.subtle.importKey('raw', bytes, algorithm, false, ['sign', 'verify']);
@@ -124,7 +124,7 @@ function describeKind(value: unknown): string {
     : typeof value;
 }
 
-function secretKind(secret: unknown): string {
+function describeSecret(secret: unknown): string {
   if (typeof secret !== 'string') return describeKind(secret);
   if (secret === '') return 'an empty string';
   if (secret.startsWith('sk_')) return 'a secret API key (sk_…)';
@@ -227,8 +227,8 @@ async function sign(
   rawBody: RawBody,
   secret: string | readonly string[],
 ): Promise<string> {
-  const bytes = signedBytes(prefix, rawBody);
-  const keys = await signingKeys(secret, scheme);
+  const bytes = toSignedBytes(prefix, rawBody);
+  const keys = await importSigningKeys(secret, scheme);
   const signatures = await Promise.all(
     keys.map(async (key) =>
       scheme.write(new Uint8Array(await crypto.subtle.sign('HMAC', key, bytes))),

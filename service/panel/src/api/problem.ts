@@ -60,7 +60,7 @@ const describeProblem = ({ code, detail, errors = [] }: Problem): string => {
   if (code === 'precondition_failed') return conflictMessage;
   if (code !== 'invalid_request' || errors.length === 0) return detail;
   const descriptions = errors.map(({ pointer, message }) => {
-    const name = fieldPath(pointer).join(' ').replaceAll('_', ' ');
+    const name = toFieldPath(pointer).join(' ').replaceAll('_', ' ');
     return name === ''
       ? capitalize(message)
       : `${capitalize(name)}: ${message.replace(/\.$/, '')}.`;
@@ -69,7 +69,7 @@ const describeProblem = ({ code, detail, errors = [] }: Problem): string => {
 };
 
 /** Returns the field names in a JSON pointer, without array indexes, because the form shows an array as one field. */
-const fieldPath = (pointer: string): string[] =>
+const toFieldPath = (pointer: string): string[] =>
   pointer.split('/').filter((part) => part !== '' && !/^\d+$/.test(part));
 
 const capitalize = (text: string): string => text.charAt(0).toUpperCase() + text.slice(1);
@@ -85,7 +85,7 @@ async function readProblem(response: Response): Promise<Problem | undefined> {
 function nestByField(errors: NonNullable<Problem['errors']>): FieldErrors {
   const fields: FieldErrors = {};
   for (const { pointer, message } of errors) {
-    const path = fieldPath(pointer);
+    const path = toFieldPath(pointer);
     const last = path.pop();
     if (last === undefined) continue;
     let parent = fields;
