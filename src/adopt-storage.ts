@@ -169,7 +169,7 @@ async function moveEvents(source: Storage, target: Storage, deps: AdoptionDeps):
     tabs.send(createGrowthMessage(records));
   }
   tabs.close();
-  // This tab sends the events, because other tabs may not learn of them in browsers without a tab channel.
+  // Sends the events from this tab. In browsers without a tab channel, the other tabs do not learn of them.
   void deps.outbox.flush();
 }
 

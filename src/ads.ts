@@ -49,9 +49,9 @@ export interface ShowOptions extends RequestOptions {
 /** Options of `setUser()`. */
 export interface SetUserOptions {
   /**
-   * Whether the new player receives the previous player’s undelivered and pending rewards. For the service, they still
-   * belong to the previous player, whose id is in `EarnedReward.userRef`. By default, they wait until the previous
-   * player returns.
+   * Whether the new player receives the previous player’s undelivered and pending rewards. For the service, these
+   * rewards still belong to the previous player, and `EarnedReward.userRef` is that player’s id. By default, the
+   * rewards wait until the previous player returns.
    */
   transferRewards?: boolean;
 }
@@ -117,8 +117,8 @@ export interface Ads {
   /** Mounts a house ad in an element of the page until it is removed or `destroy()` is called. */
   mountBanner(placement: string, element: HTMLElement): Banner;
   /**
-   * Calls `handler` on every `event`, with `context` as its `this`. An error that a handler throws is reported as
-   * uncaught. Returns a function that removes the handler.
+   * Calls `handler` on every `event`, with `context` as its `this`. Errors in handlers are reported as uncaught errors.
+   * Returns a function that removes the handler.
    *
    * @example
    * ads.on('reward', async ({ decisionId, reward }) => save.addOnce(decisionId, reward));

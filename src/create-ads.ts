@@ -25,7 +25,7 @@ import { adsWithoutPage } from './unavailable-ads.ts';
 
 /** Timeout of one request, in milliseconds. The load timeout may end a request earlier. */
 const requestTimeoutMs = 10_000;
-/** How long to wait before looking for data of an earlier key, in milliseconds. The game starts first. */
+/** How long to wait before looking for data of an earlier key, in milliseconds. The delay lets the game start first. */
 const adoptDelayMs = 3_000;
 
 /**

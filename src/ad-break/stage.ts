@@ -8,7 +8,7 @@ import type { BreakEvent } from './machine.ts';
 
 /** How long a playing ad may go without progress, in milliseconds. */
 const stallMs = 8_000;
-/** Default delay before the close button appears, in milliseconds, for decisions that do not specify it. */
+/** Delay before the close button appears, in milliseconds, if the decision does not specify it. */
 const defaultCloseAfterMs = 5_000;
 /** How long an end card stays open, in milliseconds. The limit makes sure that every ad break ends. */
 const endCardMs = 10_000;

@@ -47,8 +47,8 @@ export function installAdsbygoogle(placement: AdPlacement): void {
 
 /**
  * Protects the global from being overwritten. Google’s script or an ad blocker’s stub may load later and replace it,
- * and then the game’s ad breaks would never end. Assignments are ignored: an error would break modules, which often
- * contain `window.adsbygoogle = window.adsbygoogle || []`.
+ * and then the game’s ad breaks would never end. Assignments have no effect and do not throw, because the usual
+ * `window.adsbygoogle = window.adsbygoogle || []` may run in a module, which is strict.
  */
 function protectGlobal(page: GooglePage, installed: Adsbygoogle): void {
   try {

@@ -125,7 +125,7 @@ export interface BreakRun {
   /** The setting from `adConfig({ sound })`. Undefined if the game has not called it. */
   muted: boolean | undefined;
   guard: Guard;
-  /** Aborts when the next ad break starts. A reward offer that the player has not accepted by then expires. */
+  /** Aborts when the next ad break starts. Reward offers that the player has not accepted by then expire. */
   next: AbortSignal;
 }
 

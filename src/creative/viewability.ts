@@ -17,7 +17,7 @@ export interface ViewabilityWatch {
 const minRatio = 0.5;
 /** How often to check whether something covers the element, in milliseconds. */
 const checkIntervalMs = 200;
-/** After a gap between two checks of more than this many milliseconds, the device or the page must have slept. */
+/** If more than this many milliseconds pass between two checks, the device or the page has slept. */
 const minSleepMs = 10_000;
 
 /**

@@ -74,8 +74,8 @@ const tokenFailure = (detail: string): NoAd => ({
 });
 
 /**
- * Returns the user token for one request. If there is no token, returns the reason, and the request must not be sent:
- * its reward would belong to nobody. Never rejects, even if the game's function does.
+ * Returns the user token for one request. If the token cannot be obtained, returns the reason. The request must not be
+ * sent in that case, because its reward would belong to nobody. Never rejects, even if the game's function rejects.
  */
 export async function getUserToken(
   source: UserToken | undefined,
@@ -239,7 +239,7 @@ export interface RequestDecisionDeps {
 }
 
 /**
- * A request that fails within this time may have been blocked, in milliseconds. Ad blockers make a request fail
+ * If a request fails within this many milliseconds, an ad blocker may have blocked it. Ad blockers make requests fail
  * immediately. Network failures take longer, except for refused connections.
  */
 const immediateFailureMs = 1_000;

@@ -46,8 +46,8 @@ export function rememberFocus(fallback: () => HTMLElement | null): () => void {
 }
 
 /**
- * How often to check whether frames are missing, in milliseconds. After two checks without a frame, `callback` is
- * called by the checks.
+ * How often to check whether frames are missing, in milliseconds. After two checks without a frame, the checks call
+ * `callback`.
  */
 const frameCheckMs = 1_000;
 

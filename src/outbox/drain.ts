@@ -234,8 +234,8 @@ export function createDrain(deps: DrainDeps): Drain {
     finished: async () => running,
     sendDirectly(events, keepalive) {
       const unsent = events.filter(({ id }) => !inFlight.has(id) && !settled.has(id));
-      // This is the last chance to send for a page that is being unloaded, so it ignores back-offs that the service did
-      // not request.
+      // A page that is being unloaded has no later chance to send, so it waits only for back-offs that the service
+      // requested.
       const mustWait = backOff.waiting() && (demanded || !keepalive);
       if (stopped || mustWait || unsent.length === 0) return;
       directSends = Promise.all([directSends, deliver(unsent, keepalive)]);

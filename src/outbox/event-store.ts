@@ -124,7 +124,7 @@ export function createMemoryStore(): EventStore {
         else if (records.has(key)) records.set(key, record);
       }
     },
-    // The diagnostics count these values. Nobody could inspect them later, so they are not stored.
+    // These values are not stored, because nobody could inspect them later. The diagnostics count them.
     setAside: async () => undefined,
     close: () => records.clear(),
   };

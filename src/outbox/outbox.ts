@@ -39,8 +39,9 @@ export interface Outbox {
   /** Loads the code that sends events, so that the first event does not wait for it. */
   prefetch(): void;
   /**
-   * Stores an event, after the promise `after` if there is one. Its time is the time of this call. Resolves when the
-   * event is stored or dropped. A stored event survives the page and the browser. `diagnostics()` counts drops.
+   * Stores an event, after the promise `after` if there is one. The event's time is the time of this call. Resolves
+   * when the event is stored or dropped. A stored event survives the page and the browser. `diagnostics()` counts
+   * drops.
    */
   enqueue(event: NewAdEvent, after?: Promise<unknown>): Promise<void>;
   /** Sends stored events. Resolves when the queue is empty or sending has failed. */
@@ -56,7 +57,7 @@ export interface Outbox {
 }
 
 export interface OutboxDeps {
-  /** Prefix for the names of the lock and the channel that the tabs share. Each publishable key has its own. */
+  /** Prefix for the names of the lock and the channel that the tabs share. Each publishable key has its own prefix. */
   name: string;
   client: ServiceClient;
   clock: Clock;

@@ -29,13 +29,15 @@ function hold(game: Phaser.Game): () => void {
   game.pause();
 
   const { pause } = game;
-  // If the game calls `pause()` during the ad, it stays paused after the ad. A paused game emits no `pause` event.
+  // If the game calls `pause()` during the ad, it stays paused after the ad. Phaser emits no event for a game that is
+  // already paused, so the method is replaced.
   game.pause = () => {
     resumeAfterwards = false;
   };
   const stayPaused = () => {
     if (game.isPaused) return;
-    // The game called `resume()`. Showing the tab again also emits `resume`, but leaves the game paused.
+    // This `resume` event came from the game. Phaser also emits `resume` when the tab is shown, but leaves the game
+    // paused.
     resumeAfterwards = true;
     pause.call(game);
   };

@@ -47,7 +47,10 @@ export const browserPageLifecycle: PageLifecycle = {
   },
 };
 
-/** The network state that the browser reports. If it changes, a retry may succeed. It is never a reason not to try. */
+/**
+ * The network state that the browser reports. When the network returns, a retry may succeed. A reported lack of network
+ * never prevents an attempt.
+ */
 export interface Connectivity {
   /** False only if the browser is certain that there is no network. */
   isOnline(): boolean;

@@ -61,7 +61,10 @@ const toEarnedReward = ({
 /** Creates the {@link Delivery}. */
 export function createDelivery(deps: DeliveryDeps): Delivery {
   const { clock, handlers, isDue, ledger } = deps;
-  /** Rewards that are waiting for a frame or a handler in this tab. No handler must be called twice for one of them. */
+  /**
+   * Rewards that are waiting for a frame or a handler in this tab. They are tracked, so that no handler is called twice
+   * for the same reward.
+   */
   const delivering = new Set<string>();
   /** Rewards that failed or that another tab has claimed. */
   const backingOff = new Set<string>();

@@ -19,8 +19,8 @@ export interface Fulfillment {
 }
 
 /**
- * If the entry is held for `oldRef` and its reward can be delivered, transfers it to `newRef`. This includes entries in
- * the state `none`, because their ads may be on the screen.
+ * Returns the entry. If it is held for `oldRef` and its reward can still be delivered, the returned entry is held for
+ * `newRef`. Entries in the state `none` are included, because their ads may be on the screen.
  */
 export const transferEntry = (entry: LedgerEntry, oldRef: string, newRef: string): LedgerEntry =>
   entry.heldFor === oldRef && (entry.state === 'none' || isOpen(entry))
