@@ -35,7 +35,7 @@ export interface PreloadOptions extends RequestOptions {
 export interface ShowOptions extends RequestOptions {
   /** Whether the ad starts without sound. Default: the `muted` option of `createAds()`. */
   muted?: boolean;
-  /** Ends the call with the outcome `aborted`. May abort at any time. */
+  /** Ends the call with the outcome `aborted`. It may abort at any time. */
   signal?: AbortSignal;
   /** Called just before the ad covers the game. The game is already paused. */
   onOpen?: () => void;
@@ -102,7 +102,7 @@ export interface Ads {
   canShow(placement: string): boolean;
   /** Like {@link Ads.canShow}, but also returns why no ad can be offered and when a request can succeed again. */
   availability(placement: string): Availability;
-  /** Loads a decision and its media, so that a later show starts immediately. */
+  /** Loads a decision and its media, so that a later call to show the ad starts immediately. */
   preload(placement: string, options?: PreloadOptions): Promise<Availability>;
   /**
    * Shows an ad that earns the placement’s reward.
@@ -145,7 +145,7 @@ export interface Ads {
   ): void;
   /** Requests the status of one reward from the service. While offline, returns the status stored on this device. */
   rewardStatus(decisionId: string): Promise<RewardReport>;
-  /** The rewards known to this device that have not been delivered yet. */
+  /** Returns the rewards on this device that have not been delivered yet. */
   rewards(): Promise<RewardReport[]>;
   /**
    * Switches to another player or changes the current player’s data, for example when a player signs in or out.

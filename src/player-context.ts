@@ -33,7 +33,7 @@ export interface Player {
 export interface PlayerContext {
   /** Returns the player's data for a request. */
   current(): Profile;
-  /** False until the page’s consent is known. Nothing may be sent before that. */
+  /** Whether the page’s consent is known. Until then, nothing may be sent. */
   isKnown(): boolean;
   /** If the code that reads the page’s consent failed to load, loads it again. Returns whether it had failed. */
   retryConsent(): boolean;
@@ -83,7 +83,7 @@ export function createPlayerContext(options: CheckedOptions, clock: Clock): Play
   let user: UserOptions;
   let player: Player;
   let childRef: string;
-  /** Stops following the page’s consent. Undefined after that. */
+  /** Stops following the page’s consent. Undefined once called. */
   let unfollow: (() => void) | undefined = () => {};
   const listeners = new Set<() => void>();
   let onIdentified = (): void => {};

@@ -75,7 +75,7 @@ export async function obtainAd(
   let takenAd: ReadyAd | NoAd | undefined;
   const result = await runWithTimeout(clock, loadTimeoutMs, signal, async (loadSignal) => {
     const ad = (takenAd = await take(placement, loadSignal, request));
-    // The ad arrived after the timeout or the abort.
+    // The ad has arrived after the timeout or the abort.
     if (loadSignal.aborted) destroy(ad);
     if (!('creative' in ad)) return ad;
     const { format: actualFormat, id: decisionId } = ad.decision;

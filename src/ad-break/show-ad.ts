@@ -110,7 +110,7 @@ function showAd(
 
   function release(): void {
     released = true;
-    // Guarded separately, because the game must resume even if one of these steps fails.
+    // Each step is guarded separately. The game must resume even if a step fails.
     callGuarded(() => stage?.close());
     callGuarded(() => creative.destroy());
     callGuarded(releaseGame);

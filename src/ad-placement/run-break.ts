@@ -41,11 +41,11 @@ export interface PlacementInfo {
 /** Options of {@link AdPlacement.adBreak}. */
 export interface AdBreakOptions {
   type: BreakType;
-  /** Your name for this ad break. `placements` can map the name to a placement of its own. */
+  /** Your name for this ad break. `placements` may contain a placement for this name. */
   name?: string;
   /** Called when the ad is about to cover the game. Not called for a preroll. */
   beforeAd?: () => void;
-  /** Called when the ad has closed, whatever its result, if `beforeAd` was called. */
+  /** Called when the ad has closed, whatever its result. Not called without `beforeAd`. */
   afterAd?: () => void;
   /** Called when an ad is ready. Offer the reward, and call `showAdFn` when the player accepts. */
   beforeReward?: (showAdFn: () => void) => void;
@@ -122,7 +122,7 @@ export interface BreakRun {
   ads: BreakAds;
   placement: string;
   options: AdBreakOptions;
-  /** The setting from `adConfig({ sound })`. Undefined if the game has not called it. */
+  /** The setting from `adConfig({ sound })`. Undefined if the game has not set it. */
   muted: boolean | undefined;
   guard: Guard;
   /** Aborts when the next ad break starts. Reward offers that the player has not accepted by then expire. */

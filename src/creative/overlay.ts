@@ -15,7 +15,7 @@ export interface Overlay {
   readonly element: HTMLElement;
   progress(watchedMs: number, neededMs: number): void;
   allowClose(): void;
-  /** Shows the sound control, as muted or unmuted. */
+  /** Shows the sound control in its muted or unmuted state. */
   setMuted(muted: boolean): void;
   promptTap(prompting: boolean): void;
   promptClose(prompting: boolean): void;
@@ -46,7 +46,7 @@ export function openOverlay(content: OverlayContent, hooks: OverlayHooks): Overl
   try {
     dialog.showModal();
   } catch (error) {
-    // The browser has no <dialog> (Safari before 15.4), so the page is left as it was.
+    // The browser has no <dialog> (Safari before 15.4), so restore the page.
     host.remove();
     throw error;
   }

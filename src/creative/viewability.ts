@@ -1,9 +1,9 @@
 import { attempt } from '../platform/guard.ts';
 import type { Clock } from '../platform/clock.ts';
 
-/** How much of an ad was visible, and for how long without a break. */
+/** The share of an ad that was visible, and how long it was visible without interruption. */
 export interface Visibility {
-  /** Share of its pixels that were on the screen, from 0 to 1. */
+  /** Share of the ad's pixels that were on the screen, from 0 to 1. */
   ratio: number;
   ms: number;
 }

@@ -34,7 +34,7 @@ export interface Decisions {
 }
 
 export interface DecisionsDeps extends RequestAdDeps {
-  /** Whether consent is known. No requests are made before that. */
+  /** Whether consent is known. Until then, no requests are made. */
   isKnown(): boolean;
   /** If the code that reads the page’s consent failed to load, loads it again. Returns whether it had failed. */
   retryConsent(): boolean;

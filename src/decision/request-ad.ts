@@ -208,7 +208,7 @@ export async function loadMedia(
         detail = error instanceof Error ? error.message : String(error);
         throw error;
       }
-      // A renderer may finish even after an abort.
+      // A renderer may finish after an abort.
       if (signal.aborted) destroyCreative();
       return { decision, creative, expiry };
     },

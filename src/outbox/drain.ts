@@ -210,7 +210,7 @@ export function createDrain(deps: DrainDeps): Drain {
     // A back-off may have ended while a store was being read.
     while (runAgain && !stopped && !backOff.waiting()) {
       runAgain = false;
-      // If one store fails, the other store is drained nevertheless.
+      // A failure of one store must not prevent the other from being drained.
       await drainStore(memory, () => true).catch(deps.onError);
       if (!backOff.waiting())
         await election.lead(() => drainStore(store, election.isLeader)).catch(deps.onError);

@@ -139,7 +139,7 @@ export function createStorage(deps: StorageDeps): Storage {
   const { bounds, counts, memory, onError, store } = deps;
   const { diagnostics, shared } = counts;
   let evictImport: Promise<typeof evict> | undefined;
-  /** Whether the quota was still exceeded after an eviction. */
+  /** Whether the last eviction did not free enough space. */
   let quotaExhausted = false;
 
   const getSize = (source: EventStore): Size => (source === store ? shared : counts.local);
@@ -147,7 +147,7 @@ export function createStorage(deps: StorageDeps): Storage {
     evictImport ??= import('./evict.ts').then(
       (code) => code.evict,
       (error: unknown) => {
-        // The next event retries.
+        // The next event tries again.
         evictImport = undefined;
         throw error;
       },

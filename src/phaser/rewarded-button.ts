@@ -169,7 +169,7 @@ export function addRewardedButton(
 
   const removeListener = ads.on('change', () => {
     if (busy) return;
-    // Two buttons that reacted to an available ad could trigger each other's requests endlessly.
+    // If two buttons reacted to an available ad, they could trigger each other's requests endlessly.
     const current = ads.availability(placement);
     if (current.available || current.reason === 'already_showing') return;
     availability = current;

@@ -92,7 +92,7 @@ export class TruewardScenePlugin {
     return this.#ads().addRewardedButton(this.#scene, options);
   }
 
-  /** Looked up on each call, because `TruewardPlugin.install()` may run after scenes have started. */
+  /** Looks up the plugin on each call, because `TruewardPlugin.install()` may run after scenes have started. */
   #ads(): TruewardPlugin {
     const ads = TruewardPlugin.of(this.#manager);
     if (ads) return ads;

@@ -90,7 +90,7 @@ export function followPageConsent(
     if (!tcf && !gpp && !isLate) return undefined;
     if (navigator.globalPrivacyControl === true) return 'denied';
     if (gpp || isLate) return tcf?.status ?? gpp?.status;
-    // GPP may yet report an opt-out under a US state law.
+    // GPP may report an opt-out under a US state law later.
     if (!gppFramework.search()) return tcf?.status;
     cancelWait ??= clock.after(gppTimeoutMs, () => reportIfDecided(true));
     return undefined;

@@ -103,7 +103,7 @@ export function createDelivery(deps: DeliveryDeps): Delivery {
         const isLate = !cancelFrames.delete(cancel) || claim.passed();
         if (isLate || handlers.size === 0 || !isDue(entry)) return resolve(false);
         const earned = toEarnedReward(entry);
-        // `async` makes a handler that throws behave like one that rejects.
+        // With `async`, a handler that throws behaves like a handler that rejects.
         const calls = Array.from(handlers, async (handler) => handler(earned));
         Promise.all(calls).then(() => resolve(true), reject);
       });

@@ -33,7 +33,7 @@ export interface LedgerEntry extends RewardReport {
 /** How long a claim lasts, in milliseconds. */
 export const claimMs = 10_000;
 
-/** A reward status from the service, or one that the SDK determined. */
+/** A reward status from the service or the SDK. */
 export type StatusUpdate = Omit<RewardStatus, 'reason'> & Pick<RewardReport, 'reason'>;
 
 export type RewardEvent =
@@ -42,7 +42,7 @@ export type RewardEvent =
   | { type: 'claimed' | 'released'; at: number }
   | { type: 'delivered' };
 
-/** Whether the service will never change this state again. */
+/** Whether the state is final: the service never changes it again. */
 export const isFinal = (state: RewardState): boolean => state !== 'none' && state !== 'pending';
 
 /**

@@ -38,7 +38,7 @@ export interface Rewards {
    * another player’s reward.
    */
   status(decisionId: string): Promise<RewardReport>;
-  /** Returns the player’s pending rewards, and the earned ones that have not been delivered. */
+  /** Returns the player’s pending rewards, and the earned rewards that have not been delivered. */
   list(): Promise<RewardReport[]>;
   /**
    * Adds a handler. A reward counts as delivered when every handler has finished. Returns a function that removes the
@@ -190,7 +190,7 @@ export function createRewards(deps: RewardsDeps): Rewards {
   return {
     async track(decision, owner = player.player()) {
       if (!decision.reward || decision.token === undefined) return;
-      // The end of the ad will need this code.
+      // This code is needed at the end of the ad.
       if (!fulfillment) void loadFulfillment();
       const { ref } = owner;
       if (ref === undefined) {

@@ -10,7 +10,7 @@ declare global {
   interface Window {
     /** Phaser’s `load.plugin('TruewardPlugin', …)` looks the class up by this name. */
     TruewardPlugin?: typeof TruewardPlugin;
-    /** Phaser’s `load.scenePlugin('TruewardScenePlugin', …)` looks this class up by name too. */
+    /** Phaser’s `load.scenePlugin('TruewardScenePlugin', …)` looks the class up by this name. */
     TruewardScenePlugin?: typeof TruewardScenePlugin;
   }
 }

@@ -183,7 +183,7 @@ function isReward(value: unknown): value is Reward {
   return typeof type === 'string' && typeof amount === 'number' && Number.isFinite(amount);
 }
 
-/** Records which receipts have been used, until they expire. */
+/** Records which receipts or webhooks have been used, until they expire. */
 export interface UsedReceipts {
   /** Returns true the first time for each id, and false after that. Credit the reward only on true. */
   claim(receipt: Pick<RewardReceipt, 'decisionId' | 'expiresAt'>): boolean;

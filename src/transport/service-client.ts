@@ -22,7 +22,7 @@ export type ServiceResult<T> =
 
 /** A request, except its path. */
 export interface Call {
-  /** An object, or its JSON. Makes the request a `POST`. */
+  /** An object, or its JSON. A request with a body is a `POST`. */
   body?: object | string;
   headers?: Record<string, string>;
   keepalive?: boolean | undefined;

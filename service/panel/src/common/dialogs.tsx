@@ -62,7 +62,7 @@ interface OverlapProps {
   onClose(): void;
 }
 
-/** A dialog to choose how long the old secret remains valid alongside the new one. */
+/** A dialog to choose how long the old secret remains valid. */
 export function OverlapDialog({ onConfirm, ...dialogProps }: OverlapProps) {
   const [overlapS, setOverlapS] = useState(86_400);
   return (

@@ -16,7 +16,7 @@ interface OverviewFigures {
   range: TimeRange;
   /** One row per period and placement. */
   rows: ReportRow[];
-  /** Rows of the previous time range, if it is shown for comparison. */
+  /** Rows of the previous time range, if the overview shows it for comparison. */
   previousRows: ReportRow[] | undefined;
   points: Point[];
   total: Figures;

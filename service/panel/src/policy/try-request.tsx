@@ -18,7 +18,7 @@ interface TrialResult {
 interface Props {
   /** An unsaved policy to apply in addition to the saved policies. */
   policy?: object;
-  /** The id of the saved policy that `policy` replaces; absent for a new policy. */
+  /** The id of the saved policy that `policy` replaces. Undefined for a new policy. */
   policyId?: string | undefined;
 }
 

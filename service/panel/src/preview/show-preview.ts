@@ -12,7 +12,7 @@ import type { PreviewReply, PreviewMessage } from './preview-message.ts';
 
 const minWatchMs = 15_000;
 let dispose = () => {};
-/** Handles user input. There is none, because the panel's preview frames are inert. */
+/** Ignores user input. The panel's preview frames are inert, so there is none. */
 const noop = () => {};
 
 // Keep keyboard focus in the form around this frame. Scripts can focus elements in an inert frame, and a modal dialog

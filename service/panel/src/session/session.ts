@@ -78,7 +78,7 @@ export function createSession(connection: Connection): Session {
     info = Promise.resolve(response);
     setEnded(false);
   }
-  /** Retries until there is a response. Until then, it is unknown whether the user has to sign in. */
+  /** Retries until there is a response. Before that, it is unknown whether the user is signed in. */
   async function fetchUntilResponse(): Promise<SessionInfo> {
     for (;;) {
       try {
