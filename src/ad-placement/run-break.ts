@@ -45,7 +45,7 @@ export interface AdBreakOptions {
   name?: string;
   /** Called when the ad is about to cover the game. Not called for a preroll. */
   beforeAd?: () => void;
-  /** Called when the ad has closed, whatever its result. Not called without `beforeAd`. */
+  /** Called when the ad has closed, whatever its result. Not called if `beforeAd` was not called. */
   afterAd?: () => void;
   /** Called when an ad is ready. Offer the reward, and call `showAdFn` when the player accepts. */
   beforeReward?: (showAdFn: () => void) => void;

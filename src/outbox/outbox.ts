@@ -162,7 +162,7 @@ export function createOutbox(deps: OutboxDeps): Outbox {
       onResize(source, -batch.events.length, -batch.bytes);
     },
     onEmpty(source) {
-      // Events that are counted here have been deleted, for example with the browser's site data.
+      // Events that are still counted have been deleted, for example with the browser's site data.
       const { events, bytes } = source === store ? counts.shared : counts.local;
       if (events > 0) onResize(source, -events, -bytes);
     },
