@@ -171,7 +171,7 @@ const checks: Record<keyof AdsOptions, Check> = {
   fetch: ofType('function'),
 };
 
-function describeMistake(
+function describeInvalidOption(
   name: string,
   value: unknown,
   check: Check = checks[name as keyof AdsOptions],
@@ -192,7 +192,7 @@ export function findCallError(
   if (signal && !(signal.addEventListener instanceof Function))
     return '`signal` must be an AbortSignal.';
   return (['customData', 'segments', 'muted'] as const)
-    .map((name) => describeMistake(name, options[name]))
+    .map((name) => describeInvalidOption(name, options[name]))
     .find(Boolean);
 }
 
@@ -200,8 +200,8 @@ function fail(code: OptionErrorCode, message: string): never {
   throw new OptionError(code, message);
 }
 
-function throwIf(mistake: string | undefined): void {
-  if (mistake) fail('option_invalid', mistake);
+function throwIfInvalid(message: string | undefined): void {
+  if (message) fail('option_invalid', message);
 }
 
 function checkKey(key: string): 'sandbox' | 'live' {
@@ -221,11 +221,11 @@ function checkKey(key: string): 'sandbox' | 'live' {
   );
 }
 
-function checkEach(options: object, allowed: string[]): void {
+function checkEveryOption(options: object, allowed: string[]): void {
   for (const [name, value] of Object.entries(options) as [keyof AdsOptions, unknown][]) {
     if (!allowed.includes(name))
       fail('option_unknown', `unknown option \`${name}\`; expected one of ${allowed.join(', ')}.`);
-    throwIf(describeMistake(name, value));
+    throwIfInvalid(describeInvalidOption(name, value));
   }
 }
 
@@ -237,7 +237,7 @@ function checkEach(options: object, allowed: string[]): void {
 export function checkUser(user: UserOptions): void {
   if (!((user as unknown) instanceof Object))
     fail('option_invalid', 'setUser() expects an object; pass `{}` for an anonymous player.');
-  checkEach(user, ['userRef', 'userToken', 'customData', 'segments']);
+  checkEveryOption(user, ['userRef', 'userToken', 'customData', 'segments']);
 }
 
 /**
@@ -246,7 +246,7 @@ export function checkUser(user: UserOptions): void {
  * @throws OptionError for anything but a consent object. `'page'` is only valid in `createAds()`.
  */
 export function checkConsent(value: ConsentOptions): void {
-  throwIf(describeMistake('consent', value ?? null, consent));
+  throwIfInvalid(describeInvalidOption('consent', value ?? null, consent));
 }
 
 /**
@@ -255,7 +255,7 @@ export function checkConsent(value: ConsentOptions): void {
  * @throws OptionError for an unknown outcome.
  */
 export function checkSimulation(outcome: Simulation | undefined): void {
-  throwIf(describeMistake('simulate', outcome, simulation));
+  throwIfInvalid(describeInvalidOption('simulate', outcome, simulation));
 }
 
 /**
@@ -268,7 +268,7 @@ export function checkOptions(options: AdsOptions): CheckedOptions {
     if ((options as AdsOptions | undefined)?.[name] === undefined)
       fail('option_missing', `the option \`${name}\` is missing.`);
   }
-  checkEach(options, Object.keys(checks));
+  checkEveryOption(options, Object.keys(checks));
   return {
     ...options,
     serviceUrl: options.serviceUrl.replace(/\/+$/, ''),

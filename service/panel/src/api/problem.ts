@@ -49,7 +49,7 @@ export function readRetryAfter(error: unknown): number | undefined {
 }
 
 const conflictMessage =
-  'Not saved: somebody else changed this after you opened it. Refresh, review their changes, and save again.';
+  'Not saved: someone else changed this after you opened it. Refresh, review their changes, and save again.';
 
 /** Returns the message to display for an error. */
 export const readMessage = (error: unknown): string =>
