@@ -32,18 +32,18 @@ function nextSteps(directory, service) {
   return `Created a game in ${directory}. ${keys}
 
   cd ${/\s/.test(directory) ? JSON.stringify(directory) : directory}
-  ${install(directory)}
+  ${getInstallCommand(directory)}
   npm start      starts the game and its server on http://127.0.0.1:5173
   npm test       tests that coins are credited once, and only for signed webhooks`;
 }
 
 /**
- * Returns the command that installs the game's packages. In a clone of the repository, the command uses the package that
- * was built there, because `trueward` is not on npm yet.
+ * Returns the command that installs the game's packages. `trueward` is not on npm yet, so in a clone of the repository,
+ * the command installs the package that was built there.
  *
  * @param {string} directory
  */
-function install(directory) {
+function getInstallCommand(directory) {
   const clone = join(import.meta.dirname, '..');
   if (!existsSync(join(clone, 'src', 'create-ads.ts'))) return 'npm install';
   const path = relative(directory, clone);

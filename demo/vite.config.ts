@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { defineConfig, type Plugin } from 'vite';
 import { sdkSources } from './sdk-sources.ts';
 
-const here = (path: string) => join(import.meta.dirname, path);
+const resolvePath = (path: string) => join(import.meta.dirname, path);
 
 /** Copies the examples that need no build, and the published script tag. */
 const plainExamples: Plugin = {
@@ -12,7 +12,7 @@ const plainExamples: Plugin = {
     const files = ['index.html', 'script-tag.html', 'style.css'].map((name) => `examples/${name}`);
     for (const file of [...files, '../dist/trueward.js']) {
       const fileName = file.replace('../dist', 'examples');
-      this.emitFile({ type: 'asset', fileName, source: readFileSync(here(file)) });
+      this.emitFile({ type: 'asset', fileName, source: readFileSync(resolvePath(file)) });
     }
   },
 };
@@ -24,11 +24,11 @@ export default defineConfig({
   plugins: [plainExamples],
   build: {
     target: 'es2022',
-    outDir: here('dist/game'),
+    outDir: resolvePath('dist/game'),
     emptyOutDir: true,
     // Phaser alone exceeds the size at which Vite warns.
     chunkSizeWarningLimit: 2_000,
-    rolldownOptions: { input: [here('index.html'), here('examples/canvas.html')] },
+    rolldownOptions: { input: [resolvePath('index.html'), resolvePath('examples/canvas.html')] },
   },
   // For `vite -c demo/vite.config.ts`: a running game server handles this path.
   server: { proxy: { '/config.json': 'http://127.0.0.1:4320' } },

@@ -32,9 +32,9 @@ export interface AdoptionDeps {
 
 /** How long to wait before checking a database of a different account again, in milliseconds. */
 const recheckMs = 7 * 86_400_000;
-/** Maximum number of records to move in one transaction, which blocks the main thread for about a millisecond. */
+/** Maximum number of records per transaction. Moving this many blocks the main thread for about a millisecond. */
 const batchSize = 200;
-/** Maximum number of tokens to check. It is more than one because a record may be damaged. */
+/** Maximum number of tokens to check. One token would not be enough, because its record may be damaged. */
 const maxSamples = 3;
 
 /**
@@ -43,16 +43,21 @@ const maxSamples = 3;
 const namePattern = /^trueward:(?:(\w+)_)?\w{12}@(.+)$/;
 
 /**
- * Returns the prefixes of the other databases in this origin that are for the same service and environment. They belong
- * to earlier keys of this game, or to other games.
+ * Returns the name prefixes of this origin's other databases for the same service and environment. These databases
+ * belong to earlier keys of this game, or to other games.
  */
-export function predecessors(names: readonly string[], ownPrefix: string): string[] {
+export function findPredecessors(names: readonly string[], ownPrefix: string): string[] {
   const [, environment, host] = namePattern.exec(ownPrefix) ?? [];
   const prefixes = new Set<string>();
   for (const name of names) {
     const base = name.replace(/:(outbox|rewards)$/, '');
-    const [, ofEnvironment = environment, ofHost] = namePattern.exec(base) ?? [];
-    if (base !== name && base !== ownPrefix && ofHost === host && ofEnvironment === environment)
+    const [, databaseEnvironment = environment, databaseHost] = namePattern.exec(base) ?? [];
+    if (
+      base !== name &&
+      base !== ownPrefix &&
+      databaseHost === host &&
+      databaseEnvironment === environment
+    )
       prefixes.add(base);
   }
   return Array.from(prefixes);
@@ -61,7 +66,7 @@ export function predecessors(names: readonly string[], ownPrefix: string): strin
 /** Maximum duration of an ad, in milliseconds. */
 const maxAdMs = 3_600_000;
 
-/** Whether the entry may be moved: no tab is delivering it, and its ad is no longer on the screen. */
+/** Whether the entry may be moved. No tab may be delivering its reward, and its ad must not be on the screen. */
 const isMovable = (entry: LedgerEntry, now: number): boolean =>
   entry.state === 'none'
     ? !entry.moved && Math.abs(now - entry.trackedAt) > maxAdMs
@@ -86,22 +91,22 @@ function openStorage(name: string, clock: Clock) {
 }
 type Storage = ReturnType<typeof openStorage>;
 
-const entriesIn = async (rewards: UseStore): Promise<LedgerEntry[]> =>
+const readEntries = async (rewards: UseStore): Promise<LedgerEntry[]> =>
   (await rewards('readonly', (store) => promisifyRequest<unknown[]>(store.getAll()))).filter(
     isEntry,
   );
 
-/** Changes entries in one transaction. An entry for which `next` returns undefined stays unchanged. */
-const changeEach = (
+/** Updates entries in one transaction. If `update` returns undefined, the entry stays unchanged. */
+const updateEntries = (
   rewards: UseStore,
   entries: LedgerEntry[],
-  next: (stored: LedgerEntry | undefined, entry: LedgerEntry) => LedgerEntry | undefined,
+  update: (stored: LedgerEntry | undefined, entry: LedgerEntry) => LedgerEntry | undefined,
 ): Promise<LedgerEntry[]> =>
   rewards('readwrite', async (store) => {
     const changed: LedgerEntry[] = [];
     for (const entry of entries) {
       const stored = await promisifyRequest<unknown>(store.get(entry.decisionId));
-      const changedEntry = next(isEntry(stored) ? stored : undefined, entry);
+      const changedEntry = update(isEntry(stored) ? stored : undefined, entry);
       if (changedEntry === undefined) continue;
       store.put(changedEntry, changedEntry.decisionId);
       changed.push(changedEntry);
@@ -111,9 +116,8 @@ const changeEach = (
   });
 
 /**
- * Moves rewards in three transactions, of which the second commits the move. An entry marked `arriving` or `gone` is
- * never delivered, so no reward is delivered from both ledgers. If the move is interrupted at any point, the next run
- * completes it.
+ * Moves rewards in three transactions. The second transaction commits the move. Entries marked `arriving` or `gone` are
+ * never delivered, so no reward is delivered from both ledgers. The next run completes an interrupted move.
  */
 async function moveRewards(
   source: UseStore,
@@ -121,51 +125,51 @@ async function moveRewards(
   clock: Clock,
 ): Promise<LedgerEntry[]> {
   const now = clock.now();
-  const entries = await entriesIn(source);
-  const arriving = await changeEach(target, entries, (stored, entry) =>
+  const entries = await readEntries(source);
+  const arriving = await updateEntries(target, entries, (stored, entry) =>
     stored?.moved === 'gone' && entry.moved === 'arriving'
       ? { ...entry, moved: 'arriving' }
       : (!stored || stored.moved) && isMovable(entry, now)
         ? { ...entry, moved: 'arriving' }
         : undefined,
   );
-  await changeEach(source, arriving, (stored) =>
+  await updateEntries(source, arriving, (stored) =>
     stored && (stored.moved === 'arriving' || isMovable(stored, now))
       ? { ...stored, moved: 'gone' }
       : undefined,
   );
-  const movedAway = (await entriesIn(source)).filter(({ moved }) => moved === 'gone');
-  return changeEach(target, movedAway, (stored, entry) => {
+  const movedAway = (await readEntries(source)).filter(({ moved }) => moved === 'gone');
+  return updateEntries(target, movedAway, (stored, entry) => {
     const { moved: _, ...arrived } = entry;
     return stored?.moved === 'arriving' ? arrived : undefined;
   });
 }
 
 /** Builds the message that tells other tabs how much the queue has grown. */
-const growthMessage = (records: StoredRecord[]) => {
+const createGrowthMessage = (records: StoredRecord[]) => {
   const events = records.flatMap(({ value }) => (isEventRecord(value) ? value.events : []));
   const bytes = events.reduce((sum, json) => sum + json.length, 0);
   return { events: events.length, bytes };
 };
 
 /**
- * Moves events. If the page is killed midway, some events are in both queues. They are then sent twice, but counted
- * only once.
+ * Moves events. If the page is killed midway, some events are in both queues. The service then receives them twice, but
+ * counts them once.
  */
 async function moveEvents(source: Storage, target: Storage, deps: AdoptionDeps): Promise<void> {
-  const tabs = deps.openTabChannel<ReturnType<typeof growthMessage>>(`${deps.name}:outbox`);
+  const tabs = deps.openTabChannel<ReturnType<typeof createGrowthMessage>>(`${deps.name}:outbox`);
   for (;;) {
     const records = await source.events.read(-1, batchSize);
-    const [first] = records;
-    const last = records.at(-1);
-    if (!first || !last) break;
-    // The queue sets aside records that this release cannot read.
+    const [firstRecord] = records;
+    const lastRecord = records.at(-1);
+    if (!firstRecord || !lastRecord) break;
+    // Records that this release cannot read are moved too; the outbox sets them aside.
     await target.events.append(records.map(({ value }) => value as EventRecord));
-    await source.events.remove(first.key, last.key);
-    tabs.send(growthMessage(records));
+    await source.events.remove(firstRecord.key, lastRecord.key);
+    tabs.send(createGrowthMessage(records));
   }
   tabs.close();
-  // Sends the events from this tab, because some browsers have no channel to tell other tabs about them.
+  // Sends the events from this tab. In browsers without a tab channel, the other tabs do not learn of them.
   void deps.outbox.flush();
 }
 
@@ -178,8 +182,8 @@ interface Sample {
 async function readSamples(source: Storage, target: Storage, now: number): Promise<Sample[]> {
   // If the page was killed during a move, an entry may already be marked `gone` in the old ledger but still `arriving`
   // in this one.
-  const interrupted = (await entriesIn(target.rewards)).some(({ moved }) => moved === 'arriving');
-  const rewards = (await entriesIn(source.rewards)).filter((entry) =>
+  const interrupted = (await readEntries(target.rewards)).some(({ moved }) => moved === 'arriving');
+  const rewards = (await readEntries(source.rewards)).filter((entry) =>
     entry.moved ? interrupted || entry.moved === 'arriving' : isMovable(entry, now),
   );
   const events = (await source.events.read(-1, maxSamples)).flatMap(({ value }) => {
@@ -195,8 +199,8 @@ async function readSamples(source: Storage, target: Storage, now: number): Promi
 }
 
 /**
- * Whether the tokens belong to the account of this page's key. The service rejects tokens of other accounts. Undefined
- * if the service's response does not tell.
+ * Whether the tokens belong to the account of this page's key. The service rejects tokens of other accounts. Returns
+ * undefined if the response does not answer the question.
  */
 async function isSameAccount(
   client: AdoptionDeps['client'],
@@ -214,7 +218,7 @@ async function isSameAccount(
   return false;
 }
 
-/** Runs `work` while holding the queue's lock, which a tab must hold while it sends events. */
+/** Runs `work` while holding the queue's lock. Tabs also hold this lock while they send events. */
 const withLock = (
   { locks = browserLocks() }: AdoptionDeps,
   name: string,
@@ -238,20 +242,20 @@ async function adopt(deps: AdoptionDeps, name: string, signal: AbortSignal): Pro
   const { client, clock } = deps;
   const source = openStorage(name, clock);
   const target = openStorage(deps.name, clock);
-  const verdictKey = `foreign:${name}`;
+  const lastCheckKey = `foreign:${name}`;
   try {
     const tokens = await readSamples(source, target, clock.now());
     if (tokens.length === 0) return true;
     // Avoids idb-keyval's `get()` and `set()`: bundlers would move them into the core and enlarge it by 44 bytes.
-    const verdict = await target.rewards('readonly', (store) =>
-      promisifyRequest<{ at?: number } | undefined>(store.get(verdictKey)),
+    const lastCheck = await target.rewards('readonly', (store) =>
+      promisifyRequest<{ at?: number } | undefined>(store.get(lastCheckKey)),
     );
-    if (Math.abs(clock.now() - (verdict?.at ?? -Infinity)) < recheckMs) return true;
-    const isSame = await isSameAccount(client, tokens);
-    if (isSame === undefined) return false;
-    if (!isSame) {
+    if (Math.abs(clock.now() - (lastCheck?.at ?? -Infinity)) < recheckMs) return true;
+    const isOwnAccount = await isSameAccount(client, tokens);
+    if (isOwnAccount === undefined) return false;
+    if (!isOwnAccount) {
       await target.rewards('readwrite', (store) => {
-        store.put({ at: clock.now() }, verdictKey);
+        store.put({ at: clock.now() }, lastCheckKey);
         return waitForCommit(store.transaction);
       });
       return true;
@@ -261,7 +265,7 @@ async function adopt(deps: AdoptionDeps, name: string, signal: AbortSignal): Pro
       await deps.rewards.refresh();
       deps.changed();
       await moveEvents(source, target, deps);
-      // There may be no events left that show whether the ads of these entries were watched, so ask the service.
+      // The events of these ads may have been sent already, so ask the service whether the ads were watched.
       for (const { decisionId, token } of adopted.filter(({ state }) => state === 'none')) {
         const response = await readReward(client, decisionId, token);
         if (response.kind === 'ok') await deps.rewards.settle([response.body]);
@@ -275,26 +279,26 @@ async function adopt(deps: AdoptionDeps, name: string, signal: AbortSignal): Pro
 }
 
 /**
- * Adopts events and rewards that this game stored under an earlier publishable key, once the service has confirmed that
- * they belong to the same account. The data of other accounts is left untouched. Returns a function that stops the
+ * Adopts events and rewards that this game stored under an earlier publishable key. First, the service must confirm
+ * that they belong to the same account. Data of other accounts is left untouched. Returns a function that stops the
  * adoption.
  */
 export function adoptStorage(deps: AdoptionDeps): () => void {
-  const ended = new AbortController();
-  void adoptAll(deps, ended.signal).catch(() => undefined);
-  return () => ended.abort();
+  const stopController = new AbortController();
+  void adoptAll(deps, stopController.signal).catch(() => undefined);
+  return () => stopController.abort();
 }
 
-/** Like {@link adoptStorage}; resolves when all data that can be adopted now has been adopted. */
+/** Like {@link adoptStorage}, but resolves when everything that can be adopted now has been adopted. */
 export async function adoptAll(deps: AdoptionDeps, signal: AbortSignal): Promise<void> {
   const names = (await indexedDB.databases()).map(({ name = '' }) => name);
-  const done = await Promise.all(
-    predecessors(names, deps.name).map((name) =>
+  const results = await Promise.all(
+    findPredecessors(names, deps.name).map((name) =>
       // A database that fails is retried on the next page load.
       adopt(deps, name, signal).catch(() => true),
     ),
   );
-  if (done.every(Boolean) || signal.aborted) return;
+  if (results.every(Boolean) || signal.aborted) return;
   const end = deps.connectivity.onOnline(() => {
     end();
     void adoptAll(deps, signal).catch(() => undefined);

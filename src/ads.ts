@@ -12,21 +12,21 @@ import type { Outbox } from './outbox/outbox.ts';
 import type { OutboxDiagnostics } from './outbox/storage.ts';
 import type { Availability, RewardReport, ShowResult } from './outcome.ts';
 import type { Emitter } from './platform/emitter.ts';
-import { surface } from './platform/guard.ts';
+import { reportUncaught } from './platform/guard.ts';
 import { linkSignals } from './platform/clock.ts';
 import type { Requests } from './requests.ts';
 import type { RewardDiagnostics, Rewards } from './reward/rewards.ts';
 import type { RewardHandler } from './reward/delivery.ts';
 
 /**
- * Options of one `preload()` call. A later show uses the preloaded ad only if both calls have the same `customData` and
- * `segments`. Otherwise, it requests another ad.
+ * Options of one `preload()` call. A later call to show an ad uses the preloaded ad only if both calls have the same
+ * `customData` and `segments`. Otherwise, it requests another ad.
  */
 export interface PreloadOptions extends RequestOptions {
   signal?: AbortSignal;
   /**
-   * A decision that your own server requested with its secret key, exactly as the service returned it. The next show of
-   * the placement uses this decision, so no client can impersonate another player.
+   * A decision that your own server requested with its secret key, exactly as the service returned it. The next call to
+   * show an ad for the placement uses this decision, so no client can impersonate another player.
    */
   decision?: Decision;
 }
@@ -35,7 +35,7 @@ export interface PreloadOptions extends RequestOptions {
 export interface ShowOptions extends RequestOptions {
   /** Whether the ad starts without sound. Default: the `muted` option of `createAds()`. */
   muted?: boolean;
-  /** Ends the call with the outcome `aborted`. May abort at any time. */
+  /** Ends the call with the outcome `aborted`. It may abort at any time. */
   signal?: AbortSignal;
   /** Called just before the ad covers the game. The game is already paused. */
   onOpen?: () => void;
@@ -49,9 +49,9 @@ export interface ShowOptions extends RequestOptions {
 /** Options of `setUser()`. */
 export interface SetUserOptions {
   /**
-   * Delivers the previous player’s undelivered and pending rewards to the new player. The service still credits them to
-   * the previous player, whom `EarnedReward.userRef` names. Default: `false`, which means that they wait for the
-   * previous player.
+   * Whether the new player receives the previous player’s undelivered and pending rewards. For the service, these
+   * rewards still belong to the previous player, and `EarnedReward.userRef` is that player’s id. By default, the
+   * rewards wait until the previous player returns.
    */
   transferRewards?: boolean;
 }
@@ -75,14 +75,14 @@ export interface AdsListeners {
   /** A call to show an ad has ended, with or without an ad. */
   result: (placement: string, result: ShowResult) => void;
   /**
-   * The result of `canShow()`, `availability()`, `rewards()` or `diagnostics()` may have changed: a preload or
-   * show began or ended, a cooldown or cap ended, the consent, player or network changed, or a reward was
+   * The result of `canShow()`, `availability()`, `rewards()` or `diagnostics()` may have changed. For example, a
+   * preload or an ad began or ended, a cooldown or cap ended, the consent, player or network changed, or a reward was
    * confirmed or delivered.
    */
   change: () => void;
   /**
-   * A confirmed reward. Emitted on the engine’s frame, once per decision. It is emitted again after a crash or a reload
-   * if the handler had not finished, or if the promise that the handler returned had not resolved.
+   * A confirmed reward, emitted once per decision, during a frame of the engine. After a crash or a reload, it is
+   * emitted again if the handler (or the promise that it returned) had not finished.
    */
   reward: RewardHandler;
 }
@@ -100,9 +100,9 @@ export interface Diagnostics {
 export interface Ads {
   /** Whether an ad can be offered now, as far as this device knows. Synchronous and free of side effects. */
   canShow(placement: string): boolean;
-  /** Like {@link Ads.canShow}, but also says why not, and when a request can succeed again. */
+  /** Like {@link Ads.canShow}, but also returns why no ad can be offered and when a request can succeed again. */
   availability(placement: string): Availability;
-  /** Loads a decision and its media, so that a later show starts immediately. */
+  /** Loads a decision and its media, so that a later call to show the ad starts immediately. */
   preload(placement: string, options?: PreloadOptions): Promise<Availability>;
   /**
    * Shows an ad that earns the placement’s reward.
@@ -117,8 +117,8 @@ export interface Ads {
   /** Mounts a house ad in an element of the page until it is removed or `destroy()` is called. */
   mountBanner(placement: string, element: HTMLElement): Banner;
   /**
-   * Calls `handler` on every `event`, with `context` as its `this`. An error that a handler throws is reported as
-   * uncaught. Returns a function that removes the handler.
+   * Calls `handler` on every `event`, with `context` as its `this`. Errors in handlers are reported as uncaught errors.
+   * Returns a function that removes the handler.
    *
    * @example
    * ads.on('reward', async ({ decisionId, reward }) => save.addOnce(decisionId, reward));
@@ -145,12 +145,12 @@ export interface Ads {
   ): void;
   /** Requests the status of one reward from the service. While offline, returns the status stored on this device. */
   rewardStatus(decisionId: string): Promise<RewardReport>;
-  /** The rewards known to this device that have not been delivered yet. */
+  /** Returns the rewards on this device that have not been delivered yet. */
   rewards(): Promise<RewardReport[]>;
   /**
-   * Switches to another player, or changes the data of the current one, for example when a guest signs in or a player
-   * signs out. Replaces all four options immediately and discards preloaded ads. Rewards wait for the player who earned
-   * them unless they are transferred.
+   * Switches to another player or changes the current player’s data, for example when a player signs in or out.
+   * Replaces all four options immediately and discards preloaded ads. Rewards wait for the player who earned them,
+   * unless they are transferred.
    *
    * @throws OptionError for an invalid option, like `createAds()`.
    *
@@ -160,8 +160,8 @@ export interface Ads {
    */
   setUser(user: UserOptions, options?: SetUserOptions): void;
   /**
-   * Sets the player’s consent, effective immediately: ads preloaded under a different consent are discarded.
-   * Replaces the consent of the page that `createAds({ consent: 'page' })` reads.
+   * Sets the player’s consent, effective immediately. Ads that were preloaded under a different consent are discarded.
+   * Overrides the page’s consent that `createAds({ consent: 'page' })` reads.
    *
    * @throws OptionError for anything but a {@link ConsentOptions}.
    */
@@ -174,8 +174,8 @@ export interface Ads {
   simulate(outcome?: Simulation): void;
   diagnostics(): Diagnostics;
   /**
-   * Opens or closes the debug panel: the last decisions with their reasons, the queue, the rewards, and the steps
-   * of the last ad break. `?trueward-debug` in the URL opens it too.
+   * Opens or closes the debug panel, which shows the latest decisions and their reasons, the queue, the rewards, and
+   * the steps of the last ad break. `?trueward-debug` in the URL also opens the panel.
    */
   toggleDebugPanel(): void;
   /** Ends a running ad with the outcome `aborted`, resumes the game and stops all work. Stored events are kept. */
@@ -203,8 +203,8 @@ export function assembleAds(deps: AdsDeps): Ads {
   const { changed, events, outbox, record, requests, rewards } = deps;
   const destroyed = new AbortController();
   /**
-   * The call whose ad is being requested or is on the screen. Undefined while only the confirmation of its reward is
-   * pending.
+   * The call whose ad is being requested or is on the screen. Undefined once the ad has closed, even if the reward is
+   * still pending.
    */
   let showing: { placement: string } | undefined;
   let ended = false;
@@ -217,7 +217,7 @@ export function assembleAds(deps: AdsDeps): Ads {
     if (!ended) events.emit(name, ...details);
   };
 
-  /** Claims rewards only while this tab has a handler. Without one, it leaves them to a tab that has a handler. */
+  /** Claims rewards only while this tab has a handler. Otherwise, they are left to tabs that have one. */
   function syncRewardClaims(): void {
     if (ended || !events.hasListeners('reward')) {
       stopRewards?.();
@@ -347,7 +347,7 @@ export function assembleAds(deps: AdsDeps): Ads {
     toggleDebugPanel() {
       import('./debug/open-panel.ts').then(
         ({ togglePanel }) => togglePanel(panel),
-        () => surface(new Error('trueward: chunk_not_loaded: the debug panel')),
+        () => reportUncaught(new Error('trueward: chunk_not_loaded: the debug panel')),
       );
     },
     destroy() {

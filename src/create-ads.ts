@@ -29,9 +29,9 @@ const requestTimeoutMs = 10_000;
 const adoptDelayMs = 3_000;
 
 /**
- * Starts ads for one game. It requests no ads yet, but it sends the events that an earlier page left unsent and resumes
- * that page's unfinished rewards. Without a page, as in Node, calls have no effect: shows end with the outcome `error`
- * and the reason `no_dom`.
+ * Starts ads for one game. Requests no ads yet, but sends the unsent events and resumes the unfinished rewards of
+ * earlier pages. Without a page, as in Node, calls have no effect: every call to show an ad ends with the outcome
+ * `error` and the reason `no_dom`.
  *
  * @throws OptionError for a missing or invalid option, and for a secret key. Throws nothing else.
  *
@@ -44,17 +44,17 @@ export function createAds(options: AdsOptions): Ads {
   return startAds(options, createEmitter());
 }
 
-/** Like {@link createAds}, but emits to the handlers of `events`, which outlive the returned instance. */
+/** Like {@link createAds}, but uses an existing emitter, whose handlers outlive the returned instance. */
 export function startAds(options: AdsOptions, events: Emitter<AdsListeners>): Ads {
-  const checked = checkOptions(options);
+  const validOptions = checkOptions(options);
   // There is no document during server-side rendering.
-  if (typeof document === 'undefined') return adsWithoutPage(checked.environment, events);
-  const { publishableKey, serviceUrl, locale } = checked;
-  // All tabs of the same game share this name, but other games do not, because it depends on the key and the service.
-  const name = `trueward:${checked.environment}_${publishableKey.slice(-12)}@${new URL(serviceUrl).host}`;
-  const engine = checked.engine ?? noEngine();
-  const player = createPlayerContext(checked, systemClock);
-  const log = checked.debug ? lazyLog() : undefined;
+  if (typeof document === 'undefined') return adsWithoutPage(validOptions.environment, events);
+  const { publishableKey, serviceUrl, locale } = validOptions;
+  // The name depends on the key and the service. All tabs of a game share it, and other games have different names.
+  const name = `trueward:${validOptions.environment}_${publishableKey.slice(-12)}@${new URL(serviceUrl).host}`;
+  const engine = validOptions.engine ?? noEngine();
+  const player = createPlayerContext(validOptions, systemClock);
+  const log = validOptions.debug ? lazyLog() : undefined;
   const recorder = createRecorder(systemClock, log);
   let ended = false;
   /** Emits `change`, except after `destroy()`. */
@@ -71,7 +71,7 @@ export function startAds(options: AdsOptions, events: Emitter<AdsListeners>): Ad
     openTabChannel: browserTabChannel,
   };
   const baseFetch: typeof globalThis.fetch =
-    checked.fetch ?? ((...request) => globalThis.fetch(...request));
+    validOptions.fetch ?? ((...request) => globalThis.fetch(...request));
   const fetch = fetchWhenKnown(player, log ? loggedFetch(baseFetch, log) : baseFetch);
   const client = createServiceClient({
     ...ports,
@@ -107,14 +107,14 @@ export function startAds(options: AdsOptions, events: Emitter<AdsListeners>): Ad
   outbox.onRewards((statuses) => void rewards.settle(statuses));
   const requests = lazyRequests({
     ...ports,
-    ...checked,
+    ...validOptions,
     client,
     engine,
     rewards,
     isKnown: player.isKnown,
     retryConsent: player.retryConsent,
     isOnline: browserConnectivity.isOnline,
-    // CORS is not needed, because only the fact that the host responds matters.
+    // Any response shows that the host is reachable, so CORS is not needed.
     reach: (signal) => fetch(`${serviceUrl}/healthz`, { mode: 'no-cors', signal }),
     profile: player.current,
     onResponse: recorder.responded,
@@ -127,32 +127,32 @@ export function startAds(options: AdsOptions, events: Emitter<AdsListeners>): Ad
       // Loaded in parallel, because show-ad.ts needs these strings next.
       if (!/^en\b/i.test(locale)) import('./creative/languages.ts').catch(() => undefined);
       const { createShowAd } = await import('./ad-break/show-ad.ts');
-      return createShowAd(locale, checked.strings);
+      return createShowAd(locale, validOptions.strings);
     },
   });
-  // An ad requested with the previous options must not be shown with the new ones.
+  // An ad that was requested with the previous options must not be shown.
   player.onChange(() => {
     requests.forget();
     changed();
   });
   const stopListening = [browserConnectivity.onOnline(changed), onOffline(changed)];
 
-  /**
-   * Adopts data of an earlier publishable key. Loads the code for this only if some database may belong to such a key.
-   */
-  const adopt = async (): Promise<void> => {
+  /** Adopts data of an earlier publishable key. The code is loaded only if a database may belong to such a key. */
+  const adoptEarlierData = async (): Promise<void> => {
     const databases = await indexedDB.databases();
-    const isOther = ({ name: databaseName = '' }: IDBDatabaseInfo): boolean =>
+    const isOtherDatabase = ({ name: databaseName = '' }: IDBDatabaseInfo): boolean =>
       databaseName.startsWith('trueward:') && !databaseName.startsWith(name);
-    if (ended || !databases.some(isOther)) return;
+    if (ended || !databases.some(isOtherDatabase)) return;
     const { adoptStorage } = await import('./adopt-storage.ts');
     if (!ended) stopListening.push(adoptStorage({ ...ports, client, outbox, rewards, changed }));
   };
-  // Browsers that can't list databases (Firefox before 126) adopt nothing until they are updated.
-  stopListening.push(systemClock.after(adoptDelayMs, () => void adopt().catch(() => undefined)));
+  // Browsers that can't list databases (Firefox before 126) adopt nothing.
+  stopListening.push(
+    systemClock.after(adoptDelayMs, () => void adoptEarlierData().catch(() => undefined)),
+  );
 
   const ads = assembleAds({
-    environment: checked.environment,
+    environment: validOptions.environment,
     requests,
     rewards,
     outbox,
@@ -183,8 +183,7 @@ export function startAds(options: AdsOptions, events: Emitter<AdsListeners>): Ad
       frames.destroy();
     },
   });
-  // Prefetches the rest of the code that the first ad needs. It is available about as early as if it were bundled, but
-  // does not delay the game.
+  // Prefetches the rest of the code that the first ad needs. Unlike bundled code, it does not delay the game.
   requests.prefetch();
   outbox.prefetch();
   rewards.prefetch();

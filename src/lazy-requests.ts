@@ -8,7 +8,7 @@ const notLoaded: Record<NoResult, NoAd> = {
   timeout: { outcome: 'timeout', reason: 'load_timeout' },
 };
 
-/** {@link Requests} that load their code after the game has started, and with the first request at the latest. */
+/** {@link Requests} whose code is loaded after the game has started, and no later than with the first request. */
 export interface LazyRequests extends Requests {
   /**
    * Loads the code, so that the first request does not wait for it. If loading fails, that request reports the failure.
@@ -36,8 +36,7 @@ export function lazyRequests(deps: RequestsDeps): LazyRequests {
   };
 
   /**
-   * Loads the code that shows ads, in parallel with the request. If loading fails, the failure is reported when the ad
-   * is shown.
+   * Loads the code that shows ads, in parallel with the request. If loading fails, the call to show the ad reports it.
    */
   const prefetchShowAd = (): void => void loadShowAd().catch(() => undefined);
 

@@ -7,7 +7,7 @@ import { parseEnvironment } from './platform/key-format.ts';
 /** An outcome that the sandbox can simulate. */
 export type Simulation = NonNullable<DecisionRequest['simulate']>;
 
-/** The player's consent. Anything not specified counts as restricted, never as granted. */
+/** The player's consent. Anything that is not specified counts as restricted. */
 export interface ConsentOptions {
   status: 'granted' | 'denied' | 'unknown';
   /** The IAB TCF string of the page’s consent dialog. */
@@ -19,11 +19,11 @@ export interface ConsentOptions {
 /** A signed user token, or a function that returns one; see {@link AdsOptions.userToken}. */
 export type UserToken = string | (() => string | Promise<string>);
 
-/** Options of one ad request; each overrides the `createAds()` option of the same name. */
+/** Options of one ad request. Each of them overrides the `createAds()` option of the same name. */
 export interface RequestOptions {
   /** Passed through to the `decision.rewarded` webhook; at most 1,024 characters. */
   customData?: string;
-  /** The player’s segments, for the operator’s policies: at most 20, each of 1 to 64 characters. */
+  /** The player’s segments, for the operator’s policies. At most 20 segments of 1 to 64 characters. */
   segments?: string[];
 }
 
@@ -36,22 +36,21 @@ export interface AdsOptions extends RequestOptions {
   /** Your own id for the player: 1 to 128 printable ASCII characters. Required for rewarded ads. */
   userRef?: string;
   /**
-   * The player’s id, signed by your own server (`signUserToken` from `trueward/server`), so that no client can
+   * The player’s id, signed by your own server with `signUserToken` from `trueward/server`, so that no client can
    * impersonate another player. Pass it instead of `userRef`, or with the same id. A function is called for each
-   * request, so that a game that runs for hours never sends an expired token. It may return a promise, which counts
-   * toward `loadTimeoutMs`. If it fails, that request ends with the outcome `error` and the reason
-   * `user_token_failed`; if it takes too long, with `timeout` and `user_token_timeout`.
+   * request, so that a game that runs for hours never sends an expired token. The function may return a promise, which
+   * must settle within `loadTimeoutMs`. If the function fails, the request ends with the outcome `error` and the reason
+   * `user_token_failed`. If it takes too long, the request ends with `timeout` and `load_timeout`.
    */
   userToken?: UserToken;
   /**
    * The player’s consent, or `'page'` to read it from the consent framework of the page (IAB TCF or GPP). With
-   * `'page'`, nothing is sent before the player has chosen, and calls return `not_ready` until then. Default:
-   * restricted.
+   * `'page'`, nothing is sent until the player has chosen, and calls return `not_ready`. Default: restricted.
    */
   consent?: ConsentOptions | 'page';
   /**
-   * For players who are children. `userRef`, `customData` and `segments` never leave the device, and ads are not
-   * targeted. Your server then credits rewards by their receipts. Default: `false`.
+   * Whether the players are children. If so, `userRef`, `customData` and `segments` never leave the device, and ads are
+   * not targeted. Your server then credits rewards by their receipts. Default: `false`.
    */
   childDirected?: boolean;
   /** Language of the overlay and the ad request, as a BCP 47 tag. Default: the browser’s language. */
@@ -67,8 +66,7 @@ export interface AdsOptions extends RequestOptions {
   /** Combined timeout for requesting and loading an ad, in milliseconds. Default: 8,000. */
   loadTimeoutMs?: number;
   /**
-   * How long `showRewarded()` waits for the confirmation before it returns `pending`, in milliseconds. Default:
-   * 3,000.
+   * How long `showRewarded()` waits for the confirmation before it returns `pending`, in milliseconds. Default: 3,000.
    */
   confirmationTimeoutMs?: number;
   /**
@@ -90,10 +88,7 @@ export interface CheckedOptions extends AdsOptions {
   confirmationTimeoutMs: number;
 }
 
-/**
- * Thrown for invalid options. It is thrown immediately, before any request, because only the developer can fix the
- * options.
- */
+/** Thrown for invalid options, immediately and before any request. */
 export class OptionError extends Error {
   override readonly name = 'OptionError';
   readonly code: OptionErrorCode;
@@ -106,7 +101,7 @@ export class OptionError extends Error {
 
 type Check = (value: unknown) => string | false;
 
-const text =
+const matches =
   (pattern: RegExp, expected: string): Check =>
   (value) =>
     !(typeof value === 'string' && pattern.test(value)) && expected;
@@ -118,13 +113,13 @@ const httpUrl: Check = (value) => {
   } catch {
     return expected;
   }
-  return text(/^https?:\/\/[^/]/, expected)(value);
+  return matches(/^https?:\/\/[^/]/, expected)(value);
 };
 
 const milliseconds: Check = (value) =>
   !(typeof value === 'number' && value >= 0 && value <= 60_000) && 'milliseconds from 0 to 60,000';
 
-const instance =
+const ofType =
   (type: 'boolean' | 'function' | 'object'): Check =>
   (value) =>
     (typeof value !== type || value === null) && `of type ${type}`;
@@ -149,16 +144,16 @@ const simulation: Check = (value) =>
 const isSegment = (value: unknown): boolean =>
   typeof value === 'string' && /^[^]{1,64}$/u.test(value);
 
-/** One check per option: returns a description of the expected value, or `false` if the value is valid. */
+/** One check per option. A check returns `false` for a valid value, or a description of the expected value. */
 const checks: Record<keyof AdsOptions, Check> = {
-  publishableKey: text(/^/, 'a publishable key'),
+  publishableKey: matches(/^/, 'a publishable key'),
   serviceUrl: httpUrl,
-  userRef: text(/^[\x20-\x7e]{1,128}$/, '1 to 128 printable ASCII characters'),
+  userRef: matches(/^[\x20-\x7e]{1,128}$/, '1 to 128 printable ASCII characters'),
   userToken: (value) =>
-    typeof value !== 'function' && text(/^[\w.-]{1,4096}$/, 'a signed token')(value),
-  customData: text(/^[^]{0,1024}$/u, 'a string of at most 1,024 characters'),
+    typeof value !== 'function' && matches(/^[\w.-]{1,4096}$/, 'a signed token')(value),
+  customData: matches(/^[^]{0,1024}$/u, 'a string of at most 1,024 characters'),
   consent: (value) => value !== 'page' && consent(value) && `${consentShape} or 'page'`,
-  childDirected: instance('boolean'),
+  childDirected: ofType('boolean'),
   segments: (value) =>
     !(
       Array.isArray(value) &&
@@ -166,26 +161,26 @@ const checks: Record<keyof AdsOptions, Check> = {
       new Set(value).size === value.length &&
       value.every(isSegment)
     ) && 'at most 20 different strings of 1 to 64 characters',
-  locale: text(/^[A-Za-z0-9-]{2,35}$/, 'a tag such as `pt-BR`'),
-  strings: instance('object'),
-  muted: instance('boolean'),
-  engine: instance('object'),
+  locale: matches(/^[A-Za-z0-9-]{2,35}$/, 'a tag such as `pt-BR`'),
+  strings: ofType('object'),
+  muted: ofType('boolean'),
+  engine: ofType('object'),
   loadTimeoutMs: milliseconds,
   confirmationTimeoutMs: milliseconds,
-  debug: instance('boolean'),
-  fetch: instance('function'),
+  debug: ofType('boolean'),
+  fetch: ofType('function'),
 };
 
-function describeMistake(
+function describeInvalidOption(
   name: string,
   value: unknown,
   check: Check = checks[name as keyof AdsOptions],
 ): string | undefined {
   const expected = value !== undefined && check(value);
   if (!expected) return undefined;
-  const got =
+  const actual =
     typeof value === 'string' ? JSON.stringify(value.slice(0, 40)) : typeof (value ?? undefined);
-  return `the option \`${name}\` must be ${expected}; got ${got}.`;
+  return `the option \`${name}\` must be ${expected}; got ${actual}.`;
 }
 
 /** Returns the error message for invalid options of one call, or `undefined` if they are valid. */
@@ -197,7 +192,7 @@ export function findCallError(
   if (signal && !(signal.addEventListener instanceof Function))
     return '`signal` must be an AbortSignal.';
   return (['customData', 'segments', 'muted'] as const)
-    .map((name) => describeMistake(name, options[name]))
+    .map((name) => describeInvalidOption(name, options[name]))
     .find(Boolean);
 }
 
@@ -205,8 +200,8 @@ function fail(code: OptionErrorCode, message: string): never {
   throw new OptionError(code, message);
 }
 
-function throwIf(mistake: string | undefined): void {
-  if (mistake) fail('option_invalid', mistake);
+function throwIfInvalid(message: string | undefined): void {
+  if (message) fail('option_invalid', message);
 }
 
 function checkKey(key: string): 'sandbox' | 'live' {
@@ -226,11 +221,11 @@ function checkKey(key: string): 'sandbox' | 'live' {
   );
 }
 
-function checkEach(options: object, allowed: string[]): void {
+function checkEveryOption(options: object, allowed: string[]): void {
   for (const [name, value] of Object.entries(options) as [keyof AdsOptions, unknown][]) {
     if (!allowed.includes(name))
       fail('option_unknown', `unknown option \`${name}\`; expected one of ${allowed.join(', ')}.`);
-    throwIf(describeMistake(name, value));
+    throwIfInvalid(describeInvalidOption(name, value));
   }
 }
 
@@ -242,7 +237,7 @@ function checkEach(options: object, allowed: string[]): void {
 export function checkUser(user: UserOptions): void {
   if (!((user as unknown) instanceof Object))
     fail('option_invalid', 'setUser() expects an object; pass `{}` for an anonymous player.');
-  checkEach(user, ['userRef', 'userToken', 'customData', 'segments']);
+  checkEveryOption(user, ['userRef', 'userToken', 'customData', 'segments']);
 }
 
 /**
@@ -251,7 +246,7 @@ export function checkUser(user: UserOptions): void {
  * @throws OptionError for anything but a consent object. `'page'` is only valid in `createAds()`.
  */
 export function checkConsent(value: ConsentOptions): void {
-  throwIf(describeMistake('consent', value ?? null, consent));
+  throwIfInvalid(describeInvalidOption('consent', value ?? null, consent));
 }
 
 /**
@@ -260,7 +255,7 @@ export function checkConsent(value: ConsentOptions): void {
  * @throws OptionError for an unknown outcome.
  */
 export function checkSimulation(outcome: Simulation | undefined): void {
-  throwIf(describeMistake('simulate', outcome, simulation));
+  throwIfInvalid(describeInvalidOption('simulate', outcome, simulation));
 }
 
 /**
@@ -273,7 +268,7 @@ export function checkOptions(options: AdsOptions): CheckedOptions {
     if ((options as AdsOptions | undefined)?.[name] === undefined)
       fail('option_missing', `the option \`${name}\` is missing.`);
   }
-  checkEach(options, Object.keys(checks));
+  checkEveryOption(options, Object.keys(checks));
   return {
     ...options,
     serviceUrl: options.serviceUrl.replace(/\/+$/, ''),

@@ -1,20 +1,20 @@
 import type { Decision, Problem, RewardStatus } from '../protocol/wire.ts';
 
 /**
- * How a call to show an ad ended. Every call ends with exactly one of these.
+ * How a call to show an ad ended. Every call ends with exactly one outcome.
  *
- * - `rewarded`: watched, and the service confirmed the reward.
- * - `pending`: watched; the confirmation has not arrived yet. A `reward` event follows.
+ * - `rewarded`: the player watched the ad, and the service confirmed the reward.
+ * - `pending`: the player watched the ad, but the confirmation has not arrived yet. A `reward` event follows.
  * - `completed`: an interstitial or house ad was shown to its end.
- * - `dismissed`: the player closed it before the reward was due.
- * - `denied`: watched, but the service denied the reward; `reason` says why.
- * - `no_fill`, `frequency_capped`, `cooldown`, `blocked`, `killed`: there was no ad; `retryAt` says when the next
- *   request can succeed, if known.
+ * - `dismissed`: the player closed the ad before the reward was due.
+ * - `denied`: the service denied the reward; `reason` says why.
+ * - `no_fill`, `frequency_capped`, `cooldown`, `blocked`, `killed`: there was no ad. If it is known when the next
+ *   request can succeed, `retryAt` says so.
  * - `ad_blocked`: a browser extension or a network filter blocked the request.
  * - `offline`, `timeout`: the service could not be reached, or did not respond in time.
  * - `stalled`: the ad started, but then stopped making progress.
  * - `already_showing`: another ad is on the screen or being requested.
- * - `aborted`: the game aborted the call, or destroyed the SDK in the meantime.
+ * - `aborted`: the game aborted the call or destroyed the SDK.
  * - `not_ready`: consent is not known yet, or the page is hidden.
  * - `invalid_placement`: the placement does not exist or has another format.
  * - `error`: anything else; `reason` says why.
@@ -81,8 +81,8 @@ export interface EarnedReward {
   reward: Reward;
   receipt?: string;
   /**
-   * The player who earned the reward, as named by the `userRef` or user token at that time. Differs from the current
-   * player only after `setUser(user, { transferRewards: true })`.
+   * The id of the player who earned the reward, from `userRef` or the user token. It differs from the current player’s
+   * only after `setUser(user, { transferRewards: true })`.
    */
   userRef?: string;
 }
@@ -111,8 +111,8 @@ export type OptionErrorCode =
  * - `consent_unknown`: the player has not chosen yet.
  * - `chunk_not_loaded`: part of the SDK could not be fetched.
  * - `network`, `blocked`, `timeout`, `foreign_answer`, `incomplete_answer`: the service could not be reached.
- * - `load_failed`, `load_timeout`: the ad's media did not load, or not in time.
- * - `expired`: the ad expired before it was seen.
+ * - `load_failed`, `load_timeout`: the ad's media failed to load or took too long.
+ * - `expired`: the ad expired before it was viewable.
  * - `wrong_format`: the placement's format does not match the call.
  * - `wrong_placement`, `decision_malformed`, `incomplete_decision`: the decision cannot be shown.
  * - `open_failed`, `play_refused`, `message_flood`, `media_…`: the ad failed on the screen.

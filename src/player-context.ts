@@ -23,8 +23,8 @@ export interface Profile {
 /** A player. A guest who signs in becomes a different player. */
 export interface Player {
   /**
-   * The game's own id for the player, which stays on the device in child-directed mode. It is `''` if there is none,
-   * and undefined until the game's `userToken` function has returned a token.
+   * The game's own id for the player. It is `''` if there is none, and undefined until the game's `userToken` function
+   * has returned a token. In child-directed mode, it stays on the device.
    */
   readonly ref: string | undefined;
 }
@@ -33,16 +33,14 @@ export interface Player {
 export interface PlayerContext {
   /** Returns the player's data for a request. */
   current(): Profile;
-  /** False until the page’s consent is known. Nothing may be sent before that. */
+  /** Whether the page’s consent is known. Until then, nothing may be sent. */
   isKnown(): boolean;
-  /**
-   * If the code that reads the page’s consent failed to load, tries to load it again. Returns whether it had failed.
-   */
+  /** If the code that reads the page’s consent failed to load, loads it again. Returns whether it had failed. */
   retryConsent(): boolean;
   /** Calls `listener` when `current()` changes, for example when consent becomes known. */
   onChange(listener: () => void): () => void;
   player(): Player;
-  /** Calls the game’s `userToken` function if only its token identifies the player. */
+  /** Calls the game’s `userToken` function if nothing else identifies the player. */
   identify(): void;
   /** Calls `listener` when a user token has identified the player. */
   onIdentified(listener: () => void): void;
@@ -74,8 +72,8 @@ function readSubject(token: string): string | undefined {
 }
 
 /**
- * Holds the player's data for requests. In child-directed mode, a random id per visit replaces the game's own id,
- * because the service requires an id for rewards and a random one identifies nobody.
+ * Holds the player's data for requests. The service requires an id for rewards. In child-directed mode, this is a
+ * random id per visit, which identifies nobody.
  */
 export function createPlayerContext(options: CheckedOptions, clock: Clock): PlayerContext {
   const { childDirected, consent: initialConsent } = options;
@@ -85,7 +83,7 @@ export function createPlayerContext(options: CheckedOptions, clock: Clock): Play
   let user: UserOptions;
   let player: Player;
   let childRef: string;
-  /** Stops following the page’s consent. Undefined once that has stopped. */
+  /** Stops following the page’s consent. Undefined once called. */
   let unfollow: (() => void) | undefined = () => {};
   const listeners = new Set<() => void>();
   let onIdentified = (): void => {};
@@ -122,7 +120,7 @@ export function createPlayerContext(options: CheckedOptions, clock: Clock): Play
       const previous = identifiedPlayer;
       identifiedPlayer = previous.ref === undefined ? Object.assign(previous, { ref }) : { ref };
       if (player === previous && player !== identifiedPlayer) {
-        // The game’s session switched to another player, and the preloaded ads were not requested for that player.
+        // The game’s session has switched to another player. The preloaded ads were requested for the previous one.
         player = identifiedPlayer;
         notify();
       }
@@ -148,7 +146,7 @@ export function createPlayerContext(options: CheckedOptions, clock: Clock): Play
       ({ followPageConsent }) => {
         if (unfollow) unfollow = followPageConsent(clock, setConsent, browserPageLifecycle);
       },
-      // If the code that reads consent cannot be loaded, consent stays unknown and nothing is sent.
+      // If the code that reads consent fails to load, consent stays unknown and nothing is sent.
       () => (consentFailed = true),
     );
   }
@@ -156,7 +154,7 @@ export function createPlayerContext(options: CheckedOptions, clock: Clock): Play
 
   return {
     current: () => ({
-      // The token is not sent; it only identifies the child who earns the reward.
+      // The token is not sent. It only identifies the child who earns the reward.
       user: childDirected ? { childDirected, userRef: childRef, userToken: user.userToken } : user,
       player,
       consent,
@@ -190,7 +188,7 @@ export function createPlayerContext(options: CheckedOptions, clock: Clock): Play
       notify();
     },
     setConsent(next) {
-      // The game's own consent setting replaces that of the page.
+      // The game's own consent setting overrides the page's.
       stopFollowing();
       setConsent(next);
     },
@@ -211,7 +209,7 @@ export function fetchWhenKnown(
     isKnown() ? fetch(...request) : Promise.reject(new Error('consent_unknown'));
 }
 
-/** Extends connectivity so that newly known consent triggers a retry, just like a restored network connection. */
+/** Extends connectivity. Requests are also retried when consent becomes known. */
 export function connectivityWhenKnown(
   { onChange }: Pick<PlayerContext, 'onChange'>,
   connectivity: Connectivity,

@@ -8,12 +8,9 @@ import { loadCreative } from './creative/renderer.ts';
 import { createDecisions, type Decisions, type DecisionsDeps } from './decision/decisions.ts';
 import type { ShowResult } from './outcome.ts';
 
-/** The part of the SDK that a page needs once it requests an ad. */
+/** The part of the SDK that a page needs when it requests an ad. */
 export interface Requests extends Omit<Decisions, 'take'> {
-  /**
-   * Runs one ad break, from the request to its single result. `waitedMs` is the part of `loadTimeoutMs` that has
-   * already passed.
-   */
+  /** Runs one ad break, from the request to the result. `waitedMs` is the part of `loadTimeoutMs` that has passed. */
   runBreak(request: BreakRequest, waitedMs?: number): Promise<ShowResult>;
   /** Shows a house ad until `signal` aborts. */
   showBanner(placement: string, element: HTMLElement, signal: AbortSignal): Promise<ShowResult>;
@@ -22,7 +19,7 @@ export interface Requests extends Omit<Decisions, 'take'> {
 export interface RequestsDeps extends Omit<DecisionsDeps, 'loadCreative'>, ShowDeps {
   /** Whether ads start muted unless the call overrides it. */
   muted?: boolean;
-  /** Loads the code that shows ads, which is not needed until an ad is requested. */
+  /** Loads the code that shows ads. It is not needed until an ad is requested. */
   loadShowAd(): Promise<ShowAd>;
 }
 
@@ -35,8 +32,8 @@ export function createRequests(deps: RequestsDeps): Requests {
   return {
     ...decisions,
     runBreak: (request, waitedMs = 0) =>
-      runExclusively({ ...request, muted: request.muted ?? deps.muted }, (exclusive) =>
-        runAdBreak({ ...deps, take, loadTimeoutMs: loadTimeoutMs - waitedMs }, exclusive),
+      runExclusively({ ...request, muted: request.muted ?? deps.muted }, (exclusiveRequest) =>
+        runAdBreak({ ...deps, take, loadTimeoutMs: loadTimeoutMs - waitedMs }, exclusiveRequest),
       ),
     showBanner: (placement, element, signal) =>
       import('./ad-break/show-banner.ts').then(
@@ -46,7 +43,7 @@ export function createRequests(deps: RequestsDeps): Requests {
   };
 }
 
-/** The property of `document` that holds the ad being shown. Every copy of this script uses the same symbol. */
+/** The property of `document` that holds the ad on the screen. Every copy of this script uses the same symbol. */
 const shownAd: unique symbol = Symbol.for('trueward.shownAd') as never;
 
 /** Runs at most one ad break at a time on this page, across all instances and copies of this script. */
@@ -55,11 +52,11 @@ async function runExclusively(
   run: (request: BreakRequest) => Promise<ShowResult>,
 ): Promise<ShowResult> {
   const page: { [shownAd]?: BreakRequest } = document as object;
-  const shownElsewhere = page[shownAd];
-  if (shownElsewhere)
+  const otherRequest = page[shownAd];
+  if (otherRequest)
     return {
       outcome: 'already_showing',
-      detail: `The ad for ${shownElsewhere.placement} has not ended.`,
+      detail: `The ad for ${otherRequest.placement} has not ended.`,
     };
   page[shownAd] = request;
   const release = () => {

@@ -24,8 +24,8 @@ export function adsWithoutPage(
 }
 
 /**
- * Creates ads for which every call returns the same `error` and does nothing else, so that invalid options disable the
- * ads but not the game. No events are emitted.
+ * Creates ads for which every call fails with the same `error` and has no effect. Emits no events. With invalid
+ * options, a game then runs without ads.
  */
 export function unavailableAds(
   reason: Reason,

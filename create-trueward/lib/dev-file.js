@@ -8,7 +8,7 @@ import { dirname, join } from 'node:path';
  */
 
 /**
- * Finds the file to which a service on this machine has written its URLs and keys, in this folder or a parent.
+ * Finds the file with the URLs and keys of a local service, in this folder or a parent folder.
  *
  * @param {string} folder
  * @returns {string | undefined}

@@ -28,10 +28,10 @@ export function makeProject(directory, service) {
   renameSync(join(directory, 'gitignore'), join(directory, '.gitignore'));
   const manifest = join(directory, 'package.json');
   const { name: _, ...rest } = JSON.parse(readFileSync(manifest, 'utf8'));
-  const text = JSON.stringify({ name: packageName(basename(directory)), ...rest }, null, 2);
+  const text = JSON.stringify({ name: toPackageName(basename(directory)), ...rest }, null, 2);
   writeFileSync(manifest, `${text}\n`);
   // Only the owner of the file may read the secret key.
-  writeFileSync(join(directory, '.env'), environment(service), { mode: 0o600 });
+  writeFileSync(join(directory, '.env'), formatEnvFile(service), { mode: 0o600 });
 }
 
 /**
@@ -39,7 +39,7 @@ export function makeProject(directory, service) {
  *
  * @param {string} folder
  */
-function packageName(folder) {
+function toPackageName(folder) {
   const name = folder
     .toLowerCase()
     .replaceAll(/[^a-z0-9._-]+/g, '-')
@@ -48,7 +48,7 @@ function packageName(folder) {
 }
 
 /** @param {import('./dev-file.js').Service} [service] */
-function environment(
+function formatEnvFile(
   { serviceUrl, publishableKey, secretKey } = { serviceUrl: '', publishableKey: '', secretKey: '' },
 ) {
   return `# The URL of the ad service and your keys for it. Don't commit this file.

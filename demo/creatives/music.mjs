@@ -16,7 +16,7 @@ const chords = [
 const beatSeconds = 0.46;
 const frequency = (semitones) => 440 * 2 ** (semitones / 12);
 
-function add(samples, startSeconds, lengthSeconds, voice) {
+function mixVoice(samples, startSeconds, lengthSeconds, voice) {
   const from = Math.round(startSeconds * rate);
   const count = Math.min(Math.round(lengthSeconds * rate), samples.length - from);
   for (let index = 0; index < count; index += 1) samples[from + index] += voice(index / rate);
@@ -37,18 +37,18 @@ const pad = (pitch, length) => (t) =>
 export function meadowWaltz(seconds) {
   const samples = new Float64Array(seconds * rate);
   for (const [beat, note] of melody) {
-    add(samples, 0.3 + beat * beatSeconds, 1.8, pluckString(frequency(note)));
+    mixVoice(samples, 0.3 + beat * beatSeconds, 1.8, pluckString(frequency(note)));
   }
   chords.forEach(([beat, notes], index) => {
     const length = ((chords[index + 1]?.[0] ?? 25) - beat) * beatSeconds + 0.5;
     for (const note of notes) {
-      add(samples, 0.2 + beat * beatSeconds, length, pad(frequency(note), length));
+      mixVoice(samples, 0.2 + beat * beatSeconds, length, pad(frequency(note), length));
     }
   });
-  return wav(samples, seconds);
+  return encodeWav(samples, seconds);
 }
 
-function wav(samples, seconds) {
+function encodeWav(samples, seconds) {
   const file = Buffer.alloc(44 + samples.length * 2);
   file.write('RIFF', 0);
   file.writeUInt32LE(36 + samples.length * 2, 4);

@@ -64,7 +64,7 @@ export function createBank({ journal, now, onCredit }: BankDeps): Bank {
     credit(event) {
       const credited = lastCredit.then(() => creditOnce(event));
       lastCredit = credited.catch(() => {
-        // The caller gets the failure from `credited`. Here it is ignored, so that it does not block the next credit.
+        // The caller gets the error from `credited`. It must not block the next credit.
       });
       return credited;
     },

@@ -10,7 +10,7 @@ export interface GameServerConfig {
   /** The publishable key, `pk_…`, which is passed to the game. */
   publishableKey: string;
   dataDir: string;
-  /** Another origin from which the game may be served, besides that of this server. */
+  /** Another origin that may serve the game, in addition to this server. */
   demoOrigin?: string;
 }
 

@@ -33,7 +33,7 @@ export async function openJournal<Entry>(path: string): Promise<Journal<Entry>> 
         await file.datasync();
         size += line.length;
       } catch (error) {
-        // A partial line would corrupt the next one.
+        // A partial line would corrupt the next entry.
         await file.truncate(size);
         throw error;
       }

@@ -2,7 +2,7 @@ import { join } from 'node:path';
 import { readConfig } from './config.ts';
 import { startGameServer } from './start-game-server.ts';
 
-/** The folder of the built game, which is next to that of the built server. */
+/** The folder of the built game, next to the folder of the built server. */
 const gameDir = join(import.meta.dirname, '../game');
 
 try {

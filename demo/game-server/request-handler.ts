@@ -49,7 +49,7 @@ async function receiveWebhook(
   const body = await readBody(request);
   if (!body) return respond(response, 413, { error: 'body_too_large' });
   const secret = webhookSecret();
-  // The service will retry, and the secret is available by then.
+  // The service will retry, and the secret will be available by then.
   if (!secret) return respond(response, 503, { error: 'starting' });
   try {
     const event = await verifyWebhook(body, request.headers, secret);

@@ -18,7 +18,7 @@ const startTimeoutMs = 30_000;
 /**
  * Returns the webhook that an earlier start registered, or registers a new one.
  *
- * @throws Error if the service rejects it, or is unreachable for half a minute.
+ * @throws Error if the service rejects the webhook, or is unreachable for half a minute.
  */
 export async function findOrRegisterWebhook(
   access: ServiceAccess,
@@ -28,7 +28,7 @@ export async function findOrRegisterWebhook(
   const registered = journal.entries.findLast(
     (entry) => entry.url === url && entry.serviceUrl === access.serviceUrl,
   );
-  // The service no longer has the webhook if it was started with new data.
+  // If the service was started with new data, it no longer has the webhook.
   if (registered && (await call(access, `/v1/webhooks/${registered.id}`, {})).status !== 404)
     return registered;
   const response = await call(access, '/v1/webhooks', {

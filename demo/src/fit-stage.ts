@@ -1,6 +1,6 @@
 import type { Game } from 'phaser';
 
-/** Maximum pixel ratio. A higher one takes more rendering time without a visible difference. */
+/** Maximum pixel ratio. A higher ratio takes more rendering time without a visible difference. */
 const maxPixelRatio = 2;
 
 /** Keeps the canvas as large as its stage, at the resolution of the screen. */

@@ -91,7 +91,7 @@ export function createFlow(run: LanternRun, ads: TruewardPlugin, strip: Strip): 
 
   function showLobby(): void {
     closeScreens();
-    run.rest();
+    run.showIdle();
     write('#best', readSetting('best') ?? '0');
     lobby.hidden = false;
     banner = ads.mountBanner('lobby', element('banner', HTMLElement));

@@ -18,7 +18,7 @@ function startGame(config: GameConfig): void {
   const parameters = new URLSearchParams(location.search);
   let flow: Flow | undefined;
   const listener: RunListener = {
-    ready: () => (flow = wire()),
+    ready: () => (flow = connectPage()),
     sparks: (count) => write('#sparks', count),
     over: (sparks) => flow?.gameOver(sparks),
   };
@@ -57,7 +57,7 @@ function startGame(config: GameConfig): void {
     },
   });
 
-  function wire(): Flow {
+  function connectPage(): Flow {
     const { ads } = run;
     fitStage(game, stage);
     const strip = createStrip(ads, network);
@@ -71,13 +71,13 @@ function startGame(config: GameConfig): void {
       newFlow.refreshOffers();
       void strip.refresh();
     }, refreshMs);
-    wireMute(game);
+    setUpMuteButton(game);
     newFlow.showLobby();
     return newFlow;
   }
 }
 
-function wireMute(game: Game): void {
+function setUpMuteButton(game: Game): void {
   const button = element('sound', HTMLButtonElement);
   button.addEventListener('click', () => {
     game.sound.mute = !game.sound.mute;

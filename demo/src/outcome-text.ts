@@ -21,7 +21,7 @@ const messages: Partial<Record<ShowResult['outcome'], string>> = {
 /** Returns the message to show after an ad, or when no ad is available. Empty if no message is needed. */
 export function outcomeText({ outcome, retryAt }: ShowResult, now: number): string {
   const text = messages[outcome] ?? 'There is no ad right now.';
-  return retryAt ? `${text} ${waitText(retryAt, now)}` : text;
+  return retryAt ? `${text} ${formatWait(retryAt, now)}` : text;
 }
 
 /** Returns the text below an offer. */
@@ -30,7 +30,7 @@ export function offerText({ available, reason, retryAt }: Availability, now: num
   return outcomeText({ outcome: reason ?? 'no_fill', ...(retryAt ? { retryAt } : {}) }, now);
 }
 
-function waitText(retryAt: Date, now: number): string {
+function formatWait(retryAt: Date, now: number): string {
   const seconds = Math.max(1, Math.ceil((retryAt.getTime() - now) / 1_000));
   if (seconds < 90) return `Try again in ${seconds} s.`;
   const minutes = Math.ceil(seconds / 60);

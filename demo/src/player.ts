@@ -1,6 +1,6 @@
 import { readSetting, writeSetting } from './settings.ts';
 
-/** Returns a random user reference for the service and the game server, which is stored in this browser. */
+/** Returns the player's id for the service and the game server. The id is random and stored in this browser. */
 export function getPlayerId(): string {
   const storedId = readSetting('player');
   if (storedId) return storedId;

@@ -15,7 +15,7 @@ export function createSwitchableNetwork(): SwitchableNetwork {
       // A browser's `fetch` rejects with the same error when the network is lost.
       if (offline) connection.abort(new TypeError('Failed to fetch'));
       else connection = new AbortController();
-      // A browser would fire this event too, and the SDK listens for it.
+      // A browser would also fire this event. The SDK listens for it.
       window.dispatchEvent(new Event(offline ? 'offline' : 'online'));
     },
   };

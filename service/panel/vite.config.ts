@@ -4,11 +4,11 @@ import { promisify } from 'node:util';
 import { brotliCompress, gzip } from 'node:zlib';
 import { defineConfig, type Plugin } from 'vite';
 
-/** Writes `<file>.br` and `<file>.gz` next to each script, style and page, for the service to send. */
+/** Writes `<file>.br` and `<file>.gz`, which the service sends, next to each script, style sheet and page. */
 const compressed: Plugin = {
   name: 'trueward-compressed',
   async writeBundle({ dir = '' }, bundle) {
-    for (const name of Object.keys(bundle).filter((each) => /\.(js|css|html|svg)$/.test(each))) {
+    for (const name of Object.keys(bundle).filter((file) => /\.(js|css|html|svg)$/.test(file))) {
       const path = join(dir, name);
       const body = await readFile(path);
       const [brotli, gzipped] = await Promise.all([

@@ -6,37 +6,37 @@ const pressEvents = ['click', 'dblclick', 'contextmenu', 'wheel'].concat(
 );
 
 /**
- * Withholds all input from the game while an ad is open. This is necessary because a paused engine still listens on
- * `window`, which receives even the events of a modal dialog. The ad's own controls, default actions, and listeners on
- * `body` (where Phaser unlocks audio) work as usual.
+ * Withholds all input from the game while an ad is open. A paused engine still listens on `window`, and `window` also
+ * receives the events of a modal dialog. The ad's own controls, default actions, and listeners on `body` (where Phaser
+ * unlocks audio) work as usual.
  *
- * Keys and pointers that were down when the ad opened belong to the game. If one of them is released during the ad, the
- * game receives a release after the ad (`release-presses.ts` does this for pointers). If it is still down after the ad,
- * the game receives the real release. A key that was pressed during the ad never reaches the game, even if it is
- * released after the ad has closed.
+ * The game must see the release of every key and pointer that was down when the ad opened. If the player releases a key
+ * or pointer during the ad, the game receives a synthetic release event after the ad (for pointers, see
+ * `release-presses.ts`). A release after the ad reaches the game as usual. A key that is pressed during the ad never
+ * reaches the game.
  *
  * @param ad - The element that contains the ad.
  * @param canvas - The element on which the game listens. Default: `body`.
- * @returns A function that returns input to the game; call it once the game is running again.
+ * @returns A function that stops withholding input. Call it when the game is running again.
  */
 export function holdInput(ad: HTMLElement, canvas: HTMLElement | null): () => void {
   const keysInAd = new Set<string>();
   const pressesInAd = new Set<unknown>();
   const missedKeys: KeyboardEvent[] = [];
   const missedPresses: Event[] = [];
-  const hold = new AbortController();
-  const { signal } = hold;
+  const holdController = new AbortController();
+  const { signal } = holdController;
 
-  function holdBack(event: Event): void {
+  function withhold(event: Event): void {
     event.stopImmediatePropagation();
   }
 
   function onKey(event: KeyboardEvent): void {
     const { code, repeat, type } = event;
-    // A repeated event is from a key that was already down when the ad opened.
+    // Repeats are ignored, because the key may have been down when the ad opened.
     if (type === 'keydown' && !repeat) keysInAd.add(code);
     if (type === 'keyup' && !keysInAd.delete(code)) missedKeys.push(event);
-    holdBack(event);
+    withhold(event);
   }
 
   function onPress(event: Event): void {
@@ -48,21 +48,21 @@ export function holdInput(ad: HTMLElement, canvas: HTMLElement | null): () => vo
       return;
     } else if (/up$|end$|cancel$/.test(type)) {
       missedPresses.push(event);
-      // Most ads never need this code. Loading it now makes it available when the ad ends. If loading fails, it is
-      // tried again then.
+      // Most ads never need this code, so it is loaded only after a release that the game missed. If loading fails, it
+      // is retried when the ad ends.
       loadReleasePresses().catch(() => undefined);
-      // Prevents the browser from clicking the part of the ad that is under the finger.
+      // Prevents a click on the ad under the finger.
       if (type === 'touchend' && event.cancelable) event.preventDefault();
-      holdBack(event);
+      withhold(event);
     } else if ((event as MouseEvent).buttons !== 0) {
       // Prevents the engine from continuing the drag.
-      holdBack(event);
+      withhold(event);
     }
   }
 
   /**
-   * Runs on the root element, so that listeners on `body` run before it and those on `document` and `window` would run
-   * after it.
+   * Stops the ad's events at the root element. Listeners on `body` have run by then; listeners on `document` and
+   * `window` have not.
    */
   function stopAtAd(event: Event): void {
     const { target } = event;
@@ -71,7 +71,7 @@ export function holdInput(ad: HTMLElement, canvas: HTMLElement | null): () => vo
       event.stopPropagation();
   }
 
-  /** A locked pointer has no cursor, and its clicks go to the game. */
+  /** While the pointer is locked, there is no cursor, and clicks go to the game. */
   function unlockPointer(): void {
     if (document.pointerLockElement) document.exitPointerLock();
   }
@@ -81,20 +81,19 @@ export function holdInput(ad: HTMLElement, canvas: HTMLElement | null): () => vo
     window.addEventListener(type, onPress, { capture: true, signal });
     document.documentElement.addEventListener(type, stopAtAd, { signal });
   }
-  // Set on the ad itself and never removed, because the click that closes the ad still bubbles after this function has
-  // returned the input to the game.
+  // Never removed, because the click that closes the ad is still bubbling when the game gets its input back.
   ad.onclick = (event) => event.stopPropagation();
-  // Dragging an image or a link suppresses the release events of the press.
+  // While an image or a link is dragged, browsers send no release events.
   ad.ondragstart = (event) => event.preventDefault();
   // The game may have requested the lock just before the ad opened.
   document.addEventListener('pointerlockchange', unlockPointer, { signal });
   unlockPointer();
 
   return () => {
-    hold.abort();
+    holdController.abort();
     const game = canvas ?? document.body;
     for (const event of missedKeys) game.dispatchEvent(new KeyboardEvent('keyup', event));
-    if (keysInAd.size > 0) keepUntilReleased(keysInAd);
+    if (keysInAd.size > 0) withholdUntilReleased(keysInAd);
     if (missedPresses.length > 0)
       loadReleasePresses().then(
         ({ releasePresses }) => releasePresses(game, missedPresses),
@@ -106,21 +105,21 @@ export function holdInput(ad: HTMLElement, canvas: HTMLElement | null): () => vo
 const loadReleasePresses = () => import('./release-presses.ts');
 
 /**
- * Withholds from the game the repeat and release events of keys that are still down. This code is not loaded on demand,
- * because the key that closed the ad may be released immediately.
+ * Withholds the repeat and release events of the pressed keys from the game. This code is not loaded on demand, because
+ * the key that closed the ad may be released immediately.
  */
-function keepUntilReleased(pressed: Set<string>): void {
+function withholdUntilReleased(pressed: Set<string>): void {
   const holdController = new AbortController();
   const { signal } = holdController;
-  const holdBack = (event: KeyboardEvent) => {
+  const withhold = (event: KeyboardEvent) => {
     if (!pressed.has(event.code)) return;
     const pressedAgain = event.type === 'keydown' && !event.repeat;
     if (pressedAgain || event.type === 'keyup') pressed.delete(event.code);
     if (!pressedAgain) event.stopImmediatePropagation();
     if (pressed.size === 0) holdController.abort();
   };
-  for (const type of keyEvents) window.addEventListener(type, holdBack, { capture: true, signal });
-  // A release in another window sends no event here.
+  for (const type of keyEvents) window.addEventListener(type, withhold, { capture: true, signal });
+  // If a key is released in another window, this window receives no event.
   window.addEventListener('blur', () => holdController.abort(), { signal });
 }
 

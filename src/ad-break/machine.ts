@@ -16,23 +16,23 @@ export interface Showing {
   clicked: boolean;
   completed: boolean;
   closable: boolean;
-  /** The page is hidden. */
+  /** Whether the page is hidden. */
   hidden: boolean;
-  /** A prompt asks the player whether to close the ad and lose the reward. */
+  /** Whether a prompt asks the player to confirm closing the ad and losing the reward. */
   prompting: boolean;
   /** Number of quartiles reported so far. */
   quartiles: number;
   watchedMs: number;
 }
 
-/** The state of one ad, from loading to its single result. */
+/** The state of one ad break, from the opening of the ad to the result. */
 export type BreakState =
   | Showing
   | (Omit<Showing, 'phase'> & { phase: 'endCard' })
   | { phase: 'confirming' }
   | { phase: 'done' };
 
-/** The inputs of the machine. Every fault is one of these events. */
+/** The inputs of the machine. Faults are events too. */
 export type BreakEvent =
   | { type: 'painted' }
   | { type: 'progress'; watchedMs: number; durationMs: number }
@@ -40,7 +40,7 @@ export type BreakEvent =
   | { type: 'viewed'; ratio: number; ms: number }
   | { type: 'clicked' }
   | { type: 'closeAllowed' }
-  /** The player used the close button or the Escape key, or the creative itself requested to be closed. */
+  /** The player used the close button or the Escape key, or the creative asked to be closed. */
   | { type: 'closeRequested' }
   | { type: 'closeConfirmed' }
   | { type: 'closeCancelled' }
@@ -98,10 +98,10 @@ export function begin(ad: Pick<Showing, 'kind' | 'minWatchMs' | 'endCard' | 'hid
     quartiles: 0,
     watchedMs: 0,
   };
-  return stay(state, { type: 'open' }, ...(ad.hidden ? [{ type: 'pause' } as const] : []));
+  return transitionTo(state, { type: 'open' }, ...(ad.hidden ? [{ type: 'pause' } as const] : []));
 }
 
-/** Computes the transition for an event. The function is pure: it returns side effects as data. */
+/** Computes the transition for an event. This function is pure: it returns side effects as data. */
 export function transition(state: BreakState, event: BreakEvent): Transition {
   switch (state.phase) {
     case 'showing':
@@ -110,11 +110,14 @@ export function transition(state: BreakState, event: BreakEvent): Transition {
     case 'confirming':
       return transitionConfirming(state, event);
     case 'done':
-      return stay(state);
+      return transitionTo(state);
   }
 }
 
-const stay = (state: BreakState, ...effects: BreakEffect[]): Transition => ({ state, effects });
+const transitionTo = (state: BreakState, ...effects: BreakEffect[]): Transition => ({
+  state,
+  effects,
+});
 
 function settle(result: ShowResult, ...precedingEffects: BreakEffect[]): Transition {
   return { state: { phase: 'done' }, effects: precedingEffects.concat({ type: 'settle', result }) };
@@ -123,27 +126,30 @@ function settle(result: ShowResult, ...precedingEffects: BreakEffect[]): Transit
 function transitionOnScreen(state: OnScreen, event: BreakEvent): Transition {
   switch (event.type) {
     case 'painted':
-      if (state.started) return stay(state);
-      return stay({ ...state, started: true }, { type: 'report', event: 'start' });
+      if (state.started) return transitionTo(state);
+      return transitionTo({ ...state, started: true }, { type: 'report', event: 'start' });
     case 'progress':
-      return state.phase === 'showing' ? transitionPlaying(state, event) : stay(state);
+      return state.phase === 'showing' ? transitionPlaying(state, event) : transitionTo(state);
     case 'ended':
-      return state.phase === 'showing' ? end(state) : stay(state);
+      return state.phase === 'showing' ? endPlayback(state) : transitionTo(state);
     case 'viewed': {
-      if (state.impressed) return stay(state);
+      if (state.impressed) return transitionTo(state);
       const visible = { ratio: event.ratio, ms: event.ms };
-      return stay({ ...state, impressed: true }, { type: 'report', event: 'impression', visible });
+      return transitionTo(
+        { ...state, impressed: true },
+        { type: 'report', event: 'impression', visible },
+      );
     }
     case 'clicked':
-      if (state.clicked) return stay(state);
-      return stay({ ...state, clicked: true }, { type: 'report', event: 'click' });
+      if (state.clicked) return transitionTo(state);
+      return transitionTo({ ...state, clicked: true }, { type: 'report', event: 'click' });
     case 'hidden':
     case 'visible':
       return changeVisibility(state, event.type === 'hidden');
     case 'stalled':
-      return fail(state, { outcome: 'stalled' }, 'stalled');
+      return failAd(state, { outcome: 'stalled' }, 'stalled');
     case 'failed':
-      return fail(state, failureResult(event), event.detail ?? event.reason);
+      return failAd(state, failureResult(event), event.detail ?? event.reason);
     case 'aborted':
       return closeAd(state, { outcome: 'aborted' }, 'now');
     default:
@@ -154,30 +160,30 @@ function transitionOnScreen(state: OnScreen, event: BreakEvent): Transition {
 function transitionClosing(state: OnScreen, event: BreakEvent): Transition {
   switch (event.type) {
     case 'closeAllowed':
-      if (state.closable) return stay(state);
-      return stay({ ...state, closable: true }, { type: 'allowClose' });
+      if (state.closable) return transitionTo(state);
+      return transitionTo({ ...state, closable: true }, { type: 'allowClose' });
     case 'closeRequested':
       if (state.phase === 'endCard' || state.completed) return closeAd(state);
-      if (!state.closable || state.prompting) return stay(state);
+      if (!state.closable || state.prompting) return transitionTo(state);
       if (state.kind === 'interstitial') return closeEarly(state);
-      return stay(
+      return transitionTo(
         { ...state, prompting: true },
         { type: 'pause' },
         { type: 'promptClose', prompting: true },
       );
     case 'closeConfirmed':
-      return state.prompting ? closeEarly(state) : stay(state);
+      return state.prompting ? closeEarly(state) : transitionTo(state);
     case 'closeCancelled':
-      if (!state.prompting) return stay(state);
-      return stay(
+      if (!state.prompting) return transitionTo(state);
+      return transitionTo(
         { ...state, prompting: false },
         { type: 'promptClose', prompting: false },
         ...(state.hidden ? [] : [{ type: 'resume' } as const]),
       );
     case 'endCardOver':
-      return state.phase === 'endCard' ? closeAd(state) : stay(state);
+      return state.phase === 'endCard' ? closeAd(state) : transitionTo(state);
     default:
-      return stay(state);
+      return transitionTo(state);
   }
 }
 
@@ -190,15 +196,15 @@ function transitionPlaying(
     .slice(state.quartiles, reached)
     .map((event) => ({ type: 'report', event, watchedMs }));
   const next = { ...state, watchedMs, quartiles: Math.max(state.quartiles, reached) };
-  if (next.completed || watchedMs < state.minWatchMs) return stay(next, ...effects);
+  if (next.completed || watchedMs < state.minWatchMs) return transitionTo(next, ...effects);
   const completed = complete(next);
   effects.push(...completed.effects);
-  // The prompt no longer applies, so the ad continues.
+  // Completing the ad closed the prompt, so playback continues.
   if (state.prompting && !state.hidden) effects.push({ type: 'resume' });
-  return stay(completed.state, ...effects);
+  return transitionTo(completed.state, ...effects);
 }
 
-/** Reports the completion as the first effect, in particular before the ad closes. */
+/** Marks the ad as completed. The first effect reports the completion, so the report precedes the closing of the ad. */
 function complete<State extends OnScreen>(state: State): { state: State; effects: BreakEffect[] } {
   if (state.completed) return { state, effects: [] };
   const effects: BreakEffect[] = [
@@ -210,23 +216,23 @@ function complete<State extends OnScreen>(state: State): { state: State; effects
   return { state: { ...state, completed: true, closable: true, prompting: false }, effects };
 }
 
-function end(state: Showing): Transition {
+function endPlayback(state: Showing): Transition {
   const completed = complete(state);
   if (state.endCard) {
-    return stay({ ...completed.state, phase: 'endCard' }, ...completed.effects, {
+    return transitionTo({ ...completed.state, phase: 'endCard' }, ...completed.effects, {
       type: 'showEndCard',
     });
   }
   const closed = closeAd(completed.state);
-  return stay(closed.state, ...completed.effects, ...closed.effects);
+  return transitionTo(closed.state, ...completed.effects, ...closed.effects);
 }
 
 function changeVisibility(state: OnScreen, hidden: boolean): Transition {
-  if (state.hidden === hidden) return stay(state);
+  if (state.hidden === hidden) return transitionTo(state);
   const next = { ...state, hidden };
-  if (hidden) return stay(next, { type: 'pause' });
-  // Shows the prompt again. This restarts the prompt's timeout, which was canceled when the page was hidden.
-  return stay(
+  if (hidden) return transitionTo(next, { type: 'pause' });
+  // Showing the prompt again restarts its timeout, which was canceled when the page was hidden.
+  return transitionTo(
     next,
     state.prompting ? { type: 'promptClose', prompting: true } : { type: 'resume' },
   );
@@ -243,7 +249,7 @@ function closeEarly(state: OnScreen): Transition {
   });
 }
 
-function fail(state: OnScreen, result: ShowResult, detail: string): Transition {
+function failAd(state: OnScreen, result: ShowResult, detail: string): Transition {
   return closeAd(state, result, undefined, { type: 'report', event: 'error', detail });
 }
 
@@ -261,12 +267,12 @@ function closeAd(
   if (!state.completed) return settle(incompleteResult, ...effects);
   if (state.kind === 'interstitial') return settle({ outcome: 'completed' }, ...effects);
   if (when === 'now') return settle({ outcome: 'pending' }, ...effects);
-  return stay({ phase: 'confirming' }, ...effects, { type: 'confirm' });
+  return transitionTo({ phase: 'confirming' }, ...effects, { type: 'confirm' });
 }
 
 function transitionConfirming(state: BreakState, event: BreakEvent): Transition {
   if (event.type === 'aborted') return settle({ outcome: 'pending' });
-  if (event.type !== 'confirmed') return stay(state);
+  if (event.type !== 'confirmed') return transitionTo(state);
   const { report } = event;
   const reward = report.reward === undefined ? {} : { reward: report.reward };
   if (report.state === 'earned') return settle({ outcome: 'rewarded', ...reward });

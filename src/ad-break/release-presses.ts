@@ -1,8 +1,8 @@
 /**
  * Dispatches the release events for presses that the player began in the game and released during the ad.
  *
- * @param game - Receives the bubbling events: `pointercancel`, `touchcancel`, and a `mouseup` with coordinates
- * outside the game, so that nothing is clicked.
+ * @param game - Receives `pointercancel`, `touchcancel` and `mouseup` events, which bubble. The coordinates of a
+ *   `mouseup` are outside the game, so that nothing is clicked.
  * @param missed - The original release events, which the game did not receive.
  */
 export function releasePresses(game: HTMLElement, missed: Event[]): void {

@@ -16,13 +16,13 @@ export interface BreakRequest extends RequestOptions {
   kind: BreakKind;
   /** Whether the ad starts without sound. */
   muted?: boolean | undefined;
-  /** Ends the ad break with the outcome `aborted`. May abort at any time. */
+  /** Ends the ad break with the outcome `aborted`. It may abort at any time. */
   signal?: AbortSignal;
-  /** The game is paused, and the ad is about to cover it. */
+  /** Called when the game is paused and the ad is about to cover it. */
   onOpen?: () => void;
-  /** The first frame of the ad is on the screen. */
+  /** Called when the first frame of the ad is on the screen. */
   onStart?: () => void;
-  /** The ad has closed, and the game continues. */
+  /** Called when the ad has closed and the game continues. */
   onClose?: () => void;
 }
 
@@ -42,15 +42,15 @@ export interface BreakDeps extends AdSource, ShowDeps {
   loadShowAd(): Promise<ShowAd>;
 }
 
-/** Shows one ad, from the request to its single result. Never rejects. */
+/** Requests and shows one ad. Resolves with the result and never rejects. */
 export async function runAdBreak(deps: BreakDeps, request: BreakRequest): Promise<ShowResult> {
-  // Loaded in parallel with the request but not earlier, because most page views show no ad.
+  // Most page views show no ad, so this code is loaded with the request and not earlier.
   const loading = deps.loadShowAd();
-  const result = await obtain(deps, { ...request, format: request.kind }, loading);
+  const result = await obtainAd(deps, { ...request, format: request.kind }, loading);
   return 'creative' in result ? (await loading)(deps, request, result) : result;
 }
 
-/** The part of an ad break that provides its ad. */
+/** Provides the ads for ad breaks and banners. */
 export interface AdSource {
   take(placement: string, signal: AbortSignal, options?: RequestOptions): Promise<ReadyAd | NoAd>;
   clock: Clock;
@@ -59,35 +59,35 @@ export interface AdSource {
 }
 
 /**
- * Returns an ad of the requested format once it and the code that shows it (`code`) have loaded. Never rejects, and
- * destroys any ad that it does not return.
+ * Waits for an ad of the requested format and for the code that shows it (`code`), then returns the ad. Never rejects.
+ * Destroys any ad that it does not return.
  */
-export async function obtain(
+export async function obtainAd(
   { clock, loadTimeoutMs, take }: AdSource,
   request: RequestOptions & { format: string; placement: string; signal?: AbortSignal },
   code: Promise<unknown>,
 ): Promise<ReadyAd | NoAd> {
   const { format, placement, signal } = request;
-  const hasCode = code.then(
+  const codeLoaded = code.then(
     () => true,
     () => false,
   );
   let takenAd: ReadyAd | NoAd | undefined;
   const result = await runWithTimeout(clock, loadTimeoutMs, signal, async (loadSignal) => {
     const ad = (takenAd = await take(placement, loadSignal, request));
-    // The ad arrived after the timeout or the abort.
+    // The ad has arrived after the timeout or the abort.
     if (loadSignal.aborted) destroy(ad);
     if (!('creative' in ad)) return ad;
-    const { format: actual, id: decisionId } = ad.decision;
-    if ((await hasCode) && actual === format) return ad;
+    const { format: actualFormat, id: decisionId } = ad.decision;
+    if ((await codeLoaded) && actualFormat === format) return ad;
     destroy(ad);
     const noAd: NoAd =
-      actual === format
+      actualFormat === format
         ? { outcome: 'error', reason: 'chunk_not_loaded', decisionId }
         : {
             outcome: 'invalid_placement',
             reason: 'wrong_format',
-            detail: `The format of the placement is ${actual}.`,
+            detail: `The format of the placement is ${actualFormat}.`,
             decisionId,
           };
     return noAd;

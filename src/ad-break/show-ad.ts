@@ -1,7 +1,7 @@
 import { type OverlayStrings, loadStrings } from '../creative/strings.ts';
 import type { ReadyAd } from '../decision/request-ad.ts';
 import type { ShowResult } from '../outcome.ts';
-import { callGuarded, surface } from '../platform/guard.ts';
+import { callGuarded, reportUncaught } from '../platform/guard.ts';
 import { holdInput } from './hold-input.ts';
 import {
   begin,
@@ -14,8 +14,8 @@ import type { BreakRequest, ShowAd, ShowDeps } from './run-ad-break.ts';
 import { openStage, type Stage } from './stage.ts';
 
 /**
- * Creates the function that shows ads. It loads the overlay's strings in the player's language, and applies the game's
- * own strings.
+ * Creates the function that shows ads. Loads the overlay's strings in the player's language; the game's own strings
+ * override them.
  */
 export async function createShowAd(
   locale: string,
@@ -31,8 +31,9 @@ export async function createShowAd(
 }
 
 /**
- * Executes the state machine's effects on the game, the screen and the storage. An ad that was completed stays
- * completed. If it is aborted or fails after that, the result is `pending`, and the reward follows as an event.
+ * Runs the state machine and executes its effects on the game, the screen and the storage. A completed ad stays
+ * completed: if it fails later, its reward is confirmed as usual; if it is aborted later, the result is `pending` and
+ * the reward follows as an event.
  */
 function showAd(
   deps: ShowDeps & { strings: OverlayStrings },
@@ -73,7 +74,7 @@ function showAd(
         report(effect);
         return effect.event === 'start' ? callGuarded(request.onStart) : undefined;
       case 'watched':
-        stored = stored?.then(() => rewards.watched(decision.id)).catch(surface);
+        stored = stored?.then(() => rewards.watched(decision.id)).catch(reportUncaught);
         return stage?.setWatched();
       case 'promptClose':
         return stage?.promptClose(effect.prompting);
@@ -93,11 +94,11 @@ function showAd(
     // Deferred to a microtask, so that the game is paused first.
     stored = tracked = Promise.resolve()
       .then(() => rewards.track(decision, player))
-      .catch(surface);
+      .catch(reportUncaught);
     try {
       releaseGame = engine.hold();
       callGuarded(request.onOpen);
-      // The `onOpen` callback may have ended the ad break. An ad that opened after that would never close.
+      // If the `onOpen` callback has ended the ad break, an ad that opens now would never close.
       if (released) return;
       stage = openStage(ad, { ...deps, neededMs, muted: request.muted, dispatch });
       releaseInput = holdInput(stage.element, engine.focusTarget());
@@ -109,7 +110,7 @@ function showAd(
 
   function release(): void {
     released = true;
-    // Guarded separately, because the game must resume even if one of these steps fails.
+    // Each step is guarded separately. The game must resume even if a step fails.
     callGuarded(() => stage?.close());
     callGuarded(() => creative.destroy());
     callGuarded(releaseGame);
@@ -119,8 +120,8 @@ function showAd(
   }
 
   /**
-   * Enqueues an event immediately and in order. Only the completion waits for storage: the reward must be stored on
-   * the device before the service can confirm it.
+   * Enqueues an event, in order. The completion waits until the reward is stored on the device, because the service may
+   * confirm the reward right after that event.
    */
   function report(effect: Extract<BreakEffect, { type: 'report' }>): void {
     const { detail, event, visible, watchedMs } = effect;
@@ -135,14 +136,14 @@ function showAd(
         ...(visible === undefined ? {} : { visible }),
         ...(detail === undefined ? {} : { detail }),
       },
-      // Later events must not be stored before the completion.
+      // Later events wait too, because they must not be stored before the completion.
       completed ? tracked : undefined,
     );
-    stored = Promise.all([stored, enqueued.catch(surface)]);
+    stored = Promise.all([stored, enqueued.catch(reportUncaught)]);
   }
 
   function confirm(): void {
-    // If the storage hangs, the game must not wait for it.
+    // The game must not wait for a storage that hangs.
     cancelWait = clock.after(confirmationTimeoutMs + 500, reportPending);
     Promise.resolve(stored)
       .then(() => rewards.confirmation(decision.id, confirmationTimeoutMs))
@@ -154,7 +155,7 @@ function showAd(
   }
 
   /**
-   * Resolves the call. Adds the decision and a pending reward to the result, because the machine does not know them.
+   * Resolves the call. Adds the decision id and a pending reward to the result; the machine knows neither of them.
    */
   function finish(result: ShowResult): void {
     cancelWait?.();

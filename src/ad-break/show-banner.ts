@@ -1,8 +1,8 @@
 import { mountBanner } from '../creative/banner.ts';
 import type { NewAdEvent } from '../outbox/outbox.ts';
 import type { ShowResult } from '../outcome.ts';
-import { surface } from '../platform/guard.ts';
-import { type AdSource, obtain } from './run-ad-break.ts';
+import { reportUncaught } from '../platform/guard.ts';
+import { type AdSource, obtainAd } from './run-ad-break.ts';
 
 export interface BannerDeps extends AdSource {
   enqueue(event: NewAdEvent): Promise<void>;
@@ -16,7 +16,7 @@ export async function showBanner(
   signal: AbortSignal,
 ): Promise<ShowResult> {
   const request = { format: 'banner', placement, signal };
-  const ad = await obtain(deps, request, Promise.resolve());
+  const ad = await obtainAd(deps, request, Promise.resolve());
   if (!('creative' in ad)) return ad;
   const { creative, decision } = ad;
   let result: ShowResult = { outcome: 'completed', decisionId: decision.id };
@@ -27,7 +27,7 @@ export async function showBanner(
   const report = (type: NewAdEvent['type'], fields: Partial<NewAdEvent> = {}): void => {
     deps
       .enqueue({ type, decision_id: decision.id, token: decision.token, ...fields })
-      .catch(surface);
+      .catch(reportUncaught);
   };
   let unmount: (() => void) | undefined;
   const end = (): void => {
@@ -47,12 +47,12 @@ export async function showBanner(
         failed(reason) {
           result = { ...result, outcome: 'error', reason };
           report('error', { detail: reason });
-          // A failed creative shows nothing, and would only take up space.
+          // A failed creative would only leave an empty space.
           end();
         },
       },
     });
-    // A creative that failed while preloading reports the failure before `unmount` is assigned.
+    // If the creative failed while preloading, the `failed` hook ran before `unmount` was assigned.
     if (result.outcome === 'error') unmount();
   } catch (error) {
     signal.removeEventListener('abort', end);

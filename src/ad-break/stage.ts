@@ -8,16 +8,18 @@ import type { BreakEvent } from './machine.ts';
 
 /** How long a playing ad may go without progress, in milliseconds. */
 const stallMs = 8_000;
-/** Default delay before the close button appears, in milliseconds, for decisions that do not specify it. */
+/** Delay before the close button appears, in milliseconds, if the decision does not specify it. */
 const defaultCloseAfterMs = 5_000;
-/** How long an end card stays before it closes by itself, in milliseconds. This makes sure that every ad break ends. */
+/** How long an end card stays open, in milliseconds. The limit makes sure that every ad break ends. */
 const endCardMs = 10_000;
 /**
- * How long to wait for a newly opened page to take focus, in milliseconds. After that, it counts as opened in the
- * background.
+ * How long to wait for a newly opened page to take focus, in milliseconds. A page that has not taken focus by then was
+ * opened in the background.
  */
 const focusLossMs = 1_000;
-/** How long the service accepts the impression of an ad that started in time but has expired since, in milliseconds. */
+/**
+ * How long after an ad's expiry the service accepts its impression, in milliseconds. The ad must have started in time.
+ */
 const impressionGraceMs = 60_000;
 /** How long a prompt (play, confirm closing) stays open, in milliseconds. */
 const promptTimeoutMs = 20_000;
@@ -27,8 +29,8 @@ export interface Stage {
   /** The root element of the ad. */
   readonly element: HTMLElement;
   /**
-   * Starts playback and event reporting. Separate from `openStage()`, so that a stage that fails to start can be
-   * closed.
+   * Starts playback and event reporting. `openStage()` does not do this, so that the caller can close a stage that
+   * fails to start.
    */
   start(): void;
   pause(): void;
@@ -61,19 +63,18 @@ export function openStage(
   let prompted = false;
   /** How long the ad may continue after its expiry, in milliseconds. */
   let graceMs = 0;
-  let cancelWait: (() => void) | undefined;
+  let cancelTimeout: (() => void) | undefined;
   let cancelFocusCheck: (() => void) | undefined;
 
   /**
-   * Dispatches the event, unless the ad has expired before it became viewable: then the ad ends. This happens when the
-   * device slept or the page was hidden for a long time. Such an ad can no longer earn a reward, so the player would
-   * watch it for nothing.
+   * Dispatches the event. If the ad expired before it became viewable, ends the ad instead, because it can no longer
+   * earn a reward. An ad expires this way when the device sleeps or the page is hidden for a long time.
    */
   function dispatchUnlessExpired(event: BreakEvent): void {
     dispatch(expiry.leftMs() > -graceMs ? event : { type: 'failed', reason: 'expired' });
   }
 
-  /** Pauses the ad while the player looks at a new window, which may leave this page visible. */
+  /** Pauses the ad while the player looks at a new window. This page may stay visible next to that window. */
   function onPageOpened(): void {
     dispatch({ type: 'hidden' });
     cancelFocusCheck?.();
@@ -94,7 +95,7 @@ export function openStage(
       pageOpened: onPageOpened,
       muteToggled: () => creative.setMuted(!muted),
       tapped() {
-        cancelWait?.();
+        cancelTimeout?.();
         overlay.promptTap(false);
         resume();
       },
@@ -117,18 +118,18 @@ export function openStage(
     document.hidden ? dispatch({ type: 'hidden' }) : dispatchUnlessExpired({ type: 'visible' });
   document.addEventListener('visibilitychange', onVisibility);
   window.addEventListener('focus', onVisibility);
-  // In a game portal's iframe, focus may return to the portal instead. In that case, a press shows that the player is
-  // back.
+  // In a game portal's iframe, focus may return to the portal and not to this page. In that case, a press shows that
+  // the player is back.
   window.addEventListener('pointerdown', onVisibility, true);
 
-  /** Limits how long the ad waits for the player. */
-  function waitAtMost(ms: number, event: BreakEvent): void {
-    cancelWait?.();
-    cancelWait = clock.after(ms, () => dispatch(event));
+  /** Dispatches `event` if the player does nothing for `ms` milliseconds. */
+  function dispatchAfter(ms: number, event: BreakEvent): void {
+    cancelTimeout?.();
+    cancelTimeout = clock.after(ms, () => dispatch(event));
   }
 
   function onProgress(): void {
-    // Events may still arrive after a pause.
+    // Progress events may arrive after a pause.
     if (paused) return;
     watchdog.reset();
     viewability.setPlaying(true);
@@ -162,10 +163,10 @@ export function openStage(
       case 'tapNeeded':
         watchdog.stop();
         overlay.promptTap(true);
-        waitAtMost(promptTimeoutMs, { type: 'stalled' });
+        dispatchAfter(promptTimeoutMs, { type: 'stalled' });
         break;
       case 'closeRequested':
-        // Prompts only once, because a creative that keeps requesting to close would otherwise keep the ad blocked.
+        // Prompts only once. Otherwise, a creative that keeps requesting to close would block the ad.
         if (!prompted) dispatchUnlessExpired(event);
         break;
       case 'waiting':
@@ -178,7 +179,7 @@ export function openStage(
 
   function resume(): void {
     paused = false;
-    if (ended) return waitAtMost(endCardMs, { type: 'endCardOver' });
+    if (ended) return dispatchAfter(endCardMs, { type: 'endCardOver' });
     watchdog.reset();
     creative.resume();
   }
@@ -195,7 +196,7 @@ export function openStage(
     },
     pause() {
       paused = true;
-      cancelWait?.();
+      cancelTimeout?.();
       watchdog.stop();
       viewability.setPlaying(false);
       creative.pause();
@@ -203,10 +204,10 @@ export function openStage(
     resume,
     allowClose: overlay.allowClose,
     promptClose(prompting) {
-      cancelWait?.();
+      cancelTimeout?.();
       prompted ||= prompting;
       overlay.promptClose(prompting);
-      if (prompting) waitAtMost(promptTimeoutMs, { type: 'closeCancelled' });
+      if (prompting) dispatchAfter(promptTimeoutMs, { type: 'closeCancelled' });
     },
     setWatched() {
       prompted = false;
@@ -214,7 +215,7 @@ export function openStage(
     },
     showEndCard() {
       ended = true;
-      cancelWait?.();
+      cancelTimeout?.();
       watchdog.stop();
       overlay.showEndCard();
       if (!document.hidden) resume();
@@ -225,7 +226,7 @@ export function openStage(
       window.removeEventListener('pointerdown', onVisibility, true);
       cancelFocusCheck?.();
       cancelCloseAfter();
-      cancelWait?.();
+      cancelTimeout?.();
       watchdog.stop();
       viewability.destroy();
       overlay.close();
@@ -235,9 +236,9 @@ export function openStage(
 
 /** Reports an ad that should be playing but has made no progress for too long. */
 export interface StallWatchdog {
-  /** Restarts the timeout. Call it when the ad has made progress, or when it may make progress from now on. */
+  /** Restarts the timeout. Call it when the ad has made progress or is about to play. */
   reset(): void;
-  /** Expects no progress until the next `reset()`. */
+  /** Stops the timeout until the next `reset()`. */
   stop(): void;
 }
 
@@ -252,7 +253,7 @@ export function createStallWatchdog(
     cancel?.();
     const startMs = clock.monotonic();
     cancel = clock.after(limitMs, () => {
-      // A timer that fires far too late means that the device or the page slept, not that the ad stalled.
+      // If the timer fires far too late, the device or the page slept, and the ad did not stall.
       if (clock.monotonic() - startMs > limitMs * 2) reset();
       else onStall();
     });

@@ -11,14 +11,16 @@ import {
 
 /** Options of {@link AdPlacement.adConfig}. */
 export interface AdConfigOptions {
-  /** `on` preloads the ads of all placements. Only the first value counts, and only before the first ad break. */
+  /**
+   * `on` preloads the ads of all placements. Only the first value has an effect, and only before the first ad break.
+   */
   preloadAdBreaks?: 'on' | 'auto';
   /**
    * Whether the game’s sound is on. `off` starts ads muted; `on` starts them with sound where the browser allows
    * it. May be changed at any time. Default: the `muted` option of `createAds()`.
    */
   sound?: 'on' | 'off';
-  /** Called when ads can be requested; with `preloadAdBreaks: 'on'`, once they have loaded. */
+  /** Called when ads can be requested. With `preloadAdBreaks: 'on'`, called when the preloads have finished. */
   onReady?: () => void;
 }
 
@@ -31,15 +33,15 @@ export interface AdPlacement {
 /** Maps ad breaks to placements. */
 export interface AdPlacementOptions {
   /**
-   * Keyed by the ad break’s `name` or, if that has no entry, by its `type`; `interstitial` covers every type except
-   * `reward`.
+   * The placement for each ad break, by its `name` or `type`. The name takes precedence. The key `interstitial` covers
+   * every type except `reward`.
    */
   placements: Readonly<
     Partial<Record<BreakType | 'interstitial', string>> & Record<string, string>
   >;
 }
 
-const types: readonly string[] = ['preroll', 'start', 'pause', 'next', 'browse', 'reward'];
+const breakTypes: readonly string[] = ['preroll', 'start', 'pause', 'next', 'browse', 'reward'];
 const rewardCallbacks = ['beforeReward', 'adDismissed', 'adViewed'] as const;
 
 /**
@@ -67,7 +69,7 @@ export function createAdPlacement(ads: BreakAds, { placements }: AdPlacementOpti
   function run(options: AdBreakOptions, guard: Guard): Promise<BreakStatus> {
     const placement = findPlacement(options);
     const error = findError(options);
-    // The error is only meant for the developer. The game continues without the ad.
+    // The error is for the developer only: the game continues without an ad.
     if (error !== undefined) reportError(new TypeError(`trueward: ${error}`));
     const isRepeated = options.type === 'preroll' && (prerolls += 1) > 1;
     if (placement === undefined || error !== undefined || isRepeated) {
@@ -82,7 +84,7 @@ export function createAdPlacement(ads: BreakAds, { placements }: AdPlacementOpti
       nextBreak = new AbortController();
       breaks += 1;
       const guard = createGuard();
-      void run(options, guard).then((status) => finish(options, guard.threw ? 'error' : status));
+      void run(options, guard).then((status) => callAdBreakDone(options, guard.threw ? 'error' : status));
     },
     adConfig({ preloadAdBreaks, sound, onReady }: AdConfigOptions) {
       if (sound !== undefined) muted = sound === 'off';
@@ -98,8 +100,8 @@ export function createAdPlacement(ads: BreakAds, { placements }: AdPlacementOpti
   };
 }
 
-/** Reports the result of an ad break, as its last callback. */
-export function finish(options: AdBreakOptions, breakStatus: BreakStatus): void {
+/** Calls `adBreakDone`, the last callback of an ad break. */
+export function callAdBreakDone(options: AdBreakOptions, breakStatus: BreakStatus): void {
   const info: PlacementInfo = {
     breakType: options.type,
     breakName: options.name ?? '',
@@ -111,8 +113,8 @@ export function finish(options: AdBreakOptions, breakStatus: BreakStatus): void 
 
 function findError(options: AdBreakOptions): string | undefined {
   const { type } = options;
-  if (!types.includes(type)) {
-    return `adBreak() got the type ${JSON.stringify(type)}; expected one of ${types.join(', ')}.`;
+  if (!breakTypes.includes(type)) {
+    return `adBreak() got the type ${JSON.stringify(type)}; expected one of ${breakTypes.join(', ')}.`;
   }
   const missing = type === 'reward' && rewardCallbacks.filter((name) => !options[name]);
   if (!missing || missing.length === 0) return undefined;

@@ -8,7 +8,7 @@ import {
   type AdPlacement,
   type AdPlacementOptions,
   createAdPlacement,
-  finish,
+  callAdBreakDone,
 } from './ad-placement.ts';
 import type { AdBreakOptions } from './run-break.ts';
 import type { BreakAds } from './run-break.ts';
@@ -39,7 +39,7 @@ export function startAdPlacement(ads: BreakAds, options: AdPlacementOptions): vo
 /** Starts an ad break. Before {@link startAdPlacement}, the result is `notReady`. */
 export function adBreak(options: AdBreakOptions): void {
   if (started) started.adBreak(options);
-  else queueMicrotask(() => finish(options, 'notReady'));
+  else queueMicrotask(() => callAdBreakDone(options, 'notReady'));
 }
 
 /** Configures the game's ads. Calls made before {@link startAdPlacement} take effect when it is called. */

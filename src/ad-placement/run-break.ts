@@ -7,7 +7,7 @@ export type BreakType = 'preroll' | 'start' | 'pause' | 'next' | 'browse' | 'rew
 /**
  * Google’s results of an ad break.
  *
- * - `viewed`: the ad was shown to its end or, if it has no reward, until the player closed it.
+ * - `viewed`: the ad was shown to its end, or the player closed an ad without a reward.
  * - `dismissed`: the player closed a rewarded ad too early.
  * - `ignored`: the player had not accepted the reward offer when the next ad break started.
  * - `notReady`: ads have not been started, or consent is not known yet.
@@ -41,23 +41,23 @@ export interface PlacementInfo {
 /** Options of {@link AdPlacement.adBreak}. */
 export interface AdBreakOptions {
   type: BreakType;
-  /** Your name for this ad break. `placements` can map the name to a placement of its own. */
+  /** Your name for this ad break. `placements` may contain a placement for this name. */
   name?: string;
-  /** The ad is about to cover the game. Not called for a preroll. */
+  /** Called when the ad is about to cover the game. Not called for a preroll. */
   beforeAd?: () => void;
-  /** The ad has closed, whatever its result. Called only if `beforeAd` was called. */
+  /** Called when the ad has closed, whatever its result. Not called if `beforeAd` was not called. */
   afterAd?: () => void;
-  /** An ad is ready: offer the reward, and call `showAdFn` when the player accepts. */
+  /** Called when an ad is ready. Offer the reward, and call `showAdFn` when the player accepts. */
   beforeReward?: (showAdFn: () => void) => void;
-  /** The player closed the ad before the reward was due. */
+  /** Called when the player has closed the ad before the reward was due. */
   adDismissed?: () => void;
-  /** The player watched the ad to its end. */
+  /** Called when the player has watched the ad to its end. */
   adViewed?: () => void;
   /** Always called exactly once, after all other callbacks. */
   adBreakDone?: (placementInfo: PlacementInfo) => void;
 }
 
-/** Runs one ad break's callbacks and remembers whether any of them threw. */
+/** Runs the callbacks of one ad break, and records whether one of them threw. */
 export interface Guard {
   readonly threw: boolean;
   /** Runs a callback and returns whether it succeeded. An error is reported to `window.onerror`. */
@@ -85,7 +85,7 @@ export function createGuard(): Guard {
 
 const statuses: Readonly<Record<Outcome, BreakStatus>> = {
   rewarded: 'viewed',
-  // The ad was watched; only the confirmation is pending.
+  // The ad was watched, and its confirmation is pending.
   pending: 'viewed',
   completed: 'viewed',
   dismissed: 'dismissed',
@@ -107,9 +107,9 @@ const statuses: Readonly<Record<Outcome, BreakStatus>> = {
   error: 'other',
 };
 
-/** Google’s result for each outcome. */
+/** Returns Google’s result for an outcome. */
 export function toBreakStatus(outcome: Outcome, format: 'interstitial' | 'reward'): BreakStatus {
-  // Closing an interstitial early loses nothing, so Google makes this distinction only for rewards.
+  // Google uses `dismissed` only for rewarded ads.
   if (outcome === 'dismissed' && format === 'interstitial') return 'viewed';
   return statuses[outcome];
 }
@@ -117,15 +117,15 @@ export function toBreakStatus(outcome: Outcome, format: 'interstitial' | 'reward
 /** The part of {@link Ads} that ad breaks need. */
 export type BreakAds = Pick<Ads, 'availability' | 'preload' | 'showRewarded' | 'showInterstitial'>;
 
-/** One valid ad break. */
+/** An ad break with valid options. */
 export interface BreakRun {
   ads: BreakAds;
   placement: string;
   options: AdBreakOptions;
-  /** Set by `adConfig({ sound })`. Undefined if the game has not set it. */
+  /** The setting from `adConfig({ sound })`. Undefined if the game has not set it. */
   muted: boolean | undefined;
   guard: Guard;
-  /** Aborts when the next ad break starts. A reward offer that the player has not accepted by then expires. */
+  /** Aborts when the next ad break starts. Reward offers that the player has not accepted by then expire. */
   next: AbortSignal;
 }
 
@@ -136,32 +136,33 @@ export function runBreak(run: BreakRun): Promise<BreakStatus> {
 
 async function offerAndShow(run: BreakRun): Promise<BreakStatus> {
   const { ads, placement, next } = run;
-  // Some games offer a reward every second, so a placement that is known to have no ad causes no request.
-  const current = ads.availability(placement);
-  if (!current.available) return toBreakStatus(current.reason ?? 'no_fill', 'reward');
+  // Some games offer a reward every second, so make no request while the placement is known to have no ad.
+  const currentAvailability = ads.availability(placement);
+  if (!currentAvailability.available)
+    return toBreakStatus(currentAvailability.reason ?? 'no_fill', 'reward');
   const preloaded = await ads.preload(placement, { signal: next });
   if (next.aborted) return 'other';
-  // A preload succeeds even while another ad is on the screen, so the availability is checked again.
+  // A preload can succeed while another ad is on the screen, so check the availability again.
   const { available, reason } = preloaded.available ? ads.availability(placement) : preloaded;
   if (!available) return toBreakStatus(reason ?? 'no_fill', 'reward');
-  if (!(await isAccepted(run))) return 'ignored';
+  if (!(await waitForAcceptance(run))) return 'ignored';
   return showRewarded(run);
 }
 
-function isAccepted({ options, guard, next }: BreakRun): Promise<boolean> {
+function waitForAcceptance({ options, guard, next }: BreakRun): Promise<boolean> {
   return new Promise((resolve) => {
     next.addEventListener('abort', () => resolve(false));
-    const offered = guard.run(() => options.beforeReward?.(() => resolve(true)));
-    if (!offered) resolve(false);
+    const succeeded = guard.run(() => options.beforeReward?.(() => resolve(true)));
+    if (!succeeded) resolve(false);
   });
 }
 
 async function showRewarded(run: BreakRun): Promise<BreakStatus> {
   const { ads, placement, options, guard } = run;
-  const opening = buildShowOptions(options, run);
-  const { outcome } = await ads.showRewarded(placement, opening);
+  const showOptions = buildShowOptions(options, run);
+  const { outcome } = await ads.showRewarded(placement, showOptions);
   const status = toBreakStatus(outcome, 'reward');
-  if (opening.opened()) {
+  if (showOptions.opened()) {
     guard.run(() => (status === 'viewed' ? options.adViewed?.() : options.adDismissed?.()));
     guard.run(() => options.afterAd?.());
   }
@@ -170,25 +171,25 @@ async function showRewarded(run: BreakRun): Promise<BreakStatus> {
 
 async function showInterstitial(run: BreakRun): Promise<BreakStatus> {
   const { ads, placement, guard } = run;
-  // Google calls nothing but `adBreakDone` for a preroll: there is no game yet to pause.
+  // For a preroll, Google calls only `adBreakDone`, because there is no running game to pause.
   const options: AdBreakOptions =
     run.options.type === 'preroll' ? { type: 'preroll' } : run.options;
-  const opening = buildShowOptions(options, run);
-  const { outcome } = await ads.showInterstitial(placement, opening);
-  if (opening.opened()) guard.run(() => options.afterAd?.());
+  const showOptions = buildShowOptions(options, run);
+  const { outcome } = await ads.showInterstitial(placement, showOptions);
+  if (showOptions.opened()) guard.run(() => options.afterAd?.());
   return toBreakStatus(outcome, 'interstitial');
 }
 
 /** Returns options that call `beforeAd` when the ad opens. If `beforeAd` throws, no ad is shown. */
 function buildShowOptions(options: AdBreakOptions, { guard, muted }: BreakRun) {
-  const stop = new AbortController();
+  const abortController = new AbortController();
   let opened = false;
   return {
-    signal: stop.signal,
+    signal: abortController.signal,
     ...(muted !== undefined && { muted }),
     onOpen() {
       opened = true;
-      if (!guard.run(() => options.beforeAd?.())) stop.abort();
+      if (!guard.run(() => options.beforeAd?.())) abortController.abort();
     },
     opened: () => opened,
   };

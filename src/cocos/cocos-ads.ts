@@ -9,8 +9,8 @@ import type { CocosComponentModule, CocosModule } from './cocos-module.ts';
 export type CocosAdsOptions = Omit<AdsOptions, 'engine'>;
 
 /**
- * Ads for a Cocos Creator game. On a target without a web page (native, mini games), nothing throws: `canShow()`
- * returns `false`, and every show ends with the outcome `error` and the reason `no_dom`.
+ * Creates ads for a Cocos Creator game. On a target without a web page (native, mini games), nothing throws:
+ * `canShow()` returns `false`, and every call to show an ad ends with the outcome `error` and the reason `no_dom`.
  *
  * @throws OptionError for invalid options, on targets with a web page.
  *
@@ -26,7 +26,7 @@ export function createCocosAds(cc: CocosModule, options: CocosAdsOptions): GameA
   return createAds({ ...options, engine: cocosDriver(cc) });
 }
 
-/** Checks for an element that ads need, because mini games emulate `document` but not that element. */
+/** Also checks for the dialog element, because mini games emulate `document` but not that element. */
 function hasPage(): boolean {
   return typeof document !== 'undefined' && typeof HTMLDialogElement !== 'undefined';
 }
@@ -36,7 +36,7 @@ function hasPage(): boolean {
  * cannot have protected methods such as those of `cc.Component`.
  */
 export declare abstract class TruewardComponent {
-  /** The ads, created on first access or, at the latest, in `onLoad()`. */
+  /** The ads. They are created on first access, and no later than in `onLoad()`. */
   get ads(): GameAds;
   /** Override this method to return the options, usually from properties of your component. */
   adsOptions(): CocosAdsOptions;
@@ -45,7 +45,7 @@ export declare abstract class TruewardComponent {
    * it is disabled wait until it is enabled. See the `reward` event of `ads.on()`.
    */
   onReward?(reward: EarnedReward): void | Promise<void>;
-  /** Called by the engine. If you override this method or any of the next three, call `super`. */
+  /** Called by the engine. If you override one of these four methods, call it on `super` too. */
   protected onLoad(): void;
   protected onEnable(): void;
   protected onDisable(): void;
@@ -54,11 +54,11 @@ export declare abstract class TruewardComponent {
 
 /**
  * Creates the base class of your ads component. Its node becomes a persistent root node, so put it at the root of your
- * first scene. Invalid options are reported once, to the console and `window.onerror`, and disable the ads but not the
- * game.
+ * first scene. Invalid options are reported once, to the console and `window.onerror`. They disable the ads, but not
+ * the game.
  *
- * The class has no `@ccclass`, because Cocos Creator allows only one component with that decorator per script, and that
- * one is yours.
+ * The class has no `@ccclass` decorator, because Cocos Creator allows only one decorated component per script, and your
+ * component needs it.
  *
  * @example
  * import * as cc from 'cc';
@@ -78,7 +78,7 @@ export declare abstract class TruewardComponent {
 export function createTruewardComponent<Node, Component extends { node: Node }>(
   cc: CocosComponentModule<Node, Component>,
 ): new () => Component & TruewardComponent {
-  // TypeScript requires a mixin's base class to have a constructor with `any[]`.
+  // With this type, TypeScript does not treat the class as a mixin, whose constructor would need `any[]`.
   const Base: new () => { node: Node } = cc.Component;
 
   class Trueward extends Base {
@@ -97,12 +97,12 @@ export function createTruewardComponent<Node, Component extends { node: Node }>(
 
     onLoad(): void {
       cc.director.addPersistRootNode(this.node);
-      // Sends the events and delivers the rewards of an earlier visit, even if no ad is shown.
+      // Creates the ads, which then send the events and deliver the rewards of an earlier visit.
       void this.ads;
     }
 
     onEnable(): void {
-      // A handler that does nothing would still consume the reward.
+      // A handler that does nothing would consume the reward.
       if (!this.onReward) return;
       this.#stopRewards = this.ads.on('reward', (reward) => this.onReward?.(reward));
     }
@@ -120,8 +120,8 @@ export function createTruewardComponent<Node, Component extends { node: Node }>(
 }
 
 /**
- * Allows constructors compiled to ES5 to extend a class: with Creator’s option _Loose_, they call their base class as
- * a function, which classes don't allow.
+ * Lets constructors compiled to ES5 extend a class. With Creator’s option _Loose_, such constructors call their base
+ * class as a function, and classes cannot be called.
  */
 function makeCallable<Class extends new () => object>(Class: Class): Class {
   return new Proxy(Class, {
@@ -136,7 +136,7 @@ function startAds(
   try {
     return createCocosAds(cc, options());
   } catch (error) {
-    // An exception here would abort the engine’s frame; `reportError` only reports it.
+    // An exception would abort the engine’s frame, so report it instead.
     reportError(error);
     return unavailableAds(error instanceof OptionError ? error.code : 'sdk_error');
   }

@@ -2,8 +2,8 @@ import { type EngineDriver, rememberFocus } from '../engine/engine-driver.ts';
 import type { CocosAudioSource, CocosModule } from './cocos-module.ts';
 
 /**
- * The engine driver for Cocos Creator 3.8. `createCocosAds()` creates it; it is exported for games that call
- * `createAds()` themselves.
+ * Creates the engine driver for Cocos Creator 3.8. You only need it if you call `createAds()` instead of
+ * `createCocosAds()`.
  *
  * @example
  * import * as cc from 'cc';
@@ -20,7 +20,7 @@ export function cocosDriver(cc: CocosModule): EngineDriver {
 /** Listens to frames. Called only while callbacks are waiting, so that idle frames cost nothing. */
 function listenToFrames({ director, Director }: CocosModule, callback: () => void): () => void {
   const afterUpdate = () => callback();
-  // A game that paused its director for an ad has no updates, but must still receive the result of the ad.
+  // A paused director has no updates, but a game that paused it for an ad must receive the ad's result.
   const callWhilePaused = () => {
     if (director.isPaused()) callback();
   };
@@ -37,7 +37,7 @@ function hold(cc: CocosModule): () => void {
   let resumeAfterwards = !game.isPaused();
   let released = false;
   const restoreFocus = rememberFocus(() => game.canvas);
-  // If the page was hidden when the ad opened, the engine would resume during the ad as soon as the page is shown.
+  // If the page was hidden when the ad opened, the engine resumes as soon as the page is shown. Pause it again.
   const stayPaused = () => {
     resumeAfterwards = true;
     game.pause();
@@ -60,7 +60,7 @@ function hold(cc: CocosModule): () => void {
 function resume(cc: CocosModule, restoreSound: () => void): void {
   const { game, Game } = cc;
   if (document.hidden) {
-    // Music must not start in a hidden page, and the engine doesn't pause again for a page that is already hidden.
+    // Music must not start in a hidden page. The engine would not pause again, because the page is already hidden.
     game.once(Game.EVENT_SHOW, () => resume(cc, restoreSound));
     return;
   }
@@ -70,12 +70,12 @@ function resume(cc: CocosModule, restoreSound: () => void): void {
 }
 
 /**
- * Excludes the ad from the delta time of the next frame. The engine discards a delta time only if it exceeds a
- * threshold (1 s by default), so a shorter ad would make the game jump forward.
+ * Excludes the ad from the delta time of the next frame. The engine discards only delta times above a threshold (1 s by
+ * default), so the game would jump forward after a shorter ad.
  */
 function skipHeldTime({ director, Director, Game }: CocosModule): void {
   const threshold = Game.DEBUG_DT_THRESHOLD;
-  // Zero means that a previous release is still waiting for its next frame.
+  // Zero means that an earlier call is still waiting for its frame.
   if (threshold === 0) return;
   Game.DEBUG_DT_THRESHOLD = 0;
   director.once(Director.EVENT_BEGIN_FRAME, () => {
@@ -84,8 +84,8 @@ function skipHeldTime({ director, Director, Game }: CocosModule): void {
 }
 
 /**
- * Silences sounds that the game starts during an ad, from a timer or an event handler: the engine’s pause only
- * interrupts sounds that are already playing. Returns a function that starts those sounds.
+ * Silences sounds that the game starts during an ad, for example from a timer. The engine’s pause affects only sounds
+ * that are already playing. Returns a function that plays the silenced sounds.
  */
 export function holdSounds({ AudioSource, director }: CocosModule): () => void {
   // A project's engine may be built without audio.

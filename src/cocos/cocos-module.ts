@@ -5,9 +5,9 @@ interface CocosEvents {
 }
 
 /**
- * The part of the `cc` module that the adapter uses; games import it with `import * as cc from 'cc'`. It is declared
- * here instead of imported, because only Cocos Creator can resolve that module. This also keeps the package independent
- * of the editor’s version.
+ * The part of the `cc` module that the adapter uses. Games import the module with `import * as cc from 'cc'`. Its types
+ * are declared here, because only Cocos Creator can resolve `cc`, and because the package must not depend on a version
+ * of the editor.
  */
 export interface CocosModule {
   readonly game: CocosEvents & {
@@ -51,7 +51,7 @@ export interface CocosAudioSource {
 
 /**
  * The other parts of `cc` that a component needs: the class to extend, and the function that makes a node persist
- * across scenes. API Extractor requires the type parameter’s name to differ from the property’s.
+ * across scenes. API Extractor requires the type parameter and the property to have different names.
  */
 export interface CocosComponentModule<Node, Instance extends { node: Node }> extends CocosModule {
   readonly director: CocosModule['director'] & { addPersistRootNode(node: Node): void };

@@ -6,7 +6,7 @@ import { watchViewability, type Visibility } from './viewability.ts';
 export interface BannerHooks {
   painted(): void;
   viewed(visibility: Visibility): void;
-  /** Called only once, no matter how often the player clicks. */
+  /** Called once, even if the player clicks several times. */
   clicked(): void;
   failed(reason: Reason): void;
 }
@@ -20,7 +20,7 @@ export function mountBanner(
   const { clickUrl, clock, hooks } = options;
   const link = document.createElement('a');
   let clicked = false;
-  // Anything but http(s) could run script in this page.
+  // Other schemes, such as `javascript:`, could run a script in this page.
   if (clickUrl !== undefined && /^https?:/i.test(clickUrl)) link.href = clickUrl;
   link.target = '_blank';
   link.rel = 'noopener';

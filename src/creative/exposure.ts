@@ -5,17 +5,17 @@ import type { RendererEvent } from './renderer.ts';
 const tickMs = 250;
 /** Maximum time to credit for one tick, in milliseconds. A busy page can delay a tick. */
 const maxTickMs = 1_000;
-/** A longer gap between two ticks, in milliseconds, means that the device or the page slept. */
-const sleptMs = 10_000;
+/** If more than this many milliseconds pass between two ticks, the device or the page has slept. */
+const minSleepMs = 10_000;
 
-/** Shows a creative that has no duration of its own for a given amount of visible time. */
+/** Measures how long a creative without a duration of its own has been visible. */
 export interface Exposure {
   pause(): void;
   resume(): void;
   destroy(): void;
 }
 
-/** Reports `painted` after the next frame, `progress` four times a second, and `ended`. */
+/** Reports `painted` after the next frame, then `progress` four times a second, and finally `ended`. */
 export function startExposure(
   clock: Clock,
   durationMs: number,
@@ -34,9 +34,9 @@ export function startExposure(
   function tick(): void {
     const now = clock.monotonic();
     const elapsedMs = now - lastTickMs;
-    // The ad may have been visible for up to one tick before the device went to sleep.
+    // Before the device slept, the ad may have been visible for up to one tick.
     if (running && !document.hidden) {
-      watchedMs += elapsedMs > sleptMs ? tickMs : Math.min(elapsedMs, maxTickMs);
+      watchedMs += elapsedMs > minSleepMs ? tickMs : Math.min(elapsedMs, maxTickMs);
     }
     lastTickMs = now;
     const ended = watchedMs >= durationMs;

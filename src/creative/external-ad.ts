@@ -2,7 +2,7 @@ import type { AdIcon } from '../../protocol/wire.ts';
 import type { OverlayContent, OverlayHooks, OverlayParts } from './overlay-parts.ts';
 import type { OverlayStrings } from './strings.ts';
 
-/** The tap target of the icon is at least 44 px high, even if its image is smaller. */
+/** The tap target of the icon is at least 44 px high, whatever the size of its image. */
 const css = `
 .skip, .skip:hover { position: absolute; bottom: .6em; inset-inline-end: .6em; background: var(--background); box-shadow: 0 0 0 1px }
 .icon { position: absolute; top: 0; right: 0; display: flex; justify-content: end; font-size: .8em }
@@ -62,7 +62,7 @@ function buildIcon(
     container.classList.add('failed');
   };
   container.append(image);
-  // Anything but http(s) could run script in this page.
+  // Other schemes, such as `javascript:`, could run a script in this page.
   if (/^https?:/i.test(href)) {
     const link = document.createElement('a');
     const onclick = () => hooks.pageOpened();

@@ -22,9 +22,8 @@ const minClickIntervalMs = 1_000;
 let policy: { createHTML(markup: string): string } | undefined;
 
 /**
- * Converts the markup of a sandboxed frame with the Trusted Types policy `trueward`, for pages that require Trusted
- * Types. A frame with inline markup inherits the page's `script-src`, so pages with a strict policy need a creative
- * with its own URL.
+ * Converts the markup of a sandboxed frame for pages that require Trusted Types, with the policy `trueward`. A frame
+ * with inline markup inherits the page's `script-src`, so pages with a strict policy need a creative with its own URL.
  */
 function trustMarkup(markup: string): string {
   const rules = { createHTML: (text: string) => text };
@@ -35,9 +34,9 @@ function trustMarkup(markup: string): string {
 
 /**
  * Renders an HTML creative in an iframe that can run scripts and nothing else: no access to this page, no top
- * navigation, no pop-ups. The creative receives one `message` event, `{trueward: 1, type: 'init', locale,
- * reducedMotion}`, with a `MessagePort`, and posts `{type}` to that port: `ready` (the creative is not shown before
- * that), `click`, `close`. It is shown for `minWatchMs` of visible time.
+ * navigation, no pop-ups. The creative receives one `message` event with the data `{trueward: 1, type: 'init', locale,
+ * reducedMotion}` and a `MessagePort`. It posts `{type}` messages to that port: `ready`, `click` and `close`. The
+ * creative is not shown before it is `ready`; then it is shown for `minWatchMs` of visible time.
  */
 export const renderHtml: Renderer = async (creative, { clock, locale, minWatchMs, signal }) => {
   const { media } = creative;
@@ -89,7 +88,7 @@ export const renderHtml: Renderer = async (creative, { clock, locale, minWatchMs
     else if (type === 'close') listener?.({ type: 'closeRequested' });
   }
 
-  // Runs once per document, because moving an iframe in the page reloads it.
+  // Runs again if the iframe is moved in the page, because that reloads its document.
   frame.onload = () => attempt(connect) ?? fail(new Error('no_message_channel'));
 
   function connect(): true {
@@ -99,7 +98,7 @@ export const renderHtml: Renderer = async (creative, { clock, locale, minWatchMs
     port.onmessage = ({ data }) => receive(data);
     const reducedMotion =
       attempt(() => matchMedia('(prefers-reduced-motion: reduce)').matches) ?? false;
-    // A sandboxed document has an opaque origin, so no narrower target origin can be specified.
+    // A sandboxed document has an opaque origin, so `*` is the only possible target origin.
     frame.contentWindow?.postMessage({ trueward: 1, type: 'init', locale, reducedMotion }, '*', [
       channel.port2,
     ]);
@@ -149,15 +148,15 @@ export const renderHtml: Renderer = async (creative, { clock, locale, minWatchMs
 };
 
 /**
- * A mouse button that is down when the ad opens belongs to the game, which must receive its release. A frame
- * would consume that event, so the mouse passes through it until then.
+ * If a mouse button is down when the ad opens, the game must receive its release. A frame would consume that event, so
+ * the frame ignores the mouse until the button is released.
  */
 function passMouseThrough(frame: HTMLElement): void {
   frame.onlostpointercapture = () => (frame.style.pointerEvents = '');
   // A browser may reserve either id for the mouse: https://w3c.github.io/pointerevents/#dom-pointerevent-pointerid
   for (const id of [0, 1]) {
     try {
-      // This has an effect only while a button is down.
+      // The capture has no effect unless a button is down.
       frame.setPointerCapture(id);
       if (frame.hasPointerCapture(id)) frame.style.pointerEvents = 'none';
     } catch {

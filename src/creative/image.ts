@@ -2,7 +2,7 @@ import { chooseFile, screenWidth } from './screen.ts';
 import { startExposure, type Exposure } from './exposure.ts';
 import type { Renderer } from './renderer.ts';
 
-/** Renders an image, which is decoded in advance and shown for `minWatchMs` of visible time. */
+/** Renders an image. The image is decoded in advance and shown for `minWatchMs` of visible time. */
 export const renderImage: Renderer = async (creative, { clock, minWatchMs, signal }) => {
   if (creative.media.format !== 'image') throw new Error('format_unknown');
   const file = chooseFile(creative.media.files, screenWidth(), () => true);
@@ -15,7 +15,7 @@ export const renderImage: Renderer = async (creative, { clock, minWatchMs, signa
   try {
     await image.decode();
   } catch {
-    // `decode()` reports only that it failed; the signal says whether it was aborted.
+    // `decode()` does not say why it failed, so check whether it was aborted.
     signal.throwIfAborted();
     throw new Error('image_failed');
   } finally {

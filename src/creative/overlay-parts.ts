@@ -1,13 +1,11 @@
 import type { DecisionCreative } from '../../protocol/wire.ts';
 import type { Reward } from '../outcome.ts';
-import { fill, type OverlayStrings } from './strings.ts';
+import { fillTemplate, type OverlayStrings } from './strings.ts';
 
 type Child = Node | string;
 
-/**
- * Creates an element with a class, properties and children. It does not use markup, which Trusted Types would block.
- */
-export function make<Tag extends keyof HTMLElementTagNameMap>(
+/** Creates an element with a class, properties and children. Uses no markup, because Trusted Types would block it. */
+export function createElement<Tag extends keyof HTMLElementTagNameMap>(
   tag: Tag,
   className: string,
   properties: Partial<HTMLElementTagNameMap[Tag]> = {},
@@ -21,7 +19,7 @@ export function make<Tag extends keyof HTMLElementTagNameMap>(
 }
 
 /** Creates a 24 × 24 icon. */
-export function icon(path: string): SVGSVGElement {
+export function createIcon(path: string): SVGSVGElement {
   const namespace = 'http://www.w3.org/2000/svg';
   const svg = document.createElementNS(namespace, 'svg');
   svg.setAttribute('viewBox', '0 0 24 24');
@@ -77,46 +75,46 @@ export type OverlayParts = ReturnType<typeof buildOverlay>;
 export function buildOverlay(content: OverlayContent, hooks: OverlayHooks) {
   const { creative, reward, strings } = content;
   const { alt } = creative;
-  // Keeps the amount before its unit and on the same line, even within Arabic text.
+  // The isolate keeps the amount before its unit in right-to-left text. The space does not wrap.
   const rewardText = reward && `\u2068${reward.amount}\u00a0${reward.type}\u2069`;
-  const title = rewardText === undefined ? alt : fill(strings.watchFor, { reward: rewardText });
-  const links = link(content, hooks);
-  const bars = header(title, strings, hooks);
-  const play = button('play main', hooks.tapped, icon(icons.play), strings.play);
-  const promptText = make('p', '');
-  const keepWatching = button('main', hooks.closeCancelled, strings.keepWatching);
-  const ask = card(
+  const title =
+    rewardText === undefined ? alt : fillTemplate(strings.watchFor, { reward: rewardText });
+  const links = createLinks(content, hooks);
+  const bars = createHeader(title, strings, hooks);
+  const play = createButton('play main', hooks.tapped, createIcon(icons.play), strings.play);
+  const promptText = createElement('p', '');
+  const keepWatching = createButton('main', hooks.closeCancelled, strings.keepWatching);
+  const ask = createCard(
     'ask',
     strings.askTitle,
     promptText,
     keepWatching,
-    button('', hooks.closeConfirmed, strings.closeAnyway),
+    createButton('', hooks.closeConfirmed, strings.closeAnyway),
   );
   ask.role = 'alertdialog';
   ask.ariaLabel = strings.askTitle;
-  const endCard = card(
+  const endCard = createCard(
     'end',
     rewardText === undefined ? strings.thanks : strings.rewardOnItsWay,
-    make('p', '', {}, alt),
-    ...link(content, hooks),
-    button('', hooks.closeRequested, strings.close),
+    createElement('p', '', {}, alt),
+    ...createLinks(content, hooks),
+    createButton('', hooks.closeRequested, strings.close),
   );
-  const live = make('p', 'live', { role: 'status' });
+  const live = createElement('p', 'live', { role: 'status' });
   const { close, mute } = bars;
   mute.hidden = close.hidden = play.hidden = true;
-  const frame = make(
+  const frame = createElement(
     'div',
     'frame',
-    // This element takes the initial focus, so that a key that the player is still pressing for the game activates
-    // nothing.
+    // Takes the initial focus, so that no button is activated by a key that the player is still pressing.
     { tabIndex: -1, autofocus: true },
     bars.header,
     bars.bar,
-    make('div', 'stage', {}, document.createElement('slot'), play, endCard),
-    make('footer', '', { hidden: links.length === 0 }, ...links),
+    createElement('div', 'stage', {}, document.createElement('slot'), play, endCard),
+    createElement('footer', '', { hidden: links.length === 0 }, ...links),
   );
   const ariaLabel = `${strings.advertisement}: ${title}`;
-  const dialog = make('dialog', '', { ariaLabel }, frame, ask, live);
+  const dialog = createElement('dialog', '', { ariaLabel }, frame, ask, live);
   return {
     ...bars,
     dialog,
@@ -131,17 +129,26 @@ export function buildOverlay(content: OverlayContent, hooks: OverlayHooks) {
   };
 }
 
-function header(title: string, strings: OverlayStrings, hooks: OverlayHooks) {
+function createHeader(title: string, strings: OverlayStrings, hooks: OverlayHooks) {
   const iconButton = (name: string, label: string, path: string, onclick: () => void) =>
-    Object.assign(button(name, onclick, icon(path)), { ariaLabel: label, title: label });
-  const heading = make('p', 'title', {}, title);
-  const time = make('span', 'time', { ariaHidden: 'true' });
+    Object.assign(createButton(name, onclick, createIcon(path)), {
+      ariaLabel: label,
+      title: label,
+    });
+  const heading = createElement('p', 'title', {}, title);
+  const time = createElement('span', 'time', { ariaHidden: 'true' });
   const mute = iconButton('mute', strings.mute, icons.soundOn, hooks.muteToggled);
   const close = iconButton('close', strings.close, icons.close, hooks.closeRequested);
-  const text = make('div', 'text', {}, heading, make('p', 'kind', {}, strings.advertisement));
+  const text = createElement(
+    'div',
+    'text',
+    {},
+    heading,
+    createElement('p', 'kind', {}, strings.advertisement),
+  );
   return {
-    header: make('header', '', {}, text, time, mute, close),
-    bar: make('progress', '', { max: 1, value: 0, ariaLabel: strings.advertisement }),
+    header: createElement('header', '', {}, text, time, mute, close),
+    bar: createElement('progress', '', { max: 1, value: 0, ariaLabel: strings.advertisement }),
     heading,
     time,
     mute,
@@ -149,26 +156,31 @@ function header(title: string, strings: OverlayStrings, hooks: OverlayHooks) {
   };
 }
 
-const button = (name: string, onclick: () => void, ...children: (Node | string)[]) =>
-  make('button', name, { type: 'button', onclick }, ...children);
+const createButton = (name: string, onclick: () => void, ...children: (Node | string)[]) =>
+  createElement('button', name, { type: 'button', onclick }, ...children);
 
-const card = (name: string, title: string, ...children: Node[]) =>
-  make(
+const createCard = (name: string, title: string, ...children: Node[]) =>
+  createElement(
     'div',
     `panel ${name}`,
     { hidden: true },
-    make('div', 'card', {}, make('h2', '', {}, title), ...children),
+    createElement('div', 'card', {}, createElement('h2', '', {}, title), ...children),
   );
 
 /**
- * Creates the link to the landing page, if there is one. The URL must be http(s), because others could run scripts in
- * this page.
+ * Returns the link to the landing page, or an empty list if there is none. Only http(s) URLs are allowed, because other
+ * schemes, such as `javascript:`, could run a script in this page.
  */
-function link({ creative, strings }: OverlayContent, hooks: OverlayHooks) {
+function createLinks({ creative, strings }: OverlayContent, hooks: OverlayHooks) {
   const { click_url: href = '' } = creative;
   if (!/^https?:/i.test(href)) return [];
   const onclick = () => hooks.clicked();
   return [
-    make('a', 'main', { href, target: '_blank', rel: 'noopener', onclick }, strings.learnMore),
+    createElement(
+      'a',
+      'main',
+      { href, target: '_blank', rel: 'noopener', onclick },
+      strings.learnMore,
+    ),
   ];
 }

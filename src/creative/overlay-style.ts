@@ -1,8 +1,8 @@
 /**
  * The overlay's styles. Games customize them with the custom properties `--trueward-accent`, `--trueward-on-accent`,
- * `--trueward-background`, `--trueward-text` and `--trueward-font` on `:root`. A title with a word that does not fit
- * beside the controls moves to its own row. `!important` prevents the page's own rules for `iframe`, `img` or `video`
- * from applying to the creative.
+ * `--trueward-background`, `--trueward-text` and `--trueward-font` on `:root`. If a word of the title does not fit
+ * beside the controls, the title moves to its own row. `!important` overrides the page's own rules for `iframe`, `img`
+ * and `video`.
  */
 const css = `
 :host { display: contents !important }
@@ -87,9 +87,9 @@ footer { display: flex; justify-content: center; padding: .55em .8em }
 let sheets = 0;
 
 /**
- * A constructed style sheet, because a strict `style-src` blocks style elements and attributes. Every sheet's text is
- * unique, because WebKit reuses the evaluated media queries and viewport units of an earlier sheet with the same
- * text, even if the phone has been rotated since.
+ * Returns a constructed style sheet, because a strict `style-src` blocks style elements and attributes. Every sheet has
+ * a different text. For a sheet with the same text, WebKit would reuse media queries and viewport units that it
+ * evaluated before the phone was rotated.
  */
 export function overlayStyle(): CSSStyleSheet {
   const sheet = new CSSStyleSheet();

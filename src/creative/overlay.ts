@@ -1,21 +1,21 @@
 import {
   buildOverlay,
-  icon,
+  createIcon,
   icons,
   type OverlayContent,
   type OverlayHooks,
   type OverlayParts,
 } from './overlay-parts.ts';
 import { overlayStyle } from './overlay-style.ts';
-import { fill, type OverlayStrings } from './strings.ts';
+import { fillTemplate, type OverlayStrings } from './strings.ts';
 
-/** The dialog that shows an ad. Its methods only change what is visible. None of them calls a hook. */
+/** The dialog that shows an ad. Its methods only change what is visible and never call a hook. */
 export interface Overlay {
   /** Contains the dialog and the creative. */
   readonly element: HTMLElement;
   progress(watchedMs: number, neededMs: number): void;
   allowClose(): void;
-  /** Shows the sound control, as muted or unmuted. */
+  /** Shows the sound control in its muted or unmuted state. */
   setMuted(muted: boolean): void;
   promptTap(prompting: boolean): void;
   promptClose(prompting: boolean): void;
@@ -46,7 +46,7 @@ export function openOverlay(content: OverlayContent, hooks: OverlayHooks): Overl
   try {
     dialog.showModal();
   } catch (error) {
-    // The browser has no <dialog> (Safari before 15.4), so the page is left as it was.
+    // The browser has no <dialog> (Safari before 15.4), so restore the page.
     host.remove();
     throw error;
   }
@@ -57,8 +57,8 @@ export function openOverlay(content: OverlayContent, hooks: OverlayHooks): Overl
     event.preventDefault();
     hooks.closeRequested();
   };
-  // Browsers close any dialog on a second consecutive Escape. Only the ad break decides when this dialog closes, so it
-  // is opened again.
+  // Browsers close any dialog when Escape is pressed twice in a row. Only the ad break may close this dialog, so it is
+  // opened again.
   dialog.onclose = () => {
     if (!open || dialog.open) return;
     dialog.showModal();
@@ -100,10 +100,10 @@ function createControls(
   return {
     progress(watchedMs, neededMs) {
       const seconds = Math.max(0, Math.ceil((neededMs - watchedMs) / 1000));
-      const text = fill(strings.secondsLeft, { seconds });
+      const text = fillTemplate(strings.secondsLeft, { seconds });
       if (time.textContent !== text) {
         time.textContent = text;
-        askText.textContent = fill(strings.askText, { seconds });
+        askText.textContent = fillTemplate(strings.askText, { seconds });
       }
       bar.value = Math.min(1, watchedMs / neededMs);
       onProgress?.(watchedMs);
@@ -115,7 +115,7 @@ function createControls(
       const label = muted ? strings.unmute : strings.mute;
       mute.hidden = false;
       mute.ariaLabel = mute.title = label;
-      mute.replaceChildren(icon(muted ? icons.soundOff : icons.soundOn));
+      mute.replaceChildren(createIcon(muted ? icons.soundOff : icons.soundOn));
     },
     promptTap(prompting) {
       play.hidden = !prompting;
@@ -153,14 +153,14 @@ export function trapFocus(root: ShadowRoot): () => void {
   const wrapFocus = (event: KeyboardEvent) => {
     // WebKitGTK sets no `key` for Shift+Tab.
     if (event.code !== 'Tab' || event.ctrlKey || event.metaKey) return;
-    const stops = tabStops(root);
+    const stops = findTabStops(root);
     // The creative is in the document, not in the shadow root.
     const index = stops.findIndex(
       (stop) => stop === (root.activeElement ?? document.activeElement),
     );
     const movesToEnd = event.shiftKey && index < 1;
     const next = movesToEnd ? stops.at(-1) : (stops[index + (event.shiftKey ? -1 : 1)] ?? stops[0]);
-    // Firefox doesn't allow scripts to move focus into a frame on a key press, so the key's default action does it.
+    // In Firefox, scripts cannot move focus into a frame on a key press, so leave this to the key's default action.
     if (next instanceof HTMLIFrameElement && !movesToEnd) return;
     event.preventDefault();
     next?.focus();
@@ -170,12 +170,12 @@ export function trapFocus(root: ShadowRoot): () => void {
 }
 
 /** Returns the focusable elements, in order. */
-function tabStops(root: ShadowRoot): HTMLElement[] {
+function findTabStops(root: ShadowRoot): HTMLElement[] {
   return Array.from(root.querySelectorAll<HTMLElement>('button, a, slot'))
     .filter((element) => element.closest('[inert]') === null)
-    .flatMap((element) => (element instanceof HTMLSlotElement ? frames(element) : element))
+    .flatMap((element) => (element instanceof HTMLSlotElement ? findFrames(element) : element))
     .filter((element) => element.getClientRects().length > 0);
 }
 
-const frames = (slot: HTMLSlotElement) =>
+const findFrames = (slot: HTMLSlotElement) =>
   slot.assignedElements().filter((element) => element instanceof HTMLIFrameElement);

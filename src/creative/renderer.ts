@@ -3,10 +3,7 @@ import type { DecisionCreative } from '../../protocol/wire.ts';
 import type { Clock } from '../platform/clock.ts';
 import type * as externalAd from './external-ad.ts';
 
-/**
- * What a renderer reports about its creative. A report is always caused by an event from the media or the page, never
- * by one of our own calls.
- */
+/** An event that a renderer reports about its creative. */
 export type RendererEvent =
   /** The first frame is on the screen. */
   | { type: 'painted' }
@@ -16,11 +13,11 @@ export type RendererEvent =
   | { type: 'ended' }
   /** The player wants to open the advertiser's page. */
   | { type: 'clicked' }
-  /** The creative itself requested to be closed. */
+  /** The creative asked to be closed. */
   | { type: 'closeRequested' }
-  /** Whether the sound is off. Creatives that have sound report this at the start and on every change. */
+  /** Whether the sound is off. Creatives with sound report this at the start and on every change. */
   | { type: 'muted'; muted: boolean }
-  /** The browser blocked even muted playback: the player has to tap. */
+  /** The player has to tap, because the browser blocked muted playback or the system paused the video. */
   | { type: 'tapNeeded' }
   /** Playback has stalled. */
   | { type: 'waiting' }
@@ -29,13 +26,13 @@ export type RendererEvent =
 /** A creative that is loaded and can be shown immediately. */
 export interface LoadedCreative {
   /**
-   * The element to show in the overlay. If it already has a parent, that parent becomes the overlay's host, because an
-   * iframe reloads when it is moved.
+   * The element to show in the overlay. If the element already has a parent, that parent becomes the overlay's host,
+   * because moving an iframe reloads it.
    */
   readonly element: HTMLElement;
   /** Duration of the creative, in milliseconds. */
   readonly durationMs: number;
-  /** Code that only an ad with an `advertiser` needs. Such an ad is not shown without this code. */
+  /** The code for ads with an `advertiser`. Other ads don't load it. */
   readonly externalAd?: typeof externalAd | undefined;
   /** Starts playback and reporting. Called once, after `element` is in the page. */
   start(listener: (event: RendererEvent) => void): void;
@@ -75,7 +72,7 @@ const defaultMinWatchMs = 5_000;
 /**
  * Loads a decision's creative so that it can be shown immediately.
  *
- * @throws The signal's reason if it aborts, otherwise an `Error` whose message is a stable code.
+ * @throws The signal's reason if the signal aborts. Otherwise, an `Error` whose message is a stable code.
  */
 export async function loadCreative(
   decision: { creative: DecisionCreative; min_watch_ms?: number },

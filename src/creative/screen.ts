@@ -2,8 +2,8 @@ import type { MediaFile } from '../../protocol/wire.ts';
 import { attempt } from '../platform/guard.ts';
 
 /**
- * Returns the smallest playable file that fills the screen without being enlarged. If no file is that large, returns
- * the largest one. Returns `undefined` if none can be played.
+ * Returns the smallest playable file that fills the screen without being enlarged. If every file is too small, returns
+ * the largest one. Returns `undefined` if no file can be played.
  */
 export function chooseFile(
   files: readonly MediaFile[],
@@ -12,7 +12,7 @@ export function chooseFile(
 ): MediaFile | undefined {
   const playable = files
     .filter((file) => canPlay(file.mime))
-    .sort((one, other) => one.width - other.width || (one.bitrate ?? 0) - (other.bitrate ?? 0));
+    .sort((a, b) => a.width - b.width || (a.bitrate ?? 0) - (b.bitrate ?? 0));
   return playable.find((file) => file.width >= screenWidth) ?? playable.at(-1);
 }
 
@@ -20,8 +20,8 @@ export function chooseFile(
 export const screenWidth = (): number => innerWidth * devicePixelRatio;
 
 /**
- * Calls back once the current content of the page is on the screen. A frame counts as painted when the next one begins.
- * Without animation frames, it never calls back, because nothing proves that the ad was visible.
+ * Calls `callback` when the current content of the page is on the screen. A frame counts as painted when the next frame
+ * begins. Without animation frames, `callback` is never called, because nothing proves that the ad was visible.
  */
 export function afterPaint(callback: () => void): () => void {
   let frame = 0;

@@ -2,7 +2,7 @@ import en from './languages/en.json';
 
 /** The overlay’s strings in one language. */
 export interface OverlayStrings {
-  /** BCP 47. */
+  /** A BCP 47 language tag. */
   language: string;
   direction: 'ltr' | 'rtl';
   advertisement: string;
@@ -25,13 +25,14 @@ export interface OverlayStrings {
   thanks: string;
 }
 
-/** A translation as imported from JSON, where `direction` has the type `string`. */
+/** A translation imported from JSON, in which `direction` has the type `string`. */
 export type Translation = Omit<OverlayStrings, 'direction'> & { direction: string };
 
 const english = en satisfies Translation as OverlayStrings;
 
 /**
- * Loads the strings for a locale (`de-AT`, `de_AT`). Returns English if there is no translation or it can't be loaded.
+ * Loads the strings for a locale (`de-AT`, `de_AT`). Returns the English strings if there is no translation or it can't
+ * be loaded.
  */
 export async function loadStrings(locale: string): Promise<OverlayStrings> {
   // Java and old browsers use outdated codes for Hebrew and Indonesian.
@@ -51,7 +52,7 @@ export async function loadStrings(locale: string): Promise<OverlayStrings> {
 }
 
 /** Replaces the `{…}` placeholders in a string. */
-export function fill(template: string, values: Record<string, string | number>): string {
+export function fillTemplate(template: string, values: Record<string, string | number>): string {
   return template.replace(/\{(\w+)\}/g, (placeholder, name: string) =>
     String(values[name] ?? placeholder),
   );

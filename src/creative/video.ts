@@ -8,15 +8,15 @@ import { afterPaint, chooseFile, screenWidth } from './screen.ts';
 export interface WatchedTime {
   readonly ms: number;
   /**
-   * Updates the media position to `mediaMs`. `counts` says whether the player could see the video since the previous
+   * Updates the media position to `mediaMs`. `visible` says whether the player could see the video since the previous
    * update.
    */
-  moveTo(mediaMs: number, counts: boolean): void;
+  moveTo(mediaMs: number, visible: boolean): void;
 }
 
 /**
- * Measures watch time as the smaller of media time and real time. Seeking and faster playback advance the media by more
- * than real time, and a pause or stall advances only real time.
+ * Measures watch time as the smaller of media time and real time. Seeking and faster playback advance media time by
+ * more than real time. A pause or stall advances only real time.
  */
 export function createWatchedTime(clock: Pick<Clock, 'monotonic'>): WatchedTime {
   let mediaSum = 0;
@@ -27,12 +27,12 @@ export function createWatchedTime(clock: Pick<Clock, 'monotonic'>): WatchedTime 
     get ms() {
       return Math.round(Math.min(mediaSum, realSum));
     },
-    moveTo(mediaMs, counts) {
+    moveTo(mediaMs, visible) {
       const now = clock.monotonic();
       const movedMs = mediaMs - lastMedia;
-      if (counts && movedMs > 0) {
+      if (visible && movedMs > 0) {
         mediaSum += movedMs;
-        // The real time of each step is limited too, so that time spent stalled can't make up for a later seek.
+        // Real time is limited in each step. Otherwise, stalled time could offset a later seek.
         realSum += Math.min(now - lastReal, movedMs + 50);
       }
       lastMedia = mediaMs;
@@ -73,8 +73,8 @@ export const renderVideo: Renderer = async (creative, { clock, locale, signal })
 /** Shows captions in the player's language, or the first track if there are none in that language. */
 function addCaptions(video: HTMLVideoElement, { captions = [] }: VideoMedia, locale: string): void {
   const language = (tag: string) => tag.split('-')[0]?.toLowerCase();
-  const shown =
-    captions.find((each) => language(each.language) === language(locale)) ?? captions[0];
+  const defaultCaption =
+    captions.find((caption) => language(caption.language) === language(locale)) ?? captions[0];
   for (const caption of captions) {
     // Browsers load captions from another origin only for a video requested with CORS.
     video.crossOrigin = 'anonymous';
@@ -83,13 +83,13 @@ function addCaptions(video: HTMLVideoElement, { captions = [] }: VideoMedia, loc
     track.label = caption.label;
     track.srclang = caption.language;
     track.src = caption.url;
-    track.default = caption === shown;
+    track.default = caption === defaultCaption;
     video.append(track);
   }
 }
 
 function unload(video: HTMLVideoElement): void {
-  // Only an empty source makes a browser close the connection and release the decoder.
+  // Browsers close the connection and release the decoder only when the source is empty.
   video.pause();
   // Chromium never releases a video whose captions are showing.
   for (const track of video.textTracks) track.mode = 'disabled';
@@ -124,7 +124,7 @@ function waitUntilBuffered(
   });
 }
 
-/** Our error codes, indexed by `MediaError.code`. */
+/** Error codes of the SDK, indexed by `MediaError.code`. */
 const errorCodes = [
   'media_failed',
   'media_aborted',
@@ -163,7 +163,7 @@ function createLoadedVideo(
       await video.play();
     } catch (error) {
       const name = error instanceof DOMException ? error.name : '';
-      // `play()` also rejects if the video was paused or unloaded in the meantime, which is not a failure.
+      // `play()` also rejects if the video has been paused or unloaded in the meantime. That is not a failure.
       if (!shouldPlay || destroyed.signal.aborted || name === 'AbortError') return;
       if (name !== 'NotAllowedError') {
         emit({ type: 'failed', reason: 'play_refused' });
@@ -195,11 +195,12 @@ function createLoadedVideo(
       progress(true);
       emit({ type: 'ended' });
     });
-    // A media key or the system paused the video, so only the player can resume it.
+    // If a media key or the system paused the video, only the player can resume it.
     on('pause', () => {
       if (shouldPlay && video.paused && !video.ended) emit({ type: 'tapNeeded' });
     });
-    // The first frame is already decoded at this point. `requestVideoFrameCallback` would report the second one.
+    // When `playing` fires, the first frame is already decoded. `requestVideoFrameCallback` would report the second
+    // frame.
     const onPlaying = (): void => {
       cancelPaint = afterPaint(() => emit({ type: 'painted' }));
     };

@@ -1,15 +1,15 @@
 import { attempt } from '../platform/guard.ts';
 import type { Clock } from '../platform/clock.ts';
 
-/** How much of an ad was visible, and for how long without a break. */
+/** The share of an ad that was visible, and how long it was visible without interruption. */
 export interface Visibility {
-  /** Share of its pixels that were on the screen, from 0 to 1. */
+  /** Share of the ad's pixels that were on the screen, from 0 to 1. */
   ratio: number;
   ms: number;
 }
 
 export interface ViewabilityWatch {
-  /** By the MRC's definition, a paused or stalled video is not being viewed. */
+  /** Sets whether the ad is playing. By the MRC's definition, a paused or stalled video is not viewed. */
   setPlaying(playing: boolean): void;
   destroy(): void;
 }
@@ -17,8 +17,8 @@ export interface ViewabilityWatch {
 const minRatio = 0.5;
 /** How often to check whether something covers the element, in milliseconds. */
 const checkIntervalMs = 200;
-/** A longer gap between two checks, in milliseconds, means that the device or the page slept and nobody saw the ad. */
-const sleptMs = 10_000;
+/** If more than this many milliseconds pass between two checks, the device or the page has slept. */
+const minSleepMs = 10_000;
 
 /**
  * Reports once when at least half of the element's pixels have been visible for `requiredMs` without interruption: 1 s
@@ -37,15 +37,15 @@ export function watchViewability(
   let checkedAt = -Infinity;
   let cancel: (() => void) | undefined;
   const observer = attempt(() => {
-    const watching = new IntersectionObserver(
+    const intersectionObserver = new IntersectionObserver(
       (entries) => {
         observed = entries.at(-1)?.intersectionRatio ?? 0;
         check();
       },
       { threshold: [0, minRatio, 1] },
     );
-    watching.observe(element);
-    return watching;
+    intersectionObserver.observe(element);
+    return intersectionObserver;
   });
 
   function destroy(): void {
@@ -59,10 +59,10 @@ export function watchViewability(
     cancel?.();
     if (isDone) return;
     const onScreen = playing && !document.hidden && (observed ?? 1) >= minRatio;
-    const visible = onScreen ? visibleShare(element, observed) : 0;
+    const visible = onScreen ? measureVisibleShare(element, observed) : 0;
     const now = clock.monotonic();
     if (visible < minRatio) startMs = undefined;
-    else if (startMs === undefined || now - checkedAt > sleptMs) startMs = now;
+    else if (startMs === undefined || now - checkedAt > minSleepMs) startMs = now;
     checkedAt = now;
     const ms = startMs === undefined ? 0 : Math.round(now - startMs);
     if (ms >= requiredMs) {
@@ -83,15 +83,15 @@ export function watchViewability(
   };
 }
 
-/** Nine points, evenly spread. */
+/** Nine evenly spread points, as fractions of the width and height. */
 const grid = [1, 3, 5].flatMap((x) => [1, 3, 5].map((y) => [x / 6, y / 6] as const));
 
 /**
- * Returns the share of an element that is on the screen and not covered. It tests individual points, because an
- * intersection observer does not detect other elements on top. Without a result from the observer, points outside the
- * window count as invisible.
+ * Returns the share of an element that is on the screen and not covered. Tests individual points, because an
+ * intersection observer does not detect elements on top. If the observer has no result yet, points outside the window
+ * count as invisible.
  */
-function visibleShare(element: Element, observed: number | undefined): number {
+function measureVisibleShare(element: Element, observed: number | undefined): number {
   const { height, left, top, width } = element.getBoundingClientRect();
   const root = element.getRootNode() as Document | ShadowRoot;
   const hits = grid

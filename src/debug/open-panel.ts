@@ -27,7 +27,7 @@ export interface PanelSource {
   record: AdsRecord;
   diagnostics(): Diagnostics;
   rewards(): Promise<RewardReport[]>;
-  /** Aborts when the ads are destroyed, which closes their panel. */
+  /** Aborts when the ads are destroyed. The panel then closes. */
   ended: AbortSignal;
 }
 
@@ -52,7 +52,7 @@ type Row = readonly [name: string, value: string];
 /** Shows the debug panel in a corner of the page. Returns a function that closes it. */
 function openPanel(source: PanelSource): () => void {
   const host = document.createElement('div');
-  // A popover also covers a full-screen game, and it does not block the page.
+  // A popover appears above a full-screen game and does not block the page.
   host.popover = 'manual';
   host.dataset['trueward'] = 'debug';
   const root = host.attachShadow({ mode: 'open' });
@@ -75,11 +75,11 @@ function openPanel(source: PanelSource): () => void {
     if (closed) return;
     timer = setTimeout(() => void refresh(), refreshMs);
     const text = JSON.stringify(sections);
-    // Unchanged content is not replaced, so that selected text can be copied.
+    // Replacing unchanged content would clear the selection while someone copies text.
     if (text === shownText) return;
     shownText = text;
     summary.textContent = `Trueward · ${source.diagnostics().environment}`;
-    body.replaceChildren(...sections.flatMap(([title, rows]) => section(title, rows)));
+    body.replaceChildren(...sections.flatMap(([title, rows]) => createSection(title, rows)));
   }
   void refresh();
 
@@ -90,7 +90,7 @@ function openPanel(source: PanelSource): () => void {
   };
 }
 
-function section(title: string, rows: Row[]): HTMLElement[] {
+function createSection(title: string, rows: Row[]): HTMLElement[] {
   const heading = document.createElement('h2');
   heading.textContent = title;
   const list = document.createElement('dl');
@@ -113,7 +113,7 @@ async function describe(source: PanelSource): Promise<[string, Row[]][]> {
       `Last break${showing === null ? '' : ` (showing ${showing})`}`,
       timeline.map(({ at, step }) => [`${Math.round(at - startedAt)} ms`, step]),
     ],
-    ['Requests', requests.flatMap(requestRows)],
+    ['Requests', requests.flatMap(formatRequest)],
     [
       'Queue',
       [
@@ -144,7 +144,7 @@ async function describe(source: PanelSource): Promise<[string, Row[]][]> {
   ];
 }
 
-function requestRows({ response, at, placement }: AdsRecord['requests'][number]): Row[] {
+function formatRequest({ response, at, placement }: AdsRecord['requests'][number]): Row[] {
   const time = new Date(at).toLocaleTimeString();
   if (response.kind !== 'ok') {
     const reason =
@@ -158,12 +158,12 @@ function requestRows({ response, at, placement }: AdsRecord['requests'][number])
   const { creative, explain = [], id, reason = '', status } = response.body;
   return [
     [`${time} ${placement}`, [status, reason, creative?.media.format ?? '', id].join(' ')],
-    ...explain.map((each): Row => ['·', explanation(each)]),
+    ...explain.map((candidate): Row => ['·', describeCandidate(candidate)]),
   ];
 }
 
 /** Returns a one-line summary of a candidate. */
-function explanation(candidate: object): string {
+function describeCandidate(candidate: object): string {
   return Object.entries(candidate)
     .map(([name, value]) => `${name}: ${typeof value === 'string' ? value : JSON.stringify(value)}`)
     .join(', ');

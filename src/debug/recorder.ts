@@ -1,7 +1,7 @@
 import type { Decision } from '../../protocol/wire.ts';
 import type { ShowResult } from '../outcome.ts';
 import type { Clock } from '../platform/clock.ts';
-import { surface } from '../platform/guard.ts';
+import { reportUncaught } from '../platform/guard.ts';
 import type { ServiceResult } from '../transport/service-client.ts';
 import type { LogEntry } from './write-log.ts';
 
@@ -10,8 +10,8 @@ export type Log = (entry: LogEntry) => void;
 
 export function lazyLog(): Log {
   const loading = import('./write-log.ts');
-  loading.catch(() => surface(new Error('trueward: chunk_not_loaded: the log')));
-  // All lines use one promise chain, so that they appear in the order of the events that they describe.
+  loading.catch(() => reportUncaught(new Error('trueward: chunk_not_loaded: the log')));
+  // The callbacks of one promise run in order, so the lines appear in the order of their events.
   return (entry) =>
     void loading.then(
       ({ writeLog }) => writeLog(entry),
@@ -40,7 +40,7 @@ export interface AdsRecord {
   readonly timeline: readonly { at: number; step: string }[];
 }
 
-/** Keeps a short history for the panel, which may be opened later. */
+/** Keeps a short history for the panel, which may be opened at any time. */
 export interface Recorder extends AdsRecord {
   /** Records the result of an ad request. */
   responded(placement: string, response: ServiceResult<Decision>): void;

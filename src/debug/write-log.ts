@@ -36,7 +36,7 @@ function write(...parts: string[]): void {
   console.info(['[trueward]', ...parts.filter(Boolean)].join(' '));
 }
 
-/** Logs request and response separately, so that even a request that never completes is logged. */
+/** Logs the request and the response separately, so that a request without a response is logged too. */
 async function writeRequest({
   input,
   init,

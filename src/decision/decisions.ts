@@ -1,7 +1,7 @@
 import type { Decision } from '../../protocol/wire.ts';
 import type { RequestOptions } from '../options.ts';
 import type { Availability } from '../outcome.ts';
-import { type Clock, type Deadline, deadlineIn } from '../platform/clock.ts';
+import { type Clock, type Deadline, createDeadline } from '../platform/clock.ts';
 import type { PageLifecycle } from '../platform/page.ts';
 import {
   type ReadyAd,
@@ -15,11 +15,11 @@ import type { NoAd } from './no-ad.ts';
 /** Preloads and caches ads. Identical requests for a placement share one request to the service. */
 export interface Decisions {
   /**
-   * Returns the ad that was preloaded with the same options, or requests a new one. Never rejects: if `signal` aborts,
-   * the result is an outcome too.
+   * Returns the ad that was preloaded with the same options, or requests a new one. Never rejects. If `signal` aborts,
+   * resolves with the outcome `aborted`.
    */
   take(placement: string, signal: AbortSignal, options?: RequestOptions): Promise<ReadyAd | NoAd>;
-  /** Loads the ad of `decision` or, by default, of a new decision, so that `take` does not wait. */
+  /** Loads an ad, so that `take` does not wait. By default, requests a new decision. */
   preload(
     placement: string,
     signal: AbortSignal,
@@ -34,20 +34,18 @@ export interface Decisions {
 }
 
 export interface DecisionsDeps extends RequestAdDeps {
-  /** Whether consent is known. No requests are made before that. */
+  /** Whether consent is known. Until then, no requests are made. */
   isKnown(): boolean;
-  /**
-   * If the code that reads the page’s consent failed to load, tries to load it again. Returns whether it had failed.
-   */
+  /** If the code that reads the page’s consent failed to load, loads it again. Returns whether it had failed. */
   retryConsent(): boolean;
-  /** Called when a no-fill has expired: the result of `availability()` may have changed. */
+  /** Called when a no-fill has expired, because the result of `availability()` may have changed. */
   onChange(): void;
   lifecycle: Pick<PageLifecycle, 'onTransition'>;
 }
 
 /**
- * Maximum time between two checks for expired no-fills, in milliseconds. Timers stop while the device sleeps, so
- * expiry is also checked whenever the player returns.
+ * Maximum time between two checks for expired no-fills, in milliseconds. Timers stop while the device sleeps, so there
+ * is also a check when the player returns.
  */
 const maxCheckIntervalMs = 30_000;
 
@@ -64,17 +62,17 @@ interface InFlightRequest {
 /** The state of one placement. */
 interface Slot {
   /**
-   * A preloaded ad. Once it is no longer fresh, it is requested again before it is shown. `key` identifies its request
+   * The preloaded ad. If it is no longer fresh, it is requested again before it is shown. `key` identifies its request
    * options.
    */
   ready?: ReadyAd & { key: string; freshness: Deadline };
-  /** The last no-fill: its reason, the segments it applies to (as JSON), and when it expires. */
+  /** The last no-fill: its result, the segments that it applies to (as JSON), and its expiry. */
   noFill?: { noAd: NoAd; segments: string | undefined; end: Deadline };
-  /** Keyed by {@link createKey} of their options. */
+  /** Requests in flight, by the {@link createKey} of their options. */
   inFlight: Map<string, InFlightRequest>;
 }
 
-/** Returns the key of request options, which is the same for all options that result in the same request. */
+/** Returns the key of request options. Options that result in the same request have the same key. */
 const createKey = ({ customData, segments }: RequestOptions): string =>
   JSON.stringify([customData, segments]);
 
@@ -90,15 +88,15 @@ const freshMs = 60_000;
 /** How long a no-fill is valid if the service did not specify a retry time, in milliseconds. */
 const noFillMs = 30_000;
 
-/** Outcomes that are transient failures, after which the next request may succeed. */
-const transient = new Set<string>(['offline', 'timeout', 'ad_blocked', 'aborted', 'error']);
+/** Outcomes of transient failures. The next request may succeed. */
+const transientOutcomes = new Set<string>(['offline', 'timeout', 'ad_blocked', 'aborted', 'error']);
 
 /** One call that needs an ad. */
 interface Call {
   placement: string;
   signal: AbortSignal;
   options: RequestOptions;
-  /** A decision that the game's own server obtained. */
+  /** A decision from the game's own server. */
   provided?: Decision | undefined;
 }
 
@@ -110,7 +108,7 @@ export function createDecisions(deps: DecisionsDeps): Decisions {
   let nextExpiry: Deadline | undefined;
   let cancelCheck: (() => void) | undefined;
 
-  const openSlot = (placement: string): Slot => {
+  const getOrCreateSlot = (placement: string): Slot => {
     const slot = slots.get(placement) ?? { inFlight: new Map() };
     slots.set(placement, slot);
     return slot;
@@ -129,7 +127,7 @@ export function createDecisions(deps: DecisionsDeps): Decisions {
       .flatMap(({ noFill }) => (noFill && !noFill.end.passed() ? [noFill.end] : []))
       .sort((a, b) => a.leftMs() - b.leftMs())[0];
     if (!nextExpiry || nextExpiry.leftMs() === Infinity) return;
-    // Rounded up, because browsers drop fractions of a millisecond.
+    // The delay is rounded up, because browsers ignore fractions of a millisecond.
     cancelCheck = clock.after(
       Math.min(Math.ceil(nextExpiry.leftMs()), maxCheckIntervalMs),
       checkNoFills,
@@ -150,11 +148,11 @@ export function createDecisions(deps: DecisionsDeps): Decisions {
     cancelCheck?.();
   };
 
-  /** Returns the last no-fill if it has not expired and the service specified how long it lasts. */
-  const cachedNoAd = (slot: Slot, { segments }: RequestOptions): NoAd | undefined => {
+  /** Returns the last no-fill if it has not expired and its duration is known. */
+  const findCachedNoAd = (slot: Slot, { segments }: RequestOptions): NoAd | undefined => {
     const { noFill } = slot;
     if (!noFill || noFill.end.passed()) return undefined;
-    // Policies may depend on segments, but custom data is only passed through.
+    // Policies may depend on segments, but never on custom data.
     if (noFill.segments !== JSON.stringify(segments)) return undefined;
     const isDefinitive = noFill.noAd.retryAt || noFill.end.leftMs() === Infinity;
     return isDefinitive ? noFill.noAd : undefined;
@@ -163,7 +161,7 @@ export function createDecisions(deps: DecisionsDeps): Decisions {
   const startRequest = ({ placement, options, provided }: Call, slot: Slot): InFlightRequest => {
     const abort = new AbortController();
     const key = createKey(options);
-    const filled = fillSlot(deps, {
+    const fillResult = fillSlot(deps, {
       placement,
       slot,
       options,
@@ -171,7 +169,7 @@ export function createDecisions(deps: DecisionsDeps): Decisions {
       isCurrent: () => slots.get(placement) === slot,
       provided,
     });
-    const done = filled.finally(() => {
+    const done = fillResult.finally(() => {
       if (slot.inFlight.get(key) === request) slot.inFlight.delete(key);
       if (!destroyed) scheduleCheck();
     });
@@ -181,10 +179,10 @@ export function createDecisions(deps: DecisionsDeps): Decisions {
   };
 
   /**
-   * Lets callers with the same placement and options share one request. The request is aborted when its last caller
-   * aborts.
+   * Lets callers with the same placement and options share one request. The request is aborted when all of its callers
+   * have aborted.
    */
-  const join = (call: Call, slot: Slot): Promise<NoAd | undefined> =>
+  const joinRequest = (call: Call, slot: Slot): Promise<NoAd | undefined> =>
     new Promise((resolve) => {
       const { options, signal } = call;
       const key = createKey(options);
@@ -205,24 +203,23 @@ export function createDecisions(deps: DecisionsDeps): Decisions {
       });
     });
 
-  /** Makes sure that a fresh ad is loaded. Returns the reason if there is none. */
+  /** Makes sure that a fresh ad is loaded. If that fails, returns the reason. */
   const ensureReady = async (call: Call): Promise<NoAd | undefined> => {
     const { placement, signal, options, provided } = call;
     if (destroyed || signal.aborted) return { outcome: 'aborted' };
     if (!deps.isKnown()) return deps.retryConsent() ? notLoaded : notReady;
-    // A decision from the game's server replaces the ad that is loaded or in flight.
+    // A decision from the game's server replaces the ad that is loaded or being requested.
     if (provided) forget(placement);
-    const slot = openSlot(placement);
+    const slot = getOrCreateSlot(placement);
     if (isFresh(slot) && slot.ready?.key === createKey(options)) return undefined;
-    return cachedNoAd(slot, options) ?? join(call, slot);
+    return findCachedNoAd(slot, options) ?? joinRequest(call, slot);
   };
 
   const take: Decisions['take'] = async (placement, signal, options = {}) => {
     const noAd = await ensureReady({ placement, signal, options });
     if (noAd) return noAd;
-    const slot = openSlot(placement);
-    // In the meantime, another caller may have taken or replaced the ad that both awaited, or the device may have
-    // slept.
+    const slot = getOrCreateSlot(placement);
+    // Another caller may have taken or replaced the ad in the meantime, or it may have expired while the device slept.
     const ready = findUnexpired(slot);
     if (ready?.key !== createKey(options)) return take(placement, signal, options);
     delete slot.ready;
@@ -230,12 +227,12 @@ export function createDecisions(deps: DecisionsDeps): Decisions {
   };
 
   const availability = (placement: string): Availability => {
-    const slot = openSlot(placement);
+    const slot = getOrCreateSlot(placement);
     if (destroyed) return { available: false, reason: 'aborted' };
-    if (!deps.isKnown()) return unavailable(notReady);
+    if (!deps.isKnown()) return toUnavailable(notReady);
     if (isFresh(slot)) return { available: true };
     const { noFill } = slot;
-    if (noFill && !noFill.end.passed()) return unavailable(noFill.noAd);
+    if (noFill && !noFill.end.passed()) return toUnavailable(noFill.noAd);
     return deps.isOnline() ? { available: true } : { available: false, reason: 'offline' };
   };
 
@@ -243,7 +240,7 @@ export function createDecisions(deps: DecisionsDeps): Decisions {
     take,
     async preload(placement, signal, options = {}) {
       const noAd = await ensureReady({ placement, signal, options, provided: options.decision });
-      return noAd ? unavailable(noAd) : availability(placement);
+      return noAd ? toUnavailable(noAd) : availability(placement);
     },
     availability,
     forget: forgetAll,
@@ -258,7 +255,7 @@ export function createDecisions(deps: DecisionsDeps): Decisions {
   };
 }
 
-const unavailable = ({ outcome, retryAt }: NoAd): Availability => ({
+const toUnavailable = ({ outcome, retryAt }: NoAd): Availability => ({
   available: false,
   reason: outcome,
   ...(retryAt && { retryAt }),
@@ -271,13 +268,13 @@ interface SlotRequest {
   options: RequestOptions;
   signal: AbortSignal;
   isCurrent(): boolean;
-  /** A decision that the game's own server made. */
+  /** A decision from the game's own server. */
   provided: Decision | undefined;
 }
 
 /**
- * Requests an ad and stores it, or the reason there is none. If the slot was replaced in the meantime, the ad was
- * requested with outdated options and is discarded.
+ * Requests an ad, and stores the ad or the reason why there is none. If the slot has been replaced in the meantime, the
+ * ad was requested with outdated options, so it is discarded.
  */
 async function fillSlot(
   deps: RequestAdDeps,
@@ -289,7 +286,7 @@ async function fillSlot(
     ? loadProvided(deps, placement, signal, provided)
     : requestAd(deps, { placement, options, signal, previous }));
   if ('creative' in result && result.creative === previous?.creative && slot.ready !== previous) {
-    // The ad whose media was reused has been shown or replaced in the meantime.
+    // The ad from which the media was reused has been shown or replaced in the meantime.
     result = await loadMedia(deps, result.decision, result.expiry, signal);
   }
   if (!('creative' in result)) {
@@ -312,15 +309,15 @@ function storeAd(
 ): void {
   if (slot.ready && slot.ready.creative !== ad.creative) slot.ready.creative.destroy();
   delete slot.noFill;
-  slot.ready = { ...ad, freshness: deadlineIn(clock, freshnessMs) };
+  slot.ready = { ...ad, freshness: createDeadline(clock, freshnessMs) };
 }
 
 function recordNoAd(slot: Slot, noAd: NoAd, clock: Clock, { segments }: RequestOptions): void {
   const waitMs = noAd.retryAt && noAd.retryAt.getTime() - clock.now();
-  // Keeps a preloaded ad for the next attempt.
-  if (transient.has(noAd.outcome) && waitMs === undefined) return;
+  // Keep a preloaded ad for the next attempt.
+  if (transientOutcomes.has(noAd.outcome) && waitMs === undefined) return;
   slot.ready?.creative.destroy();
   delete slot.ready;
   const validMs = noAd.outcome === 'invalid_placement' ? Infinity : (waitMs ?? noFillMs);
-  slot.noFill = { noAd, segments: JSON.stringify(segments), end: deadlineIn(clock, validMs) };
+  slot.noFill = { noAd, segments: JSON.stringify(segments), end: createDeadline(clock, validMs) };
 }

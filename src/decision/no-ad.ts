@@ -2,7 +2,7 @@ import type { Decision } from '../../protocol/wire.ts';
 import type { Outcome, Reason, UnfilledReason } from '../outcome.ts';
 import type { ServiceResult } from '../transport/service-client.ts';
 
-/** Why there is no ad. */
+/** The reason why there is no ad. */
 export interface NoAd {
   outcome: Outcome;
   reason?: Reason;
@@ -13,11 +13,11 @@ export interface NoAd {
   decisionId?: string;
 }
 
-/** Returns the time between two timestamps from the service, which does not depend on the device's clock. */
+/** Returns the time between two timestamps from the service. The result does not depend on the device's clock. */
 export const durationMs = (start: string, end: string): number =>
   Date.parse(end) - Date.parse(start);
 
-/** The outcome for each reason. All other reasons mean no fill. */
+/** The outcomes of the reasons that do not mean `no_fill`. */
 const outcomeByReason: Partial<Record<UnfilledReason, Outcome>> = {
   frequency_capped: 'frequency_capped',
   cooldown: 'cooldown',
@@ -29,7 +29,7 @@ const outcomeByReason: Partial<Record<UnfilledReason, Outcome>> = {
   consent_required: 'not_ready',
 };
 
-const unreachable: Record<
+const outcomeByCause: Record<
   Extract<ServiceResult<unknown>, { kind: 'unreachable' }>['cause'],
   Outcome
 > = {
@@ -60,7 +60,7 @@ export function noAdFromResponse(
   nowMs: number,
 ): NoAd {
   if (response.kind === 'unreachable')
-    return { outcome: unreachable[response.cause], reason: response.cause };
+    return { outcome: outcomeByCause[response.cause], reason: response.cause };
   if (response.kind === 'refused') {
     const { code, detail } = response.problem;
     return {

@@ -6,8 +6,8 @@ import {
   runWithTimeout,
   type Clock,
   type Deadline,
-  deadlineIn,
-  stopwatch,
+  createDeadline,
+  startStopwatch,
 } from '../platform/clock.ts';
 import {
   type ServiceResult,
@@ -24,9 +24,9 @@ export type FilledDecision = Decision & {
   token: string;
 };
 
-/** An ad that can be shown immediately. Whoever holds it must destroy the creative. */
+/** An ad that can be shown immediately. Its owner must destroy the creative. */
 export interface ReadyAd {
-  /** The player for whom it was requested. */
+  /** The player for whom the ad was requested. */
   player?: Player | undefined;
   decision: FilledDecision;
   creative: LoadedCreative;
@@ -35,8 +35,8 @@ export interface ReadyAd {
 }
 
 /**
- * Builds the body of an ad request. Options of the `call` override the user's. In child-directed mode, neither of them
- * leaves the device.
+ * Builds the body of an ad request. The options of the call override those of the user. In child-directed mode, custom
+ * data and segments never leave the device.
  */
 export function describeRequest(
   placement: string,
@@ -67,15 +67,15 @@ export function describeRequest(
   };
 }
 
-const failed = (detail: string): NoAd => ({
+const tokenFailure = (detail: string): NoAd => ({
   outcome: 'error',
   reason: 'user_token_failed',
   detail,
 });
 
 /**
- * Returns the user token for one request, or the reason not to send the request: without a token, the reward would
- * belong to nobody. Never rejects, whatever the game's function does.
+ * Returns the user token for one request. If the token cannot be obtained, returns the reason. The request must not be
+ * sent in that case, because its reward would belong to nobody. Never rejects, even if the game's function rejects.
  */
 export async function getUserToken(
   source: UserToken | undefined,
@@ -87,9 +87,11 @@ export async function getUserToken(
     try {
       const userToken: unknown = await source();
       if (typeof userToken === 'string' || userToken === undefined) return { userToken };
-      return failed(`the \`userToken\` function must return a string; got ${typeof userToken}.`);
+      return tokenFailure(
+        `the \`userToken\` function must return a string; got ${typeof userToken}.`,
+      );
     } catch (error) {
-      return failed(`the \`userToken\` function failed: ${String(error)}`);
+      return tokenFailure(`the \`userToken\` function failed: ${String(error)}`);
     }
   });
   if (typeof result === 'object') return result;
@@ -113,11 +115,11 @@ export interface RequestAdDeps extends RequestDecisionDeps {
 const isFilled = (decision: Decision): decision is FilledDecision =>
   decision.status === 'filled' && decision.creative !== undefined && decision.token !== undefined;
 
-/** Whether both decisions have the same media, so that the media need not be loaded again. */
-const sameMedia = (a: FilledDecision, b: FilledDecision): boolean =>
+/** Whether both decisions have the same media. */
+const hasSameMedia = (a: FilledDecision, b: FilledDecision): boolean =>
   JSON.stringify(a.creative) === JSON.stringify(b.creative) && a.min_watch_ms === b.min_watch_ms;
 
-/** Requests a decision and loads its media, or reuses the media of `previous` if it is the same. */
+/** Requests a decision and loads its media. If `previous` has the same media, reuses it. */
 export async function requestAd(
   deps: RequestAdDeps,
   {
@@ -133,12 +135,12 @@ export async function requestAd(
   },
 ): Promise<ReadyAd | NoAd> {
   const profile = deps.profile();
-  const identified = await getUserToken(profile.user.userToken, deps, signal);
-  if ('outcome' in identified) return identified;
-  const userToken = profile.user.childDirected ? undefined : identified.userToken;
+  const tokenResult = await getUserToken(profile.user.userToken, deps, signal);
+  if ('outcome' in tokenResult) return tokenResult;
+  const userToken = profile.user.childDirected ? undefined : tokenResult.userToken;
   const request = describeRequest(placement, deps.locale, profile, options, userToken);
-  // Measured from the start of the request, because the device may sleep while the response is in transit.
-  const ageMs = stopwatch(deps.clock);
+  // The age starts with the request, because the device may sleep while it waits for the response.
+  const ageMs = startStopwatch(deps.clock);
   const response = await requestDecision(deps, request, signal);
   deps.onResponse?.(placement, response);
   if (signal.aborted) return { outcome: 'aborted' };
@@ -146,7 +148,7 @@ export async function requestAd(
   return loadDecided(deps, response.body, ageMs, signal, previous);
 }
 
-/** Loads the media of a decision that the game's own server made. */
+/** Loads the media of a decision from the game's own server. */
 export async function loadProvided(
   deps: RequestAdDeps,
   placement: string,
@@ -154,14 +156,14 @@ export async function loadProvided(
   provided: unknown,
 ): Promise<ReadyAd | NoAd> {
   if (!isDecision(provided)) return { outcome: 'error', reason: 'decision_malformed' };
-  // Only this call gets an error, because a wrong decision says nothing about the placement.
+  // A wrong decision says nothing about the placement, so only this call fails.
   if (provided.placement !== placement)
     return {
       outcome: 'error',
       reason: 'wrong_placement',
       detail: `The decision is for the placement ${provided.placement}.`,
     };
-  return loadDecided(deps, provided, stopwatch(deps.clock), signal);
+  return loadDecided(deps, provided, startStopwatch(deps.clock), signal);
 }
 
 async function loadDecided(
@@ -175,8 +177,8 @@ async function loadDecided(
   if (!isFilled(decision))
     return { outcome: 'error', reason: 'incomplete_decision', decisionId: decision.id };
   const lifetimeMs = durationMs(decision.issued_at, decision.expires_at);
-  const expiry = deadlineIn(deps.clock, lifetimeMs, ageMs);
-  if (previous && sameMedia(previous.decision, decision))
+  const expiry = createDeadline(deps.clock, lifetimeMs, ageMs);
+  if (previous && hasSameMedia(previous.decision, decision))
     return { decision, creative: previous.creative, expiry };
   return loadMedia(deps, decision, expiry, signal);
 }
@@ -191,7 +193,7 @@ export async function loadMedia(
   const decisionId = decision.id;
   let creative: LoadedCreative | undefined;
   let detail = '';
-  const drop = (): void => {
+  const destroyCreative = (): void => {
     creative?.destroy();
     creative = undefined;
   };
@@ -206,13 +208,13 @@ export async function loadMedia(
         detail = error instanceof Error ? error.message : String(error);
         throw error;
       }
-      // A renderer may finish even after an abort.
-      if (signal.aborted) drop();
+      // A renderer may finish after an abort.
+      if (signal.aborted) destroyCreative();
       return { decision, creative, expiry };
     },
   );
-  // The abort or timeout may coincide with the end of loading.
-  if (typeof loaded === 'string') drop();
+  // Loading may have finished just before the abort or the timeout.
+  if (typeof loaded === 'string') destroyCreative();
   switch (loaded) {
     case 'aborted':
       return { outcome: 'aborted', decisionId };
@@ -237,7 +239,7 @@ export interface RequestDecisionDeps {
 }
 
 /**
- * A request that fails within this time counts as failed immediately, in milliseconds. Ad blockers make a request fail
+ * If a request fails within this many milliseconds, an ad blocker may have blocked it. Ad blockers make requests fail
  * immediately. Network failures take longer, except for refused connections.
  */
 const immediateFailureMs = 1_000;
@@ -259,9 +261,9 @@ export async function requestDecision(
   const failed = response.kind === 'unreachable' && response.cause === 'network';
   if (!failed || !isOnline() || clock.monotonic() - startedAt >= immediateFailureMs)
     return response;
-  const reached = await runWithTimeout(clock, reachTimeoutMs, signal, async (reachSignal) => {
+  const reachResult = await runWithTimeout(clock, reachTimeoutMs, signal, async (reachSignal) => {
     await reach(reachSignal);
     return { reached: true };
   });
-  return typeof reached === 'object' ? { kind: 'unreachable', cause: 'blocked' } : response;
+  return typeof reachResult === 'object' ? { kind: 'unreachable', cause: 'blocked' } : response;
 }

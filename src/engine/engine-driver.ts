@@ -12,26 +12,26 @@ import { attempt } from '../platform/guard.ts';
  */
 export interface EngineDriver {
   /**
-   * Pauses the game’s time and sound. The SDK itself handles input. Returns a function that restores the previous state
-   * and that may be called more than once.
+   * Pauses the game’s time and sound. The SDK itself handles input. Returns a function that restores the previous
+   * state. That function may be called more than once.
    */
   hold(): () => void;
   /**
-   * Calls back once per frame while the game is not held, in the part of the frame in which game code runs and
-   * nothing is being drawn. Returns a function that stops the calls.
+   * Calls `callback` once per frame while the game is not held, at a time when game code may run and nothing is being
+   * drawn. Returns a function that stops the calls.
    */
   onFrame(callback: () => void): () => void;
   /**
-   * The element to focus after an ad if nothing had the focus before. It also receives the release events of keys
-   * and pointers that were released during the ad.
+   * The element to focus after an ad if nothing had focus before. It also receives release events for keys and pointers
+   * that the player released during the ad.
    */
   focusTarget(): HTMLElement | null;
 }
 
 /**
- * Saves the focused element. The returned function restores focus, or focuses `fallback` if nothing had focus. Without
- * this, a game would ignore keys and, in Phaser, stay muted until the next click, because browsers fire no focus event
- * when a focused iframe is removed.
+ * Saves the focused element. The returned function restores focus, or focuses `fallback` if nothing had focus. Browsers
+ * fire no focus event when a focused iframe is removed, so the game would otherwise ignore keys until the next click.
+ * In Phaser, it would also stay muted.
  */
 export function rememberFocus(fallback: () => HTMLElement | null): () => void {
   const focused = document.activeElement;
@@ -46,14 +46,14 @@ export function rememberFocus(fallback: () => HTMLElement | null): () => void {
 }
 
 /**
- * How often to check whether frames are missing, in milliseconds. After two checks without a frame, the checks replace
- * the frames.
+ * How often to check whether frames are missing, in milliseconds. After two checks without a frame, the checks call
+ * `callback`.
  */
 const frameCheckMs = 1_000;
 
 /**
- * The driver for pages without a supported engine. Frames come from `requestAnimationFrame`; the game pauses itself in
- * `onOpen` and `onClose`.
+ * Creates the driver for pages without a supported engine. It uses the frames of `requestAnimationFrame`. The game
+ * pauses in `onOpen` and resumes in `onClose`.
  *
  * @param canvas - Receives focus after an ad if nothing had focus before.
  */
@@ -77,19 +77,19 @@ export function noEngine(canvas: HTMLElement | null = null): EngineDriver {
       const request = (): void => {
         frame = attempt(() => requestAnimationFrame(next)) ?? 0;
       };
-      function call(): void {
+      function callUnlessHeld(): void {
         if (holds === 0) callback();
       }
       function next(): void {
         missedChecks = 0;
         request();
-        call();
+        callUnlessHeld();
       }
       request();
-      // A hidden page has no frames either, but then the game is paused too.
+      // A hidden page has no frames, but its game is paused too.
       const timer = setInterval(() => {
         missedChecks = document.hidden ? 0 : missedChecks + 1;
-        if (missedChecks > 1) call();
+        if (missedChecks > 1) callUnlessHeld();
       }, frameCheckMs);
       return () => {
         attempt(() => cancelAnimationFrame(frame));

@@ -2,9 +2,9 @@ import type { Clock } from '../platform/clock.ts';
 import { callGuarded } from '../platform/guard.ts';
 import type { EngineDriver } from './engine-driver.ts';
 
-/** Runs callbacks on the game's frames, a few at a time, to avoid dropped frames. */
+/** Runs callbacks during the game's frames, a few per frame, to avoid dropped frames. */
 export interface FrameQueue {
-  /** Calls `callback` on one of the next frames, after everything that was pushed before it. */
+  /** Calls `callback` in one of the next frames, after all callbacks that were pushed before it. */
   push(callback: () => void): void;
   /** Discards all waiting callbacks. */
   destroy(): void;
@@ -12,10 +12,10 @@ export interface FrameQueue {
 
 /** Maximum number of callbacks per frame. */
 const maxPerFrame = 4;
-/** Time budget per frame, in milliseconds. When it is used up, the remaining callbacks wait for the next frame. */
+/** Time budget per frame, in milliseconds. The remaining callbacks wait for the next frame. */
 const budgetMs = 2;
 
-/** Listens to frames only while callbacks are queued. */
+/** Creates a {@link FrameQueue}, which listens to frames only while callbacks are queued. */
 export function createFrameQueue(
   driver: EngineDriver,
   clock: Pick<Clock, 'monotonic'>,
@@ -28,7 +28,7 @@ export function createFrameQueue(
     detach = undefined;
   }
 
-  function deliver(): void {
+  function runCallbacks(): void {
     const end = clock.monotonic() + budgetMs;
     for (let count = 0; count < maxPerFrame; count += 1) {
       const callback = queue.shift();
@@ -42,7 +42,7 @@ export function createFrameQueue(
   return {
     push(callback) {
       queue.push(callback);
-      detach ??= driver.onFrame(deliver);
+      detach ??= driver.onFrame(runCallbacks);
     },
     destroy() {
       queue = [];

@@ -15,17 +15,17 @@ import {
   type Size,
   smallBatch,
   type StoredRecord,
-  add,
+  incrementCount,
 } from './event-store.ts';
 import { type Delivery, sendEvents } from './send.ts';
 import type { Counts } from './storage.ts';
 
-/** A back-off after a failure. No tab sends until it is over. */
+/** A back-off after a failure. No tab sends events until it is over. */
 export interface Pause {
   ms: number;
-  /** Number of consecutive failures, which determines the next delay in every tab. */
+  /** Number of consecutive failures. It determines the next delay in every tab. */
   failures: number;
-  /** Whether the service requested it with `Retry-After`. */
+  /** Whether the service requested the back-off with `Retry-After`. */
   demanded: boolean;
 }
 
@@ -35,7 +35,7 @@ export interface DrainDeps {
   client: ServiceClient;
   clock: Clock;
   random: () => number;
-  /** Default: Web Locks, which are part of this chunk so that they do not delay the start of the game. */
+  /** Default: Web Locks. They are imported here, in a lazy chunk, so that they do not delay the start of the game. */
   locks?: Locks;
   /** Whether this tab may send the events of other tabs. */
   mayLead(): boolean;
@@ -46,7 +46,7 @@ export interface DrainDeps {
   /** The store that the tabs share. Only the leader drains it. */
   store: EventStore;
   onRewards(rewards: RewardStatus[]): void;
-  /** Called after a batch has been sent or set aside, and removed from its store. */
+  /** Called after a batch has been sent or set aside and then removed from its store. */
   onRemoved(source: EventStore, batch: Batch): void;
   /** Called when a store is empty. */
   onEmpty(source: EventStore): void;
@@ -58,17 +58,17 @@ export interface DrainDeps {
 
 /** Sends the contents of the stores, one request at a time. */
 export interface Drain {
-  /** Starts sending, unless already sending or backing off. */
+  /** Starts sending. Does nothing while sending or backing off. */
   wake(): void;
-  /** Ends a back-off early, but not one that the service requested. */
+  /** Starts sending, and ends a back-off early unless the service requested it. */
   nudge(): void;
   isRunning(): boolean;
-  /** Resigns as leader, so that another tab can take over. Requests in flight are not interrupted. */
+  /** Resigns as leader, so that another tab can take over. Does not interrupt requests in flight. */
   resign(): void;
   /** Resolves when the stores are empty or sending has failed. */
   finished(): Promise<void>;
   /** Sends events immediately, without storing them first. With `keepalive`, the request outlives the page. */
-  sendPastStore(events: QueuedEvent[], keepalive: boolean): void;
+  sendDirectly(events: QueuedEvent[], keepalive: boolean): void;
   /** Backs off, because sending failed in another tab. */
   pause(pause: Pause): void;
   stop(): void;
@@ -110,7 +110,7 @@ export function createDrain(deps: DrainDeps): Drain {
   let maxEvents = largeBatch.events;
   const backOff = createBackOff(deps, () => wake());
 
-  /** Sends events, and applies the response to everything but the store. */
+  /** Sends events and applies the response. Does not change the store. */
   const deliver = async (events: QueuedEvent[], keepalive: boolean): Promise<Delivery> => {
     for (const { id } of events) inFlight.add(id);
     const dropped = counts.unreportedDrops;
@@ -120,16 +120,16 @@ export function createDrain(deps: DrainDeps): Drain {
     for (const id of delivery.settled) settled.add(id);
     deps.recent.remove(delivery.settled);
     diagnostics.sent += delivery.settled.length - delivery.rejections.length;
-    for (const { code } of delivery.rejections) add(diagnostics.rejected, code, 1);
+    for (const { code } of delivery.rejections) incrementCount(diagnostics.rejected, code, 1);
     if (delivery.rewards.length > 0) deps.onRewards(delivery.rewards);
     // An older service accepts only smaller requests.
     if (delivery.split) maxEvents = smallBatch.events;
     if (delivery.failure) {
       const { retryAfterMs } = delivery.failure;
       deps.onError(delivery.failure.reason);
-      // A drop may be reported twice. That is acceptable, because these counts are only informational.
+      // A drop may be reported twice, which is acceptable because these counts are only informational.
       for (const [reason, count] of Object.entries(dropped))
-        add(counts.unreportedDrops, reason, count);
+        incrementCount(counts.unreportedDrops, reason, count);
       if (!stopped) {
         batchEvents = eventsAfterFailure;
         demanded = retryAfterMs !== undefined;
@@ -166,17 +166,19 @@ export function createDrain(deps: DrainDeps): Drain {
     return true;
   };
 
-  /** Delivers the contents of one store until it is empty, a delivery fails or `mayContinue` returns false. */
+  /**
+   * Delivers the contents of one store. Stops when the store is empty, a delivery fails or `mayContinue` returns false.
+   */
   const drainStore = async (source: EventStore, mayContinue: () => boolean): Promise<void> => {
-    /** Events per record: 1 in a calm game, up to 64 in a burst. */
-    let density = 8;
+    /** Average number of events per record: 1 in a calm game, up to 64 in a burst. */
+    let eventsPerRecord = 8;
     /** Adds records to `buffered` until there are enough for the next requests. */
     const read = async (afterKey: number, buffered: StoredRecord[]): Promise<StoredRecord[]> => {
       const records = Array.from(buffered);
       for (;;) {
-        const missing = Math.min(maxEvents, batchEvents * 2) - countEvents(records);
-        if (missing <= 0) return records;
-        const limit = Math.min(maxRecords, Math.ceil(missing / density));
+        const missingEvents = Math.min(maxEvents, batchEvents * 2) - countEvents(records);
+        if (missingEvents <= 0) return records;
+        const limit = Math.min(maxRecords, Math.ceil(missingEvents / eventsPerRecord));
         const page = await source.read(records.at(-1)?.key ?? afterKey, limit);
         records.push(...page);
         if (page.length < limit) return records;
@@ -184,19 +186,19 @@ export function createDrain(deps: DrainDeps): Drain {
     };
     let records = await read(-1, []);
     for (;;) {
-      // Waits for events that are being sent directly, because they would otherwise be sent twice.
+      // Events that are being sent directly would otherwise be sent twice.
       await directSends;
       if (stopped || backOff.waiting() || !mayContinue()) return;
       const [first] = records;
       if (!first) return deps.onEmpty(source);
       const { bytes } = batchEvents > smallBatch.events ? largeBatch : smallBatch;
-      const batch = nextBatch(records, { events: batchEvents, bytes });
+      const batch = pickBatch(records, { events: batchEvents, bytes });
       const last = records[batch.records - 1]?.key ?? first.key;
       const remaining = records.slice(batch.records);
-      density = Math.max(1, batch.events.length / batch.records);
+      eventsPerRecord = Math.max(1, batch.events.length / batch.records);
       const [delivered, next] = await Promise.all([
         deliverBatch(source, batch, first.key, last),
-        // Reads ahead while the request is in flight. If that fails, the records are read later.
+        // Reads ahead while the request is in flight. If this fails, the records are read again later.
         read(last, remaining).catch(() => remaining),
       ]);
       if (!delivered) return;
@@ -208,7 +210,7 @@ export function createDrain(deps: DrainDeps): Drain {
     // A back-off may have ended while a store was being read.
     while (runAgain && !stopped && !backOff.waiting()) {
       runAgain = false;
-      // If one store fails, the other one is still drained.
+      // A failure of one store must not prevent the other from being drained.
       await drainStore(memory, () => true).catch(deps.onError);
       if (!backOff.waiting())
         await election.lead(() => drainStore(store, election.isLeader)).catch(deps.onError);
@@ -230,10 +232,10 @@ export function createDrain(deps: DrainDeps): Drain {
     isRunning: () => running !== undefined,
     resign: election.resign,
     finished: async () => running,
-    sendPastStore(events, keepalive) {
+    sendDirectly(events, keepalive) {
       const unsent = events.filter(({ id }) => !inFlight.has(id) && !settled.has(id));
-      // A page that is being unloaded backs off only if the service requested it, because this is its last chance to
-      // send.
+      // A page that is being unloaded has no later chance to send, so it waits only for back-offs that the service
+      // requested.
       const mustWait = backOff.waiting() && (demanded || !keepalive);
       if (stopped || mustWait || unsent.length === 0) return;
       directSends = Promise.all([directSends, deliver(unsent, keepalive)]);
@@ -255,10 +257,9 @@ const countEvents = (records: StoredRecord[]): number =>
   records.reduce((sum, { value }) => sum + (isEventRecord(value) ? value.events.length : 1), 0);
 
 /**
- * Picks the oldest records that fit into one request. There is always at least one, because every record fits on its
- * own.
+ * Picks the oldest records that fit into one request. Picks at least one record, because every record fits on its own.
  */
-function nextBatch(records: StoredRecord[], limits: Size): Batch {
+function pickBatch(records: StoredRecord[], limits: Size): Batch {
   const batch: Batch = { records: 0, events: [], bytes: 0, unreadable: [] };
   for (const { value } of records) {
     const events = parseRecord(value);
@@ -274,7 +275,7 @@ function nextBatch(records: StoredRecord[], limits: Size): Batch {
   return batch;
 }
 
-/** Returns the events of a record, or undefined if it is damaged or from an unknown release. */
+/** Returns the events of a record. Returns undefined if the record is damaged or from an unknown release. */
 function parseRecord(value: unknown): QueuedEvent[] | undefined {
   if (!isEventRecord(value)) return undefined;
   try {

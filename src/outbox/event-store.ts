@@ -18,13 +18,13 @@ export interface EventRecord {
 /** A record as read from the store. */
 export type StoredRecord = StoredValue<number>;
 
-/** A value that will not be sent, kept for debugging. */
+/** A value that will not be sent and is kept for debugging. */
 export interface SetAside {
   reason: string;
   value: unknown;
 }
 
-/** A queue of records. Keys increase, so that records are read in the order in which they were stored. */
+/** A queue of records. Keys increase, so records are read in the order in which they were stored. */
 export interface EventStore {
   append(records: EventRecord[]): Promise<void>;
   /** Reads up to `limit` of the oldest records after `afterKey`. */
@@ -34,7 +34,7 @@ export interface EventStore {
   /** Replaces the events of records that still exist. A record that has no events left is removed. */
   rewrite(changes: { key: number; record: EventRecord }[]): Promise<void>;
   setAside(entries: SetAside[]): Promise<void>;
-  /** Reports when operations become slow, and when they are fast again. */
+  /** Calls `listener` when operations become slow, and when they are fast again. */
   onSlow?(listener: (isSlow: boolean) => void): void;
   close(): void;
 }
@@ -45,7 +45,7 @@ export const isEventRecord = (value: unknown): value is EventRecord => {
   return record?.v === 1 && typeof record.at === 'number' && Array.isArray(record.events);
 };
 
-/** An event as it is stored and sent. It is serialized only once, when it happens. */
+/** An event as it is stored and sent. It is serialized once, when it happens. */
 export interface QueuedEvent {
   id: string;
   json: string;
@@ -73,7 +73,7 @@ export const keepaliveBytes = 15_000;
 export const measureLength = (events: string[]): number =>
   events.reduce((sum, json) => sum + json.length, 0);
 
-/** The latest unacknowledged events, as many as fit into the one request that an unloading page can send. */
+/** The latest unacknowledged events. All of them fit into the one request that an unloading page can send. */
 export interface RecentEvents {
   add(event: QueuedEvent): void;
   remove(ids: string[]): void;
@@ -83,21 +83,21 @@ export interface RecentEvents {
 
 export function createRecentEvents(maxBytes: number): RecentEvents {
   const events = new Map<string, QueuedEvent>();
-  let total = 0;
-  const drop = (id: string): void => {
-    total -= events.get(id)?.json.length ?? 0;
+  let totalBytes = 0;
+  const removeEvent = (id: string): void => {
+    totalBytes -= events.get(id)?.json.length ?? 0;
     events.delete(id);
   };
   return {
     add(event) {
       events.set(event.id, event);
-      total += event.json.length;
-      while (total > maxBytes) drop(events.keys().next().value ?? '');
+      totalBytes += event.json.length;
+      while (totalBytes > maxBytes) removeEvent(events.keys().next().value ?? '');
     },
-    remove: (ids) => ids.forEach(drop),
+    remove: (ids) => ids.forEach(removeEvent),
     clear() {
       events.clear();
-      total = 0;
+      totalBytes = 0;
     },
     list: () => Array.from(events.values()),
   };
@@ -112,8 +112,8 @@ export function createMemoryStore(): EventStore {
       for (const record of added) records.set(++lastKey, record);
     },
     async read(afterKey, limit) {
-      const later = Array.from(records).filter(([key]) => key > afterKey);
-      return later.slice(0, limit).map(([key, value]) => ({ key, value }));
+      const laterRecords = Array.from(records).filter(([key]) => key > afterKey);
+      return laterRecords.slice(0, limit).map(([key, value]) => ({ key, value }));
     },
     async remove(first, last) {
       for (const key of records.keys()) if (key >= first && key <= last) records.delete(key);
@@ -124,7 +124,7 @@ export function createMemoryStore(): EventStore {
         else if (records.has(key)) records.set(key, record);
       }
     },
-    // The values are only counted in the diagnostics, because without a database nobody could inspect them later.
+    // These values are not stored, because nobody could inspect them later. The diagnostics count them.
     setAside: async () => undefined,
     close: () => records.clear(),
   };
@@ -137,7 +137,7 @@ export interface IndexedDbStoreOptions {
   indexedDB?: IDBFactory | undefined;
 }
 
-/** Maximum number of values that are set aside. Newer values replace the oldest ones. */
+/** Maximum number of values that are set aside. A newer value replaces the oldest one. */
 const maxAside = 200;
 
 /** Creates a store in IndexedDB. */
@@ -151,12 +151,12 @@ export function createIndexedDbStore(options: IndexedDbStoreOptions): EventStore
   const events = database.store('events');
   const aside = database.store('aside');
 
-  /** Runs one write transaction and commits it before the current task ends. */
+  /** Runs a write transaction and commits it before the current task ends. */
   const write = (work: (store: IDBObjectStore) => void): Promise<void> =>
     events('readwrite', (store) => {
       work(store);
-      // Commits explicitly, because an automatic commit needs another turn of the event loop, which may never come in a
-      // closing tab.
+      // Commits explicitly. An automatic commit needs another turn of the event loop, which may never come in a closing
+      // tab.
       store.transaction.commit();
       return waitForCommit(store.transaction);
     });
@@ -197,6 +197,10 @@ export function createIndexedDbStore(options: IndexedDbStoreOptions): EventStore
 }
 
 /** Adds `count` to the counter `name`. */
-export const add = (counters: Record<string, number>, name: string, count: number): void => {
+export const incrementCount = (
+  counters: Record<string, number>,
+  name: string,
+  count: number,
+): void => {
   if (count > 0) counters[name] = (counters[name] ?? 0) + count;
 };

@@ -10,7 +10,7 @@ import {
 } from './event-store.ts';
 
 /**
- * Priority by event type. Events with the lowest priority are evicted first. Completions earn money, so they are
+ * The priorities of event types. Events with the lowest priority are evicted first. Completions earn money, so they are
  * evicted last.
  */
 const priorities: Record<string, number> = { complete: 3, impression: 2, start: 1, click: 1 };
@@ -19,12 +19,12 @@ const getPriority = (json: string): number =>
   priorities[/"type":"(\w+)"/.exec(json)?.[1] ?? ''] ?? 0;
 
 /**
- * How full an eviction leaves the queue, as a share of its bounds. The free space keeps a full queue from evicting on
+ * The size of the queue after an eviction, as a share of its bounds. The free space keeps a full queue from evicting on
  * every event.
  */
 const targetShare = 0.9;
 
-/** A change to a record: the record with its remaining events, and the events to evict. */
+/** A change to a record: the remaining record, and the events to evict. */
 interface Change {
   key: number;
   record: EventRecord;
@@ -32,7 +32,7 @@ interface Change {
 }
 
 /** Chooses the events to evict: lowest priority first, then oldest first. */
-function plan(stored: StoredRecord[], bounds: Size): Change[] {
+function planEvictions(stored: StoredRecord[], bounds: Size): Change[] {
   const records = stored.flatMap(({ key, value }) =>
     isEventRecord(value) ? [{ key, record: value }] : [],
   );
@@ -64,8 +64,8 @@ export async function evict(
 ): Promise<void> {
   const stored: StoredRecord[] = [];
   await readInPages(store.read, (records) => stored.push(...records));
-  const changes = plan(stored, bounds);
-  // Evicts whole records first, because a full disk always permits deletes but may not permit writes.
+  const changes = planEvictions(stored, bounds);
+  // Deletes whole records first, because a full disk may permit deletes only.
   for (const wholeRecords of [true, false]) {
     const batch = changes.filter(({ record }) => (record.events.length === 0) === wholeRecords);
     if (batch.length === 0) continue;

@@ -9,7 +9,7 @@ import type {
   PageTransition,
 } from '../platform/page.ts';
 import { type ServiceClient, toJson } from '../transport/service-client.ts';
-import { type OutboxDiagnostics, createCounts, createStorage, grow } from './storage.ts';
+import { type OutboxDiagnostics, createCounts, createStorage, adjustSize } from './storage.ts';
 import type { Pause, createDrain, Drain, DrainDeps } from './drain.ts';
 import {
   createMemoryStore,
@@ -34,14 +34,14 @@ export interface TabMessage {
 /** An event without the id and time that the outbox adds. */
 export type NewAdEvent = Omit<AdEvent, 'id' | 'occurred_at'>;
 
-/** A durable queue of events: stores them on the device and sends them until the service acknowledges them. */
+/** A durable queue of events. It stores events on the device and sends them until the service acknowledges them. */
 export interface Outbox {
   /** Loads the code that sends events, so that the first event does not wait for it. */
   prefetch(): void;
   /**
-   * Resolves when the event is stored. From then on, it survives the page and the browser. Also resolves when the event
-   * is dropped, and `diagnostics()` counts the drop. The event carries the time of this call, even if the write waits
-   * for `after`.
+   * Stores an event, after the promise `after` if there is one. The event's time is the time of this call. Resolves
+   * when the event is stored or dropped. A stored event survives the page and the browser. `diagnostics()` counts
+   * drops.
    */
   enqueue(event: NewAdEvent, after?: Promise<unknown>): Promise<void>;
   /** Sends stored events. Resolves when the queue is empty or sending has failed. */
@@ -52,12 +52,12 @@ export interface Outbox {
    */
   onRewards(listener: (rewards: RewardStatus[]) => void): () => void;
   diagnostics(): OutboxDiagnostics;
-  /** Stops sending. Later events are still stored, and the next page sends them. */
+  /** Stops sending. Later events are stored for the next page. */
   destroy(): void;
 }
 
 export interface OutboxDeps {
-  /** Prefix for the names of the lock and the channel that the tabs share. Each publishable key has its own. */
+  /** Prefix for the names of the lock and the channel that the tabs share. Each publishable key has its own prefix. */
   name: string;
   client: ServiceClient;
   clock: Clock;
@@ -80,7 +80,7 @@ interface Group {
   stored: Promise<void>;
 }
 
-/** Creates the {@link Outbox}, and opens its store immediately so that the first event does not wait. */
+/** Creates the {@link Outbox}, and opens its store immediately, so that the first event does not wait. */
 export function createOutbox(deps: OutboxDeps): Outbox {
   const { clock, lifecycle, store } = deps;
   const name = `${deps.name}:outbox`;
@@ -93,10 +93,10 @@ export function createOutbox(deps: OutboxDeps): Outbox {
   let loading: Promise<{ createDrain: typeof createDrain }> | undefined;
   let drain: Drain | undefined;
   let group: Group | undefined;
-  /** Events whose write has not finished. */
+  /** Events that are being written. */
   const unwritten = new Set<QueuedEvent[]>();
   let isSlow = false;
-  /** Whether the page is being frozen or unloaded, so that it may never run again. */
+  /** Whether the page is being frozen or unloaded. It may never run again. */
   let isSuspending = false;
   let destroyed = false;
 
@@ -105,12 +105,12 @@ export function createOutbox(deps: OutboxDeps): Outbox {
   };
   const isWaiting = (): boolean =>
     counts.shared.events + counts.local.events + unwritten.size > 0 || group !== undefined;
-  /** Clears the recent events once nothing is queued, because another tab may have sent them. */
-  const clearSent = (): void => {
+  /** Clears the recent events if nothing is queued, because another tab may have sent them. */
+  const clearRecentIfEmpty = (): void => {
     if (!isWaiting()) recent.clear();
   };
   /**
-   * Runs `work` with the code that sends events, which it loads if necessary. If loading fails, the next call tries
+   * Loads the code that sends events, if necessary, and runs `work` with it. If loading fails, the next call tries
    * again.
    */
   const withDrain = async (work: (drain: Drain) => unknown): Promise<void> => {
@@ -129,8 +129,8 @@ export function createOutbox(deps: OutboxDeps): Outbox {
   const nudge = (): Promise<void> => withDrain((loaded) => loaded.nudge());
   const onTabMessage = (message: TabMessage): void => {
     const { events = 0, bytes = 0, rewards = [], pause } = message;
-    grow(counts.shared, events, bytes);
-    clearSent();
+    adjustSize(counts.shared, events, bytes);
+    clearRecentIfEmpty();
     if (rewards.length > 0) for (const listener of listeners) listener(rewards);
     if (pause) void withDrain((loaded) => loaded.pause(pause));
     if (events > 0) wake();
@@ -140,8 +140,8 @@ export function createOutbox(deps: OutboxDeps): Outbox {
   };
   const onResize = (source: EventStore, events: number, bytes: number): void => {
     if (source === store) broadcast({ events, bytes });
-    grow(source === store ? counts.shared : counts.local, events, bytes);
-    clearSent();
+    adjustSize(source === store ? counts.shared : counts.local, events, bytes);
+    clearRecentIfEmpty();
     if (events > 0) wake();
   };
 
@@ -162,7 +162,7 @@ export function createOutbox(deps: OutboxDeps): Outbox {
       onResize(source, -batch.events.length, -batch.bytes);
     },
     onEmpty(source) {
-      // The counted events may have been deleted, for example with the browser's site data.
+      // Events that are still counted have been deleted, for example with the browser's site data.
       const { events, bytes } = source === store ? counts.shared : counts.local;
       if (events > 0) onResize(source, -events, -bytes);
     },
@@ -178,24 +178,21 @@ export function createOutbox(deps: OutboxDeps): Outbox {
     onError,
   });
 
-  /**
-   * Sends events before they are stored. They already have their final ids, so they are not sent again once they are
-   * stored.
-   */
-  const sendPastStore = (events: QueuedEvent[]): void =>
-    void withDrain((loaded) => loaded.sendPastStore(events, false));
+  /** Sends events before they are stored. Each event has its final id, so it is not sent again once it is stored. */
+  const sendDirectly = (events: QueuedEvent[]): void =>
+    void withDrain((loaded) => loaded.sendDirectly(events, false));
   store.onSlow?.((slow) => {
     isSlow = slow;
-    if (slow) sendPastStore(Array.from(unwritten).flat());
+    if (slow) sendDirectly(Array.from(unwritten).flat());
   });
   const append = async (events: QueuedEvent[]): Promise<void> => {
     unwritten.add(events);
-    if (isSlow) sendPastStore(events);
+    if (isSlow) sendDirectly(events);
     await storage.append(events);
     unwritten.delete(events);
-    clearSent();
+    clearRecentIfEmpty();
   };
-  /** Starts the write in a microtask, so that it includes every event that the current task enqueues. */
+  /** Starts a group of events. It is written in a microtask, so that it includes every event of the current task. */
   const openGroup = (events: QueuedEvent[] = []): Group => ({
     events,
     stored: Promise.resolve().then(() => {
@@ -209,21 +206,21 @@ export function createOutbox(deps: OutboxDeps): Outbox {
     return group.stored;
   };
 
-  const begin = async (): Promise<void> => {
-    // While this tab drains the store, its count is correct.
+  const resumeSending = async (): Promise<void> => {
+    // The count is correct while this tab drains the store.
     if (!drain?.isRunning()) await storage.recount();
     if (isWaiting()) await nudge();
   };
 
   const onTransition = (pageTransition: PageTransition): void => {
     isSuspending = pageTransition === 'leaving' || pageTransition === 'frozen';
-    if (pageTransition === 'visible' || pageTransition === 'returned') return void begin();
+    if (pageTransition === 'visible' || pageTransition === 'returned') return void resumeSending();
     if (!isWaiting()) return;
     // Sent synchronously, because the page may not run again after this task.
-    drain?.sendPastStore(recent.list(), true);
+    drain?.sendDirectly(recent.list(), true);
     // The browser may suspend the page at any time from now on.
     drain?.resign();
-    // If this tab keeps running and no other tab leads, this tab leads again.
+    // If this tab keeps running, it may lead again.
     wake();
   };
 
@@ -232,15 +229,15 @@ export function createOutbox(deps: OutboxDeps): Outbox {
     deps.connectivity.onOnline(() => isWaiting() && void nudge()),
   ];
   channel.onMessage(onTabMessage);
-  void begin();
+  void resumeSending();
 
   return {
     prefetch,
     enqueue(event, after) {
       const id = deps.newId();
       const occurredAt = new Date(clock.now()).toISOString();
-      const full: AdEvent = { ...event, id, occurred_at: occurredAt };
-      const queued = { id, json: toJson(full) };
+      const adEvent: AdEvent = { ...event, id, occurred_at: occurredAt };
+      const queued = { id, json: toJson(adEvent) };
       if (queued.json.length > smallBatch.bytes) {
         counts.drop('too_large', 1);
         return Promise.resolve();
@@ -266,7 +263,7 @@ export function createOutbox(deps: OutboxDeps): Outbox {
       drain?.stop();
       listeners.clear();
       channel.close();
-      // Events enqueued in this task are still written.
+      // Events that were enqueued in this task must be written first.
       void Promise.resolve(group?.stored).finally(() => store.close());
     },
   };

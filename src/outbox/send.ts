@@ -11,12 +11,12 @@ import type { QueuedEvent } from './event-store.ts';
 
 /** The result of sending events. */
 export interface Delivery {
-  /** Ids of the events that need not be sent again: acknowledged or rejected. */
+  /** Ids of acknowledged and rejected events, which need not be sent again. */
   settled: string[];
   /** Events that the service will never accept. */
   rejections: { event: QueuedEvent; code: string }[];
   rewards: RewardStatus[];
-  /** Whether the service rejected a whole request because of its size or of an event in it. */
+  /** Whether the service rejected a whole request because of its size or one of its events. */
   split: boolean;
   /** Why the remaining events have to be sent again. */
   failure: Failure | undefined;
@@ -31,15 +31,15 @@ const isEventBatchResult: Guard<EventBatchResult> = (body): body is EventBatchRe
   hasShape(body, { results: [], decisions: [] });
 
 /**
- * Codes of rejections that the request body caused. Other rejections, such as for a revoked key, say nothing about the
- * events.
+ * Codes of rejections that were caused by the request body. Other rejections, such as for a revoked key, say nothing
+ * about the events.
  */
 const bodyProblems = new Set<string>(['malformed_json', 'invalid_request', 'body_too_large']);
 
 /**
- * Sends events to the service. A request that is rejected because of its body is split in half until the invalid event
- * is isolated and no longer blocks the others. Stops at the first failure. Events that were sent before the failure are
- * settled. The service counts each id only once, even if it is sent again.
+ * Sends events to the service. If a request is rejected because of its body, its events are sent in two halves, until
+ * an invalid event is isolated and no longer blocks the others. Stops at the first failure. Events that were sent
+ * before the failure are settled. The service counts each event id once, even if it is sent again.
  */
 export async function sendEvents(
   { client, clock }: { client: ServiceClient; clock: Clock },
@@ -58,14 +58,14 @@ export async function sendEvents(
     delivery.settled.push(event.id);
     if (rejection !== undefined) delivery.rejections.push({ event, code: rejection });
   };
-  const report = Object.keys(dropped).length > 0 ? `,"dropped":${toJson(dropped)}` : '';
+  const droppedField = Object.keys(dropped).length > 0 ? `,"dropped":${toJson(dropped)}` : '';
   const unsent = [events];
   for (let part = unsent.pop(); part && !delivery.failure; part = unsent.pop()) {
     const sentAt = toJson(new Date(clock.now()).toISOString());
-    // Concatenates the events' JSON, because parsing and serializing it again would be a long task.
+    // Concatenates the JSON of the events. Parsing and serializing it again would be a long task.
     const list = part.map(({ json }) => json).join();
     const response = await client.call('/v1/events', isEventBatchResult, {
-      body: `{"sent_at":${sentAt},"events":[${list}]${report}}`,
+      body: `{"sent_at":${sentAt},"events":[${list}]${droppedField}}`,
       keepalive,
     });
     if (response.kind === 'ok') {
@@ -74,7 +74,7 @@ export async function sendEvents(
       for (const event of part) {
         const { status, code = 'unknown' } = results.get(event.id) ?? {};
         if (status) settle(event, status === 'rejected' ? code : undefined);
-        // Only events that the response lists are settled.
+        // Events that are missing from the response are not settled.
         else delivery.failure = { reason: 'incomplete_answer', retryAfterMs: undefined };
       }
       continue;

@@ -1,6 +1,6 @@
 import { readInPages } from '../platform/database.ts';
 import {
-  add,
+  incrementCount,
   type EventRecord,
   type EventStore,
   exceeds,
@@ -12,16 +12,16 @@ import {
 } from './event-store.ts';
 import type { evict } from './evict.ts';
 
-/** Why events were dropped. `unreadable` counts records, because the number of events in them is unknown. */
+/** The reason why events were dropped. `unreadable` counts records, because their number of events is unknown. */
 export type DropReason = 'too_many' | 'too_large' | 'unreadable';
 
-/** The counts of the outbox. An event counts as `stored` until it counts as `sent`, `dropped` or `rejected`. */
+/** The state of the outbox. An event counts as `stored` until it is `sent`, `dropped` or `rejected`. */
 export interface OutboxDiagnostics {
-  /** `memory` while the browser’s database is unavailable. Events then do not survive the page. */
+  /** `memory` while the browser’s database is unavailable. In that case, events do not survive the page. */
   storage: 'indexeddb' | 'memory';
   /** Queued events, including those of other tabs. */
   stored: number;
-  /** Events that this tab delivered, including those of other tabs. */
+  /** Events that this tab sent, including events of other tabs. */
   sent: number;
   /** Dropped events, by reason. */
   dropped: Partial<Record<DropReason, number>>;
@@ -30,8 +30,8 @@ export interface OutboxDiagnostics {
   lastError?: string;
 }
 
-/** Adjusts a size. The size never goes below zero, because messages from other tabs may arrive late. */
-export const grow = (size: Size, events: number, bytes: number): void => {
+/** Adds to a size. The result is never negative, even if messages from other tabs arrive late. */
+export const adjustSize = (size: Size, events: number, bytes: number): void => {
   size.events = Math.max(0, size.events + events);
   size.bytes = Math.max(0, size.bytes + bytes);
 };
@@ -66,8 +66,8 @@ export function createCounts(): Counts {
     diagnostics,
     unreportedDrops: {},
     drop(reason, count) {
-      add(diagnostics.dropped, reason, count);
-      add(counts.unreportedDrops, reason, count);
+      incrementCount(diagnostics.dropped, reason, count);
+      incrementCount(counts.unreportedDrops, reason, count);
     },
     report: () => ({
       ...diagnostics,
@@ -90,21 +90,21 @@ export interface StorageDeps {
   onError(error: unknown): void;
 }
 
-/** Writes events to the store, or to memory while the store fails. Keeps both within their bounds. */
+/** Writes events to the store, or to memory while the store fails. Keeps both within bounds. */
 export interface Storage {
   /** Resolves when the events have been stored or dropped. */
   append(events: QueuedEvent[]): Promise<void>;
-  /** Opens the shared store, and counts its contents, because other tabs write to it too. */
+  /** Opens the shared store and counts its contents. Other tabs write to this store too. */
   recount(): Promise<void>;
 }
 
 /**
- * How full the queue is, as a share of a bound, when the eviction code is loaded. Loading it early makes it available
- * offline.
+ * The size of the queue at which the eviction code is loaded, as a share of the bounds. Loading the code early makes it
+ * available offline.
  */
 const prefetchShare = 0.05;
 
-/** Splits the events of one task into records, each small enough for its own request. */
+/** Splits the events of one task into records. Each record is small enough for its own request. */
 function groupEvents(events: QueuedEvent[]): string[][] {
   const groups: string[][] = [];
   let bytes = 0;
@@ -122,7 +122,7 @@ function groupEvents(events: QueuedEvent[]): string[][] {
 }
 
 /** Counts the actual contents of a store. */
-async function measure(store: EventStore): Promise<Size> {
+async function measureStore(store: EventStore): Promise<Size> {
   const size = { events: 0, bytes: 0 };
   await readInPages(store.read, (records) => {
     for (const { value } of records) {
@@ -139,7 +139,7 @@ export function createStorage(deps: StorageDeps): Storage {
   const { bounds, counts, memory, onError, store } = deps;
   const { diagnostics, shared } = counts;
   let evictImport: Promise<typeof evict> | undefined;
-  /** Whether the quota was still exceeded after an eviction. */
+  /** Whether the last eviction did not free enough space. */
   let quotaExhausted = false;
 
   const getSize = (source: EventStore): Size => (source === store ? shared : counts.local);
@@ -147,7 +147,7 @@ export function createStorage(deps: StorageDeps): Storage {
     evictImport ??= import('./evict.ts').then(
       (code) => code.evict,
       (error: unknown) => {
-        // The next event retries.
+        // The next event tries again.
         evictImport = undefined;
         throw error;
       },
@@ -155,8 +155,8 @@ export function createStorage(deps: StorageDeps): Storage {
     return evictImport;
   };
   const makeRoom = async (source: EventStore, target: Size): Promise<void> => {
-    const run = await loadEvict();
-    await run(source, target, (events) => {
+    const evictEvents = await loadEvict();
+    await evictEvents(source, target, (events) => {
       counts.drop('too_many', events.length);
       deps.onResize(source, -events.length, -measureLength(events));
     });
@@ -176,7 +176,7 @@ export function createStorage(deps: StorageDeps): Storage {
     } catch (error) {
       if (quotaExhausted || (error as Error | null)?.name !== 'QuotaExceededError') throw error;
       onError(error);
-      // If eviction did not free enough space, later events must not evict even more.
+      // If an eviction does not free enough space, later events must not evict more.
       quotaExhausted = true;
       await makeRoom(store, { events: bounds.events, bytes: shared.bytes * 0.8 }).catch(onError);
       await store.append(records);
@@ -207,7 +207,7 @@ export function createStorage(deps: StorageDeps): Storage {
     },
     async recount() {
       try {
-        Object.assign(shared, await measure(store));
+        Object.assign(shared, await measureStore(store));
       } catch (error) {
         diagnostics.storage = 'memory';
         return onError(error);

@@ -1,6 +1,6 @@
 import type { ButtonStrings } from './button-view.ts';
 
-/** The translated labels. The English ones are part of the button's own code. */
+/** The translated labels. The English labels are part of the button's own code. */
 const languages: Record<string, ButtonStrings> = {
   ar: {
     ready: 'شاهد إعلانًا',
@@ -116,14 +116,17 @@ const languages: Record<string, ButtonStrings> = {
   },
 };
 
-/** Wraps text in a right-to-left isolate. Without one, a canvas would lay the text out from left to right. */
+/** Wraps text in a right-to-left isolate. Otherwise, a canvas would lay out the text from left to right. */
 const isolate = (text: string): string => `\u2067${text}\u2069`;
 
-/** Returns the labels for a locale and how to draw them. `undefined` if there is no translation. */
+/**
+ * Returns the labels for a locale and a function that prepares them for drawing. Returns `undefined` if there is no
+ * translation.
+ */
 export function getButtonStrings(
   locale: string,
 ): { language: string; strings: ButtonStrings; draw(text: string): string } | undefined {
-  // Also accepts the outdated codes that Java and old browsers use for Hebrew and Indonesian.
+  // `Intl.Locale` also accepts the outdated codes that Java and old browsers use for Hebrew and Indonesian.
   const { language } = new Intl.Locale(locale);
   const strings = Object.hasOwn(languages, language) ? languages[language] : undefined;
   if (!strings) return undefined;

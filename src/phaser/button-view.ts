@@ -7,7 +7,7 @@ import type { Availability } from '../outcome.ts';
  * - `loading`: an ad is being requested.
  * - `showing`: an ad is on the screen.
  * - `cooldown`: no ad is available until a known time.
- * - `unavailable`: no ad is available, and it is not known when the next one will be.
+ * - `unavailable`: no ad is available, and it is unknown when there will be one.
  */
 export type ButtonState = 'ready' | 'loading' | 'showing' | 'cooldown' | 'unavailable';
 
@@ -32,8 +32,8 @@ export function restingView(availability: Availability, now: number): ButtonView
 }
 
 /**
- * Returns how long an idle button waits before it updates, in milliseconds. During a cooldown, it waits until the next
- * whole second. `undefined` if the button is ready or its placement does not exist.
+ * Returns the time until the next update of an idle button, in milliseconds. During a cooldown, the button updates
+ * every second. Returns `undefined` if the button is ready or its placement does not exist.
  */
 export function nextUpdateMs(availability: Availability, now: number): number | undefined {
   if (availability.available || availability.reason === 'invalid_placement') return undefined;
@@ -44,7 +44,7 @@ export function nextUpdateMs(availability: Availability, now: number): number | 
 /** The labels of a rewarded-ad button, by state. `{time}` stands for minutes and seconds. */
 export type ButtonStrings = Record<ButtonState, string>;
 
-/** The English labels, used until those in the button’s language have loaded. */
+/** The English labels. They are used until the labels in the button’s language have loaded. */
 export const english: ButtonStrings = {
   ready: 'Watch an ad',
   loading: 'Loading …',
@@ -53,7 +53,7 @@ export const english: ButtonStrings = {
   unavailable: 'No ad now',
 };
 
-/** Returns a button's default label, which includes the remaining time during a cooldown, such as `1:05`. */
+/** Returns a button's default label. During a cooldown, it includes the remaining time, such as `1:05`. */
 export function formatLabel({ state, secondsLeft }: ButtonView, strings: ButtonStrings): string {
   const seconds = String(secondsLeft % 60).padStart(2, '0');
   return strings[state].replace('{time}', `${Math.floor(secondsLeft / 60)}:${seconds}`);

@@ -9,13 +9,13 @@ export interface RewardedButtonOptions {
   /** The center of the button, in scene coordinates. */
   x: number;
   y: number;
-  /** Returns the label, which screen readers announce too. Default: short labels in the language of the ads. */
+  /** Returns the label, which screen readers also announce. Default: short labels in the language of the ads. */
   label?: (view: ButtonView) => string;
   /** Style of the text. `backgroundColor` is ignored. */
   style?: Phaser.Types.GameObjects.Text.TextStyle;
   /** Color of the button when an ad is ready. Default: 0x2f6f4f. */
   color?: number;
-  /** Called with the result of a show that the button started. Rewards still arrive with the `reward` event. */
+  /** Called with the result of an ad that the button showed. Rewards arrive with the `reward` event. */
   onResult?: (result: ShowResult) => void;
 }
 
@@ -37,7 +37,7 @@ export function createButtonView(
   const container = scene.add.container(x, y, [box, text]);
   container.setInteractive({
     hitArea: box,
-    // Inside a container, pointer coordinates are relative to the container's upper left corner.
+    // In a container, pointer coordinates are relative to the container's upper left corner.
     hitAreaCallback: (area: Phaser.GameObjects.Rectangle, pressX: number, pressY: number) =>
       pressX >= 0 && pressY >= 0 && pressX <= area.width && pressY <= area.height,
   });
@@ -66,8 +66,8 @@ export interface FallbackButton {
 }
 
 /**
- * Adds a button to the canvas element's content, which is the accessible fallback for the drawing. The button can be
- * focused and is read by screen readers, even in full screen, and is removed with its canvas.
+ * Adds a button to the content of the canvas element, the accessible fallback for the drawing. The button can be
+ * focused and is announced by screen readers, even in full screen. It is removed with its canvas.
  * https://html.spec.whatwg.org/multipage/canvas.html#the-canvas-element
  */
 export function addFallbackButton(
@@ -80,7 +80,7 @@ export function addFallbackButton(
   element.addEventListener('click', onPress);
   element.addEventListener('focus', () => onFocus(true));
   element.addEventListener('blur', () => onFocus(false));
-  // Phaser listens on the window and cancels the keys that it captures, so Space would make the player jump instead of
+  // Phaser listens on the window and cancels captured keys. Without this, Space might make the player jump instead of
   // pressing the button.
   for (const type of ['keydown', 'keyup'] as const) {
     element.addEventListener(type, (event) => {
@@ -91,7 +91,7 @@ export function addFallbackButton(
   return {
     write(label, enabled) {
       if (element.textContent !== label) element.textContent = label;
-      // Not `disabled`, because that would take focus away from a player who is waiting for the ad.
+      // `disabled` would take focus away from a player who is waiting for the ad.
       element.ariaDisabled = String(!enabled);
     },
     setLanguage(language) {
@@ -102,25 +102,25 @@ export function addFallbackButton(
 }
 
 /**
- * Adds a button that loads an ad, displays whether one is available or when the next one will be, and shows it when
- * pressed. It supports pointer, keyboard (Tab, Enter, Space) and screen readers. It is destroyed with its scene or by
- * `destroy()`. Either aborts its ad.
+ * Adds a button that loads an ad and shows it when pressed. The button displays whether an ad is available or when the
+ * next one will be. It supports pointers, keyboards (Tab, Enter, Space) and screen readers. It is destroyed with its
+ * scene or by `destroy()`, which also aborts its ad.
  */
 export function addRewardedButton(
   ads: Pick<Ads, 'availability' | 'preload' | 'showRewarded' | 'on'>,
   scene: Phaser.Scene,
-  { label, onResult, placement, ...look }: RewardedButtonOptions,
+  { label, onResult, placement, ...viewOptions }: RewardedButtonOptions,
   locale: string,
 ): Phaser.GameObjects.Container {
-  const ended = new AbortController();
-  const { signal } = ended;
+  const destroyed = new AbortController();
+  const { signal } = destroyed;
   let busy: 'loading' | 'showing' | undefined;
   let availability: Availability = { available: false };
   let timer: Phaser.Time.TimerEvent | undefined;
   let strings = english;
   let draw = (text: string): string => text;
 
-  const buttonView = createButtonView(scene, look);
+  const buttonView = createButtonView(scene, viewOptions);
   const fallback = addFallbackButton(scene.game.canvas, {
     onPress: press,
     onFocus: buttonView.focus,
@@ -130,17 +130,17 @@ export function addRewardedButton(
     if (signal.aborted) return;
     timer?.remove();
     timer = undefined;
-    const latest = Date.now();
+    const now = Date.now();
     const view: ButtonView = busy
       ? { state: busy, secondsLeft: 0 }
-      : restingView(availability, latest);
+      : restingView(availability, now);
     const text = label ? label(view) : formatLabel(view, strings);
     buttonView.write(draw(text), view.state === 'ready');
     fallback.write(text, view.state === 'ready');
-    const waitMs = busy ? undefined : nextUpdateMs(availability, latest);
+    const waitMs = busy ? undefined : nextUpdateMs(availability, now);
     if (waitMs === undefined) return;
     timer = scene.time.delayedCall(waitMs, () => {
-      // In a scene that was asleep or slow, the cooldown may have ended long ago.
+      // If the scene was asleep or slow, the cooldown may have ended long ago.
       if (restingView(availability, Date.now()).secondsLeft > 0) refresh();
       else void load();
     });
@@ -167,26 +167,26 @@ export function addRewardedButton(
     if (!busy && availability.available) void show();
   }
 
-  const stop = ads.on('change', () => {
+  const removeListener = ads.on('change', () => {
     if (busy) return;
-    // Reacts only if there is no ad. Otherwise, two buttons could trigger each other's requests endlessly.
-    const latest = ads.availability(placement);
-    if (latest.available || latest.reason === 'already_showing') return;
-    availability = latest;
+    // If two buttons reacted to an available ad, they could trigger each other's requests endlessly.
+    const current = ads.availability(placement);
+    if (current.available || current.reason === 'already_showing') return;
+    availability = current;
     refresh();
   });
   buttonView.container.on('pointerup', press);
   buttonView.container.once('destroy', () => {
-    stop();
-    ended.abort();
+    removeListener();
+    destroyed.abort();
     timer?.remove();
     fallback.remove();
   });
   void load();
   if (!label) {
     void import('./button-strings.ts')
-      .then(({ getButtonStrings: buttonStringsFor }) => {
-        const translated = buttonStringsFor(locale);
+      .then(({ getButtonStrings }) => {
+        const translated = getButtonStrings(locale);
         if (!translated) return;
         ({ draw, strings } = translated);
         fallback.setLanguage(translated.language);

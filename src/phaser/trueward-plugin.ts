@@ -26,13 +26,13 @@ import { type GameAds, unavailableAds } from '../unavailable-ads.ts';
 export type TruewardPluginData = Omit<AdsOptions, 'engine'>;
 
 /**
- * Adds ads as `this.ads` to every scene of a Phaser game, 3.60 to 4.x, with the methods of {@link Ads}.
+ * Adds `this.ads`, with the methods of {@link Ads}, to every scene of a Phaser game (3.60 to 4.x).
  *
- * Invalid options are reported once, to the console and `window.onerror`, and never prevent the game from starting:
- * `canShow()` is then `false`, and shows end with the outcome `error` and the error code as `reason`.
+ * Invalid options are reported once, to the console and `window.onerror`. They do not prevent the game from starting:
+ * `canShow()` is `false`, and calls to show an ad end with the outcome `error` and the error code as `reason`.
  *
- * A plain class, because Phaser requires no base class for global plugins. This file therefore needs only Phaser’s
- * types and can be loaded before or after Phaser.
+ * Phaser requires no base class for global plugins. This file therefore needs only Phaser’s types and can be loaded
+ * before or after Phaser.
  *
  * @example
  * new Phaser.Game({
@@ -46,16 +46,16 @@ export type TruewardPluginData = Omit<AdsOptions, 'engine'>;
 export class TruewardPlugin implements GameAds {
   readonly #game: Phaser.Game;
   #data: TruewardPluginData | undefined;
-  /** The handlers belong to the plugin, so they may be added before `start()` and outlive `stop()`. */
+  /** The handlers belong to the plugin. They may be added before `start()` and outlive `stop()`. */
   readonly #events = createEmitter<AdsListeners>();
   #ads: GameAds = unavailableAds('not_started', this.#events);
   #running: Ads | undefined;
 
   /**
    * Adds ads to an existing game, booted or not, and to its scenes. Unlike the game configuration, this also works for
-   * a headless game and for a second game on the page, whose plugin keys Phaser confuses with those of the first game
-   * (phaserjs/phaser#7151, #7348). A plugin loaded with `load.plugin()` also receives its data this way. A plugin that
-   * is already running keeps its data.
+   * a headless game, and for a second game on the page. (Phaser confuses the plugin keys of two games; see
+   * phaserjs/phaser#7151 and #7348.) Also passes the data to a plugin that was loaded with `load.plugin()`. A running
+   * plugin keeps its data.
    */
   static install(game: Phaser.Game, data: TruewardPluginData): TruewardPlugin {
     const plugin = TruewardPlugin.of(game.plugins) ?? TruewardPlugin.#add(game.plugins);
@@ -65,7 +65,7 @@ export class TruewardPlugin implements GameAds {
     return plugin;
   }
 
-  /** Returns a game’s plugin, no matter which key it has. */
+  /** Returns a game’s plugin, whatever its key. */
   static of({ plugins }: Phaser.Plugins.PluginManager): TruewardPlugin | undefined {
     for (const { plugin } of plugins as { plugin: unknown }[])
       if (plugin instanceof TruewardPlugin) return plugin;
@@ -74,8 +74,8 @@ export class TruewardPlugin implements GameAds {
 
   static #add(manager: Phaser.Plugins.PluginManager): TruewardPlugin {
     const plugin = new TruewardPlugin(manager);
-    // Phaser injects the plugins in this list into every new scene, and destroys them with the game. Phaser's types
-    // wrongly declare the instances as functions.
+    // Phaser injects the plugins in this list into every new scene and destroys them with the game. Phaser's types
+    // wrongly declare the plugin instances as functions.
     const installed: { key: string; plugin: object; active?: boolean; mapping?: string }[] =
       manager.plugins;
     installed.push({ key: 'trueward', plugin, active: true, mapping: 'ads' });
@@ -99,7 +99,7 @@ export class TruewardPlugin implements GameAds {
       this.#running = startAds(options, this.#events);
       this.#ads = this.#running;
     } catch (error) {
-      // An exception here would abort the boot of the game; `reportError` only reports it.
+      // An exception would abort the boot of the game, so report it instead.
       reportError(error);
       const reason = error instanceof OptionError ? error.code : 'sdk_error';
       this.#ads = unavailableAds(reason, this.#events);
@@ -110,11 +110,11 @@ export class TruewardPlugin implements GameAds {
   stop(): void {
     this.#running?.destroy();
     this.#running = undefined;
-    // Makes the buttons show that no ads are available.
+    // The buttons now show that no ad is available.
     this.#events.emit('change');
   }
 
-  /** Called by Phaser when the game is destroyed. May be called earlier, and more than once. */
+  /** Called by Phaser when the game is destroyed. It may be called earlier and more than once. */
   destroy(): void {
     this.stop();
   }
@@ -182,8 +182,8 @@ export class TruewardPlugin implements GameAds {
   }
 
   /**
-   * Adds a button to a scene. The button loads an ad by itself, displays whether one is available or when the next
-   * one will be, and shows it when pressed.
+   * Adds a button to a scene. The button loads an ad and shows it when pressed. It displays whether an ad is available
+   * or when the next one will be.
    *
    * @example
    * this.ads.addRewardedButton(this, { placement: 'revive', x: 180, y: 240 });

@@ -6,14 +6,14 @@ import type { RewardedButtonOptions } from './rewarded-button.ts';
 import { TruewardPlugin } from './trueward-plugin.ts';
 
 /**
- * Calls `end` once when the scene shuts down, or when it is destroyed without a shutdown, for example by
- * `game.destroy()`. The returned function calls `end` immediately.
+ * Calls `end` once, when the scene shuts down or is destroyed. (`game.destroy()` destroys scenes without a shutdown.)
+ * The returned function calls `end` immediately.
  *
- * Registered per call instead of in the plugin's `boot`, because `boot` runs only once per scene and a restarted scene
- * shuts down many times.
+ * The listeners are added per call and not in the plugin's `boot()`, which runs once per scene: a scene that is
+ * restarted shuts down many times.
  */
 export function callAtSceneEnd({ sys }: Phaser.Scene, end: () => void): () => void {
-  // Saved here, because a destroyed scene no longer has an emitter.
+  // A destroyed scene has no emitter, so keep a reference.
   const { events } = sys;
   let ended = false;
   function onSceneEnd(): void {
@@ -29,8 +29,8 @@ export function callAtSceneEnd({ sys }: Phaser.Scene, end: () => void): () => vo
 }
 
 /**
- * The methods of {@link TruewardPlugin} that need cleanup, bound to one scene. Handlers, buttons and shows end when the
- * scene shuts down, restarts or is destroyed. The scene plugin has no state of its own and requires the game's
+ * The methods of {@link TruewardPlugin} that need cleanup, for one scene. Handlers, buttons and ads end when the scene
+ * shuts down, restarts or is destroyed. The scene plugin has no state of its own and requires the game's
  * `TruewardPlugin`.
  *
  * @example
@@ -50,7 +50,7 @@ export class TruewardScenePlugin {
     this.#manager = pluginManager;
   }
 
-  /** Required by Phaser. It does nothing, because the plugin only works when a scene calls it. */
+  /** Required by Phaser. Does nothing. */
   boot(): void {}
 
   /** See {@link TruewardPlugin.on}. The handler is removed when the scene ends. */
@@ -92,7 +92,7 @@ export class TruewardScenePlugin {
     return this.#ads().addRewardedButton(this.#scene, options);
   }
 
-  /** Looked up on each call, because `TruewardPlugin.install()` may run after scenes have started. */
+  /** Looks up the plugin on each call, because `TruewardPlugin.install()` may run after scenes have started. */
   #ads(): TruewardPlugin {
     const ads = TruewardPlugin.of(this.#manager);
     if (ads) return ads;

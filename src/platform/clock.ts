@@ -1,4 +1,4 @@
-/** The source of time. Tests advance it by hand. */
+/** The source of time. Tests advance it manually. */
 export interface Clock {
   /** Wall-clock time, in milliseconds since 1970. The user can change it, and it advances while the device sleeps. */
   now(): number;
@@ -12,8 +12,8 @@ export interface Clock {
 }
 
 /**
- * A deadline by both wall-clock and monotonic time. Either can be wrong, so the deadline passes when the first of them
- * reaches it.
+ * A deadline in wall-clock and monotonic time. Each of these clocks can be wrong, so the deadline has passed when it
+ * has passed on one of them.
  */
 export interface Deadline {
   passed(): boolean;
@@ -21,20 +21,24 @@ export interface Deadline {
   leftMs(): number;
 }
 
-type Times = Pick<Clock, 'now' | 'monotonic'>;
+type TimeSource = Pick<Clock, 'now' | 'monotonic'>;
 
 /**
  * Starts a stopwatch. The returned function returns the elapsed wall-clock or monotonic time in milliseconds, whichever
  * is longer.
  */
-export function stopwatch(clock: Times): () => number {
+export function startStopwatch(clock: TimeSource): () => number {
   const monotonic = clock.monotonic();
   const wall = clock.now();
   return () => Math.max(clock.monotonic() - monotonic, clock.now() - wall);
 }
 
-/** Creates a deadline `ms` milliseconds from now, or from when the stopwatch `elapsedMs` was started. */
-export function deadlineIn(clock: Times, ms: number, elapsedMs = stopwatch(clock)): Deadline {
+/** Creates a deadline `ms` milliseconds from now or from the start of the stopwatch `elapsedMs`. */
+export function createDeadline(
+  clock: TimeSource,
+  ms: number,
+  elapsedMs = startStopwatch(clock),
+): Deadline {
   const remainingMs = (): number => ms - elapsedMs();
   return { leftMs: remainingMs, passed: () => remainingMs() <= 0 };
 }
@@ -52,12 +56,12 @@ export const systemClock: Clock = {
   },
 };
 
-/** Why {@link runWithTimeout} returned no result; `failed` if the work rejected. */
+/** Why {@link runWithTimeout} returned no result. `failed` means that the work rejected. */
 export type NoResult = 'timeout' | 'aborted' | 'failed';
 
 /**
- * Runs `work` with a timeout of `ms` milliseconds. On timeout, or when `callerSignal` aborts, the signal passed to
- * `work` aborts and the promise resolves immediately, even if the work ignores the signal. Never rejects.
+ * Runs `work` with a timeout of `ms` milliseconds. On timeout, or when `callerSignal` aborts, aborts the signal that
+ * was passed to `work` and resolves immediately, without waiting for `work`. Never rejects.
  */
 export const runWithTimeout = <T extends object | boolean>(
   clock: Clock,
@@ -84,9 +88,8 @@ export const runWithTimeout = <T extends object | boolean>(
   });
 
 /**
- * Creates a controller that aborts when any of these signals does. Aborting the controller also removes its listeners
- * from the signals. This replaces `AbortSignal.any()`: Safari supports that only since 17.4, and games run on older
- * phones.
+ * Creates a controller that aborts when one of the signals aborts. Aborting the controller removes its listeners from
+ * the signals. This replaces `AbortSignal.any()`, which requires Safari 17.4; games also run on older phones.
  */
 export function linkSignals(...signals: (AbortSignal | undefined)[]): AbortController {
   const linked = new AbortController();

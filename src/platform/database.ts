@@ -1,21 +1,21 @@
 import { promisifyRequest, type UseStore } from 'idb-keyval';
 import type { Clock } from './clock.ts';
 
-/** An IndexedDB database that opens on first use, and again if the browser has closed it. */
+/** An IndexedDB database. It is opened on first use, and reopened if the browser has closed it. */
 export interface Database {
   /** Returns an accessor for one object store. idb-keyval's functions accept it as their `customStore`. */
   store(name: string, durability?: IDBTransactionDurability): UseStore;
-  /** Closes the connection. A later operation opens a new one and closes it when done. */
+  /** Closes the connection. A later operation opens a new connection and closes it at the end. */
   close(): void;
 }
 
 export interface DatabaseOptions {
   name: string;
-  /** The object stores, and whether each generates its own increasing keys. */
+  /** The object stores. With `autoIncrement`, a store generates increasing keys. */
   stores: Record<string, { autoIncrement: boolean }>;
   clock: Clock;
   indexedDB?: IDBFactory | undefined;
-  /** Called when an operation takes longer than half a second, and again when no operation is slow anymore. */
+  /** Called when an operation has become slow (more than half a second), and when no operation is slow anymore. */
   onSlow?(isSlow: boolean): void;
 }
 
@@ -25,11 +25,11 @@ export interface DatabaseOptions {
  */
 const operationTimeoutMs = 5_000;
 /**
- * How often one timer checks all pending operations, in milliseconds. A separate timer for each write would take a
- * tenth of the cost of an event.
+ * How often the pending operations are checked, in milliseconds. One timer checks all of them, because a timer for each
+ * write would be a tenth of the cost of an event.
  */
 const checkIntervalMs = 500;
-/** An operation is slow at its second check, after 500 to 1,000 ms. */
+/** An operation counts as slow at its second check, after 500 to 1,000 ms. */
 const checksUntilSlow = 2;
 
 /** Resolves when the transaction is committed. Rejects with the cause if it is aborted. */
@@ -42,7 +42,7 @@ export const waitForCommit = (transaction: IDBTransaction): Promise<void> =>
 /** A value as read from a store, and its key. */
 export interface StoredValue<Key> {
   key: Key;
-  /** Not validated, because another release may have written it. */
+  /** Not validated. Another release may have written the value. */
   value: unknown;
 }
 
@@ -73,7 +73,7 @@ export async function readInPages<Key extends IDBValidKey>(
   read: ReadPage<Key>,
   onPage: (page: StoredValue<Key>[]) => void,
 ): Promise<void> {
-  // Starts below every key in use, because numbers sort before strings.
+  // -1 sorts before every key in use, because numbers sort before strings.
   for (let lastKey: Key | number | undefined = -1; lastKey !== undefined;) {
     const page: StoredValue<Key>[] = await read(lastKey, pageSize);
     onPage(page);
@@ -82,9 +82,9 @@ export async function readInPages<Key extends IDBValidKey>(
 }
 
 /**
- * Creates a {@link Database} without opening it yet. This replaces idb-keyval's `createStore()`, which has no timeout,
- * durability, key generator or `close()`. That function also keeps its connection open when a newer release in another
- * tab wants to upgrade the database.
+ * Creates a {@link Database} without opening it. This replaces idb-keyval's `createStore()`, which has no timeout,
+ * durability, key generator or `close()`. Its connection would also block a newer release in another tab from upgrading
+ * the database.
  */
 export function createDatabase(options: DatabaseOptions): Database {
   let connection: IDBDatabase | undefined;
@@ -95,14 +95,14 @@ export function createDatabase(options: DatabaseOptions): Database {
   let slowCount = 0;
   let cancelCheck: (() => void) | undefined;
 
-  const discard = (database: IDBDatabase): void => {
+  const discardConnection = (database: IDBDatabase): void => {
     // `close()` lets running transactions finish.
     database.close();
     if (connection === database) connection = opening = undefined;
   };
   const closeIfIdle = (): void => {
     if (!closed) return;
-    if (connection) discard(connection);
+    if (connection) discardConnection(connection);
     if (pending.size > 0) return;
     cancelCheck?.();
     cancelCheck = undefined;
@@ -151,9 +151,9 @@ export function createDatabase(options: DatabaseOptions): Database {
         request.result.createObjectStore(name, { autoIncrement });
     };
     const database = (connection = await promisifyRequest(request));
-    // iOS closes the connections of pages that were in the background for a long time. A version change means that a
-    // newer release in another tab waits for this connection to close.
-    database.onclose = database.onversionchange = () => discard(database);
+    // iOS closes the connections of pages that were in the background for a long time. On a version change, a newer
+    // release in another tab is waiting for this connection to close.
+    database.onclose = database.onversionchange = () => discardConnection(database);
     return database;
   };
   const connect = async (): Promise<IDBDatabase> => {
@@ -176,15 +176,15 @@ export function createDatabase(options: DatabaseOptions): Database {
           try {
             return database.transaction(name, mode, { durability }).objectStore(name);
           } catch (error) {
-            discard(database);
+            discardConnection(database);
             throw error;
           }
         };
-        // A connection may be dead without having emitted an event, so try a new one once.
+        // A dead connection may not have emitted an event, so retry once with a new connection.
         const store = await openStore().catch(openStore);
         try {
           return await withTimeout(
-            // idb-keyval rejects with null when a request fails. The transaction has the cause once it is aborted.
+            // If a request fails, idb-keyval rejects with null. The aborted transaction has the cause.
             Promise.resolve(callback(store)).catch(async (error: unknown) => {
               if (error === null) await waitForCommit(store.transaction);
               throw error;
@@ -192,7 +192,7 @@ export function createDatabase(options: DatabaseOptions): Database {
           );
         } catch (error) {
           // The next operation opens a new connection.
-          discard(store.transaction.db);
+          discardConnection(store.transaction.db);
           throw error;
         } finally {
           closeIfIdle();

@@ -1,13 +1,13 @@
 import { EventEmitter } from 'eventemitter3';
-import { surface } from './guard.ts';
+import { reportUncaught } from './guard.ts';
 
 type Handler = (...details: never[]) => unknown;
 
 /** Event handlers, by event name. */
 export interface Emitter<Events extends Record<keyof Events, Handler>> {
-  /** Calls every handler. Their errors are reported as uncaught errors. */
+  /** Calls every handler. Errors in handlers are reported as uncaught errors. */
   emit<Name extends keyof Events & string>(name: Name, ...details: Parameters<Events[Name]>): void;
-  /** Calls every handler. Resolves when all of them have finished, and rejects if one fails. */
+  /** Calls every handler. Resolves when all handlers have finished. Rejects if a handler fails. */
   call<Name extends keyof Events & string>(
     name: Name,
     ...details: Parameters<Events[Name]>
@@ -24,41 +24,41 @@ export interface Emitter<Events extends Record<keyof Events, Handler>> {
   hasListeners(name: keyof Events & string): boolean;
 }
 
-/** The listener that eventemitter3 calls. It calls a handler and adds the handler's promise to `calls`. */
-type Guarded = (this: unknown, calls: Promise<unknown>[], details: never[]) => void;
+/** The listener that is registered with eventemitter3. It calls a handler and adds the handler's promise to `calls`. */
+type GuardedListener = (this: unknown, calls: Promise<unknown>[], details: never[]) => void;
 
 /**
- * Creates an {@link Emitter}. It works like eventemitter3, except that a handler that throws does not keep the next one
- * from being called.
+ * Creates an {@link Emitter}. Unlike in eventemitter3, a handler that throws does not prevent the next handler from
+ * being called.
  */
 export function createEmitter<Events extends Record<keyof Events, Handler>>(): Emitter<Events> {
   const emitter = new EventEmitter<string>();
-  /** Keyed by handler, so that `off()` finds them. */
-  const allGuarded = new WeakMap<Handler, Guarded>();
+  /** The listeners by handler, so that `off()` finds them. */
+  const listenersByHandler = new WeakMap<Handler, GuardedListener>();
 
-  function guard(handler: Handler): Guarded {
+  function guard(handler: Handler): GuardedListener {
     // eventemitter3 throws a TypeError for anything but a function.
     if (typeof handler !== 'function') return handler;
-    const existing = allGuarded.get(handler);
+    const existing = listenersByHandler.get(handler);
     if (existing) return existing;
-    const guarded: Guarded = function (calls, details) {
+    const listener: GuardedListener = function (calls, details) {
       const call = async (): Promise<unknown> => Reflect.apply(handler, this, details);
       calls.push(call());
     };
-    allGuarded.set(handler, guarded);
-    return guarded;
+    listenersByHandler.set(handler, listener);
+    return listener;
   }
 
   function add(
     method: 'on' | 'once',
     name: string,
     handler: Handler,
-    // The default context is unique, so that the returned function removes only this registration.
+    // The default context is unique, so that the returned function removes only this handler.
     context: unknown = {},
   ): () => void {
-    const guarded = guard(handler);
-    emitter[method](name, guarded, context);
-    return () => emitter.off(name, guarded, context);
+    const listener = guard(handler);
+    emitter[method](name, listener, context);
+    return () => emitter.off(name, listener, context);
   }
 
   function callAll(name: string, details: never[]): Promise<unknown>[] {
@@ -69,7 +69,7 @@ export function createEmitter<Events extends Record<keyof Events, Handler>>(): E
 
   return {
     emit(name, ...details) {
-      for (const call of callAll(name, details)) call.catch(surface);
+      for (const call of callAll(name, details)) call.catch(reportUncaught);
     },
     call: (name, ...details) => Promise.all(callAll(name, details)),
     on: (name, handler, context) => add('on', name, handler, context),

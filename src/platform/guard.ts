@@ -1,22 +1,22 @@
 /** Reports an error to the console and `window.onerror` without interrupting the caller. */
-export function surface(error: unknown): void {
+export function reportUncaught(error: unknown): void {
   queueMicrotask(() => {
     throw error;
   });
 }
 
-/** Calls one of the game's callbacks. Errors are not thrown but reported with {@link surface}. */
+/** Calls one of the game's callbacks. Errors are reported with {@link reportUncaught} and not thrown. */
 export function callGuarded(callback: (() => void) | undefined): void {
   try {
     callback?.();
   } catch (error) {
-    surface(error);
+    reportUncaught(error);
   }
 }
 
 /**
- * Returns the result of `work`, or undefined if it throws. A browser API may be missing, or it may fail because cookies
- * are blocked, the frame is sandboxed, or a permissions policy forbids its use.
+ * Returns the result of `work`, or undefined if `work` throws. A browser API may be missing. It may also fail because
+ * cookies are blocked, the frame is sandboxed, or a permissions policy forbids its use.
  */
 export function attempt<T>(work: () => T): T | undefined {
   try {

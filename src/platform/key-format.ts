@@ -1,4 +1,4 @@
-const format = /^(pk_(sandbox|live)_[0-9A-Za-z]{30})([0-9A-Za-z]{6})$/;
+const keyPattern = /^(pk_(sandbox|live)_[0-9A-Za-z]{30})([0-9A-Za-z]{6})$/;
 
 /** Computes the CRC-32 (IEEE 802.3, reflected) of ASCII text. */
 const crc32 = (text: string): number => {
@@ -14,7 +14,7 @@ const crc32 = (text: string): number => {
 const toDigit = (value: number): string =>
   String.fromCharCode(value + (value < 10 ? 48 : value < 36 ? 55 : 61));
 
-/** Returns a key's checksum, six base62 digits, computed from its other characters. */
+/** Computes a key's checksum, six base62 digits, from its other characters. */
 export const keyChecksum = (text: string): string => {
   let remaining = crc32(text);
   let digits = '';
@@ -27,9 +27,10 @@ export const keyChecksum = (text: string): string => {
 
 /**
  * Returns the environment of a publishable key, or undefined if the key is malformed. A key consists of
- * `pk_<environment>_`, 30 random base62 characters and a checksum, which detects typos before any request is sent.
+ * `pk_<environment>_`, 30 random base62 characters and a checksum. The checksum detects typos before any request is
+ * sent.
  */
 export const parseEnvironment = (key: string): 'sandbox' | 'live' | undefined => {
-  const [, unchecked = '', environment, checksum] = format.exec(key) ?? [];
-  return keyChecksum(unchecked) === checksum ? (environment as 'sandbox' | 'live') : undefined;
+  const [, body = '', environment, checksum] = keyPattern.exec(key) ?? [];
+  return keyChecksum(body) === checksum ? (environment as 'sandbox' | 'live') : undefined;
 };

@@ -11,27 +11,27 @@ export interface LockOptions {
 /** Locks shared by the tabs of one origin. */
 export interface Locks {
   /**
-   * Waits for the lock, then calls `onAcquired`. Returns a function that releases the lock or stops waiting for it, and
-   * that may be called more than once. When a tab dies, its lock passes to the next tab in line.
+   * Waits for the lock, then calls `onAcquired`. Returns a function that releases the lock or stops waiting for it.
+   * That function may be called more than once. When a tab dies, the next waiting tab acquires its lock.
    */
   acquire(name: string, onAcquired: () => void, options?: LockOptions): () => void;
 }
 
-/** How long to wait for the lock before probing whether the browser responds at all, in milliseconds. */
+/** How long to wait for the lock before checking whether the browser responds, in milliseconds. */
 const probeDelayMs = 5_000;
 
 /**
- * Web Locks. If the browser lacks them (old browsers, pages without HTTPS), rejects the request or does not respond,
- * every tab acquires the lock. The worst that can happen is that events are sent twice, and the service counts each id
- * only once.
+ * Creates {@link Locks} from Web Locks. They may be missing (old browsers, pages without HTTPS), or the browser may
+ * reject a request or not respond. Every tab then acquires the lock. In the worst case, events are sent twice, but the
+ * service counts each id once.
  */
 export const browserLocks = (
   manager: LockManager | undefined = attempt(() => navigator.locks),
   clock: Clock = systemClock,
 ): Locks => ({
   acquire(name, onAcquired, { steal = false, onLost } = {}) {
-    const wait = new AbortController();
-    const { signal } = wait;
+    const waitController = new AbortController();
+    const { signal } = waitController;
     let release = (): void => undefined;
     const held = new Promise<void>((resolve) => {
       release = resolve;
@@ -43,8 +43,8 @@ export const browserLocks = (
       acquired = true;
       return held;
     };
-    // A working browser answers queries even while another tab holds the lock. If this browser does not answer, this
-    // tab continues without the lock.
+    // A working browser responds to queries while another tab holds the lock. If there is no response, this tab
+    // continues without the lock.
     const cancelProbe = clock.after(probeDelayMs, () => {
       const response = runWithTimeout(
         clock,
@@ -61,17 +61,17 @@ export const browserLocks = (
       .then(() =>
         manager ? manager.request(name, steal ? { steal } : { signal }, grant) : grant(),
       )
-      // The request was rejected, the lock was stolen by another tab, or we stopped waiting for it.
+      // The browser rejected the request, another tab stole the lock, or the wait was aborted.
       .catch(() => (acquired && !signal.aborted ? onLost?.() : grant()));
     return () => {
       cancelProbe();
-      wait.abort();
+      waitController.abort();
       release();
     };
   },
 });
 
-/** Elects the one tab that does shared work. */
+/** Elects the tab that does shared work. */
 export interface LeaderElection {
   /**
    * Runs `work` while this tab holds the lock, then releases the lock. Skips `work` if `resign()` is called
@@ -85,10 +85,10 @@ export interface LeaderElection {
 }
 
 /**
- * How long a tab waits for the lock before stealing it, in milliseconds. This is twice the request timeout, so a
- * running tab has released the lock by then, unless it has a long backlog. In that case, one batch is sent twice but
- * counted only once. Stealing is necessary because a suspended tab never releases the lock, and only Chromium notifies
- * a page before freezing it.
+ * How long a tab waits for the lock before it steals the lock, in milliseconds. Stealing is necessary because a
+ * suspended tab never releases the lock, and only Chromium notifies a page before freezing it. The time is twice the
+ * request timeout: a running tab releases the lock earlier, unless it has a long backlog. In that case, one batch is
+ * sent twice, but counted once.
  */
 const stealDelayMs = 20_000;
 

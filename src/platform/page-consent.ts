@@ -31,27 +31,30 @@ declare global {
   }
 }
 
-/** Delay before the second search for a framework, in milliseconds. Each further delay is 1.5 times as long. */
+/**
+ * Delay before the second search for a framework, in milliseconds. Each later delay is 1.5 times as long as the
+ * previous one.
+ */
 const initialDelayMs = 250;
 const maxDelayMs = 60_000;
-/** How long to wait for GPP after TCF has reported that the GDPR does not apply, in milliseconds. */
+/** How long to wait for GPP if TCF reports that the GDPR does not apply, in milliseconds. */
 const gppTimeoutMs = 2_000;
-/** How long to wait for a framework before Global Privacy Control alone decides, in milliseconds. */
+/** How long to wait for a framework, in milliseconds. After that, Global Privacy Control alone decides. */
 const frameworkTimeoutMs = 5_000;
 
 /**
- * Follows the consent frameworks (IAB TCF and GPP) of this page or of the pages around it, and reports the
- * player’s choice, initially and on every change. Reports nothing while a dialog is open, or if there is neither
- * a framework nor Global Privacy Control. Searches for frameworks at growing intervals until one has answered,
- * and whenever the player returns to the page.
+ * Follows the consent frameworks (IAB TCF and GPP) of this page and its ancestors. Reports the player’s choice,
+ * initially and after every change. Reports nothing while a dialog is open, or if there is neither a framework nor
+ * Global Privacy Control. Searches for frameworks at growing intervals until one responds, and whenever the player
+ * returns to the page.
  */
 export function followPageConsent(
   clock: Clock,
   report: (consent: PageConsent) => void,
   { onTransition }: Pick<PageLifecycle, 'onTransition'>,
 ): () => void {
-  let tcf: Reply | undefined;
-  let gpp: Reply | undefined;
+  let tcf: FrameworkChoice | undefined;
+  let gpp: FrameworkChoice | undefined;
   let reported: string | undefined;
   let delayMs = initialDelayMs;
   let cancelSearch: (() => void) | undefined;
@@ -59,14 +62,14 @@ export function followPageConsent(
 
   const tcfFramework = consentFramework('__tcfapi', (data) => {
     tcf = readTcf(data) ?? tcf;
-    conclude();
+    reportIfDecided();
   });
   const gppFramework = consentFramework('__gpp', (data) => {
     gpp = readGpp(data) ?? gpp;
-    conclude();
+    reportIfDecided();
   });
 
-  function conclude(isLate = false): void {
+  function reportIfDecided(isLate = false): void {
     const status = decideStatus(isLate);
     if (status === undefined) return;
     const consent = {
@@ -81,29 +84,29 @@ export function followPageConsent(
   }
 
   function decideStatus(isLate: boolean): PageConsent['status'] | undefined {
-    // Consent given on this site is more specific than a browser-wide setting, and the GDPR requires it.
+    // Consent for this site is more specific than a setting for the whole browser, and the GDPR requires it.
     if (tcf?.decides) return tcf.status;
     if (gpp?.decides) return gpp.status;
     if (!tcf && !gpp && !isLate) return undefined;
     if (navigator.globalPrivacyControl === true) return 'denied';
     if (gpp || isLate) return tcf?.status ?? gpp?.status;
-    // GPP may still report an opt-out under a US state law.
+    // GPP may report an opt-out under a US state law later.
     if (!gppFramework.search()) return tcf?.status;
-    cancelWait ??= clock.after(gppTimeoutMs, () => conclude(true));
+    cancelWait ??= clock.after(gppTimeoutMs, () => reportIfDecided(true));
     return undefined;
   }
 
   function search(): void {
     cancelSearch?.();
-    const areFound = [tcfFramework.search(), gppFramework.search()];
-    if (tcf || gpp || !areFound.includes(false)) return;
+    const found = [tcfFramework.search(), gppFramework.search()];
+    if (tcf || gpp || !found.includes(false)) return;
     cancelSearch = clock.after(delayMs, search);
     delayMs = Math.min(delayMs * 1.5, maxDelayMs);
   }
 
   search();
   const cancelTimeout = clock.after(frameworkTimeoutMs, () => {
-    if (!tcfFramework.search() && !gppFramework.search()) conclude(true);
+    if (!tcfFramework.search() && !gppFramework.search()) reportIfDecided(true);
   });
   const stopListening = onTransition((pageTransition) => {
     if (pageTransition === 'visible' || pageTransition === 'returned') search();
@@ -118,20 +121,25 @@ export function followPageConsent(
   };
 }
 
-/** The state of one framework. */
-interface Reply {
+/** The player's choice, as read from one framework. */
+interface FrameworkChoice {
   status: PageConsent['status'];
-  /** Whether this choice takes precedence, because the GDPR applies or the player opted out. */
+  /** Whether this choice overrides other signals, because the GDPR applies or the player opted out. */
   decides: boolean;
   text: string | undefined;
 }
 
-/** Returns the consent string, unless it is so long that the service would reject it. */
-const checkText = (value: unknown): string | undefined =>
+/** Returns the consent string. Returns undefined if it is too long for the service. */
+const limitLength = (value: unknown): string | undefined =>
   typeof value === 'string' && value.length <= 4_096 ? value : undefined;
 
 /** Reads the player's choice. Returns undefined until the player has made one. */
-function readTcf({ eventStatus, gdprApplies, purpose, tcString }: TcfData): Reply | undefined {
+function readTcf({
+  eventStatus,
+  gdprApplies,
+  purpose,
+  tcString,
+}: TcfData): FrameworkChoice | undefined {
   if (eventStatus !== 'tcloaded' && eventStatus !== 'useractioncomplete') return undefined;
   const decides = gdprApplies !== false;
   // TCF purposes: 1 is storing information on the device, 2 selecting ads with limited data, 7 measuring ads.
@@ -139,7 +147,7 @@ function readTcf({ eventStatus, gdprApplies, purpose, tcString }: TcfData): Repl
   return {
     status: hasAgreed || !decides ? 'granted' : 'denied',
     decides,
-    text: checkText(tcString),
+    text: limitLength(tcString),
   };
 }
 
@@ -147,15 +155,15 @@ function readTcf({ eventStatus, gdprApplies, purpose, tcString }: TcfData): Repl
 const optOuts = ['SaleOptOut', 'SharingOptOut', 'TargetedAdvertisingOptOut'];
 
 /** Reads the player's choice. Returns undefined until the framework is ready. */
-function readGpp({ pingData }: GppData): Reply | undefined {
+function readGpp({ pingData }: GppData): FrameworkChoice | undefined {
   if (pingData?.signalStatus !== 'ready') return undefined;
   // A section is an object, or a list of its subsections.
   const sections = Object.values(pingData.parsedSections ?? {}).flat() as (Section | null)[];
   const decides = sections.some(
     (section) => section?.['Gpc'] === true || optOuts.some((field) => section?.[field] === 1),
   );
-  // The absence of an opt-out is not consent, so the service evaluates the string.
-  return { status: decides ? 'denied' : 'unknown', decides, text: checkText(pingData.gppString) };
+  // A missing opt-out is not consent, so the service evaluates the string.
+  return { status: decides ? 'denied' : 'unknown', decides, text: limitLength(pingData.gppString) };
 }
 
 type Section = Record<string, unknown>;
@@ -182,25 +190,25 @@ export interface ConsentFramework {
 const versions = { __tcfapi: 2, __gpp: '1.1' };
 
 /**
- * Creates a {@link ConsentFramework}. As both standards require, the framework is called in this window or, if it
- * isn't there, through messages to the nearest ancestor window that has a frame named after the framework's locator.
- * After a framework reports a failure, the search starts again.
+ * Creates a {@link ConsentFramework}. According to both standards, the framework is called directly if it is in this
+ * window. Otherwise, it receives messages in the nearest ancestor window that has a frame with the name of its locator.
+ * If a framework reports a failure, the search starts again.
  */
 export function consentFramework(
   name: keyof typeof versions,
   onData: (data: object) => void,
 ): ConsentFramework {
-  let listening: AbortController | undefined;
+  let activeSubscription: AbortController | undefined;
 
   function search(): boolean {
-    if (listening) return true;
+    if (activeSubscription) return true;
     const subscription = new AbortController();
     const call = findLocalCall(name) ?? findAncestorCall(name, subscription.signal);
     if (!call) return false;
-    listening = subscription;
+    activeSubscription = subscription;
     const stop = (): void => {
       subscription.abort();
-      if (listening === subscription) listening = undefined;
+      if (activeSubscription === subscription) activeSubscription = undefined;
     };
     const onReply: Callback = (data, success) => {
       if (subscription.signal.aborted) return;
@@ -221,7 +229,7 @@ export function consentFramework(
     return true;
   }
 
-  return { search, stop: () => listening?.abort() };
+  return { search, stop: () => activeSubscription?.abort() };
 }
 
 function findLocalCall(name: keyof typeof versions): Call | undefined {
@@ -233,7 +241,7 @@ function findLocalCall(name: keyof typeof versions): Call | undefined {
 }
 
 function findAncestorCall(name: keyof typeof versions, signal: AbortSignal): Call | undefined {
-  const target = locate(`${name}Locator`);
+  const target = findAncestorWithFrame(`${name}Locator`);
   if (!target) return undefined;
   const callbacks = new Map<string, Callback>();
   const onData = ({ data, source }: MessageEvent<unknown>): void => {
@@ -248,13 +256,13 @@ function findAncestorCall(name: keyof typeof versions, signal: AbortSignal): Cal
     const callId = `trueward-${command}-${Math.random()}`;
     callbacks.set(callId, callback);
     const message = { command, version: versions[name], callId, parameter };
-    // Sent to any origin, because the ancestor's origin is unknown and the message contains no personal data.
+    // The ancestor's origin is unknown, so the message goes to any origin. It contains no personal data.
     target.postMessage({ [`${name}Call`]: message }, '*');
   };
 }
 
-/** Finds the nearest ancestor window that has a frame with this name. Frame names are visible across origins. */
-function locate(locator: string): Window | undefined {
+/** Finds the nearest ancestor window that has a frame with this name. Other origins can see frame names. */
+function findAncestorWithFrame(locator: string): Window | undefined {
   let frame: Window = window;
   while (frame !== frame.parent) {
     frame = frame.parent;

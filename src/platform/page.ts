@@ -48,7 +48,8 @@ export const browserPageLifecycle: PageLifecycle = {
 };
 
 /**
- * The network state that the browser reports. It hints that a retry may succeed now, but is never a reason not to try.
+ * The network state that the browser reports. When the network returns, a retry may succeed. A reported lack of network
+ * never prevents an attempt.
  */
 export interface Connectivity {
   /** False only if the browser is certain that there is no network. */
@@ -75,7 +76,10 @@ export function onOffline(listener: () => void): () => void {
 /** A channel between the tabs of one origin. A tab does not receive its own messages. */
 export interface TabChannel<Message> {
   send(message: Message): void;
-  /** Subscribes until `close()`. Any field of a message may be missing, because another release may have sent it. */
+  /**
+   * Subscribes until `close()`. Any field of a message may be missing, because another release may have sent the
+   * message.
+   */
   onMessage(listener: (message: Partial<Message>) => void): void;
   close(): void;
 }
@@ -84,8 +88,8 @@ export interface TabChannel<Message> {
 export type OpenTabChannel = <Message>(name: string) => TabChannel<Message>;
 
 /**
- * Opens a BroadcastChannel. Without it (Firefox with cookies blocked), tabs do not receive each other's messages
- * and read the shared databases later.
+ * Opens a BroadcastChannel. If the browser has none (Firefox with cookies blocked), tabs receive no messages, but they
+ * read the shared databases later.
  */
 export const browserTabChannel: OpenTabChannel = <Message>(name: string) => {
   const channel = attempt(() => new BroadcastChannel(name));

@@ -1,11 +1,14 @@
 import type { EarnedReward } from '../outcome.ts';
-import { runWithTimeout, type Clock, deadlineIn } from '../platform/clock.ts';
+import { runWithTimeout, type Clock, createDeadline } from '../platform/clock.ts';
 import type { PageLifecycle } from '../platform/page.ts';
 import { createBackOff } from '../transport/back-off.ts';
 import type { Ledger } from './ledger.ts';
 import { advance, claimMs, type LedgerEntry, type RewardEvent } from './reward-machine.ts';
 
-/** Called with every earned reward. The reward counts as delivered once the handler returns or its promise resolves. */
+/**
+ * Called with every earned reward. The reward counts as delivered when the handler has returned or its promise has
+ * resolved.
+ */
 export type RewardHandler = (reward: EarnedReward) => void | Promise<void>;
 
 export interface DeliveryDeps {
@@ -15,30 +18,30 @@ export interface DeliveryDeps {
   handlers: Set<RewardHandler>;
   /** Whether the entry may be delivered to the current player. */
   isDue(entry: LedgerEntry): boolean;
-  /** Calls back on the engine’s next frame. */
+  /** Calls `callback` in the engine’s next frame. */
   deliver(callback: () => void): void;
   lifecycle: Pick<PageLifecycle, 'isVisible'>;
   onError(error: unknown): void;
 }
 
 /**
- * Delivers earned rewards to the game's handlers, in order. A handler that fails or hangs does not delay later rewards.
- * A claim in the ledger prevents two tabs from delivering the same reward.
+ * Delivers earned rewards to the game's handlers, in order. If a handler fails or hangs, later rewards are delivered
+ * nevertheless. A claim in the ledger prevents two tabs from delivering the same reward.
  */
 export interface Delivery {
   /** Delivers the rewards that are due. */
   wake(): void;
-  /** Retries rewards that failed or are claimed by other tabs, without a back-off. */
+  /** Immediately retries rewards that failed or that other tabs have claimed. */
   retry(): void;
   /**
-   * Releases claims that are waiting for a frame. Call it when the page becomes hidden, because a hidden page has no
-   * frames and another tab can deliver the rewards, or when the player changes.
+   * Releases claims that are waiting for a frame. Call it when the player changes or the page becomes hidden. A hidden
+   * page has no frames, but another tab may deliver the rewards.
    */
   releaseClaims(): void;
   stop(): void;
 }
 
-const inOrder = (a: LedgerEntry, b: LedgerEntry): number =>
+const compareByEarnedAt = (a: LedgerEntry, b: LedgerEntry): number =>
   (a.earnedAt ?? 0) - (b.earnedAt ?? 0) || (a.decisionId < b.decisionId ? -1 : 1);
 
 const toEarnedReward = ({
@@ -59,10 +62,11 @@ const toEarnedReward = ({
 export function createDelivery(deps: DeliveryDeps): Delivery {
   const { clock, handlers, isDue, ledger } = deps;
   /**
-   * Rewards that are waiting for a frame or a handler in this tab. They are tracked so that no handler is called twice.
+   * Rewards that are waiting for a frame or a handler in this tab. They are tracked, so that no handler is called twice
+   * for the same reward.
    */
   const delivering = new Set<string>();
-  /** Rewards that failed or are claimed by another tab. */
+  /** Rewards that failed or that another tab has claimed. */
   const backingOff = new Set<string>();
   /** Functions that cancel the callbacks waiting for a frame. */
   const cancelFrames = new Set<() => void>();
@@ -85,10 +89,10 @@ export function createDelivery(deps: DeliveryDeps): Delivery {
     return changed;
   };
 
-  /** Calls the handlers on the game's next frame. Resolves to false if the frame came too late or was canceled. */
+  /** Calls the handlers in the game's next frame. Resolves to false if the frame came too late or was canceled. */
   const callHandlers = (entry: LedgerEntry): Promise<boolean> =>
     new Promise((resolve, reject) => {
-      const claim = deadlineIn(clock, claimMs);
+      const claim = createDeadline(clock, claimMs);
       const cancel = (): void => {
         cancelFrames.delete(cancel);
         resolve(false);
@@ -99,13 +103,13 @@ export function createDelivery(deps: DeliveryDeps): Delivery {
         const isLate = !cancelFrames.delete(cancel) || claim.passed();
         if (isLate || handlers.size === 0 || !isDue(entry)) return resolve(false);
         const earned = toEarnedReward(entry);
-        // `async` makes a handler that throws behave like one that rejects.
+        // With `async`, a handler that throws behaves like a handler that rejects.
         const calls = Array.from(handlers, async (handler) => handler(earned));
         Promise.all(calls).then(() => resolve(true), reject);
       });
     });
 
-  /** Delivers a claimed reward. Resolves when it is delivered or its claim is released. */
+  /** Delivers a claimed reward. Resolves when the reward is delivered or its claim is released. */
   const deliverClaimed = async (entry: LedgerEntry, at: number): Promise<boolean> => {
     const { decisionId } = entry;
     delivering.add(decisionId);
@@ -127,15 +131,15 @@ export function createDelivery(deps: DeliveryDeps): Delivery {
   const run = async (): Promise<void> => {
     while (runAgain) {
       runAgain = false;
-      for (const entry of (await ledger.readAll()).filter(isDue).sort(inOrder)) {
+      for (const entry of (await ledger.readAll()).filter(isDue).sort(compareByEarnedAt)) {
         const { decisionId } = entry;
         if (!isReady()) break;
         if (delivering.has(decisionId) || backingOff.has(decisionId)) continue;
         const at = clock.now();
-        // If a handler takes longer than the claim lasts, the next reward is delivered while it still runs.
+        // If a handler runs longer than the claim lasts, the next reward is delivered in the meantime.
         if (await change(decisionId, { type: 'claimed', at }))
           await runWithTimeout(clock, claimMs, stopped.signal, () => deliverClaimed(entry, at));
-        // Another tab has claimed the reward, but it may die before it delivers it.
+        // Another tab has claimed the reward, but that tab may die before the delivery.
         else scheduleRetry(decisionId);
       }
     }

@@ -6,33 +6,28 @@ import { createBackOff } from '../transport/back-off.ts';
 import { readReward } from '../transport/read-reward.ts';
 import type { ServiceResult, ServiceClient } from '../transport/service-client.ts';
 import { createDelivery, type Delivery, type DeliveryDeps } from './delivery.ts';
-import { isOpen, isFinal, type LedgerEntry, type Verdict } from './reward-machine.ts';
+import { isOpen, isFinal, type LedgerEntry, type StatusUpdate } from './reward-machine.ts';
 
 /** Confirms and delivers rewards. A page without pending or undelivered rewards does not load this code. */
 export interface Fulfillment {
   confirmation: Confirmation;
   delivery: Delivery;
-  /**
-   * Assigns rewards to players who have been identified in the meantime, and removes those rewards from `unassigned`.
-   */
+  /** Assigns rewards to players who have been identified since, and removes these rewards from `unassigned`. */
   assign(unassigned: Map<string, Player>): Promise<void>;
   /** Transfers one player’s undelivered rewards to another player. Resolves to true. */
   transfer(oldRef: string, newRef: string): Promise<boolean>;
 }
 
 /**
- * Returns the entry, transferred to `newRef` if it was held for `oldRef` and can still be delivered. This includes an
- * entry in the state `none`, because its ad may be on the screen.
+ * Returns the entry. If it is held for `oldRef` and its reward can still be delivered, the returned entry is held for
+ * `newRef`. Entries in the state `none` are included, because their ads may be on the screen.
  */
 export const transferEntry = (entry: LedgerEntry, oldRef: string, newRef: string): LedgerEntry =>
   entry.heldFor === oldRef && (entry.state === 'none' || isOpen(entry))
     ? { ...entry, heldFor: newRef }
     : entry;
 
-/**
- * How long entries are kept, in milliseconds. This is longer than any late window (7 days), so that support requests
- * can be answered.
- */
+/** How long entries are kept for support requests, in milliseconds. The longest late window is 7 days. */
 const retentionMs = 30 * 86_400_000;
 
 /** Starts polling for pending rewards and delivering earned ones, and removes old entries. */
@@ -50,7 +45,7 @@ export function fulfillRewards(deps: ConfirmationDeps & DeliveryDeps): Fulfillme
       for (const [decisionId, { ref }] of unassigned) {
         if (ref === undefined) continue;
         const assignOwner = (entry: LedgerEntry) => ({ ...entry, earnedBy: ref, heldFor: ref });
-        // An entry that is still being added is assigned by the next call.
+        // If the entry is still being added, the next call assigns it.
         if (await ledger.change(decisionId, assignOwner)) unassigned.delete(decisionId);
       }
     },
@@ -88,40 +83,40 @@ export interface ConfirmationDeps {
   /** Returns the state of a reward as known to this device. */
   report(decisionId: string): RewardReport;
   /** Applies statuses from the service. */
-  settle(statuses: Verdict[]): Promise<void>;
+  settle(statuses: StatusUpdate[]): Promise<void>;
 }
 
 /** Polls the service for pending rewards. Sends nothing while there are none. */
 export interface Confirmation {
-  /** Polls soon, because a reward became pending or the service may be reachable again. */
+  /** Schedules a poll. Call it when a reward has become pending or the service may be reachable again. */
   wake(): void;
   /** Polls immediately. Resolves when the response is stored. */
   poll(reward: PendingReward): Promise<void>;
-  /** Resolves when the service has decided, or with the latest state after `withinMs`. */
+  /** Resolves when the service has decided. After `withinMs`, resolves with the latest state. */
   outcome(decisionId: string, withinMs: number): Promise<RewardReport>;
-  /** Called after the ledger has changed. Resolves every {@link outcome} that has become final. */
+  /** Call it after the ledger has changed. Resolves every {@link outcome} that has become final. */
   changed(): void;
-  /** Aborts a request for a reward that is no longer pending. */
+  /** Call it after rewards have been settled. Aborts a request for a reward that is no longer pending. */
   settled(): void;
   stop(): void;
 }
 
 /**
- * Delay of the first poll, in milliseconds. The response to the completion event usually brings the confirmation before
- * then.
+ * Delay of the first poll, in milliseconds. Usually, the response to the completion event contains the confirmation,
+ * and no poll is needed.
  */
 const firstPollDelayMs = 1_500;
-/** How long the service may hold the response to a poll, in seconds. */
+/** Maximum time for which the service holds the response to a poll, in seconds. */
 const maxWaitS = 25;
 
 /**
- * Creates the {@link Confirmation}. It sends one request at a time, because a browser allows only six connections per
+ * Creates the {@link Confirmation}. It sends one request at a time, because browsers allow only six connections per
  * host.
  */
 function createConfirmation(deps: ConfirmationDeps): Confirmation {
   /**
-   * Decisions for which the service rejected the request, for example because the key was revoked. They are polled
-   * again after a reload.
+   * Decisions for which the service rejected a request, for example because the key was revoked. They are not polled
+   * again until the page is reloaded.
    */
   const rejected = new Set<string>();
   let request: { decisionId: string; abort: AbortController } | undefined;
@@ -143,8 +138,8 @@ function createConfirmation(deps: ConfirmationDeps): Confirmation {
     response: ServiceResult<RewardStatus>,
   ): Promise<void> => {
     if (response.kind === 'ok') await deps.settle([response.body]);
-    // The service has deleted the decision, so the late window is over by the service's clock. Nothing else may expire
-    // a reward: neither a wrong device clock, nor a revoked key, nor a network failure.
+    // The service has deleted the decision, so the late window is over. Nothing else may expire a reward: not a wrong
+    // device clock, a revoked key or a network failure.
     else if (response.kind === 'refused' && response.problem.code === 'decision_gone') {
       await deps.settle([{ id: decisionId, state: 'expired', reason: 'unknown_to_service' }]);
     }
@@ -157,13 +152,13 @@ function createConfirmation(deps: ConfirmationDeps): Confirmation {
 
   const pollAll = async (): Promise<void> => {
     let retryAfterMs: number | undefined;
-    const round = pending();
-    for (const { decisionId, token } of round) {
+    const pendingRewards = pending();
+    for (const { decisionId, token } of pendingRewards) {
       if (!isStillPending(decisionId)) continue;
       const abort = new AbortController();
       request = { decisionId, abort };
       // A long poll for one reward would delay the others.
-      const waitS = round.length === 1 ? maxWaitS : 0;
+      const waitS = pendingRewards.length === 1 ? maxWaitS : 0;
       const { signal } = abort;
       const response = await readReward(deps.client, decisionId, token, { waitS, signal });
       request = undefined;
@@ -179,7 +174,7 @@ function createConfirmation(deps: ConfirmationDeps): Confirmation {
       const count = pending().length;
       backOff.succeeded();
       if (!request && count > 0) backOff.pause(firstPollDelayMs);
-      // A long poll waits for one reward; the next round polls all of them.
+      // A long poll waits for one reward only. The next round polls all rewards.
       else if (count > 1) request?.abort.abort();
     },
     outcome: (decisionId, withinMs) =>

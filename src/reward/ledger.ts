@@ -5,7 +5,7 @@ import { isEntry, type LedgerEntry, progress } from './reward-machine.ts';
 
 /** Stores rewards on the device, or in memory while the browser's database fails. */
 export interface Ledger {
-  /** Adds an entry unless the decision already has one: a decision may be shown again, but has only one reward. */
+  /** Adds an entry unless the decision has one. A decision may be shown again, but it has only one reward. */
   add(entry: LedgerEntry): Promise<unknown>;
   /** Changes an entry atomically across tabs. Returns undefined if there is no such entry. */
   change(
@@ -28,14 +28,14 @@ export function createLedger(options: {
   indexedDB?: IDBFactory | undefined;
 }): Ledger {
   const database = createDatabase({ ...options, stores: { rewards: { autoIncrement: false } } });
-  // Strict durability, because an earned reward must survive a power failure, and because writes are rare.
+  // An earned reward must survive a power failure. Writes are rare, so strict durability is affordable.
   const rewards = database.store('rewards', 'strict');
   const cache = new Map<string, LedgerEntry>();
   /** Ids of the entries whose last change could not be stored. */
   const unsaved = new Set<string>();
   const health: ReturnType<Ledger['health']> = { storage: 'indexeddb' };
 
-  const succeeds = async (operation: Promise<unknown>): Promise<boolean> => {
+  const recordHealth = async (operation: Promise<unknown>): Promise<boolean> => {
     try {
       await operation;
       health.storage = 'indexeddb';
@@ -55,8 +55,7 @@ export function createLedger(options: {
     const latest = (stored?: unknown): LedgerEntry => {
       const local = cache.get(decisionId) ?? initial;
       if (!isEntry(stored)) return local;
-      // An unsaved change is newer than the stored entry, unless another tab has since made more progress with the
-      // reward.
+      // An unsaved change is newer than the stored entry, unless another tab has made more progress with the reward.
       return unsaved.has(decisionId) && progress(local) >= progress(stored) ? local : stored;
     };
     let entry = initial;
@@ -65,7 +64,7 @@ export function createLedger(options: {
       (stored) => (entry = transition(latest(stored))),
       rewards,
     );
-    if (await succeeds(operation)) unsaved.delete(decisionId);
+    if (await recordHealth(operation)) unsaved.delete(decisionId);
     else {
       entry = transition(latest());
       unsaved.add(decisionId);
@@ -80,14 +79,14 @@ export function createLedger(options: {
       for (const { key, value } of page)
         if (isEntry(value) && !unsaved.has(key)) cache.set(key, value);
     });
-    await succeeds(reading);
+    await recordHealth(reading);
     return cached();
   };
 
   return {
     add: (added) => write(added, (entry) => entry),
     async change(decisionId, transition) {
-      // Checked first, because `update()` would store something even if there is no entry.
+      // `update()` would store a value for a missing entry, so check first.
       if (!cache.has(decisionId)) await readAll();
       const entry = cache.get(decisionId);
       return entry && write(entry, transition);
@@ -95,7 +94,7 @@ export function createLedger(options: {
     cached,
     readAll,
     async remove(decisionIds) {
-      await succeeds(delMany(decisionIds, rewards));
+      await recordHealth(delMany(decisionIds, rewards));
     },
     health: () => ({ ...health }),
     close: database.close,

@@ -13,7 +13,7 @@ export interface LedgerEntry extends RewardReport {
    * older releases.
    */
   earnedBy?: string | undefined;
-  /** The player to whom the reward is delivered. This is the player who earned it, unless it was transferred. */
+  /** The player to whom the reward is delivered: the player who earned it, unless it was transferred. */
   heldFor?: string | undefined;
   /** Wall times at which the reward was tracked and earned, in milliseconds. */
   trackedAt: number;
@@ -23,8 +23,9 @@ export interface LedgerEntry extends RewardReport {
   /** Whether every handler has finished. */
   delivered: boolean;
   /**
-   * Set while the entry moves between the ledgers of two publishable keys, when it must not be delivered. It is
-   * `arriving` in the new ledger until it is `gone` from the old one. In the old ledger, it stays marked as `gone`.
+   * Set while the entry is moved from the ledger of one publishable key to that of another. The reward is not delivered
+   * while this is set. The entry is marked `arriving` in the new ledger, then `gone` in the old ledger, where it stays
+   * marked.
    */
   moved?: 'arriving' | 'gone';
 }
@@ -32,21 +33,21 @@ export interface LedgerEntry extends RewardReport {
 /** How long a claim lasts, in milliseconds. */
 export const claimMs = 10_000;
 
-/** A reward status from the service, or one that the SDK determined. */
-export type Verdict = Omit<RewardStatus, 'reason'> & Pick<RewardReport, 'reason'>;
+/** A reward status from the service or the SDK. */
+export type StatusUpdate = Omit<RewardStatus, 'reason'> & Pick<RewardReport, 'reason'>;
 
 export type RewardEvent =
   | { type: 'watched' }
-  | { type: 'status'; status: Verdict; at: number }
+  | { type: 'status'; status: StatusUpdate; at: number }
   | { type: 'claimed' | 'released'; at: number }
   | { type: 'delivered' };
 
-/** Whether the service will never change this state again. */
+/** Whether the state is final: the service never changes it again. */
 export const isFinal = (state: RewardState): boolean => state !== 'none' && state !== 'pending';
 
 /**
- * The state machine of a reward: none → pending → earned | denied | expired, and earned → delivered. An event that
- * does not apply to the current state is ignored, so late and repeated messages are harmless.
+ * The state machine of a reward: none → pending → earned | denied | expired, and earned → delivered. Events that do not
+ * apply to the current state are ignored, so late and repeated messages are harmless.
  */
 export function advance(entry: LedgerEntry, event: RewardEvent): LedgerEntry {
   const { state, claimedAt = -Infinity } = entry;
@@ -56,7 +57,7 @@ export function advance(entry: LedgerEntry, event: RewardEvent): LedgerEntry {
     case 'status':
       return isFinal(state) ? entry : applyStatus(entry, event.status, event.at);
     case 'claimed':
-      // The time of the claim may be in the future if the clock has been set back since.
+      // If the clock has been set back, the time of the claim may be in the future.
       return isDue(entry) && Math.abs(event.at - claimedAt) >= claimMs
         ? { ...entry, claimedAt: event.at }
         : entry;
@@ -67,7 +68,7 @@ export function advance(entry: LedgerEntry, event: RewardEvent): LedgerEntry {
   }
 }
 
-function applyStatus(entry: LedgerEntry, status: Verdict, at: number): LedgerEntry {
+function applyStatus(entry: LedgerEntry, status: StatusUpdate, at: number): LedgerEntry {
   // The completion is still in the outbox, so the service does not know about it yet.
   if (status.state === 'none') return entry;
   const { reward = entry.reward, reason, receipt } = status;
@@ -91,7 +92,9 @@ export const isPending = (entry: LedgerEntry): boolean => entry.state === 'pendi
 /** Whether the reward is pending, or earned but not delivered yet. */
 export const isOpen = (entry: LedgerEntry): boolean => isPending(entry) || isDue(entry);
 
-/** Returns the number of irreversible steps that the reward has taken, for comparing two versions of an entry. */
+/**
+ * Returns the number of irreversible steps that the reward has taken. It is used to compare two versions of an entry.
+ */
 export const progress = ({ state, delivered }: LedgerEntry): number =>
   Number(state !== 'none') + Number(isFinal(state)) + Number(delivered);
 
@@ -99,7 +102,7 @@ export const progress = ({ state, delivered }: LedgerEntry): number =>
 export const isEntry = (value: unknown): value is LedgerEntry =>
   (value as Partial<LedgerEntry> | undefined)?.v === 1;
 
-/** Whether the reward may be delivered to this player. An entry without a player goes to the current one. */
+/** Whether the reward may be delivered to this player. An entry without a player may be delivered to any player. */
 export const isHeldFor = ({ heldFor }: LedgerEntry, player: string | undefined): boolean =>
   player !== undefined && (heldFor ?? player) === player;
 

@@ -17,28 +17,28 @@ import {
   type LedgerEntry,
   toReport,
   type RewardEvent,
-  type Verdict,
+  type StatusUpdate,
 } from './reward-machine.ts';
 
 /** Stores the rewards on this device, waits for their confirmation, and delivers them to the game. */
 export interface Rewards {
   /**
-   * Stores a decision before its ad starts, with the player for whom it was requested (by default, the current one).
-   * Does nothing for a decision without a reward.
+   * Stores a decision before its ad starts. `owner` is the player for whom it was requested; by default, the current
+   * player. Does nothing for a decision without a reward.
    */
   track(decision: Decision, owner?: Player): Promise<void>;
   /** Marks the reward as pending, because its ad was watched to the end. */
   watched(decisionId: string): Promise<void>;
   /** Applies statuses from the service. Resolves when they are stored. */
   settle(statuses: RewardStatus[]): Promise<void>;
-  /** Resolves when the service has decided, or with the latest state after `withinMs`. */
+  /** Resolves when the service has decided. After `withinMs`, resolves with the latest state. */
   confirmation(decisionId: string, withinMs: number): Promise<RewardReport>;
   /**
    * Returns the status from the service, or from this device if the service can't be reached. The state is `none` for
    * another player’s reward.
    */
   status(decisionId: string): Promise<RewardReport>;
-  /** Returns the player’s pending rewards, and the earned ones that have not been delivered. */
+  /** Returns the player’s pending rewards, and the earned rewards that have not been delivered. */
   list(): Promise<RewardReport[]>;
   /**
    * Adds a handler. A reward counts as delivered when every handler has finished. Returns a function that removes the
@@ -46,20 +46,22 @@ export interface Rewards {
    */
   onReward(handler: RewardHandler): () => void;
   /**
-   * Switches to another player. Deliveries in progress finish; all other rewards wait for their own player. Rewards
-   * held for `transferFrom` go to the new player as soon as that player is identified.
+   * Switches to another player. Deliveries in progress finish. Other rewards wait for their own player, but those of
+   * the player `transferFrom` are transferred as soon as the new player is identified.
    */
   playerChanged(transferFrom: string | undefined): Promise<void>;
-  /** Reads the ledger again. Call it after a write from elsewhere, or once the player is identified. */
+  /**
+   * Reads the ledger again. Call it after other code has written to the ledger, or when the player has been identified.
+   */
   refresh(): Promise<void>;
-  /** Loads the code that confirms and delivers rewards before there are any. */
+  /** Loads the code that confirms and delivers rewards, before any reward needs it. */
   prefetch(): void;
   diagnostics(): RewardDiagnostics;
   destroy(): void;
 }
 
 export interface RewardDiagnostics {
-  /** `memory` while the browser’s database is unavailable. Pending rewards then do not survive the page. */
+  /** `memory` while the browser’s database is unavailable. In that case, pending rewards do not survive the page. */
   storage: 'indexeddb' | 'memory';
   pending: number;
   undelivered: number;
@@ -76,7 +78,7 @@ export interface RewardsDeps {
   connectivity: Connectivity;
   lifecycle: PageLifecycle;
   player: Pick<PlayerContext, 'player' | 'identify'>;
-  /** Calls `callback` on the engine’s next frame. */
+  /** Calls `callback` in the engine’s next frame. */
   deliver(callback: () => void): void;
 }
 
@@ -87,7 +89,7 @@ export function createRewards(deps: RewardsDeps): Rewards {
   let handlerErrors = 0;
   let lastError: string | undefined;
   let destroyed = false;
-  /** The player whose rewards are transferred once the current player has been identified. */
+  /** The player whose rewards will be transferred when the current player has been identified. */
   let transferFrom: string | undefined;
 
   /** Rewards of players who have not been identified yet. They are not delivered until then. */
@@ -102,8 +104,8 @@ export function createRewards(deps: RewardsDeps): Rewards {
   /** Whether the entry may be delivered to the current player. Other players' entries are kept up to date too. */
   const isForCurrentPlayer = (entry: LedgerEntry): boolean =>
     !unassigned.has(entry.decisionId) && isHeldFor(entry, player.player().ref);
-  const entriesOfPlayer = () => ledger.cached().filter(isForCurrentPlayer);
-  const pending = () => entriesOfPlayer().filter(isPending);
+  const getPlayerEntries = () => ledger.cached().filter(isForCurrentPlayer);
+  const pending = () => getPlayerEntries().filter(isPending);
 
   const change = async (decisionId: string, event: RewardEvent): Promise<void> => {
     const previousState = find(decisionId)?.state;
@@ -113,18 +115,18 @@ export function createRewards(deps: RewardsDeps): Rewards {
     if (entry.state === 'pending' && previousState !== 'pending') fulfillment?.confirmation.wake();
     wake();
   };
-  const settle = async (statuses: Verdict[]): Promise<void> => {
+  const settle = async (statuses: StatusUpdate[]): Promise<void> => {
     for (const status of statuses) {
       const entry = find(status.id);
-      // A decision that is unknown here may have been tracked by another tab. In that case, it is in the database.
+      // An unknown decision may be from another tab. In that case, it is in the database.
       if (entry ? !isFinal(entry.state) : status.state !== 'none')
         await change(status.id, { type: 'status', status, at: clock.now() });
     }
     fulfillment?.confirmation.settled();
   };
   let fulfillment: Fulfillment | undefined;
-  /** Loads the code that polls and delivers. If loading fails, the next call tries again. */
-  const load = (): Promise<void> =>
+  /** Loads the code that confirms and delivers rewards. If loading fails, the next call tries again. */
+  const loadFulfillment = (): Promise<void> =>
     import('./fulfillment.ts').then(
       ({ fulfillRewards }) => {
         if (!destroyed) fulfillment ??= fulfillRewards(fulfillmentDeps);
@@ -145,7 +147,7 @@ export function createRewards(deps: RewardsDeps): Rewards {
   };
   const wake = (): void => {
     if (fulfillment) fulfillment.delivery.wake();
-    else if (entriesOfPlayer().some(isOpen)) void load();
+    else if (getPlayerEntries().some(isOpen)) void loadFulfillment();
   };
   const resume = (): void => {
     fulfillment?.confirmation.wake();
@@ -165,8 +167,8 @@ export function createRewards(deps: RewardsDeps): Rewards {
     const oldRef = transferFrom;
     const newRef = player.player().ref;
     if (newRef === undefined || (oldRef === undefined && unassigned.size === 0)) return;
-    // If the code cannot be loaded, the rewards remain unchanged until the player returns.
-    if (!fulfillment) await load();
+    // If the code fails to load, the rewards remain unchanged until the player returns.
+    if (!fulfillment) await loadFulfillment();
     await fulfillment?.assign(unassigned);
     if (
       oldRef !== undefined &&
@@ -188,8 +190,8 @@ export function createRewards(deps: RewardsDeps): Rewards {
   return {
     async track(decision, owner = player.player()) {
       if (!decision.reward || decision.token === undefined) return;
-      // Loaded now, because the end of the ad needs it.
-      if (!fulfillment) void load();
+      // This code is needed at the end of the ad.
+      if (!fulfillment) void loadFulfillment();
       const { ref } = owner;
       if (ref === undefined) {
         unassigned.set(decision.id, owner);
@@ -207,19 +209,19 @@ export function createRewards(deps: RewardsDeps): Rewards {
         trackedAt: clock.now(),
         delivered: false,
       });
-      // The player was identified in the meantime.
+      // The player has been identified in the meantime.
       if (ref !== owner.ref) void refresh();
     },
     async watched(decisionId) {
       if (find(decisionId)) await change(decisionId, { type: 'watched' });
     },
     async settle(statuses) {
-      // The outbox may deliver events of an earlier page before the ledger has been read.
+      // The outbox may send events of an earlier page before the ledger has been read.
       await loading;
       await settle(statuses);
     },
     async confirmation(decisionId, withinMs) {
-      if (!fulfillment) await load();
+      if (!fulfillment) await loadFulfillment();
       return (await fulfillment?.confirmation.outcome(decisionId, withinMs)) ?? report(decisionId);
     },
     async status(decisionId) {
@@ -227,14 +229,14 @@ export function createRewards(deps: RewardsDeps): Rewards {
       const entry = find(decisionId);
       if (entry && !isForCurrentPlayer(entry)) return { decisionId, state: 'none' };
       if (entry && !isFinal(entry.state) && !destroyed) {
-        if (!fulfillment) await load();
+        if (!fulfillment) await loadFulfillment();
         await fulfillment?.confirmation.poll(entry);
       }
       return report(decisionId);
     },
     async list() {
       await ledger.readAll();
-      return entriesOfPlayer().filter(isOpen).map(toReport);
+      return getPlayerEntries().filter(isOpen).map(toReport);
     },
     playerChanged(oldRef) {
       transferFrom = oldRef;
@@ -243,7 +245,7 @@ export function createRewards(deps: RewardsDeps): Rewards {
       return refresh();
     },
     refresh,
-    prefetch: () => void load(),
+    prefetch: () => void loadFulfillment(),
     onReward(handler) {
       handlers.add(handler);
       wake();
@@ -251,7 +253,7 @@ export function createRewards(deps: RewardsDeps): Rewards {
     },
     diagnostics: () => ({
       pending: pending().length,
-      undelivered: entriesOfPlayer().filter(isDue).length,
+      undelivered: getPlayerEntries().filter(isDue).length,
       handlerErrors,
       ...(lastError !== undefined && { lastError }),
       ...ledger.health(),

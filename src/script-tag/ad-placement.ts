@@ -1,7 +1,7 @@
 import { createAdPlacement, installAdsbygoogle } from '../ad-placement/index.ts';
 import { OptionError } from '../index.ts';
 import { type GameAds, unavailableAds } from '../unavailable-ads.ts';
-import { define, startTag } from './start-tag.ts';
+import { extendGlobal, startTag } from './start-tag.ts';
 
 declare global {
   interface TruewardGlobal {
@@ -12,7 +12,10 @@ declare global {
 
 const prefix = 'data-placement-';
 
-/** `data-placement-reward="revive"` maps ad breaks of the type or name `reward` to the placement `revive`. */
+/**
+ * Reads the placements from attributes. `data-placement-reward="revive"` maps ad breaks of the type or name `reward` to
+ * the placement `revive`.
+ */
 const readPlacements = (script: Element): Record<string, string> =>
   Object.fromEntries(
     Array.from(script.attributes)
@@ -36,12 +39,12 @@ function start(script: Element | null): void {
   try {
     startTag(script);
   } catch (error) {
-    // Games wait for their ad breaks to end, so the ad breaks must end even without working ads.
+    // Games wait for their ad breaks to end, so ad breaks must end even without ads.
     reportError(error);
     install(unavailableAds(error instanceof OptionError ? error.code : 'sdk_error'));
   }
   // Without a key, the page creates its own ads and calls these functions.
-  const { queue } = define({ createAdPlacement, installAdsbygoogle });
+  const { queue } = extendGlobal({ createAdPlacement, installAdsbygoogle });
   if (!Array.isArray(queue)) queue.push(install);
 }
 

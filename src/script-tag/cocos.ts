@@ -1,8 +1,7 @@
 import { cocosDriver, createCocosAds, createTruewardComponent } from '../cocos/index.ts';
-import { define } from './start-tag.ts';
+import { extendGlobal } from './start-tag.ts';
 
-// The types of this file, for use in a project. They declare the global variable, without the exports for other
-// engines.
+// The types of this file, for use in a project. The global variable has no exports for other engines.
 declare global {
   interface TruewardGlobal {
     cocosDriver: typeof cocosDriver;
@@ -14,4 +13,4 @@ declare global {
 
 // Cocos Creator runs a plugin script after the engine and before the project's scripts, even on targets without a
 // window.
-define({ cocosDriver, createCocosAds, createTruewardComponent });
+extendGlobal({ cocosDriver, createCocosAds, createTruewardComponent });

@@ -1,5 +1,5 @@
 import { phaserDriver, TruewardPlugin, TruewardScenePlugin } from '../phaser/index.ts';
-import { define } from './start-tag.ts';
+import { extendGlobal } from './start-tag.ts';
 
 declare global {
   interface TruewardGlobal {
@@ -10,11 +10,11 @@ declare global {
   interface Window {
     /** Phaser’s `load.plugin('TruewardPlugin', …)` looks the class up by this name. */
     TruewardPlugin?: typeof TruewardPlugin;
-    /** Phaser’s `load.scenePlugin('TruewardScenePlugin', …)` looks this class up by name too. */
+    /** Phaser’s `load.scenePlugin('TruewardScenePlugin', …)` looks the class up by this name. */
     TruewardScenePlugin?: typeof TruewardScenePlugin;
   }
 }
 
-const defined = define({ phaserDriver, TruewardPlugin, TruewardScenePlugin });
-window.TruewardPlugin = defined.TruewardPlugin;
-window.TruewardScenePlugin = defined.TruewardScenePlugin;
+const trueward = extendGlobal({ phaserDriver, TruewardPlugin, TruewardScenePlugin });
+window.TruewardPlugin = trueward.TruewardPlugin;
+window.TruewardScenePlugin = trueward.TruewardScenePlugin;

@@ -8,20 +8,23 @@ declare global {
   interface TruewardGlobal {
     createAds: typeof createAds;
     OptionError: typeof OptionError;
-    /** Commands to run once the tag has started its ads. It is an array until then, and this object afterwards. */
+    /**
+     * Commands to run when the tag has started its ads. Until then, the queue is an array; afterwards, it is an object
+     * that runs commands immediately.
+     */
     queue: Command[] | { push(...commands: Command[]): void };
   }
-  /** The only global of the script tags. A page may define it, with a `queue`, before any of them has loaded. */
+  /** The only global of the script tags. A page may define it, with a `queue`, before the scripts have loaded. */
   var Trueward: TruewardGlobal;
 }
 
 /**
- * Adds a file's exports to the global object. Exports that already exist stay, because a second copy of a file must not
- * replace a class that games already use.
+ * Adds a file's exports to the global object. Existing exports are not replaced, because games may be using a class of
+ * an earlier copy of the file.
  */
-export function define(exported: Partial<TruewardGlobal>): TruewardGlobal {
+export function extendGlobal(exported: Partial<TruewardGlobal>): TruewardGlobal {
   const existingGlobal = globalThis.Trueward as TruewardGlobal | undefined;
-  // An element with the id `Trueward` would also be a global of that name.
+  // The global of this name may also be an element with the id `Trueward`.
   const target: Partial<TruewardGlobal> = existingGlobal?.queue ? existingGlobal : { queue: [] };
   const allExports = Object.assign(target, { ...exported, ...target });
   return (globalThis.Trueward = allExports as TruewardGlobal);
@@ -51,12 +54,12 @@ function readOptions({ dataset }: HTMLScriptElement): AdsOptions {
   } as AdsOptions;
 }
 
-function run(ads: Ads, commands: Command[]): void {
+function runCommands(ads: Ads, commands: Command[]): void {
   for (const command of commands) {
     try {
       command(ads);
     } catch (error) {
-      // A command that throws must not prevent the next from running.
+      // A command that throws must not prevent the next one from running.
       reportError(error);
     }
   }
@@ -68,12 +71,12 @@ function run(ads: Ads, commands: Command[]): void {
  * @throws OptionError for invalid attributes.
  */
 export function startTag(script: Element | null): void {
-  const trueward = define({ createAds, OptionError });
+  const trueward = extendGlobal({ createAds, OptionError });
   const { queue } = trueward;
-  // The queue is an array only until the SDK has started, so a page with two tags starts the SDK only once.
+  // When the SDK has started, the queue is no longer an array. A page with two tags starts the SDK only once.
   if (!Array.isArray(queue)) return;
   if (!(script instanceof HTMLScriptElement) || script.dataset['key'] === undefined) return;
   const ads = createAds(readOptions(script));
-  trueward.queue = { push: (...commands) => run(ads, commands) };
-  run(ads, queue);
+  trueward.queue = { push: (...commands) => runCommands(ads, commands) };
+  runCommands(ads, queue);
 }

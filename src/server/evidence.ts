@@ -1,18 +1,18 @@
-/** Options that say which proof of a watched ad to accept. */
+/** Options for the evidence that an ad was watched. */
 export interface EvidenceOptions {
   /**
-   * Values of `evidence` to accept in addition to `verified`, which means that the service itself judged whether the
-   * ad was watched. Default: none.
+   * Values of `evidence` to accept in addition to `verified`. `verified` means that the service itself verified that
+   * the ad was watched. Default: none.
    */
   acceptEvidence?: readonly string[];
 }
 
-/** Whether a reward's evidence is accepted. Older services send no evidence, but verify every reward. */
-export const isAccepted = (
+/** Whether a reward's evidence is accepted. Older services verify every reward and send no evidence. */
+export const isEvidenceAccepted = (
   evidence: unknown = 'verified',
   { acceptEvidence = [] }: EvidenceOptions,
 ): evidence is string => evidence === 'verified' || acceptEvidence.includes(evidence as string);
 
 /** Returns the error message for evidence that is not accepted. */
-export const evidenceProblem = (evidence: unknown): string =>
+export const describeEvidenceProblem = (evidence: unknown): string =>
   `Expected the evidence "verified" or one of \`acceptEvidence\`, got ${JSON.stringify(evidence).slice(0, 60)}.`;

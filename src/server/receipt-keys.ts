@@ -32,19 +32,19 @@ export interface JwkSet {
 export type FindKey = (kid: string) => Promise<CryptoKey | undefined>;
 
 /**
- * How old a key set must be before an unknown key id causes it to be fetched again, in milliseconds. Without this
- * limit, every receipt with a made-up id would cause a request.
+ * The age at which a key set may be fetched again because of an unknown key id, in milliseconds. Without this limit,
+ * every receipt with a made-up id would cause a request.
  */
 const minRefetchAgeMs = 30_000;
 /** How long a key set is used before it is fetched again, in milliseconds. */
 const maxAgeMs = 3_600_000;
 /** Timeout for fetching a key set, in milliseconds. */
-const timeoutMs = 5_000;
+const fetchTimeoutMs = 5_000;
 
 const importKey = async (jwk: JsonWebKey): Promise<CryptoKey> =>
   crypto.subtle.importKey(
     'jwk',
-    // Omits `alg`, because runtimes accept different values for it.
+    // `alg` is omitted, because runtimes accept different values for it.
     { kty: 'OKP', crv: 'Ed25519', x: jwk.x ?? '' },
     { name: 'Ed25519' },
     false,
@@ -67,8 +67,8 @@ interface FetchedKeys {
 const keySets = new Map<string, Promise<FetchedKeys>>();
 
 /**
- * Returns a function that finds keys in the key set at a URL. Key sets are cached for an hour. An unknown key id causes
- * the set to be fetched again.
+ * Returns a function that finds keys in the key set at a URL. Key sets are cached for an hour. If a key id is unknown,
+ * the set is fetched again.
  */
 export const createCachedKeyFinder =
   (url: string, now: () => number): FindKey =>
@@ -100,7 +100,7 @@ function load(url: string, now: () => number): Promise<FetchedKeys> {
 async function fetchKeys(url: string): Promise<JwkSet> {
   try {
     const response = await fetch(url, {
-      signal: AbortSignal.timeout(timeoutMs),
+      signal: AbortSignal.timeout(fetchTimeoutMs),
       redirect: 'error',
     });
     if (!response.ok) throw new Error(`the response has status ${response.status}`);

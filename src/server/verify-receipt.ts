@@ -1,5 +1,5 @@
 import type { Reward } from '../../protocol/wire.ts';
-import { type EvidenceOptions, evidenceProblem, isAccepted } from './evidence.ts';
+import { type EvidenceOptions, describeEvidenceProblem, isEvidenceAccepted } from './evidence.ts';
 import {
   type JwkSet,
   createCachedKeyFinder,
@@ -27,7 +27,7 @@ export interface RewardReceipt {
 }
 
 export interface VerifyReceiptOptions extends EvidenceOptions {
-  /** Your account, `acc_…`. The claim `aud` must match it, because a service can have several customers. */
+  /** Your account, `acc_…`. The claim `aud` must match, because a service can have several accounts. */
   accountId: string;
   /** Expected `env`. Default `live`, so that sandbox receipts are rejected. */
   environment?: 'sandbox' | 'live';
@@ -40,9 +40,8 @@ export interface VerifyReceiptOptions extends EvidenceOptions {
 }
 
 /**
- * Verifies the receipt of an earned reward and returns its claims. Verifying a receipt does not need a request to the
- * service. A receipt proves that a reward was earned, not that it has not been redeemed before: store each `decisionId`
- * (see {@link createUsedReceipts}).
+ * Verifies the receipt of an earned reward and returns its claims. This does not need a request to the service. A
+ * receipt can be presented more than once, so store each `decisionId` (see {@link createUsedReceipts}).
  *
  * @param keys - URL of the key set, `https://…/.well-known/jwks.json`, or the set itself.
  * @throws ReceiptError with a `code` that says why the receipt was rejected.
@@ -57,11 +56,11 @@ export async function verifyReceipt(
 ): Promise<RewardReceipt> {
   const { now = Date.now } = options;
   const isUrl = typeof keys === 'string' || keys instanceof URL;
-  const [header, payload, signature, signed] = split(receipt);
+  const [header, payload, signature, signedBytes] = splitReceipt(receipt);
   if (header['alg'] !== 'EdDSA' || header['typ'] !== 'reward-receipt+jwt') {
     throw new ReceiptError(
       'algorithm_not_allowed',
-      `Expected a receipt signed with EdDSA, got alg ${show(header['alg'])} and typ ${show(header['typ'])}.`,
+      `Expected a receipt signed with EdDSA, got alg ${formatValue(header['alg'])} and typ ${formatValue(header['typ'])}.`,
     );
   }
   const find = isUrl ? createCachedKeyFinder(String(keys), now) : createKeyFinder(keys);
@@ -70,10 +69,10 @@ export async function verifyReceipt(
   if (!key) {
     throw new ReceiptError(
       'key_unknown',
-      `The key set has no key with the id ${show(kid)}: another service issued the receipt, or the key set is outdated.`,
+      `The key set has no key with the id ${formatValue(kid)}: another service issued the receipt, or the key set is outdated.`,
     );
   }
-  if (!(await crypto.subtle.verify('Ed25519', key, signature, signed))) {
+  if (!(await crypto.subtle.verify('Ed25519', key, signature, signedBytes))) {
     throw new ReceiptError('mismatch', 'The signature does not match the receipt.');
   }
   const issuer = options.issuer ?? (isUrl ? new URL(keys).origin : undefined);
@@ -82,19 +81,19 @@ export async function verifyReceipt(
 
 type Claims = Record<string, unknown>;
 
-function split(
+function splitReceipt(
   receipt: string,
 ): [Claims, Claims, Uint8Array<ArrayBuffer>, Uint8Array<ArrayBuffer>] {
   const parts = typeof receipt === 'string' ? receipt.split('.') : [];
   const [header, payload, signature] = parts;
   if (parts.length !== 3 || !header || !payload || !signature || receipt.length > 8_192) {
-    throw malformed(`three parts separated by dots, got ${show(receipt)}`);
+    throw malformed(`three parts separated by dots, got ${formatValue(receipt)}`);
   }
-  const signed = new TextEncoder().encode(`${header}.${payload}`);
-  return [readJson(header), readJson(payload), decode(signature), signed];
+  const signedBytes = new TextEncoder().encode(`${header}.${payload}`);
+  return [readJson(header), readJson(payload), decodeBase64Url(signature), signedBytes];
 }
 
-function decode(text: string): Uint8Array<ArrayBuffer> {
+function decodeBase64Url(text: string): Uint8Array<ArrayBuffer> {
   if (!/^[A-Za-z0-9_-]+$/.test(text)) throw malformed('base64url in each part');
   const binary = atob(text.replaceAll('-', '+').replaceAll('_', '/'));
   return Uint8Array.from(binary, (character) => character.charCodeAt(0));
@@ -103,7 +102,7 @@ function decode(text: string): Uint8Array<ArrayBuffer> {
 function readJson(text: string): Claims {
   try {
     const value: unknown = JSON.parse(
-      new TextDecoder('utf-8', { fatal: true }).decode(decode(text)),
+      new TextDecoder('utf-8', { fatal: true }).decode(decodeBase64Url(text)),
     );
     if (typeof value === 'object' && value !== null) return value as Claims;
   } catch (cause) {
@@ -115,7 +114,8 @@ function readJson(text: string): Claims {
 const malformed = (expected: string, cause?: unknown): ReceiptError =>
   new ReceiptError('malformed', `Not a receipt: expected ${expected}.`, { cause });
 
-const show = (value: unknown): string => (JSON.stringify(value) ?? String(value)).slice(0, 60);
+const formatValue = (value: unknown): string =>
+  (JSON.stringify(value) ?? String(value)).slice(0, 60);
 
 type Expected = VerifyReceiptOptions & { now: () => number };
 
@@ -123,30 +123,31 @@ function checkClaims(claims: Claims, expected: Expected): RewardReceipt {
   const { accountId, environment = 'live', issuer, toleranceS = 60, now } = expected;
   const { iss, aud, sub, jti, env, reward, placement, iat, exp } = claims;
   const { evidence = 'verified' } = claims;
-  const complete =
+  const isComplete =
     [iss, aud, sub, jti, placement].every((claim) => typeof claim === 'string') &&
     Number.isFinite(iat) &&
     Number.isFinite(exp) &&
     isReward(reward);
-  if (!complete) throw malformed('the claims iss, aud, sub, jti, env, reward, placement, iat, exp');
+  if (!isComplete)
+    throw malformed('the claims iss, aud, sub, jti, env, reward, placement, iat, exp');
   const nowS = now() / 1_000;
   const issuedAtS = Number(iat);
   const expiresAtS = Number(exp);
-  // The comparisons are negated so that a NaN time rejects every receipt.
+  // The comparisons are negated, so that every receipt is rejected if the time is NaN.
   if (!(nowS < expiresAtS + toleranceS)) {
-    throw new ReceiptError('expired', `The receipt expired at ${toText(expiresAtS)}.`);
+    throw new ReceiptError('expired', `The receipt expired at ${formatTime(expiresAtS)}.`);
   }
   if (!(nowS >= issuedAtS - toleranceS)) {
     throw new ReceiptError(
       'not_yet_valid',
-      `The receipt was issued at ${toText(issuedAtS)}, which is in the future: this server's clock is slow.`,
+      `The receipt was issued at ${formatTime(issuedAtS)}, which is in the future: this server's clock is slow.`,
     );
   }
   expectClaim('wrong_issuer', 'issuer', iss, issuer ?? iss);
   expectClaim('wrong_account', 'account', aud, accountId);
   expectClaim('wrong_environment', 'environment', env, environment);
-  if (!isAccepted(evidence, expected))
-    throw new ReceiptError('evidence_not_accepted', evidenceProblem(evidence));
+  if (!isEvidenceAccepted(evidence, expected))
+    throw new ReceiptError('evidence_not_accepted', describeEvidenceProblem(evidence));
   return {
     decisionId: String(jti),
     userRef: String(sub),
@@ -168,10 +169,13 @@ function expectClaim(
   expected: unknown,
 ): void {
   if (value === expected) return;
-  throw new ReceiptError(code, `Expected the ${name} ${show(expected)}, got ${show(value)}.`);
+  throw new ReceiptError(
+    code,
+    `Expected the ${name} ${formatValue(expected)}, got ${formatValue(value)}.`,
+  );
 }
 
-const toText = (seconds: number): string => new Date(seconds * 1_000).toISOString();
+const formatTime = (seconds: number): string => new Date(seconds * 1_000).toISOString();
 
 function isReward(value: unknown): value is Reward {
   if (typeof value !== 'object' || value === null) return false;
@@ -189,8 +193,8 @@ export interface UsedReceipts {
 
 export interface UsedReceiptsOptions {
   /**
-   * Maximum number of ids. `claim` throws when it is reached, because evicting an id could credit a reward twice.
-   * Default 1,000,000.
+   * Maximum number of ids. When it is reached, `claim` throws: if an id were evicted, its reward could be credited
+   * twice. Default 1,000,000.
    */
   capacity?: number;
   /** Current time in milliseconds since 1970. Default `Date.now`. */
@@ -198,9 +202,8 @@ export interface UsedReceiptsOptions {
 }
 
 /**
- * Records used receipts in the memory of one process. This is meant for tests and for game servers that do not persist
- * balances. In production, use a unique database column for the decision id, written in the transaction that credits
- * the reward.
+ * Records used receipts in the memory of one process, for tests and for game servers that do not persist balances. In
+ * production, store the decision id in a unique database column, in the transaction that credits the reward.
  *
  * @example
  * const used = createUsedReceipts();

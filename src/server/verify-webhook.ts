@@ -1,11 +1,11 @@
 import type { WebhookEvent } from '../../protocol/wire.ts';
-import { type EvidenceOptions, evidenceProblem, isAccepted } from './evidence.ts';
+import { type EvidenceOptions, describeEvidenceProblem, isEvidenceAccepted } from './evidence.ts';
 import {
   type RawBody,
   serviceScheme,
   type SignatureScheme,
-  signedBytes,
-  signingKeys,
+  toSignedBytes,
+  importSigningKeys,
   standardScheme,
   WebhookError,
 } from './webhook-signature.ts';
@@ -23,9 +23,9 @@ export interface VerifyWebhookOptions extends EvidenceOptions {
 }
 
 /**
- * Verifies that the service sent a webhook request recently and that the request was not modified, and returns its
- * event. Uses the `Service-…` headers, or else those of Standard Webhooks. Signatures are compared in constant time. An
- * event may arrive more than once: process each `event.id` once, and respond with 2xx quickly.
+ * Verifies that the service sent a webhook request recently and that the request was not modified. Returns the event.
+ * Uses the `Service-…` headers if there are any, otherwise the headers of Standard Webhooks. Signatures are compared in
+ * constant time. An event may arrive more than once: process each `event.id` once, and respond with 2xx quickly.
  *
  * @param rawBody - the unparsed body, because its bytes are signed.
  * @param secret - the `whsec_…` secret of this endpoint, or several during a rotation.
@@ -42,26 +42,26 @@ export async function verifyWebhook(
 ): Promise<WebhookEvent> {
   const { toleranceS = 300, now = Date.now } = options;
   const { scheme, timestamp, prefix, signatures } = readSignedHeaders(headers);
-  const bytes = signedBytes(prefix, rawBody);
-  const keys = await signingKeys(secret, scheme);
-  const matches = await Promise.all(
+  const bytes = toSignedBytes(prefix, rawBody);
+  const keys = await importSigningKeys(secret, scheme);
+  const results = await Promise.all(
     keys.flatMap((key) =>
       signatures.map((signature) => crypto.subtle.verify('HMAC', key, signature, bytes)),
     ),
   );
-  if (!matches.includes(true)) {
+  if (!results.includes(true)) {
     throw new WebhookError(
       'mismatch',
       'No signature matches this body and secret. Either the body was modified (parsed and serialized again, or ' +
         'decoded with a different encoding), or the secret belongs to a different webhook or environment.',
     );
   }
-  // Checked after the signature, so that `too_old` and `too_new` refer to the service's clock, not to a forged
-  // timestamp.
+  // The timestamp is checked after the signature, so `too_old` and `too_new` never refer to a forged timestamp.
   checkAge(now() / 1000 - Number(timestamp), toleranceS);
   const event = parseEvent(rawBody);
-  if (event.type !== 'decision.rewarded' || isAccepted(event.data.evidence, options)) return event;
-  throw new WebhookError('evidence_not_accepted', evidenceProblem(event.data.evidence));
+  if (event.type !== 'decision.rewarded' || isEvidenceAccepted(event.data.evidence, options))
+    return event;
+  throw new WebhookError('evidence_not_accepted', describeEvidenceProblem(event.data.evidence));
 }
 
 interface SignedHeaders {
@@ -73,8 +73,8 @@ interface SignedHeaders {
 }
 
 function readSignedHeaders(headers: WebhookHeaders): SignedHeaders {
-  const has = (name: string) => Boolean(headerValue(headers, name));
-  if (!has('service-signature') && has('webhook-signature')) {
+  const hasHeader = (name: string) => Boolean(findHeader(headers, name));
+  if (!hasHeader('service-signature') && hasHeader('webhook-signature')) {
     const id = readHeader(headers, 'webhook-id');
     const timestamp = readTimestamp(headers, 'webhook-timestamp');
     const signatures = readSignatures(headers, 'webhook-signature', standardScheme);
@@ -102,7 +102,8 @@ function readSignatures(
 ): Uint8Array<ArrayBuffer>[] {
   const header = readHeader(headers, name);
   const signatures = header.split(separator).flatMap((part) => read(part.trim()) ?? []);
-  // The number is limited so that a forged header cannot cause unlimited work. A rotation never needs this many.
+  // The number of signatures is limited, so that a forged header cannot cause unlimited work. A rotation never needs
+  // this many.
   if (signatures.length > 0) return signatures.slice(0, 10);
   const expected = separator === ',' ? 'v1=<64 hexadecimal digits>' : 'v1,<base64 of 32 bytes>';
   throw new WebhookError(
@@ -112,7 +113,7 @@ function readSignatures(
 }
 
 function readHeader(headers: WebhookHeaders, name: string): string {
-  const value = headerValue(headers, name);
+  const value = findHeader(headers, name);
   if (typeof value === 'string' && value !== '') return value;
   throw new WebhookError(
     'headers_missing',
@@ -121,13 +122,16 @@ function readHeader(headers: WebhookHeaders, name: string): string {
   );
 }
 
-function headerValue(headers: WebhookHeaders, name: string): unknown {
+function findHeader(headers: WebhookHeaders, name: string): unknown {
   if (typeof headers?.get === 'function') return headers.get(name);
   const value = Object.entries(headers ?? {}).find(([key]) => key.toLowerCase() === name)?.[1];
   return Array.isArray(value) ? value.join(',') : value;
 }
 
-/** The comparisons are negated so that a NaN tolerance rejects every request. */
+/**
+ * Rejects a request that is too old or too new. The comparisons are negated, so that every request is rejected if the
+ * tolerance is NaN.
+ */
 function checkAge(ageS: number, toleranceS: number): void {
   if (!(ageS <= toleranceS)) {
     throw new WebhookError(

@@ -29,7 +29,7 @@ const algorithm = { name: 'HMAC', hash: 'SHA-256' };
 /** The unparsed body, as text or bytes (a Node `Buffer` is a `Uint8Array`). */
 export type RawBody = string | Uint8Array;
 
-/** One of the two HMAC-SHA256 signatures of each webhook. The two differ in their key and their encoding. */
+/** One of the two HMAC-SHA256 signatures of each webhook. They differ in their key and their encoding. */
 export interface SignatureScheme {
   /** Separates the signatures of several secrets. */
   separator: ',' | ' ';
@@ -60,8 +60,8 @@ export const standardScheme: SignatureScheme = {
   keyOf: (secret) => fromBase64(secret.slice('whsec_'.length)),
   write: (signature) => `v1,${btoa(String.fromCharCode(...signature))}`,
   read(text) {
-    // Encoding 32 bytes leaves two unused bits in the last digit. Only the canonical encoding, in which they are zero,
-    // is accepted.
+    // In the base64 of 32 bytes, the last digit has two unused bits. Only the canonical encoding is accepted, in which
+    // these bits are zero.
     const [, base64] = /^v1,([A-Za-z0-9+/]{42}[AEIMQUYcgkosw048]=)$/.exec(text) ?? [];
     return base64 === undefined ? undefined : fromBase64(base64);
   },
@@ -78,7 +78,7 @@ function fromBase64(text: string): Uint8Array<ArrayBuffer> | undefined {
  *
  * @throws WebhookError `body_not_raw` if the body has already been parsed.
  */
-export function signedBytes(prefix: string, rawBody: RawBody): Uint8Array<ArrayBuffer> {
+export function toSignedBytes(prefix: string, rawBody: RawBody): Uint8Array<ArrayBuffer> {
   const prefixBytes = new TextEncoder().encode(prefix);
   const body = typeof rawBody === 'string' ? new TextEncoder().encode(rawBody) : rawBody;
   if (!(body instanceof Uint8Array)) {
@@ -100,20 +100,20 @@ export function signedBytes(prefix: string, rawBody: RawBody): Uint8Array<ArrayB
  *
  * @throws WebhookError `secret_wrong_kind` for anything but webhook secrets.
  */
-export async function signingKeys(
+export async function importSigningKeys(
   secret: string | readonly string[],
   scheme: SignatureScheme,
 ): Promise<CryptoKey[]> {
   const secrets: readonly string[] = Array.isArray(secret) ? secret : [secret];
-  if (secrets.length === 0) throw wrongKind('an empty list');
-  return Promise.all(secrets.map((each) => signingKey(each, scheme)));
+  if (secrets.length === 0) throw wrongKindError('an empty list');
+  return Promise.all(secrets.map((text) => importSigningKey(text, scheme)));
 }
 
-async function signingKey(secret: string, { keyOf }: SignatureScheme): Promise<CryptoKey> {
+async function importSigningKey(secret: string, { keyOf }: SignatureScheme): Promise<CryptoKey> {
   if (typeof secret !== 'string' || !/^whsec_\S+$/.test(secret))
-    throw wrongKind(secretKind(secret));
+    throw wrongKindError(describeSecret(secret));
   const bytes = keyOf(secret);
-  if (bytes === undefined) throw wrongKind('a secret that is not base64 after whsec_');
+  if (bytes === undefined) throw wrongKindError('a secret that is not base64 after whsec_');
   return crypto.subtle.importKey('raw', bytes, algorithm, false, ['sign', 'verify']);
 }
 
@@ -124,7 +124,7 @@ function describeKind(value: unknown): string {
     : typeof value;
 }
 
-function secretKind(secret: unknown): string {
+function describeSecret(secret: unknown): string {
   if (typeof secret !== 'string') return describeKind(secret);
   if (secret === '') return 'an empty string';
   if (secret.startsWith('sk_')) return 'a secret API key (sk_…)';
@@ -133,16 +133,16 @@ function secretKind(secret: unknown): string {
   return 'a string without that prefix';
 }
 
-function wrongKind(got: string): WebhookError {
+function wrongKindError(actual: string): WebhookError {
   return new WebhookError(
     'secret_wrong_kind',
-    `Expected a webhook secret (whsec_…), got ${got}. Use the secret that was shown when the ` +
+    `Expected a webhook secret (whsec_…), got ${actual}. Use the secret that was shown when the ` +
       'webhook was registered; API keys cannot sign webhooks.',
   );
 }
 
 /**
- * The signature headers of each webhook request. Declared as a type, because an interface is not assignable to a
+ * The signature headers of each webhook request. This is a type and not an interface, so that it can be assigned to a
  * record of headers.
  */
 export type WebhookSignatureHeaders = {
@@ -158,8 +158,8 @@ export type StandardWebhookHeaders = {
 };
 
 /**
- * Signs a webhook body like the service: HMAC-SHA256 of `<timestamp>.<raw body>`. Intended for the tests of a webhook
- * receiver.
+ * Signs a webhook body as the service does: HMAC-SHA256 of `<timestamp>.<raw body>`. Intended for the tests of a
+ * webhook receiver.
  *
  * @param secret - one `whsec_…` secret, or several during a rotation (one signature each).
  * @param timestampS - Unix time in seconds.
@@ -172,7 +172,7 @@ export async function signWebhook(
   timestampS: number,
 ): Promise<WebhookSignatureHeaders>;
 /**
- * Signs a webhook body like the service, and adds the headers of Standard Webhooks: HMAC-SHA256 of
+ * Signs a webhook body as the service does, and adds the headers of Standard Webhooks: HMAC-SHA256 of
  * `<id>.<timestamp>.<raw body>`, with the base64-decoded secret as the key.
  *
  * @param secret - one `whsec_…` secret, or several during a rotation (one signature each).
@@ -227,8 +227,8 @@ async function sign(
   rawBody: RawBody,
   secret: string | readonly string[],
 ): Promise<string> {
-  const bytes = signedBytes(prefix, rawBody);
-  const keys = await signingKeys(secret, scheme);
+  const bytes = toSignedBytes(prefix, rawBody);
+  const keys = await importSigningKeys(secret, scheme);
   const signatures = await Promise.all(
     keys.map(async (key) =>
       scheme.write(new Uint8Array(await crypto.subtle.sign('HMAC', key, bytes))),

@@ -1,12 +1,12 @@
-import { type Clock, type Deadline, deadlineIn } from '../platform/clock.ts';
+import { type Clock, type Deadline, createDeadline } from '../platform/clock.ts';
 
 const initialDelayMs = 1_000;
 const maxDelayMs = 300_000;
 
 /**
- * Returns the delay after `failures` consecutive failures (1 or more), in milliseconds. The delay is up to 1 s after
- * the first failure and doubles with each further one, to at most 5 min. It has full jitter, so that clients do not
- * retry at the same moment. If the service sent `Retry-After`, the delay is added to it.
+ * Returns the delay after `failures` consecutive failures (1 or more), in milliseconds. The delay is at most 1 s after
+ * the first failure. The maximum doubles with each failure, up to 5 min. Full jitter prevents clients from retrying at
+ * the same moment. If the service sent `Retry-After`, the two delays are added.
  */
 export const backOffMs = (failures: number, random: () => number, retryAfterMs = 0): number =>
   retryAfterMs + random() * Math.min(maxDelayMs, initialDelayMs * 2 ** (failures - 1));
@@ -15,13 +15,12 @@ export const backOffMs = (failures: number, random: () => number, retryAfterMs =
 export interface BackOff {
   /** Number of consecutive failures. */
   failures(): number;
-  /** Whether the delay before a retry has not passed yet. Also false if the delay passed while the device slept. */
+  /** Whether the delay before a retry has not passed yet. The delay also passes while the device sleeps. */
   waiting(): boolean;
   /** Counts a failure and schedules a retry; see {@link backOffMs}. Returns the delay in milliseconds. */
   failed(retryAfterMs?: number): number;
   /**
-   * Schedules a retry after exactly `ms` milliseconds. `failures` is the number of failures that another tab has
-   * counted.
+   * Schedules a retry in exactly `ms` milliseconds. `failures` is the number of failures that another tab has counted.
    */
   pause(ms: number, failures?: number): void;
   succeeded(): void;
@@ -36,15 +35,15 @@ export function createBackOff(
 ): BackOff {
   let failures = 0;
   let cancelTimer: (() => void) | undefined;
-  let end: Deadline | undefined;
+  let deadline: Deadline | undefined;
   const cancel = (): void => {
     cancelTimer?.();
-    end = undefined;
+    deadline = undefined;
   };
-  const pause = (ms: number, failuresSoFar = failures): void => {
-    failures = failuresSoFar;
+  const pause = (ms: number, failureCount = failures): void => {
+    failures = failureCount;
     cancel();
-    end = deadlineIn(deps.clock, ms);
+    deadline = createDeadline(deps.clock, ms);
     cancelTimer = deps.clock.after(ms, () => {
       cancel();
       retry();
@@ -52,7 +51,7 @@ export function createBackOff(
   };
   return {
     failures: () => failures,
-    waiting: () => end?.passed() === false,
+    waiting: () => deadline?.passed() === false,
     failed(retryAfterMs) {
       failures += 1;
       const ms = backOffMs(failures, deps.random, retryAfterMs);

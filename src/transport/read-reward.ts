@@ -5,8 +5,8 @@ const isRewardStatus: Guard<RewardStatus> = (body): body is RewardStatus =>
   hasShape(body, { id: '', state: '' });
 
 /**
- * Requests the state of a reward. The service holds the response until the state changes, for up to `waitS` seconds (0
- * to 25).
+ * Requests the state of a reward. The service holds the response until the state changes, but no longer than `waitS`
+ * seconds (0 to 25).
  */
 export const readReward = (
   client: ServiceClient,

@@ -6,9 +6,10 @@ import { runWithTimeout, type Clock } from '../platform/clock.ts';
  *
  * - `ok`: the response matches the wire contract.
  * - `refused`: the service rejected the request, and a retry would not help.
- * - `retry`: the service is overloaded or failed (408, 425, 429, 5xx). `retryAfterMs` is set if it sent `Retry-After`.
- * - `unreachable`: there was no response from the service; `cause` distinguishes a timeout, a network failure, a
- *   request that was blocked in the browser, and a response from something else, such as a captive portal.
+ * - `retry`: the service is overloaded or failed (408, 425, 429, 5xx). `retryAfterMs` is set if the service sent
+ *   `Retry-After`.
+ * - `unreachable`: the service did not respond. The `cause` may be a timeout, a network failure, a request that was
+ *   blocked in the browser, or a response from something else, such as a captive portal.
  */
 export type ServiceResult<T> =
   | { kind: 'ok'; body: T }
@@ -21,7 +22,7 @@ export type ServiceResult<T> =
 
 /** A request, except its path. */
 export interface Call {
-  /** An object, or its JSON. Makes the request a `POST`. */
+  /** An object, or its JSON. A request with a body is a `POST`. */
   body?: object | string;
   headers?: Record<string, string>;
   keepalive?: boolean | undefined;
@@ -44,32 +45,45 @@ export interface ServiceClientOptions {
   publishableKey: string;
   fetch: typeof globalThis.fetch;
   clock: Clock;
-  /** Timeout of a request in milliseconds, not including `waitMs`, which is added to it. */
+  /** Timeout of a request in milliseconds. `waitMs` is added to it. */
   timeoutMs: number;
 }
 
 export function createServiceClient(options: ServiceClientOptions): ServiceClient {
-  // Destructured, because a browser's `fetch` throws when it is called as a method of another object.
+  // A browser's `fetch` throws if it is called as a method of another object.
   const { clock, fetch, publishableKey, serviceUrl, timeoutMs } = options;
 
   return {
-    async call(path, guard, { body, headers, keepalive = false, signal: outer, waitMs = 0 }) {
-      const result = await runWithTimeout(clock, timeoutMs + waitMs, outer, async (signal) => {
-        const response = await fetch(serviceUrl + path, {
-          method: body ? 'POST' : 'GET',
-          headers: {
-            authorization: `Bearer ${publishableKey}`,
-            ...(body && { 'content-type': 'application/json' }),
-            ...headers,
-          },
-          ...(body && { body: typeof body === 'string' ? body : toJson(body) }),
-          credentials: 'omit',
-          cache: 'no-store',
-          keepalive,
-          signal,
-        });
-        return { status: response.status, headers: response.headers, text: await response.text() };
-      });
+    async call(
+      path,
+      guard,
+      { body, headers, keepalive = false, signal: callerSignal, waitMs = 0 },
+    ) {
+      const result = await runWithTimeout(
+        clock,
+        timeoutMs + waitMs,
+        callerSignal,
+        async (signal) => {
+          const response = await fetch(serviceUrl + path, {
+            method: body ? 'POST' : 'GET',
+            headers: {
+              authorization: `Bearer ${publishableKey}`,
+              ...(body && { 'content-type': 'application/json' }),
+              ...headers,
+            },
+            ...(body && { body: typeof body === 'string' ? body : toJson(body) }),
+            credentials: 'omit',
+            cache: 'no-store',
+            keepalive,
+            signal,
+          });
+          return {
+            status: response.status,
+            headers: response.headers,
+            text: await response.text(),
+          };
+        },
+      );
       if (typeof result === 'object') return classify(result, guard, clock);
       return { kind: 'unreachable', cause: result === 'failed' ? 'network' : result };
     },
@@ -77,8 +91,8 @@ export function createServiceClient(options: ServiceClientOptions): ServiceClien
 }
 
 /**
- * Serializes plain data like `JSON.stringify()`, but without calling `toJSON()`, which Prototype.js up to 1.6 adds to
- * all arrays and which turns them into strings. Undefined properties are omitted.
+ * Serializes plain data like `JSON.stringify()`, but does not call `toJSON()`. Prototype.js up to 1.6 adds a `toJSON()`
+ * to all arrays that turns them into strings. Undefined properties are omitted.
  */
 export const toJson = (value: unknown): string => {
   if (Array.isArray(value)) return `[${value.map(toJson).join()}]`;
@@ -92,11 +106,11 @@ const maxRetryAfterMs = 3_600_000;
 
 /**
  * Parses a `Retry-After` header (RFC 9110 section 10.2.3: whole seconds or an HTTP date). Returns the milliseconds from
- * `nowMs`, at least 0 and at most one hour. Undefined if the header is missing or invalid.
+ * `nowMs`, from 0 to one hour. Returns undefined if the header is missing or invalid.
  */
 export const parseRetryAfter = (value: string | null, nowMs: number): number | undefined => {
   const text = value?.trim() ?? '';
-  // `Date.parse` accepts many other formats; an HTTP date starts with the name of a weekday.
+  // `Date.parse` accepts many formats. An HTTP date starts with the name of a weekday.
   const delayMs = /^\d+$/.test(text)
     ? Number(text) * 1_000
     : /^[A-Z][a-z]{2,8},? /.test(text)
@@ -120,7 +134,7 @@ export const hasShape = (value: unknown, shape: Record<string, unknown>): boolea
 
 const isProblem = (body: unknown): body is Problem => hasShape(body, { code: '', status: 0 });
 
-const parse = (text: string): unknown => {
+const parseJson = (text: string): unknown => {
   try {
     return JSON.parse(text);
   } catch {
@@ -128,9 +142,7 @@ const parse = (text: string): unknown => {
   }
 };
 
-/**
- * Classifies a response. The status alone proves nothing, because a captive portal responds with 200 and its own page.
- */
+/** Classifies a response. The status is not enough, because a captive portal responds with 200 and its own page. */
 export function classify<T>(
   response: { status: number; headers: Headers; text: string },
   isExpected: Guard<T>,
@@ -141,7 +153,7 @@ export function classify<T>(
     const retryAfterMs = parseRetryAfter(headers.get('retry-after'), clock.now());
     return { kind: 'retry', status, ...(retryAfterMs === undefined ? {} : { retryAfterMs }) };
   }
-  const body = parse(response.text);
+  const body = parseJson(response.text);
   if (status >= 200 && status < 300 && isExpected(body)) return { kind: 'ok', body };
   if (status >= 400 && isProblem(body)) return { kind: 'refused', problem: body };
   // A proxy in front of the service rejects a large body without a problem document.

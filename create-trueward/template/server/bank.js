@@ -3,8 +3,8 @@ import { appendFile, mkdir, readFile } from 'node:fs/promises';
 import { dirname } from 'node:path';
 
 /**
- * The only place where coins are credited: an append-only file of JSON lines. If you use a database, make
- * `decisionId` unique instead.
+ * The only code that credits coins. Credits are stored in an append-only file of JSON lines. If you use a database,
+ * make `decisionId` a unique column.
  */
 export async function openBank(file) {
   await mkdir(dirname(file), { recursive: true });
@@ -26,7 +26,7 @@ export async function openBank(file) {
   }
 
   return {
-    /** Resolves when the reward is on disk; only then may the webhook be acknowledged. */
+    /** Resolves when the reward is on disk. Do not acknowledge the webhook before that. */
     credit(rewarded) {
       // Credits are processed one at a time, because two deliveries may arrive at the same moment.
       const credited = lastCredit.then(() => creditOnce(rewarded));

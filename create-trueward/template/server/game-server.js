@@ -27,7 +27,7 @@ export async function createGameServer(config = readConfig()) {
   }
 
   return {
-    /** Handles a request if its path belongs to the server; returns whether it does. */
+    /** Handles a request if its path belongs to this server. Returns whether it does. */
     async handle(request, response) {
       const path = new URL(request.url ?? '/', 'http://game').pathname;
       const [, player] = /^\/players\/([\w-]{1,64})$/.exec(path) ?? [];

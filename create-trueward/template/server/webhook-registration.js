@@ -3,8 +3,8 @@ import { mkdir, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 
 /**
- * Returns the secret of the webhook with this URL. Reuses the webhook of an earlier start if the service still has
- * it; otherwise registers a new one. The service returns a secret only once, so it is stored.
+ * Returns the secret of the webhook with this URL. Reuses the webhook of an earlier start if the service still has it.
+ * Otherwise, registers a new webhook. The service returns the secret only once, so it is stored.
  */
 export async function findOrRegisterWebhook({ dataDir, secretKey, serviceUrl }, url) {
   const file = join(dataDir, 'webhook.json');

@@ -21,7 +21,7 @@ export class StarsScene extends Scene {
       callback: this.dropStar,
       callbackScope: this,
     });
-    // The ad service has confirmed a reward; its webhook reaches the server at about the same time.
+    // When the ad service confirms a reward, its webhook reaches the server at about the same time.
     this.sceneAds.on('reward', this.expectCoins, this);
     this.writeScore();
     void this.showCoins();
@@ -92,7 +92,7 @@ export class StarsScene extends Scene {
         if (state === 'ready') return `Watch an ad: ${promise}`;
         return secondsLeft > 0 ? `${promise} in ${secondsLeft} s` : `${promise}: no ad yet`;
       },
-      // `pending` means that the ad was watched, but this has not been confirmed yet.
+      // `pending` means that the ad was watched, but the reward has not been confirmed yet.
       onResult: ({ outcome }) => {
         if (outcome === 'rewarded' || outcome === 'pending') onRewarded();
       },

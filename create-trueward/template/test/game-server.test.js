@@ -49,7 +49,7 @@ async function deliver(decisionId, secret = webhookSecret) {
 
 const coins = async () => (await (await fetch(`${url}/players/player-1`)).json()).coins;
 
-test('credits coins once per decision, however often its webhook is delivered', async () => {
+test('credits coins once if a webhook is delivered twice', async () => {
   const before = await coins();
   assert.deepEqual(await Promise.all([deliver('dec_1'), deliver('dec_1')]), [200, 200]);
   assert.equal(await coins(), before + 50);

@@ -28,12 +28,12 @@ export function createCourse(random: () => number): () => Stretch {
   let previous: Obstacle['kind'] = 'branch';
   return () => {
     const difficulty = Math.min(1, count / 40);
-    // The same side twice in a row is easy, so the course usually switches sides.
+    // Two obstacles in a row on the same side are easy, so the course usually switches sides.
     const switchesSides = random() < 0.72;
     const kind = switchesSides ? (previous === 'reed' ? 'branch' : 'reed') : previous;
     const obstacle: Obstacle = { kind, x, length: 0.26 + 0.16 * difficulty + 0.14 * random() };
     const gap = 330 - 90 * difficulty + 60 * random();
-    const sparks = sparkArc(obstacle, gap, random);
+    const sparks = createSparkArc(obstacle, gap, random);
     previous = kind;
     count += 1;
     x += gap;
@@ -42,12 +42,12 @@ export function createCourse(random: () => number): () => Stretch {
 }
 
 /** Creates an arc of sparks that leads through the passage next to the obstacle. */
-function sparkArc(obstacle: Obstacle, gap: number, random: () => number): Spark[] {
-  const free = 1 - obstacle.length;
-  const passage = obstacle.kind === 'reed' ? free * 0.55 : obstacle.length + free * 0.45;
-  const number = 3 + Math.floor(random() * 3);
-  return Array.from({ length: number }, (_, index) => {
-    const along = number === 1 ? 0 : index / (number - 1) - 0.5;
+function createSparkArc(obstacle: Obstacle, gap: number, random: () => number): Spark[] {
+  const freeShare = 1 - obstacle.length;
+  const passage = obstacle.kind === 'reed' ? freeShare * 0.55 : obstacle.length + freeShare * 0.45;
+  const sparkCount = 3 + Math.floor(random() * 3);
+  return Array.from({ length: sparkCount }, (_, index) => {
+    const along = sparkCount === 1 ? 0 : index / (sparkCount - 1) - 0.5;
     return { x: obstacle.x + along * gap * 0.5, y: passage + 0.05 * Math.cos(along * Math.PI * 2) };
   });
 }

@@ -62,7 +62,7 @@ export class LanternRun extends Scene {
     this.#distance = 0;
     this.#sparks = 0;
     this.#runs += 1;
-    this.#begin();
+    this.#createRiver();
     this.#listener.sparks(0);
   }
 
@@ -75,7 +75,7 @@ export class LanternRun extends Scene {
   }
 
   /** Returns to the idle scene behind the lobby. */
-  rest(): void {
+  showIdle(): void {
     this.#river?.destroy();
     this.#river = undefined;
     this.#state = 'waiting';
@@ -91,7 +91,7 @@ export class LanternRun extends Scene {
     if (this.#state === 'waiting') return this.#lantern.hover(time / 1_000);
     this.#lantern.fly(seconds, this.#isRising(), 24);
     this.#river?.scroll(this.#distance, time / 1_000);
-    this.#touch();
+    this.#handleCollisions();
   }
 
   #pace(): number {
@@ -103,7 +103,7 @@ export class LanternRun extends Scene {
     return this.input.activePointer.isDown || this.#keys.some((key) => key.isDown);
   }
 
-  #begin(): void {
+  #createRiver(): void {
     this.#river?.destroy();
     const nextStretch = createCourse(seededRandom(this.#settings.seed + this.#runs));
     this.#river = createRiver(this, nextStretch, this.#view);
@@ -123,14 +123,14 @@ export class LanternRun extends Scene {
     this.#lantern.place(this.#view.width * 0.27, this.#view.height * 0.42);
   }
 
-  #touch(): void {
+  #handleCollisions(): void {
     const { x, y, radius } = this.#lantern;
-    for (const spark of this.#river?.collect(x, y, radius) ?? []) this.#take(spark);
+    for (const spark of this.#river?.collect(x, y, radius) ?? []) this.#collectSpark(spark);
     const inWater = y > this.#view.height - waterDepth;
     if (inWater || this.#river?.hits(x, y, radius)) this.#goOut();
   }
 
-  #take(at: { x: number; y: number }): void {
+  #collectSpark(at: { x: number; y: number }): void {
     this.#sparks += 1;
     this.#listener.sparks(this.#sparks);
     playSound(this, 'spark');
@@ -200,12 +200,12 @@ export class LanternRun extends Scene {
     for (const { image } of this.#hills) image.destroy();
     const number = Math.ceil(viewWidth / hillWidth) + 1;
     this.#hills = Array.from({ length: number }, (_, index) => [
-      { image: this.#hill('far', 1), pace: 0.12, index },
-      { image: this.#hill('near', 2), pace: 0.3, index },
+      { image: this.#addHill('far', 1), pace: 0.12, index },
+      { image: this.#addHill('near', 2), pace: 0.3, index },
     ]).flat();
   }
 
-  #hill(key: string, depth: number): GameObjects.Image {
+  #addHill(key: string, depth: number): GameObjects.Image {
     return this.add
       .image(0, this.#view.height + 2, key)
       .setOrigin(0, 1)

@@ -65,8 +65,8 @@ export function createLantern(scene: Scene): Lantern {
       }
       body.setAngle(speed / 16);
       follow();
-      if (rising) nextEmber = shed(embers, nextEmber, body);
-      for (const ember of embers) fade(ember, seconds);
+      if (rising) nextEmber = shedEmber(embers, nextEmber, body);
+      for (const ember of embers) fadeEmber(ember, seconds);
     },
     setLit(lit) {
       glow.setVisible(lit);
@@ -75,7 +75,7 @@ export function createLantern(scene: Scene): Lantern {
   };
 }
 
-function shed(embers: GameObjects.Image[], next: number, source: GameObjects.Image): number {
+function shedEmber(embers: GameObjects.Image[], next: number, source: GameObjects.Image): number {
   const ember = embers[next];
   ember
     ?.setPosition(source.x - 4 + (next % 5) * 2, source.y + 20)
@@ -84,7 +84,7 @@ function shed(embers: GameObjects.Image[], next: number, source: GameObjects.Ima
   return (next + 1) % embers.length;
 }
 
-function fade(ember: GameObjects.Image, seconds: number): void {
+function fadeEmber(ember: GameObjects.Image, seconds: number): void {
   if (ember.alpha <= 0) return;
   ember.setPosition(ember.x - 150 * seconds, ember.y + 60 * seconds);
   ember

@@ -37,14 +37,20 @@ export function makeTextures(textures: Textures.TextureManager): void {
   add('near', hillWidth, 130, drawHills(palette.nearHill, 5, 36, 2));
 }
 
-function disc(pen: CanvasRenderingContext2D, x: number, y: number, radius: number, color: string) {
+function drawDisc(
+  pen: CanvasRenderingContext2D,
+  x: number,
+  y: number,
+  radius: number,
+  color: string,
+) {
   pen.fillStyle = color;
   pen.beginPath();
   pen.arc(x, y, radius, 0, Math.PI * 2);
   pen.fill();
 }
 
-function halo(pen: CanvasRenderingContext2D, size: number, colors: [number, string][]): void {
+function drawHalo(pen: CanvasRenderingContext2D, size: number, colors: [number, string][]): void {
   const gradient = pen.createRadialGradient(size / 2, size / 2, 0, size / 2, size / 2, size / 2);
   for (const [at, color] of colors) gradient.addColorStop(at, color);
   pen.fillStyle = gradient;
@@ -52,7 +58,7 @@ function halo(pen: CanvasRenderingContext2D, size: number, colors: [number, stri
 }
 
 const drawGlow: Draw = (pen, size) =>
-  halo(pen, size, [[0, '#ffb85c90'], [0.4, '#ff9d4a38'], [1, '#ff9d4a00']]); // prettier-ignore
+  drawHalo(pen, size, [[0, '#ffb85c90'], [0.4, '#ff9d4a38'], [1, '#ff9d4a00']]); // prettier-ignore
 
 const drawLantern: Draw = (pen) => {
   pen.strokeStyle = '#7a3b2c';
@@ -78,12 +84,12 @@ const drawLantern: Draw = (pen) => {
 };
 
 const drawSpark: Draw = (pen, size) => {
-  halo(pen, size, [[0, '#fff3b0c0'], [0.35, '#ffdf7060'], [1, '#ffdf7000']]); // prettier-ignore
-  disc(pen, size / 2, size / 2, 5, '#ffe58a');
-  disc(pen, size / 2 - 1.2, size / 2 - 1.2, 2.2, '#fffdf0');
+  drawHalo(pen, size, [[0, '#fff3b0c0'], [0.35, '#ffdf7060'], [1, '#ffdf7000']]); // prettier-ignore
+  drawDisc(pen, size / 2, size / 2, 5, '#ffe58a');
+  drawDisc(pen, size / 2 - 1.2, size / 2 - 1.2, 2.2, '#fffdf0');
 };
 
-const drawEmber: Draw = (pen, size) => disc(pen, size / 2, size / 2, size / 2, palette.flame);
+const drawEmber: Draw = (pen, size) => drawDisc(pen, size / 2, size / 2, size / 2, palette.flame);
 
 const drawReed: Draw = (pen, width, height) => {
   pen.fillStyle = palette.ink;
@@ -145,7 +151,7 @@ const drawWater: Draw = (pen, width, height) => {
   }
 };
 
-/** Returns a function that draws hills whose right edge continues at the left edge. */
+/** Returns a function that draws hills. The right edge of the image continues at its left edge. */
 function drawHills(color: string, waves: number, height: number, phase: number): Draw {
   return (pen, width, bottom) => {
     const turn = (Math.PI * 2) / width;
@@ -172,7 +178,7 @@ export const drawSky: Draw = (pen, width, height) => {
   for (let star = 0; star < 70; star += 1) {
     const x = ((star * 0.618_034) % 1) * width;
     const y = ((star * 0.754_878) % 1) * height * 0.6;
-    disc(
+    drawDisc(
       pen,
       x,
       y,
@@ -181,9 +187,21 @@ export const drawSky: Draw = (pen, width, height) => {
     );
   }
   const radius = Math.min(width, height) * 0.085;
-  disc(pen, width * 0.74, height * 0.24, radius * 1.7, '#fbeec218');
-  disc(pen, width * 0.74, height * 0.24, radius * 1.3, '#fbeec222');
-  disc(pen, width * 0.74, height * 0.24, radius, palette.moon);
-  disc(pen, width * 0.74 - radius * 0.3, height * 0.24 - radius * 0.2, radius * 0.18, '#efdcaa');
-  disc(pen, width * 0.74 + radius * 0.25, height * 0.24 + radius * 0.3, radius * 0.13, '#efdcaa');
+  drawDisc(pen, width * 0.74, height * 0.24, radius * 1.7, '#fbeec218');
+  drawDisc(pen, width * 0.74, height * 0.24, radius * 1.3, '#fbeec222');
+  drawDisc(pen, width * 0.74, height * 0.24, radius, palette.moon);
+  drawDisc(
+    pen,
+    width * 0.74 - radius * 0.3,
+    height * 0.24 - radius * 0.2,
+    radius * 0.18,
+    '#efdcaa',
+  );
+  drawDisc(
+    pen,
+    width * 0.74 + radius * 0.25,
+    height * 0.24 + radius * 0.3,
+    radius * 0.13,
+    '#efdcaa',
+  );
 };

@@ -1,4 +1,4 @@
-/** Returns the element with this id. Throws if it is missing, because that is a bug in our own page. */
+/** Returns the element with this id. Throws if the page has no such element, because that is a bug in the page. */
 export function element<Kind extends HTMLElement>(id: string, kind: new () => Kind): Kind {
   const match = document.getElementById(id);
   if (!(match instanceof kind)) throw new Error(`The page has no ${kind.name} with the id ${id}.`);

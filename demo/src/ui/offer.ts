@@ -3,7 +3,7 @@ import type { ShowResult } from 'trueward';
 import { offerText } from '../outcome-text.ts';
 import { element } from './element.ts';
 
-/** A button that offers a rewarded ad if one is available. If not, a note below it gives the reason. */
+/** A button that offers a rewarded ad. If no ad is available, a note below the button gives the reason. */
 export interface Offer {
   /** Resets the offer for the next game over. */
   open(): void;

@@ -5,7 +5,7 @@ import { readSetting, writeSetting } from '../settings.ts';
 import type { SwitchableNetwork } from '../switchable-network.ts';
 import { element, write } from './element.ts';
 
-/** The strip that shows which rewards the device has received, next to those that the game server has credited. */
+/** The strip that shows the rewards on this device next to the rewards that the game server has credited. */
 export interface Strip {
   showAccount(account: Account): void;
   showConnection(connected: boolean): void;
@@ -27,14 +27,15 @@ const simulations: Record<Simulation, string> = {
 
 export function createStrip(ads: TruewardPlugin, network: SwitchableNetwork): Strip {
   const deliveredIds = new Set((readSetting('delivered') ?? '').split(' ').filter(Boolean));
-  const value = (name: string, text: string | number) => write(`[data-testid="${name}"]`, text);
-  wireControls(ads, network);
+  const writeValue = (name: string, text: string | number) =>
+    write(`[data-testid="${name}"]`, text);
+  setUpControls(ads, network);
 
   return {
     showAccount({ coins, credits }) {
       write('[data-coins]', coins);
-      value('server-coins', coins);
-      value('server-credits', credits.length);
+      writeValue('server-coins', coins);
+      writeValue('server-credits', credits.length);
       const latest = credits.slice(0, 4).map(({ amount, placement, creditedAt }) => {
         const item = document.createElement('li');
         const amountText = document.createElement('b');
@@ -45,8 +46,8 @@ export function createStrip(ads: TruewardPlugin, network: SwitchableNetwork): St
       document.querySelector('[data-testid="credit-list"]')?.replaceChildren(...latest);
     },
     showConnection: (connected) =>
-      value('server-connection', connected ? 'live' : 'lost, reconnecting'),
-    showOutcome: (text) => value('last-outcome', text),
+      writeValue('server-connection', connected ? 'live' : 'lost, reconnecting'),
+    showOutcome: (text) => writeValue('last-outcome', text),
     delivered(decisionId) {
       deliveredIds.add(decisionId);
       writeSetting('delivered', [...deliveredIds].slice(-200).join(' '));
@@ -54,15 +55,15 @@ export function createStrip(ads: TruewardPlugin, network: SwitchableNetwork): St
     async refresh() {
       const rewards = await ads.rewards();
       const count = (state: string) => rewards.filter((reward) => reward.state === state).length;
-      value('device-pending', count('pending'));
-      value('device-earned', count('earned'));
-      value('device-delivered', deliveredIds.size);
-      value('device-queued', ads.diagnostics()?.outbox.stored ?? 0);
+      writeValue('device-pending', count('pending'));
+      writeValue('device-earned', count('earned'));
+      writeValue('device-delivered', deliveredIds.size);
+      writeValue('device-queued', ads.diagnostics()?.outbox.stored ?? 0);
     },
   };
 }
 
-function wireControls(ads: TruewardPlugin, network: SwitchableNetwork): void {
+function setUpControls(ads: TruewardPlugin, network: SwitchableNetwork): void {
   const offline = element('offline', HTMLInputElement);
   offline.addEventListener('change', () => network.setOffline(offline.checked));
   const select = element('simulate', HTMLSelectElement);

@@ -27,7 +27,7 @@ const overrides: Readonly<Record<string, string>> = {
   'resources.users.notifications.deleted': 'User removed',
 };
 
-/** React-admin's messages, some of which are replaced with more specific messages. */
+/** React-admin's messages. Some of them are replaced with more specific messages. */
 export const i18nProvider: typeof defaultI18nProvider = {
   ...defaultI18nProvider,
   translate: (key, options) => overrides[key] ?? defaultI18nProvider.translate(key, options),

@@ -16,8 +16,8 @@ const components = (
   ...base.components,
   MuiPaper: { styleOverrides: { root: { backgroundImage: 'none' } } },
   MuiCard: { defaultProps: { variant: 'outlined' as const } },
-  // Break long words, so that they don't push other columns off the screen. Keep short words whole; a table that is
-  // wider than a phone scrolls.
+  // Break long words, so that they don't push other columns off the screen. Keep short words whole: a table that is
+  // wider than the screen of a phone scrolls.
   MuiTableCell: {
     styleOverrides: {
       root: { borderColor: lines },
@@ -65,7 +65,7 @@ const components = (
   MuiToggleButton: { styleOverrides: { root: { textTransform: 'none' as const } } },
 });
 
-/** All text has a contrast of at least 4.5:1, which tests check with axe. */
+/** All text has a contrast of at least 4.5:1. Tests check this with axe. */
 export const lightTheme: RaThemeOptions = {
   ...defaultLightTheme,
   palette: {

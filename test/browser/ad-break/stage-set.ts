@@ -10,7 +10,7 @@ import type { FilledDecision, ReadyAd } from '../../../src/decision/request-ad.t
 import { noEngine } from '../../../src/engine/engine-driver.ts';
 import type { NewAdEvent } from '../../../src/outbox/outbox.ts';
 import type { RewardReport } from '../../../src/outcome.ts';
-import { type Clock, deadlineIn, systemClock } from '../../../src/platform/clock.ts';
+import { type Clock, createDeadline, systemClock } from '../../../src/platform/clock.ts';
 
 const file = (name: string, mime: string) => ({
   url: new URL(`../../media/${name}`, import.meta.url).href,
@@ -80,7 +80,7 @@ export async function load(
   options: { clock: Clock; signal: AbortSignal },
 ): Promise<ReadyAd> {
   const lifetimeMs = Date.parse(decision.expires_at) - Date.parse(decision.issued_at);
-  const expiry = deadlineIn(options.clock, lifetimeMs);
+  const expiry = createDeadline(options.clock, lifetimeMs);
   return { decision, creative: await loadCreative(decision, options), expiry };
 }
 

@@ -51,7 +51,7 @@ it('detects a violation, so that the tests above can fail', async () => {
 });
 
 /** Returns the elements that the Tab key reaches until it returns to the first. */
-async function tabStops(): Promise<string[]> {
+async function findTabStops(): Promise<string[]> {
   const stops: string[] = [];
   for (let count = 0; count < 12; count += 1) {
     await userEvent.tab();
@@ -72,14 +72,14 @@ it.each([
   shown = await openInState(kinds['image'] as never, 'en');
   document.body.append(outside);
   states[look]?.(shown.opened);
-  expect((await tabStops()).filter((name) => name !== '').sort()).toEqual(stops.sort());
+  expect((await findTabStops()).filter((name) => name !== '').sort()).toEqual(stops.sort());
 });
 
 it('keyboard focus reaches the controls of an external ad', async () => {
   shown = await openInState(kinds['image'] as never, 'en', { creative: requirements });
   shown.opened.allowClose();
   shown.opened.progress(5_000, 12_000);
-  const stops = await tabStops();
+  const stops = await findTabStops();
   expect(stops.filter((name) => name !== '').sort()).toEqual(['Close ad', 'Learn more', 'Skip ad']);
   // The image's alternative text is the accessible name of the link.
   const icon = shown.shown('.icon a') as HTMLElement;

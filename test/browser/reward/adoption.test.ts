@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, expect, test, vi } from 'vitest';
-import { adoptAll, predecessors } from '../../../src/adopt-storage.ts';
+import { adoptAll, findPredecessors } from '../../../src/adopt-storage.ts';
 import type { EarnedReward } from '../../../src/outcome.ts';
 import { createIndexedDbStore } from '../../../src/outbox/event-store.ts';
 import { systemClock } from '../../../src/platform/clock.ts';
@@ -304,7 +304,7 @@ test('only databases of this service and environment under another key are prede
     'trueward:live_000000000old@ads.test',
     'game',
   ];
-  expect(predecessors(names, ownName)).toEqual([
+  expect(findPredecessors(names, ownName)).toEqual([
     'trueward:live_000000000old@ads.test',
     'trueward:000000000old@ads.test',
   ]);

@@ -100,7 +100,7 @@ test('a concurrent edit is rejected with a message and overwrites nothing', asyn
   await page.getByRole('textbox', { name: 'Name' }).fill('Windmill');
   await changeElsewhere('windmill.example');
   await save(page);
-  await page.getByRole('alert').filter({ hasText: 'somebody else changed this' }).waitFor();
+  await page.getByRole('alert').filter({ hasText: 'someone else changed this' }).waitFor();
   expect(await read()).toMatchObject({ name: 'Mill', domain: 'windmill.example' });
   // The input is still there, next to the other change.
   await page.getByRole('button', { name: 'Refresh' }).click();

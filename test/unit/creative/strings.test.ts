@@ -1,7 +1,7 @@
 import { readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { fill, type OverlayStrings, loadStrings } from '../../../src/creative/strings.ts';
+import { fillTemplate, type OverlayStrings, loadStrings } from '../../../src/creative/strings.ts';
 
 const folder = join(import.meta.dirname, '../../../src/creative/languages');
 const languages = readdirSync(folder).map((name) => name.replace('.json', ''));
@@ -43,9 +43,9 @@ describe('the overlay strings', () => {
   );
 
   it('keep only the placeholders that have no value', () => {
-    expect(fill('{seconds} s of {reward}', { seconds: 0, reward: '5 coins' })).toBe(
+    expect(fillTemplate('{seconds} s of {reward}', { seconds: 0, reward: '5 coins' })).toBe(
       '0 s of 5 coins',
     );
-    expect(fill('{other}', {})).toBe('{other}');
+    expect(fillTemplate('{other}', {})).toBe('{other}');
   });
 });

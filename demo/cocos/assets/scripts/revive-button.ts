@@ -31,8 +31,8 @@ export class ReviveButton extends Component {
   private async watch(): Promise<void> {
     const result = await this.ads?.showRewarded(this.placement);
     if (result?.outcome !== 'rewarded' && result?.outcome !== 'pending') return;
-    // The promise may resolve between two frames, so the player is revived in the next update. By now, the button's
-    // scene may have ended.
+    // The promise may resolve between two frames, so revive the player in the next update. The button's scene may
+    // have ended in the meantime.
     if (this.isValid) this.scheduleOnce(() => this.revive.emit([]));
   }
 }

@@ -71,7 +71,10 @@ const Entries = () => (
   </DataTable>
 );
 
-/** Shows the object's name at the time of the change, if any, and its id. The list can be filtered by this id. */
+/**
+ * Shows the id of the object and, if there is one, its name at the time of the change. The list can be filtered by the
+ * id.
+ */
 function Target({ entry: { before, after, target_id: id } }: { entry: AuditEntry }) {
   const { name, url, email } = (after ?? before ?? {}) as Record<string, unknown>;
   const displayName = [name, url, email].find((value) => typeof value === 'string');

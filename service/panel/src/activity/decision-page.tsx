@@ -11,7 +11,7 @@ import { DecisionSummary } from './decision-summary.tsx';
 import type { DecisionDetails } from './stored-decision.ts';
 import { Timeline } from './timeline.tsx';
 
-/** A decision: its outcome with the reasons, events, reward and webhook deliveries. */
+/** Shows a decision: its outcome and reasons, its events, its reward, and its webhook deliveries. */
 export function DecisionPage() {
   const { id = '' } = useParams();
   const { data, error, isPending } = useRead<DecisionDetails>(

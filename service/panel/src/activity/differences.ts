@@ -14,9 +14,13 @@ export function findDifferences(before: object = {}, after: object = {}): Differ
   const names = new Set([...Object.keys(before), ...Object.keys(after)]);
   return [...names]
     .filter((name) => !ignoredFields.includes(name))
-    .map((name) => ({ name, from: asText(oldFields?.[name]), to: asText(newFields?.[name]) }))
+    .map((name) => ({
+      name,
+      from: formatField(oldFields?.[name]),
+      to: formatField(newFields?.[name]),
+    }))
     .filter(({ from, to }) => from !== to);
 }
 
-const asText = (value: unknown): string | undefined =>
+const formatField = (value: unknown): string | undefined =>
   typeof value === 'string' || value === undefined ? value : JSON.stringify(value);

@@ -13,7 +13,7 @@ export interface TailLine {
   detail: string;
 }
 
-/** Maximum number of lines; more would slow down the page. */
+/** Maximum number of lines. More lines would slow down the page. */
 const maxLines = 500;
 
 /** Adds a line at the top. */

@@ -8,7 +8,7 @@ interface Props {
   canTry: boolean;
 }
 
-/** An external source's health and, for users who may edit the source, a trial. */
+/** Shows an external source's health. Users who may edit the source can also try it. */
 export const ExternalSourceCards = ({ source, canTry }: Props) => (
   <Box sx={{ padding: 2, display: 'grid', gap: 2, gridTemplateColumns: 'minmax(0, 1fr)' }}>
     {canTry && <SourceTrial source={source} />}

@@ -58,10 +58,10 @@ export function SourceHealth({ id }: Pick<Source, 'id'>) {
           <Facts
             facts={{
               Requests: numberFormat.format(total.requests),
-              'Fill rate': percent(total.bids, total.requests),
-              'Win rate': `${percent(total.wins, total.bids)} of its ads`,
-              Timeouts: percent(total.timeouts, total.requests),
-              Errors: percent(total.errors, total.requests),
+              'Fill rate': formatPercent(total.bids, total.requests),
+              'Win rate': `${formatPercent(total.wins, total.bids)} of its ads`,
+              Timeouts: formatPercent(total.timeouts, total.requests),
+              Errors: formatPercent(total.errors, total.requests),
               Latency:
                 latency &&
                 `half within ${latency.p50} ms, 95% within ${latency.p95} ms, 99% within ${latency.p99} ms`,
@@ -87,7 +87,7 @@ export function SourceHealth({ id }: Pick<Source, 'id'>) {
 
 const numberFormat = new Intl.NumberFormat();
 
-const percent = (part: number, whole: number): string =>
+const formatPercent = (part: number, whole: number): string =>
   whole === 0 ? '–' : `${Math.round((part / whole) * 1_000) / 10}%`;
 
 const sumHours = (hours: readonly Counts[]): Counts => {

@@ -57,7 +57,7 @@ const consents = [
   { id: 'denied', name: 'Denied' },
 ];
 
-/** Sends one request to a saved source, as a decision would, and shows all details of its response. */
+/** Sends one request to a saved source, as a decision does, and shows all details of the response. */
 export function SourceTrial({ source }: { source: Source }) {
   const { placements = [] } = source;
   const [placement, setPlacement] = useState(placements[0] ?? '');

@@ -29,10 +29,7 @@ const fieldsByKind: Record<string, readonly string[]> = {
   ],
 };
 
-/**
- * Converts form values to a source: parses text fields into objects, and drops fields that belong to a previously
- * selected kind.
- */
+/** Converts form values to a source. Parses text fields, and drops fields of a kind that was selected before. */
 export function toSource(values: Fields): Fields {
   const {
     request_headers: headers,
@@ -104,7 +101,7 @@ export function parseObject(text: string): object | null | undefined {
   }
 }
 
-/** Converts micros, millionths of the currency, to an amount in a form. */
+/** Converts micros (millionths of the currency) to an amount for the form. */
 export const fromMicros = (micros: unknown): number | '' =>
   typeof micros === 'number' ? micros / 1_000_000 : '';
 

@@ -76,7 +76,7 @@ const hourMs = 3_600_000;
 /** The fill rate of the source in the current row. */
 function SourceFill() {
   const source = useRecordContext<Source>();
-  // Rounded to whole hours, so that all rows share one request.
+  // The end is a whole hour, so that all rows share one request.
   const endMs = (Math.floor(Date.now() / hourMs) + 1) * hourMs;
   const { data } = useRead<Report>(
     query('/v1/reports', {

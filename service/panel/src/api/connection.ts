@@ -7,7 +7,7 @@ export interface Connection {
   current(): State;
   /** Records that a request got a response. */
   reportResponse(): void;
-  /** Records that a request got no response, or only a response from a proxy in front of the service. */
+  /** Records that a request got no response from the service. A proxy in front of the service may have responded. */
   reportFailure(): void;
   /** Subscribes to changes; returns a function that unsubscribes. */
   subscribe(onChange: () => void): () => void;
@@ -44,7 +44,7 @@ const unreachableStatuses = [502, 503, 504];
 
 /**
  * Like `fetch`, but tracks whether the service is reachable. While the browser is offline, changes are rejected
- * immediately, so that none of them unexpectedly takes effect later.
+ * immediately. Otherwise, they might take effect unexpectedly later.
  *
  * @throws Error with a readable message when there is no response.
  */
@@ -62,7 +62,7 @@ export async function fetchTracked(
     else connection.reportResponse();
     return response;
   } catch (error) {
-    // The caller aborted the request, for example because the user navigated to another page.
+    // The caller has aborted the request, for example because the user opened another page.
     if (init.signal?.aborted === true) throw error;
     connection.reportFailure();
     throw new Error(

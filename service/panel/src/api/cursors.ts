@@ -34,12 +34,12 @@ export function createCursorPages(call: Call): CursorPages {
 
 /** Reads all pages of a list. */
 export async function readAll<T>(call: Call, path: string): Promise<T[]> {
-  const all: T[] = [];
+  const items: T[] = [];
   let cursor: string | undefined;
   do {
     const { body } = await call<Page<T>>(query(path, { limit: 100, starting_after: cursor }));
-    all.push(...body.data);
+    items.push(...body.data);
     cursor = body.has_more ? body.next_cursor : undefined;
   } while (cursor !== undefined);
-  return all;
+  return items;
 }

@@ -18,13 +18,10 @@ interface NumberedPage {
 /** Maximum page size of the service's lists. */
 const maxIds = 100;
 
-/**
- * Creates a data provider for one environment. Each environment has its own data provider, so that the two share
- * nothing.
- */
+/** Creates the data provider for one environment. The environments share no data. */
 export function createDataProvider(call: Call): PanelDataProvider {
   const cursorPages = createCursorPages(call);
-  /** The `ETag` of each object when it was read, so that a change is rejected if the object has changed since. */
+  /** The `ETag` of each object that was read. The service rejects a change if the object has been modified since. */
   const etags = new Map<string, string>();
 
   async function getList(resource: string, params: GetListParams & { signal?: AbortSignal }) {

@@ -17,7 +17,7 @@ export async function toHttpError(response: Response): Promise<HttpError> {
   return new HttpError(message, response.status, {
     code: problem?.code,
     retryAfterS: Number(response.headers.get('retry-after')) || undefined,
-    // The message also contains all errors, because some have no field in the form.
+    // The message also contains all errors, because the form may have no field for some of them.
     ...(problem?.errors
       ? { errors: { ...nestByField(problem.errors), root: { serverError: message } } }
       : {}),
@@ -49,7 +49,7 @@ export function readRetryAfter(error: unknown): number | undefined {
 }
 
 const conflictMessage =
-  'Not saved: somebody else changed this after you opened it. Refresh, review their changes, and save again.';
+  'Not saved: someone else changed this after you opened it. Refresh, review their changes, and save again.';
 
 /** Returns the message to display for an error. */
 export const readMessage = (error: unknown): string =>
@@ -60,7 +60,7 @@ const describeProblem = ({ code, detail, errors = [] }: Problem): string => {
   if (code === 'precondition_failed') return conflictMessage;
   if (code !== 'invalid_request' || errors.length === 0) return detail;
   const descriptions = errors.map(({ pointer, message }) => {
-    const name = fieldPath(pointer).join(' ').replaceAll('_', ' ');
+    const name = toFieldPath(pointer).join(' ').replaceAll('_', ' ');
     return name === ''
       ? capitalize(message)
       : `${capitalize(name)}: ${message.replace(/\.$/, '')}.`;
@@ -69,7 +69,7 @@ const describeProblem = ({ code, detail, errors = [] }: Problem): string => {
 };
 
 /** Returns the field names in a JSON pointer, without array indexes, because the form shows an array as one field. */
-const fieldPath = (pointer: string): string[] =>
+const toFieldPath = (pointer: string): string[] =>
   pointer.split('/').filter((part) => part !== '' && !/^\d+$/.test(part));
 
 const capitalize = (text: string): string => text.charAt(0).toUpperCase() + text.slice(1);
@@ -77,7 +77,7 @@ const capitalize = (text: string): string => text.charAt(0).toUpperCase() + text
 async function readProblem(response: Response): Promise<Problem | undefined> {
   const isProblem = response.headers.get('content-type')?.includes('json') ?? false;
   if (!isProblem) return undefined;
-  // If the response is truncated, only its status is used.
+  // The response may be truncated. Its status is enough.
   return (await response.json().catch(() => undefined)) as Problem | undefined;
 }
 
@@ -85,7 +85,7 @@ async function readProblem(response: Response): Promise<Problem | undefined> {
 function nestByField(errors: NonNullable<Problem['errors']>): FieldErrors {
   const fields: FieldErrors = {};
   for (const { pointer, message } of errors) {
-    const path = fieldPath(pointer);
+    const path = toFieldPath(pointer);
     const last = path.pop();
     if (last === undefined) continue;
     let parent = fields;

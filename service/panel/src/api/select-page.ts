@@ -1,15 +1,14 @@
 import type { GetListParams, GetListResult, RaRecord } from 'react-admin';
 
 /**
- * Filters, sorts and paginates records on the client. An account's configuration is small enough to be read completely;
- * the service also keeps it in memory.
+ * Filters, sorts and paginates records on the client. An account's configuration is small enough to be read completely.
  */
 export function selectPage<T extends RaRecord>(
-  all: readonly T[],
+  records: readonly T[],
   { filter = {}, pagination, sort }: GetListParams,
 ): GetListResult<T> {
   const conditions = Object.entries(filter as Record<string, unknown>);
-  const matching = all.filter((record) =>
+  const matching = records.filter((record) =>
     conditions.every(([name, value]) => matches(record, name, value)),
   );
   const sorted = sort ? matching.toSorted((a, b) => compare(a, b, sort)) : matching;
@@ -21,7 +20,9 @@ export function selectPage<T extends RaRecord>(
 function matches(record: RaRecord, name: string, value: unknown): boolean {
   if (value === undefined || value === null || value === '') return true;
   if (name === 'q') {
-    return JSON.stringify(Object.values(record)).toLowerCase().includes(text(value).toLowerCase());
+    return JSON.stringify(Object.values(record))
+      .toLowerCase()
+      .includes(toText(value).toLowerCase());
   }
   return readValue(record, name) === value;
 }
@@ -31,11 +32,11 @@ function compare(a: RaRecord, b: RaRecord, { field, order }: { field: string; or
   const difference =
     typeof left === 'number' && typeof right === 'number'
       ? left - right
-      : text(left).localeCompare(text(right), 'en', { numeric: true });
+      : toText(left).localeCompare(toText(right), 'en', { numeric: true });
   return order === 'DESC' ? -difference : difference;
 }
 
-const text = (value: unknown): string =>
+const toText = (value: unknown): string =>
   typeof value === 'string' || typeof value === 'number' ? String(value) : '';
 
 /** Returns the value at a path, such as `review.status`. */

@@ -8,7 +8,7 @@ import { readMessage } from './problem.ts';
 export const useCall = (): Call => useDataProvider<PanelDataProvider>().call;
 
 /**
- * Reads a path; does nothing if the path is undefined.
+ * Reads a path. Does nothing if the path is undefined.
  *
  * @param refetchInterval the interval in milliseconds; by default, the path is read only once
  */
@@ -25,7 +25,7 @@ export function useRead<T>(
   });
 }
 
-/** Whether to retry: network and service failures are retried, rejected requests are not. */
+/** Whether to retry a request. Network and service failures are retried; rejected requests are not. */
 export const shouldRetry = (failures: number, error: Error): boolean =>
   failures < 2 && !(error instanceof HttpError && error.status < 500);
 
@@ -39,7 +39,7 @@ interface ActionOptions<T> {
   /** Notification to show on success. */
   successMessage?: string;
   onSuccess?: (result: T) => void;
-  /** Whether to refetch all data on the page afterwards (default true). */
+  /** Whether to refetch all data on the page after the action (default true). */
   refetches?: boolean;
 }
 

@@ -44,7 +44,7 @@ function TimeValue({ source }: { source: string }) {
   return <TimeText time={typeof value === 'string' ? value : undefined} />;
 }
 
-/** The name column, in which names are links, so that rows can be opened with the keyboard. */
+/** The name column. Names are links, so that rows can be opened with the keyboard. */
 export function NameColumn({ source, label }: { source: string; label: string }) {
   return (
     <DataTable.Col source={source} label={label}>

@@ -62,7 +62,7 @@ interface OverlapProps {
   onClose(): void;
 }
 
-/** A dialog to choose how long the old secret remains valid alongside the new one. */
+/** A dialog to choose how long the old secret remains valid. */
 export function OverlapDialog({ onConfirm, ...dialogProps }: OverlapProps) {
   const [overlapS, setOverlapS] = useState(86_400);
   return (
@@ -84,7 +84,7 @@ export function OverlapDialog({ onConfirm, ...dialogProps }: OverlapProps) {
 }
 
 interface SecretDialogProps {
-  /** The secret; the dialog is hidden if undefined. */
+  /** The secret. If it is undefined, the dialog is hidden. */
   text: string | undefined;
   title: string;
   /** Instructions for using the secret. */
@@ -92,7 +92,10 @@ interface SecretDialogProps {
   onClose(): void;
 }
 
-/** Shows a secret that is never shown again. Only the button closes the dialog; a stray click must not. */
+/**
+ * Shows a secret that is never shown again. Only the button closes the dialog, so that a stray click cannot lose the
+ * secret.
+ */
 export function SecretDialog({ text, title, advice, onClose }: SecretDialogProps) {
   return (
     <Dialog open={text !== undefined} maxWidth="md" aria-labelledby="shown-once-title">

@@ -8,7 +8,7 @@ interface Field {
   source: string;
   label: string;
   helperText?: string;
-  /** The choices; absent for free text. */
+  /** The choices. Undefined for free text. */
   choices?: readonly { id: string; name: string }[];
 }
 

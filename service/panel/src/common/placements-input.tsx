@@ -9,7 +9,7 @@ interface Props {
   validate?: Validator;
 }
 
-/** Selects placements by name, as house ads and policies refer to them. */
+/** Selects placements. House ads and policies refer to placements by name. */
 export function PlacementsInput({ label, helperText, validate }: Props) {
   const [text, setText] = useState('');
   const chosenNames = useWatch<Record<string, string[] | undefined>>({ name: 'placements' }) ?? [];

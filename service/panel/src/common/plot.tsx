@@ -58,12 +58,12 @@ export function Plot<Name extends string>({
             <CartesianGrid stroke={palette.divider} vertical={false} />
             <XAxis
               dataKey="period"
-              tickFormatter={(value) => shortPeriod(value, interval)}
+              tickFormatter={(value) => formatPeriod(value, interval)}
               tick={text}
             />
             <YAxis tick={text} unit={unit} allowDecimals={false} />
             <Tooltip
-              labelFormatter={(value) => shortPeriod(value, interval)}
+              labelFormatter={(value) => formatPeriod(value, interval)}
               contentStyle={{ backgroundColor: palette.background.paper, border: 'none' }}
             />
             <Legend itemSorter={null} />
@@ -102,7 +102,7 @@ export function Plot<Name extends string>({
   );
 }
 
-const shortPeriod = (value: unknown, interval: 'hour' | 'day'): string =>
+const formatPeriod = (value: unknown, interval: 'hour' | 'day'): string =>
   interval === 'hour' ? String(value).slice(11, 16) : String(value).slice(5, 10);
 
 /** A plot's figures as a table. */

@@ -66,7 +66,7 @@ interface FormPageProps {
 }
 
 interface EditPageProps extends FormPageProps {
-  /** How the object is removed; archived by default. */
+  /** How the object is removed. By default, it is archived. */
   removal?: Removal;
   /** Content below the form. */
   below?: ReactNode;
@@ -95,12 +95,12 @@ export function CreatePage({ noun, children, transform = keepValues }: FormPageP
 }
 
 /**
- * When the record changes elsewhere, edited fields keep their input and the others are updated. Leaving a saved form
- * doesn't require confirmation.
+ * If the record changes elsewhere, edited fields keep their input, and the other fields are updated. The user can leave
+ * a saved form without confirmation.
  */
 const keepDirtyInput = { keepDirtyValues: true, keepIsSubmitSuccessful: true };
 
-/** Edits an object. Updates are not optimistic: a change appears as saved only once the service has saved it. */
+/** Edits an object. Updates are not optimistic: a change appears as saved when the service has saved it. */
 export function EditPage({
   noun,
   children,

@@ -46,8 +46,8 @@ export function ReviewQueue() {
 type Content = Pick<Creative, 'media' | 'click_url'>;
 
 /**
- * Returns a creative as it was before the latest change to its media or click-through URL, which is the change to
- * review. Returns undefined if the audit log no longer contains that change.
+ * Returns a creative as it was before the change to review: the latest change to its media or click-through URL.
+ * Returns undefined if the audit log no longer contains that change.
  *
  * @param entries the creative's audit records, newest first
  */
@@ -131,7 +131,10 @@ function ReviewCard({ creative, canReview }: { creative: Creative; canReview: bo
 const formatName = ({ domain, name }: Advertiser): string =>
   domain === undefined || domain === name ? name : `${name} (${domain})`;
 
-/** Our copies of the icons that an external source shows with its creative, each titled with its original URL. */
+/**
+ * The service's copies of the icons that an external source shows with its creative. Their titles are the original
+ * URLs.
+ */
 const Icons = ({ icons }: { icons: NonNullable<Creative['icons']> }) => (
   <Box sx={{ display: 'flex', flexWrap: 'wrap', gap: 1 }}>
     {icons.map(({ height, origin_url: originUrl, url, width }) => (

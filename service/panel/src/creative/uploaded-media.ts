@@ -26,15 +26,15 @@ export function addUploadedFile(uploaded: UploadedMedia, before: Media | undefin
   if (mime.startsWith('text/html')) return { format: 'html', url, ...size };
   const file = { url, mime: mime.split(';')[0] ?? mime, ...size };
   const format = mime.startsWith('video/') ? 'video' : 'image';
-  const others =
+  const otherFiles =
     before?.format === format ? before.files.filter((other) => other.mime !== file.mime) : [];
-  if (format === 'image') return { format, files: [...others, file] };
+  if (format === 'image') return { format, files: [...otherFiles, file] };
   const video = before?.format === 'video' ? before : undefined;
   return {
     ...(video?.poster ? { poster: video.poster } : {}),
     ...(video?.captions ? { captions: video.captions } : {}),
     format,
-    files: [...others, file],
+    files: [...otherFiles, file],
     duration_ms: durationMs ?? video?.duration_ms ?? 15_000,
   };
 }

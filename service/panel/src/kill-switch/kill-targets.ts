@@ -17,7 +17,7 @@ interface NamedRecord {
   name: string;
 }
 
-/** Returns all targets: stopped targets first, then the others, each sorted by name. */
+/** Returns all targets. Stopped targets come first; each of the two groups is sorted by name. */
 export function listKillTargets(
   resources: Record<Scope, readonly NamedRecord[]>,
   killSwitches: readonly KillSwitch[],
@@ -54,7 +54,7 @@ const deduplicate = (scope: Scope, named: readonly NamedRecord[]): NamedRecord[]
 const isOn = ({ state, expires_at: expiresAt }: KillSwitch, nowMs: number): boolean =>
   state === 'on' && (expiresAt === undefined || Date.parse(expiresAt) > nowMs);
 
-/** Durations to choose from, in hours. Undefined means until the target is resumed. */
+/** Durations to choose from, in hours. Undefined means that the stop lasts until the target is resumed. */
 export const durations = [
   { name: 'Until resumed', hours: undefined },
   { name: '1 hour', hours: 1 },

@@ -81,8 +81,7 @@ interface Change {
 }
 
 /**
- * Changes a kill switch and reports how long the change took to take effect. The change is in effect when the response
- * arrives.
+ * Changes a kill switch and measures how long this took. The change is in effect when the response arrives.
  *
  * @param change describes the change, such as `Revive stopped`
  */

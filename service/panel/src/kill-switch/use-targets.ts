@@ -18,7 +18,10 @@ interface NamedRecord extends RaRecord {
   name: string;
 }
 
-/** Returns the targets that match a search text: all stopped targets, and the first of the other targets by name. */
+/**
+ * Returns the targets that match a search text: all stopped targets, and the first of the other targets, sorted by
+ * name.
+ */
 export function useTargets(text: string): Targets {
   const placements = useFirstPage('placements', text);
   const advertisers = useFirstPage('advertisers', text);

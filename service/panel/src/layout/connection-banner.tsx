@@ -11,7 +11,8 @@ const texts = {
 };
 
 /**
- * Shows a banner on every page while the service is unreachable, and refetches the page's data until it is reachable.
+ * Shows a banner on every page while the service is unreachable. Refetches the page's data until the service is
+ * reachable.
  */
 export function ConnectionBanner({ connection }: { connection: Connection }) {
   const state = useConnection(connection);

@@ -7,7 +7,7 @@ const names: Record<Environment, string> = { sandbox: 'Sandbox', live: 'Live' };
 const liveWarning = 'Your changes there reach real players immediately.';
 const lossWarning = 'Your unsaved changes will be lost.';
 
-/** Shows and switches the environment. Requires confirmation before switching to live or losing input. */
+/** Shows and switches the environment. Asks for confirmation before a switch to live, and before input is lost. */
 export function EnvironmentSwitch() {
   const { environment, switchTo } = useEnvironment();
   const [pending, setPending] = useState<{ next: Environment; isUnsaved: boolean }>();
@@ -62,10 +62,7 @@ const buttonStyle = {
   '&.Mui-focusVisible': { outline: '2px solid #fff', outlineOffset: '2px' },
 };
 
-/**
- * Whether a form has unsaved changes. Such forms cancel `beforeunload`, so this dispatches that event, as the browser
- * would.
- */
+/** Whether a form has unsaved changes. Dispatches `beforeunload`, because such a form cancels that event. */
 function hasUnsavedChanges(): boolean {
   return !dispatchEvent(new Event('beforeunload', { cancelable: true }));
 }

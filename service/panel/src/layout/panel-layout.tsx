@@ -37,7 +37,10 @@ export function PanelLayout({ children }: { children: ReactNode }) {
   );
 }
 
-/** Whether the screen is as narrow as a phone's. The app bar then has no room for the title, so the page shows it. */
+/**
+ * Whether the screen is as narrow as a phone's. On such a screen, the app bar has no room for the title, so the page
+ * shows the title.
+ */
 const useIsPhone = (): boolean =>
   useMediaQuery<Theme>((theme) => theme.breakpoints.down('sm'), { noSsr: true });
 

@@ -16,13 +16,13 @@ interface OverviewFigures {
   range: TimeRange;
   /** One row per period and placement. */
   rows: ReportRow[];
-  /** Rows of the previous time range, if it is shown for comparison. */
+  /** Rows of the previous time range, if the overview shows it for comparison. */
   previousRows: ReportRow[] | undefined;
   points: Point[];
   total: Figures;
   previousTotal: Figures | undefined;
   isPending: boolean;
-  /** False before the first response, when missing figures must not be shown as zeros. */
+  /** False before the first response. Until then, missing figures must not be shown as zeros. */
   hasData: boolean;
   error: Error | null;
 }

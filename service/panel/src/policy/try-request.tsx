@@ -16,13 +16,13 @@ interface TrialResult {
 }
 
 interface Props {
-  /** An unsaved policy to apply in addition to the saved ones. */
+  /** An unsaved policy to apply in addition to the saved policies. */
   policy?: object;
-  /** The id of the saved policy that `policy` replaces; absent for a new policy. */
+  /** The id of the saved policy that `policy` replaces. Undefined for a new policy. */
   policyId?: string | undefined;
 }
 
-/** A trial request and its result. Not a form element, because it is also used inside a form. */
+/** A trial request and its result. This is not a form element, because it is also used inside a form. */
 function TryRequest({ policy, policyId }: Props) {
   const [values, setValues] = useState(defaultRequest);
   const { run, isRunning, result } = useAction<TrialResult>({ refetches: false });

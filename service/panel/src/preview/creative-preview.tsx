@@ -6,7 +6,10 @@ import { type PreviewReply, type PreviewMessage, previewSizes } from './preview-
 
 interface PreviewProps {
   title: string;
-  /** A stored creative, or one described by a decision; only the latter may have an icon and a skip control. */
+  /**
+   * A stored creative, or a creative from a decision. Only the creative from a decision may have an icon and a skip
+   * control.
+   */
   creative: DecisionCreative;
   reward?: Placement['reward'] | undefined;
   format?: Placement['format'];
@@ -48,7 +51,7 @@ export function CreativePreview(props: PreviewProps) {
 interface FrameProps {
   message: PreviewMessage;
   size: { width: number; height: number };
-  /** Displayed width. The frame is scaled down, so that the ad still has its full size. */
+  /** Displayed width. The frame is scaled down, but the ad inside has its full size. */
   shownWidth: number;
 }
 

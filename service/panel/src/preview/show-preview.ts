@@ -12,11 +12,11 @@ import type { PreviewReply, PreviewMessage } from './preview-message.ts';
 
 const minWatchMs = 15_000;
 let dispose = () => {};
-/** Handler for user input, which never occurs because the panel's preview frames are inert. */
+/** Ignores user input. The panel's preview frames are inert, so there is none. */
 const noop = () => {};
 
-// Keep keyboard focus in the form around this frame: scripts can focus elements even in an inert frame, and a modal
-// dialog takes focus when it opens.
+// Keep keyboard focus in the form around this frame. Scripts can focus elements in an inert frame, and a modal dialog
+// takes focus when it opens.
 HTMLElement.prototype.focus = noop;
 HTMLDialogElement.prototype.showModal = function showWithoutFocus() {
   this.open = true;

@@ -10,14 +10,14 @@ export const roles: readonly { id: Role; name: string; permissions: string }[] =
   { id: 'viewer', name: 'Viewer', permissions: 'read-only' },
 ];
 
-/** Resources that only owners can change. Other roles cannot even see users. */
+/** Resources that only owners can change. Users are visible only to owners. */
 const ownerOnly = ['keys', 'users'];
 /** Actions that reveal a secret. */
 const secretActions = ['rotate_secret'];
 
 /**
- * Whether the panel offers an action. The service enforces permissions itself; this function only hides buttons whose
- * requests the service would reject.
+ * Whether the panel offers an action. The service enforces permissions. This function only hides buttons for requests
+ * that the service would reject.
  *
  * @param action an action of react-admin (`list`, `show`, `create`, `edit`, `delete`) or of the panel
  */

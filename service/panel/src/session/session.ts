@@ -31,7 +31,7 @@ export interface Passwords {
 
 /** This browser's session. Its secret is a cookie that scripts cannot read. */
 export interface Session {
-  /** Returns the session, which is requested from the service once and then cached. */
+  /** Returns the session. It is requested from the service once and then cached. */
   read(): Promise<SessionInfo>;
   signIn(credentials: Credentials): Promise<void>;
   /** Returns the known details of the user for whom a one-time link was created. */
@@ -78,7 +78,7 @@ export function createSession(connection: Connection): Session {
     info = Promise.resolve(response);
     setEnded(false);
   }
-  /** Retries until there is a response, because the user may be signed in and must not be prompted to sign in again. */
+  /** Retries until there is a response. Before that, it is unknown whether the user is signed in. */
   async function fetchUntilResponse(): Promise<SessionInfo> {
     for (;;) {
       try {

@@ -37,7 +37,7 @@ function SetUpForm({ session, token, user }: FormProps) {
     setErrorMessage(undefined);
     try {
       await session.setUp({ ...(values as Omit<SetUp, 'token'>), token });
-      // Reload without the link, which has been used, because the loaded page has no session.
+      // The link has been used, and the loaded page has no session. Reload without the link.
       history.replaceState(null, '', '#/');
       location.reload();
       return undefined;

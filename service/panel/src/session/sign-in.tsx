@@ -5,7 +5,7 @@ import { readCode, readMessage, readRetryAfter } from '../api/problem.ts';
 import type { Credentials } from './session.ts';
 
 interface FormProps {
-  /** The e-mail address of the user whose session has ended; if absent, any user can sign in. */
+  /** The e-mail address of the user whose session has ended. If undefined, any user can sign in. */
   email?: string | undefined;
   onSignIn(credentials: Credentials): Promise<unknown>;
 }
