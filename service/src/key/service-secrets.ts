@@ -7,8 +7,8 @@ import type { SecretBox } from './secret-box.ts';
 export const serviceAccount = 'service';
 
 /**
- * Returns the service's secret for this purpose. The first call creates the secret; all processes on one database share
- * it.
+ * Returns the service's secret for a purpose. The first call creates the secret. All processes with the same database
+ * share it.
  */
 export async function readServiceSecret(
   queries: Queries,

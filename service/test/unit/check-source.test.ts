@@ -106,9 +106,9 @@ test('the domains of a supply chain are converted to lowercase, and duplicates a
     findErrors({ ...bidder, publisher_id: 'pub-1', supply_chain: chain });
   expect(findChainErrors(node, { ...node, sid: '2' })).toEqual([]);
   expect(findChainErrors(node, node)).toEqual([
-    { pointer: '/supply_chain/1', message: 'is in the chain already' },
+    { pointer: '/supply_chain/1', message: 'is already in the chain' },
   ]);
   for (const asi of ['Ads.example', 'ads', '203.0.113.7'])
-    expect(findChainErrors({ asi, sid: '1' })[0]?.message).toContain('a domain in lower case');
+    expect(findChainErrors({ asi, sid: '1' })[0]?.message).toContain('a domain in lowercase');
   expect(findErrors({ ...vast, publisher_id: 'pub-1' })[0]?.pointer).toBe('/publisher_id');
 });
