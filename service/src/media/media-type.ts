@@ -40,9 +40,7 @@ const acceptedTypes: Partial<Record<string, MediaType>> = {
 /** Number of bytes to inspect. Enough for all accepted formats, but limits the work for a hostile file. */
 const startBytes = 4_096;
 
-/**
- * Detects a file's type from its content only. Resolves to undefined if the type is not accepted.
- */
+/** Detects a file's type from its content only. Resolves to undefined if the type is not accepted. */
 export async function sniffMediaType(body: Buffer): Promise<MediaType | undefined> {
   const text = sniffTextType(body);
   if (text) return text;

@@ -46,7 +46,7 @@ export class BodyTooLargeError extends Error {
  * takes 390 µs of CPU time instead of 300 µs.
  *
  * @throws Error when the request fails before the status arrives: undici's error, a `TimeoutError`, or the reason of
- *   `signal`.
+ * `signal`.
  */
 export function requestBounded(request: BoundedRequest): Promise<BoundedResponse> {
   const { dispatcher, signal, timeoutMs, maxBytes, keepBytes = maxBytes } = request;

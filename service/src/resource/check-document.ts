@@ -233,9 +233,7 @@ export async function findReferrer(
   return row?.id;
 }
 
-/**
- * Lists the members of a placement that need earlier decisions, with the maximum age of these decisions.
- */
+/** Lists the members of a placement that need earlier decisions, with the maximum age of these decisions. */
 const listLookbacks = (
   placement: Pick<Placement, 'frequency_cap' | 'cooldown_s' | 'late_window_s'>,
 ): [pointer: string, ms: number][] => [

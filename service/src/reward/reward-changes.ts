@@ -34,9 +34,7 @@ interface Deps {
   pollMs?: number;
 }
 
-/**
- * With `LATERAL` and `OFFSET 0`, PostgreSQL looks up each decision by its primary key, regardless of their number.
- */
+/** With `LATERAL` and `OFFSET 0`, PostgreSQL looks up each decision by its primary key, regardless of their number. */
 const findChanged = `SELECT awaited.id FROM unnest($1::text[], $2::text[], $3::text[]) AS awaited(account_id, id, state)
   CROSS JOIN LATERAL (SELECT reward_state FROM decisions
     WHERE account_id = awaited.account_id AND id = awaited.id OFFSET 0) AS decision

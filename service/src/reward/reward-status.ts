@@ -83,7 +83,7 @@ type RewardedDecision = Pick<
  * because Ed25519 signatures are deterministic. Receipts from earlier releases are stored.
  *
  * @param tokenUserRef the user reference for the receipt if the decision has none. User references of children are not
- *   stored.
+ * stored.
  */
 export function describeReward(
   receipts: Receipts,
