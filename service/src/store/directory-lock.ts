@@ -82,7 +82,7 @@ function readLockFile(file: string): string | undefined {
 
 function parseOwner(text: string): Owner | undefined {
   try {
-    const value: unknown = JSON.parseOwner(text);
+    const value: unknown = JSON.parse(text);
     if (typeof value !== 'object' || value === null) return undefined;
     const { pid, start } = value as Partial<Owner>;
     return typeof pid === 'number' && typeof start === 'string' ? { pid, start } : undefined;
