@@ -37,11 +37,11 @@ export async function findCause(
   rule: Rule | undefined,
 ): Promise<Cause | undefined> {
   // Changes and their audit records are committed together.
-  const before = firstIdAt('auditEntry', decision.issued_at.getTime() + 1);
+  const endId = firstIdAt('auditEntry', decision.issued_at.getTime() + 1);
   if (rule) {
     const [entry] = await queries.query<AuditEntry>(
       `${auditEntriesSql} AND target_id = $4 ORDER BY id DESC LIMIT 1`,
-      [scope.accountId, scope.environment, before, rule.id],
+      [scope.accountId, scope.environment, endId, rule.id],
     );
     return {
       type: 'policy',
@@ -54,7 +54,7 @@ export async function findCause(
   const [entry] = await queries.query<AuditEntry>(
     `SELECT * FROM (${latestSwitchStatesSql}) AS latest
       WHERE state = 'on' AND (expires_at IS NULL OR expires_at > $5) ORDER BY id DESC LIMIT 1`,
-    [scope.accountId, scope.environment, before, decision.placement, decision.issued_at],
+    [scope.accountId, scope.environment, endId, decision.placement, decision.issued_at],
   );
   return (
     entry && {

@@ -15,7 +15,7 @@ interface Origin {
   source_id: string;
   creative_id: string;
   sha256: string;
-  /** When the source last offered the creative; null if unknown. */
+  /** When the source last offered the creative. Null if unknown. */
   offered_at: Date | null;
 }
 
@@ -91,7 +91,7 @@ const claimOrigins = (queries: Queries, accountId: string, now: Date): Promise<O
     [accountId, now, new Date(now.getTime() + leaseMs), maxPerSource, maxPerAccount],
   );
 
-/** Compares a creative with its origin. Never rejects; resolves to whether the comparison succeeded. */
+/** Compares a creative with its origin. Resolves to whether the comparison succeeded. Never rejects. */
 async function checkOrigin(
   deps: IntakeDeps,
   origin: Origin,

@@ -11,7 +11,7 @@ import type { Database, Queries, Scope } from '../store/database.ts';
 import type { CreativeIcon, VideoMedia } from './copy-media.ts';
 import { RejectedError } from './fetch-media.ts';
 
-/** An offer whose creative is to be imported. */
+/** An offer and its context, for the import of its creative. */
 export interface Submission {
   scope: Scope;
   source: Pick<Source, 'id' | 'review' | 'allowed_domains'>;

@@ -41,7 +41,7 @@ export interface FetchedFile {
 export type FetchMedia = (request: MediaRequest, signal: AbortSignal) => Promise<FetchedFile>;
 
 interface Deps {
-  /** `strict` connects only to public IPs; `development` also connects to loopback IPs. */
+  /** `strict` connects only to public IPs. `development` also connects to loopback IPs. */
   agents: { strict: Dispatcher; development: Dispatcher };
   /** Timeout for a file, including redirects (default 30 s). */
   timeoutMs?: number;

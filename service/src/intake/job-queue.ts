@@ -4,7 +4,7 @@ export interface Job {
   sourceId: string;
   /** Identifies the work. While a job is waiting or running, further jobs with its key are dropped. */
   key: string;
-  /** Runs the job. Never rejects; resolves to whether the job succeeded. */
+  /** Runs the job. Resolves to whether it succeeded. Never rejects. */
   run(signal: AbortSignal): Promise<boolean>;
 }
 

@@ -2,7 +2,7 @@ import type { Logger } from 'pino';
 import type { Clock } from '../platform/clock.ts';
 import type { Database } from '../store/database.ts';
 
-/** Records which creatives their sources still offer. */
+/** Records when creatives were last offered by their sources. */
 export interface LastOffers {
   /**
    * Records that a creative was offered. Does nothing if an offer of the creative was recorded in the last 12 hours.

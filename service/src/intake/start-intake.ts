@@ -20,7 +20,7 @@ interface Deps extends Omit<IntakeDeps, 'fetchMedia' | 'storeFile' | 'probe' | '
 /** Imports creatives from external sources and checks whether their origins have changed. */
 export interface Intake {
   submit: SubmitOffer;
-  /** Records that a creative's source still offers it. */
+  /** Records that a creative was offered by its source. */
   noteOffer: LastOffers['note'];
   jobs: JobQueue['jobs'];
   stop(): Promise<void>;

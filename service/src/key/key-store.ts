@@ -12,7 +12,7 @@ interface NewKey {
   accountId: string;
   environment: Environment;
   kind: KeyKind;
-  /** Origins that may use a publishable key; `*` stands for any origin. */
+  /** Origins that may use a publishable key. `*` means any origin. */
   allowedOrigins: string[];
   /** By default, the service's default for keys applies. */
   rateLimit?: ApiKey['rate_limit'];

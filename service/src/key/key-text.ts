@@ -24,11 +24,11 @@ const checksumLength = 6;
  * 4. Pad on the left with `0` to 6 characters.
  */
 function keyChecksum(body: string): string {
-  let rest = crc32(body);
+  let remainder = crc32(body);
   let text = '';
   for (let digit = 0; digit < checksumLength; digit += 1) {
-    text = alphabet.charAt(rest % 62) + text;
-    rest = Math.floor(rest / 62);
+    text = alphabet.charAt(remainder % 62) + text;
+    remainder = Math.floor(remainder / 62);
   }
   return text;
 }

@@ -6,7 +6,7 @@ export interface KeyPrincipal {
   environment: Environment;
   kind: KeyKind;
   keyId: string;
-  /** Origins that may use a publishable key; `*` stands for any origin. */
+  /** Origins that may use a publishable key. `*` means any origin. */
   allowedOrigins: string[];
   /** The key's own rate limit. By default, the service's limit applies. */
   rateLimit?: { perS: number; burst: number };

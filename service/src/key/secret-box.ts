@@ -10,7 +10,7 @@ export interface SecretBox {
   open(sealed: string): string;
 }
 
-/** Keys of 32 bytes each. The first key encrypts; all of them can decrypt. */
+/** Keys of 32 bytes each. The first key encrypts. All keys decrypt. */
 type MasterKeys = readonly [Uint8Array, ...Uint8Array[]];
 
 /** Thrown when no configured master key decrypts a stored secret. */
@@ -78,7 +78,7 @@ interface KeyConfig {
 export const openSecretBox = (config: KeyConfig): SecretBox =>
   createSecretBox(readMasterKeys(config));
 
-/** Reads the master keys. The first key encrypts; all of them can decrypt. */
+/** Reads the configured master keys. */
 function readMasterKeys(config: KeyConfig): MasterKeys {
   const otherKeys = config.otherMasterKey === undefined ? [] : [decode(config.otherMasterKey)];
   if (config.masterKey !== undefined) return [decode(config.masterKey), ...otherKeys];
@@ -106,7 +106,7 @@ const keyFiles = ({ dataDirectory }: KeyConfig) => ({
   next: join(dataDirectory, 'master.key.next'),
 });
 
-/** Creates a key file unless it already exists. */
+/** Creates a key file if it does not exist. */
 function createKeyFile(file: string, { dataDirectory }: KeyConfig): void {
   mkdirSync(dataDirectory, { recursive: true, mode: 0o700 });
   try {
@@ -169,23 +169,23 @@ export async function reencrypt(
 ): Promise<number> {
   let done = 0;
   for (const { table, primaryKey, column } of encryptedColumns) {
-    const key = primaryKey.join(', ');
+    const keyColumns = primaryKey.join(', ');
     const keyParams = primaryKey.map((_, index) => `$${index + 1}`).join(', ');
-    let after: readonly string[] = primaryKey.map(() => '');
+    let lastKey: readonly string[] = primaryKey.map(() => '');
     for (;;) {
       const rows = await database.query<StoredRow>(
-        `SELECT ${key}, ${column} AS sealed FROM ${table}
-          WHERE (${key}) > (${keyParams}) AND ${column} LIKE '1.%' ORDER BY ${key} LIMIT ${pageSize}`,
-        after,
+        `SELECT ${keyColumns}, ${column} AS sealed FROM ${table}
+          WHERE (${keyColumns}) > (${keyParams}) AND ${column} LIKE '1.%' ORDER BY ${keyColumns} LIMIT ${pageSize}`,
+        lastKey,
       );
       for (const row of rows) {
         const { sealed = '' } = row;
-        after = primaryKey.map((name) => row[name] ?? '');
+        lastKey = primaryKey.map((name) => row[name] ?? '');
         // Skips rows that have changed in the meantime, because the new value was encrypted with a configured key.
         await database.query(
           `UPDATE ${table} SET ${column} = $${primaryKey.length + 1}
-            WHERE (${key}) = (${keyParams}) AND ${column} = $${primaryKey.length + 2}`,
-          [...after, box.seal(box.open(sealed)), sealed],
+            WHERE (${keyColumns}) = (${keyParams}) AND ${column} = $${primaryKey.length + 2}`,
+          [...lastKey, box.seal(box.open(sealed)), sealed],
         );
         done += 1;
         onProgress(done);
@@ -207,7 +207,7 @@ export function discardSecrets(database: Database): Promise<{ secrets: number; e
       'UPDATE users SET codes_secret = NULL, codes_active = false WHERE codes_secret IS NOT NULL',
     );
     await queries.query('DELETE FROM idempotency_keys');
-    // These webhook events are encrypted, so they can't be delivered anymore.
+    // The bodies of these webhook events are encrypted, so their deliveries are deleted too.
     await queries.query(
       `DELETE FROM deliveries WHERE (account_id, event_id) IN
         (SELECT account_id, id FROM webhook_events WHERE body LIKE '1.%')`,

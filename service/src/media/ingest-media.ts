@@ -25,7 +25,7 @@ export type IngestedMedia = StoredFile & MediaProperties;
 /**
  * Checks a file and stores it under the hash of its content.
  *
- * @param declaredType the type according to the file name or a header; a mismatch is an error
+ * @param declaredType the type according to the file name or a header, which must match the content
  * @throws DomainError when the file cannot be used in an ad.
  */
 type IngestMedia = (body: Buffer, declaredType: string | undefined) => Promise<IngestedMedia>;
@@ -50,7 +50,7 @@ export const createIngestMedia = (
 /**
  * Stores a checked file under the hash of its content.
  *
- * @param sha256 the hash in hexadecimal; computed by default
+ * @param sha256 the hash in hexadecimal (default: computed)
  */
 export type StoreFile = (body: Buffer, type: StoredType, sha256?: string) => Promise<StoredFile>;
 

@@ -26,7 +26,7 @@ export interface BoundedResponse {
   status: number;
   headers: IncomingHttpHeaders;
   body: Buffer;
-  /** Why the body is incomplete; undefined if it is complete. */
+  /** Why the body is incomplete. Undefined if it is complete. */
   bodyError?: Error;
 }
 

@@ -103,8 +103,8 @@ function toReportRows(rows: readonly SumRow[], groupBy: readonly ReportDimension
     sums.set(key, sum);
     return sum;
   };
-  for (const stored of rows) {
-    const row = stored.metric === pricesMetric ? { ...stored, metric: 'revenue_micros' } : stored;
+  for (const sumRow of rows) {
+    const row = sumRow.metric === pricesMetric ? { ...sumRow, metric: 'revenue_micros' } : sumRow;
     // Counts all requests in the row without a reason.
     if (requestResults.includes(row.metric)) findSum({ ...row, reason: '' }).requests += row.count;
     const sum = findSum(row);

@@ -92,11 +92,11 @@ export async function addToRollups(
 ): Promise<void> {
   if (counts.length === 0) return;
   const sums = sumCounts(counts);
-  const stored = await queries.execute(insertSumsSql, [
+  const storedRows = await queries.execute(insertSumsSql, [
     accountId,
     ...buildArrays(sumColumns, sums),
   ]);
-  checkStored(accountId, stored.length, sums.length);
+  checkStored(accountId, storedRows.length, sums.length);
 }
 
 /** Sums counts by hour and group. */

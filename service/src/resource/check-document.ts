@@ -28,7 +28,7 @@ export function checkDocument<K extends ResourceKind>(
   }
 }
 
-/** Returns an error for each rule whose condition is true. */
+/** Returns the errors of all rules with a true condition. */
 const errorsWhere = (...rules: [boolean, string, string][]): FieldError[] =>
   rules.filter(([isViolated]) => isViolated).map(([, pointer, message]) => ({ pointer, message }));
 

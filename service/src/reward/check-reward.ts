@@ -16,7 +16,7 @@ export interface RewardInput {
   decision: Pick<DecisionState, 'format' | 'reward' | 'requiredMs' | 'simulate' | 'issuedAtMs'>;
   /** All accepted events of the decision. */
   events: readonly RecordedEvent[];
-  /** The time of the verified impression; undefined if there is none. */
+  /** The time of the verified impression. Undefined if there is none. */
   servedAtMs: number | undefined;
   killed: boolean;
   /** The player's other ad views that earned a reward. */

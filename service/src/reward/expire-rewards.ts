@@ -60,7 +60,7 @@ export async function expireRewards(
   }
 }
 
-/** Expires those of the rewards that are still pending. */
+/** Expires pending rewards. Ignores rewards that were settled in the meantime. */
 function expireBatch(
   database: Database,
   accountId: string,

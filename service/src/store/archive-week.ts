@@ -42,7 +42,7 @@ interface Manifest extends Tally {
 
 interface ArchiveResult {
   manifest: Manifest;
-  /** False if the file was already complete and up to date. */
+  /** Whether a new file was written. */
   written: boolean;
 }
 

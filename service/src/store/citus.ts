@@ -66,8 +66,8 @@ interface DistributeOptions {
 }
 
 /**
- * Distributes new tables over the cluster: on the first start all tables, later those of new migrations. Does nothing
- * if the server is not a Citus coordinator.
+ * Distributes tables that are not distributed yet, such as the tables of new migrations. Does nothing if the server is
+ * not a Citus coordinator.
  */
 export async function distributeTables(
   database: Database,

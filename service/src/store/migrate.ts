@@ -243,7 +243,7 @@ async function createMigrationTables(database: Database): Promise<void> {
   }
 }
 
-/** Compares the applied migrations with those of this release. Returns the names of migrations of a newer release. */
+/** Checks the applied migrations. Returns the names of those that were added by a newer release. */
 function compareApplied(applied: AppliedMigration[], migrations: readonly Migration[]): string[] {
   applied.slice(0, migrations.length).forEach(({ name, checksum: stored }, index) => {
     const migration = migrations[index];

@@ -61,7 +61,7 @@ export function watchDisk(database: Database, { onFull, onFree }: DiskNotices): 
     try {
       await database.transaction((queries) => queries.query(diskProbe));
     } catch (error) {
-      // The disk is still full, or the database doesn't respond.
+      // The disk is full, or the database doesn't respond.
       if (isUnavailable(error)) return probeLater();
       // The role may not create temporary tables. In that case, the next write shows whether there is space.
     }

@@ -190,7 +190,7 @@ function createSampler(name: SamplerName, ratio: number): Sampler {
 /** Timeout for an export. Shorter than the interval between batches. */
 const timeoutMs = 4_000;
 
-/** Exports spans by OTLP over HTTP. Logs an outage of the collector only once. */
+/** Exports spans by OTLP over HTTP. Logs the start and the end of an outage of the collector. */
 export function createOtlpExporter(
   { endpoint, headers }: Pick<TraceSettings, 'endpoint' | 'headers'>,
   log: Logger,

@@ -249,9 +249,9 @@ export async function recordEnded(
 const maxSwept = 1_000;
 
 /**
- * Ends two kinds of requests in all accounts: requests that are late, and requests whose process died before it
- * recorded the outcome. The latter may have been sent, so they are not sent again. Requests that must be made at least
- * once are an exception.
+ * Ends two kinds of requests in all accounts: late requests, and interrupted requests, whose process died before it
+ * recorded the outcome. Interrupted requests may have been sent, so they are not sent again, unless they must be made
+ * at least once.
  */
 const sweep = `WITH chosen AS (
     SELECT account_id, decision_id, tracker, late_at <= now() AS is_late FROM tracker_requests

@@ -27,7 +27,7 @@ export type SendResult =
 export type SendTracker = (request: TrackerRequest, signal: AbortSignal) => Promise<SendResult>;
 
 interface Deps {
-  /** `strict` connects only to public IPs; `development` also connects to loopback IPs. */
+  /** `strict` connects only to public IPs. `development` also connects to loopback IPs. */
   agents: { strict: Dispatcher; development: Dispatcher };
   /** Timeout for the request and its redirects. Default: 5 s. */
   timeoutMs?: number;

@@ -48,8 +48,8 @@ export async function deleteOldRows(
       count(sweep.table, await runSweep(database, accountId, sweep, stopping));
     count('viewers', await deleteOldViewers(database, accountId, nowMs, stopping));
     if (retention.decisionsMs === undefined) continue;
-    const before = nowMs - retention.decisionsMs;
-    count('webhook_events', await deleteOldWebhookEvents(database, accountId, before, stopping));
+    const beforeMs = nowMs - retention.decisionsMs;
+    count('webhook_events', await deleteOldWebhookEvents(database, accountId, beforeMs, stopping));
   }
   return deleted;
 }
@@ -136,22 +136,22 @@ async function deleteOldViewers(
 ): Promise<number> {
   let deleted = 0;
   for (const environment of ['sandbox', 'live']) {
-    let after = '';
+    let lastViewer = '';
     for (;;) {
       if (stopping.aborted) return deleted;
       const [last] = await database.query<{ viewer: string }>(
         `SELECT viewer FROM viewers WHERE account_id = $1 AND environment = $2 AND viewer > $3
           ORDER BY viewer OFFSET $4 LIMIT 1`,
-        [accountId, environment, after, viewersPerScan - 1],
+        [accountId, environment, lastViewer, viewersPerScan - 1],
       );
       const rows = await database.query(
         `DELETE FROM viewers WHERE account_id = $1 AND environment = $2 AND viewer > $3
           AND ($4::text IS NULL OR viewer <= $4) AND seen_at < $5 RETURNING account_id`,
-        [accountId, environment, after, last?.viewer ?? null, new Date(nowMs - viewersKeptMs)],
+        [accountId, environment, lastViewer, last?.viewer ?? null, new Date(nowMs - viewersKeptMs)],
       );
       deleted += rows.length;
       if (!last) break;
-      after = last.viewer;
+      lastViewer = last.viewer;
     }
   }
   return deleted;

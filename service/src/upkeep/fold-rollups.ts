@@ -47,8 +47,8 @@ export async function foldRollups(
     }
     accounts = unfinished;
   }
-  // Keeps the table small. Autovacuum is too slow for it on a server, where it runs once a minute, and doesn't exist in
-  // the embedded database. This statement neither waits for locks nor blocks inserts.
+  // Keeps the table small. On a server, autovacuum runs only once a minute. The embedded database has no autovacuum.
+  // This statement doesn't wait for locks or block inserts.
   if (folded > 0) await database.query('VACUUM (SKIP_LOCKED, TRUNCATE false) rollup_deltas');
   return folded;
 }

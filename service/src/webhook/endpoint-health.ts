@@ -62,9 +62,7 @@ export async function restartFailurePeriod(
   );
 }
 
-/**
- * Claims the next probe of a disabled webhook. Of all processes, returns true in one of them, once per `intervalMs`.
- */
+/** Claims the next probe of a disabled webhook. Only one of all processes gets true, once per `intervalMs`. */
 export async function claimProbe(
   queries: Queries,
   { accountId, webhookId }: Pick<DueDelivery, 'accountId' | 'webhookId'>,

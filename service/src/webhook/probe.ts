@@ -26,7 +26,7 @@ const scanIntervalMs = 60_000;
 const tickMs = 1_000;
 
 /**
- * Probes endpoints that were disabled as `failing` once an hour (a half-open circuit breaker). A probe delivers the
+ * Once an hour, probes endpoints that were disabled as `failing` (a half-open circuit breaker). A probe delivers the
  * last event that the endpoint missed, because live receivers must not get made-up events. Endpoints that returned 410
  * Gone or were disabled by an operator are not probed.
  */

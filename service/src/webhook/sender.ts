@@ -37,7 +37,7 @@ const maxReadBytes = 65_536;
 
 interface Deps {
   clock: Clock;
-  /** `strict` connects only to public IPs; `development` also connects to loopback IPs. */
+  /** `strict` connects only to public IPs. `development` also connects to loopback IPs. */
   agents: { strict: Dispatcher; development: Dispatcher };
   /** Timeout for the request (default 10 s). */
   timeoutMs?: number;

@@ -4,7 +4,7 @@ import { Worker } from 'node:worker_threads';
 export interface WorkerOptions {
   /** The folder of the PostgreSQL cluster. */
   directory: string;
-  /** `initialize` creates a cluster and exits; `serve` opens a cluster and runs statements. */
+  /** `initialize` creates a cluster and exits. `serve` opens a cluster and runs statements. */
   mode: 'initialize' | 'serve';
 }
 
