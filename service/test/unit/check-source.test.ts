@@ -70,11 +70,11 @@ test.each<[Change, string, string]>([
   [{ kind: 'direct', placements: ['revive'] }, '/placements', 'vast and openrtb sources only'],
   [{ kind: 'house', timeout_ms: 100 }, '/timeout_ms', 'vast and openrtb sources only'],
   [{ ...vast, currency: 'USX' }, '/currency', 'ISO 4217'],
-  [{ ...bidder, ext: { text: 'é'.repeat(8_200) } }, '/ext', 'at most 16384'],
+  [{ ...bidder, ext: { text: 'é'.repeat(8_200) } }, '/ext', 'the maximum is 16384'],
   [
     { ...vast, ads_txt: { domain: 'game.example', lines: ['a.example, 1, DIRECT', 'a.example'] } },
     '/ads_txt/lines/1',
-    'a record of ads.txt',
+    'an ads.txt record',
   ],
   [{ ...vast, review: 'automatic' }, '/allowed_domains', 'must name'],
   [
