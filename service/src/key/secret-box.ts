@@ -160,7 +160,8 @@ type StoredRow = Record<string, string>;
  * again.
  *
  * @returns the number of secrets
- * @throws MasterKeyError when no key of the box decrypts a secret. The secrets before it have been re-encrypted.
+ * @throws MasterKeyError when no key of the box decrypts a secret. Secrets that were processed before stay
+ * re-encrypted.
  */
 export async function reencrypt(
   database: Database,

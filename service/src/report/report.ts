@@ -26,8 +26,8 @@ const maxRows = 10_000;
 const requestResults: readonly string[] = ['filled', 'no_fill', 'blocked'];
 
 /**
- * The roll-up metric for revenue. It is the sum of prices per thousand impressions, so the revenue is a thousandth of
- * it. Its `reason` is the currency.
+ * The roll-up metric for revenue. It adds up prices per thousand impressions, so the sum has to be divided by a
+ * thousand. Its `reason` is the currency.
  */
 const pricesMetric = 'cpm_micros';
 

@@ -26,7 +26,8 @@ export interface AuditLog {
 }
 
 export function createAuditLog(clock: Clock, makeId: MakeId): AuditLog {
-  const formatJson = (value: object | undefined) => (value === undefined ? null : JSON.stringify(value));
+  const formatJson = (value: object | undefined) =>
+    value === undefined ? null : JSON.stringify(value);
   return {
     async record({ queries, scope, actor, requestId }, { action, targetId, before, after }) {
       await queries.query(

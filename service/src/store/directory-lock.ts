@@ -21,7 +21,7 @@ interface Owner {
 }
 
 /**
- * Acquires an exclusive lock in the form of a file. Takes over the lock of a process that has exited. Doesn't work
+ * Acquires an exclusive lock file for this process. Takes over the lock of a process that has exited. Doesn't work
  * between machines or containers, because they can't see each other's processes.
  *
  * @throws DirectoryInUseError when a running process holds the lock.

@@ -21,8 +21,8 @@ interface LanesOptions<T, R> {
 }
 
 /**
- * Creates one lane per owner, so that owners don't wait for each other's transactions. When there are `maxItems` items,
- * an owner's new items are rejected if it has its fair share of them.
+ * Creates one lane per owner, so that owners don't wait for each other's transactions. When the lanes are full, rejects
+ * new items from owners that have used up their fair share of `maxItems`.
  */
 export function createLanes<T, R>(options: LanesOptions<T, R>): Lane<T, R> {
   const { findOwner, openLane, maxLanes = 1_000, maxItems = 20_000 } = options;
@@ -41,7 +41,8 @@ export function createLanes<T, R>(options: LanesOptions<T, R>): Lane<T, R> {
     lanes.set(owner, newLane);
     return newLane;
   };
-  const countWaiting = (): number => [...lanes.values()].reduce((total, lane) => total + lane.waiting(), 0);
+  const countWaiting = (): number =>
+    [...lanes.values()].reduce((total, lane) => total + lane.waiting(), 0);
 
   return {
     push(item) {

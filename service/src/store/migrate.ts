@@ -85,10 +85,7 @@ export interface MigrateOptions {
   onApply?(name: string): void;
   /** Called before a table is distributed over a Citus cluster. */
   onDistribute?(table: string, placement: TablePlacement): void;
-  /**
-   * Called when the database has migrations of a newer release that this release is compatible with. This happens
-   * during a rolling upgrade.
-   */
+  /** Called when the database has migrations of a newer, compatible release, as during a rolling upgrade. */
   onNewer?(names: string[]): void;
   /** Called when another session blocks the migration. The text describes that session. */
   onWait?(text: string): void;

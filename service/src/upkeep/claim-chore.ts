@@ -1,8 +1,8 @@
 import type { Queries } from '../store/database.ts';
 
 /**
- * Claims a maintenance job. Of all processes with the same database, only one gets true, once per `intervalMs`. If that
- * process dies, another process can claim the job after the interval.
+ * Claims a maintenance job. Returns true once per `intervalMs`, in only one of the processes that share a database. If
+ * that process dies, another process can claim the job after the interval.
  */
 export async function claimChore(
   queries: Queries,

@@ -7,7 +7,7 @@ import type { Queries } from '../store/database.ts';
 import type { User } from './user.ts';
 
 /**
- * 32 MiB and three passes, one of the settings for scrypt that OWASP recommends
+ * The cost of scrypt: 32 MiB of memory and three passes. This is one of the settings that OWASP recommends
  * (https://cheatsheetseries.owasp.org/cheatsheets/Password_Storage_Cheat_Sheet.html). With the setting of 128 MiB, a
  * few concurrent sign-ins would exhaust the memory of a small machine.
  */

@@ -92,8 +92,8 @@ interface Limit {
 
 /**
  * The limits for failed sign-ins. `pair` is for one account and one IP, and is the strictest. `ip` is for all accounts,
- * and allows more failures because a whole office may share an IP. `account` is for all IPs. It only slows down
- * botnets, because anyone could lock out an owner with failed sign-ins if it were stricter.
+ * and allows more failures because a whole office may share an IP. `account` is for all IPs, and only slows down
+ * botnets. With a stricter limit, anyone could lock out an owner with failed sign-ins.
  */
 const limits = {
   pair: { free: 5, firstWaitS: 30, longestWaitS: 900 },

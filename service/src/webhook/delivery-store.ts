@@ -51,8 +51,8 @@ const suspectAfter = 5;
 /**
  * Claims due deliveries round-robin by endpoint and reads their events. A dead endpoint may have a backlog of hundreds
  * of thousands of deliveries, which must not slow down other endpoints. Therefore, the statement reads only the head of
- * each endpoint's queue. A suspect endpoint receives one delivery at a time (a half-open circuit breaker): none while
- * the delivery at the head of its queue is leased.
+ * each endpoint's queue. A suspect endpoint receives one delivery at a time (a half-open circuit breaker). While the
+ * delivery at the head of its queue is leased, it receives no other delivery.
  *
  * Rows are selected without a lock, because the UPDATE checks again whether they are due. (SKIP LOCKED doesn't work
  * across shards.) Lookups by id use the condition `NOT IN` instead of `state = 'pending'`. With the latter, the planner

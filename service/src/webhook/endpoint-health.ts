@@ -62,7 +62,7 @@ export async function restartFailurePeriod(
   );
 }
 
-/** Claims the next probe of a disabled webhook. Only one of all processes gets true, once per `intervalMs`. */
+/** Claims the next probe of a disabled webhook. Returns true once per `intervalMs`, in only one of the processes. */
 export async function claimProbe(
   queries: Queries,
   { accountId, webhookId }: Pick<DueDelivery, 'accountId' | 'webhookId'>,

@@ -74,7 +74,7 @@ const record = `WITH ended AS (
 
 /**
  * Records attempts of an account in one transaction. For each attempt, returns the failure streak of its endpoint, or
- * undefined if the endpoint is healthy. Ignores attempts whose lease has expired if another process has recorded an
+ * undefined if the endpoint is healthy. Ignores an attempt if its lease expired and another process has recorded an
  * attempt of the same delivery.
  */
 export async function recordAttempts(

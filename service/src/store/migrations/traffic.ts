@@ -56,7 +56,7 @@ export const webhookProbes = {
 
 /**
  * Constraints that reject impossible values, as a safeguard against bugs. They are `NOT VALID`, so they apply only to
- * new versions of rows. A check of existing rows would lock large tables for minutes.
+ * new and updated rows. A check of all existing rows would lock large tables for minutes.
  */
 export const plausibleTimes = {
   name: '0080-plausible-times',

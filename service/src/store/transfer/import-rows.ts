@@ -61,7 +61,11 @@ async function readProgress(queries: Queries) {
 }
 
 /** Starts or continues an import. Returns the number of rows that have been imported. */
-async function beginImport(database: Database, tables: readonly string[], id: string): Promise<number> {
+async function beginImport(
+  database: Database,
+  tables: readonly string[],
+  id: string,
+): Promise<number> {
   const progress = await readProgress(database);
   if (progress?.export_id === id) return progress.rows;
   if (progress) {
@@ -109,7 +113,11 @@ function groupByTable(batch: readonly RowLine[]): Map<string, string[]> {
 /** Ends the leases of deliveries, because they belong to processes that use the exported database. */
 const endLeasesSql = 'UPDATE deliveries SET lease_until = NULL WHERE lease_until IS NOT NULL';
 
-function finishImport(database: Database, tables: readonly string[], file: CheckedExport): Promise<void> {
+function finishImport(
+  database: Database,
+  tables: readonly string[],
+  file: CheckedExport,
+): Promise<void> {
   return database.transaction(
     async (queries) => {
       await queries.query(useUtc);
