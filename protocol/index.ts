@@ -59,9 +59,7 @@ export { problemStatus } from './schemas/problem.ts';
 export { reportDimensions, reportMetrics } from './schemas/report.ts';
 export { webhookEventTypes } from './schemas/webhook.ts';
 
-/**
- * Every named schema of the contract. Validation, the OpenAPI components and `wire.ts` are generated from this list.
- */
+/** All named schemas of the contract. They are used for validation, the OpenAPI components and `wire.ts`. */
 export const schemas = [
   rewardSchema,
   rewardStatusSchema,

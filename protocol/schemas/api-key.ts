@@ -9,7 +9,7 @@ const allowedOrigins = Type.Array(
     minItems: 1,
     maxItems: 100,
     uniqueItems: true,
-    description: 'Origins that may use a publishable key; `*` means any origin.',
+    description: 'Origins that may use a publishable key. `*` means any origin.',
   },
 );
 
@@ -19,26 +19,34 @@ const rateLimit = strictObject(
     burst: Type.Integer({
       minimum: 1,
       maximum: 1_000_000,
-      description: 'Maximum burst of requests.',
+      description: 'The maximum number of requests in a burst.',
     }),
   },
-  { description: 'The rate limit for the key. If absent, the service’s default applies.' },
+  { description: 'The rate limit of the key. Default: the rate limit in the service’s settings.' },
 );
 
-export const apiKeySchema = named('ApiKey', 'An API key; the key itself is not stored.', {
-  id: id('key'),
-  environment,
-  kind,
-  last_four: Type.String({ description: 'The last four characters of the key.' }),
-  allowed_origins: Type.Array(Type.String()),
-  rate_limit: Type.Optional(rateLimit),
-  created_at: time('When the key was created.'),
-  last_used_at: Type.Optional(time('When the key was last used, to within about ten seconds.')),
-  revoked_at: Type.Optional(time('When the key stops working, which can be in the future.')),
-  leaked_at: Type.Optional(time('When a web page last used this secret key. Replace the key.')),
-  leaked_to: Type.Optional(Type.String({ description: 'The origin of that page.' })),
-  key: Type.Optional(Type.String({ description: 'The key itself; returned only on creation.' })),
-});
+export const apiKeySchema = named(
+  'ApiKey',
+  'An API key. The service stores only a hash of its text.',
+  {
+    id: id('key'),
+    environment,
+    kind,
+    last_four: Type.String({ description: 'The last four characters of the key.' }),
+    allowed_origins: Type.Array(Type.String()),
+    rate_limit: Type.Optional(rateLimit),
+    created_at: time('When the key was created.'),
+    last_used_at: Type.Optional(time('When the key was last used. Delayed by up to ten seconds.')),
+    revoked_at: Type.Optional(time('When the key stops working. May be in the future.')),
+    leaked_at: Type.Optional(
+      time('When a web page last used this secret key. If present, replace the key.'),
+    ),
+    leaked_to: Type.Optional(Type.String({ description: 'The origin of that page.' })),
+    key: Type.Optional(
+      Type.String({ description: 'The text of the key. Returned only on creation.' }),
+    ),
+  },
+);
 
 export const apiKeyRequestSchema = named(
   'ApiKeyRequest',
@@ -71,7 +79,7 @@ export const overlapRequestSchema = named(
       minimum: 0,
       maximum: 2_592_000,
       default: 86_400,
-      description: 'In seconds; 0 revokes the old one immediately.',
+      description: 'In seconds. 0 revokes the old key or secret immediately.',
     }),
   },
 );

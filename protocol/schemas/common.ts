@@ -1,6 +1,6 @@
 import Type from 'typebox';
 
-/** The prefixes of ids, by kind of object. */
+/** The prefix of ids for each kind of object. */
 export const idPrefixes = {
   account: 'acc',
   key: 'key',
@@ -21,10 +21,7 @@ export const idPrefixes = {
 
 export type IdKind = keyof typeof idPrefixes;
 
-/**
- * Creates a schema for a time-ordered id, which consists of the prefix, an underscore and 26 characters of Crockford
- * base 32.
- */
+/** Creates a schema for a time-ordered id: a prefix, an underscore and 26 characters of Crockford base 32. */
 export const id = (kind: IdKind) =>
   Type.String({
     pattern: `^${idPrefixes[kind]}_[0-7][0-9a-hjkmnp-tv-z]{25}$`,
@@ -32,16 +29,16 @@ export const id = (kind: IdKind) =>
   });
 
 /**
- * An RFC 3339 time. The service writes times in UTC with milliseconds. It accepts any full offset and the years 2000 to
- * 2100, but no leap seconds.
+ * Creates a schema for an RFC 3339 time. The service returns times in UTC with milliseconds. It accepts any full offset
+ * and the years 2000 to 2100, but no leap seconds.
  */
 export const time = (description: string) => Type.String({ format: 'date-time', description });
 
-/** Creates a schema for one of a fixed list of values. */
+/** Creates a schema for a string from a fixed list. */
 export const oneOf = <const T extends readonly string[]>(values: T, description?: string) =>
   Type.Enum([...values], description === undefined ? {} : { description });
 
-/** Creates a schema for an object without unknown fields, so that a misspelled field is rejected instead of ignored. */
+/** Creates a schema for an object without unknown fields. Misspelled fields are therefore errors. */
 export const strictObject = <T extends Record<string, Type.TSchema>>(
   properties: T,
   options: Type.TObjectOptions = {},
@@ -50,12 +47,12 @@ export const strictObject = <T extends Record<string, Type.TSchema>>(
 /** A short name for game code and URLs. */
 export const slug = Type.String({
   pattern: '^[a-z0-9](?:[a-z0-9_-]{0,62}[a-z0-9])?$',
-  description: 'Lowercase letters, digits, hyphens and underscores, at most 64 characters.',
+  description: 'Up to 64 lowercase letters, digits, hyphens and underscores.',
 });
 
 export const url = Type.String({ format: 'uri', maxLength: 2048 });
 
-/** Creates a schema that others reference by name. Its TypeScript type and its OpenAPI component have the same name. */
+/** Creates a schema with a name, which is also the name of its TypeScript type and its OpenAPI component. */
 export const named = <T extends Record<string, Type.TSchema>>(
   name: string,
   description: string,
@@ -67,5 +64,5 @@ export const ref = (name: string) => Type.Ref(`${name}#`);
 
 export const environment = oneOf(
   ['sandbox', 'live'],
-  'Sandbox credentials create only test data; live credentials act on real inventory.',
+  '`sandbox` is for test data, `live` for real ads and rewards.',
 );

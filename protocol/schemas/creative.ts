@@ -7,7 +7,7 @@ const pixels = Type.Integer({ minimum: 1, maximum: 8_192 });
 
 export const mediaFormat = oneOf(['video', 'image', 'html']);
 
-export const mediaFileSchema = named('MediaFile', 'One encoding of a creative.', {
+export const mediaFileSchema = named('MediaFile', 'A file with one encoding of a creative.', {
   url,
   mime: Type.String({
     pattern: '^[a-z]+/[a-z0-9.+-]+(?:; ?codecs="[A-Za-z0-9., -]+")?$',
@@ -52,17 +52,17 @@ export const mediaSchema = Type.Union(
         width: pixels,
         height: pixels,
       },
-      { title: 'HtmlMedia', description: 'Exactly one of `url` and `inline`.' },
+      { title: 'HtmlMedia', description: 'Has either `url` or `inline`.' },
     ),
   ],
-  { $id: 'Media', description: 'A creative’s media.' },
+  { $id: 'Media', description: 'The media of a creative.' },
 );
 
 export const reviewStatus = oneOf(['pending_review', 'approved', 'rejected', 'suspended']);
 
 export const reviewSchema = named(
   'Review',
-  'The review of a creative; only approved creatives are served.',
+  'The review of a creative. Only approved creatives are served.',
   {
     status: reviewStatus,
     reason_code: Type.Optional(Type.String({ maxLength: 64 })),
@@ -96,8 +96,7 @@ export const creativeSchema = named('Creative', 'An ad.', {
     Type.String({
       minLength: 1,
       maxLength: 500,
-      description:
-        'Identifies the creative within its external source. Set by the service when it imports the creative.',
+      description: 'The creative’s id in its external source. Set by the service.',
     }),
   ),
   origin_url: Type.Optional(
@@ -105,7 +104,7 @@ export const creativeSchema = named('Creative', 'An ad.', {
       format: 'uri',
       maxLength: 8_192,
       description:
-        'The URL from which an external creative’s media was fetched and with which it is compared daily. Set by the service.',
+        'The URL from which the media of an external creative was copied. The service compares the copy with it daily. Set by the service.',
     }),
   ),
   icons: Type.Optional(
@@ -114,7 +113,7 @@ export const creativeSchema = named('Creative', 'An ad.', {
         origin_url: Type.String({
           format: 'uri',
           maxLength: 8_192,
-          description: 'The URL from which the icon was fetched, without the query.',
+          description: 'The URL from which the icon was copied, without its query.',
         }),
         url,
         width: pixels,
@@ -123,7 +122,7 @@ export const creativeSchema = named('Creative', 'An ad.', {
       {
         maxItems: 8,
         description:
-          'Copies of the icons, such as AdChoices, that an external source shows with the creative. Set by the service.',
+          'Copies of the icons that an external source shows with the creative, such as AdChoices. Set by the service.',
       },
     ),
   ),

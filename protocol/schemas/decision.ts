@@ -21,12 +21,12 @@ export const unfilledReason = oneOf([
 export const userRef = Type.String({
   pattern: '^[\\x20-\\x7e]{1,128}$',
   description:
-    'The customer’s own id for the player: 1 to 128 printable ASCII characters, returned unchanged.',
+    'Your own id for the player: 1 to 128 printable ASCII characters. Returned unchanged.',
 });
 
 export const simulate = oneOf(
   ['no_fill', 'blocked', 'killed', 'slow', 'error', 'reward_denied', 'reward_pending'],
-  'Forces an outcome; sandbox only.',
+  'Forces an outcome. Sandbox only.',
 );
 
 export const consentSchema = named(
@@ -45,14 +45,14 @@ export const decisionRequestSchema = named('DecisionRequest', 'Requests an ad.',
   user_token: Type.Optional(
     Type.String({
       maxLength: 2_048,
-      description: 'A short-lived JWT, signed by the customer’s server, that proves `user_ref`.',
+      description: 'A short-lived JWT from your server that proves the `user_ref`.',
     }),
   ),
   formats: Type.Optional(
     Type.Array(mediaFormat, {
       minItems: 1,
       uniqueItems: true,
-      description: 'The formats that the client can render. If absent, all of them.',
+      description: 'The media formats that the client can show. Default: all formats.',
     }),
   ),
   viewport: Type.Optional(
@@ -70,7 +70,7 @@ export const decisionRequestSchema = named('DecisionRequest', 'Requests an ad.',
       minLength: 2,
       maxLength: 35,
       description:
-        'BCP 47; operating system locales such as `de_DE` or `en-US@posix` are accepted too.',
+        'A BCP 47 language tag, or an operating system locale such as `de_DE` or `en-US@posix`.',
     }),
   ),
   consent: Type.Optional(ref('Consent')),
@@ -79,7 +79,8 @@ export const decisionRequestSchema = named('DecisionRequest', 'Requests an ad.',
     Type.Array(Type.String({ minLength: 1, maxLength: 64 }), {
       maxItems: 20,
       uniqueItems: true,
-      description: 'The player’s segments in the game, for policy conditions. Not stored.',
+      description:
+        'The player’s segments in your game, for the conditions of policies. Not stored.',
     }),
   ),
   custom_data: Type.Optional(
@@ -95,13 +96,13 @@ export const adIconSchema = named(
     url,
     width: Type.Integer({
       minimum: 1,
-      description: 'CSS pixels; shown smaller if it does not fit.',
+      description: 'CSS pixels. The icon is scaled down if it does not fit.',
     }),
     height: Type.Integer({ minimum: 1, description: 'CSS pixels.' }),
-    alt: Type.Optional(Type.String({ description: 'Absent: `AdChoices`.' })),
+    alt: Type.Optional(Type.String({ description: 'Default: `AdChoices`.' })),
     click_url: Type.Optional(url),
-    x: Type.Optional(oneOf(['left', 'right'], 'Absent: `right`.')),
-    y: Type.Optional(oneOf(['top', 'bottom'], 'Absent: `top`.')),
+    x: Type.Optional(oneOf(['left', 'right'], 'Default: `right`.')),
+    y: Type.Optional(oneOf(['top', 'bottom'], 'Default: `top`.')),
   },
 );
 
@@ -113,7 +114,7 @@ export const decisionCreativeSchema = named('DecisionCreative', 'The ad to show.
   advertiser: Type.Optional(
     Type.String({
       description:
-        'The advertiser’s name, otherwise its domain. Every ad from an external source has it, and only such an ad has `icon` and `skip_after_ms`.',
+        'The advertiser’s name, or its domain if the name is unknown. Present if the ad is from an external source.',
     }),
   ),
   icon: Type.Optional(ref('AdIcon')),
@@ -121,47 +122,53 @@ export const decisionCreativeSchema = named('DecisionCreative', 'The ad to show.
     Type.Integer({
       minimum: 0,
       description:
-        'How long the ad has to play before the player can skip it. If absent, the ad has no skip control.',
+        'How long the ad must play before the player can skip it. If absent, the player cannot skip the ad.',
     }),
   ),
 });
 
-export const explanationSchema = named('Explanation', 'Why a candidate was or was not chosen.', {
-  house_ad_id: Type.Optional(id('houseAd')),
-  creative_id: Type.Optional(id('creative')),
-  source_id: Type.Optional(id('source')),
-  name: Type.String(),
-  verdict: Type.String({ description: '`chosen`, or why the candidate was not chosen.' }),
-  ms: Type.Optional(
-    Type.Integer({ minimum: 0, description: 'How long the source took to respond.' }),
-  ),
-  http_status: Type.Optional(
-    Type.Integer({ description: 'The HTTP status of the source’s last response.' }),
-  ),
-  vast_error: Type.Optional(
-    Type.Integer({ description: 'The VAST error code that was reported to the source.' }),
-  ),
-});
+export const explanationSchema = named(
+  'Explanation',
+  'The result for a candidate, and the reason.',
+  {
+    house_ad_id: Type.Optional(id('houseAd')),
+    creative_id: Type.Optional(id('creative')),
+    source_id: Type.Optional(id('source')),
+    name: Type.String(),
+    verdict: Type.String({
+      description: '`chosen`, or the reason why the candidate was not chosen.',
+    }),
+    ms: Type.Optional(
+      Type.Integer({ minimum: 0, description: 'How long the source took to respond.' }),
+    ),
+    http_status: Type.Optional(
+      Type.Integer({ description: 'The HTTP status of the source’s last response.' }),
+    ),
+    vast_error: Type.Optional(
+      Type.Integer({ description: 'The VAST error code that the service reported to the source.' }),
+    ),
+  },
+);
 
 export const decisionSchema = named('Decision', 'The response to an ad request.', {
   id: id('decision'),
   status: oneOf(['filled', 'no_fill', 'blocked']),
   reason: Type.Optional(unfilledReason),
-  retry_at: Type.Optional(time('When a request can succeed again.')),
+  retry_at: Type.Optional(time('When another request may be filled.')),
   placement: slug,
   format: placementFormat,
   creative: Type.Optional(ref('DecisionCreative')),
   reward: Type.Optional(ref('Reward')),
   min_watch_ms: Type.Optional(
-    Type.Integer({ description: 'The watch time that the reward requires.' }),
+    Type.Integer({ description: 'The watch time that is required for the reward.' }),
   ),
   close_after_ms: Type.Optional(Type.Integer()),
   token: Type.Optional(
     Type.String({
-      description: 'Signed by the service; required in every event of this decision.',
+      description: 'The decision token, which every event of this decision must contain.',
     }),
   ),
-  issued_at: time('When the service decided.'),
-  expires_at: time('When the decision expires; the ad may not be shown after that.'),
+  issued_at: time('When the service made the decision.'),
+  expires_at: time('When the decision expires. The ad may not be shown after this time.'),
   explain: Type.Optional(Type.Array(ref('Explanation'), { description: 'Sandbox only.' })),
 });

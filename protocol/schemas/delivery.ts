@@ -15,7 +15,7 @@ export const deliveryAttemptSchema = named('DeliveryAttempt', 'An HTTP request o
   response: Type.Optional(Type.String({ description: 'The first KiB of the response.' })),
 });
 
-export const deliverySchema = named('Delivery', 'The delivery of one event to one webhook.', {
+export const deliverySchema = named('Delivery', 'The delivery of an event to a webhook.', {
   id: id('delivery'),
   environment,
   webhook_id: id('webhook'),
@@ -30,7 +30,9 @@ export const deliverySchema = named('Delivery', 'The delivery of one event to on
 });
 
 export const webhookUpdateSchema = named('WebhookUpdate', 'Changes a webhook.', {
-  url: Type.Optional(Type.String({ format: 'uri', maxLength: 2_048, description: 'HTTPS.' })),
+  url: Type.Optional(
+    Type.String({ format: 'uri', maxLength: 2_048, description: 'An https URL.' }),
+  ),
   events: Type.Optional(
     Type.Array(oneOf(webhookEventTypes), {
       minItems: 1,
@@ -43,7 +45,7 @@ export const webhookUpdateSchema = named('WebhookUpdate', 'Changes a webhook.', 
 
 export const webhookTestSchema = named('WebhookTest', 'Sends a test event.', {
   type: Type.Optional(
-    oneOf(webhookEventTypes, 'If absent, the first type that the webhook subscribes to.'),
+    oneOf(webhookEventTypes, 'Default: the first event type to which the webhook subscribes.'),
   ),
 });
 

@@ -12,20 +12,20 @@ export const houseAdSchema = named('HouseAd', 'Runs a creative on placements.', 
     maximum: 10,
     default: 5,
     description:
-      '1 is the highest; lower priorities are considered only when no higher one can serve.',
+      '1 is the highest. A house ad is considered only if none with a higher priority can be served.',
   }),
   weight: Type.Integer({
     minimum: 1,
     maximum: 1_000,
     default: 1,
-    description: 'The share among house ads of the same priority.',
+    description: 'The relative share among house ads with the same priority.',
   }),
   starts_at: Type.Optional(time('Not served before this time.')),
   ends_at: Type.Optional(time('Not served at or after this time.')),
   daily_cap: Type.Optional(
     Type.Integer({
       minimum: 1,
-      description: 'Maximum number of verified impressions per UTC day.',
+      description: 'The maximum number of verified impressions per day (UTC).',
     }),
   ),
   status,

@@ -6,7 +6,7 @@ export const killSwitchScope = oneOf(['source', 'advertiser', 'placement']);
 
 export const killSwitchSchema = named(
   'KillSwitch',
-  'Stops a source, an advertiser or a placement immediately, including ads that have already been decided.',
+  'Stops a source, an advertiser or a placement immediately, including ads that clients have already loaded.',
   {
     ...resourceFields('killSwitch'),
     scope: killSwitchScope,
@@ -14,6 +14,6 @@ export const killSwitchSchema = named(
     state: oneOf(['on', 'off']),
     reason: Type.Optional(Type.String({ maxLength: 500 })),
     actor: Type.String({ maxLength: 200, description: 'Who last changed the kill switch.' }),
-    expires_at: Type.Optional(time('When the kill switch turns off by itself.')),
+    expires_at: Type.Optional(time('When the kill switch turns off automatically.')),
   },
 );

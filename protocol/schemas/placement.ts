@@ -13,13 +13,13 @@ const fields = {
     minimum: 0,
     maximum: 604_800,
     default: 0,
-    description: 'Minimum time between two verified impressions for the same player.',
+    description: 'The minimum time between two verified impressions for the same player.',
   }),
   min_view_ms: Type.Integer({
     minimum: 1_000,
     maximum: 120_000,
     default: 5_000,
-    description: 'How long an image or HTML creative is shown before it counts as watched.',
+    description: 'How long an image or HTML creative must be shown to count as watched.',
   }),
   close_after_ms: Type.Integer({
     minimum: 0,
@@ -31,12 +31,12 @@ const fields = {
     minimum: 0,
     maximum: 604_800,
     default: 86_400,
-    description: 'How long after the decision an offline completion is still accepted.',
+    description: 'How long after the decision a completion is accepted.',
   }),
   identity: Type.Optional(
     oneOf(
       ['none', 'user_token', 'server'],
-      'What proves who the player is: nothing, a user token, or a decision requested by the customer’s server. Absent: `none`.',
+      'How the player’s identity is proven: not at all, with a user token, or with an ad request from your server. Default: `none`.',
     ),
   ),
   status,
@@ -44,7 +44,7 @@ const fields = {
 
 export const frequencyCapSchema = named(
   'FrequencyCap',
-  'At most `max` verified impressions per player within `per_s` seconds.',
+  'The maximum number of verified impressions per player within `per_s` seconds.',
   {
     max: Type.Integer({ minimum: 1, maximum: 1_000 }),
     per_s: Type.Integer({ minimum: 1, maximum: 2_592_000 }),

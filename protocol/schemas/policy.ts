@@ -11,7 +11,7 @@ const list = (description: string) =>
     Type.Array(Type.String({ minLength: 1, maxLength: 253 }), { maxItems: 500, description }),
   );
 
-export const policySchema = named('Policy', 'A rule that blocks requests or candidates.', {
+export const policySchema = named('Policy', 'A rule that blocks ad requests or certain ads.', {
   ...resourceFields('policy'),
   name: Type.String({ minLength: 1, maxLength: 200 }),
   kind: policyKind,
@@ -25,9 +25,9 @@ export const policySchema = named('Policy', 'A rule that blocks requests or cand
   when: strictObject(
     {
       countries: list(
-        'ISO 3166-1 alpha-2, such as `DE`. Only known for requests with a publishable key, and only if the operator has set `COUNTRY_HEADER`.',
+        'ISO 3166-1 alpha-2 codes, such as `DE`. Requires the setting `COUNTRY_HEADER`. The country is known only for requests with a publishable key.',
       ),
-      languages: list('BCP 47; `pt` also means `pt-BR`.'),
+      languages: list('BCP 47 language tags. `pt` includes `pt-BR`.'),
       devices: Type.Optional(Type.Array(oneOf(['desktop', 'mobile', 'tablet']))),
       child_directed: Type.Optional(Type.Boolean()),
       hours: Type.Optional(
@@ -35,9 +35,12 @@ export const policySchema = named('Policy', 'A rule that blocks requests or cand
           description: 'Hours of the UTC day.',
         }),
       ),
-      segments: list('The request has at least one of these `segments`.'),
+      segments: list('Matches requests that have at least one of these segments.'),
     },
-    { default: {}, description: 'All of the specified conditions must match.' },
+    {
+      default: {},
+      description: 'The conditions of the policy. All specified conditions must match.',
+    },
   ),
   block: strictObject(
     {
@@ -48,7 +51,7 @@ export const policySchema = named('Policy', 'A rule that blocks requests or cand
       categories: Type.Optional(categories),
       formats: Type.Optional(Type.Array(mediaFormat)),
     },
-    { description: 'What the policy blocks; at least one field is required.' },
+    { description: 'What the policy blocks. At least one field is required.' },
   ),
   status,
 });

@@ -1,7 +1,7 @@
 import Type from 'typebox';
 import { named, oneOf, strictObject } from './common.ts';
 
-/** The HTTP status for every `code` of a problem document. */
+/** The HTTP status for each `code` of a problem document. */
 export const problemStatus = {
   malformed_json: 400,
   invalid_request: 422,
@@ -48,7 +48,7 @@ export const problemSchema = named('Problem', 'An error (RFC 9457).', {
   errors: Type.Optional(
     Type.Array(
       strictObject({
-        pointer: Type.String({ description: 'JSON Pointer (RFC 6901) to the field.' }),
+        pointer: Type.String({ description: 'A JSON Pointer (RFC 6901) to the field.' }),
         message: Type.String(),
       }),
     ),

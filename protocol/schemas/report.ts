@@ -43,7 +43,7 @@ const rate = (description: string) =>
   );
 const byReason = Type.Object({}, { additionalProperties: Type.Integer({ minimum: 1 }) });
 
-export const reportRowSchema = named('ReportRow', 'The totals of one period and group.', {
+export const reportRowSchema = named('ReportRow', 'The totals of a period and group.', {
   period: time('The start of the period.'),
   ...Object.fromEntries(
     reportDimensions.map((name) => [
@@ -51,7 +51,7 @@ export const reportRowSchema = named('ReportRow', 'The totals of one period and 
       Type.Optional(
         Type.String({
           description:
-            'Present if the report is grouped by this dimension; an empty string means that there is no value.',
+            'Present if the report is grouped by this dimension. An empty string means that there is no value.',
         }),
       ),
     ]),
@@ -68,7 +68,7 @@ export const reportRowSchema = named('ReportRow', 'The totals of one period and 
       trackers_failed: byReason,
       revenue_micros: byReason,
     },
-    { additionalProperties: false, description: 'Counts by reason; revenue by currency.' },
+    { additionalProperties: false, description: 'Counts by reason, and revenue by currency.' },
   ),
   fill_rate: rate('`filled` divided by `requests`.'),
   view_through_rate: rate('`impressions` divided by `filled`.'),

@@ -6,7 +6,7 @@ import { placementSchema } from './placement.ts';
 import { policySchema } from './policy.ts';
 import { requestHeaders, sourceSchema } from './source.ts';
 
-/** The part of a managed object’s schema from which requests are derived. */
+/** The schema of a managed object. */
 interface ResourceSchema {
   $id?: string;
   required?: readonly string[];
@@ -27,10 +27,7 @@ export interface RequestSchema {
 const setByService = ['id', 'environment', 'created_at', 'updated_at'];
 const hasDefault = (schema: object): schema is { default: unknown } => 'default' in schema;
 
-/**
- * Derives the schema of the request that creates an object from the object's fields. Fields with a default are
- * optional.
- */
+/** Derives the schema of a request that creates an object. Fields with a default are optional. */
 function createRequest(
   resource: ResourceSchema,
   omit: string[],
@@ -40,7 +37,7 @@ function createRequest(
   const properties = { ...writableFields(resource, omit), ...writeOnly };
   return {
     $id: `${resource.$id}Request`,
-    description: `Creates: ${resource.$id}.`,
+    description: `The fields of a new ${resource.$id}.`,
     type: 'object',
     additionalProperties: false,
     required: Object.keys(properties).filter(
@@ -53,7 +50,7 @@ function createRequest(
   };
 }
 
-/** Derives the schema of the request that updates an object. A field replaces the stored one, and `null` removes it. */
+/** Derives the schema of a request that updates an object. A value replaces the stored value, and `null` removes it. */
 function updateRequest(
   resource: ResourceSchema,
   omit: string[],
@@ -61,13 +58,13 @@ function updateRequest(
 ): RequestSchema {
   const properties = { ...writableFields(resource, omit), ...writeOnly };
   const fields = Object.entries(properties).map(([name, schema]) => {
-    const { default: _default, ...rest } = schema as { default?: unknown };
-    const removable = !(resource.required ?? []).includes(name);
-    return [name, removable ? { anyOf: [rest, { type: 'null' }] } : rest];
+    const { default: _default, ...valueSchema } = schema as { default?: unknown };
+    const isRemovable = !(resource.required ?? []).includes(name);
+    return [name, isRemovable ? { anyOf: [valueSchema, { type: 'null' }] } : valueSchema];
   });
   return {
     $id: `${resource.$id}Update`,
-    description: `Changes: ${resource.$id}. A field replaces the stored one; \`null\` removes it.`,
+    description: `Fields to change in the ${resource.$id}. \`null\` removes a field.`,
     type: 'object',
     additionalProperties: false,
     required: [],
@@ -85,13 +82,13 @@ const writableFields = ({ properties }: ResourceSchema, omit: string[]): Record<
 
 interface Derivation {
   resource: ResourceSchema;
-  /** Fields that only the service sets. */
+  /** Fields that are set by the service. */
   readOnly?: string[];
-  /** Fields that cannot change, because games and kill switches refer to them. */
+  /** Fields that cannot be changed. */
   immutable?: string[];
-  /** Fields that the service fills in if they are absent. */
+  /** Optional fields for which the service sets a value. */
   defaulted?: string[];
-  /** Optional request fields that the object itself never has. */
+  /** Optional fields that exist in requests only. */
   writeOnly?: Record<string, object>;
 }
 
@@ -110,7 +107,7 @@ const derivations: Derivation[] = [
   { resource: killSwitchSchema, immutable: ['scope', 'target_id'], defaulted: ['actor'] },
 ];
 
-/** `PlacementRequest`, `PlacementUpdate` and so on, for every kind of object that operators manage. */
+/** `PlacementRequest`, `PlacementUpdate` and so on, for all kinds of managed objects. */
 export const requestSchemas: RequestSchema[] = derivations.flatMap(
   ({ resource, readOnly = [], immutable = [], defaulted = [], writeOnly = {} }) => [
     createRequest(resource, readOnly, defaulted, writeOnly),

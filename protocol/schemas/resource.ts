@@ -4,7 +4,7 @@ import { environment, id, type IdKind, time } from './common.ts';
 /** Whether an object is in use. */
 export const status = Type.Enum(['active', 'paused'], { default: 'active' });
 
-/** The fields that every managed object has. */
+/** Creates the fields that all managed objects have. */
 export const resourceFields = (kind: IdKind) => ({
   id: id(kind),
   environment,

@@ -1,11 +1,11 @@
 import Type from 'typebox';
 import { id, named, oneOf, ref } from './common.ts';
 
-export const rewardSchema = named('Reward', 'What a watched rewarded ad earns.', {
+export const rewardSchema = named('Reward', 'The reward for watching a rewarded ad.', {
   type: Type.String({
     minLength: 1,
     maxLength: 64,
-    description: 'The type of reward, as named by the game, such as `coins`.',
+    description: 'A type from your game, such as `coins`.',
   }),
   amount: Type.Number({
     exclusiveMinimum: 0,
@@ -16,7 +16,7 @@ export const rewardSchema = named('Reward', 'What a watched rewarded ad earns.',
 
 export const rewardState = oneOf(
   ['none', 'pending', 'earned', 'denied', 'expired'],
-  '`none`: not watched yet. `pending`: watched, not confirmed yet; this is not a failure. `earned`, `denied` and `expired` are final.',
+  '`none`: not watched yet. `pending`: watched, but not confirmed yet. This is not a failure. `earned`, `denied` and `expired` are final.',
 );
 
 export const rewardReason = oneOf(
@@ -32,14 +32,14 @@ export const rewardReason = oneOf(
     'late',
     'simulated',
   ],
-  'Why a reward was denied or expired.',
+  'The reason why a reward is pending, denied or expired.',
 );
 
 export const evidence = Type.String({
   minLength: 1,
   maxLength: 64,
   description:
-    'The kind of proof that the ad was watched. `verified`: the SDK showed the ad, and the service itself judged the impression and the watch time. More values may follow.',
+    'The kind of proof that the ad was watched. `verified`: the SDK showed the ad, and the service verified the impression and the watch time. More values may be added.',
 });
 
 export const rewardStatusSchema = named('RewardStatus', 'The state of a decision’s reward.', {
@@ -51,7 +51,7 @@ export const rewardStatusSchema = named('RewardStatus', 'The state of a decision
   receipt: Type.Optional(
     Type.String({
       description:
-        'A compact JWS (EdDSA) that proves an earned reward; the keys are at `/.well-known/jwks.json`.',
+        'A compact JWS (EdDSA) that proves an earned reward. The public keys are at `/.well-known/jwks.json`.',
     }),
   ),
 });

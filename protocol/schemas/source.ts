@@ -2,11 +2,11 @@ import Type from 'typebox';
 import { named, oneOf, slug, strictObject, url } from './common.ts';
 import { resourceFields, status } from './resource.ts';
 
-/** Creates a schema for an amount of money, in whole millionths of the currency unit and at most 1,000,000 units. */
+/** Creates a schema for an amount of money in millionths of the currency unit, up to 1,000,000 units. */
 const micros = (description: string) =>
   Type.Integer({ minimum: 0, maximum: 1_000_000_000_000, description });
 
-/** This member only exists in requests. The object itself has `request_header_names`. */
+/** A field that exists in requests only. The source itself has `request_header_names`. */
 export const requestHeaders = Type.Object(
   {},
   {
@@ -15,7 +15,7 @@ export const requestHeaders = Type.Object(
     maxProperties: 20,
     writeOnly: true,
     description:
-      '`vast` and `openrtb`: HTTP headers that the service sends with every request, such as an API key. They replace the stored headers, are stored encrypted, and are never returned.',
+      '`vast` and `openrtb`: HTTP headers that the service sends with every request, such as an API key. They replace all stored headers. Stored encrypted, and never returned.',
   },
 );
 
@@ -33,12 +33,12 @@ export const sourceSchema = named('Source', 'A source of ads.', {
     Type.String({
       maxLength: 2_048,
       description:
-        '`vast`: the ad tag, an https URL. VAST 4 macros, such as `[CACHEBUSTING]`, are expanded in every request.',
+        '`vast`: the ad tag, an https URL. The service expands VAST 4 macros, such as `[CACHEBUSTING]`.',
     }),
   ),
   endpoint_url: Type.Optional({ ...url, description: '`openrtb`: the bidder’s https URL.' }),
   ortb_version: Type.Optional(
-    oneOf(['2.5', '2.6'], '`openrtb`: the OpenRTB version that the bidder expects; default 2.6.'),
+    oneOf(['2.5', '2.6'], '`openrtb`: the OpenRTB version that the bidder expects. Default: 2.6.'),
   ),
   ext: Type.Optional(
     Type.Object(
@@ -47,14 +47,14 @@ export const sourceSchema = named('Source', 'A source of ads.', {
         additionalProperties: true,
         maxProperties: 100,
         description:
-          '`openrtb`: merged into every bid request, such as `{"ext":{"prebid":{"storedrequest":{"id":"…"}}}}` for a Prebid Server; at most 16,384 bytes of JSON.',
+          '`openrtb`: an object that is merged into every bid request, such as `{"ext":{"prebid":{"storedrequest":{"id":"…"}}}}` for a Prebid Server. Maximum: 16,384 bytes of JSON.',
       },
     ),
   ),
   publisher_id: Type.Optional(
     Type.String({
       pattern: sellerId,
-      description: '`openrtb`: your publisher id with the bidder, sent as `site.publisher.id`.',
+      description: '`openrtb`: your publisher id at the bidder. Sent as `site.publisher.id`.',
     }),
   ),
   supply_chain: Type.Optional(
@@ -63,21 +63,24 @@ export const sourceSchema = named('Source', 'A source of ads.', {
         asi: Type.String({
           format: 'hostname',
           maxLength: 253,
-          description: 'The advertising system’s domain, in lowercase.',
+          description: 'The domain of the advertising system, in lowercase.',
         }),
-        sid: Type.String({ pattern: sellerId, description: 'The seller’s id in that system.' }),
+        sid: Type.String({
+          pattern: sellerId,
+          description: 'The id of the seller in that system.',
+        }),
       }),
       {
         minItems: 1,
         maxItems: 32,
         description:
-          '`openrtb`: every party that handles the payment for an impression before the bidder, starting with you; sent as a complete `source.schain` with `hp: 1` in every node.',
+          '`openrtb`: all parties that handle the payment for an impression before the bidder, starting with you. Sent as a complete `source.schain` with `hp: 1` in every node.',
       },
     ),
   ),
   request_header_names: Type.Optional(
     Type.Array(Type.String(), {
-      description: 'Set by the service: the names of the stored `request_headers`.',
+      description: 'The names of the stored `request_headers`. Set by the service.',
     }),
   ),
   placements: Type.Optional(
@@ -85,7 +88,7 @@ export const sourceSchema = named('Source', 'A source of ads.', {
       maxItems: 100,
       uniqueItems: true,
       description:
-        '`vast` and `openrtb`: the rewarded and interstitial placements that the source may fill. If absent, it fills none.',
+        '`vast` and `openrtb`: the rewarded and interstitial placements that the source may fill. Default: none.',
     }),
   ),
   priority: Type.Optional(
@@ -93,23 +96,23 @@ export const sourceSchema = named('Source', 'A source of ads.', {
       minimum: 1,
       maximum: 10,
       description:
-        '`vast` and `openrtb`: 1 is requested first; the same scale as for house ads. Default 5.',
+        '`vast` and `openrtb`: the priority of the source, on the same scale as for house ads. 1 is the highest. Default: 5.',
     }),
   ),
   cpm_micros: Type.Optional(
     micros(
-      '`vast`: what a thousand verified impressions are worth, in millionths of `currency`; default 0. Determines the order of sources with the same priority and counts as revenue.',
+      '`vast`: the value of a thousand verified impressions, in millionths of `currency`. Determines the order of sources with the same priority, and the revenue in reports. Default: 0.',
     ),
   ),
   floor_micros: Type.Optional(
     micros(
-      '`openrtb`: the lowest accepted price per thousand impressions, in millionths of `currency`; default 0.',
+      '`openrtb`: the minimum price per thousand impressions, in millionths of `currency`. Default: 0.',
     ),
   ),
   currency: Type.Optional(
     Type.String({
       pattern: '^[A-Z]{3}$',
-      description: '`vast` and `openrtb`: ISO 4217; default `USD`.',
+      description: '`vast` and `openrtb`: an ISO 4217 code. Default: `USD`.',
     }),
   ),
   timeout_ms: Type.Optional(
@@ -117,26 +120,27 @@ export const sourceSchema = named('Source', 'A source of ads.', {
       minimum: 100,
       maximum: 5_000,
       description:
-        '`vast` and `openrtb`: how long the source may take, including wrappers; default 1,000.',
+        '`vast` and `openrtb`: the timeout for the source, including wrappers. Default: 1,000.',
     }),
   ),
   review: Type.Optional(
     oneOf(
       ['manual', 'automatic'],
-      '`vast` and `openrtb`: `automatic` approves new creatives of the advertisers in `allowed_domains`; default `manual`.',
+      '`vast` and `openrtb`: `automatic` approves new creatives of the advertisers in `allowed_domains`. Default: `manual`.',
     ),
   ),
   allowed_domains: Type.Optional(
     Type.Array(Type.String({ format: 'hostname', maxLength: 253 }), {
       maxItems: 1_000,
       uniqueItems: true,
-      description: '`review: automatic`: advertiser domains, including their subdomains.',
+      description:
+        'For `review: automatic`: domains of advertisers. Each domain includes its subdomains.',
     }),
   ),
   impression_on: Type.Optional(
     oneOf(
       ['verified', 'rendered'],
-      '`vast` and `openrtb`: when impression trackers are requested; default `verified`. `burl` always waits for the verified impression.',
+      '`vast` and `openrtb`: which impression triggers impression trackers. `burl` always requires the verified impression. Default: `verified`.',
     ),
   ),
   tracking_window_s: Type.Optional(
@@ -144,19 +148,19 @@ export const sourceSchema = named('Source', 'A source of ads.', {
       minimum: 60,
       maximum: 86_400,
       description:
-        '`vast` and `openrtb`: how long after the decision trackers are requested; default 1,800. Trackers that become due later are only counted.',
+        '`vast` and `openrtb`: how long after the decision trackers may be requested. Trackers that become due later are only counted. Default: 1,800.',
     }),
   ),
   child_directed: Type.Optional(
     Type.Boolean({
       description:
-        '`vast` and `openrtb`: whether the source accepts child-directed requests. By default, it does not, and receives none.',
+        '`vast` and `openrtb`: whether the source receives child-directed requests. Default: `false`.',
     }),
   ),
   header_profile: Type.Optional(
     oneOf(
       ['iab', 'forwarded'],
-      '`vast` and `openrtb`: which headers pass the player’s IP and browser to trackers: `iab` (default) sends `X-Device-IP` and `X-Device-User-Agent`, `forwarded` sends `X-Forwarded-For` and `User-Agent`.',
+      '`vast` and `openrtb`: the headers that contain the player’s IP and User-Agent in requests to trackers. `iab` means `X-Device-IP` and `X-Device-User-Agent`, `forwarded` means `X-Forwarded-For` and `User-Agent`. Default: `iab`.',
     ),
   ),
   ads_txt: Type.Optional(
@@ -174,7 +178,7 @@ export const sourceSchema = named('Source', 'A source of ads.', {
       },
       {
         description:
-          '`vast` and `openrtb`: the lines that the source requires in the site’s `ads.txt`; `trueward-service doctor` checks for these lines, and for the sellers in `publisher_id` and `supply_chain`.',
+          '`vast` and `openrtb`: the lines that the source requires in the site’s `ads.txt`. `trueward-service doctor` checks the file for these lines, and for the sellers in `publisher_id` and `supply_chain`.',
       },
     ),
   ),

@@ -16,9 +16,9 @@ export const userTokenSecretRequestSchema = named(
 
 export const userTokenSecretSchema = named(
   'UserTokenSecret',
-  'The secret with which the customer’s server signs user tokens (HS256; the entire string is the key).',
+  'The secret with which your server signs user tokens (HS256). The entire string is the key.',
   {
-    secret: Type.String({ description: '`utk_<environment>_…`; returned only once.' }),
+    secret: Type.String({ description: '`utk_<environment>_…`. Returned only on creation.' }),
     environment,
   },
 );

@@ -17,7 +17,7 @@ const event = (name: string, description: string, type: string, data: Type.TSche
 
 export const decisionServedEventSchema = event(
   'DecisionServedEvent',
-  'An ad impression has been verified.',
+  'An impression has been verified.',
   'decision.served',
   strictObject({
     decision_id: id('decision'),
@@ -32,7 +32,7 @@ export const decisionServedEventSchema = event(
 
 export const decisionRewardedEventSchema = event(
   'DecisionRewardedEvent',
-  'A rewarded ad has completed and the reward is earned.',
+  'A rewarded ad was completed, and its reward is earned.',
   'decision.rewarded',
   strictObject({
     decision_id: id('decision'),
@@ -46,7 +46,7 @@ export const decisionRewardedEventSchema = event(
 
 export const policyBlockedEventSchema = event(
   'PolicyBlockedEvent',
-  'A request was blocked by a policy, a commercial rule or a brand safety rule.',
+  'An ad request was blocked by a policy, a commercial rule or a brand safety rule.',
   'policy.blocked',
   strictObject({
     decision_id: id('decision'),
@@ -58,7 +58,7 @@ export const policyBlockedEventSchema = event(
 
 export const creativeReviewUpdatedEventSchema = event(
   'CreativeReviewUpdatedEvent',
-  'A creative’s review status has changed.',
+  'The review status of a creative has changed.',
   'creative.review_updated',
   strictObject({
     creative_id: id('creative'),

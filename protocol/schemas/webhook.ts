@@ -11,7 +11,7 @@ export const webhookEventTypes = [
 ] as const;
 
 const fields = {
-  url: Type.String({ format: 'uri', maxLength: 2_048, description: 'HTTPS.' }),
+  url: Type.String({ format: 'uri', maxLength: 2_048, description: 'An https URL.' }),
   events: Type.Array(oneOf(webhookEventTypes), {
     minItems: 1,
     maxItems: webhookEventTypes.length,
@@ -28,11 +28,11 @@ export const webhookSchema = named('Webhook', 'A webhook endpoint and its settin
   disabled_reason: Type.Optional(
     oneOf(
       ['gone', 'failing', 'operator'],
-      'A `failing` webhook is probed once an hour, and enabled when it responds; webhooks that were disabled for another reason are not.',
+      'A `failing` webhook is probed once an hour and enabled when it has recovered. Other webhooks stay disabled.',
     ),
   ),
   disabled_at: Type.Optional(time('When the webhook was disabled.')),
   secret: Type.Optional(
-    Type.String({ description: 'The webhook secret; returned only on creation and rotation.' }),
+    Type.String({ description: 'The webhook secret. Returned only on creation and rotation.' }),
   ),
 });

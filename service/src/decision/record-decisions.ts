@@ -7,7 +7,13 @@ import {
   requestColumnCount,
 } from '../demand/tracker-store.ts';
 import { listDueNotices } from '../demand/trackers.ts';
-import { addSums, type Count, createCount, sumColumns, sumCounts } from '../report/rollup.ts';
+import {
+  buildInsertSums,
+  type Count,
+  createCount,
+  sumColumns,
+  sumCounts,
+} from '../report/rollup.ts';
 import type { latencyMetric } from '../report/source-health.ts';
 import type { EventDraft, WriteEvents } from '../resource/change-events.ts';
 import type { Database, Queries, Scope, TransactionOptions } from '../store/database.ts';
@@ -135,7 +141,7 @@ const firstSum = firstColumn + columns.length;
  * server or to the thread of the embedded database.
  */
 const insert = `${insertDecisions},
-  counted AS (${addSums(firstSum)})
+  counted AS (${buildInsertSums(firstSum)})
   ${countStored}`;
 
 const demandColumns: readonly Column<{ id: string; demand: DemandRecord }>[] = [
@@ -148,7 +154,7 @@ const insertWithDemand = `${insertDecisions},
   demanded AS (
     INSERT INTO decision_demand (account_id, decision_id, demand) ${forAccount(unnest(demandColumns, firstSum))}),
   noticed AS (${insertRequests(firstRequest)}),
-  counted AS (${addSums(firstRequest + requestColumnCount)})
+  counted AS (${buildInsertSums(firstRequest + requestColumnCount)})
   ${countStored}`;
 
 const readDimensions = (row: DecisionRecord) => ({

@@ -2,11 +2,11 @@ import type { AdEvent } from '@trueward/protocol/wire';
 import { firstIdAt } from '../platform/ids.ts';
 import type { Queries, Scope } from '../store/database.ts';
 
-/** The kill switch or policy that blocked every ad, and who had made the last change to it before the decision. */
+/** The kill switch or policy that blocked every ad, with its last change before the decision. */
 export interface Cause {
   type: 'kill_switch' | 'policy';
   id: string;
-  /** Absent if the audit log no longer contains the change. */
+  /** Who made the change. Absent if the audit log no longer contains it. */
   actor?: string;
   since?: Date;
   /** The name of the policy, or the reason of the kill switch. */
@@ -25,10 +25,10 @@ interface Rule {
 }
 
 /**
- * Finds the policy or kill switch that blocked the decision. Reads its state at that time from the audit log, because
- * it may have been changed or archived since.
+ * Finds the policy or kill switch that blocked the decision. Reads the audit log, because the policy or kill switch may
+ * have changed since.
  *
- * @param rule the policy that is named in the decision's webhook event
+ * @param rule the policy in the decision's webhook event
  */
 export async function findCause(
   queries: Queries,
@@ -36,12 +36,12 @@ export async function findCause(
   decision: BlockedDecision,
   rule: Rule | undefined,
 ): Promise<Cause | undefined> {
-  // An audit record is committed together with the change that it records.
-  const before = firstIdAt('auditEntry', decision.issued_at.getTime() + 1);
+  // Changes and their audit records are committed together.
+  const endId = firstIdAt('auditEntry', decision.issued_at.getTime() + 1);
   if (rule) {
-    const [entry] = await queries.query<Entry>(
-      `${entries} AND target_id = $4 ORDER BY id DESC LIMIT 1`,
-      [scope.accountId, scope.environment, before, rule.id],
+    const [entry] = await queries.query<AuditEntry>(
+      `${auditEntriesSql} AND target_id = $4 ORDER BY id DESC LIMIT 1`,
+      [scope.accountId, scope.environment, endId, rule.id],
     );
     return {
       type: 'policy',
@@ -51,10 +51,10 @@ export async function findCause(
     };
   }
   if (decision.reason !== 'killed') return undefined;
-  const [entry] = await queries.query<Entry>(
-    `SELECT * FROM (${latestSwitchStates}) AS latest
+  const [entry] = await queries.query<AuditEntry>(
+    `SELECT * FROM (${latestSwitchStatesSql}) AS latest
       WHERE state = 'on' AND (expires_at IS NULL OR expires_at > $5) ORDER BY id DESC LIMIT 1`,
-    [scope.accountId, scope.environment, before, decision.placement, decision.issued_at],
+    [scope.accountId, scope.environment, endId, decision.placement, decision.issued_at],
   );
   return (
     entry && {
@@ -67,7 +67,7 @@ export async function findCause(
   );
 }
 
-interface Entry {
+interface AuditEntry {
   id: string;
   target_id: string;
   actor: string;
@@ -75,12 +75,12 @@ interface Entry {
   reason: string | null;
 }
 
-const entries = `SELECT id, target_id, actor, created_at, after->>'reason' AS reason, after->>'state' AS state,
+const auditEntriesSql = `SELECT id, target_id, actor, created_at, after->>'reason' AS reason, after->>'state' AS state,
     (after->>'expires_at')::timestamptz AS expires_at
   FROM audit_entries WHERE account_id = $1 AND environment = $2 AND id < $3`;
 
 /** Selects the latest state of every kill switch for a placement. Kill switches refer to placements by id or name. */
-const latestSwitchStates = `${entries.replace('SELECT', 'SELECT DISTINCT ON (target_id)')}
+const latestSwitchStatesSql = `${auditEntriesSql.replace('SELECT', 'SELECT DISTINCT ON (target_id)')}
   AND starts_with(action, 'kill_switch.') AND coalesce(after, before)->>'scope' = 'placement'
   AND coalesce(after, before)->>'target_id' IN (
     SELECT $4::text UNION SELECT r.id FROM resources r WHERE r.account_id = $1 AND r.environment = $2
@@ -101,21 +101,21 @@ interface RewardDetails {
   events: readonly { type: AdEvent['type']; watchedMs: number | null }[];
 }
 
-/** Explains the state of a reward in the order in which it is checked. A pure function. */
+/** Explains the state of a reward, one sentence per condition. */
 export function explainReward(details: RewardDetails): string[] {
   if (details.status !== 'filled') return ['The request was not filled, so there is no reward.'];
   if (details.format !== 'rewarded') return [`A ${details.format} placement has no reward.`];
-  const has = (type: AdEvent['type']) => details.events.some((event) => event.type === type);
+  const hasEvent = (type: AdEvent['type']) => details.events.some((event) => event.type === type);
   const watchedMs = Math.max(0, ...details.events.map((event) => event.watchedMs ?? 0));
-  const seconds = (ms: number | null) => `${((ms ?? 0) / 1_000).toFixed(1)} s`;
+  const formatSeconds = (ms: number | null) => `${((ms ?? 0) / 1_000).toFixed(1)} s`;
   return [
     details.servedAt
       ? `The impression was verified at ${details.servedAt.toISOString()}.`
-      : has('impression')
-        ? 'An impression was reported, but could not be verified.'
+      : hasEvent('impression')
+        ? 'An impression was reported but could not be verified.'
         : 'No impression has been reported yet.',
-    `Required watch time: ${seconds(details.requiredMs)}; reported: ${seconds(watchedMs)}.`,
-    has('complete') ? 'Completion was reported.' : 'Completion has not been reported yet.',
+    `Required watch time: ${formatSeconds(details.requiredMs)}; reported: ${formatSeconds(watchedMs)}.`,
+    hasEvent('complete') ? 'Completion was reported.' : 'Completion has not been reported yet.',
     ...(details.invalidReason === null
       ? []
       : [`Classified as invalid traffic: ${details.invalidReason}.`]),

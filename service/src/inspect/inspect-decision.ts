@@ -124,7 +124,7 @@ const describeEvent = ({ visible_ratio: ratio, visible_ms: ms, ...event }: Event
   ...(ratio === null || ms === null ? {} : { visible: { ratio, ms } }),
 });
 
-/** Maximum time from a cause to its webhook event. The event may have to wait until a full queue has drained. */
+/** Maximum time from a change to its webhook event. Events wait in a queue before they are written. */
 const writeDelayMs = 10_000;
 
 interface WebhookEvent {
@@ -133,8 +133,8 @@ interface WebhookEvent {
 }
 
 /**
- * Finds a decision's webhook events by time. Webhook events have no column for the decision, but their ids contain the
- * time at which they were written.
+ * Finds a decision's webhook events by time. The table has no column for the decision, but the ids of webhook events
+ * contain the time at which they were written.
  */
 async function findWebhookEvents(
   queries: Queries,
@@ -148,7 +148,7 @@ async function findWebhookEvents(
       first: firstIdAt('webhookEvent', moment.getTime()),
       last: firstIdAt('webhookEvent', moment.getTime() + writeDelayMs),
     }));
-  // Bodies about children are encrypted, so they cannot be filtered in SQL.
+  // Events about children are encrypted, so SQL cannot filter them by content.
   const rows = await queries.query<{ id: string; body: string }>(
     `SELECT DISTINCT e.id, e.body FROM webhook_events e
       JOIN jsonb_to_recordset($3::text::jsonb) AS w(first text, last text) ON e.id >= w.first AND e.id < w.last
@@ -164,7 +164,7 @@ async function findWebhookEvents(
 const withoutNulls = (row: object): object =>
   Object.fromEntries(Object.entries(row).filter(([, value]) => value !== null));
 
-/** An item in the list of decisions. */
+/** A decision in a list. */
 interface ListedDecision {
   id: string;
   status: string;
@@ -176,8 +176,7 @@ interface ListedDecision {
 }
 
 /**
- * Lists the decisions of one account and environment, newest first. Returns `limit` + 1 rows when there is another
- * page.
+ * Lists the decisions of one account and environment, newest first. Returns `limit` + 1 rows if there is another page.
  */
 export async function listDecisions(
   queries: Queries,

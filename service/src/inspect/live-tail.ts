@@ -5,13 +5,13 @@ import type { Scope } from '../store/database.ts';
 import type { LiveLine, TailRelay, Watch } from './tail-relay.ts';
 
 /**
- * Streams the ad requests and events of a developer's game as they are recorded. The stream covers only the sandbox,
- * and costs nothing while nobody subscribes to it.
+ * Streams ad requests and events of the sandbox as they are recorded, for developers who test their game. Does no work
+ * while there are no subscribers.
  */
 export interface LiveTail {
-  watchDecisions(make: MakeDecision): MakeDecision;
+  watchDecisions(makeDecision: MakeDecision): MakeDecision;
   watchEvents(ingestEvents: IngestEvents): IngestEvents;
-  /** Subscribes to the account's sandbox until stopped. */
+  /** Subscribes to the account's sandbox until `stop` is called. */
   listen(accountId: string, onLine: (line: LiveLine) => void): Watch;
   /** Returns the number of subscribers to an account. */
   count(accountId: string): number;
@@ -20,7 +20,7 @@ export interface LiveTail {
 /** @param relay undefined if this is the only process */
 export function createLiveTail(relay?: TailRelay): LiveTail {
   const emitter = new EventEmitter();
-  // There is one listener per open page, and the route limits their number.
+  // Each open page adds a listener. The route limits the number of pages.
   emitter.setMaxListeners(0);
   const remoteWatches = new Map<string, Watch>();
   const isWatched = ({ accountId, environment }: Scope): boolean =>
@@ -31,8 +31,8 @@ export function createLiveTail(relay?: TailRelay): LiveTail {
     relay?.broadcast(accountId, line);
   };
   return {
-    watchDecisions: (make) => (scope, entry, request, client) => {
-      const decision = make(scope, entry, request, client);
+    watchDecisions: (makeDecision) => (scope, entry, request, client) => {
+      const decision = makeDecision(scope, entry, request, client);
       if (!isWatched(scope)) return decision;
       return decision.then((decision) => {
         const { id, status, reason, placement, issued_at } = decision;
@@ -46,7 +46,7 @@ export function createLiveTail(relay?: TailRelay): LiveTail {
       return ingested.then((result) => {
         result.results.forEach((result, index) => {
           const event = submitted[index];
-          const decision =
+          const details =
             event === undefined || 'malformed' in event
               ? {}
               : {
@@ -54,7 +54,7 @@ export function createLiveTail(relay?: TailRelay): LiveTail {
                   decision_id: event.decision_id,
                   occurred_at: event.occurred_at,
                 };
-          broadcast(scope, { event: 'event', data: { ...decision, ...result } });
+          broadcast(scope, { event: 'event', data: { ...details, ...result } });
         });
         return result;
       });

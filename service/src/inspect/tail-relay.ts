@@ -3,19 +3,19 @@ import type { Logger } from 'pino';
 import type { Queries } from '../store/database.ts';
 import { createLane } from '../store/group-commit.ts';
 
-/** Relays lines of the live tail from the processes that record them to the processes with subscribers. */
+/** Sends lines of the live tail from the processes that record them to the processes that have subscribers. */
 export interface TailRelay {
-  /** Returns false when no other process has subscribers to the account. */
+  /** Returns false if no other process has subscribers to the account. */
   isWanted(accountId: string): boolean;
   broadcast(accountId: string, line: LiveLine): void;
-  /** Subscribes to the lines of other processes about an account, until stopped. */
+  /** Subscribes to the lines that other processes record for an account, until `stop` is called. */
   watch(accountId: string, onLine: (line: LiveLine) => void): Watch;
   /** Resolves when all broadcast lines have been written. */
   drain(): Promise<void>;
 }
 
 export interface Watch {
-  /** Resolves when every process knows about the subscription. */
+  /** Resolves when all processes know about the subscription. */
   ready: Promise<void>;
   stop(): void;
 }
@@ -27,16 +27,16 @@ interface Deps {
   processId: string;
 }
 
-/** How long a process caches whether other processes are watching. */
+/** How long a process remembers whether other processes have subscribers. */
 const cacheMs = 1_000;
 const readIntervalMs = 500;
-/** Maximum number of lines waiting to be written. If a burst has more lines, the rest are not shown. */
+/** Maximum number of lines that wait to be written. Further lines are not shown. */
 const maxQueue = 1_000;
 
 /**
- * Uses tables, because processes share nothing but the database, and `LISTEN` does not work through a pooler in
- * transaction mode. Writes nothing while there are no subscribers. Checks for subscribers at most once a second, and
- * not at all while the sandbox is idle.
+ * Creates a relay that uses database tables, because processes share nothing but the database. `LISTEN` is not an
+ * option: it doesn't work through a connection pooler in transaction mode. The relay checks for subscribers once a
+ * second or less often, and writes nothing while there are none.
  */
 export function createTailRelay({ database, log, processId }: Deps): TailRelay {
   const store = createTailStore(database, processId);
@@ -58,7 +58,7 @@ export function createTailRelay({ database, log, processId }: Deps): TailRelay {
     isWanted: (accountId) => findWatchers(accountId).isWatched !== false,
     broadcast(accountId, line) {
       write(accountId, line).catch((error: unknown) =>
-        log.debug({ err: error }, 'could not write a line of the live tail'),
+        log.debug({ err: error }, 'could not write a live tail line'),
       );
     },
     watch: (accountId, onLine) => startWatch({ store, log }, accountId, onLine),
@@ -78,7 +78,7 @@ function startWatch(
 ): Watch {
   const stopped = new AbortController();
   const { signal } = stopped;
-  // Transactions may commit out of order, so each read covers a window and skips known lines.
+  // Transactions may commit out of order. Each read therefore covers the last seconds and skips known lines.
   let previousIds = new Set<string>();
   const readNew = async (): Promise<LiveLine[]> => {
     const lines = await store.read(accountId);
@@ -101,11 +101,12 @@ function startWatch(
         await store.announce(accountId);
         (await readNew()).forEach(onLine);
       } catch (error) {
-        log.warn({ err: error }, 'could not read the live tail of other processes');
+        log.warn({ err: error }, 'could not read live tail lines from other processes');
       }
     }
   };
-  follow().catch(() => undefined); // it failed to start, as `ready` reports
+  // If the subscription fails to start, `ready` rejects.
+  follow().catch(() => undefined);
   return { ready, stop: () => stopped.abort() };
 }
 
@@ -113,7 +114,7 @@ function startWatch(
 const pause = (ms: number, signal: AbortSignal): Promise<void> =>
   delay(ms, undefined, { signal }).catch(() => undefined);
 
-/** A cached query for whether other processes are watching an account. */
+/** The cached answer to whether other processes are watching an account. */
 interface CachedQuery {
   readAtMs: number;
   /** Undefined while the query is running. */
@@ -124,11 +125,11 @@ interface CachedQuery {
 function createWatcherCache({ store, log }: RelayDeps): (accountId: string) => CachedQuery {
   const cache = new Map<string, CachedQuery>();
   return (accountId) => {
-    const before = cache.get(accountId);
-    if (before && performance.now() - before.readAtMs < cacheMs) return before;
+    const cached = cache.get(accountId);
+    if (cached && performance.now() - cached.readAtMs < cacheMs) return cached;
     const readAtMs = performance.now();
     const result = store.isWatched(accountId).catch((error: unknown) => {
-      log.debug({ err: error }, 'could not read whether anybody watches the sandbox');
+      log.debug({ err: error }, 'could not check for live tail subscribers');
       return false;
     });
     const entry: CachedQuery = { readAtMs, result };
@@ -147,7 +148,7 @@ export interface LiveLine {
 /** Number of lines that the panel shows. */
 const maxLines = 500;
 
-/** A line in transit to other processes. */
+/** A line for other processes. */
 export interface SentLine {
   account_id: string;
   position: number;
@@ -156,16 +157,16 @@ export interface SentLine {
 }
 
 /**
- * The tables through which processes share the live tail, as seen by one of these processes. Uses only the database's
- * clock, since the machines' clocks may differ.
+ * Reads and writes the tables through which processes share the live tail. All times come from the database's clock,
+ * because the clocks of the processes may differ.
  */
 export interface TailStore {
   write(lines: readonly SentLine[]): Promise<void>;
   /** Reads the newest lines that other processes have written in the last ten seconds, in order. */
   read(accountId: string): Promise<(LiveLine & { key: string })[]>;
-  /** Asks the other processes to write their lines for another ten seconds, and deletes expired rows. */
+  /** Asks the other processes to write their lines for the next ten seconds, and deletes expired rows. */
   announce(accountId: string): Promise<void>;
-  /** Whether another process has announced itself. */
+  /** Whether another process has announced subscribers. */
   isWatched(accountId: string): Promise<boolean>;
 }
 
@@ -195,7 +196,7 @@ export function createTailStore(database: Queries, processId: string): TailStore
           ON CONFLICT DO NOTHING RETURNING until`,
         [accountId, processId],
       );
-      // This is a separate statement because Citus does not allow `now()` in ON CONFLICT DO UPDATE.
+      // The update is a separate statement, because Citus doesn't allow `now()` in ON CONFLICT DO UPDATE.
       const isRenewed =
         insertedRows.length > 0 ||
         (

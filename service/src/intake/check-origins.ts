@@ -15,23 +15,23 @@ interface Origin {
   source_id: string;
   creative_id: string;
   sha256: string;
-  /** When the source last offered the creative; null if unknown. */
+  /** When the source last offered the creative. Null if unknown. */
   offered_at: Date | null;
 }
 
 const intervalMs = 60_000;
 /**
- * The lease is longer than all of a source's jobs from one round can take. If the process dies, another process takes
- * over when the lease expires.
+ * Longer than one round of a source's comparisons can take. If the process dies, another process takes over when the
+ * lease expires.
  */
 const leaseMs = 1_800_000;
-/** Each round makes at most this many comparisons per source and per account. */
+/** Maximum numbers of comparisons per round. */
 const maxPerSource = 5;
 const maxPerAccount = 100;
 
 /**
- * Compares each approved external creative with its origin once a day, because a source could replace the reviewed file
- * with another one at the same URL. Only one of the processes makes each comparison.
+ * Compares each approved external creative with its origin once a day, because the source could replace a reviewed file
+ * under the same URL. When there are several processes, only one makes each comparison.
  */
 export function startOriginChecks(deps: IntakeDeps & { tracing: Pick<Tracing, 'run'> }): {
   stop(): Promise<void>;
@@ -64,7 +64,7 @@ async function checkOrigins(deps: IntakeDeps): Promise<void> {
     [now],
   );
   for (const { account_id: accountId } of accounts) {
-    for (const origin of await claim(database, accountId, now)) {
+    for (const origin of await claimOrigins(database, accountId, now)) {
       queue.push({
         accountId,
         sourceId: origin.source_id,
@@ -76,10 +76,10 @@ async function checkOrigins(deps: IntakeDeps): Promise<void> {
 }
 
 /**
- * Claims due comparisons. PostgreSQL checks the condition again after it has waited for a locked row, so two processes
- * can't claim the same row.
+ * Claims comparisons that are due. Two processes can't claim the same row, because PostgreSQL rechecks the condition
+ * after waiting for a row lock.
  */
-const claim = (queries: Queries, accountId: string, now: Date): Promise<Origin[]> =>
+const claimOrigins = (queries: Queries, accountId: string, now: Date): Promise<Origin[]> =>
   queries.query<Origin>(
     `UPDATE creative_origins SET due_at = $3
       WHERE account_id = $1 AND due_at <= $2 AND creative_id IN (
@@ -91,7 +91,7 @@ const claim = (queries: Queries, accountId: string, now: Date): Promise<Origin[]
     [accountId, now, new Date(now.getTime() + leaseMs), maxPerSource, maxPerAccount],
   );
 
-/** Compares a creative with its origin. Never rejects; resolves to whether the comparison succeeded. */
+/** Compares a creative with its origin. Resolves to whether the comparison succeeded. Never rejects. */
 async function checkOrigin(
   deps: IntakeDeps,
   origin: Origin,
@@ -119,7 +119,7 @@ async function checkOrigin(
     if (isUnavailable)
       log.debug({ creativeId: origin.creative_id, reason: error.message }, 'origin unavailable');
     else log.error({ err: error, ...origin }, 'could not check an external creative');
-    // Our copy is the file that was reviewed, so it stays in use.
+    // The creative keeps running, because players get the reviewed copy.
     await reschedule(deps, origin, origin.sha256).catch(() => undefined);
     return false;
   }
@@ -146,9 +146,8 @@ const isNoLongerOffered = (
   clock.nowMs() - offeredAt.getTime() > unofferedRetentionMs;
 
 /**
- * Archives a creative that its source no longer offers. Otherwise such creatives would fill the review queue and the
- * source's quota. Rejected creatives are kept, because a source could otherwise get another review by not offering the
- * creative for a while.
+ * Archives a creative that its source no longer offers, so that it doesn't count toward the source's quota. Rejected
+ * creatives are kept. Otherwise, the next offer would import the same creative for another review.
  */
 async function archive(deps: IntakeDeps, origin: Origin): Promise<boolean> {
   const { account_id: accountId, environment, creative_id: id } = origin;
@@ -164,7 +163,7 @@ async function archive(deps: IntakeDeps, origin: Origin): Promise<boolean> {
     if (isArchived) deps.demandMetrics.countIntake('archived');
     return isArchived;
   } catch (error) {
-    // The creative is still used by a house ad.
+    // A house ad uses the creative.
     if (error instanceof DomainError) return false;
     throw error;
   }
@@ -184,7 +183,7 @@ async function deleteOrigin(
 /**
  * Schedules the next comparison.
  *
- * @param sha256 the hash of the file as last seen, so that a change is reported only once
+ * @param sha256 the hash of the latest file, so that each change is reported once
  */
 async function reschedule(
   { database, clock }: IntakeDeps,
@@ -200,8 +199,8 @@ async function reschedule(
 }
 
 /**
- * Puts a creative whose file has changed back into the review queue, with a copy of the new file. If the new file can't
- * be shown, the creative keeps the old copy. Replaced files are never approved automatically.
+ * Returns a creative to the review queue after its file has changed. The creative gets a copy of the new file, or keeps
+ * the old copy if the new file cannot be shown. Changed files are never approved automatically.
  */
 async function quarantine(
   deps: IntakeDeps,
@@ -233,7 +232,7 @@ async function quarantine(
   deps.demandMetrics.countIntake('replaced');
   deps.log.warn(
     { creativeId: id, sourceId: origin.source_id },
-    'an external creative was replaced',
+    'the file of an external creative has changed',
   );
 }
 

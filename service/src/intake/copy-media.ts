@@ -23,7 +23,7 @@ export interface FetchRules {
   signal: AbortSignal;
 }
 
-/** Maximum video size, the same as for uploads. */
+/** The same limit as for uploads. */
 const maxVideoBytes = 20 * 1_024 * 1_024;
 const maxCaptionsBytes = 524_288;
 const maxIconBytes = 262_144;
@@ -39,7 +39,7 @@ export const fetchVideo = (
 ): Promise<FetchedFile> => fetchMedia({ url, maxBytes: maxVideoBytes, loopback }, signal);
 
 /**
- * Probes a video and stores our copy. Ignores what the source declared about the file.
+ * Reads a video's properties and stores a copy of the file. Ignores the properties that the source declared.
  *
  * @throws RejectedError when the file cannot be shown to players.
  */
@@ -51,12 +51,12 @@ export async function copyVideo(
   const { type, width, height, durationMs, videoCodec, audioCodec } = properties;
   if (!type.startsWith('video/') || !width || !height || !durationMs || !videoCodec)
     throw new RejectedError('unsupported', `The file is ${type}; expected an MP4 or WebM video.`);
-  if (!playableVideo.test(videoCodec))
+  if (!playableVideoCodec.test(videoCodec))
     throw new RejectedError(
       'unsupported',
       `The file has codec ${videoCodec}, which not every browser plays; expected H.264, VP8, VP9 or AV1.`,
     );
-  if (audioCodec !== undefined && !playableAudio.test(audioCodec))
+  if (audioCodec !== undefined && !playableAudioCodec.test(audioCodec))
     throw new RejectedError(
       'unsupported',
       `The file has audio codec ${audioCodec}, which not every browser plays; expected AAC, MP3, Opus or Vorbis.`,
@@ -81,9 +81,9 @@ export async function copyVideo(
 }
 
 /** Codecs that all browsers decode, with 8 bits per sample and 4:2:0 chroma subsampling. */
-const playableVideo =
+const playableVideoCodec =
   /^(?:avc[13]\.(?:42|4d|58|64)[0-9a-f]{4}|vp8|vp09\.00\.[0-9.]+|av01\.0\.\w+\.08[\w.]*)$/i;
-const playableAudio = /^(?:mp4a\.(?:40|69|6b)[0-9a-f.]*|mp3|opus|vorbis|flac)$/i;
+const playableAudioCodec = /^(?:mp4a\.(?:40|69|6b)[0-9a-f.]*|mp3|opus|vorbis|flac)$/i;
 
 async function readProperties({ probe }: MediaDeps, body: Buffer): Promise<MediaProperties> {
   try {
@@ -94,7 +94,7 @@ async function readProperties({ probe }: MediaDeps, body: Buffer): Promise<Media
   }
 }
 
-/** Copies the captions that can be used. Skips all others, because the ad can be shown without them. */
+/** Copies captions. Skips captions that cannot be used, because the ad works without them. */
 export async function copyCaptions(
   deps: MediaDeps,
   captions: Offer['captions'],
@@ -119,7 +119,7 @@ export async function copyCaptions(
   return copies;
 }
 
-/** Returns a language's name in that language, such as `français`; undefined for an invalid language tag. */
+/** Returns a language's own name, such as `français`; undefined if the language tag is invalid. */
 function describeLanguage(language: string): string | undefined {
   if (language.length > 35) return undefined;
   try {
@@ -137,11 +137,7 @@ function isWebVtt(body: Buffer): boolean {
   }
 }
 
-/**
- * Copies an icon.
- *
- * @throws RejectedError when the file is not an image that can be shown.
- */
+/** @throws RejectedError when the file is not an image of an accepted size. */
 export async function copyIcon(
   deps: MediaDeps,
   url: string,

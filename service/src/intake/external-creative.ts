@@ -11,7 +11,7 @@ import type { Database, Queries, Scope } from '../store/database.ts';
 import type { CreativeIcon, VideoMedia } from './copy-media.ts';
 import { RejectedError } from './fetch-media.ts';
 
-/** An offer whose creative is to be imported. */
+/** An offer and its context, for the import of its creative. */
 export interface Submission {
   scope: Scope;
   source: Pick<Source, 'id' | 'review' | 'allowed_domains'>;
@@ -23,7 +23,7 @@ export interface ChangeDeps {
   configuration: Pick<Configuration, 'refresh'>;
   resourceManager: ResourceManager;
   clock: Clock;
-  /** Wakes the webhook dispatcher, because a change may have created deliveries. */
+  /** Wakes the webhook dispatcher. Called after each change, which may have created deliveries. */
   wake(): void;
 }
 
@@ -42,8 +42,8 @@ export async function findCreative(
 }
 
 /**
- * Maximum numbers of creatives per source, in total and pending review. They are limited because a source could use a
- * new id for every ad.
+ * Maximum numbers of creatives per source, in total and pending review. Without limits, a source that uses a new id for
+ * every ad would fill the database.
  */
 const maxCreatives = 1_000;
 const maxPending = 200;
@@ -61,16 +61,16 @@ export async function checkQuota(queries: Queries, { scope, source }: Submission
   if (row && row.pending >= maxPending)
     throw new RejectedError(
       'no_room',
-      `${maxPending} creatives of this source are pending review; review some of them.`,
+      `${maxPending} creatives of this source are pending review. Review some of them first.`,
     );
   if (row && row.all >= maxCreatives)
     throw new RejectedError(
       'no_room',
-      `This source has ${maxCreatives} creatives; archive those that it no longer offers.`,
+      `This source has ${maxCreatives} creatives. Archive those that it no longer offers.`,
     );
 }
 
-/** Applies a configuration change by the service in the same way as an operator's change. */
+/** Makes a configuration change on behalf of the service. Has the same effects as an operator's change. */
 export async function changeConfiguration(
   { database, configuration, wake }: ChangeDeps,
   scope: Scope,
@@ -92,7 +92,7 @@ export async function createCreative(
   sha256: string,
 ): Promise<void> {
   const { scope, source, offer } = submission;
-  // Another process may have created the creative in the meantime.
+  // Another process may have created it in the meantime.
   if (await findCreative(operation.queries, submission)) return;
   await checkQuota(operation.queries, submission);
   const advertiser = await findOrCreateAdvertiser(resourceManager, operation, offer);
@@ -126,7 +126,7 @@ export async function createCreative(
   );
 }
 
-/** How often a creative is compared with its origin. */
+/** Time between two comparisons of a creative with its origin. */
 export const originCheckMs = 86_400_000;
 
 async function findOrCreateAdvertiser(
@@ -160,7 +160,7 @@ async function findOrCreateAdvertiser(
 const selectCategories = ({ categories }: Offer): string[] =>
   [...new Set(categories)].filter((code) => /^[A-Za-z0-9-]{1,32}$/.test(code)).slice(0, 50);
 
-/** Whether the source approves the advertiser automatically. An allowed domain includes its subdomains. */
+/** Whether the source's creatives of this advertiser need no review. An allowed domain includes its subdomains. */
 function isApprovedAutomatically({
   source,
   offer: { advertiserDomain = '' },
@@ -186,8 +186,8 @@ function makeReview(submission: Submission, nowMs: number): Review {
 const maxIcons = 8;
 
 /**
- * Adds a copied icon to a creative. A new image needs a new review, unless the source's creatives are approved
- * automatically or one of its approved creatives already uses the image.
+ * Adds an icon to a creative. The creative then needs another review, except in two cases: it is approved
+ * automatically, or an approved creative of the same source uses the same image.
  */
 export async function addIcon(
   { resourceManager }: ChangeDeps,

@@ -11,10 +11,10 @@ import { findUrlProblem } from '../platform/public-address.ts';
 export type RejectionReason =
   'unreachable' | 'too_large' | 'unsupported' | 'unknown_advertiser' | 'invalid_id' | 'no_room';
 
-/** Thrown when an external source's offer cannot be used. The message contains the reason. */
+/** Thrown when an external source's offer cannot be used. The message explains why. */
 export class RejectedError extends Error {
   readonly reason: RejectionReason;
-  /** Whether a retry may succeed, because the failure has nothing to do with the file itself. */
+  /** Whether a retry may succeed. */
   readonly isTransient: boolean;
   constructor(reason: RejectionReason, message: string, isTransient = false) {
     super(message);
@@ -37,11 +37,11 @@ export interface FetchedFile {
   sha256: string;
 }
 
-/** @throws RejectedError when the file is missing or too large, or takes too long to fetch. */
+/** @throws RejectedError when the file cannot be fetched within the limits. */
 export type FetchMedia = (request: MediaRequest, signal: AbortSignal) => Promise<FetchedFile>;
 
 interface Deps {
-  /** `strict` connects only to public IPs; `development` also connects to loopback IPs. */
+  /** `strict` connects only to public IPs. `development` also connects to loopback IPs. */
   agents: { strict: Dispatcher; development: Dispatcher };
   /** Timeout for a file, including redirects (default 30 s). */
   timeoutMs?: number;
@@ -49,7 +49,7 @@ interface Deps {
 
 const maxRedirects = 3;
 
-/** Fetches files within size and time limits, and only from public IPs, even after redirects. */
+/** Creates a function that fetches files from public IPs, with limits on size, time and redirects. */
 export function createFetchMedia({ agents, timeoutMs = 30_000 }: Deps): FetchMedia {
   return async ({ url, maxBytes, loopback }, signal) => {
     const linkedSignal = linkSignal(signal, { timeoutMs });
@@ -63,10 +63,10 @@ export function createFetchMedia({ agents, timeoutMs = 30_000 }: Deps): FetchMed
         const response = await request(currentUrl, {
           dispatcher,
           signal: linkedSignal.signal,
-          // Asks for an uncompressed body, because the file is hashed and stored as it is.
+          // Requests an uncompressed body, because it is hashed and stored unchanged.
           headers: { 'accept-encoding': 'identity', 'user-agent': 'Trueward-Intake/1' },
         });
-        // Destroying an unfinished body emits an error, which would otherwise be unhandled.
+        // When a body is destroyed before its end, it emits an error, which must have a listener.
         response.body.on('error', () => undefined);
         const target = findRedirect(response, currentUrl);
         if (target === undefined) return await readBody(response, currentUrl, maxBytes);
@@ -90,7 +90,7 @@ export function createFetchMedia({ agents, timeoutMs = 30_000 }: Deps): FetchMed
   };
 }
 
-/** Reads the built-in test source's video from `mediaDirectory`, and fetches other files with `fetchMedia`. */
+/** Reads the video of the built-in test source from `mediaDirectory`. Fetches all other files with `fetchMedia`. */
 export const withTestAd =
   (fetchMedia: FetchMedia, mediaDirectory: string): FetchMedia =>
   async (media, signal) => {
@@ -139,16 +139,16 @@ async function readBody(
       `responded ${statusCode}; expected 200`,
       statusCode >= 500 || statusCode === 429,
     );
-  const tooLarge = `has more than ${maxBytes} bytes`;
-  if (Number(headers['content-length'] ?? 0) > maxBytes) reject('too_large', tooLarge);
+  const tooLargeProblem = `has more than ${maxBytes} bytes`;
+  if (Number(headers['content-length'] ?? 0) > maxBytes) reject('too_large', tooLargeProblem);
   const chunks: Buffer[] = [];
-  // Each chunk is hashed separately, because hashing 20 MB in one call would block the process for 25 ms.
+  // Hashes each chunk as it arrives, because hashing 20 MB in one call would block the process for 25 ms.
   const hash = createHash('sha256');
   let size = 0;
   for await (const chunk of body) {
     const bytes = chunk as Buffer;
     size += bytes.length;
-    if (size > maxBytes) reject('too_large', tooLarge);
+    if (size > maxBytes) reject('too_large', tooLargeProblem);
     hash.update(bytes);
     chunks.push(bytes);
   }

@@ -28,25 +28,21 @@ export interface IntakeDeps extends MediaDeps, ChangeDeps {
   queue: JobQueue;
   log: Logger;
   development: boolean;
-  /** A creative is archived when it hasn't been offered for this long. If undefined, creatives are kept forever. */
+  /** How long to keep a creative after its last offer. If undefined, creatives are kept forever. */
   unofferedRetentionMs: number | undefined;
   demandMetrics: { countIntake(result: IntakeResult): void };
 }
 
-/**
- * Result of importing or checking a creative, for metrics. `replaced` means that the source has changed the creative's
- * file.
- */
+/** Result of an import or an origin check, for metrics. `replaced` means that the file at the origin has changed. */
 export type IntakeResult = 'copied' | 'replaced' | 'archived' | 'failed' | RejectionReason;
 
 /**
- * Imports an offer's creative as an ordinary creative that has our copy of its media and needs a review. Returns
- * immediately and never throws. If the creative is already queued or was recently rejected, the call costs only a
- * lookup.
+ * Queues the import of an offer's creative. The import copies its media and creates a creative that needs a review.
+ * Returns immediately and never throws. Ignores offers that are in the queue or were rejected recently.
  */
 export type SubmitOffer = (scope: Scope, source: Submission['source'], offer: Offer) => void;
 
-/** How long to wait before a rejected offer is tried again. */
+/** How long to ignore an offer after its rejection. */
 const rejectedForMs = 3_600_000;
 const maxRejected = 10_000;
 
@@ -84,7 +80,10 @@ export function createSubmitOffer(deps: IntakeDeps): SubmitOffer {
           log.error({ err: error, sourceId: source.id }, 'could not import an external creative');
           return false;
         }
-        log.debug({ sourceId: source.id, creativeKey, reason: error.message }, 'offer rejected');
+        log.debug(
+          { sourceId: source.id, creativeKey, reason: error.message },
+          'external creative rejected',
+        );
         if (error.isTransient) return false;
         rememberRejection(key);
         const operation = { queries: database, scope, actor: 'service' };
@@ -96,7 +95,9 @@ export function createSubmitOffer(deps: IntakeDeps): SubmitOffer {
         if (!isStorable(JSON.stringify(after))) return false;
         await audit
           .record(operation, { action: 'creative.refused', targetId: source.id, after })
-          .catch((err: unknown) => log.error({ err }, 'could not record a rejected creative'));
+          .catch((err: unknown) =>
+            log.error({ err }, 'could not record the rejection of a creative'),
+          );
         return false;
       }
     };
@@ -107,7 +108,7 @@ export function createSubmitOffer(deps: IntakeDeps): SubmitOffer {
 /** Whether PostgreSQL can store this JSON text. */
 const isStorable = (json: string): boolean => !/\\u(?:0000|d[89a-f])/i.test(json);
 
-/** @throws RejectedError when the offer cannot become a creative. */
+/** @throws RejectedError when the offer cannot be imported. */
 async function importCreative(
   deps: IntakeDeps,
   submission: Submission,
@@ -150,7 +151,7 @@ function checkOffer({ creativeKey, advertiserDomain }: Offer): void {
   if (!isStorable(JSON.stringify(creativeKey)))
     throw new RejectedError(
       'invalid_id',
-      "The creative's id has characters that cannot be stored.",
+      "The creative's id contains characters that cannot be stored.",
     );
   if (advertiserDomain === undefined)
     throw new RejectedError(

@@ -2,14 +2,14 @@
 export interface Job {
   accountId: string;
   sourceId: string;
-  /** A job is dropped if another with the same key is waiting or running. */
+  /** Identifies the work. While a job is waiting or running, further jobs with its key are dropped. */
   key: string;
-  /** Runs the job. Never rejects; resolves to whether the job succeeded. */
+  /** Runs the job. Resolves to whether it succeeded. Never rejects. */
   run(signal: AbortSignal): Promise<boolean>;
 }
 
 export interface JobQueue {
-  /** Returns false if the job was dropped, because it is a duplicate or its source has too many jobs. */
+  /** Returns false if the job was dropped: either it is a duplicate, or its source has too many jobs. */
   push(job: Job): boolean;
   /** Returns the numbers of running and waiting jobs. */
   jobs(): { running: number; waiting: number };
@@ -22,7 +22,7 @@ interface Limits {
   running: number;
   runningPerAccount: number;
   waitingPerSource: number;
-  /** How long a source is paused after its first failure. The pause doubles with each consecutive failure. */
+  /** How long to pause a source after a failure. Doubles with each consecutive failure. */
   pauseMs: number;
   maxPauseMs: number;
 }
@@ -46,15 +46,15 @@ interface SourceState {
 }
 
 /**
- * Runs each source's jobs one at a time, in order. Sources take turns, and each account can use only some of the
- * concurrent jobs. Slow or unusable files therefore don't delay other accounts.
+ * Runs each source's jobs one at a time, in order. Sources take turns, and the number of concurrent jobs per account is
+ * limited. Slow files therefore don't delay other accounts.
  */
 export function createJobQueue(limits: Partial<Limits> = {}): JobQueue {
   const { running, runningPerAccount, waitingPerSource, pauseMs, maxPauseMs } = {
     ...defaults,
     ...limits,
   };
-  /** The sources, starting with the source whose turn is next. */
+  /** All sources, in the order of their turns. */
   const sources = new Map<string, SourceState>();
   const keys = new Set<string>();
   /** The running jobs, with the account of each. */
@@ -66,16 +66,16 @@ export function createJobQueue(limits: Partial<Limits> = {}): JobQueue {
     // Moves the source to the end of the turn order.
     sources.delete(id);
     sources.set(id, state);
-    const work = job.run(stopping.signal).then((succeeded) => {
-      activeJobs.delete(work);
+    const completion = job.run(stopping.signal).then((succeeded) => {
+      activeJobs.delete(completion);
       keys.delete(job.key);
       state.isRunning = false;
       if (succeeded) state.failures = 0;
       else pause(id, state);
       removeIfIdle(id, state);
-      startNext();
+      startJobs();
     });
-    activeJobs.set(work, state.accountId);
+    activeJobs.set(completion, state.accountId);
   };
 
   const pause = (id: string, state: SourceState): void => {
@@ -83,22 +83,18 @@ export function createJobQueue(limits: Partial<Limits> = {}): JobQueue {
     state.failures += 1;
     state.timer = setTimeout(() => {
       delete state.timer;
-      startNext();
+      startJobs();
     }, ms);
     state.timer.unref();
   };
 
-  /**
-   * Removes an idle source, but not if its last job failed: its failures are still needed to make the next pause
-   * longer.
-   */
+  /** Removes an idle source. Keeps it if its last job failed, because the next pause depends on `failures`. */
   const removeIfIdle = (id: string, { isRunning, waiting, failures }: SourceState): void => {
     if (!isRunning && waiting.length === 0 && failures === 0) sources.delete(id);
   };
 
-  const startNext = (): void => {
-    // Starting a job moves its source to the end of the map. When this loop gets there, it skips the source, which is
-    // already running.
+  const startJobs = (): void => {
+    // Starting a job moves its source to the end of the map, so the loop visits it again and skips it.
     for (const [id, state] of sources) {
       if (stopping.signal.aborted || activeJobs.size >= running) return;
       if (state.isRunning || state.timer !== undefined) continue;
@@ -123,7 +119,7 @@ export function createJobQueue(limits: Partial<Limits> = {}): JobQueue {
       sources.set(id, state);
       state.waiting.push(job);
       keys.add(job.key);
-      startNext();
+      startJobs();
       return true;
     },
     jobs: () => ({ running: activeJobs.size, waiting: keys.size - activeJobs.size }),

@@ -2,11 +2,10 @@ import type { Logger } from 'pino';
 import type { Clock } from '../platform/clock.ts';
 import type { Database } from '../store/database.ts';
 
-/** Records which creatives their sources still offer. */
+/** Records when creatives were last offered by their sources. */
 export interface LastOffers {
   /**
-   * Records that a creative was offered. If an offer was already recorded within the last 12 hours, the call costs only
-   * a lookup.
+   * Records that a creative was offered. Does nothing if an offer of the creative was recorded in the last 12 hours.
    */
   note(accountId: string, creativeId: string): void;
   stop(): Promise<void>;
@@ -19,16 +18,13 @@ interface Deps {
 }
 
 const flushMs = 60_000;
-/**
- * Offers of the same creative are recorded at most this often. Creatives are archived after days, so 12 hours is
- * precise enough.
- */
+/** Minimum time between two records of the same creative. Short enough, because creatives are archived after days. */
 const repeatMs = 43_200_000;
 const maxNoted = 100_000;
 
 /**
- * Buffers offers for a minute, so that a decision never has to wait for a write. If an offer is lost in a crash, the
- * next offer of the same creative is recorded instead.
+ * Buffers offers for a minute, so that decisions don't wait for a write. A crash may lose the buffer. In that case, the
+ * next offer of each creative is recorded.
  */
 export function startLastOffers({ database, clock, log }: Deps): LastOffers {
   /** When each creative was last noted, oldest first. */
@@ -47,7 +43,7 @@ export function startLastOffers({ database, clock, log }: Deps): LastOffers {
         );
       } catch (error) {
         for (const id of ids) notedAtMs.delete(id);
-        log.warn({ err: error, accountId }, 'could not record which creatives are still offered');
+        log.warn({ err: error, accountId }, 'could not record offers of external creatives');
       }
     }
   };

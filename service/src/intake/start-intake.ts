@@ -17,10 +17,10 @@ interface Deps extends Omit<IntakeDeps, 'fetchMedia' | 'storeFile' | 'probe' | '
   tracing: Pick<Tracing, 'run'>;
 }
 
-/** Imports creatives from external sources, and compares them with their origins. */
+/** Imports creatives from external sources and checks whether their origins have changed. */
 export interface Intake {
   submit: SubmitOffer;
-  /** Records that a creative's source still offers it. */
+  /** Records that a creative was offered by its source. */
   noteOffer: LastOffers['note'];
   jobs: JobQueue['jobs'];
   stop(): Promise<void>;
@@ -38,23 +38,27 @@ export function startIntake({
     development: createGuardedAgent({ loopback: true }),
   };
   const queue = createJobQueue();
-  const thread = createProbeThread();
+  const probeThread = createProbeThread();
   const deps: IntakeDeps = {
     ...intakeDeps,
     queue,
     fetchMedia: withTestAd(createFetchMedia({ agents }), mediaDirectory),
     storeFile: createStoreFile(mediaStore, uploads),
-    probe: thread.probe,
+    probe: probeThread.probe,
   };
-  const checks = startOriginChecks({ ...deps, tracing });
+  const originChecks = startOriginChecks({ ...deps, tracing });
   const lastOffers = startLastOffers(deps);
   return {
     submit: createSubmitOffer(deps),
     noteOffer: lastOffers.note,
     jobs: queue.jobs,
     async stop() {
-      await Promise.all([checks.stop(), queue.stop(), lastOffers.stop()]);
-      await Promise.all([thread.stop(), agents.strict.destroy(), agents.development.destroy()]);
+      await Promise.all([originChecks.stop(), queue.stop(), lastOffers.stop()]);
+      await Promise.all([
+        probeThread.stop(),
+        agents.strict.destroy(),
+        agents.development.destroy(),
+      ]);
     },
   };
 }

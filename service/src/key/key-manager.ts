@@ -10,18 +10,18 @@ interface Deps {
   clock: Clock;
   makeId: MakeId;
   audit: AuditLog;
-  /** The highest rate limit that a key may have; if undefined, there is no maximum. */
+  /** The highest rate limit that a key may have. If undefined, there is no maximum. */
   ceiling: { perS: number; burst: number } | undefined;
-  /** Makes every process reload the account's keys. */
+  /** Causes every process to reload the account's keys. */
   incrementConfigVersion(queries: Queries, accountId: string): Promise<void>;
 }
 
-/** Manages keys; each call runs in the transaction of its operation. */
+/** Manages API keys. Each call runs in the transaction of its operation. */
 export interface KeyManager {
-  /** Returns the key with its text, which is shown only once. */
+  /** Creates a key. Only this result contains its text. */
   create(operation: Operation, request: ApiKeyRequest): Promise<ApiKey>;
   update(operation: Operation, id: string, changes: ApiKeyUpdate): Promise<ApiKey>;
-  /** Replaces a key with a new one; the old key is revoked after `overlapS` seconds. */
+  /** Creates a key that replaces another. The old key is revoked after `overlapS` seconds. */
   roll(operation: Operation, id: string, overlapS: number): Promise<ApiKey>;
   revoke(operation: Operation, id: string): Promise<void>;
 }
@@ -53,7 +53,7 @@ export function createKeyManager({
     await audit.record(operation, { action, targetId: id, after, ...(before ? { before } : {}) });
     return after;
   };
-  const make = async (
+  const createWithText = async (
     operation: Operation,
     kind: ApiKey['kind'],
     allowedOrigins: string[],
@@ -76,18 +76,18 @@ export function createKeyManager({
 
   return {
     create(operation, { kind, allowed_origins: origins, rate_limit: limit }) {
-      // In the live environment, a key that allows every origin must say so explicitly.
-      const required = kind === 'publishable' && operation.scope.environment === 'live';
+      // In the live environment, allowing every origin must be explicit.
+      const areOriginsRequired = kind === 'publishable' && operation.scope.environment === 'live';
       throwFieldErrors([
-        ...(required && origins === undefined
+        ...(areOriginsRequired && origins === undefined
           ? [{ pointer: '/allowed_origins', message: 'is required for a publishable key in live' }]
           : []),
         ...(kind === 'secret' && origins !== undefined
           ? [{ pointer: '/allowed_origins', message: 'is for publishable keys only' }]
           : []),
-        ...limitErrors(ceiling, limit),
+        ...findLimitErrors(ceiling, limit),
       ]);
-      return make(operation, kind, origins ?? ['*'], limit);
+      return createWithText(operation, kind, origins ?? ['*'], limit);
     },
     async update(operation, id, changes) {
       const before = await findActive(operation, id);
@@ -96,7 +96,7 @@ export function createKeyManager({
         ...(before.kind === 'secret' && origins !== undefined
           ? [{ pointer: '/allowed_origins', message: 'is for publishable keys only' }]
           : []),
-        ...limitErrors(ceiling, changes.rate_limit),
+        ...findLimitErrors(ceiling, changes.rate_limit),
       ]);
       await updateKey(operation.queries, operation.scope, {
         id,
@@ -108,7 +108,7 @@ export function createKeyManager({
     async roll(operation, id, overlapS) {
       const before = await findActive(operation, id);
       const { kind, allowed_origins: origins, rate_limit: limit } = before;
-      const created = await make(operation, kind, origins, limit);
+      const created = await createWithText(operation, kind, origins, limit);
       await revokeKey(operation.queries, operation.scope, id, clock.nowMs() + overlapS * 1_000);
       await finish(operation, 'key.rolled', id, before);
       return created;
@@ -122,7 +122,7 @@ export function createKeyManager({
 }
 
 /** Returns errors for the members of a rate limit that exceed the ceiling. */
-const limitErrors = (
+const findLimitErrors = (
   ceiling: Deps['ceiling'],
   limit: ApiKey['rate_limit'] | null,
 ): { pointer: string; message: string }[] => {

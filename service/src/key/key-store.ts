@@ -12,13 +12,13 @@ interface NewKey {
   accountId: string;
   environment: Environment;
   kind: KeyKind;
-  /** Origins that may use a publishable key; `*` stands for any origin. */
+  /** Origins that may use a publishable key. `*` means any origin. */
   allowedOrigins: string[];
-  /** If absent, the service's default for keys applies. */
+  /** By default, the service's default for keys applies. */
   rateLimit?: ApiKey['rate_limit'];
 }
 
-/** Creates a key and returns its id and text. The text is not stored and cannot be read again. */
+/** Creates a key and returns its id and text. Only a hash of the text is stored. */
 export async function createKey(
   queries: Queries,
   clock: Clock,
@@ -76,7 +76,7 @@ function toApiKey({ kind, created_at, last_used_at, revoked_at, ...rest }: KeyRo
   };
 }
 
-/** Lists the keys of one account and environment, newest first. Returns `limit` + 1 rows when there is another page. */
+/** Lists the keys of one account and environment, newest first. Returns `limit` + 1 rows if there is another page. */
 export async function listKeys(
   queries: Queries,
   scope: Scope,
@@ -122,7 +122,7 @@ export async function updateKey(
   );
 }
 
-/** Revokes a key at the given time, unless it is revoked earlier. */
+/** Revokes a key at the given time. An earlier revocation time stays in effect. */
 export async function revokeKey(
   queries: Queries,
   scope: Scope,
@@ -137,12 +137,12 @@ export async function revokeKey(
 }
 
 /**
- * Records when keys were last used, and writes the times to the database periodically. A write for each request would
- * cost more than the request itself.
+ * Records when keys were last used. Writes the times to the database in batches, because a write per request would cost
+ * more than the request itself.
  */
 interface KeyUse {
   touch(principal: KeyPrincipal): void;
-  /** Flushes the remaining records. */
+  /** Writes the remaining times. */
   stop(): Promise<void>;
 }
 
@@ -184,10 +184,10 @@ export function startKeyUse(database: Database, clock: Clock, log: Logger): KeyU
 
 /** Maximum length of a recorded origin, in characters. */
 const maxOriginLength = 260;
-/** If a page keeps sending a leaked key, only one audit record is added per interval. */
+/** Minimum time between two audit records for the same leaked key. */
 const leakIntervalMs = 60_000;
 
-/** Creates a function that records when a secret key was used in a browser. */
+/** Creates a function that records the use of a secret key in a browser. */
 export function createRecordLeak(database: Database, audit: AuditLog, clock: Clock) {
   const recordedAtMs = new Map<string, number>();
   return async (principal: KeyPrincipal, origin: string, requestId: string): Promise<void> => {

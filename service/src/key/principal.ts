@@ -6,9 +6,9 @@ export interface KeyPrincipal {
   environment: Environment;
   kind: KeyKind;
   keyId: string;
-  /** Origins that may use a publishable key; `*` stands for any origin. */
+  /** Origins that may use a publishable key. `*` means any origin. */
   allowedOrigins: string[];
-  /** The rate limit of the key, if it has its own. */
+  /** The key's own rate limit. By default, the service's limit applies. */
   rateLimit?: { perS: number; burst: number };
   /** When the key stops working, in Unix milliseconds. */
   revokedAtMs?: number;
@@ -19,7 +19,7 @@ export type Role = 'viewer' | 'operator' | 'owner';
 
 export const roles = ['viewer', 'operator', 'owner'] as const satisfies readonly Role[];
 
-/** Whether `role` includes the permissions of `needed`. */
+/** Whether `role` has the permissions of `requiredRole`. */
 export const includesRole = (role: Role, requiredRole: Role): boolean =>
   roles.indexOf(role) >= roles.indexOf(requiredRole);
 

@@ -10,10 +10,10 @@ export interface SecretBox {
   open(sealed: string): string;
 }
 
-/** Keys of 32 bytes each. The first key encrypts; all of them can decrypt. */
+/** Keys of 32 bytes each. The first key encrypts. All keys decrypt. */
 type MasterKeys = readonly [Uint8Array, ...Uint8Array[]];
 
-/** Thrown when a stored secret was encrypted with a master key that is not configured here. */
+/** Thrown when no configured master key decrypts a stored secret. */
 export class MasterKeyError extends Error {
   constructor() {
     super(
@@ -58,28 +58,27 @@ function decrypt(key: Uint8Array, iv: string, tag: string, body: string): string
   try {
     return Buffer.concat([text, decipher.final()]).toString('utf8');
   } catch {
-    return undefined; // The tag does not match: a different key, or a corrupted text.
+    return undefined; // The tag does not match: the key is different, or the text is corrupt.
   }
 }
 
 interface KeyConfig {
-  /** 32 bytes in base64; if absent, `master.key` in the data folder is used, and created on first use. */
+  /** 32 bytes in base64. By default, the key is read from `master.key` in the data folder, created on first use. */
   masterKey?: string;
-  /** A second key, with which secrets can also be decrypted while the master key is being rotated. */
+  /** A second key for decryption while the master key is being rotated. */
   otherMasterKey?: string;
   dataDirectory: string;
 }
 
 /**
- * Opens the configured secret box. Its key comes from `TRUEWARD_MASTER_KEY` or, if that isn't set, from `master.key` in
- * the data folder.
+ * Opens a secret box with the configured master keys.
  *
  * @throws Error when a key file does not contain 32 bytes.
  */
 export const openSecretBox = (config: KeyConfig): SecretBox =>
   createSecretBox(readMasterKeys(config));
 
-/** Reads the master keys. The first key encrypts; all of them can decrypt. */
+/** Reads the configured master keys. */
 function readMasterKeys(config: KeyConfig): MasterKeys {
   const otherKeys = config.otherMasterKey === undefined ? [] : [decode(config.otherMasterKey)];
   if (config.masterKey !== undefined) return [decode(config.masterKey), ...otherKeys];
@@ -90,8 +89,8 @@ function readMasterKeys(config: KeyConfig): MasterKeys {
 }
 
 /**
- * Begins to rotate the key in the data folder. The returned box encrypts with the next key and can decrypt with both
- * keys. Once everything is encrypted with the next key, call `finish` to make it the current key.
+ * Starts the rotation of the key in the data folder. The returned box encrypts with the next key and decrypts with both
+ * keys. When every secret is encrypted with the next key, call `finish` to make it the current key.
  */
 export function beginFileRotation(config: KeyConfig): { box: SecretBox; finish(): void } {
   const { current, next } = keyFiles(config);
@@ -107,7 +106,7 @@ const keyFiles = ({ dataDirectory }: KeyConfig) => ({
   next: join(dataDirectory, 'master.key.next'),
 });
 
-/** Creates a key file unless it already exists. */
+/** Creates a key file if it does not exist. */
 function createKeyFile(file: string, { dataDirectory }: KeyConfig): void {
   mkdirSync(dataDirectory, { recursive: true, mode: 0o700 });
   try {
@@ -135,7 +134,7 @@ interface EncryptedColumn {
   column: string;
 }
 
-/** Every column that can hold text from {@link SecretBox.seal}; some rows hold plain JSON instead. */
+/** All columns with text from {@link SecretBox.seal}. Some rows of these columns contain plain JSON instead. */
 const encryptedColumns: readonly EncryptedColumn[] = [
   { table: 'secrets', primaryKey: ['account_id', 'purpose', 'id'], column: 'sealed' },
   { table: 'users', primaryKey: ['account_id', 'id'], column: 'codes_secret' },
@@ -157,11 +156,12 @@ const pageSize = 500;
 type StoredRow = Record<string, string>;
 
 /**
- * Re-encrypts every secret in the database with the first key of the box. The box's other keys decrypt the old
- * ciphertexts. The run can be interrupted at any point and repeated.
+ * Re-encrypts every secret in the database with the first key of the box. Can be interrupted at any point and run
+ * again.
  *
  * @returns the number of secrets
- * @throws MasterKeyError when no key decrypts a secret. Secrets that were already re-encrypted stay that way.
+ * @throws MasterKeyError when no key of the box decrypts a secret. Secrets that were processed before stay
+ * re-encrypted.
  */
 export async function reencrypt(
   database: Database,
@@ -170,23 +170,23 @@ export async function reencrypt(
 ): Promise<number> {
   let done = 0;
   for (const { table, primaryKey, column } of encryptedColumns) {
-    const key = primaryKey.join(', ');
+    const keyColumns = primaryKey.join(', ');
     const keyParams = primaryKey.map((_, index) => `$${index + 1}`).join(', ');
-    let after: readonly string[] = primaryKey.map(() => '');
+    let lastKey: readonly string[] = primaryKey.map(() => '');
     for (;;) {
       const rows = await database.query<StoredRow>(
-        `SELECT ${key}, ${column} AS sealed FROM ${table}
-          WHERE (${key}) > (${keyParams}) AND ${column} LIKE '1.%' ORDER BY ${key} LIMIT ${pageSize}`,
-        after,
+        `SELECT ${keyColumns}, ${column} AS sealed FROM ${table}
+          WHERE (${keyColumns}) > (${keyParams}) AND ${column} LIKE '1.%' ORDER BY ${keyColumns} LIMIT ${pageSize}`,
+        lastKey,
       );
       for (const row of rows) {
         const { sealed = '' } = row;
-        after = primaryKey.map((name) => row[name] ?? '');
-        // If the row has changed in the meantime, the process that changed it has encrypted it with a configured key.
+        lastKey = primaryKey.map((name) => row[name] ?? '');
+        // Skips rows that have changed in the meantime, because the new value was encrypted with a configured key.
         await database.query(
           `UPDATE ${table} SET ${column} = $${primaryKey.length + 1}
-            WHERE (${key}) = (${keyParams}) AND ${column} = $${primaryKey.length + 2}`,
-          [...after, box.seal(box.open(sealed)), sealed],
+            WHERE (${keyColumns}) = (${keyParams}) AND ${column} = $${primaryKey.length + 2}`,
+          [...lastKey, box.seal(box.open(sealed)), sealed],
         );
         done += 1;
         onProgress(done);
@@ -198,8 +198,8 @@ export async function reencrypt(
 }
 
 /**
- * Removes everything that was encrypted with a lost master key, so that the service can start with a new one. After
- * that, webhooks have no signing secret, and users who had set up one-time codes sign in without codes.
+ * Deletes all data that was encrypted with a lost master key, so that the service can start with a new key. Afterward,
+ * webhooks have no signing secret, and panel users sign in without one-time codes.
  */
 export function discardSecrets(database: Database): Promise<{ secrets: number; events: number }> {
   return database.transaction(async (queries) => {
@@ -208,7 +208,7 @@ export function discardSecrets(database: Database): Promise<{ secrets: number; e
       'UPDATE users SET codes_secret = NULL, codes_active = false WHERE codes_secret IS NOT NULL',
     );
     await queries.query('DELETE FROM idempotency_keys');
-    // Encrypted bodies can no longer be read.
+    // The bodies of these webhook events are encrypted, so their deliveries are deleted too.
     await queries.query(
       `DELETE FROM deliveries WHERE (account_id, event_id) IN
         (SELECT account_id, id FROM webhook_events WHERE body LIKE '1.%')`,

@@ -7,8 +7,8 @@ import type { SecretBox } from './secret-box.ts';
 export const serviceAccount = 'service';
 
 /**
- * Returns the service's secret for this purpose. The first call creates the secret; all processes on one database share
- * it.
+ * Returns the service's secret for a purpose. The first call creates the secret. All processes with the same database
+ * share it.
  */
 export async function readServiceSecret(
   queries: Queries,
@@ -31,9 +31,9 @@ export async function readServiceSecret(
       ON CONFLICT DO NOTHING`,
     [serviceAccount, purpose, box.seal(await make()), new Date(clock.nowMs())],
   );
-  const stored = await read();
-  if (stored === undefined) throw new Error(`The secret ${purpose} could not be stored.`);
-  return stored;
+  const storedSecret = await read();
+  if (storedSecret === undefined) throw new Error(`The secret ${purpose} could not be stored.`);
+  return storedSecret;
 }
 
 /** Returns a function that computes the HMAC-SHA256 of a text, in base64url. */

@@ -5,15 +5,15 @@ import type { Scope, Database } from '../store/database.ts';
 import type { SecretBox } from './secret-box.ts';
 
 const purpose = 'user_token';
-/** If a token were valid for longer than this, it would no longer prove who is playing now. */
+/** Maximum lifetime of a token. An older token wouldn't prove who is playing now. */
 const maxLifetimeS = 86_400;
 const clockToleranceS = 60;
 
-/** Manages the secrets with which customers' servers sign user tokens, and verifies the tokens. */
+/** Verifies user tokens, and manages the secrets with which customers' servers sign them. */
 export interface UserTokens {
-  /** Creates a secret, which is shown only once; older secrets stay valid for `overlapS` more seconds. */
+  /** Creates a secret and returns it. Older secrets stay valid for `overlapS` seconds. */
   createSecret(scope: Scope, overlapS: number): Promise<string>;
-  /** Resolves to the verified `user_ref` of a token; undefined when the token is invalid or expired. */
+  /** Resolves to the `user_ref` of a valid token, or to undefined if the token is invalid or expired. */
   verify(scope: Scope, token: string): Promise<string | undefined>;
 }
 
@@ -72,9 +72,9 @@ async function readToken(token: string, secret: string, now: Date): Promise<stri
       requiredClaims: ['sub', 'exp'],
     });
     const lifetimeS = (payload.exp ?? Infinity) - now.getTime() / 1_000;
-    const valid =
+    const isValid =
       lifetimeS <= maxLifetimeS + clockToleranceS && /^[\x20-\x7e]{1,128}$/.test(payload.sub ?? '');
-    return valid ? payload.sub : undefined;
+    return isValid ? payload.sub : undefined;
   } catch (error) {
     if (error instanceof errors.JOSEError) return undefined;
     throw error;

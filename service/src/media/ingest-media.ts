@@ -19,13 +19,13 @@ interface StoredFile {
   bytes: number;
 }
 
-/** A stored upload. */
+/** A stored file and its properties. */
 export type IngestedMedia = StoredFile & MediaProperties;
 
 /**
  * Checks a file and stores it under the hash of its content.
  *
- * @param declaredType the media type by file name or header; a file of a different type is rejected
+ * @param declaredType the type according to the file name or a header, which must match the content
  * @throws DomainError when the file cannot be used in an ad.
  */
 type IngestMedia = (body: Buffer, declaredType: string | undefined) => Promise<IngestedMedia>;
@@ -40,7 +40,7 @@ export const createIngestMedia = (
     if (declaredType !== undefined && declaredType !== properties.type) {
       throw new DomainError(
         'invalid_request',
-        `The file is ${properties.type}, but was named or declared as ${declaredType.slice(0, 100)}.`,
+        `The file is ${properties.type}, but was declared as ${declaredType.slice(0, 100)}.`,
       );
     }
     return { ...properties, ...(await storeFile(body, properties.type)) };
@@ -50,7 +50,7 @@ export const createIngestMedia = (
 /**
  * Stores a checked file under the hash of its content.
  *
- * @param sha256 the hash in hexadecimal; computed by default
+ * @param sha256 the hash in hexadecimal (default: computed)
  */
 export type StoreFile = (body: Buffer, type: StoredType, sha256?: string) => Promise<StoredFile>;
 
@@ -65,7 +65,7 @@ export const createStoreFile =
 
 const pattern = new RegExp(`^[0-9a-f]{64}\\.(${Object.values(storedExtensions).join('|')})$`);
 
-/** Returns the type of a stored file by its name; undefined for names that {@link StoreFile} does not create. */
+/** Returns a stored file's type by its name, or undefined if {@link StoreFile} doesn't create such names. */
 export function findStoredType(name: string): StoredType | undefined {
   const extension = pattern.exec(name)?.[1];
   const types = Object.keys(storedExtensions) as StoredType[];
@@ -84,7 +84,7 @@ export interface MediaProperties {
   audioCodec?: string;
 }
 
-/** Maximum width and height, as in the schemas. A tiny file can declare any size, and devices would allocate it. */
+/** Maximum width and height, as in the schemas. Without a limit, a tiny image could fill a device's memory. */
 const maxPixels = 8_192;
 /** Minimum and maximum duration, as in the schemas. */
 const minMs = 1_000;
@@ -133,7 +133,7 @@ async function readProperties(type: MediaType, body: Buffer): Promise<MediaPrope
 async function readVideo(type: MediaType, body: Buffer): Promise<MediaProperties> {
   // Loaded on the first upload, because loading takes half a second.
   const { BufferSource, Input, Logging, LogLevel, MP4, WEBM } = await import('mediabunny');
-  // Keeps the library's warnings out of the service's log.
+  // Keeps the library's warnings out of the log.
   Logging.level = LogLevel.Silent;
   const input = new Input({ formats: [MP4, WEBM], source: new BufferSource(body) });
   const video = await input.getPrimaryVideoTrack();

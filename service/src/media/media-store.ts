@@ -6,14 +6,14 @@ import type { Readable } from 'node:stream';
 /** Stores uploaded files. A file's name is the hash of its content, so its content never changes. */
 export interface MediaStore {
   put(name: string, body: Buffer, type: string): Promise<void>;
-  /** Where files are read from: either a local folder, or a function that requests one file at a time. */
+  /** Where to read files: a local folder, or a function that fetches one file. */
   readonly source: { folder: string } | { fetch: FetchMedia };
-  /** Deletes a file; succeeds if it does not exist. */
+  /** Deletes a file. Succeeds even if the file does not exist. */
   remove(name: string): Promise<void>;
 }
 
 /**
- * Fetches a file, or a range of it in the syntax of the HTTP `Range` header (`bytes=0-99`). Resolves to undefined when
+ * Fetches a file, or a range of bytes in the syntax of the HTTP `Range` header (`bytes=0-99`). Resolves to undefined if
  * the file does not exist.
  */
 type FetchMedia = (
@@ -21,7 +21,7 @@ type FetchMedia = (
   request: { method: 'GET' | 'HEAD'; range: string | undefined },
 ) => Promise<FetchedMedia | undefined>;
 
-/** The store's response: the whole file (200), a range (206), or range not satisfiable (416). */
+/** The response to a request for a file. The statuses mean a whole file, a range, and an unsatisfiable range. */
 interface FetchedMedia {
   status: 200 | 206 | 416;
   /** `content-length` and `content-range`, if the store sent them. */
@@ -29,7 +29,7 @@ interface FetchedMedia {
   body: Readable;
 }
 
-/** Stores files in a folder, which is created when the first file is stored. */
+/** Stores files in a folder. Creates the folder when the first file is stored. */
 export function createFolderStore(folder: string): MediaStore {
   const readSize = async (name: string): Promise<number | undefined> => {
     try {
@@ -44,7 +44,7 @@ export function createFolderStore(folder: string): MediaStore {
     async put(name, body) {
       if ((await readSize(name)) === body.length) return;
       await mkdir(folder, { recursive: true });
-      // Writes a temporary file and renames it, so that a partial file is never served.
+      // Writes to a temporary file first, so that a partial file is never served.
       const temporary = join(folder, `${name}.${randomUUID()}.new`);
       try {
         await writeFile(temporary, body, { flush: true });

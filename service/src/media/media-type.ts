@@ -1,4 +1,4 @@
-// `file-type` detects binary formats, but not HTML, SVG or AVIF files with a generic image brand.
+// `file-type` detects most accepted formats. This module adds HTML, SVG, and AVIF files with a generic image brand.
 
 /** Media types that creatives may use, with their file extensions. */
 const mediaExtensions = {
@@ -15,7 +15,7 @@ const mediaExtensions = {
 
 export type MediaType = keyof typeof mediaExtensions;
 
-/** Types of stored files: media and video captions. */
+/** Extensions of stored files, by media type. */
 export const storedExtensions = { ...mediaExtensions, 'text/vtt': 'vtt' } as const;
 
 export type StoredType = keyof typeof storedExtensions;
@@ -24,7 +24,7 @@ export type StoredType = keyof typeof storedExtensions;
 export const isActive = (type: MediaType): boolean =>
   type === 'text/html' || type === 'image/svg+xml';
 
-/** Accepted formats by their names in `file-type`. Animated PNG counts as PNG, and M4V as MP4. */
+/** Accepted types by the type that `file-type` detects. Animated PNG counts as PNG, and M4V as MP4. */
 const acceptedTypes: Partial<Record<string, MediaType>> = {
   'video/mp4': 'video/mp4',
   'video/x-m4v': 'video/mp4',
@@ -37,15 +37,12 @@ const acceptedTypes: Partial<Record<string, MediaType>> = {
   'image/avif': 'image/avif',
 };
 
-/** Number of bytes to inspect: enough to detect the accepted formats without parsing all of a hostile file. */
+/** Number of bytes to inspect. Enough for all accepted formats, but limits the work for a hostile file. */
 const startBytes = 4_096;
 
-/**
- * Detects a file's type from its content, regardless of its name and declared type. Resolves to undefined when the type
- * is not accepted.
- */
+/** Detects a file's type from its content only. Resolves to undefined if the type is not accepted. */
 export async function sniffMediaType(body: Buffer): Promise<MediaType | undefined> {
-  const text = textType(body);
+  const text = sniffTextType(body);
   if (text) return text;
   // Loaded on the first upload, because loading takes 50 ms.
   const { fileTypeFromBuffer } = await import('file-type');
@@ -54,7 +51,7 @@ export async function sniffMediaType(body: Buffer): Promise<MediaType | undefine
   return acceptedTypes[detected?.mime ?? ''];
 }
 
-/** Whether the first box of an ISO base media file lists a compatible brand (ISO/IEC 14496-12, 4.3). */
+/** Whether an ISO base media file lists a brand as compatible (ISO/IEC 14496-12, 4.3). */
 function hasBrand(body: Buffer, brand: string): boolean {
   const end = Math.min(body.readUInt32BE(0), body.length, 256);
   for (let offset = 16; offset + 4 <= end; offset += 4)
@@ -62,11 +59,11 @@ function hasBrand(body: Buffer, brand: string): boolean {
   return false;
 }
 
-// A comment ends at its first `-->`; without this rule, many comments would cause catastrophic backtracking.
+// The patterns end a comment at its first `-->`, because many comments would otherwise cause catastrophic backtracking.
 const htmlStart = /^(?:\s|<!--(?:(?!-->)[^])*-->)*<(?:!doctype html|html|head|body)[\s>]/i;
 const svgStart = /^(?:\s|<\?xml[^>]*\?>|<!--(?:(?!-->)[^])*-->|<!doctype svg[^>[]*>)*<svg[\s>]/i;
 
-function textType(body: Buffer): MediaType | undefined {
+function sniffTextType(body: Buffer): MediaType | undefined {
   if (body.includes(0)) return undefined;
   const start = body
     .subarray(0, startBytes)
@@ -76,7 +73,7 @@ function textType(body: Buffer): MediaType | undefined {
   return htmlStart.test(start) ? 'text/html' : undefined;
 }
 
-/** Whether a file is complete. A truncated video can still be opened, but stops in the middle. */
+/** Whether a file is complete. Players open truncated videos, but playback stops in the middle. */
 export function isComplete(type: MediaType, body: Buffer): boolean {
   switch (type) {
     case 'video/mp4':
@@ -98,8 +95,8 @@ export function isComplete(type: MediaType, body: Buffer): boolean {
 }
 
 /**
- * Checks ISO/IEC 14496-12 boxes (4.2). A size of 1 means that a 64-bit size follows; 0 means that the box extends to
- * the end of the file.
+ * Whether a file consists of complete ISO/IEC 14496-12 boxes (4.2). If the 32-bit size of a box is 1, a 64-bit size
+ * follows. If the size is 0, the box extends to the end of the file.
  */
 function hasCompleteBoxes(body: Buffer, required: readonly string[]): boolean {
   const types = new Set<string>();
@@ -120,7 +117,7 @@ function hasCompleteBoxes(body: Buffer, required: readonly string[]): boolean {
   return at === body.length && required.every((type) => types.has(type));
 }
 
-/** Checks the EBML header and segment (RFC 8794, 4 and 5). The segment of an unfinished recording has no size. */
+/** Whether the segment of a WebM file is complete (RFC 8794, 4 and 5). In an unfinished recording, it has no size. */
 function hasCompleteSegment(body: Buffer): boolean {
   const header = readSize(body, 4);
   if (!header || header.size === undefined) return false;
@@ -137,6 +134,6 @@ function readSize(body: Buffer, at: number): { size: number | undefined; end: nu
   if (at + length > body.length) return undefined;
   let size = BigInt(first & (0xff >> length));
   for (const byte of body.subarray(at + 1, at + length)) size = size * 256n + BigInt(byte);
-  const unknown = size === 2n ** BigInt(7 * length) - 1n;
-  return { size: unknown ? undefined : Number(size), end: at + length };
+  const isUnknown = size === 2n ** BigInt(7 * length) - 1n;
+  return { size: isUnknown ? undefined : Number(size), end: at + length };
 }

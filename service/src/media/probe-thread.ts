@@ -7,7 +7,7 @@ export type ProbeResponse = { properties: MediaProperties } | { problem: string 
 /** Reads untrusted files in a separate thread. */
 export interface ProbeThread {
   /**
-   * Like `readMedia`, but without blocking decisions: parsing a 20 MB file can take a second.
+   * Does the same as `readMedia`, but doesn't block the main thread. Parsing a 20 MB file can take a second.
    *
    * @throws DomainError when the file is unsupported, corrupt, or too costly to read.
    */
@@ -22,14 +22,14 @@ interface Options {
   idleMs?: number;
 }
 
-/** Creates a thread that starts with the first file, because the parser takes half a second to load. */
+/** Creates a probe thread. The thread starts with the first file, because the parser takes half a second to load. */
 export function createProbeThread({
   timeoutMs = 10_000,
   idleMs = 30_000,
 }: Options = {}): ProbeThread {
   let worker: Worker | undefined;
   let idleTimer: NodeJS.Timeout | undefined;
-  /** The result of the previous file. Files are read one at a time, so the next file waits for this result. */
+  /** Settles when the previous file has been read. The thread reads one file at a time. */
   let previous: Promise<unknown> = Promise.resolve();
 
   const terminate = async (): Promise<void> => {
@@ -80,7 +80,7 @@ function sendToWorker(worker: Worker, body: Buffer, timeoutMs: number): Promise<
   worker.once('message', resolve);
   worker.once('error', reject);
   worker.once('exit', onExit);
-  // Transfers a copy, because the caller still needs the bytes.
+  // Transfers a copy, because a transferred buffer is no longer available to the caller.
   const copy = new Uint8Array(body);
   worker.postMessage(copy, [copy.buffer]);
   return promise.finally(() => {
@@ -102,12 +102,12 @@ function createDeferred<T>() {
   return { promise, resolve, reject };
 }
 
-/** Enough memory for a 20 MB file's tables. */
+/** Enough memory to parse a 20 MB file. */
 const resourceLimits = { maxOldGenerationSizeMb: 512 };
 
 function startWorker(): Worker {
   const worker = createWorker();
-  // Errors outside a request, such as after a timeout, are ignored, because the next file is read in a new thread.
+  // Ignores errors between files, such as after a timeout. The next file starts a new thread.
   worker.on('error', () => undefined);
   worker.unref();
   return worker;
@@ -117,7 +117,7 @@ function createWorker(): Worker {
   // The build emits the worker next to this file.
   if (!import.meta.url.endsWith('.ts'))
     return new Worker(new URL('./probe-worker.js', import.meta.url), { resourceLimits });
-  // When run from source, as in tests, the worker is TypeScript too, and each thread has to register tsx.
+  // Tests run the worker from its TypeScript source, and each thread has to register tsx.
   const file = new URL('./probe-worker.ts', import.meta.url).href;
   const script = `import('tsx/esm/api').then(({ register }) => (register(), import(${JSON.stringify(file)})))`;
   return new Worker(script, { eval: true, resourceLimits });

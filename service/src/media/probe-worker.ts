@@ -3,7 +3,7 @@ import { DomainError } from '../platform/domain-error.ts';
 import { readMedia } from './ingest-media.ts';
 import type { ProbeResponse } from './probe-thread.ts';
 
-// Runs in the worker that `probe-thread.ts` starts, and reads one file at a time.
+// The worker that `probe-thread.ts` starts. It reads one file at a time.
 parentPort?.on('message', (body: Uint8Array) => void probe(Buffer.from(body.buffer)));
 
 async function probe(body: Buffer): Promise<void> {

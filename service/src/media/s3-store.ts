@@ -13,7 +13,7 @@ export interface S3Bucket {
   secret: string;
 }
 
-/** Timeout for the response headers. The body has none, because players may read it slowly. */
+/** Timeout for the response headers. There is no timeout for the body, because players may read it slowly. */
 const timeoutMs = 30_000;
 
 /** Stores files in a bucket. The service proxies them to players, so the bucket can stay private. */
@@ -39,11 +39,11 @@ export function createS3Store({ url, region, keyId, secret }: S3Bucket): MediaSt
         body: new Uint8Array(body),
         headers: {
           'content-type': type,
-          // Makes the signature cover the content.
+          // Includes the content in the signature.
           'x-amz-content-sha256': createHash('sha256').update(body).digest('hex'),
         },
       });
-      if (!response.ok) throw new Error("The media store's bucket does not exist.");
+      if (!response.ok) throw new Error('The bucket of the media store does not exist.');
     },
     source: {
       async fetch(name, { method, range }) {

@@ -15,7 +15,7 @@ interface MediaDeps {
   tracing: Pick<Tracing, 'run'>;
 }
 
-/** Opens the media store in the configured bucket or the data directory. Unused files are deleted automatically. */
+/** Opens the media store in the configured bucket or the data folder. Deletes unused files until `stop` is called. */
 export function openMedia({ config, database, clock, log, tracing }: MediaDeps): {
   store: MediaStore;
   uploads: Uploads;
@@ -30,7 +30,7 @@ export function openMedia({ config, database, clock, log, tracing }: MediaDeps):
 
 const sweepIntervalMs = 3_600_000;
 
-/** Deletes unused files now and every hour until stopped. Safe to run in several processes. */
+/** Deletes unused files immediately and then every hour. Safe to run in several processes. */
 function startSweep(
   uploads: Uploads,
   log: Logger,
@@ -44,7 +44,7 @@ function startSweep(
       );
       if (removed.length > 0) log.info({ removed }, 'unused media files deleted');
     } catch (error) {
-      log.warn({ err: error }, 'could not find unused media files; retrying in 1 h');
+      log.warn({ err: error }, 'could not delete unused media files; retrying in 1 h');
     }
   };
   let running = sweep();
@@ -63,9 +63,9 @@ function startSweep(
 
 /** Tracks uploaded files and deletes those that no creative uses. */
 export interface Uploads {
-  /** Keeps a file for at least 30 days, even if it is unused. Must be called before the file is stored. */
+  /** Keeps a file for 30 days or longer. Must be called before the file is stored. */
   note(name: string): Promise<void>;
-  /** Deletes files that no creative has used for 30 days, until `signal` aborts; returns their names. */
+  /** Deletes files that no creative has used for 30 days. Returns their names. Stops when `signal` aborts. */
   removeUnused(signal?: AbortSignal): Promise<string[]>;
 }
 
@@ -76,9 +76,9 @@ interface UploadDeps {
   log: Logger;
 }
 
-/** How long unused files are kept: longer than decisions stay valid and panel forms stay open. */
+/** How long unused files are kept. Decisions and open forms in the panel may refer to them. */
 const retentionMs = 30 * 86_400_000;
-/** Maximum number of files deleted per sweep, so that a slow or rate-limited store is not flooded. */
+/** Maximum number of files to delete per sweep, because a bucket may be slow or rate-limited. */
 const batchSize = 100;
 
 export function createUploads({ database, store, clock, log }: UploadDeps): Uploads {
@@ -113,7 +113,7 @@ export function createUploads({ database, store, clock, log }: UploadDeps): Uplo
   };
 }
 
-/** Updates `unused_since` for files that have become unused or used. */
+/** Updates `unused_since` of files that have become unused or are used again. */
 async function markUnused(database: Database, now: Date): Promise<void> {
   await database.query(
     `WITH used AS (
@@ -127,8 +127,8 @@ async function markUnused(database: Database, now: Date): Promise<void> {
 }
 
 /**
- * Deletes a file and its row. Holds the row lock until the file is deleted, so that a concurrent upload of the same file
- * waits in `note` and then stores it again. If the deletion fails, the row stays and the next sweep retries.
+ * Deletes a file and its row. Holds the row lock until the file is deleted. A concurrent upload of the same file waits
+ * for the lock in `note`, and then stores the file again. If the deletion fails, the next sweep retries it.
  */
 const remove = (
   { database, store }: Pick<UploadDeps, 'database' | 'store'>,

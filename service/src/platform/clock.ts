@@ -1,8 +1,8 @@
 /** Wall-clock and monotonic time. Domain code never reads the system clocks directly. */
 export interface Clock {
-  /** Wall-clock time in Unix milliseconds, for stored times and comparisons between machines. It can jump, even backwards. */
+  /** Unix milliseconds, for stored times and comparisons between machines. May jump, even backward. */
   nowMs(): number;
-  /** Milliseconds since an arbitrary moment, for measuring durations. This time never jumps. */
+  /** Milliseconds since an arbitrary moment, for measuring durations. Never jumps. */
   monotonicMs(): number;
 }
 

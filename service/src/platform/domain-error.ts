@@ -5,7 +5,7 @@ export interface FieldError {
   message: string;
 }
 
-/** Thrown when a request violates a domain rule; `http/` responds with a problem document. */
+/** Thrown when a request violates a domain rule. The HTTP layer responds with a problem document. */
 export class DomainError extends Error {
   readonly code: 'invalid_request' | 'conflict' | 'not_found' | 'precondition_failed';
   readonly errors: readonly FieldError[];
@@ -17,7 +17,7 @@ export class DomainError extends Error {
   }
 }
 
-/** @throws DomainError when there are any errors. */
+/** @throws DomainError when the list isn't empty. */
 export function throwFieldErrors(errors: readonly FieldError[]): void {
   if (errors.length > 0) throw new DomainError('invalid_request', 'The body is not valid.', errors);
 }

@@ -3,7 +3,7 @@ import type { LookupFunction, Socket } from 'node:net';
 import { Agent, buildConnector } from 'undici';
 import { type AddressRule, isAllowedAddress } from './public-address.ts';
 
-/** Thrown instead of connecting to an IP address that the {@link AddressRule} does not allow. */
+/** Thrown when a request would connect to an IP address that the {@link AddressRule} does not allow. */
 export class BlockedAddressError extends Error {
   constructor(address: string) {
     super(`The address ${address} is not on the public internet.`);
@@ -19,9 +19,9 @@ type Resolve = (
 ) => void;
 
 /**
- * Creates an HTTP agent that connects to public addresses only, to prevent server-side request forgery (SSRF). It
- * checks every resolved address. It also checks the remote address of the socket, because Node doesn't resolve literal
- * addresses, and because DNS may return a different address later.
+ * Creates an HTTP agent that connects only to public addresses, to prevent server-side request forgery (SSRF). The
+ * agent checks every address that DNS returns. It also checks the remote address of the socket, because Node doesn't
+ * look up literal addresses, and because DNS may return a different address later.
  */
 export function createGuardedAgent(
   rule: AddressRule,
@@ -33,9 +33,8 @@ export function createGuardedAgent(
     lookup: guardedLookup(rule, resolve),
   });
   return new Agent({
-    // The number of connections is unlimited. Each connection carries one request at a time, and the concurrency
-    // windows limit the number of requests. Accounts that send requests to the same host must not have to wait for each
-    // other.
+    // The number of connections is unlimited, so that accounts which send requests to the same host don't wait for each
+    // other. Callers limit the number of concurrent requests.
     connections: null,
     keepAliveTimeout: 10_000,
     connect(options, callback) {
@@ -56,7 +55,7 @@ const guardedLookup =
   (host, options, callback) => {
     resolve(host, { ...options, all: true }, (error, addresses) => {
       if (error) return callback(error, []);
-      // A single private address among public ones indicates DNS rebinding.
+      // A private address among public addresses indicates DNS rebinding.
       const blocked = addresses.find(({ address }) => !isAllowedAddress(address, rule));
       if (blocked) return callback(new BlockedAddressError(blocked.address), []);
       const [first] = addresses;

@@ -5,8 +5,8 @@ import type { Clock } from './clock.ts';
 export type MakeId = (kind: IdKind) => string;
 
 /**
- * Random bytes are generated for 400 ids at a time. A separate call for each id would take 2 µs, which is a tenth of
- * the work for a decision.
+ * Random bytes are generated for 400 ids at a time. A call per id would take 2 µs, which is a tenth of the time for a
+ * decision.
  */
 const poolBytes = 4_000;
 const bytesPerId = 10;
@@ -14,8 +14,8 @@ const bytesPerId = 10;
 const alphabet = '0123456789abcdefghjkmnpqrstvwxyz';
 
 /**
- * Creates a generator of TypeIDs, which are UUIDv7s written as 26 characters of Crockford base 32. They sort by time,
- * so indexes grow only at the end.
+ * Creates a generator of TypeIDs: UUIDv7s with a prefix, in 26 characters of Crockford base 32. New rows go to the end
+ * of an index, because the ids sort by time.
  */
 export function createIds(
   clock: Pick<Clock, 'nowMs'>,
@@ -40,12 +40,12 @@ export function createIds(
   };
 }
 
-/** Returns the lower bound of all ids that are generated at this time or later. */
+/** Returns the lowest id that can be generated at a time. */
 export function firstIdAt(kind: IdKind, ms: number): string {
   return `${idPrefixes[kind]}_${encodeTime(ms)}${'0'.repeat(16)}`;
 }
 
-/** Returns when an id was generated, in Unix milliseconds; 0 for an invalid id. */
+/** Returns the time in an id, in Unix milliseconds, or 0 if the id is invalid. */
 export function readIdTime(id: string): number {
   const digits = id.slice(id.indexOf('_') + 1);
   let ms = 0;
@@ -53,11 +53,11 @@ export function readIdTime(id: string): number {
   return digits.length === 26 && ms > 0 ? ms : 0;
 }
 
-/** All pairs of digits. Each pair encodes 10 bits. */
+/** All pairs of digits, by the 10 bits that they encode. */
 const pairs = [...alphabet].flatMap((high) => [...alphabet].map((low) => high + low));
 const encodePair = (bits: number): string => pairs[bits & 1_023] ?? '';
 
-/** Encodes the 48 bits of a time, after two leading zero bits, in ten digits. */
+/** Encodes a time in ten digits: two zero bits, then 48 bits. */
 function encodeTime(ms: number): string {
   const high = Math.floor(ms / 2 ** 30);
   return (

@@ -1,8 +1,8 @@
 /*
- * This module parses every time that enters the service, and formats those that leave it. A time must be in RFC 3339
- * format, with seconds, a full offset and at most nine fractional digits. It must not be a leap second, and must be in
- * the years 2000 to 2100. `Date.parse` can't be used to check this: it accepts more than RFC 3339 allows, and returns
- * `NaN` for leap seconds, which the usual validators accept.
+ * Parses and formats the times in requests, responses and files. A valid time has RFC 3339 format with seconds, a full
+ * offset and up to nine fractional digits. It is in the years 2000 to 2100 and not a leap second. `Date.parse` alone is
+ * not enough, because it accepts other formats too. A schema validator is not enough either: it accepts leap seconds,
+ * for which `Date.parse` returns `NaN`.
  */
 
 const form =
@@ -11,14 +11,14 @@ const form =
 const firstMs = Date.UTC(2000, 0);
 const endMs = Date.UTC(2101, 0);
 
-/** The error message for an invalid time. It follows the name of the field. */
+/** The error message for an invalid time, to be preceded by the name of a field. */
 export const instantRule =
   'must be a time such as 2026-11-22T10:00:00.000Z: RFC 3339 with an offset, no leap second, years 2000 to 2100';
 
-/** Returns the time in Unix milliseconds; undefined when the text is not a valid time. */
+/** Returns the time in Unix milliseconds, or undefined if the text is not a valid time. */
 export function parseInstant(text: string): number | undefined {
   if (!form.test(text)) return undefined;
-  // `Date.parse` reads February 30 as March 2.
+  // Rejects days such as February 30, which `Date.parse` reads as March 2.
   const day = Number(text.slice(8, 10));
   if (day > 28 && day > daysIn(Number(text.slice(0, 4)), Number(text.slice(5, 7))))
     return undefined;
@@ -32,24 +32,24 @@ function daysIn(year: number, month: number): number {
 }
 
 /**
- * Parses a time that a schema has validated.
+ * Parses a time that has been validated before.
  *
- * @throws RangeError when the text is not a valid time, because a `NaN` would spread silently.
+ * @throws RangeError when the text is not a valid time.
  */
 export function requireInstant(text: string): number {
   const ms = parseInstant(text);
-  if (ms === undefined) throw new RangeError(`${JSON.stringify(text)} is not an instant.`);
+  if (ms === undefined) throw new RangeError(`${JSON.stringify(text)} is not a valid time.`);
   return ms;
 }
 
-/** A cache, because under load many requests arrive in the same millisecond. */
+/** A cache of formatted times. Under load, many requests arrive in the same millisecond. */
 const formattedTimes = new Map<number, string>();
 const maxFormattedTimes = 64;
 
 /**
  * Formats Unix milliseconds in UTC, such as `2026-11-21T08:30:00.000Z`.
  *
- * @throws RangeError if there is no such time.
+ * @throws RangeError when `ms` is not a valid time.
  */
 export function formatInstant(ms: number): string {
   let text = formattedTimes.get(ms);

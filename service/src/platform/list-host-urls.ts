@@ -1,7 +1,6 @@
 /**
- * Returns the URL of each host in a connection string such as `postgres://user@one:5432,two:5432/database`.
- *
- * @returns the URLs; none if the text is not a PostgreSQL connection string
+ * Splits a connection string with several hosts, such as `postgres://user@one:5432,two:5432/database`, into one URL per
+ * host. Returns an empty list if the text is not a PostgreSQL connection string.
  */
 export function listHostUrls(text: string): string[] {
   const [, before, hosts, after] =

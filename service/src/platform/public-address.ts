@@ -1,23 +1,23 @@
 import ipaddr from 'ipaddr.js';
 
-/** Addresses that the service may connect to on behalf of an operator, in addition to public ones. */
+/** Which non-public addresses the service may connect to on behalf of an operator. */
 export interface AddressRule {
   /** Allows loopback addresses, for development. */
   loopback: boolean;
 }
 
 /**
- * All IPv6 addresses that are assigned to the public internet (RFC 4291). Other ranges have special uses, such as
- * embedding IPv4 addresses.
+ * The IPv6 addresses of the public internet (RFC 4291). Other ranges have special uses, such as embedding IPv4
+ * addresses.
  */
 const globalUnicast: [ipaddr.IPv6, number] = [ipaddr.IPv6.parse('2000::'), 3];
 /** NAT64 (RFC 6052): in IPv6-only networks, DNS64 maps every IPv4 address to this prefix. */
 const nat64: [ipaddr.IPv6, number] = [ipaddr.IPv6.parse('64:ff9b::'), 96];
 
 /**
- * Whether an IP address is on the public internet, that is, not in a private, loopback, link-local, cloud metadata or
- * other special range. IPv6 addresses that embed an IPv4 address are rejected. The exception is NAT64: for these, the
- * embedded address is checked instead.
+ * Whether the service may connect to an IP address. Addresses in private, loopback, link-local, cloud metadata and
+ * other special ranges are not allowed. Neither are IPv6 addresses that embed an IPv4 address, except for NAT64. For
+ * NAT64, the embedded address is checked.
  */
 export function isAllowedAddress(address: string, rule: AddressRule): boolean {
   if (!ipaddr.isValid(address)) return false;
@@ -30,23 +30,22 @@ export function isAllowedAddress(address: string, rule: AddressRule): boolean {
   return range === 'unicast' && parsed.match(globalUnicast);
 }
 
-/** Whether this is a NAT64 address, which represents an IPv4 address. */
 const isNat64 = (address: string): boolean =>
   ipaddr.IPv6.isValid(address) && ipaddr.IPv6.parse(address).match(nat64);
 
 export interface UrlRule {
-  /** Whether the service is in development mode and the object with the URL belongs to the sandbox. */
+  /** Whether the service runs in development mode and the URL is for the sandbox. */
   development: boolean;
 }
 
 /**
- * Returns the problem with a URL that the service will request, or undefined if there is none. Literal IP addresses are
- * checked here. Host names are checked only when the service connects to them.
+ * Checks a URL that the service will request. Returns the problem, or undefined if there is none. Checks literal IP
+ * addresses, but not host names. Those are checked when the service connects to them.
  */
 export function findUrlProblem(text: string, { development }: UrlRule): string | undefined {
   if (!URL.canParse(text)) return 'must be an absolute URL';
   const url = new URL(text);
-  // A trailing dot marks a fully qualified name, so `localhost.` is a loopback name too.
+  // Removes the trailing dot of a fully qualified name, so that `localhost.` counts as `localhost`.
   const host = url.hostname.replace(/^\[|[\].]$/g, '');
   const isLiteral = ipaddr.isValid(host);
   const isLocalHost =

@@ -6,7 +6,7 @@ import type { Queries, Scope } from '../store/database.ts';
 
 export type ReportDimension = (typeof reportDimensions)[number];
 
-/** A report request. Its times must be full hours, because roll-ups are hourly. */
+/** The parameters of a report. Times must be full hours, because roll-ups are hourly. */
 export interface ReportQuery {
   fromMs: number;
   toMs: number;
@@ -16,18 +16,18 @@ export interface ReportQuery {
   timeZone: string;
 }
 
-/** Maximum number of rows in a report, to protect the service. */
+/** Maximum number of rows in a report. */
 const maxRows = 10_000;
 
 /**
- * The metrics for the possible results of an ad request. There is no roll-up for the number of requests: it's the sum
- * of these metrics.
+ * The metrics for the results of ad requests. Their sum is the number of requests, for which the roll-ups have no
+ * metric.
  */
 const requestResults: readonly string[] = ['filled', 'no_fill', 'blocked'];
 
 /**
- * The roll-up metric for prices per thousand impressions. The revenue is their sum divided by a thousand. The `reason`
- * column holds the currency.
+ * The roll-up metric for revenue. It adds up prices per thousand impressions, so the sum has to be divided by a
+ * thousand. Its `reason` is the currency.
  */
 const pricesMetric = 'cpm_micros';
 
@@ -48,8 +48,8 @@ type SumRow = Partial<Record<ReportDimension, string>> & {
 };
 
 /**
- * Creates a report from the roll-ups. An hour belongs to the day in which it starts. If a time zone's UTC offset isn't
- * a whole number of hours, its days therefore start up to 45 minutes late.
+ * Creates a report from the roll-ups. Each hour belongs to the day in which it starts. In time zones with a fractional
+ * UTC offset, such as UTC+5:45, days therefore start up to 45 minutes late.
  *
  * @throws DomainError when the report has too many rows.
  */
@@ -81,7 +81,7 @@ export async function readReport(
   if (data.length > maxRows) {
     throw new DomainError(
       'invalid_request',
-      `The report has more than ${maxRows} rows; request a shorter period or fewer dimensions.`,
+      `The report has more than ${maxRows} rows. Request a shorter period or fewer dimensions.`,
     );
   }
   return {
@@ -93,19 +93,19 @@ export async function readReport(
   };
 }
 
-/** Combines the sums of each period and group into one row. */
+/** Combines the metrics of each period and group into one row. */
 function toReportRows(rows: readonly SumRow[], groupBy: readonly ReportDimension[]): ReportRow[] {
   const sums = new Map<string, ReportRow>();
   const findSum = (row: SumRow): ReportRow => {
     const group = Object.fromEntries(groupBy.map((name) => [name, row[name] ?? '']));
     const key = JSON.stringify([row.period.getTime(), ...Object.values(group)]);
-    const sum = sums.get(key) ?? { ...emptyRow(row.period.toISOString()), ...group };
+    const sum = sums.get(key) ?? { ...createEmptyRow(row.period.toISOString()), ...group };
     sums.set(key, sum);
     return sum;
   };
-  for (const stored of rows) {
-    const row = stored.metric === pricesMetric ? { ...stored, metric: 'revenue_micros' } : stored;
-    // Requests have no reason, even if their results have one.
+  for (const sumRow of rows) {
+    const row = sumRow.metric === pricesMetric ? { ...sumRow, metric: 'revenue_micros' } : sumRow;
+    // Counts all requests in the row without a reason.
     if (requestResults.includes(row.metric)) findSum({ ...row, reason: '' }).requests += row.count;
     const sum = findSum(row);
     const metric = row.metric as (typeof reportMetrics)[number];
@@ -118,10 +118,7 @@ function toReportRows(rows: readonly SumRow[], groupBy: readonly ReportDimension
   return [...sums.values()].map((row) => addRates(divideRevenue(row)));
 }
 
-/**
- * Converts sums of prices to revenue. Only the sum is rounded, so that prices below one micro per impression aren't
- * lost.
- */
+/** Converts sums of prices to revenue. Rounds only the sums, because a price per impression can be below one micro. */
 function divideRevenue(row: ReportRow): ReportRow {
   const divide = (sum: number): number => Math.round(sum / 1_000);
   const currencies = Object.entries(row.reasons.revenue_micros)
@@ -131,7 +128,7 @@ function divideRevenue(row: ReportRow): ReportRow {
   return { ...row, revenue_micros: divide(row.revenue_micros), reasons };
 }
 
-const emptyRow = (period: string): ReportRow => ({
+const createEmptyRow = (period: string): ReportRow => ({
   period,
   ...(Object.fromEntries(reportMetrics.map((name) => [name, 0])) as Record<
     (typeof reportMetrics)[number],
@@ -148,22 +145,22 @@ const emptyRow = (period: string): ReportRow => ({
 });
 
 function addRates(row: ReportRow): ReportRow {
-  const rate = (name: string, part: number, whole: number) =>
+  const computeRate = (name: string, part: number, whole: number) =>
     whole === 0 ? {} : { [name]: Math.round((part / whole) * 10_000) / 10_000 };
   return {
     ...row,
-    ...rate('fill_rate', row.filled, row.requests),
-    ...rate('view_through_rate', row.impressions, row.filled),
-    ...rate('completion_rate', row.completes, row.starts),
+    ...computeRate('fill_rate', row.filled, row.requests),
+    ...computeRate('view_through_rate', row.impressions, row.filled),
+    ...computeRate('completion_rate', row.completes, row.starts),
   };
 }
 
-/** Rates, in CSV column order. */
+/** The rates, in the order of their CSV columns. */
 const rates = ['fill_rate', 'view_through_rate', 'completion_rate'] as const;
 
 /**
- * Formats a report as CSV (RFC 4180), with columns for the dimensions, the sums and the rates. Reasons are included
- * only with `group_by=reason`.
+ * Formats a report as CSV (RFC 4180), with columns for the dimensions, the metrics and the rates. Contains reasons only
+ * if the report is grouped by reason.
  */
 export function reportCsv({ data }: Report, groupBy: readonly ReportDimension[]): string {
   const columns = ['period', ...groupBy, ...reportMetrics, ...rates] as const;

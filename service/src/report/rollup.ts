@@ -36,7 +36,7 @@ export function createCount(
   return count;
 }
 
-/** Roll-ups have one row per hour and group. */
+/** The period of a roll-up row. */
 export const hourMs = 3_600_000;
 
 /** An increment of one row of `rollups`. */
@@ -67,24 +67,24 @@ const groupColumns: readonly Column<Sum>[] = [
 ];
 /** The columns of a {@link Sum} in `rollup_deltas`. */
 export const sumColumns: readonly Column<Sum>[] = [
-  // The id isn't set by a column default, because Citus can't push down statements with volatile functions.
+  // The statement sets the id, because Citus can't push down a column default with a volatile function.
   { name: 'id', type: 'uuid', read: (sum) => sum.id },
   ...groupColumns,
   { name: 'count', type: 'bigint', read: (sum) => sum.count },
 ];
-const names = groupColumns.map(({ name }) => name);
-const group = names.join(', ');
+const groupNames = groupColumns.map(({ name }) => name);
+const groupList = groupNames.join(', ');
 
 /**
- * Builds a statement that inserts sums. {@link sumColumns} are bound to the parameters that start at `$first`; `$1` is
- * the account. The statement only inserts rows, so that concurrent transactions never wait for each other.
+ * Builds a statement that inserts sums. `$1` is the account, and the parameters from `$first` are the arrays of
+ * {@link sumColumns}. Concurrent transactions don't wait for each other, because the statement only inserts rows.
  */
-export const addSums = (first: number): string =>
-  `INSERT INTO rollup_deltas (account_id, id, ${group}, count) ${forAccount(unnest(sumColumns, first))}`;
+export const buildInsertSums = (first: number): string =>
+  `INSERT INTO rollup_deltas (account_id, id, ${groupList}, count) ${forAccount(unnest(sumColumns, first))}`;
 
-const addSumsAlone = `${addSums(2)} RETURNING 1`;
+const insertSumsSql = `${buildInsertSums(2)} RETURNING 1`;
 
-/** Adds counts to one account's hourly roll-ups. Call it in the transaction that makes the counted changes. */
+/** Adds counts to an account's hourly roll-ups. Must be called in the transaction of the counted changes. */
 export async function addToRollups(
   queries: Queries,
   accountId: string,
@@ -92,8 +92,11 @@ export async function addToRollups(
 ): Promise<void> {
   if (counts.length === 0) return;
   const sums = sumCounts(counts);
-  const stored = await queries.execute(addSumsAlone, [accountId, ...buildArrays(sumColumns, sums)]);
-  checkStored(accountId, stored.length, sums.length);
+  const storedRows = await queries.execute(insertSumsSql, [
+    accountId,
+    ...buildArrays(sumColumns, sums),
+  ]);
+  checkStored(accountId, storedRows.length, sums.length);
 }
 
 /** Sums counts by hour and group. */
@@ -125,29 +128,29 @@ export function sumCounts(counts: readonly Count[]): Sum[] {
 }
 
 /**
- * Folds deltas into roll-ups in a single statement, so that readers of `rollup_counts` see each count exactly once.
+ * Folds deltas into roll-ups. Uses a single statement, so that readers of `rollup_counts` see each count exactly once.
  * Concurrent folds skip each other's deltas.
  *
- * The previous release updates the roll-up rows directly, so the rows must be locked in the same order as there: by
- * hour, then by the other columns, joined into one string and compared by code units.
+ * The previous release updates roll-up rows directly. To prevent deadlocks, this statement locks the rows in the same
+ * order: by hour, then by the other columns as one string, compared by code units.
  */
-const fold = `WITH taken AS (
+const foldSql = `WITH taken AS (
     DELETE FROM rollup_deltas WHERE account_id = $1 AND id = ANY(ARRAY(
       SELECT id FROM rollup_deltas WHERE account_id = $1 LIMIT $2 FOR UPDATE SKIP LOCKED))
-    RETURNING ${group}, count),
+    RETURNING ${groupList}, count),
   added AS (
-    INSERT INTO rollups (account_id, ${group}, count)
-      SELECT $1, ${group}, sum(count)::bigint FROM taken GROUP BY ${group}
-        ORDER BY hour, concat_ws(' ', ${names.filter((name) => name !== 'hour').join(', ')}) COLLATE "C"
-      ON CONFLICT (account_id, ${group}) DO UPDATE SET count = rollups.count + excluded.count)
+    INSERT INTO rollups (account_id, ${groupList}, count)
+      SELECT $1, ${groupList}, sum(count)::bigint FROM taken GROUP BY ${groupList}
+        ORDER BY hour, concat_ws(' ', ${groupNames.filter((name) => name !== 'hour').join(', ')}) COLLATE "C"
+      ON CONFLICT (account_id, ${groupList}) DO UPDATE SET count = rollups.count + excluded.count)
   SELECT count(*)::bigint AS deltas FROM taken`;
 
-/** Folds up to `limit` deltas of one account into its roll-ups; returns the number of deltas. */
+/** Folds up to `limit` deltas of an account into its roll-ups. Returns the number of deltas. */
 export async function foldDeltas(
   queries: Queries,
   accountId: string,
   limit: number,
 ): Promise<number> {
-  const [row] = await queries.query<{ deltas: number }>(fold, [accountId, limit]);
+  const [row] = await queries.query<{ deltas: number }>(foldSql, [accountId, limit]);
   return row?.deltas ?? 0;
 }

@@ -2,10 +2,10 @@ import { formatInstant } from '../platform/instant.ts';
 import type { Queries, Scope } from '../store/database.ts';
 import { hourMs } from './rollup.ts';
 
-/** The roll-up metric for response times. The `reason` column holds the upper bound of a latency bucket. */
+/** The roll-up metric for response times. Its `reason` is the upper bound of a latency bucket. */
 export const latencyMetric = 'source_latency';
 
-/** The upper bounds of the latency buckets, in milliseconds. The last one is the maximum timeout of a source. */
+/** The upper bounds of the latency buckets, in milliseconds. The last bound is the maximum timeout of a source. */
 const bounds = [
   10, 20, 30, 50, 75, 100, 150, 200, 300, 500, 750, 1_000, 1_500, 2_000, 3_000, 5_000,
 ];
@@ -20,9 +20,7 @@ type Counts = Record<(typeof metrics)[number], number>;
 export interface SourceHealth {
   /** The last 24 hours, including the current one, oldest first. */
   hours: (Counts & { hour: string })[];
-  /**
-   * Upper bounds of the latency percentiles over the last 24 hours, in milliseconds. Absent if there were no requests.
-   */
+  /** Latency percentiles of the last 24 hours, rounded up to bucket bounds. Absent if there were no requests. */
   latencyMs?: { p50: number; p95: number; p99: number };
 }
 
@@ -60,11 +58,11 @@ export async function readSourceHealth(
 }
 
 function computePercentiles(
-  classes: readonly { reason: string; count: number }[],
+  buckets: readonly { reason: string; count: number }[],
 ): SourceHealth['latencyMs'] {
-  const total = classes.reduce((sum, { count }) => sum + count, 0);
+  const total = buckets.reduce((sum, { count }) => sum + count, 0);
   if (total === 0) return undefined;
-  const sorted = classes
+  const sorted = buckets
     .map(({ reason, count }) => ({ bound: Number(reason), count }))
     .toSorted((a, b) => a.bound - b.bound);
   const percentile = (share: number): number => {

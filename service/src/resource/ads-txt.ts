@@ -1,4 +1,4 @@
-/** A record of an ads.txt file (IAB Tech Lab, ads.txt 1.1), which authorizes a seller of a site's ads. */
+/** A record in an ads.txt file (IAB Tech Lab, ads.txt 1.1). It authorizes a seller of a site's ads. */
 interface AdsTxtRecord {
   /** The domain of the advertising system, in lowercase. */
   system: string;
@@ -7,7 +7,7 @@ interface AdsTxtRecord {
   relationship: 'DIRECT' | 'RESELLER';
 }
 
-/** Parses a line. Returns undefined for comments, for variables such as `contact=`, and for invalid lines. */
+/** Parses a line. Returns undefined for comments, variables such as `contact=`, and invalid lines. */
 export function parseAdsTxtLine(line: string): AdsTxtRecord | undefined {
   const [fields = ''] = line.split(/[#;]/);
   const [system = '', seller = '', relation = ''] = fields.split(',').map((field) => field.trim());
@@ -17,7 +17,7 @@ export function parseAdsTxtLine(line: string): AdsTxtRecord | undefined {
   return { system: system.toLowerCase(), seller, relationship };
 }
 
-/** Returns the lines that the file does not contain. The optional certification authority id is ignored. */
+/** Returns the lines that are missing in the file. Ignores certification authority ids. */
 export function missingAdsTxtLines(file: string, lines: readonly string[]): string[] {
   const present = new Set(parseRecords(file).map(makeKey));
   return lines.filter((line) => {
@@ -26,16 +26,14 @@ export function missingAdsTxtLines(file: string, lines: readonly string[]): stri
   });
 }
 
-/**
- * A seller of the site's ads in one advertising system. If no system is specified, the seller may be listed under any
- * of them.
- */
+/** A seller of the site's ads in an advertising system. */
 export interface Seller {
+  /** The domain of the advertising system. By default, any system matches. */
   system?: string;
   seller: string;
 }
 
-/** Returns the sellers that no record in the file names. */
+/** Returns the sellers that are missing in the file. */
 export function missingSellers(file: string, sellers: readonly Seller[]): Seller[] {
   const records = parseRecords(file);
   return sellers.filter(

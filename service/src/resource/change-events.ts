@@ -6,15 +6,15 @@ import type { ResourceKind, ResourceKinds } from './resource.ts';
 export type EventDraft = WebhookEvent extends infer E
   ? E extends WebhookEvent
     ? Pick<E, 'type' | 'data'> & {
-        /** Whether the body must be stored encrypted, because it identifies a child. */
+        /** Whether the event identifies a child. If so, its body must be stored encrypted. */
         confidential?: boolean;
       }
     : never
   : never;
 
 /**
- * Writes webhook events and their deliveries in the transaction of the change that caused them. Returns whether
- * deliveries were queued.
+ * Writes webhook events and their deliveries in the transaction of the change that caused them. Resolves to whether
+ * there are deliveries.
  */
 export type WriteEvents = (
   queries: Queries,
@@ -22,7 +22,7 @@ export type WriteEvents = (
   drafts: readonly EventDraft[],
 ) => Promise<boolean>;
 
-/** Returns the webhook events for a change. Before a creation and after a deletion, the object is undefined. */
+/** Returns the webhook events for a change. `before` is undefined for a new object, `after` for an archived one. */
 export function draftChangeEvents<K extends ResourceKind>(
   kind: K,
   before: ResourceKinds[K] | undefined,

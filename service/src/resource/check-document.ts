@@ -6,7 +6,7 @@ import type { Queries, Scope } from '../store/database.ts';
 import { checkSource, type SourceRule } from './check-source.ts';
 import type { ResourceKind, Stored } from './resource.ts';
 
-/** Checks the rules between members of a document that a schema can't express. Returns the violations. */
+/** Checks the rules for a document that the schema can't express. Returns the violations. */
 export function checkDocument<K extends ResourceKind>(
   kind: K,
   document: Stored<K>,
@@ -28,7 +28,7 @@ export function checkDocument<K extends ResourceKind>(
   }
 }
 
-/** Returns an error for each rule whose condition is true. */
+/** Returns the errors of all rules with a true condition. */
 const errorsWhere = (...rules: [boolean, string, string][]): FieldError[] =>
   rules.filter(([isViolated]) => isViolated).map(([, pointer, message]) => ({ pointer, message }));
 
@@ -105,14 +105,15 @@ const checkPolicy = ({ block }: Pick<Policy, 'block'>): FieldError[] =>
 
 const webUrlRule = 'must be an http or https URL';
 
-/** Whether a URL is safe in an ad: a `javascript:` URL would run in the game's page. */
+/** Whether a URL is safe in an ad. For example, a `javascript:` URL would run a script in the game's page. */
 const isWebUrl = (text: string | undefined): boolean =>
   text === undefined || (URL.canParse(text) && /^https?:$/.test(new URL(text).protocol));
 
-/** A reference to another object by id. Placements are referenced by name; kill switches may also use their ids. */
+/** A reference from a document to another object. */
 interface Reference {
   pointer: string;
   kind: ResourceKind;
+  /** The id of the object. Placements are referenced by name, and by kill switches also by id. */
   name: string;
   /** Whether the placement must not have the format `banner`. */
   excludesBanners?: boolean;
@@ -165,7 +166,7 @@ const referencesAt = (
   names: readonly string[] = [],
 ): Reference[] => names.map((name, index) => ({ pointer: `${pointer}/${index}`, kind, name }));
 
-/** Returns errors for references to objects that are missing in the environment or not allowed. */
+/** Checks whether the objects exist in the environment and may be referenced. Returns the violations. */
 export async function checkReferences(
   queries: Queries,
   scope: Scope,
@@ -200,13 +201,13 @@ export async function checkReferences(
     return [
       {
         pointer,
-        message: 'is a banner placement; sources fill rewarded and interstitial placements only',
+        message: 'is a banner placement; sources fill only rewarded and interstitial placements',
       },
     ];
   });
 }
 
-/** For each kind of target, the SQL condition that finds objects which refer to it by the id `$3` or the name `$4`. */
+/** SQL conditions that find the objects which refer to an object with the id `$3` and the name `$4`, by its kind. */
 const referrerConditions: Partial<Record<ResourceKind, string>> = {
   advertiser: `kind = 'creative' AND document->>'advertiser_id' = $3`,
   source: `kind = 'creative' AND document->>'source_id' = $3`,
@@ -214,7 +215,7 @@ const referrerConditions: Partial<Record<ResourceKind, string>> = {
   placement: `kind IN ('houseAd', 'policy', 'source') AND document->'placements' ? $4`,
 };
 
-/** Returns the id of an object that refers to this one; undefined if there is none. */
+/** Returns the id of an object that refers to this object, or undefined if there is none. */
 export async function findReferrer(
   queries: Queries,
   scope: Scope,
@@ -232,10 +233,7 @@ export async function findReferrer(
   return row?.id;
 }
 
-/**
- * Returns the members of a placement that need earlier decisions. For each, also returns how old the oldest needed
- * decision can be.
- */
+/** Lists the members of a placement that need earlier decisions, with the maximum age of these decisions. */
 const listLookbacks = (
   placement: Pick<Placement, 'frequency_cap' | 'cooldown_s' | 'late_window_s'>,
 ): [pointer: string, ms: number][] => [
@@ -247,8 +245,9 @@ const listLookbacks = (
 const dayMs = 86_400_000;
 
 /**
- * Returns errors for members that need decisions older than `retentionMs`. If it is undefined, decisions are kept
- * forever.
+ * Returns errors for members that need older decisions than are kept.
+ *
+ * @param retentionMs undefined if decisions are kept forever
  */
 export function checkRetention(
   placement: Parameters<typeof listLookbacks>[0],
@@ -264,7 +263,7 @@ export function checkRetention(
     }));
 }
 
-/** Thrown when `RETENTION_DAYS` would drop decisions that are still needed for caps or late completions. */
+/** Thrown when `RETENTION_DAYS` is too short for the caps or late windows of a placement. */
 export class RetentionError extends Error {
   constructor(message: string) {
     super(message);
@@ -273,9 +272,10 @@ export class RetentionError extends Error {
 }
 
 /**
- * Checks at startup, before any decision is dropped, that the retention period is long enough for every placement.
+ * Checks that the retention period is long enough for every placement. Must be called at startup, before decisions are
+ * dropped.
  *
- * @throws RetentionError that names the placement which needs the oldest decisions, and the value to set.
+ * @throws RetentionError when the period is too short. The message contains the required value.
  */
 export async function rejectShortRetention(
   queries: Queries,

@@ -37,14 +37,14 @@ const externalOnly: readonly Member[] = [
   'ads_txt',
 ];
 
-/** The members that only some kinds of source may have. */
+/** Members that only some kinds of sources may have. */
 const rules: readonly { members: readonly Member[]; kinds: readonly Source['kind'][] }[] = [
   { members: vastOnly, kinds: ['vast'] },
   { members: openRtbOnly, kinds: ['openrtb'] },
   { members: externalOnly, kinds: ['vast', 'openrtb'] },
 ];
 
-/** Checks the rules between a source's members, and the URLs that the service requests. Returns the violations. */
+/** Checks the members of a source, including the URLs that the service will request. Returns the violations. */
 export function checkSource(source: Stored<'source'>, rule: SourceRule): FieldError[] {
   const { kind, tag_url: tag, endpoint_url: endpoint } = source;
   const misplacedMembers = rules.flatMap(({ members, kinds }) =>
@@ -52,7 +52,7 @@ export function checkSource(source: Stored<'source'>, rule: SourceRule): FieldEr
       ? []
       : members
           .filter((member) => source[member] !== undefined)
-          .map((member) => error(member, `is for ${kinds.join(' and ')} sources only`)),
+          .map((member) => createError(member, `is for ${kinds.join(' and ')} sources only`)),
   );
   if (misplacedMembers.length > 0) return misplacedMembers;
   return [
@@ -62,8 +62,8 @@ export function checkSource(source: Stored<'source'>, rule: SourceRule): FieldEr
   ];
 }
 
-const error = (member: Member, message: string): FieldError => ({
-  // The API has a different name for the member that contains the headers.
+const createError = (member: Member, message: string): FieldError => ({
+  // The API has a different member for headers.
   pointer: member === 'request_header_names' ? '/request_headers' : `/${member}`,
   message,
 });
@@ -73,13 +73,13 @@ function checkUrl(
   url: string | undefined,
   rule: SourceRule,
 ): FieldError[] {
-  if (url === undefined) return [error(member, 'is required for this kind of source')];
+  if (url === undefined) return [createError(member, 'is required for this kind of source')];
   const problem =
     findUrlProblem(url, rule) ??
     findTestProblem(member, url, rule) ??
     findGoogleProblem(url) ??
-    (member === 'tag_url' ? findMacroProblem(url) : findAnyMacro(url));
-  return problem === undefined ? [] : [error(member, problem)];
+    (member === 'tag_url' ? findMacroProblem(url) : findBidderMacroProblem(url));
+  return problem === undefined ? [] : [createError(member, problem)];
 }
 
 function findTestProblem(
@@ -123,15 +123,13 @@ function findMacroProblem(url: string): string | undefined {
   return `has the macro ${macro}, which would be sent unchanged: use a VAST 4 macro, such as [CACHEBUSTING], or the value itself`;
 }
 
-function findAnyMacro(url: string): string | undefined {
+function findBidderMacroProblem(url: string): string | undefined {
   const [macro] = unsupportedMacro.exec(url) ?? /\[[A-Z_]{2,}\]/.exec(url) ?? [];
   if (macro === undefined) return undefined;
   return `has the macro ${macro}, which would be sent unchanged: bidders receive such values in the bid request`;
 }
 
-/**
- * Headers that describe the connection or the body. Node rejects some of them, and the rest would break the request.
- */
+/** Headers that describe the connection or the body. Custom values would make the request fail. */
 const reservedHeaders: ReadonlySet<string> = new Set([
   'accept-encoding',
   'connection',
@@ -160,24 +158,29 @@ function checkSettings(source: Stored<'source'>): FieldError[] {
   const extBytes = ext === undefined ? 0 : Buffer.byteLength(JSON.stringify(ext));
   return [
     ...(currency !== undefined && !currencies.has(currency)
-      ? [error('currency', 'is not an ISO 4217 currency code, such as USD')]
+      ? [createError('currency', 'is not an ISO 4217 currency code, such as USD')]
       : []),
     ...(extBytes > maxExtBytes
-      ? [error('ext', `has ${extBytes} bytes of JSON; at most ${maxExtBytes} are allowed`)]
+      ? [createError('ext', `has ${extBytes} bytes of JSON; the maximum is ${maxExtBytes}`)]
       : []),
     ...(reservedHeader === undefined
       ? []
       : [
-          error(
+          createError(
             'request_header_names',
-            `must not have ${reservedHeader}, which the service sets itself`,
+            `must not contain ${reservedHeader}, which is set by the service`,
           ),
         ]),
     ...(repeatedHeader === undefined
       ? []
-      : [error('request_header_names', `has ${repeatedHeader} more than once`)]),
+      : [createError('request_header_names', `contains ${repeatedHeader} more than once`)]),
     ...(review === 'automatic' && domains.length === 0
-      ? [error('allowed_domains', 'must name the advertisers whose ads are approved automatically')]
+      ? [
+          createError(
+            'allowed_domains',
+            'must name the advertisers whose ads are approved automatically',
+          ),
+        ]
       : []),
     ...(source.ads_txt?.lines ?? []).flatMap((line, index) =>
       parseAdsTxtLine(line) !== undefined
@@ -186,7 +189,7 @@ function checkSettings(source: Stored<'source'>): FieldError[] {
             {
               pointer: `/ads_txt/lines/${index}`,
               message:
-                'must be a record of ads.txt, such as exchange.example, 1234, RESELLER, f08c47fec0942fa0',
+                'must be an ads.txt record, such as exchange.example, 1234, RESELLER, f08c47fec0942fa0',
             },
           ],
     ),
@@ -212,6 +215,6 @@ function checkSettings(source: Stored<'source'>): FieldError[] {
 /** @param isRepeated returns whether an earlier node is identical */
 function findNodeProblem(asi: string, isRepeated: () => boolean): string | undefined {
   if (asi !== asi.toLowerCase() || !asi.includes('.') || /^[\d.]+$/.test(asi))
-    return 'must have an `asi` that is a domain in lower case, such as exchange.example';
-  return isRepeated() ? 'is in the chain already' : undefined;
+    return 'must have an `asi` that is a domain in lowercase, such as exchange.example';
+  return isRepeated() ? 'is already in the chain' : undefined;
 }

@@ -16,17 +16,18 @@ const defaults = {
   header_profile: 'iab',
 } as const satisfies Partial<Source>;
 
-/** An external source, with defaults for its optional fields. Decisions request ads from it. */
+/** A source from which decisions request ads, with defaults for its optional fields. */
 export type ExternalSource = Source &
   Required<Pick<Source, keyof typeof defaults>> &
   ({ kind: 'vast'; tag_url: string } | { kind: 'openrtb'; endpoint_url: string });
 
-/** Returns the source with defaults; undefined if it is not external. */
+/** Returns a source with defaults, or undefined if the source is not external. */
 export function toExternalSource(source: Source): ExternalSource | undefined {
   const { kind, tag_url, endpoint_url } = source;
-  const complete = { ...defaults, ...source } as Source &
+  const withDefaults = { ...defaults, ...source } as Source &
     Required<Pick<Source, keyof typeof defaults>>;
-  if (kind === 'vast' && tag_url !== undefined) return { ...complete, kind, tag_url };
-  if (kind === 'openrtb' && endpoint_url !== undefined) return { ...complete, kind, endpoint_url };
+  if (kind === 'vast' && tag_url !== undefined) return { ...withDefaults, kind, tag_url };
+  if (kind === 'openrtb' && endpoint_url !== undefined)
+    return { ...withDefaults, kind, endpoint_url };
   return undefined;
 }

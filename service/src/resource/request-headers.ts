@@ -10,30 +10,29 @@ type Headers = Readonly<Record<string, string>>;
 type Members = Record<string, unknown>;
 
 /**
- * Stores the HTTP headers that the service sends to sources, such as API keys. The values are encrypted and stored
- * separately, and the source contains only the headers' names. They therefore never appear in responses, exports or
- * audit records.
+ * Stores the HTTP headers that the service sends to sources. Their values can be API keys, so they are encrypted and
+ * stored separately. The documents of sources contain only the names of headers. Responses, exports and audit records
+ * therefore never contain the values.
  */
 export interface RequestHeaders {
-  /** Replaces a source's headers, in the operation's transaction. */
+  /** Replaces the headers of a source in the operation's transaction. */
   store(operation: Operation, sourceId: string, headers: Headers): Promise<void>;
   /**
-   * Reads the headers of a source in a snapshot, and caches them in memory.
+   * Reads the headers of a source and caches them in memory.
    *
-   * @throws Error when the source's headers cannot be read, for example after the master key was lost.
+   * @throws Error when the headers cannot be read, for example because the master key was lost.
    */
   read(accountId: string, source: ExternalSource): Promise<Headers>;
 }
 
-const none: Headers = {};
+const noHeaders: Headers = {};
 
 export function createRequestHeaders(
   database: Queries,
   box: SecretBox,
   clock: Pick<Clock, 'nowMs'>,
 ): RequestHeaders {
-  // The cache never returns the headers from before a change, because every change compiles a snapshot with new source
-  // objects.
+  // The cache never returns outdated headers, because each configuration change creates a snapshot with new objects.
   const cache = new WeakMap<ExternalSource, Promise<Headers>>();
   return {
     async store({ queries, scope }, sourceId, headers) {
@@ -53,7 +52,7 @@ export function createRequestHeaders(
       );
     },
     read(accountId, source) {
-      if ((source.request_header_names ?? []).length === 0) return Promise.resolve(none);
+      if ((source.request_header_names ?? []).length === 0) return Promise.resolve(noHeaders);
       const cached = cache.get(source);
       if (cached) return cached;
       const headers = readHeaders(database, box, accountId, source.id);
@@ -76,20 +75,20 @@ async function readHeaders(
   );
   if (!row) {
     throw new Error(
-      `The request headers of ${sourceId} are not in the database: set its request_headers again.`,
+      `The request headers of ${sourceId} are missing in the database. Set its request_headers again.`,
     );
   }
   return JSON.parse(box.open(row.sealed)) as Headers;
 }
 
 /**
- * Splits the body of a request that creates or changes a source into the headers and the members to store. The members
- * include the headers' names. If the request contains no headers, `headers` is undefined.
+ * Splits the body of a request for a source into its headers and the members to store, which include the names of the
+ * headers. `headers` is undefined if the body has no `request_headers`.
  */
 export function splitRequestHeaders(body: Members): { members: Members; headers?: Headers } {
-  const { request_headers: given, ...members } = body;
-  if (given === undefined) return { members };
-  const headers = (given ?? none) as Headers;
+  const { request_headers: requestHeaders, ...members } = body;
+  if (requestHeaders === undefined) return { members };
+  const headers = (requestHeaders ?? noHeaders) as Headers;
   const names = Object.keys(headers).toSorted();
   return { members: { ...members, request_header_names: names }, headers };
 }

@@ -21,12 +21,12 @@ interface Deps {
   development: boolean;
 }
 
-/** A condition on the current revision. Undefined accepts any revision. */
+/** Whether a change applies to this revision. If undefined, it applies to any revision. */
 export type IfMatch = ((revision: number) => boolean) | undefined;
 
 /**
- * Checks and changes managed objects, and writes audit records and webhook events. Everything runs in the operation's
- * transaction, which must have locked the configuration.
+ * Checks and changes managed objects, and writes audit records and webhook events. Runs in the transaction of the
+ * operation, which must have locked the configuration before.
  */
 export interface ResourceManager {
   create<K extends ResourceKind>(
@@ -34,13 +34,13 @@ export interface ResourceManager {
     kind: K,
     document: Stored<K>,
   ): Promise<Versioned<ResourceKinds[K]>>;
-  /** @throws DomainError when the object does not exist, has a different revision, or would violate a rule. */
+  /** @throws DomainError when the object does not exist or has a different revision, or when the change is invalid. */
   change<K extends ResourceKind>(
     operation: Operation,
     target: { kind: K; id: string; ifMatch: IfMatch; action?: string },
     change: (before: Stored<K>) => Stored<K>,
   ): Promise<Versioned<ResourceKinds[K]>>;
-  /** @throws DomainError as for `change`, and when another object refers to this one. */
+  /** @throws DomainError when the object does not exist, has a different revision, or is in use by another object. */
   archive<K extends ResourceKind>(
     operation: Operation,
     target: { kind: K; id: string; ifMatch: IfMatch },
@@ -62,7 +62,7 @@ export function createResourceManager(deps: Deps): ResourceManager {
     if (ifMatch && !ifMatch(resource.revision)) {
       throw new DomainError(
         'precondition_failed',
-        'The object has been modified since you read it: read it again, then send the change with the new ETag.',
+        'The object has been modified since you read it. Read it again, then send the change with the new ETag.',
       );
     }
     return resource.document;
@@ -76,12 +76,12 @@ export function createResourceManager(deps: Deps): ResourceManager {
 
   return {
     async create(operation, kind, document) {
-      await check(operation, kind, undefined, document, deps);
+      await checkChange(operation, kind, undefined, document, deps);
       const { queries, scope } = operation;
       const created = await resources.create(queries, scope, kind, document);
       await emitEvents(operation, kind, undefined, created);
       await audit.record(operation, {
-        action: actionName(kind, 'created'),
+        action: formatAction(kind, 'created'),
         targetId: created.id,
         after: created,
       });
@@ -92,12 +92,12 @@ export function createResourceManager(deps: Deps): ResourceManager {
       const { kind, id, action = 'updated' } = target;
       const before = await findExisting(operation, target);
       const changed = change(toStored(before));
-      await check(operation, kind, toStored(before), changed, deps);
+      await checkChange(operation, kind, toStored(before), changed, deps);
       const after = await resources.replace(operation.queries, operation.scope, kind, id, changed);
       if (!after) throw new Error(`The ${kind} ${id} disappeared while it was locked.`);
       await emitEvents(operation, kind, before, after.document);
       const entry = {
-        action: actionName(kind, action),
+        action: formatAction(kind, action),
         targetId: id,
         before,
         after: after.document,
@@ -116,13 +116,17 @@ export function createResourceManager(deps: Deps): ResourceManager {
         throw new DomainError('conflict', `${referrer} still refers to it.`);
       await resources.archive(queries, scope, kind, id);
       await emitEvents(operation, kind, before, undefined);
-      await audit.record(operation, { action: actionName(kind, 'archived'), targetId: id, before });
+      await audit.record(operation, {
+        action: formatAction(kind, 'archived'),
+        targetId: id,
+        before,
+      });
     },
   };
 }
 
-/** Rejects a document that violates a rule. References that the document already had are not checked again. */
-async function check<K extends ResourceKind>(
+/** Rejects an invalid document. Checks only references that the document didn't have before. */
+async function checkChange<K extends ResourceKind>(
   { queries, scope }: Operation,
   kind: K,
   before: Stored<K> | undefined,
@@ -141,8 +145,8 @@ async function check<K extends ResourceKind>(
   ]);
   if (kind !== 'placement' || before) return;
   const { name } = after as Stored<'placement'>;
-  const conflicts = await checkReferences(queries, scope, [{ pointer: '/name', kind, name }]);
-  if (conflicts.length === 0)
+  const missing = await checkReferences(queries, scope, [{ pointer: '/name', kind, name }]);
+  if (missing.length === 0)
     throw new DomainError('conflict', `A placement ${name} already exists.`, [
       { pointer: '/name', message: 'is taken' },
     ]);
@@ -150,6 +154,6 @@ async function check<K extends ResourceKind>(
 
 const makeKey = ({ kind, name }: { kind: string; name: string }): string => `${kind} ${name}`;
 
-/** Returns the name of an action in audit records, such as `kill_switch.updated`. */
-const actionName = (kind: ResourceKind, verb: string): string =>
+/** Formats the action of an audit record, such as `kill_switch.updated`. */
+const formatAction = (kind: ResourceKind, verb: string): string =>
   `${kind.replaceAll(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`)}.${verb}`;

@@ -4,7 +4,7 @@ import type { MakeId } from '../platform/ids.ts';
 import type { Queries, Scope } from '../store/database.ts';
 import type { ResourceKind, ResourceKinds, Stored } from './resource.ts';
 
-/** A document and its revision, which is sent as the `ETag`. */
+/** A document and its revision. The API sends the revision as `ETag`. */
 export interface Versioned<T> {
   document: T;
   revision: number;
@@ -79,7 +79,7 @@ export function createResourceStore(clock: Clock, makeId: MakeId) {
       return row && toVersioned<K>(row);
     },
 
-    /** Returns a page, newest first. Ids sort by time, so the last id on a page is the cursor for the next page. */
+    /** Returns a page of objects, newest first. The last id is the cursor for the next page, as ids sort by time. */
     async list<K extends ResourceKind>(
       queries: Queries,
       scope: Scope,
@@ -99,7 +99,7 @@ export function createResourceStore(clock: Clock, makeId: MakeId) {
       );
     },
 
-    /** Replaces the document. Returns undefined when the object does not exist. */
+    /** Replaces a document. Returns undefined if the object does not exist. */
     async replace<K extends ResourceKind>(
       queries: Queries,
       scope: Scope,
@@ -124,7 +124,7 @@ export function createResourceStore(clock: Clock, makeId: MakeId) {
       return row && toVersioned<K>(row);
     },
 
-    /** Archives the object. Returns false when it does not exist. */
+    /** Archives an object. Returns false if the object does not exist. */
     async archive(
       queries: Queries,
       scope: Scope,
@@ -145,7 +145,7 @@ export function createResourceStore(clock: Clock, makeId: MakeId) {
 
 export type ResourceStore = ReturnType<typeof createResourceStore>;
 
-/** Makes every process reload the account's keys and resources. */
+/** Causes every process to reload the account's keys and resources. */
 export async function incrementConfigVersion(queries: Queries, accountId: string): Promise<void> {
   await queries.query(
     `INSERT INTO config_versions (account_id, version) VALUES ($1, 1)
@@ -155,8 +155,8 @@ export async function incrementConfigVersion(queries: Queries, accountId: string
 }
 
 /**
- * Keeps other transactions from changing the account's configuration until this transaction ends. Names, references and
- * revisions therefore can't change after they have been checked and before the write.
+ * Locks the account's configuration until the transaction ends. Names, references and revisions therefore can't change
+ * between their check and the write.
  */
 export async function lockConfiguration(queries: Queries, accountId: string): Promise<void> {
   await queries.query(
@@ -166,14 +166,14 @@ export async function lockConfiguration(queries: Queries, accountId: string): Pr
   );
 }
 
-/** A page of a list. `next_cursor` is the `starting_after` of the next page. */
+/** A page of a list. To get the next page, pass `next_cursor` as `starting_after`. */
 interface Page<T> {
   data: T[];
   has_more: boolean;
   next_cursor?: string;
 }
 
-/** Makes a page from up to `limit` + 1 rows. The extra row shows that there is another page. */
+/** Creates a page from up to `limit` + 1 rows. The extra row indicates that there is another page. */
 export function toPage<T extends { id: string }>(rows: readonly T[], limit: number): Page<T> {
   const data = rows.slice(0, limit);
   const last = data.at(-1);
@@ -184,7 +184,7 @@ export function toPage<T extends { id: string }>(rows: readonly T[], limit: numb
 
 /** The filter, order and page of a search. */
 interface ResourceSearch {
-  /** A substring of a name, URL or id, or of the name of a placement that the object refers to. */
+  /** Part of the object's name, URL or id, or of a placement that the object refers to. */
   text?: string;
   /** Returns only objects with these ids. */
   ids?: readonly string[];
@@ -197,12 +197,12 @@ interface ResourceSearch {
   offset: number;
 }
 
-/** The text to search. If the whole document were searched, its member names would match too. */
+/** The text to search. Doesn't include the whole document, because the names of its members would match too. */
 const searchedText = `lower(concat_ws(' ', id, document->>'name', document->>'domain', document->>'url',
   document->>'tag_url', document->>'placements', document->>'target_id', document->>'reason'))`;
 
-/** Sorts numbers by value, and other values as text, ignoring case. */
-const order = (direction: 'ASC' | 'DESC') =>
+/** Builds an ORDER BY list that sorts numbers by value and everything else as case-insensitive text. */
+const formatOrder = (direction: 'ASC' | 'DESC') =>
   [
     "CASE WHEN jsonb_typeof(value) = 'number' THEN value::text::numeric END",
     `lower(value #>> '{}')`,
@@ -211,7 +211,7 @@ const order = (direction: 'ASC' | 'DESC') =>
     .map((key) => `${key} ${direction} NULLS LAST`)
     .join(', ');
 
-/** Returns a page of the matching objects, and the number of all matching objects. */
+/** Returns a page of the matching objects, and the total number of matching objects. */
 export async function searchResources<K extends ResourceKind>(
   queries: Queries,
   { accountId, environment }: Scope,
@@ -230,7 +230,7 @@ export async function searchResources<K extends ResourceKind>(
         AND NOT EXISTS (
           SELECT FROM jsonb_to_recordset($6::text::jsonb) AS wanted(path text, value text)
             WHERE document #>> string_to_array(wanted.path, '.') IS DISTINCT FROM wanted.value)
-      ORDER BY ${order(descending ? 'DESC' : 'ASC')} LIMIT $8 OFFSET $9`,
+      ORDER BY ${formatOrder(descending ? 'DESC' : 'ASC')} LIMIT $8 OFFSET $9`,
     [
       accountId,
       environment,
@@ -244,7 +244,7 @@ export async function searchResources<K extends ResourceKind>(
     ],
   );
   const [first] = rows;
-  // A page after the last one has no row, and so no total.
+  // A page after the last page has no rows, and each row contains the total.
   if (!first && offset > 0) {
     const { total } = await searchResources(queries, { accountId, environment }, kind, {
       ...search,

@@ -27,7 +27,7 @@ export type ResourceKind = keyof ResourceKinds;
 /** The members that the store adds. */
 type ResourceFields = 'id' | 'environment' | 'created_at' | 'updated_at';
 
-/** A document as it is stored, without the members that the store adds. */
+/** A document without the members that the store adds. */
 export type Stored<K extends ResourceKind> = Omit<ResourceKinds[K], ResourceFields>;
 
 /** Removes the members that the store adds. */
@@ -43,8 +43,8 @@ export function toStored<K extends ResourceKind>(document: ResourceKinds[K]): St
 }
 
 /**
- * Applies a change to a document. Each member in the change replaces the stored member, and `null` removes it. This is
- * RFC 7396, but only one level deep.
+ * Applies a change to a document. Each member of the change replaces the stored member, and `null` removes it. This is
+ * a JSON Merge Patch (RFC 7396), but only one level deep.
  */
 export function applyChange<K extends ResourceKind>(
   kind: K,
@@ -63,10 +63,10 @@ export function applyChange<K extends ResourceKind>(
 export const unreviewed: Review = { status: 'pending_review' };
 
 const changesContent = (before: Stored<'creative'>, after: Record<string, unknown>): boolean =>
-  !sameJson(before.media, after['media']) || before.click_url !== after['click_url'];
+  !isSameJson(before.media, after['media']) || before.click_url !== after['click_url'];
 
-/** Whether two values are equal, regardless of the order of members, which `jsonb` does not preserve. */
-function sameJson(a: unknown, b: unknown): boolean {
+/** Whether two values are equal. Ignores the order of members, because `jsonb` does not preserve it. */
+function isSameJson(a: unknown, b: unknown): boolean {
   return JSON.stringify(a, sortMembers) === JSON.stringify(b, sortMembers);
 }
 

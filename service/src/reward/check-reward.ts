@@ -11,19 +11,19 @@ import {
   deriveAdView,
 } from './watch-time.ts';
 
-/** All inputs of a reward verdict. */
+/** Everything that determines whether a reward is earned. */
 export interface RewardInput {
   decision: Pick<DecisionState, 'format' | 'reward' | 'requiredMs' | 'simulate' | 'issuedAtMs'>;
   /** All accepted events of the decision. */
   events: readonly RecordedEvent[];
-  /** The time of the verified impression; undefined if there is none. */
+  /** The time of the verified impression. Undefined if there is none. */
   servedAtMs: number | undefined;
   killed: boolean;
   /** The player's other ad views that earned a reward. */
   otherAdViews: readonly AdView[];
   /** Whether the decision is invalid traffic. */
   invalid: boolean;
-  /** Whether the player's other rewards already exhaust the placement's caps. */
+  /** Whether the player's other rewards have reached the placement's caps. */
   capped: boolean;
 }
 
@@ -35,41 +35,41 @@ export interface RewardVerdict {
 }
 
 /**
- * Judges a completion. Returns undefined if the ad isn't completed yet. A reward is denied only if there is evidence
- * that an honest player can't produce. If evidence is missing, the reward stays pending until the evidence arrives or
- * the late window ends.
+ * Decides on the reward of a completed ad. Returns undefined if the ad hasn't been completed. Rewards are denied only
+ * for events that an honest player can't produce. If events are missing, the reward is pending until they arrive or the
+ * late window ends.
  */
 export function checkReward(input: RewardInput): RewardVerdict | undefined {
   const { decision, events } = input;
   const complete = findFirst(events, 'complete');
   if (decision.format !== 'rewarded' || !complete) return undefined;
-  if (decision.reward === null) return denied('not_rewarded_placement');
-  if (decision.simulate === 'reward_denied') return denied('simulated');
-  if (decision.simulate === 'reward_pending') return pending('simulated');
-  if (input.invalid) return denied('invalid_traffic');
-  if (input.killed) return denied('killed');
+  if (decision.reward === null) return deny('not_rewarded_placement');
+  if (decision.simulate === 'reward_denied') return deny('simulated');
+  if (decision.simulate === 'reward_pending') return keepPending('simulated');
+  if (input.invalid) return deny('invalid_traffic');
+  if (input.killed) return deny('killed');
 
   const { issuedAtMs } = decision;
   const requiredMs = decision.requiredMs ?? 0;
-  if ((complete.watchedMs ?? 0) < requiredMs * watchedShare) return denied('watched_too_little');
-  if (isImpossible({ issuedAtMs, requiredMs }, events)) return denied('impossible_timing');
+  if ((complete.watchedMs ?? 0) < requiredMs * watchedShare) return deny('watched_too_little');
+  if (isImpossible({ issuedAtMs, requiredMs }, events)) return deny('impossible_timing');
 
-  // The impression may still arrive, because requests can overtake each other.
-  if (input.servedAtMs === undefined) return pending('no_impression');
+  // The impression may arrive later, because requests can overtake each other.
+  if (input.servedAtMs === undefined) return keepPending('no_impression');
   const adView = deriveAdView({ issuedAtMs, requiredMs }, events, complete);
-  if (isOverbooked(adView, input.otherAdViews)) return denied('overlapping_watch');
-  if (input.capped) return denied('frequency_capped');
-  if (isContradicted(requiredMs, events)) return pending('impossible_timing');
-  if (overlaps(adView, input.otherAdViews)) return pending('overlapping_watch');
+  if (isOverbooked(adView, input.otherAdViews)) return deny('overlapping_watch');
+  if (input.capped) return deny('frequency_capped');
+  if (isContradicted(requiredMs, events)) return keepPending('impossible_timing');
+  if (overlaps(adView, input.otherAdViews)) return keepPending('overlapping_watch');
   return { state: 'earned', adView };
 }
 
-const denied = (reason: NonNullable<RewardStatus['reason']>): RewardVerdict => ({
+const deny = (reason: NonNullable<RewardStatus['reason']>): RewardVerdict => ({
   state: 'denied',
   reason,
 });
 
-const pending = (reason: NonNullable<RewardStatus['reason']>): RewardVerdict => ({
+const keepPending = (reason: NonNullable<RewardStatus['reason']>): RewardVerdict => ({
   state: 'pending',
   reason,
 });

@@ -19,15 +19,15 @@ interface Deps {
   clock: Clock;
   log: Logger;
   tracing: Pick<Tracing, 'run'>;
-  /** Called after the commit with the decisions whose rewards have expired. */
+  /** Called when rewards have expired, with the ids of their decisions. */
   onChange(decisionIds: string[]): void;
 }
 
 const batchSize = 500;
 
 /**
- * Expires rewards that are still pending when their late window ends, and counts them by the reason they were pending.
- * Several processes can run this at the same time: only the process that updates a reward counts it.
+ * Expires pending rewards after the end of their late window, and counts them by the reason why they were pending. Safe
+ * to run in several processes, because each reward is counted by the process that updates it.
  */
 export async function expireRewards(
   database: Database,
@@ -37,7 +37,7 @@ export async function expireRewards(
   },
 ): Promise<string[]> {
   const expired: string[] = [];
-  // Accounts to skip for the rest of this run, so that a locked row of one account doesn't delay the others.
+  // Skips an account after a failure, so that a locked row doesn't delay other accounts.
   const failed = new Set<string>();
   for (;;) {
     const nowMs = clock.nowMs();
@@ -60,7 +60,7 @@ export async function expireRewards(
   }
 }
 
-/** Expires rewards, except those that a completion or another process has settled in the meantime. */
+/** Expires pending rewards. Ignores rewards that were settled in the meantime. */
 function expireBatch(
   database: Database,
   accountId: string,
@@ -84,7 +84,7 @@ function expireBatch(
   });
 }
 
-/** Expires rewards every minute until stopped. */
+/** Expires rewards every minute until `stop` is called. */
 export function startExpiry(deps: Deps): { stop(): void } {
   const { database, clock, log, tracing, onChange } = deps;
   const work = { name: 'upkeep expired rewards' };

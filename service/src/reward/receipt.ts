@@ -11,7 +11,7 @@ import type { Database, Queries, Scope } from '../store/database.ts';
 const receiptLifetimeS = 30 * 86_400;
 /** The purpose of receipt keys in the `secrets` table. */
 const purpose = 'receipt_key';
-/** After a rotation, other processes may still sign with the previous key for this long. */
+/** How long other processes may sign with the previous key after a rotation. */
 const overlapMs = 3_600_000;
 
 /** A key pair for signing receipts. */
@@ -21,13 +21,13 @@ interface ReceiptKey {
   publicJwk: JWK;
 }
 
-/** Creates a private Ed25519 key as a JSON Web Key. */
+/** Generates an Ed25519 private key as a JSON Web Key. */
 export async function makeReceiptKey(): Promise<string> {
   const { privateKey } = await generateKeyPair('EdDSA', { crv: 'Ed25519', extractable: true });
   return JSON.stringify(await exportJWK(privateKey));
 }
 
-/** Reads the keys whose receipts can still be redeemed. The first key signs new receipts. */
+/** Reads all keys for valid receipts. The first key signs new receipts. */
 export async function readReceiptKeys(
   queries: Queries,
   box: SecretBox,
@@ -50,8 +50,8 @@ async function toReceiptKey(privateJson: string): Promise<ReceiptKey> {
 }
 
 /**
- * Creates a new receipt key. All processes use it within a minute. The previous key stays published until the last
- * receipt that was signed with it has expired.
+ * Creates a new receipt key, which all processes use within a minute. The previous key stays published until its last
+ * receipt has expired.
  */
 export async function rotateReceiptKey(
   database: Database,
@@ -72,7 +72,7 @@ export async function rotateReceiptKey(
   });
 }
 
-/** How the service knows that an ad was watched: it has verified the events that the SDK reported. */
+/** The `evidence` of a reward: the service has verified the events that the SDK reported. */
 export const evidence = 'verified';
 
 interface ReceiptInput {
@@ -84,10 +84,10 @@ interface ReceiptInput {
   nowMs: number;
 }
 
-/** Signs receipts for earned rewards, which game servers can verify offline. */
+/** Signs receipts for earned rewards. Game servers can verify receipts offline. */
 export interface Receipts {
   sign(input: ReceiptInput): string;
-  /** Reloads the keys and returns the public ones, for `/.well-known/jwks.json`. */
+  /** Reloads the keys and returns their public parts, for `/.well-known/jwks.json`. */
   readJwks(): Promise<{ keys: JWK[] }>;
   stop(): void;
 }
@@ -99,11 +99,9 @@ interface Deps {
   log: Logger;
 }
 
-/** How often keys are reloaded, in case another process rotated them. */
+/** How often to reload the keys, because another process may have rotated them. */
 const reloadIntervalMs = 60_000;
-/**
- * Minimum time between reloads. Every request for the public keys reloads them, and anybody can send such a request.
- */
+/** Minimum time between reloads. Without it, anyone could cause a reload with each request for the public keys. */
 const minReloadIntervalMs = 1_000;
 
 export async function createReceipts({ readKeys, issuer, log }: Deps): Promise<Receipts> {
@@ -130,8 +128,8 @@ export async function createReceipts({ readKeys, issuer, log }: Deps): Promise<R
 }
 
 /**
- * Creates a compact JWS (RFC 7515, RFC 8037). The signature is the most expensive part of a reward. The jose library
- * isn't used, because it takes 70 to 100 µs to produce the same bytes, instead of 45 µs.
+ * Creates a compact JWS (RFC 7515, RFC 8037). Doesn't use the jose library, which takes 70 to 100 µs per receipt
+ * instead of 45 µs.
  */
 function signReceipt(
   key: ReceiptKey | undefined,

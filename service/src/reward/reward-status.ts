@@ -13,9 +13,9 @@ interface Deps {
 }
 
 /**
- * Reads a decision's reward; resolves to undefined if there is no such decision. With `waitMs`, waits until the state
- * changes or is final; changes by other processes are noticed within a second.
+ * Reads the reward of a decision. Resolves to undefined if the decision does not exist.
  *
+ * @param waitMs how long to wait for a change if the state isn't final
  * @param userRef the user reference in the decision token
  */
 export type ReadReward = (
@@ -77,10 +77,13 @@ type RewardedDecision = Pick<
 >;
 
 /**
- * Describes a reward to the SDK or the game's server. The receipt is signed on each read, because storing it would take
- * 480 bytes per reward; Ed25519 signatures are deterministic. The receipt contains the user reference from the
- * decision. For children, user references aren't stored, so it contains the one from the token. Earlier releases stored
- * receipts.
+ * Describes a reward to the SDK or the game's server.
+ *
+ * Signs the receipt on each read, because storing it would take 480 bytes per reward. The result is always the same,
+ * because Ed25519 signatures are deterministic. Receipts from earlier releases are stored.
+ *
+ * @param tokenUserRef the user reference for the receipt if the decision has none. User references of children are not
+ * stored.
  */
 export function describeReward(
   receipts: Receipts,

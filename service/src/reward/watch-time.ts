@@ -1,38 +1,37 @@
 import type { RecordedEvent } from '../decision/decision-state.ts';
 
 /*
- * Only the service's own times are certain: an ad was watched after its decision was issued and before its completion
- * was received. Denials rely only on these times, because a request can take any length of time to arrive, and a
- * device's clock can be changed at any moment. The device's times are more precise, but if they contradict each other,
- * they count as missing evidence.
+ * The service knows two times for certain: an ad was watched after its decision was issued and before its completion
+ * was received. Rewards are denied only on the basis of these two times. The times that the device reports are more
+ * precise, but its clock may have been changed. If they contradict each other, the reward stays pending.
  */
 
 /** The period in which an ad was watched, in Unix milliseconds. */
 export interface AdView {
   issuedAtMs: number;
-  /** The start and the end of the period, according to the device. */
+  /** The start and the end of the period, as reported by the device. */
   fromMs: number;
   toMs: number;
   /** When the service received the completion. */
   byMs: number;
   /**
-   * For the fastest request, the time it was received minus the time it was sent: the device's clock skew plus the
-   * network latency.
+   * The time at which a request was received minus the time at which the device sent it: the clock skew plus the
+   * network latency. An ad view has the smallest offset of its requests.
    */
   offsetMs: number;
   /** How long the ad had to be watched. */
   requiredMs: number;
 }
 
-/** Watching for this share of the required time is enough, because players' clocks and timers aren't exact. */
+/** Share of the required time for which an ad must be watched. Below 1, because clocks and timers aren't exact. */
 export const watchedShare = 0.95;
-/** A device's timers and its clock can differ by up to this much. */
+/** Maximum difference between a device's timers and its clock. */
 const jitterMs = 2_000;
 
-/** Returns the tolerance for comparing two times of an ad. Short ads have a smaller tolerance. */
+/** Returns the tolerance for comparisons of times. It is smaller for short ads. */
 const toleranceMs = (requiredMs: number): number => Math.min(jitterMs, requiredMs / 4);
 
-/** Returns the event of this type that arrived first, because later events must not override it. */
+/** Returns the event of a type that arrived first. Later events of the same type are ignored. */
 export function findFirst(
   events: readonly RecordedEvent[],
   type: RecordedEvent['type'],
@@ -45,15 +44,17 @@ export function findFirst(
 }
 
 /**
- * Returns the smallest offset of a decision's requests. If a request has a larger offset, the difference is network
+ * Returns the smallest offset of a decision's requests. In requests with a larger offset, the difference is network
  * latency.
  */
 export const smallestOffset = (events: readonly RecordedEvent[]): number =>
   events.reduce((smallest, { offsetMs }) => Math.min(smallest, offsetMs), Infinity);
 
 /**
- * Returns the time at which an event would have occurred if its request had been as fast as the fastest one. If that is
- * before `notBeforeMs`, the device's clock was changed between the two requests, so the uncorrected time is returned.
+ * Returns the time of an event, corrected for the network latency of its request. If the corrected time is before
+ * `notBeforeMs`, the device's clock was changed between two requests. In that case, returns the uncorrected time.
+ *
+ * @param offsetMs the offset of the fastest request
  */
 export function correctEventTime(
   event: RecordedEvent,
@@ -75,8 +76,7 @@ export function deriveAdView(
     ? complete.receivedAtMs
     : correctEventTime(complete, offsetMs, issuedAtMs + requiredMs * watchedShare);
   const { byDevice } = computeDurations(findFirst(events, 'start'), complete) ?? {};
-  // If the player paused the ad, the duration is longer than required. A duration that is too short contradicts the
-  // completion.
+  // The duration can be longer than required, because the player may have paused the ad. It can't be shorter.
   const isUsable =
     byDevice !== undefined && byDevice >= requiredMs && byDevice <= toMs - issuedAtMs;
   const fromMs = Math.max(issuedAtMs, toMs - (isUsable ? byDevice : requiredMs));
@@ -84,8 +84,8 @@ export function deriveAdView(
 }
 
 /**
- * Returns the time between two events, both by the device's clock and by the service's clock, which assumes that both
- * requests were equally fast. Returns undefined if either time was clamped, because the difference is then meaningless.
+ * Returns the time between two events by the device's clock and by the service's clock. The latter assumes that both
+ * requests had the same network latency. Returns undefined if either time was clamped.
  */
 function computeDurations(
   from: RecordedEvent | undefined,
@@ -96,7 +96,7 @@ function computeDurations(
   return { byService, byDevice: byService - (to.offsetMs - from.offsetMs) };
 }
 
-/** How much of the ad has been played when each event occurs. */
+/** The share of the ad that has been played when an event occurs. */
 const shares = [
   ['first_quartile', 0.25],
   ['midpoint', 0.5],
@@ -104,7 +104,7 @@ const shares = [
   ['complete', 1],
 ] as const;
 
-/** Whether an event arrived before it can have occurred. A network delay can't cause this. */
+/** Whether an event arrived before it could have occurred. Network delays can't cause this. */
 export function isImpossible(
   decision: { issuedAtMs: number; requiredMs: number },
   events: readonly RecordedEvent[],
@@ -112,7 +112,7 @@ export function isImpossible(
   const requiredMs = decision.requiredMs * watchedShare;
   return shares.some(([type, share]) => {
     const event = findFirst(events, type);
-    // Video players fire quartile events unevenly, so some tolerance applies to these events.
+    // Quartile events have a tolerance, because video players fire them at irregular times.
     const tolerance = type === 'complete' ? 0 : toleranceMs(decision.requiredMs);
     return (
       event !== undefined &&
@@ -122,9 +122,9 @@ export function isImpossible(
 }
 
 /**
- * Whether too little time has passed since the ad started, according to both clocks. This doesn't prove cheating,
- * because a clock may have been changed or a request may have been slow. But it doesn't prove that the ad was watched
- * either. Negative durations are ignored, because they mean that the clock was changed.
+ * Whether too little time passed between the start of the ad and an event, according to both clocks. This doesn't prove
+ * cheating, because the device's clock may have been changed, or a request may have been slow. Ignores negative
+ * durations, which mean that the clock was changed.
  */
 export function isContradicted(requiredMs: number, events: readonly RecordedEvent[]): boolean {
   const start = findFirst(events, 'start');
@@ -143,9 +143,9 @@ const orders: readonly (readonly RecordedEvent['type'][])[] = [
 ];
 
 /**
- * Whether a request reports events in an order that never occurs when an ad is really played. Only events in the same
- * request are compared, because one request can overtake another. If time goes backward once, the device's clock may
- * have been changed. If it goes backward twice, the events come from a script.
+ * Whether the times of a request's events are in an order that never occurs when an ad is played. If time goes backward
+ * once, the device's clock may have been changed. If it goes backward twice, the events come from a script. Compares
+ * only events of the same request, because requests can overtake each other.
  */
 export function isOutOfOrder(events: readonly RecordedEvent[], requiredMs: number): boolean {
   return orders.some((order) => {
@@ -162,20 +162,20 @@ export function isOutOfOrder(events: readonly RecordedEvent[], requiredMs: numbe
   });
 }
 
-const isSameRequest = (one: RecordedEvent, other: RecordedEvent): boolean =>
-  one.receivedAtMs === other.receivedAtMs && one.offsetMs === other.offsetMs;
+const isSameRequest = (a: RecordedEvent, b: RecordedEvent): boolean =>
+  a.receivedAtMs === b.receivedAtMs && a.offsetMs === b.offsetMs;
 
 /**
- * Whether the player can't have had enough time to watch all of the rewarded ads: the ads that were issued and
- * completed within some period are longer in total than that period. A player who watches ads one after another never
- * causes this, no matter how late the events arrive.
+ * Whether the player didn't have enough time to watch all of the ads. This is the case if there is a period that is
+ * shorter than the ads that were both issued and completed in it. Late events can't cause this if the player watches
+ * the ads one after another.
  */
 export function isOverbooked(adView: AdView, others: readonly AdView[]): boolean {
-  const all = [...others, adView].toSorted((a, b) => a.byMs - b.byMs);
-  return all.some(({ issuedAtMs: fromMs }) => {
+  const adViews = [...others, adView].toSorted((a, b) => a.byMs - b.byMs);
+  return adViews.some(({ issuedAtMs: fromMs }) => {
     if (fromMs > adView.issuedAtMs) return false;
     let watchedMs = 0;
-    return all.some(({ issuedAtMs, byMs, requiredMs }) => {
+    return adViews.some(({ issuedAtMs, byMs, requiredMs }) => {
       if (issuedAtMs < fromMs) return false;
       watchedMs += requiredMs * watchedShare;
       return byMs >= adView.byMs && watchedMs > byMs - fromMs;
@@ -184,9 +184,8 @@ export function isOverbooked(adView: AdView, others: readonly AdView[]): boolean
 }
 
 /**
- * Whether the events say that another ad was watched at the same time. This doesn't prove cheating, because all of the
- * requests for one ad may have been slow. If the ads don't overlap by the device's clock, they count as watched one
- * after the other.
+ * Whether another ad was watched at the same time, according to the events. This doesn't prove cheating, because all
+ * requests for one of the ads may have been slow. Returns false if the ads don't overlap by the device's clock.
  */
 export function overlaps(adView: AdView, others: readonly AdView[]): boolean {
   return others.some((other) => {
@@ -200,7 +199,7 @@ export function overlaps(adView: AdView, others: readonly AdView[]): boolean {
 const isConcurrent = (a: AdView, b: AdView): boolean =>
   Math.min(a.toMs, b.toMs) - Math.max(latestStart(a), latestStart(b)) > toleranceMs(a.requiredMs);
 
-/** Moves an ad view back in time, to when it would have been if its fastest request had had the given offset. */
+/** Moves an ad view back in time, as if the offset of its fastest request were `offsetMs`. */
 const withOffset = (adView: AdView, offsetMs: number): AdView => ({
   ...adView,
   fromMs: adView.fromMs - (adView.offsetMs - offsetMs),
@@ -210,6 +209,6 @@ const withOffset = (adView: AdView, offsetMs: number): AdView => ({
 const fits = ({ toMs, issuedAtMs, requiredMs }: AdView): boolean =>
   toMs - issuedAtMs >= requiredMs * watchedShare;
 
-/** The latest time at which the ad view can have started, ignoring pauses. */
+/** Returns the latest possible start of an ad view without pauses. */
 const latestStart = ({ fromMs, toMs, requiredMs }: AdView): number =>
   Math.max(fromMs, toMs - requiredMs);

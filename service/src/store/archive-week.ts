@@ -17,7 +17,7 @@ import {
   useUtc,
 } from './transfer/table-rows.ts';
 
-/** Thrown when an archive does not match the database; the message states the difference. */
+/** Thrown when an archive differs from the database. The message describes the difference. */
 export class ArchiveError extends Error {
   constructor(message: string) {
     super(message);
@@ -25,7 +25,7 @@ export class ArchiveError extends Error {
   }
 }
 
-/** The content of the manifest, a file that is stored next to a complete archive file and describes it. */
+/** The content of a manifest file, which describes an archive file. */
 interface Manifest extends Tally {
   trueward_archive: 1;
   /** `decisions`, `ad_events` or `timelines`. */
@@ -42,15 +42,15 @@ interface Manifest extends Tally {
 
 interface ArchiveResult {
   manifest: Manifest;
-  /** False if the file was already complete and up to date. */
+  /** Whether a new file was written. */
   written: boolean;
 }
 
 const selectRows = (week: Week): string => `(${selectWeek(week)})`;
 
 /**
- * Archives a week in `folder`, as the file `<name>.jsonl.gz` with the manifest `<name>.json`. Then reads the file back
- * and records its tally in the database. If called again, it writes a file only if it's missing or out of date.
+ * Archives a week as `<name>.jsonl.gz` in `folder`, with the manifest `<name>.json`. Verifies the file and records its
+ * tally in the database. Keeps an existing file if it is complete and up to date.
  *
  * @throws ArchiveError when the file differs from the database.
  */
@@ -81,7 +81,7 @@ export async function archiveWeek(
   return result;
 }
 
-/** Whether a week was archived and has not changed since. */
+/** Whether a week has been archived and has not changed since then. */
 export async function isArchived(database: Database, week: Week): Promise<boolean> {
   const [archived] = await database.query<Tally>(
     `SELECT rows, checksum FROM archived_weeks WHERE account_id = 'service' AND name = $1`,
@@ -117,10 +117,10 @@ async function writeArchive(
   const file = `${week.name}.jsonl.gz`;
   const draft = join(folder, `${file}.part`);
   await writeRows(draft, readRows(queries, selectRows(week)), onRows);
-  const { bytes, sha256, tally: written } = await readArchive(draft);
-  if (!isSameTally(written, tally))
+  const { bytes, sha256, tally: writtenTally } = await readArchive(draft);
+  if (!isSameTally(writtenTally, tally))
     throw new ArchiveError(
-      `${draft} has ${written.rows} rows with the checksum ${written.checksum}, the database ${tally.rows} with ${tally.checksum}: check the disk, then archive again.`,
+      `${draft} has ${writtenTally.rows} rows with the checksum ${writtenTally.checksum}, but the database has ${tally.rows} rows with ${tally.checksum}. Check the disk, then archive again.`,
     );
   await rename(draft, join(folder, file));
   return {
@@ -135,7 +135,7 @@ async function writeArchive(
   };
 }
 
-/** Writes rows as gzipped JSON lines into a new file that only its owner can read, and flushes it to disk. */
+/** Writes rows as gzipped JSON lines to a file that only its owner can read, and flushes it to disk. */
 async function writeRows(
   path: string,
   rows: AsyncIterable<string>,
@@ -156,7 +156,7 @@ async function writeRows(
   );
 }
 
-/** Reads a whole archive file. Returns its size, its hash, and the tally of its rows. */
+/** Reads an archive file. Returns its size, its hash, and the tally of its rows. */
 async function readArchive(
   path: string,
 ): Promise<Pick<Manifest, 'bytes' | 'sha256'> & { tally: Tally }> {
@@ -188,15 +188,12 @@ async function isIntact(folder: string, manifest: Manifest): Promise<boolean> {
   try {
     return (await readArchive(join(folder, manifest.file))).sha256 === manifest.sha256;
   } catch {
-    // The file is missing, or truncated so that it cannot be decompressed.
+    // The file is missing, or it is truncated and cannot be decompressed.
     return false;
   }
 }
 
-/**
- * Writes the manifest atomically. It is written last, so if an archive file has a manifest, the archive file is
- * complete.
- */
+/** Writes a manifest atomically. Must be called after the archive file is complete. */
 async function writeManifest(path: string, manifest: Manifest): Promise<void> {
   await writeFile(`${path}.part`, `${JSON.stringify(manifest, null, 2)}\n`, {
     mode: 0o600,
@@ -205,13 +202,12 @@ async function writeManifest(path: string, manifest: Manifest): Promise<void> {
   await rename(`${path}.part`, path);
 }
 
-/** Returns undefined if the file does not exist or is not a manifest. */
+/** Reads a manifest. Returns undefined if the file does not exist or is not a manifest. */
 async function readManifest(path: string): Promise<Manifest | undefined> {
   try {
     const manifest = JSON.parse(await readFile(path, 'utf8')) as Manifest;
     return manifest.trueward_archive === 1 ? manifest : undefined;
   } catch {
-    // The archive is missing or incomplete, so the week is archived again.
     return undefined;
   }
 }

@@ -3,16 +3,16 @@ import type { Clock } from '../platform/clock.ts';
 import type { MakeId } from '../platform/ids.ts';
 import type { Queries, Scope } from './database.ts';
 
-/** An operator's change, with its transaction. */
+/** The context of a change: its transaction, scope and actor. */
 export interface Operation {
   queries: Queries;
   scope: Scope;
-  /** The id of a key, the e-mail of a user, `service` or `command_line`. */
+  /** The id of a key, the e-mail address of a panel user, `service` or `command_line`. */
   actor: string;
   requestId?: string;
 }
 
-/** A change to an object; `before` and `after` never contain secrets. */
+/** A change to an object. `before` and `after` never contain secrets. */
 interface AuditRecord {
   action: string;
   targetId: string;
@@ -26,7 +26,8 @@ export interface AuditLog {
 }
 
 export function createAuditLog(clock: Clock, makeId: MakeId): AuditLog {
-  const json = (value: object | undefined) => (value === undefined ? null : JSON.stringify(value));
+  const formatJson = (value: object | undefined) =>
+    value === undefined ? null : JSON.stringify(value);
   return {
     async record({ queries, scope, actor, requestId }, { action, targetId, before, after }) {
       await queries.query(
@@ -40,8 +41,8 @@ export function createAuditLog(clock: Clock, makeId: MakeId): AuditLog {
           action,
           targetId,
           requestId ?? null,
-          json(before),
-          json(after),
+          formatJson(before),
+          formatJson(after),
           new Date(clock.nowMs()),
         ],
       );
@@ -64,7 +65,7 @@ interface AuditRow {
 interface AuditQuery {
   limit: number;
   startingAfter?: string;
-  /** Only changes to this object. */
+  /** The id of the changed object. */
   targetId?: string;
   /** Part of the actor, case-insensitive. */
   actor?: string;
@@ -73,7 +74,7 @@ interface AuditQuery {
 }
 
 /**
- * Lists the audit records of one account and environment, newest first. Returns `limit` + 1 rows when there is another
+ * Lists the audit records of one account and environment, newest first. Returns `limit` + 1 rows if there is another
  * page.
  */
 export async function listAuditEntries(

@@ -12,15 +12,15 @@ interface Blocker {
   since: string;
 }
 
-/** Describes the sessions that block the session `pid`, for an operator who may terminate them. */
+/** Describes the sessions that block the session `pid`, so that an operator can terminate them. */
 export async function describeBlockers(
   queries: Pick<Queries, 'query'>,
   pid: number | undefined,
 ): Promise<string> {
   const blockers = await queries.query<Blocker>(selectBlockers, [pid]);
   const descriptions = blockers.map(
-    ({ pid: blocker, name, state, query, since }) =>
-      `session ${blocker} (${name || 'unnamed'}, ${state} since ${since}: ${query.replaceAll(/\s+/g, ' ').slice(0, 100)})`,
+    ({ pid: blockerPid, name, state, query, since }) =>
+      `session ${blockerPid} (${name || 'unnamed'}, ${state} since ${since}: ${query.replaceAll(/\s+/g, ' ').slice(0, 100)})`,
   );
   return descriptions.length > 0 ? descriptions.join(', ') : 'a session that has ended since';
 }

@@ -2,8 +2,8 @@ import type { Database, Queries } from './database.ts';
 import { withMigrationLock } from './migration-lock.ts';
 
 /**
- * Tables for the whole service. They are stored on the coordinator, where every node can reach them. Otherwise the
- * failure of a single worker could affect all accounts. All other tables are distributed by account.
+ * Tables for the whole service. They are stored on the coordinator, so that the failure of a worker doesn't affect all
+ * accounts. All other tables are distributed by account.
  */
 export const serviceTables: readonly string[] = [
   'archived_weeks',
@@ -18,7 +18,7 @@ export const serviceTables: readonly string[] = [
 /** A table that only migrations use. Migrations run on the coordinator. */
 const coordinatorOnly = 'migration_lock';
 
-/** Returns the role of this server in a Citus cluster; undefined for a plain PostgreSQL server. */
+/** Returns the role of this server in a Citus cluster, or undefined for a server without Citus. */
 export async function readCitusRole(
   queries: Pick<Queries, 'query'>,
 ): Promise<'coordinator' | 'worker' | undefined> {
@@ -39,7 +39,7 @@ export interface CitusNode {
   isEmpty: boolean;
 }
 
-/** Checks all primary nodes of the cluster, the coordinator first. */
+/** Checks all primary nodes of the cluster. Returns the coordinator first. */
 export const checkCitusNodes = (queries: Pick<Queries, 'query'>): Promise<CitusNode[]> =>
   queries.query<CitusNode>(
     `SELECT nodename || ':' || nodeport AS address, citus_check_connection_to_node(nodename, nodeport) AS responds,
@@ -47,13 +47,11 @@ export const checkCitusNodes = (queries: Pick<Queries, 'query'>): Promise<CitusN
       FROM pg_dist_node node WHERE noderole = 'primary' ORDER BY groupid, address`,
   );
 
-/**
- * @throws Error if this server is a Citus worker, because schema changes fail there or would affect only that worker.
- */
+/** @throws Error when this server is a Citus worker. Schema changes would fail there or affect only that worker. */
 export async function rejectWorker(queries: Pick<Queries, 'query'>): Promise<void> {
   if ((await readCitusRole(queries)) !== 'worker') return;
   throw new Error(
-    'The schema must be changed, but this database is a Citus worker: set DATABASE_ADMIN_URL to the coordinator.',
+    'The schema must be changed, but this database is a Citus worker. Set DATABASE_ADMIN_URL to the coordinator.',
   );
 }
 
@@ -68,8 +66,8 @@ interface DistributeOptions {
 }
 
 /**
- * On a Citus coordinator, distributes the tables that aren't distributed yet. On the first start, these are all tables;
- * later, the tables that new migrations have added. Without Citus, does nothing.
+ * Distributes tables that are not distributed yet, such as the tables of new migrations. Does nothing if the server is
+ * not a Citus coordinator.
  */
 export async function distributeTables(
   database: Database,
@@ -80,8 +78,8 @@ export async function distributeTables(
   if ((await listUndistributed(database)).length === 0) return;
   await withMigrationLock(database, { onWait, waitMs }, async () => {
     await maintain(await listRoleSettings(database), waitMs);
-    // Another process may have distributed some tables in the meantime. This transaction must not read the tables
-    // themselves, because `maintain` locks them on its own connection.
+    // Lists the tables again, because another process may have distributed some of them in the meantime. This
+    // transaction must not read from the tables, because `maintain` locks them on another connection.
     for (const table of await listUndistributed(database)) {
       onDistribute?.(table, serviceTables.includes(table) ? 'coordinator' : 'by account');
       await maintain([buildStatement(table)], waitMs);
@@ -89,7 +87,7 @@ export async function distributeTables(
   });
 }
 
-/** Lists `accounts` first, because the other tables are placed next to it. */
+/** Lists tables that are not distributed. `accounts` is first, because other tables are colocated with it. */
 async function listUndistributed(queries: Pick<Queries, 'query'>): Promise<string[]> {
   const rows = await queries.query<{ name: string }>(
     `SELECT relname AS name FROM pg_class
@@ -109,9 +107,9 @@ function buildStatement(table: string): string {
 }
 
 /**
- * Returns statements that change settings of the role, which Citus copies to all nodes. One is the lock timeout,
- * because connections between nodes don't inherit it from the session. The other makes `SET LOCAL` apply on all nodes,
- * for transactions that have their own timeout.
+ * Returns statements that change settings of the role on all nodes. The first sets the lock timeout, because
+ * connections between nodes don't inherit it from the session. The second makes `SET LOCAL` apply on all nodes, for
+ * transactions with their own timeout.
  */
 async function listRoleSettings(queries: Pick<Queries, 'query'>): Promise<string[]> {
   const [row] = await queries.query<{ timeout: string; database: string }>(

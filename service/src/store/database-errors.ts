@@ -1,11 +1,8 @@
-/**
- * SQLSTATE classes that mean that the server can't be reached or is shutting down: connection exception, operator
- * intervention.
- */
+/** SQLSTATEs of a server that can't be reached or is shutting down: connection exception, operator intervention. */
 const unreachableStates = /^(08|57P)/;
 /**
- * SQLSTATEs that mean that the server responds but can't execute the statement now: insufficient resources (such as a
- * full disk), a timeout, a lock timeout, repeated conflicts, or a read-only standby.
+ * SQLSTATEs of a server that can't execute a statement now: insufficient resources (such as a full disk), a timeout, a
+ * lock timeout, repeated conflicts, or a read-only standby.
  */
 const temporaryStates = /^(53|57014|55P03|40001|40P01|25006)/;
 const diskFullState = '53100';
@@ -22,7 +19,7 @@ const connectionErrors = new Set([
   'ENETUNREACH',
 ]);
 
-/** Thrown when the last attempt could not reach the database. Until it recovers, requests fail immediately. */
+/** Thrown when the database is unreachable. Until it recovers, calls fail immediately. */
 export class DatabaseUnreachableError extends Error {
   constructor(cause: unknown) {
     super('The database is unreachable.', { cause });
@@ -30,7 +27,7 @@ export class DatabaseUnreachableError extends Error {
   }
 }
 
-/** Thrown when a write is stored only on the primary, because someone canceled the wait for the synchronous standby. */
+/** Thrown when a write is stored only on the primary, because the wait for a synchronous standby was canceled. */
 export class NotReplicatedError extends Error {
   constructor() {
     super('The commit has not been confirmed by a synchronous standby.');
@@ -38,7 +35,7 @@ export class NotReplicatedError extends Error {
   }
 }
 
-/** Thrown if a host in `DATABASE_URL` is a standby. In that case, another host must be used. */
+/** Thrown when a host in `DATABASE_URL` is a standby and another host must be used. */
 export class StandbyError extends Error {
   constructor(host: string) {
     super(`${host} is a standby, which accepts no writes.`);
@@ -49,7 +46,7 @@ export class StandbyError extends Error {
 const readCode = (error: Error): string | undefined =>
   'code' in error && typeof error.code === 'string' ? error.code : undefined;
 
-/** Whether the server did not respond in time, so that its connection can no longer be used. */
+/** Whether the server did not respond in time. The connection can no longer be used. */
 export const isReadTimeout = (error: unknown): boolean =>
   error instanceof Error && /query read timeout/i.test(error.message);
 
@@ -57,7 +54,7 @@ export const isReadTimeout = (error: unknown): boolean =>
 export const isLockTimeout = (error: unknown): boolean =>
   error instanceof Error && readCode(error) === lockTimeoutState;
 
-/** Whether a server rejected a write because it is a standby, or read-only by its settings. */
+/** Whether the server rejected a write because it is a standby or in read-only mode. */
 export const isReadOnly = (error: unknown): boolean =>
   error instanceof Error && readCode(error) === readOnlyState;
 
@@ -65,30 +62,27 @@ export const isDiskFull = (error: unknown): error is Error =>
   error instanceof Error && readCode(error) === diskFullState;
 
 /**
- * Whether the server has only rejected a single statement. If so, it is still up, even if the error's class says
- * otherwise: `08P01` means a malformed message, and `08001` an unreachable foreign table. A server that is shutting
+ * Whether the server rejected a single statement, and is otherwise up. Its code can belong to the class of connection
+ * exceptions: `08P01` means a malformed message, and `08001` an unreachable foreign table. A server that is shutting
  * down sends `FATAL` or `PANIC` instead.
  */
 const isStatementError = (error: Error): boolean =>
   'severity' in error && error.severity === 'ERROR';
 
-/**
- * Whether the server responds, but the Citus node that stores the rows of this statement does not. `08P01` is a
- * malformed message.
- */
+/** Whether the Citus node that stores the rows of a statement is unreachable. `08P01` means a malformed message. */
 const isShardUnreachable = (error: Error): boolean =>
   isStatementError(error) &&
   readCode(error) !== '08P01' &&
   unreachableStates.test(readCode(error) ?? '');
 
-/** Whether the error means that the database cannot be reached at all, or cannot replicate writes. */
+/** Whether an error means that the database can't be reached or can't replicate writes. */
 export function isUnreachable(error: unknown): boolean {
   if (error instanceof NotReplicatedError || error instanceof StandbyError) return true;
   if (!(error instanceof Error) || isStatementError(error)) return false;
   const code = readCode(error);
   if (code !== undefined) return unreachableStates.test(code) || connectionErrors.has(code);
   return (
-    // `pg` and the thread of the embedded database set no code on these errors.
+    // These errors of `pg` and the embedded database have no code.
     error.name === 'DatabaseError' ||
     isReadTimeout(error) ||
     /connection (terminated|timeout)|pool after calling end|when trying to connect|not queryable/i.test(
@@ -97,7 +91,7 @@ export function isUnreachable(error: unknown): boolean {
   );
 }
 
-/** Whether a request that failed with this error can be retried later, unchanged. */
+/** Whether a request that failed with an error can be retried later. */
 export function isUnavailable(error: unknown): boolean {
   if (error instanceof DatabaseUnreachableError || isUnreachable(error)) return true;
   return (

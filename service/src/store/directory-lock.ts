@@ -1,7 +1,7 @@
 import { execFileSync } from 'node:child_process';
 import { linkSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 
-/** Thrown when another running process uses the data directory. */
+/** Thrown when another process is using the data folder. */
 export class DirectoryInUseError extends Error {
   readonly pid: number;
   constructor(file: string, pid: number) {
@@ -16,13 +16,13 @@ export class DirectoryInUseError extends Error {
 
 interface Owner {
   pid: number;
-  /** The start time, which distinguishes the process from a later process with the same pid. */
+  /** The start time of the process. A later process can have the same pid, but not the same start time. */
   start: string;
 }
 
 /**
- * Acquires the exclusive lock `file` for this process. Takes the lock over if the process that holds it has exited.
- * This doesn't work between machines or containers that share the folder but can't see each other's processes.
+ * Acquires an exclusive lock file for this process. Takes over the lock of a process that has exited. Doesn't work
+ * between machines or containers, because they can't see each other's processes.
  *
  * @throws DirectoryInUseError when a running process holds the lock.
  */
@@ -32,14 +32,14 @@ export function acquireDirectoryLock(file: string): { release(): void } {
   const draft = `${file}.${process.pid}`;
   writeFileSync(draft, text);
   try {
-    // Only one process can create the hard link. Other processes never see an incomplete file.
+    // A hard link is atomic: only one process can create it, and other processes never see an incomplete file.
     while (!tryLink(draft, file)) removeStale(file);
   } finally {
     rmSync(draft, { force: true });
   }
   return {
     release() {
-      if (read(file) === text) rmSync(file, { force: true });
+      if (readLockFile(file) === text) rmSync(file, { force: true });
     },
   };
 }
@@ -55,9 +55,9 @@ function tryLink(from: string, to: string): boolean {
 }
 
 function removeStale(file: string): void {
-  const text = read(file);
+  const text = readLockFile(file);
   if (text === undefined) return;
-  const owner = parse(text);
+  const owner = parseOwner(text);
   if (owner && owner.start !== '' && processStart(owner.pid) === owner.start) {
     throw new DirectoryInUseError(file, owner.pid);
   }
@@ -65,59 +65,59 @@ function removeStale(file: string): void {
   try {
     renameSync(file, staleFile);
   } catch {
-    return; // another process was faster: the next attempt finds its lock
+    return; // Another process has removed the file.
   }
-  // If another process acquired the lock between the read and the rename, restore its file.
-  if (read(staleFile) !== text) tryLink(staleFile, file);
+  // If another process acquired the lock between the read and the rename, restores its file.
+  if (readLockFile(staleFile) !== text) tryLink(staleFile, file);
   rmSync(staleFile, { force: true });
 }
 
-function read(file: string): string | undefined {
+function readLockFile(file: string): string | undefined {
   try {
     return readFileSync(file, 'utf8');
   } catch {
-    return undefined; // no lock file
+    return undefined; // There is no lock file.
   }
 }
 
-function parse(text: string): Owner | undefined {
+function parseOwner(text: string): Owner | undefined {
   try {
     const value: unknown = JSON.parse(text);
     if (typeof value !== 'object' || value === null) return undefined;
     const { pid, start } = value as Partial<Owner>;
     return typeof pid === 'number' && typeof start === 'string' ? { pid, start } : undefined;
   } catch {
-    return undefined; // a truncated file has no owner
+    return undefined; // The file is truncated.
   }
 }
 
 /**
- * Returns an opaque start time, which distinguishes a process from a later process with the same pid; undefined if the
- * process is not running.
+ * Returns the start time of a process in an opaque format, or undefined if the process is not running. It distinguishes
+ * the process from a later process with the same pid.
  */
 export function processStart(pid: number): string | undefined {
   try {
     process.kill(pid, 0);
   } catch (error) {
-    // EPERM: it is running, but belongs to another user.
+    // EPERM means that the process is running, but belongs to another user.
     if (!(error instanceof Error && 'code' in error && error.code === 'EPERM')) return undefined;
   }
-  if (process.platform === 'linux') return linuxStart(pid);
+  if (process.platform === 'linux') return readLinuxStart(pid);
   if (process.platform === 'win32') return `pid ${pid}`;
   return execFileSync('ps', ['-o', 'lstart=', '-p', String(pid)], { encoding: 'utf8' }).trim();
 }
 
 /**
- * Field 22 of /proc/pid/stat is a number of ticks since boot, so the result also includes the boot id (`man 5 proc`).
+ * Combines the boot id with the start time in field 22 of /proc/pid/stat, which counts from the boot (`man 5 proc`).
  */
-function linuxStart(pid: number): string | undefined {
+function readLinuxStart(pid: number): string | undefined {
   try {
     const stat = readFileSync(`/proc/${pid}/stat`, 'utf8');
     const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ');
-    if (fields[0] === 'Z') return undefined; // a zombie: ended, but not reaped by its parent
+    if (fields[0] === 'Z') return undefined; // A zombie has exited, but its parent hasn't reaped it.
     const boot = readFileSync('/proc/sys/kernel/random/boot_id', 'utf8').trim();
     return `${boot} ${fields[19]}`;
   } catch {
-    return undefined; // it has just ended
+    return undefined; // The process has just exited.
   }
 }

@@ -11,18 +11,18 @@ import {
 } from './group-commit.ts';
 
 interface LanesOptions<T, R> {
-  /** Each owner has its own lane. */
+  /** Returns the owner of an item. Each owner has its own lane. */
   findOwner(item: T): string;
   openLane(owner: string): Lane<T, R>;
-  /** Maximum number of lanes. When another one is needed, an idle lane is evicted. */
+  /** Maximum number of lanes. An idle lane is evicted to make room for a new one. */
   maxLanes?: number;
   /** Maximum total number of items in all lanes. */
   maxItems?: number;
 }
 
 /**
- * Creates one lane per owner, so that owners don't wait for each other's transactions. When there are too many items in
- * total, new items are rejected from owners that already have at least an equal share of them.
+ * Creates one lane per owner, so that owners don't wait for each other's transactions. When the lanes are full, rejects
+ * new items from owners that have used up their fair share of `maxItems`.
  */
 export function createLanes<T, R>(options: LanesOptions<T, R>): Lane<T, R> {
   const { findOwner, openLane, maxLanes = 1_000, maxItems = 20_000 } = options;
@@ -41,13 +41,14 @@ export function createLanes<T, R>(options: LanesOptions<T, R>): Lane<T, R> {
     lanes.set(owner, newLane);
     return newLane;
   };
-  const sum = (): number => [...lanes.values()].reduce((total, lane) => total + lane.waiting(), 0);
+  const countWaiting = (): number =>
+    [...lanes.values()].reduce((total, lane) => total + lane.waiting(), 0);
 
   return {
     push(item) {
       const lane = getLane(findOwner(item));
-      const exceedsShare = (of: Lane<T, R>): boolean => of.waiting() >= maxItems / lanes.size;
-      if (!lane || (unsettled >= maxItems && exceedsShare(lane)))
+      const fairShare = maxItems / lanes.size;
+      if (!lane || (unsettled >= maxItems && lane.waiting() >= fairShare))
         return Promise.reject(new OverloadedError());
       unsettled += 1;
       return lane.push(item).finally(() => {
@@ -57,12 +58,12 @@ export function createLanes<T, R>(options: LanesOptions<T, R>): Lane<T, R> {
     async drain() {
       await Promise.all([...lanes.values()].map((lane) => lane.drain()));
     },
-    waiting: sum,
+    waiting: countWaiting,
     isIdle: () => [...lanes.values()].every((lane) => lane.isIdle()),
   };
 }
 
-/** Limits the number of concurrent lane transactions, so that connections remain for other work. */
+/** Limits the number of concurrent transactions of lanes, to leave connections for other work. */
 export interface Gate {
   run<T>(owner: string, work: () => Promise<T>): Promise<T>;
 }
@@ -73,12 +74,12 @@ interface GateOptions {
   nowMs(): number;
 }
 
-/** An owner whose transaction timed out on a lock shares a single slot with other such owners for this long. */
+/** How long an owner counts as slow after one of its transactions timed out on a lock. */
 const slowForMs = 10_000;
 
 /**
- * Creates a gate that serves owners in the order in which they arrive. The exception is owners whose rows are locked:
- * all of them share a single slot.
+ * Creates a gate that runs transactions in the order of their arrival. Owners whose transactions have timed out on a
+ * lock share a single slot.
  */
 export function createGate({ slots, nowMs }: GateOptions): Gate {
   interface Waiter {
@@ -128,7 +129,7 @@ export function createGate({ slots, nowMs }: GateOptions): Gate {
   };
 }
 
-/** The dependencies that all lanes for one kind of write share. */
+/** Dependencies of the lanes for one kind of write. */
 export interface LaneDeps {
   /** `decisions`, `events` or `deliveries`. */
   name: string;
@@ -146,16 +147,15 @@ interface LaneFactoryOptions {
   poolSize: number;
 }
 
-/** Connections that lanes leave for reads, deliveries and maintenance jobs. */
+/** Number of connections for reads, deliveries and maintenance jobs. */
 const reservedConnections = 2;
 
 /**
- * Creates the gate that all lanes share. Returns a function that creates the dependencies of the lanes for one kind of
- * write.
+ * Creates a gate for all lanes. Returns a function that creates the dependencies of the lanes for one kind of write.
  */
 export function createLaneDeps({ database, tracing, clock, log, poolSize }: LaneFactoryOptions) {
   const gate = createGate({
-    // The embedded database runs one transaction at a time anyway.
+    // The embedded database runs one transaction at a time and needs no limit.
     slots: database.connections ? Math.max(1, poolSize - reservedConnections) : Infinity,
     nowMs: clock.monotonicMs,
   });
@@ -163,9 +163,8 @@ export function createLaneDeps({ database, tracing, clock, log, poolSize }: Lane
 }
 
 /**
- * Creates a lane per account and environment, so that all items of a `commit` belong to the same account and
- * environment. If another session holds a row lock for too long, this is logged and delays only the account whose row
- * it is.
+ * Creates one lane per account and environment. All items of a transaction therefore have the same scope. Logs a
+ * warning when a transaction times out on a row lock. The lock delays only the account that owns the row.
  */
 export function createScopedLanes<T extends { scope: Scope }, R>(
   { name, openLane, gate, log }: LaneDeps,
@@ -175,13 +174,13 @@ export function createScopedLanes<T extends { scope: Scope }, R>(
     try {
       return await options.commit(items, attempt);
     } catch (error) {
-      // Retries are not logged, because they are waiting for the same session.
+      // Retries wait for the same session, so they are not logged again.
       if (isLockTimeout(error) && !attempt.isRetry) {
         const { accountId, environment } = items[0]?.scope ?? {};
         const { blockers } = error as { blockers?: string };
         log.warn(
           { lane: name, accountId, environment, writes: items.length, blockers },
-          'writes timed out on a lock that another session holds',
+          'writes timed out on a lock held by another session',
         );
       }
       throw error;

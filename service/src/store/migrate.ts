@@ -31,17 +31,17 @@ import {
 interface Index {
   name: string;
   table: string;
-  /** What follows the table's name in the statement: the columns, and the condition if there is one. */
+  /** The end of the statement after the table's name: the columns and an optional condition. */
   on: string;
 }
 
 /**
- * A schema change. An index on a table that may be large has its own migration, because on a server it is built without
- * blocking writes.
+ * A schema change. Indexes on large tables have their own migrations, so that a server can build them without blocking
+ * writes.
  */
 export type Migration =
   | {
-      /** Contains `breaking` if releases that do not know the migration cannot run on its schema. */
+      /** Contains `breaking` if earlier releases can't run on the new schema. */
       name: string;
       statements: readonly string[];
     }
@@ -53,8 +53,8 @@ interface AppliedMigration {
 }
 
 /**
- * All migrations, in order. A released migration never changes. Add each new migration to its subject's file and to the
- * end of this list.
+ * All migrations, in order. Never change a released migration. To add a migration, define it in the file for its
+ * subject and append it to this list.
  */
 export const allMigrations: readonly Migration[] = [
   initial,
@@ -83,28 +83,25 @@ export const allMigrations: readonly Migration[] = [
 
 export interface MigrateOptions {
   onApply?(name: string): void;
-  /** Called when a table is being added to a Citus cluster. */
+  /** Called before a table is distributed over a Citus cluster. */
   onDistribute?(table: string, placement: TablePlacement): void;
-  /**
-   * Called when the database has migrations of a newer release, but this release is still compatible with them. This
-   * happens during a rolling upgrade.
-   */
+  /** Called when the database has migrations of a newer, compatible release, as during a rolling upgrade. */
   onNewer?(names: string[]): void;
-  /** Called when another session blocks the migration; the text describes that session. */
+  /** Called when another session blocks the migration. The text describes that session. */
   onWait?(text: string): void;
-  /** How long to wait for that session, in milliseconds. Default: 60,000. */
+  /** How long to wait for a session that blocks the migration. Default: 60 s. */
   waitMs?: number;
   /** The migrations to apply, in order. Default: all migrations of this release. */
   migrations?: readonly Migration[];
 }
 
 /**
- * Brings the schema up to date and returns the names of the migrations that it applied. If several processes start at
- * the same time, a lock row makes sure that only one of them migrates. If the schema is already up to date, nothing is
- * locked, and no permission to change tables is needed.
+ * Brings the schema up to date. Returns the names of the applied migrations. If several processes start at the same
+ * time, only one of them migrates. If the schema is up to date, the call locks nothing and needs no permission to
+ * change tables.
  *
- * @throws Error when the database has an unknown breaking migration, or a different migration under a known name, or
- * when another session blocks the migration for too long.
+ * @throws Error when the database has an unknown breaking migration or a different migration with a known name, or when
+ * another session blocks the migration for too long.
  */
 export async function migrate(opened: Database, options: MigrateOptions = {}): Promise<string[]> {
   const { onDistribute, onWait, waitMs = 60_000 } = options;
@@ -117,19 +114,19 @@ export async function migrate(opened: Database, options: MigrateOptions = {}): P
 async function applyMigrations(database: Database, options: MigrateOptions): Promise<string[]> {
   const { onApply, onNewer, onWait, waitMs = 60_000, migrations = allMigrations } = options;
   const appliedBefore = await readApplied(database);
-  const newerNames = checkApplied(appliedBefore, migrations);
+  const newerNames = compareApplied(appliedBefore, migrations);
   if (newerNames.length > 0) onNewer?.(newerNames);
   if (migrations.length <= appliedBefore.length) return [];
   await rejectWorker(database);
   if (appliedBefore.length === 0) await createMigrationTables(database);
-  // On the first start, the tables are empty, so their indexes can be built in the same transaction.
+  // On the first start, tables are empty, so their indexes are built in the same transaction.
   const maintain = appliedBefore.length === 0 ? undefined : database.maintain;
   const appliedNames: string[] = [];
   for (;;) {
     const names = await withMigrationLock(database, { onWait, waitMs }, async (queries) => {
       const applied = await readApplied(queries);
-      checkApplied(applied, migrations);
-      const next = nextTransaction(migrations.slice(applied.length), maintain !== undefined);
+      compareApplied(applied, migrations);
+      const next = selectNextMigrations(migrations.slice(applied.length), maintain !== undefined);
       for (const migration of next) {
         onApply?.(migration.name);
         if ('indexes' in migration && maintain !== undefined) {
@@ -140,7 +137,7 @@ async function applyMigrations(database: Database, options: MigrateOptions): Pro
         }
         await queries.query(
           `INSERT INTO migrations (account_id, name, checksum) VALUES ('service', $1, $2)`,
-          [migration.name, checksum(migration)],
+          [migration.name, computeChecksum(migration)],
         );
       }
       return next.map(({ name }) => name);
@@ -151,10 +148,10 @@ async function applyMigrations(database: Database, options: MigrateOptions): Pro
 }
 
 /**
- * Returns the migrations that the next transaction applies. A concurrent index build waits for every transaction that
- * has changed its table, so it runs in a transaction that changes nothing else.
+ * Returns the migrations for the next transaction. A concurrent index build waits for all transactions that have
+ * changed its table, so a migration with an index has a transaction of its own.
  */
-function nextTransaction(
+function selectNextMigrations(
   missing: readonly Migration[],
   concurrently: boolean,
 ): readonly Migration[] {
@@ -165,13 +162,13 @@ function nextTransaction(
 
 /**
  * Builds an index while other sessions read and write the table. `CREATE INDEX CONCURRENTLY` doesn't support
- * partitioned tables. For such a table, an index is first built on each partition. The table's own index can then be
- * created instantly, because it attaches these indexes. If an earlier build was interrupted, its invalid index is
- * dropped and built again.
+ * partitioned tables. For such a table, builds an index on each partition first. The index on the table is then created
+ * instantly, because it attaches the indexes of the partitions. An invalid index from an interrupted build is dropped
+ * and built again.
  *
- * The build waits for every transaction that has a snapshot, so the caller's own transaction must not have one. It has
- * none as long as its last statement had no parameters, because a statement with parameters keeps its snapshot until
- * the next statement. The catalog is therefore read outside that transaction.
+ * The build waits for all transactions that have a snapshot, so the caller's transaction must not have one. A statement
+ * with parameters keeps its snapshot until the next statement. Therefore, the last statement of the caller's
+ * transaction must have no parameters, and this function reads the catalog outside that transaction.
  */
 async function buildIndex(
   database: Queries,
@@ -184,12 +181,12 @@ async function buildIndex(
       WHERE inhparent = to_regclass($1) ORDER BY 1`,
     [index.table],
   );
-  const parts = partitions.map(({ name }) => ({
+  const partitionIndexes = partitions.map(({ name }) => ({
     ...index,
     name: `${index.name}_${name.replace(`${index.table}_`, '')}`,
     table: name,
   }));
-  const concurrentIndexes = parts.length > 0 ? parts : [index];
+  const concurrentIndexes = partitionIndexes.length > 0 ? partitionIndexes : [index];
   const invalidIndexes = await database.query<{ name: string }>(
     `SELECT indexrelid::regclass::text AS name FROM pg_index
       WHERE NOT indisvalid AND indexrelid::regclass::text = ANY ($1)`,
@@ -202,7 +199,7 @@ async function buildIndex(
         ({ name, table, on }) =>
           `CREATE INDEX CONCURRENTLY IF NOT EXISTS ${name} ON ${table} ${on}`,
       ),
-      ...(parts.length > 0
+      ...(partitionIndexes.length > 0
         ? [`CREATE INDEX IF NOT EXISTS ${index.name} ON ${index.table} ${index.on}`]
         : []),
     ],
@@ -225,7 +222,8 @@ async function readApplied(queries: Queries): Promise<AppliedMigration[]> {
 const duplicateStates = new Set(['23505', '42P07', '42710']);
 
 /**
- * `IF NOT EXISTS` doesn't protect against a race: if two processes create a table at the same time, one of them fails.
+ * Creates the tables for migrations. If two processes create a table at the same time, one of them fails even with `IF
+ * NOT EXISTS`.
  */
 async function createMigrationTables(database: Database): Promise<void> {
   const statements = [
@@ -242,11 +240,11 @@ async function createMigrationTables(database: Database): Promise<void> {
   }
 }
 
-/** Returns the names of the migrations that a newer release added. */
-function checkApplied(applied: AppliedMigration[], migrations: readonly Migration[]): string[] {
+/** Checks the applied migrations. Returns the names of those that were added by a newer release. */
+function compareApplied(applied: AppliedMigration[], migrations: readonly Migration[]): string[] {
   applied.slice(0, migrations.length).forEach(({ name, checksum: stored }, index) => {
     const migration = migrations[index];
-    if (migration?.name !== name || checksum(migration) !== stored) {
+    if (migration?.name !== name || computeChecksum(migration) !== stored) {
       throw new Error(`The database's migration ${name} differs from the one in this release.`);
     }
   });
@@ -254,7 +252,7 @@ function checkApplied(applied: AppliedMigration[], migrations: readonly Migratio
   const breaking = newerNames.find((name) => name.includes('breaking'));
   if (breaking === undefined) return newerNames;
   throw new Error(
-    `The database has the migration ${breaking}, which this release does not support: start a newer release.`,
+    `The database has the migration ${breaking}, which this release does not support. Start a newer release.`,
   );
 }
 
@@ -264,5 +262,5 @@ const formatIndexStatement = ({ name, table, on }: Index): string =>
 const listStatements = (migration: Migration): readonly string[] =>
   'statements' in migration ? migration.statements : migration.indexes.map(formatIndexStatement);
 
-const checksum = (migration: Migration): string =>
+const computeChecksum = (migration: Migration): string =>
   createHash('sha256').update(listStatements(migration).join(';\n')).digest('hex');

@@ -9,17 +9,17 @@ interface LockOptions {
 }
 
 /**
- * How long each attempt waits for a table lock. While a schema change waits, every later statement on the table has to
- * wait behind it. Therefore, the migration gives up early, lets those statements run, and retries after `retryDelayMs`.
+ * How long an attempt waits for a table lock. While it waits, it blocks every later statement on the table. Therefore,
+ * it fails early and is retried after `retryDelayMs`.
  */
 const lockTimeoutMs = 2_000;
 const findBlockersAfterMs = 1_000;
 const retryDelayMs = 1_000;
 
 /**
- * Runs `work` in a transaction that holds the migration lock, waiting while another process holds the lock.
+ * Runs `work` in a transaction that holds the migration lock. Waits for the lock if another process holds it.
  *
- * @throws Error that names the blocking session, if the lock is not acquired within `waitMs`.
+ * @throws Error when the lock is not acquired within `waitMs`. The message names the session that blocks it.
  */
 export async function withMigrationLock<T>(
   database: Database,
@@ -54,7 +54,7 @@ export async function withMigrationLock<T>(
   }
 }
 
-/** Looks up the blocking sessions on another connection, while the transaction is still waiting. */
+/** Creates a watch that looks up the blocking sessions on another connection while a transaction waits for a lock. */
 function createBlockerWatch(database: Database) {
   let timer: NodeJS.Timeout | undefined;
   let blockers = Promise.resolve('an unknown session');
@@ -62,9 +62,9 @@ function createBlockerWatch(database: Database) {
     async start(queries: Queries): Promise<void> {
       const [row] = await queries.query<{ pid: number }>('SELECT pg_backend_pid() AS pid');
       timer = setTimeout(() => {
-        const before = blockers;
-        // Some engines don't have the view. In that case, the session is reported as unknown.
-        blockers = describeBlockers(database, row?.pid).catch(() => before);
+        const fallback = blockers;
+        // The lookup fails on engines without `pg_stat_activity`.
+        blockers = describeBlockers(database, row?.pid).catch(() => fallback);
       }, findBlockersAfterMs);
     },
     blockers: () => blockers,
@@ -75,6 +75,6 @@ function createBlockerWatch(database: Database) {
 const createBlockedError = (blockers: string, waitMs: number): Error =>
   new Error(
     `The migration was blocked for ${waitMs / 1_000} s (MIGRATION_WAIT_S) by ${blockers}. ` +
-      'Wait until that session is done, or end it with SELECT pg_terminate_backend(<session>), then start again. ' +
+      'Wait until that session has ended, or terminate it with SELECT pg_terminate_backend(<session>), then start again. ' +
       'SELECT * FROM pg_stat_activity lists all sessions.',
   );

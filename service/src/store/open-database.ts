@@ -8,7 +8,7 @@ import { listHostUrls } from '../platform/list-host-urls.ts';
 import { rejectUnfinishedImport } from './transfer/import-rows.ts';
 import { failFast, measureCalls, watchDisk } from './watch-database.ts';
 
-/** Thrown when the PostgreSQL server in `DATABASE_URL` cannot be used; the message contains the reason. */
+/** Thrown when the service can't connect to the PostgreSQL server in `DATABASE_URL`. */
 export class DatabaseConnectionError extends Error {
   constructor(url: string, cause: unknown) {
     const [first = url, ...others] = listHostUrls(url);
@@ -25,8 +25,8 @@ export class DatabaseConnectionError extends Error {
 }
 
 /**
- * Joins the messages of an aggregate error. If a host has several addresses, connecting to it fails with an error that
- * has no message of its own, but contains one error per address.
+ * Describes an error. If a host has several IPs, a failure to connect is an aggregate error without a message, which
+ * contains one error per IP.
  */
 function describeCause(error: unknown): string {
   if (error instanceof AggregateError) return error.errors.map(describeCause).join('; ');
@@ -37,22 +37,22 @@ function describeCause(error: unknown): string {
 export interface DatabaseConfig {
   /** Folder of the embedded database. */
   dataDirectory: string;
-  /** Connection string of a PostgreSQL server; if absent, the embedded database is used. */
+  /** Connection string of a PostgreSQL server. By default, the embedded database is used. */
   databaseUrl?: string;
-  /** Connection string for schema changes, if not `databaseUrl`: the coordinator of a Citus cluster. */
+  /** Connection string for schema changes: the coordinator of a Citus cluster. Default: `databaseUrl`. */
   databaseAdminUrl?: string;
   databaseLimits: PostgresLimits;
 }
 
 interface Notices {
-  /** Called when a new embedded database is being created, which takes a few seconds. */
+  /** Called before a new embedded database is created, which takes a few seconds. */
   onInitialize(): void;
-  /** Called when an idle connection to the server has broken. The next query opens a new connection. */
+  /** Called when a connection to the server has broken. The next query opens a new connection. */
   onError(error: Error): void;
 }
 
 /**
- * Opens the configured database: a server, or the embedded database in the data folder.
+ * Opens the configured database, which is on a server or embedded.
  *
  * @throws DatabaseConnectionError when the server cannot be reached or rejects the credentials.
  */
@@ -71,21 +71,21 @@ export async function openDatabase(config: DatabaseConfig, notices: Notices): Pr
   return openPGlite(join(config.dataDirectory, 'database'), notices.onInitialize);
 }
 
-/** Tries each of the hosts once. */
-async function connect(database: Database, hosts: number): Promise<void> {
+/** Tries to connect to each host once. */
+async function connect(database: Database, hostCount: number): Promise<void> {
   for (let attempt = 1; ; attempt += 1) {
     try {
       await database.query('SELECT 1');
       return;
     } catch (error) {
-      if (attempt >= hosts) throw error;
+      if (attempt >= hostCount) throw error;
     }
   }
 }
 
 /**
- * Opens and migrates the database for the service. The database's calls are measured, and fail immediately during an
- * outage.
+ * Opens and migrates the database for the service. Calls of the returned database are measured, and fail immediately
+ * during an outage.
  */
 export async function openServiceDatabase(
   config: DatabaseConfig & { migrationWaitMs: number },
@@ -94,13 +94,13 @@ export async function openServiceDatabase(
   open: typeof openDatabase,
 ): Promise<Database> {
   const opened = await open(config, {
-    onInitialize: () => log.info('creating a new database; this takes a few seconds'),
+    onInitialize: () => log.info('creating a new database, which takes a few seconds'),
     onError: (error) => log.warn({ err: error }, 'a database connection broke'),
   });
   try {
     await migrate(opened, {
       onApply: (migration) => log.info({ migration }, 'applying a migration'),
-      onDistribute: (table) => log.info({ table }, 'distributing a table over the shards'),
+      onDistribute: (table) => log.info({ table }, 'distributing a table'),
       onNewer: (migrations) =>
         log.warn({ migrations }, 'the database schema is newer than this build'),
       onWait: (text) => log.warn(text),

@@ -7,7 +7,7 @@ const weekMs = 7 * dayMs;
 /** 1970-01-05 was a Monday. */
 const firstMondayMs = 4 * dayMs;
 
-/** The partitioned tables, and the id column by which they are partitioned. */
+/** The partitioned tables, with the column by which each of them is partitioned. */
 const tables = {
   decisions: 'id',
   ad_events: 'decision_id',
@@ -18,8 +18,8 @@ const tables = {
 type Table = keyof typeof tables;
 const tableNames = Object.keys(tables) as Table[];
 /**
- * A timeline can double in size, and its page also has to hold old versions of rows. Even with a fill factor of 50, a
- * fifth of the timelines would move to another page. A tracker request is rewritten only once, when it is leased.
+ * Storage parameters. The free space on each page is for new versions of its rows. A timeline can double in size: with
+ * a fill factor of 50, a fifth of the timelines would move to another page. A tracker request is rewritten only once.
  */
 const storage: Partial<Record<Table, string>> = {
   timelines: 'WITH (fillfactor = 40)',
@@ -32,17 +32,17 @@ export interface Week {
   /** The table and the Monday on which the week begins, such as `decisions_20261116`. */
   name: string;
   fromMs: number;
-  /** False if the week's rows are in the default partition, among rows of other weeks. */
+  /** Whether the week has a partition. Otherwise, its rows are in the default partition. */
   isPartition: boolean;
 }
 
 /**
- * SQLSTATEs that mean that another process has just created the partition, or that the default partition already has
- * rows of that week.
+ * SQLSTATEs of harmless failures: another process has just created the partition, or the default partition has rows of
+ * the week.
  */
 const harmlessStates = new Set(['42P07', '23505', '23514']);
 
-/** Creates the partitions for this week and next week. Every process does this regularly, in any order. */
+/** Creates the partitions for this week and next week. Safe to run in several processes. */
 export async function createPartitions(database: Database, nowMs: number): Promise<void> {
   for (const fromMs of [startOfWeek(nowMs), startOfWeek(nowMs) + weekMs]) {
     for (const table of tableNames) {
@@ -67,7 +67,7 @@ async function createPartition(database: Database, table: Table, fromMs: number)
   });
 }
 
-/** Lists the weeks of all tables that ended by `beforeMs` and have a partition or rows, oldest first. */
+/** Lists the weeks that ended before `beforeMs` and have a partition or rows, for all tables, oldest first. */
 export async function listWeeks(queries: Queries, beforeMs: number): Promise<Week[]> {
   const weeks: Week[] = [];
   for (const table of tableNames) {
@@ -89,8 +89,8 @@ export async function listWeeks(queries: Queries, beforeMs: number): Promise<Wee
 }
 
 /**
- * Lists the weeks that have rows in the default partition. When these rows were written, for example by an import,
- * their week had no partition.
+ * Lists the weeks that have rows in the default partition. Their rows were written when the week had no partition, for
+ * example by an import.
  */
 async function readDefaultWeeks(
   queries: Queries,
@@ -106,19 +106,19 @@ async function readDefaultWeeks(
     );
     if (row?.id == null) return weeks;
     const fromMs = startOfWeek(readIdTime(row.id));
-    if (weeks.includes(fromMs)) return weeks; // the id contains no valid time
+    if (weeks.includes(fromMs)) return weeks; // The id contains no valid time.
     weeks.push(fromMs);
     [, from] = computeBounds(fromMs);
   }
 }
 
-/** Returns a query for the rows of a week, which reads only the week's partition if there is one. */
+/** Returns a query for the rows of a week. */
 export function selectWeek({ table, fromMs }: Week): string {
   const [from, to] = computeBounds(fromMs);
   return `SELECT * FROM ${table} WHERE ${tables[table]} >= '${from}' AND ${tables[table]} < '${to}'`;
 }
 
-/** Drops all rows of a week permanently. Roll-ups for reports stay. */
+/** Drops all rows of a week. Keeps the roll-ups. */
 export async function dropWeek(database: Database, week: Week): Promise<void> {
   if (week.isPartition) return alterSchema(database, `DROP TABLE IF EXISTS ${week.name}`);
   const [from, to] = computeBounds(week.fromMs);
@@ -134,12 +134,11 @@ export async function dropWeek(database: Database, week: Week): Promise<void> {
 }
 
 /**
- * Analyzes partitions that have no statistics yet. Without statistics, the planner reads an account's whole week to
- * find one user's ads. A server analyzes a partition on its own within a minute of its first rows. The embedded
- * database never does.
+ * Analyzes partitions that have no statistics. Without statistics, the planner reads an account's whole week to find
+ * the ads of one player. A server analyzes a new partition within a minute, but the embedded database never does.
  */
 export async function analyzePartitions(database: Database): Promise<void> {
-  // On Citus, the tables that clients see are empty shells without statistics. Autovacuum analyzes their shards.
+  // On Citus, these tables are empty and without statistics. Autovacuum analyzes their shards.
   if ((await readCitusRole(database)) !== undefined) return;
   const rows = await database.query<{ name: string }>(
     `SELECT relname AS name FROM pg_inherits JOIN pg_class ON pg_class.oid = inhrelid
@@ -150,8 +149,8 @@ export async function analyzePartitions(database: Database): Promise<void> {
 }
 
 /**
- * Runs a schema change. While a schema change waits for a lock, it blocks every later statement on the table.
- * Therefore, it gives up soon and is retried later.
+ * Runs a schema change. While it waits for a lock, it blocks every later statement on the table. Therefore, it fails
+ * after a short timeout and is retried later.
  */
 const alterSchema = (database: Database, statement: string): Promise<void> =>
   (database.schema ?? database).transaction(async (queries: Queries) => {
@@ -162,7 +161,7 @@ const alterSchema = (database: Database, statement: string): Promise<void> =>
 const startOfWeek = (ms: number): number =>
   Math.floor((ms - firstMondayMs) / weekMs) * weekMs + firstMondayMs;
 
-/** Returns the first id of the week, and the first id after the week. */
+/** Returns the first id of a week, and the first id after it. */
 const computeBounds = (fromMs: number): [string, string] => [
   firstIdAt('decision', Math.max(0, fromMs)),
   firstIdAt('decision', fromMs + weekMs),

@@ -7,44 +7,44 @@ export interface Hosts {
   /** The URL of the host in use. */
   url(): string;
   /**
-   * The client class for the pool. A client connects to the host in use. If that fails or the host is a standby, the
-   * next host is used from then on.
+   * The client class for the pool. Clients connect to the host in use. If a client can't connect or the host is a
+   * standby, later clients use the next host.
    */
   Client: new (config?: string | pg.ClientConfig) => pg.Client;
 }
 
-/** The callback that `pg` passes to `connect`. */
-type Connected = ((error: Error) => void) | ((error: null, client: pg.Client) => void);
+/** The callback of `pg` for a new connection. */
+type ConnectCallback = ((error: Error) => void) | ((error: null, client: pg.Client) => void);
 
 /**
- * Uses one host at a time, starting with a random one. The processes of a service are thus spread over the nodes of a
+ * Uses one host at a time. The first host is random, which distributes the processes of a service over the nodes of a
  * cluster.
  */
 export function createHosts(connectionString: string, random = Math.random): Hosts {
   const urls = listHostUrls(connectionString);
-  let current = Math.floor(random() * urls.length);
-  const url = (): string => urls[current % urls.length] ?? connectionString;
+  let hostIndex = Math.floor(random() * urls.length);
+  const url = (): string => urls[hostIndex % urls.length] ?? connectionString;
 
   class Client extends pg.Client {
-    readonly #used: string;
+    readonly #hostUrl: string;
 
     constructor(config?: string | pg.ClientConfig) {
-      const used = url();
-      super({ ...(typeof config === 'object' ? config : {}), connectionString: used });
-      this.#used = used;
+      const hostUrl = url();
+      super({ ...(typeof config === 'object' ? config : {}), connectionString: hostUrl });
+      this.#hostUrl = hostUrl;
     }
 
     async #connect(): Promise<pg.Client> {
       await super.connect();
-      // If there is only one host, it's used even if it is a standby, because reads work there.
+      // A single host may be a standby, because reads work there.
       if (urls.length > 1) await this.#rejectStandby();
       return this;
     }
 
-    /** Does the same as `target_session_attrs=primary` of libpq, which `pg` does not support. */
+    /** Has the same effect as `target_session_attrs=primary` in libpq, which `pg` does not support. */
     async #rejectStandby(): Promise<void> {
-      // The pool listens for errors only once `connect` has finished; until then, a broken connection would end the
-      // process.
+      // The pool adds its error listener after `connect` has finished. Without a listener, a broken connection would
+      // end the process.
       const ignore = (): void => undefined;
       this.on('error', ignore);
       try {
@@ -60,11 +60,11 @@ export function createHosts(connectionString: string, random = Math.random): Hos
     }
 
     override connect(): Promise<pg.Client>;
-    override connect(callback: Connected): void;
-    override connect(callback?: Connected): Promise<pg.Client> | void {
+    override connect(callback: ConnectCallback): void;
+    override connect(callback?: ConnectCallback): Promise<pg.Client> | void {
       const connected = this.#connect().catch((error: unknown) => {
-        // Switches hosts before the failure is reported, so that the next attempt uses the next host.
-        if (this.#used === url()) current += 1;
+        // Switches to the next host before the failure is reported, so that a retry uses it.
+        if (this.#hostUrl === url()) hostIndex += 1;
         throw error;
       });
       if (callback === undefined) return connected;

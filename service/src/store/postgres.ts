@@ -8,11 +8,11 @@ import { createHosts, type Hosts } from './postgres-hosts.ts';
 export interface PostgresLimits {
   /** Maximum number of connections. */
   poolSize: number;
-  /** The timeout for a statement, for waiting for a connection, and for being idle in a transaction. */
+  /** Timeout for a statement, for a connection from the pool, and for idle time in a transaction. */
   timeoutMs: number;
-  /** Timeout of waiting for a lock. */
+  /** How long a statement waits for a lock. */
   lockTimeoutMs: number;
-  /** Whether a pooler in transaction mode is in front of the server, so that no session state is available. */
+  /** Whether there is a pooler in transaction mode in front of the server. If so, there is no session state. */
   pooler: boolean;
 }
 
@@ -24,27 +24,27 @@ const defaultLimits: PostgresLimits = {
 };
 
 /**
- * It's worthwhile to wait for more items: a transaction with one event takes 1.5 ms of processor time, and a
- * transaction with 50 events takes little more than twice as much.
+ * A transaction with 50 events takes little more than twice the CPU time of a transaction with one event, which takes
+ * 1.5 ms.
  */
 const gatherMs = 2;
 /** The type id of `bigint`. All stored values are below 2^53. */
 const int8 = 20;
 /**
- * The client's timeout is longer than the server's by this much. The server therefore times out first and reports the
- * reason, unless it no longer responds at all.
+ * Difference between the client's timeout and the server's. The server times out first, because its error contains the
+ * reason. The client times out if the server no longer responds.
  */
 const graceMs = 2_000;
 /** The maximum delay of a timer. */
 const noTimeoutMs = 2_147_483_647;
-/** SQLSTATEs for serialization failures and deadlocks, after which the transaction can be retried. */
+/** SQLSTATEs for serialization failures and deadlocks. Transactions that fail with them can be retried. */
 const conflictStates = new Set(['40001', '40P01']);
 const conflictAttempts = 4;
 
 /**
- * Connects to a PostgreSQL server or a compatible one, or to one of several nodes of a cluster.
+ * Connects to a PostgreSQL server, a compatible server, or a node of a cluster.
  *
- * @param schemaUrl the server for schema changes, if not `connectionString`
+ * @param schemaUrl the server for schema changes (default: `connectionString`)
  */
 export function openPostgres(
   connectionString: string,
@@ -59,8 +59,8 @@ export function openPostgres(
       ? undefined
       : openPostgres(schemaUrl, onError, { ...limits, poolSize: 2 });
   pool.on('error', onError);
-  // The pool handles only the errors of idle connections. Without this listener, the process would end if a connection
-  // broke between two statements of a transaction.
+  // The pool handles errors of idle connections only. Without this listener, the process would end when a connection
+  // breaks between two statements of a transaction.
   pool.on('connect', (client) => client.on('error', onError));
   const prepare = createQueryBuilder(limits);
   const checkReplicated = watchReplication(pool);
@@ -78,7 +78,7 @@ export function openPostgres(
   return {
     query: <T = Row>(text: string, params?: readonly unknown[]) =>
       retryConflicts(() => query<T>(text, params)),
-    // Behind a pooler, sessions keep no settings, so timeouts need a transaction.
+    // Behind a pooler, sessions keep no settings, so timeouts can be set only in a transaction.
     execute: <T = Row>(text: string, params: readonly unknown[]) =>
       limits.pooler
         ? transaction((queries) => queries.execute<T>(text, params), {})
@@ -110,14 +110,14 @@ function makePoolOptions({ Client }: Hosts, limits: PostgresLimits): pg.PoolConf
   return {
     Client,
     max: poolSize,
-    // Statements that do not wait for each other are sent together: https://node-postgres.com/features/pipelining. Sent
-    // separately, the system calls for the statements alone took a quarter of an ad's processor time.
+    // Sends statements together that do not wait for each other: https://node-postgres.com/features/pipelining. Without
+    // it, a quarter of the CPU time for an ad is spent on system calls.
     pipeline: true,
     types,
     keepAlive: true,
     connectionTimeoutMillis: timeoutMs,
     query_timeout: timeoutMs + graceMs,
-    // Poolers reject startup settings; set them for the database role instead.
+    // Poolers reject startup settings. Operators set them for the database role instead.
     ...(pooler
       ? {}
       : {
@@ -125,7 +125,7 @@ function makePoolOptions({ Client }: Hosts, limits: PostgresLimits): pg.PoolConf
           statement_timeout: timeoutMs,
           lock_timeout: lockTimeoutMs,
           idle_in_transaction_session_timeout: timeoutMs,
-          // Compiling a statement takes up to 600 ms, and all statements of the service read few rows.
+          // Compiling a statement takes up to 600 ms, which isn't worthwhile for statements that read few rows.
           options: '-c jit=off',
         }),
   };
@@ -141,12 +141,12 @@ async function maintain(
     connectionString,
     connectionTimeoutMillis: timeoutMs,
     keepAlive: true,
-    // See makePoolOptions. Behind a pooler, the timeouts of the role apply.
+    // Behind a pooler, the timeouts of the role apply. See makePoolOptions.
     ...(pooler
       ? {}
       : { application_name: 'trueward', statement_timeout: 0, lock_timeout: lockTimeoutMs }),
   });
-  // A broken connection rejects the running query; without a listener, it would also end the process.
+  // A broken connection rejects the running query. Without a listener, it would also end the process.
   client.on('error', () => undefined);
   await client.connect();
   try {
@@ -156,10 +156,10 @@ async function maintain(
   }
 }
 
-/** Creates a query that `pg` prepares by name, once per connection. */
+/** Creates a query that `pg` prepares once per connection. */
 type Prepare = (text: string, params: readonly unknown[]) => pg.QueryConfig;
 
-/** Behind a pooler, statements are unnamed, because another connection may execute them. */
+/** Behind a pooler, statements have no name, because another connection may execute them. */
 function createQueryBuilder({ pooler }: PostgresLimits): Prepare {
   const names = new Map<string, string>();
   return (text, params) => {
@@ -171,7 +171,7 @@ function createQueryBuilder({ pooler }: PostgresLimits): Prepare {
   };
 }
 
-/** Dependencies that statements and transactions share. */
+/** Dependencies of statements and transactions. */
 interface Deps {
   pool: pg.Pool;
   prepare: Prepare;
@@ -183,16 +183,16 @@ interface Deps {
 type CheckReplicated = (client: pg.PoolClient) => void;
 
 /**
- * Detects canceled replication. If an operator cancels a commit that is waiting for its synchronous standby
- * (`pg_cancel_backend`), the server reports success with a warning. But if the standby becomes the primary, the rows
- * are lost. The returned function throws a {@link NotReplicatedError} if this has happened on the connection since the
- * last call.
+ * Detects canceled replication. When an operator cancels a commit that waits for a synchronous standby
+ * (`pg_cancel_backend`), the server reports success with a warning. The rows are lost if the standby becomes the
+ * primary. The returned function throws a {@link NotReplicatedError} if the connection has received such a warning
+ * since the last call.
  */
 function watchReplication(pool: pg.Pool): CheckReplicated {
   const canceled = new WeakSet<pg.PoolClient>();
   pool.on('connect', (client) =>
     client.on('notice', ({ routine }) => {
-      // The text depends on the server's language, and the warning has no specific code.
+      // The routine identifies the warning: it has no specific code, and its text depends on the server's language.
       if (routine === 'SyncRepWaitForLSN') canceled.add(client);
     }),
   );
@@ -201,7 +201,7 @@ function watchReplication(pool: pg.Pool): CheckReplicated {
   };
 }
 
-/** Runs `work` on a connection. `work` must not leave a transaction open, even if it fails. */
+/** Runs `work` on a connection. `work` must never leave a transaction open. */
 async function onConnection<T>(
   pool: pg.Pool,
   work: (client: pg.PoolClient) => Promise<T>,
@@ -217,9 +217,7 @@ async function onConnection<T>(
   }
 }
 
-/**
- * Whether the connection can't be used after this error, because it's still busy or its server has become a standby.
- */
+/** Whether the connection is unusable after an error, because it is busy or its server has become a standby. */
 const isUnusableAfter = (error: unknown): boolean => isReadTimeout(error) || isReadOnly(error);
 
 const executeOnConnection = <T>(
@@ -267,7 +265,7 @@ async function inTransaction<T>(
   }
 }
 
-/** Returns a message that begins a transaction and applies the settings that differ from the session's. */
+/** Formats the statements that begin a transaction and apply its settings. */
 function formatBegin(
   limits: PostgresLimits,
   { noTimeout, lockTimeoutMs, byIndex }: TransactionOptions,
@@ -297,18 +295,18 @@ type WatchLocks = <T>(
 ) => Promise<T>;
 
 /**
- * If a statement times out while it waits for a lock, adds the blocking sessions to its error. The sessions are looked
- * up on another connection while the statement is still waiting, because they can't be determined afterward.
+ * Adds the blocking sessions to the error of a statement that timed out on a lock. Looks up the sessions on another
+ * connection while the statement is waiting, because they are unknown afterward.
  */
 function createLockWatch(queries: Pick<Queries, 'query'>): WatchLocks {
   return async (client, timeoutMs, run) => {
     let blockers = 'an unknown session';
     const timer = setTimeout(() => {
-      // The types of `pg` lack this property. Behind a pooler, it is the pooler's process id, so no session is found.
+      // The types of `pg` lack this property. Behind a pooler, the id belongs to the pooler, so no session is found.
       const { processID: pid } = client as { processID?: number };
       describeBlockers(queries, pid).then(
         (found) => (blockers = found),
-        () => undefined, // not all compatible servers have the view
+        () => undefined, // Some compatible servers don't have `pg_stat_activity`.
       );
     }, timeoutMs / 2);
     try {
@@ -322,7 +320,7 @@ function createLockWatch(queries: Pick<Queries, 'query'>): WatchLocks {
   };
 }
 
-/** Rolls back. A connection that is broken or may still be busy is closed instead, which makes the server roll back. */
+/** Rolls back the transaction, or closes the connection if it is unusable. The server then rolls back. */
 async function releaseAfterError(client: pg.PoolClient, error: unknown): Promise<void> {
   if (isUnusableAfter(error)) return client.release(true);
   await client.query('ROLLBACK').then(
@@ -339,7 +337,7 @@ async function retryConflicts<T>(run: () => Promise<T>): Promise<T> {
     } catch (error) {
       const code = error instanceof Error && 'code' in error ? String(error.code) : '';
       if (attempt === conflictAttempts || !conflictStates.has(code)) throw error;
-      // The delay is random, so that two transactions don't keep conflicting.
+      // Adds jitter, so that the same transactions don't conflict again.
       await new Promise((resolve) => setTimeout(resolve, Math.random() * 10 * attempt));
     }
   }

@@ -8,8 +8,8 @@ import {
 
 type CallKind = 'statement' | 'transaction';
 
-/** Returns the database with every call wrapped, except calls inside a transaction. */
-function wrap(
+/** Wraps every call of a database, except calls inside a transaction. */
+function wrapCalls(
   database: Database,
   around: <T>(kind: CallKind, call: () => Promise<T>) => Promise<T>,
 ): Database {
@@ -24,12 +24,12 @@ function wrap(
   };
 }
 
-/** Measures how long each transaction takes, and each statement outside a transaction. Failed ones are measured too. */
+/** Measures how long each transaction and each statement outside a transaction takes, including failures. */
 export const measureCalls = (
   database: Database,
   observe: (kind: CallKind, seconds: number) => void,
 ): Database =>
-  wrap(database, async (kind, call) => {
+  wrapCalls(database, async (kind, call) => {
     const startedMs = performance.now();
     try {
       return await call();
@@ -39,19 +39,18 @@ export const measureCalls = (
   });
 
 interface DiskNotices {
-  /** Called when the database's disk is full. Writes fail until {@link DiskNotices.onFree} is called. */
+  /** Called when the database's disk is full. Writes fail until `onFree` is called. */
   onFull(error: Error): void;
   onFree(fullMs: number): void;
 }
 
 const diskProbeIntervalMs = 5_000;
-/** The 40,000 rows take up 1.4 MB. A disk with less free space than that counts as full. */
+/** Writes 1.4 MB. A disk with less free space counts as full. */
 const diskProbe = 'CREATE TEMP TABLE disk_probe ON COMMIT DROP AS SELECT generate_series(1, 40000)';
 
 /**
- * Reports a full database disk only once, rather than for each request. Then probes the disk with a write every 5 s.
- * The probe is needed because a process that isn't ready receives no requests, so none of their writes can show that
- * there is free space again.
+ * Reports a full database disk once, and then probes it with a write every 5 s. Requests alone can't detect that the
+ * disk has free space again: while the disk is full, the process is not ready and receives no requests.
  */
 export function watchDisk(database: Database, { onFull, onFree }: DiskNotices): Database {
   let fullSinceMs: number | undefined;
@@ -62,27 +61,26 @@ export function watchDisk(database: Database, { onFull, onFree }: DiskNotices): 
     try {
       await database.transaction((queries) => queries.query(diskProbe));
     } catch (error) {
-      // The disk is still full, or the database doesn't respond.
-      if (isUnavailable(error)) return schedule();
-      // If the role isn't allowed to create temporary tables, it can't probe the disk. The next write will show whether
-      // there is space.
+      // The disk is full, or the database doesn't respond.
+      if (isUnavailable(error)) return probeLater();
+      // The role may not create temporary tables. In that case, the next write shows whether there is space.
     }
     if (!closed && fullSinceMs !== undefined) onFree(performance.now() - fullSinceMs);
     fullSinceMs = undefined;
   };
-  const schedule = (): void => {
+  const probeLater = (): void => {
     if (!closed) timer = setTimeout(() => void probe(), diskProbeIntervalMs);
   };
 
   return {
-    ...wrap(database, async (_kind, call) => {
+    ...wrapCalls(database, async (_kind, call) => {
       try {
         return await call();
       } catch (error) {
         if (isDiskFull(error) && fullSinceMs === undefined) {
           fullSinceMs = performance.now();
           onFull(error);
-          schedule();
+          probeLater();
         }
         throw error;
       }
@@ -97,27 +95,25 @@ export function watchDisk(database: Database, { onFull, onFree }: DiskNotices): 
 }
 
 interface OutageNotices {
-  /**
-   * Called when the database is unreachable. Calls fail immediately until {@link OutageNotices.onRecover} is called.
-   */
+  /** Called when the database is unreachable. Calls fail immediately until `onRecover` is called. */
   onOutage(error: unknown): void;
   onRecover(outageMs: number): void;
 }
 
 const outageProbeIntervalMs = 500;
 /**
- * Counts this role's commits that have been waiting for a synchronous standby for longer than a round trip. Such a
- * commit keeps waiting even after its client has timed out, and its connection counts toward `max_connections`. The
- * probe must therefore not add another commit.
+ * Counts this role's commits that have waited for a synchronous standby for more than a second. These commits keep
+ * waiting after their clients have timed out, and their connections count toward `max_connections`. The probe is
+ * therefore read-only.
  */
 const outageProbe = `SELECT count(*)::bigint AS waiting FROM pg_stat_activity
   WHERE usename = current_user AND wait_event = 'SyncRep'
     AND query_start < clock_timestamp() - interval '1 second'`;
 
 /**
- * Rejects calls immediately with {@link DatabaseUnreachableError} while the server is unreachable, or while no
- * synchronous standby confirms its commits. Otherwise each request would wait until it times out, and requests that
- * have timed out would fill the database's queue. A probe checks twice a second whether the database has recovered.
+ * Rejects calls with {@link DatabaseUnreachableError} while the server is unreachable or its synchronous standby
+ * doesn't confirm commits. Otherwise, each request would wait for a timeout, and its statements would fill the
+ * database's queue. A probe checks twice a second whether the database has recovered.
  */
 export function failFast(database: Database, { onOutage, onRecover }: OutageNotices): Database {
   let outage: { sinceMs: number; error: unknown } | undefined;
@@ -128,20 +124,19 @@ export function failFast(database: Database, { onOutage, onRecover }: OutageNoti
     if (outage && !closed) onRecover(performance.now() - outage.sinceMs);
     outage = undefined;
   };
-  const retry = (): void => {
+  const probeLater = (): void => {
     if (!closed) timer = setTimeout(probe, outageProbeIntervalMs);
   };
   const probe = (): void => {
     database.query<{ waiting: number }>(outageProbe).then(
-      ([row]) => (row !== undefined && row.waiting > 0 ? retry() : recover()),
-      // If the server rejects the statement, it is reachable. Some servers that are compatible with PostgreSQL don't
-      // have the view.
-      (error: unknown) => (isUnavailable(error) ? retry() : recover()),
+      ([row]) => (row !== undefined && row.waiting > 0 ? probeLater() : recover()),
+      // A server that rejects the statement is reachable. Some compatible servers don't have `pg_stat_activity`.
+      (error: unknown) => (isUnavailable(error) ? probeLater() : recover()),
     );
   };
 
   return {
-    ...wrap(database, async (_kind, call) => {
+    ...wrapCalls(database, async (_kind, call) => {
       if (outage) throw new DatabaseUnreachableError(outage.error);
       try {
         return await call();

@@ -32,12 +32,12 @@ import { OTLPTraceExporter } from '@opentelemetry/exporter-trace-otlp-http';
 import { createLane, type Lane, type LaneOptions, type OpenLane } from '../store/group-commit.ts';
 import type { SamplerName, TraceSettings, Tracing } from './tracing.ts';
 
-/** How long shutdown waits for the collector; the process has five seconds in total to stop. */
+/** How long shutdown waits for the collector. The whole process has five seconds to stop. */
 const flushTimeoutMs = 1_500;
 
 /**
- * Exports traces to an OpenTelemetry collector. Registers nothing globally, so that several services in one
- * process keep their traces separate.
+ * Exports traces to an OpenTelemetry collector. Doesn't use OpenTelemetry's global state, so that several services in
+ * one process have separate traces.
  */
 export function createOtlpTracing(settings: TraceSettings, log: Logger): Tracing {
   const provider = new TracerProvider({
@@ -48,7 +48,7 @@ export function createOtlpTracing(settings: TraceSettings, log: Logger): Tracing
       }),
     ),
     sampler: createSampler(settings.sampler, settings.ratio),
-    // A transaction's span has a link for each of its requests. A transaction can contain 200 requests.
+    // The span of a transaction has a link to each of its requests, of which there can be 200.
     spanLimits: { linkCountLimit: 200, attributeValueLengthLimit: 500 },
     spanProcessors: [new BatchSpanProcessor({ exporter: createOtlpExporter(settings, log) })],
   });
@@ -72,7 +72,7 @@ export function createOtlpTracing(settings: TraceSettings, log: Logger): Tracing
   return {
     listener: (listener) => (request, response) => {
       const context = beginRequest(request, response);
-      // Fastify reads the body in event handlers of the request, which would otherwise run without this context.
+      // Fastify reads the body in event handlers of the request. Without `bind`, they would run outside this context.
       contexts.bind(context, request);
       contexts.with(context, listener, undefined, request, response);
     },
@@ -125,13 +125,13 @@ function endRequest(span: OpenSpan, response: ServerResponse): void {
 }
 
 /**
- * Creates lanes whose transactions are spans. Each span belongs to the trace of the transaction's first sampled
- * request, and links to the other requests.
+ * Creates lanes that record a span for each transaction. The span belongs to the trace of the first sampled request in
+ * the transaction, and has links to the other requests.
  */
 function createTracedLane(
   name: string,
   tracer: Tracer,
-  active: () => SpanContext | undefined,
+  getActiveSpan: () => SpanContext | undefined,
 ): OpenLane {
   return <T extends object, R>(options: LaneOptions<T, R>): Lane<T, R> => {
     const origins = new WeakMap<T, SpanContext>();
@@ -153,7 +153,7 @@ function createTracedLane(
     return {
       ...lane,
       push(item) {
-        const origin = active();
+        const origin = getActiveSpan();
         if (origin) origins.set(item, origin);
         return lane.push(item);
       },
@@ -169,7 +169,7 @@ function createTracedLane(
   }
 }
 
-/** Creates a sampler by its name in the specification. */
+/** Creates a sampler by its name in the OpenTelemetry specification. */
 function createSampler(name: SamplerName, ratio: number): Sampler {
   switch (name) {
     case 'always_on':
@@ -187,29 +187,29 @@ function createSampler(name: SamplerName, ratio: number): Sampler {
   }
 }
 
-/** Timeout for an export: longer than a collector needs, but shorter than the interval between batches. */
+/** Timeout for an export. Shorter than the interval between batches. */
 const timeoutMs = 4_000;
 
-/** Exports spans by OTLP over HTTP. Logs an unavailable collector only once until it recovers. */
+/** Exports spans by OTLP over HTTP. Logs the start and the end of an outage of the collector. */
 export function createOtlpExporter(
   { endpoint, headers }: Pick<TraceSettings, 'endpoint' | 'headers'>,
   log: Logger,
 ): SpanExporter {
   const url = `${endpoint}/v1/traces`;
   const exporter = new OTLPTraceExporter({ url, headers, timeoutMillis: timeoutMs });
-  let failing = false;
+  let isFailing = false;
   return {
     export(spans, done) {
       exporter.export(spans, ({ code, error }) => {
         const failed = code !== ExportResultCode.SUCCESS;
-        if (failed && !failing)
+        if (failed && !isFailing)
           log.warn(
             { err: error },
-            'the collector rejects traces; they are dropped until it recovers',
+            'the collector does not accept traces; dropping them until it recovers',
           );
-        if (!failed && failing) log.info('the collector accepts traces again');
-        failing = failed;
-        // Logged above: the package would write every failure to the console.
+        if (!failed && isFailing) log.info('the collector accepts traces again');
+        isFailing = failed;
+        // Reports success, because the package would write every failure to the console.
         done({ code: ExportResultCode.SUCCESS });
       });
     },

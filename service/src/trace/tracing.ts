@@ -4,9 +4,9 @@ import { createLane, type OpenLane } from '../store/group-commit.ts';
 /** The attributes of a span. */
 export type Attributes = Record<string, string | number | boolean>;
 
-/** The span of a piece of work, as it is available to the work. */
+/** The span of a piece of work. */
 export interface Span {
-  /** Headers that propagate the trace over HTTP; empty when tracing is disabled. */
+  /** Headers that propagate the trace over HTTP. Empty if tracing is disabled. */
   readonly headers: Readonly<Record<string, string>>;
   setAttributes(attributes: Attributes): void;
   fail(message: string): void;
@@ -16,11 +16,11 @@ type Listener = (request: IncomingMessage, response: ServerResponse) => void;
 
 /** Records the work of the service as spans. */
 export interface Tracing {
-  /** Wraps requests in spans, which continue the client's trace if it sent one. Absent when tracing is disabled. */
+  /** Records a span for each request, as part of the client's trace if there is one. Absent if tracing is disabled. */
   listener?(listener: Listener): Listener;
-  /** Sets the id and the route of a request; the route is undefined if none matched. */
+  /** Sets the id and the route of a request. `route` is undefined if no route matched. */
   nameRequest(request: IncomingMessage, id: string, route: string | undefined): void;
-  /** Returns a function that creates a lane with a span per transaction, linked to the transaction's requests. */
+  /** Returns a function that creates lanes with a span for each transaction, linked to the requests in it. */
   lane(name: string): OpenLane;
   /** Runs background work in its own trace. */
   run<T>(work: Work, run: (span: Span) => Promise<T>): Promise<T>;
@@ -37,7 +37,7 @@ export interface Work {
 
 const noSpan: Span = { headers: {}, setAttributes: () => undefined, fail: () => undefined };
 
-/** Disabled tracing: passes everything through at no cost. */
+/** Tracing that records nothing. */
 export const noTracing: Tracing = {
   nameRequest: () => undefined,
   lane: () => createLane,
@@ -45,7 +45,7 @@ export const noTracing: Tracing = {
   stop: () => Promise.resolve(),
 };
 
-/** The collector of spans, and the sampling rate. */
+/** The settings of the collector and the sampler. */
 export interface TraceSettings {
   /** The OTLP/HTTP base URL of the collector, without `/v1/traces`. */
   endpoint: string;
@@ -56,7 +56,7 @@ export interface TraceSettings {
   ratio: number;
 }
 
-/** The samplers in the OpenTelemetry specification that need no argument other than a ratio. */
+/** The samplers in the OpenTelemetry specification whose only argument is a ratio. */
 export const samplerNames = [
   'always_on',
   'always_off',
@@ -68,7 +68,9 @@ export const samplerNames = [
 
 export type SamplerName = (typeof samplerNames)[number];
 
-/** Parses `name=value,name=value`, percent-encoded; undefined when malformed. */
+/**
+ * Parses headers such as `name=value,name=value` with percent-encoded values. Returns undefined if they are invalid.
+ */
 export function parseHeaders(text: string): Record<string, string> | undefined {
   const headers: Record<string, string> = {};
   for (const pair of text.split(',')) {

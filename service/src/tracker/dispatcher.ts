@@ -20,7 +20,7 @@ import {
   sweepRequests,
 } from './request-store.ts';
 
-/** Counts requests that ended or will be retried. `reason` is empty unless they failed. */
+/** Counts requests that have ended or will be retried. `reason` is empty if they haven't failed. */
 export type CountEnded = (
   outcome: 'sent' | 'failed' | 'late' | 'repeated',
   reason: FailureReason | '',
@@ -33,18 +33,18 @@ interface Deps extends RequestDeps {
   log: Pick<Logger, 'error'>;
   lane: Lane<EndedRequests, void>;
   /**
-   * How long a lease lasts. Default: 20 s. A request takes at most 5 s, so if its lease has expired, its process must
-   * have died.
+   * How long a lease lasts. Default: 20 s. Requests time out after 5 s, so an expired lease means that its process has
+   * died.
    */
   leaseMs?: number;
 }
 
-/** An ended request, with the scope that selects its lane. */
+/** An ended request and its scope, which selects the lane. */
 interface EndedRequests extends EndedRequest {
   scope: Scope;
 }
 
-/** Creates lanes, each of which records the ended requests of one account and environment in batches. */
+/** Creates the lanes that record ended requests in batches, per account and environment. */
 export function createRequestLanes(database: Database, lanes: LaneDeps): Lane<EndedRequests, void> {
   return createScopedLanes<EndedRequests, void>(lanes, {
     async commit(items) {
@@ -52,54 +52,53 @@ export function createRequestLanes(database: Database, lanes: LaneDeps): Lane<En
       if (first) await recordEnded(database, first.scope.accountId, items);
       return items.map(() => undefined);
     },
-    // A delay does little harm: the only requests that wait for the record are the same decision's later requests to
-    // the same host.
+    // A delay does little harm. Only later requests of the same decision to the same host wait for the record.
     gatherMs: 25,
   });
 }
 
 export interface TrackerDispatcher {
-  /** Claims the account's due requests now instead of at the next poll. */
+  /** Claims the account's due requests without waiting for the next poll. */
   wake(accountId: string): void;
-  /** Waits up to 1 s for requests that are still running, then aborts them. */
+  /** Waits up to 1 s for running requests, then aborts them. */
   stop(): Promise<void>;
 }
 
-/** One account's requests to one host. Times are monotonic. */
+/** The requests of an account to a host. Times are monotonic. */
 interface Queue {
   accountId: string;
   host: string;
   window: ConcurrencyWindow;
   inFlight: number;
-  /** How often the host has been paused since it was last reached. */
+  /** Number of pauses since the host was last reached. */
   pauses: number;
-  /** The end of the current pause: no requests are made before this time, because the host was unreachable. */
+  /** The end of the current pause. No requests are made before this time, because the host was unreachable. */
   pausedUntilMs: number;
   usedAtMs: number;
 }
 
-/** Maximum number of requests that are running or being recorded. */
+/** Maximum number of requests in flight, including requests whose outcome is being recorded. */
 const maxInFlight = 1_000;
 /**
- * How often to poll for requests that are due because a host has recovered, a retry's delay has passed, or a process
+ * How often to poll for due requests: retries, requests to a host that has recovered, and requests of a process that
  * has died.
  */
 const pollMs = 1_000;
 const sweepIntervalMs = 5_000;
-/** Minimum time between two claims, so that claims are large at high rates. */
+/** Minimum time between two claims. At high rates, this makes claims large. */
 const claimIntervalMs = 25;
-/** How long an idle host keeps its window. */
+/** How long to keep the queue of an idle host. */
 const idleMs = 60_000;
-/** How long `stop()` waits for requests that are still running. */
+/** How long `stop()` waits for running requests. */
 const stopGraceMs = 1_000;
-/** Maximum age of a decision with tracker requests: events are accepted for up to a week. */
+/** Maximum age of a decision with tracker requests. Events are accepted for up to a week. */
 const oldestMs = 8 * 86_400_000;
 /**
- * How long requests to an unreachable host are paused. Each pause is twice as long as the one before, up to `longest`.
+ * How long to pause requests to an unreachable host. Each pause is twice as long as the previous one, up to `longest`.
  */
-const pausesMs = { first: 500, longest: 60_000 };
+const pauseLimitsMs = { first: 500, longest: 60_000 };
 
-/** Makes tracker requests when they are due, until stopped. Several processes can share a database. */
+/** Makes due tracker requests until `stop` is called. Safe to run in several processes. */
 export function startTrackerDispatcher(deps: Deps): TrackerDispatcher {
   const { clock, database, lane, log, leaseMs = 20_000 } = deps;
   const nowMs = clock.monotonicMs;
@@ -120,7 +119,7 @@ export function startTrackerDispatcher(deps: Deps): TrackerDispatcher {
     if (stopped || atMs >= nextClaimAtMs) return;
     clearTimeout(timer);
     nextClaimAtMs = atMs;
-    timer = setTimeout(run, Math.max(0, atMs - nowMs()));
+    timer = setTimeout(startClaim, Math.max(0, atMs - nowMs()));
   };
   const claimSoon = (): void => claimAt(Math.max(nowMs(), claimableAtMs));
   const wake = (accountId: string): void => {
@@ -128,23 +127,23 @@ export function startTrackerDispatcher(deps: Deps): TrackerDispatcher {
     claimSoon();
   };
 
-  const run = (): void => {
+  const startClaim = (): void => {
     nextClaimAtMs = Infinity;
-    // Only one claim runs at a time; the next one finds any requests that this one missed.
+    // Only one claim runs at a time. Requests that it misses are found by the next claim.
     if (claiming) return void claiming.then(claimSoon);
     const startedMs = nowMs();
-    claiming = claim(startedMs)
+    claiming = claimDueRequests(startedMs)
       .catch((error: unknown) => log.error({ err: error }, 'could not claim tracker requests'))
       .finally(() => {
         claiming = undefined;
-        // Even if there are many accounts and hosts, claims must not keep one connection busy for more than half of the
+        // With many accounts and hosts, claims are slow. They must not keep a connection busy for more than half of the
         // time.
         claimableAtMs = Math.max(startedMs + claimIntervalMs, 2 * nowMs() - startedMs);
         claimAt(pollAtMs);
       });
   };
 
-  const claim = async (atMs: number): Promise<void> => {
+  const claimDueRequests = async (atMs: number): Promise<void> => {
     const sinceId = firstIdAt('decision', Math.max(0, clock.nowMs() - oldestMs));
     for (const [key, { inFlight, pausedUntilMs, usedAtMs }] of queues)
       if (inFlight === 0 && atMs - Math.max(usedAtMs, pausedUntilMs) > idleMs) queues.delete(key);
@@ -152,12 +151,12 @@ export function startTrackerDispatcher(deps: Deps): TrackerDispatcher {
       pollAtMs = atMs + pollMs;
       await poll(atMs, sinceId);
     }
-    // Accounts woken during this claim wait for the next one.
+    // Accounts that are woken during this claim wait for the next claim.
     for (const accountId of Array.from(wokenAccounts)) {
       const accountQueues = [...queues.values()].filter((queue) => queue.accountId === accountId);
       const usedSlots = accountQueues.reduce((sum, { inFlight }) => sum + inFlight, 0);
       const limit = computeAccountLimit(maxInFlight - requests.size, usedSlots);
-      // The account stays in the set, because the next request that finishes frees a slot.
+      // Keeps the account in the set, because a slot becomes free when the next request finishes.
       if (limit === 0) continue;
       wokenAccounts.delete(accountId);
       const hosts = accountQueues.map((queue) => ({
@@ -213,11 +212,11 @@ export function startTrackerDispatcher(deps: Deps): TrackerDispatcher {
       const isTimeout = 'reason' in outcome && outcome.reason === 'timeout';
       queue.window.record({ startedMs, endedMs, overloaded: unreached || isTimeout }, isBottleneck);
       if (!unreached) queue.pauses = 0;
-      // If several concurrent requests fail together, the host is paused only once.
+      // Pauses the host only once if several concurrent requests fail.
       else if (startedMs >= queue.pausedUntilMs) {
-        const pauseMs = pausesMs.first * 2 ** Math.min(queue.pauses, 10);
+        const pauseMs = pauseLimitsMs.first * 2 ** Math.min(queue.pauses, 10);
         queue.pauses += 1;
-        queue.pausedUntilMs = endedMs + Math.min(pausesMs.longest, pauseMs);
+        queue.pausedUntilMs = endedMs + Math.min(pauseLimitsMs.longest, pauseMs);
       }
     };
     const running = makeRequest(deps, due, aborting.signal)
@@ -233,7 +232,7 @@ export function startTrackerDispatcher(deps: Deps): TrackerDispatcher {
         const scope = { accountId, environment };
         return lane.push({ scope, request: due, outcome: attempt.outcome, atMs: clock.nowMs() });
       })
-      // When the request's lease expires, it is retried or ended.
+      // The request is retried or ended when its lease expires.
       .catch((error: unknown) =>
         log.error(
           { err: error, decisionId: due.decisionId, tracker: due.tracker },
@@ -242,7 +241,7 @@ export function startTrackerDispatcher(deps: Deps): TrackerDispatcher {
       )
       .finally(() => {
         requests.delete(running);
-        // More requests to this host, or of this decision, may now be due.
+        // Other requests to this host or of this decision may be due now.
         wake(due.accountId);
       });
     requests.add(running);
@@ -262,17 +261,12 @@ export function startTrackerDispatcher(deps: Deps): TrackerDispatcher {
   };
 }
 
-/**
- * Returns how many more requests may be made to a host. While the host is unreachable, only one request at a time is
- * made.
- */
+/** Returns how many more requests may be made to a host. An unreachable host gets one request at a time. */
 function countFreeSlots({ window, inFlight, pauses, pausedUntilMs }: Queue, atMs: number): number {
   if (pausedUntilMs > atMs) return 0;
   return Math.max(0, (pauses > 0 ? 1 : window.size) - inFlight);
 }
 
-/**
- * Returns how many more slots an account may use. The slots it uses must never outnumber the slots that remain free.
- */
+/** Returns how many more slots an account may use, so that it never uses more slots than remain free for others. */
 const computeAccountLimit = (free: number, used: number): number =>
   Math.max(0, Math.ceil((free - used) / 2));

@@ -19,7 +19,7 @@ export interface RequestDeps {
   development: boolean;
 }
 
-/** The result of a request. `unreached` is true if no connection to the host could be established. */
+/** The result of a request. `unreached` means that there was no connection to the host. */
 export interface Attempt {
   outcome: Outcome;
   unreached: boolean;
@@ -27,25 +27,26 @@ export interface Attempt {
 
 const userAgent = 'Trueward/1';
 
-/** Makes a leased request if it may still be made. Never rejects. */
+/** Makes a leased request, unless it is late, killed or invalid. Never rejects. */
 export async function makeRequest(
   deps: RequestDeps,
   due: DueRequest,
   stopping: AbortSignal,
 ): Promise<Attempt> {
   const { accountId, environment, url } = due;
-  const unsent = (outcome: Outcome): Attempt => ({ outcome, unreached: false });
-  if (due.isLate) return unsent({ state: 'late' });
-  if (due.isInvalid) return unsent({ state: 'failed', reason: 'invalid_traffic' });
+  const createUnsentAttempt = (outcome: Outcome): Attempt => ({ outcome, unreached: false });
+  if (due.isLate) return createUnsentAttempt({ state: 'late' });
+  if (due.isInvalid) return createUnsentAttempt({ state: 'failed', reason: 'invalid_traffic' });
   if (deps.isKilled({ accountId, environment }, due))
-    return unsent({ state: 'failed', reason: 'killed' });
+    return createUnsentAttempt({ state: 'failed', reason: 'killed' });
   const client = readClient(deps.box, due.client);
-  if (url === null || !client) return unsent({ state: 'failed', reason: 'unreadable' });
-  const perRequest = { nowMs: deps.clock.nowMs(), random: deps.random() };
+  if (url === null || !client)
+    return createUnsentAttempt({ state: 'failed', reason: 'unreadable' });
+  const macroContext = { nowMs: deps.clock.nowMs(), random: deps.random() };
   const result = await deps.send(
     {
       url: expandImpressionTime(
-        due.macros === null ? url : expandMacros(url, makeMacros(due, client), perRequest),
+        due.macros === null ? url : expandMacros(url, makeMacros(due, client), macroContext),
         due.servedAt?.getTime(),
       ),
       headers: buildHeaders(due, client),
@@ -54,11 +55,12 @@ export async function makeRequest(
     stopping,
   );
   const unreached = 'error' in result && !result.reached && result.error !== 'blocked_address';
-  if ('error' in result && stopping.aborted) return unsent(interrupted(due));
+  if ('error' in result && stopping.aborted)
+    return createUnsentAttempt(createInterruptedOutcome(due));
   return { outcome: decideOutcome(due, result, { unreached, random: deps.random() }), unreached };
 }
 
-/** Decrypts the client data; undefined if that fails. */
+/** Decrypts the client data. Returns undefined if decryption fails. */
 function readClient(box: Pick<SecretBox, 'open'>, sealed: string | null): Client | undefined {
   if (sealed === null) return {};
   try {
@@ -76,23 +78,23 @@ const makeMacros = ({ macros, limitAdTracking }: DueRequest, client: Client) => 
   ...macros,
 });
 
-/** Returns the headers that tell a tracker about the player. If a request has no client data, they tell it nothing. */
+/** Returns headers with the player's IP and User-Agent, if the request has client data. */
 function buildHeaders({ headerProfile }: DueRequest, client: Client): Record<string, string> {
   const ip = client.ip === undefined ? [] : [client.ip];
-  const agent = client.userAgent === undefined ? [] : [printable(client.userAgent)];
-  const forwarded = headerProfile === 'forwarded';
+  const agent = client.userAgent === undefined ? [] : [removeUnprintable(client.userAgent)];
+  const isForwarded = headerProfile === 'forwarded';
   return Object.fromEntries([
-    ['user-agent', forwarded ? (agent[0] ?? userAgent) : userAgent],
-    ...ip.map((text) => [forwarded ? 'x-forwarded-for' : 'x-device-ip', text]),
-    ...(forwarded ? [] : agent.map((text) => ['x-device-user-agent', text])),
+    ['user-agent', isForwarded ? (agent[0] ?? userAgent) : userAgent],
+    ...ip.map((text) => [isForwarded ? 'x-forwarded-for' : 'x-device-ip', text]),
+    ...(isForwarded ? [] : agent.map((text) => ['x-device-user-agent', text])),
   ]) as Record<string, string>;
 }
 
 /** Removes characters that are not allowed in HTTP headers. */
-const printable = (text: string): string => text.replace(/[^\x20-\x7e]/g, '');
+const removeUnprintable = (text: string): string => text.replace(/[^\x20-\x7e]/g, '');
 
-/** Returns the outcome on shutdown. If the request may be retried, another process takes it over immediately. */
-const interrupted = ({ atLeastOnce }: DueRequest): Outcome =>
+/** Returns the outcome of a request that was aborted on shutdown. Another process may retry it immediately. */
+const createInterruptedOutcome = ({ atLeastOnce }: DueRequest): Outcome =>
   atLeastOnce
     ? { state: 'pending', reached: true, delayMs: 0 }
     : { state: 'failed', reason: 'interrupted' };
@@ -103,8 +105,8 @@ interface OutcomeOptions {
 }
 
 /**
- * Returns the outcome of a request. If the host didn't receive the request, it is retried when the host has recovered.
- * If the host may have received it, it is retried only if it must be made at least once.
+ * Returns the outcome of a request. A request that didn't reach its host is retried when the host has recovered. A
+ * request that may have reached the host is retried only if it must be made at least once.
  */
 function decideOutcome(
   { attempt, atLeastOnce }: DueRequest,
@@ -121,6 +123,6 @@ function decideOutcome(
   return { state: 'failed', reason: 'error' in result ? result.error : 'status', ...status };
 }
 
-/** Returns the backoff delay: 1 s, 2 s, 4 s … up to five minutes, ±20%. */
+/** Returns the back-off delay: 1 s, 2 s, 4 s … up to five minutes, with ±20% jitter. */
 const retryDelayMs = (attempt: number, random: number): number =>
   Math.round(Math.min(300_000, 1_000 * 2 ** Math.min(attempt - 1, 20)) * (0.8 + 0.4 * random));

@@ -11,17 +11,17 @@ export interface DueRequest {
   accountId: string;
   environment: Environment;
   decisionId: string;
-  /** Unique within the decision: the event and a position, such as `impression/0`. */
+  /** The event and a position, such as `impression/0`. Unique within the decision. */
   tracker: string;
   host: string;
   /** Identifies the lease. */
   attempt: number;
   atLeastOnce: boolean;
-  /** Sealed client data; null if the request discloses nothing about the player. */
+  /** Encrypted client data. Null if the request discloses nothing about the player. */
   client: string | null;
   isLate: boolean;
   isInvalid: boolean;
-  /** With unexpanded macros; null if the decision no longer exists. */
+  /** The URL, with macros. Null if the decision no longer exists. */
   url: string | null;
   macros: MacroValues | null;
   headerProfile: NonNullable<DemandRecord['chosen']>['headerProfile'] | null;
@@ -36,23 +36,23 @@ export interface DueRequest {
 
 export interface Claim {
   accountId: string;
-  /** Number of additional requests that may be leased, by host. */
+  /** How many more requests may be leased for each of these hosts. */
   hosts: readonly { host: string; free: number }[];
-  /** Number of requests that may be leased for each host that is not listed. */
+  /** How many requests may be leased for every other host. */
   perHost: number;
   /** Maximum number of requests across all hosts. */
   limit: number;
   leaseMs: number;
-  /** The id of the oldest decision that may still have requests, so that older partitions are not read. */
+  /** The id of the oldest decision that may have requests. Older partitions are not read. */
   sinceId: string;
 }
 
 /*
- * Whether a request is due or late, and when its lease expires, is decided only by the database's clock. The clocks of
- * different processes may differ by more than the length of a lease.
+ * All comparisons of due times, deadlines and leases use the database's clock. The clocks of processes may differ by
+ * more than the length of a lease.
  */
 
-/** Cheaply checks whether any account has pending requests. */
+/** Whether any account has pending requests. */
 export async function hasPending(queries: Queries, sinceId: string): Promise<boolean> {
   const [row] = await queries.query<{ any: boolean }>(
     `SELECT EXISTS (SELECT 1 FROM tracker_requests WHERE state = 'pending' AND decision_id >= $1) AS any`,
@@ -61,7 +61,7 @@ export async function hasPending(queries: Queries, sinceId: string): Promise<boo
   return row?.any === true;
 }
 
-/** Lists the accounts with due requests. Makes only one lookup per account, no matter how long its queues are. */
+/** Lists the accounts with due requests. Makes one lookup per account, regardless of the length of its queues. */
 export async function listAccounts(queries: Queries, sinceId: string): Promise<string[]> {
   const rows = await queries.query<{ account_id: string }>(
     `SELECT account_id FROM accounts WHERE EXISTS (SELECT 1 FROM tracker_requests AS request
@@ -75,18 +75,18 @@ export async function listAccounts(queries: Queries, sinceId: string): Promise<s
 const pending = `account_id = $1 AND state = 'pending' AND decision_id >= $2`;
 
 /**
- * Leases one account's due requests, round-robin by host. The recursion jumps from host to host in the index of pending
- * requests and reads only the head of each queue. A dead host may have a backlog of hundreds of thousands of requests,
- * which must not slow down the other hosts. `OFFSET 0` and `ANY (ARRAY(…))` make the planner use lookups by primary
- * key, whether or not there are statistics. With a join, it reads all rows of the week instead. (Citus runs recursive
- * queries only within one account.)
+ * Leases due requests of an account, round-robin by host. A dead host may have a backlog of hundreds of thousands of
+ * requests, which must not slow down other hosts. The recursion therefore jumps from host to host in the index of
+ * pending requests and reads only the head of each queue. (Citus runs recursive queries only within one account.)
+ * `OFFSET 0` and `ANY (ARRAY(…))` make the planner look up rows by primary key, even without statistics. With a join,
+ * it would read all rows of the week.
  *
- * A request waits until all of its decision's earlier requests to the same host have reached that host. Nobody can
- * observe the order of requests to different hosts. If a lease has expired, its process may have died after it sent the
- * request. Such a request is leased again only if it must be made at least once.
+ * A request waits until earlier requests of its decision have reached the same host. The order of requests to different
+ * hosts doesn't matter. When a lease has expired, its process may have died after it sent the request. Such a request
+ * is leased again only if it must be made at least once.
  *
- * Earlier requests are looked up by their decision in the primary key. If the condition were `state = 'pending'`, the
- * planner would use the index of pending requests instead and read the host's whole queue for each request. For 70,000
+ * The primary key is used to find earlier requests of the same decision. With the condition `state = 'pending'`, the
+ * planner would use the index of pending requests and read the whole queue of the host for each request. For 70,000
  * requests, this takes 10 s instead of 0.2 s.
  */
 const claim = `WITH RECURSIVE queues AS (
@@ -152,7 +152,7 @@ export const claimRequests = (
     leaseMs,
   ]);
 
-/** The outcome of a leased request. `pending` means that it is retried after `delayMs`. */
+/** The outcome of a leased request. A `pending` request is retried after `delayMs`. */
 export type Outcome =
   | { state: 'sent'; status: number }
   | { state: 'failed'; reason: FailureReason; status?: number }
@@ -205,7 +205,7 @@ const columns: readonly Column<EndedRequest>[] = [
   {
     name: 'delay_ms',
     type: 'double precision',
-    // A request that is retried immediately keeps its place in the queue.
+    // A request keeps its place in the queue if it is retried immediately.
     read: ({ outcome }) =>
       outcome.state === 'pending' && outcome.delayMs > 0 ? outcome.delayMs : null,
   },
@@ -215,9 +215,9 @@ const dimensions = 'environment, hour, placement, creative_id, source_id, advert
 const countEnded = `INSERT INTO rollup_deltas (account_id, ${dimensions}, house_ad_id, metric, reason, count)`;
 
 /**
- * Records the outcomes of one account's requests, and counts those that are final. If a request's lease was lost, the
- * request is not changed, so that it's counted only once. In the UPDATE, a CASE must not contain `now()` because of
- * Citus. It must not have an operand either, because Citus simplifies `CASE a WHEN b` and then rejects it.
+ * Records the outcomes of an account's requests, and counts final outcomes. Ignores requests whose lease was lost, so
+ * that each request is counted once. In the UPDATE, Citus allows neither `now()` inside CASE nor the form `CASE a WHEN
+ * b`.
  */
 const record = `WITH ended AS (
     SELECT *, now() + delay_ms * interval '1 millisecond' AS next_at FROM (SELECT ${unnest(columns, 3)}) AS given),
@@ -245,13 +245,13 @@ export async function recordEnded(
   await queries.query(record, [accountId, ids, ...buildArrays(columns, items)]);
 }
 
-/** Maximum number of requests to end in one sweep, so that it doesn't hold many row locks for a long time. */
+/** Maximum number of requests to end in one statement, which holds row locks until it has finished. */
 const maxSwept = 1_000;
 
 /**
- * Ends two kinds of requests in all accounts: those that are too late, and those whose process died before it recorded
- * the result. The latter may already have been sent. Unless they must be made at least once, they must not be sent
- * again.
+ * Ends two kinds of requests in all accounts: late requests, and interrupted requests, whose process died before it
+ * recorded the outcome. Interrupted requests may have been sent, so they are not sent again, unless they must be made
+ * at least once.
  */
 const sweep = `WITH chosen AS (
     SELECT account_id, decision_id, tracker, late_at <= now() AS is_late FROM tracker_requests
@@ -280,9 +280,9 @@ const sweep = `WITH chosen AS (
   SELECT count(*)::bigint AS ended, count(*) FILTER (WHERE state = 'late')::bigint AS late FROM ended`;
 
 /**
- * Sweeps until no requests are left to end. Returns the numbers of ended requests.
+ * Ends late and interrupted requests. Returns their numbers.
  *
- * @param sinceId the id of the oldest decision that may still have requests
+ * @param sinceId the id of the oldest decision that may have requests
  */
 export async function sweepRequests(
   queries: Pick<Queries, 'query'>,

@@ -14,7 +14,7 @@ export interface TrackerRequest {
   loopback: boolean;
 }
 
-/** The status of the last response, or the reason why there is none. */
+/** The status of the last response, or the error. */
 export type SendResult =
   | { status: number }
   | {
@@ -27,15 +27,15 @@ export type SendResult =
 export type SendTracker = (request: TrackerRequest, signal: AbortSignal) => Promise<SendResult>;
 
 interface Deps {
-  /** `strict` connects only to public IPs; `development` also connects to loopback IPs. */
+  /** `strict` connects only to public IPs. `development` also connects to loopback IPs. */
   agents: { strict: Dispatcher; development: Dispatcher };
   /** Timeout for the request and its redirects. Default: 5 s. */
   timeoutMs?: number;
 }
 
-/** Maximum number of redirects. A tracker often redirects to another one, but usually only once. */
+/** Maximum number of redirects. Trackers often redirect once. */
 const maxRedirects = 3;
-/** A response is read up to this many bytes, so that the connection can be reused. A tracking pixel has 43 bytes. */
+/** Maximum number of bytes to read, to keep the connection reusable. A tracking pixel has 43 bytes. */
 const maxReadBytes = 65_536;
 
 export function createTrackerSender({ agents, timeoutMs = 5_000 }: Deps): SendTracker {
@@ -49,7 +49,7 @@ export function createTrackerSender({ agents, timeoutMs = 5_000 }: Deps): SendTr
       let status = 0;
       for (let redirects = 0; nextUrl !== undefined && redirects <= maxRedirects; redirects += 1) {
         const currentUrl: string = nextUrl;
-        // Only the status and the location matter, so the body may be incomplete.
+        // The body may be incomplete, because only the status and the location are used.
         const response = await requestBounded({
           url: currentUrl,
           headers,
@@ -78,10 +78,10 @@ function classifyError(error: unknown): 'blocked_address' | 'timeout' | 'connect
   return error instanceof Error && /Timeout/.test(error.name) ? 'timeout' : 'connection';
 }
 
-/** Whether no connection was established, so that nothing was sent. */
+/** Whether there was no connection, so that nothing was sent. */
 function isConnectFailure(error: unknown): boolean {
   if (error instanceof BlockedAddressError) return true;
-  // An aggregate error has one error per IP of the host.
+  // An aggregate error contains one error per IP of the host.
   if (error instanceof AggregateError) return error.errors.every(isConnectFailure);
   const { syscall, code } = error as { syscall?: unknown; code?: unknown };
   return syscall === 'connect' || syscall === 'getaddrinfo' || code === 'UND_ERR_CONNECT_TIMEOUT';

@@ -25,7 +25,7 @@ interface Deps {
   development: boolean;
 }
 
-/** Starts requesting external ads' trackers and auction notices. */
+/** Starts to request the trackers of external ads and auction notices. */
 export function startTrackers(deps: Deps): TrackerDispatcher {
   const { database, configuration, clock } = deps;
   const agents = {

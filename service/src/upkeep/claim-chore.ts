@@ -1,8 +1,8 @@
 import type { Queries } from '../store/database.ts';
 
 /**
- * Claims a maintenance job. Returns true once per `intervalMs`, in only one of the processes that share a database.
- * There is no leader: if the process that claimed a job dies, another one can claim the job after the interval.
+ * Claims a maintenance job. Returns true once per `intervalMs`, in only one of the processes that share a database. If
+ * that process dies, another process can claim the job after the interval.
  */
 export async function claimChore(
   queries: Queries,
@@ -15,7 +15,7 @@ export async function claimChore(
     [name],
   );
   if (first.length > 0) return true;
-  // This is a separate statement because Citus does not allow `now()` in ON CONFLICT DO UPDATE.
+  // The update is a separate statement, because Citus doesn't allow `now()` in ON CONFLICT DO UPDATE.
   const reclaimed = await queries.query(
     `UPDATE chores SET begun_at = now() WHERE account_id = 'service' AND name = $1
         AND begun_at <= now() - $2::float8 * interval '1 millisecond' RETURNING name`,

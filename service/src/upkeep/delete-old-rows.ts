@@ -3,13 +3,13 @@ import { firstIdAt } from '../platform/ids.ts';
 import { formatInstant } from '../platform/instant.ts';
 import type { Database } from '../store/database.ts';
 
-/** How long data is kept, in milliseconds; forever if undefined. */
+/** How long data is kept, in milliseconds. Undefined means forever. */
 export interface Retention {
-  /** Decisions and their events, and webhook events. */
+  /** For decisions, their events, and webhook events. */
   decisionsMs: number | undefined;
-  /** Audit records. */
+  /** For audit records. */
   auditMs: number | undefined;
-  /** The folder for archives of old weeks; if set, only archived weeks are dropped. */
+  /** The folder for archives of old weeks. If set, only archived weeks are dropped. */
   archiveDirectory: string | undefined;
 }
 
@@ -23,14 +23,14 @@ interface Sweep {
   table: string;
   /** The columns of the primary key, except the account. */
   key: string;
-  /** Selects the rows to remove; `$3` is `bound`. */
+  /** The condition for the rows to delete. `$3` is `bound`. */
   where: string;
   bound: string;
 }
 
 /**
- * Deletes old rows of one account after the other, a thousand at a time, so that requests do not wait for long. Returns
- * the number of deleted rows by table. Stops early when `stopping` aborts.
+ * Deletes old rows of all accounts. Each statement deletes up to a thousand rows, so that requests don't wait for long.
+ * Returns the number of deleted rows by table. Stops early when `stopping` aborts.
  */
 export async function deleteOldRows(
   database: Database,
@@ -44,12 +44,12 @@ export async function deleteOldRows(
   };
   const rows = await database.query<{ account_id: string }>('SELECT account_id FROM accounts');
   for (const accountId of [serviceAccount, ...rows.map((row) => row.account_id)]) {
-    for (const each of listSweeps(nowMs, retention))
-      count(each.table, await sweep(database, accountId, each, stopping));
+    for (const sweep of listSweeps(nowMs, retention))
+      count(sweep.table, await runSweep(database, accountId, sweep, stopping));
     count('viewers', await deleteOldViewers(database, accountId, nowMs, stopping));
     if (retention.decisionsMs === undefined) continue;
-    const before = nowMs - retention.decisionsMs;
-    count('webhook_events', await deleteOldWebhookEvents(database, accountId, before, stopping));
+    const beforeMs = nowMs - retention.decisionsMs;
+    count('webhook_events', await deleteOldWebhookEvents(database, accountId, beforeMs, stopping));
   }
   return deleted;
 }
@@ -103,7 +103,7 @@ function listSweeps(nowMs: number, { auditMs }: Retention): Sweep[] {
   ];
 }
 
-async function sweep(
+async function runSweep(
   database: Database,
   accountId: string,
   { table, key, where, bound }: Sweep,
@@ -122,12 +122,12 @@ async function sweep(
   }
 }
 
-/** How long the row of an inactive user is kept. It can be deleted, because the user's next reward creates it again. */
+/** How long the row of an inactive player is kept. The player's next reward creates it again. */
 const viewersKeptMs = 30 * dayMs;
-/** Number of rows that one statement scans. There is no index on `seen_at`, because it would slow down every reward. */
+/** Number of rows to scan per statement. There is no index on `seen_at`, because it would slow down rewards. */
 const viewersPerScan = 10_000;
 
-/** Deletes the rows of users who have not been seen for 30 days; returns the number of rows. */
+/** Deletes the rows of players who have been inactive for 30 days. Returns the number of rows. */
 async function deleteOldViewers(
   database: Database,
   accountId: string,
@@ -136,22 +136,22 @@ async function deleteOldViewers(
 ): Promise<number> {
   let deleted = 0;
   for (const environment of ['sandbox', 'live']) {
-    let after = '';
+    let lastViewer = '';
     for (;;) {
       if (stopping.aborted) return deleted;
       const [last] = await database.query<{ viewer: string }>(
         `SELECT viewer FROM viewers WHERE account_id = $1 AND environment = $2 AND viewer > $3
           ORDER BY viewer OFFSET $4 LIMIT 1`,
-        [accountId, environment, after, viewersPerScan - 1],
+        [accountId, environment, lastViewer, viewersPerScan - 1],
       );
       const rows = await database.query(
         `DELETE FROM viewers WHERE account_id = $1 AND environment = $2 AND viewer > $3
           AND ($4::text IS NULL OR viewer <= $4) AND seen_at < $5 RETURNING account_id`,
-        [accountId, environment, after, last?.viewer ?? null, new Date(nowMs - viewersKeptMs)],
+        [accountId, environment, lastViewer, last?.viewer ?? null, new Date(nowMs - viewersKeptMs)],
       );
       deleted += rows.length;
       if (!last) break;
-      after = last.viewer;
+      lastViewer = last.viewer;
     }
   }
   return deleted;
@@ -161,8 +161,8 @@ const eventsPerTransaction = 500;
 const inIds = `IN (SELECT jsonb_array_elements_text($2::text::jsonb))`;
 
 /**
- * Deletes events older than `beforeMs` with their deliveries and attempts; returns the number of events. An event with
- * a pending delivery, because an operator redelivered it, is kept until the delivery ends.
+ * Deletes webhook events older than `beforeMs` with their deliveries and attempts. Returns the number of events. Keeps
+ * events with a pending delivery, which an operator has redelivered.
  */
 async function deleteOldWebhookEvents(
   database: Database,

@@ -11,14 +11,14 @@ interface Deps {
   tracing: Pick<Tracing, 'run'>;
 }
 
-/** Short, because daily caps read all remaining deltas twice a second. */
+/** Time between two folds. Short, because daily caps read all remaining deltas twice a second. */
 const intervalMs = 10_000;
 const deltasPerTransaction = 2_000;
 
 /**
- * Moves all deltas into the roll-ups. Takes one batch from each account in turn, so that an account with many deltas
- * does not delay the others. If an account fails, its deltas are left for the next round. Returns how many deltas were
- * moved. Stops early when `stopping` aborts.
+ * Moves all deltas to the roll-ups. Returns the number of deltas. Takes one batch from each account in turn, so that an
+ * account with many deltas doesn't delay other accounts. After a failure, leaves the account for the next run. Stops
+ * early when `stopping` aborts.
  */
 export async function foldRollups(
   database: Database,
@@ -47,13 +47,13 @@ export async function foldRollups(
     }
     accounts = unfinished;
   }
-  // Keeps the table small: autovacuum runs at most once a minute on a server, and never in the embedded database. This
-  // statement does not wait for locks or block inserts.
+  // Keeps the table small. On a server, autovacuum runs only once a minute. The embedded database has no autovacuum.
+  // This statement doesn't wait for locks or block inserts.
   if (folded > 0) await database.query('VACUUM (SKIP_LOCKED, TRUNCATE false) rollup_deltas');
   return folded;
 }
 
-/** Folds the roll-ups every ten seconds, in one of the processes, until stopped. */
+/** Folds the roll-ups every ten seconds until `stop` is called. Each run is claimed by one of the processes. */
 export function startFolding({ database, log, tracing }: Deps): { stop(): Promise<void> } {
   const stopping = new AbortController();
   const fold = async (): Promise<void> => {
@@ -64,7 +64,7 @@ export function startFolding({ database, log, tracing }: Deps): { stop(): Promis
     await foldRollups(database, stopping.signal, (accountId, error) =>
       log.warn(
         { err: error, accountId },
-        'folding the roll-ups of an account failed; retrying in 10 s',
+        'could not fold the roll-ups of an account; retrying in 10 s',
       ),
     );
   };
@@ -73,7 +73,7 @@ export function startFolding({ database, log, tracing }: Deps): { stop(): Promis
     running ??= tracing
       .run({ name: 'upkeep roll-ups' }, fold)
       .catch((error: unknown) =>
-        log.warn({ err: error }, 'folding roll-ups failed; retrying in 10 s'),
+        log.warn({ err: error }, 'could not fold roll-ups; retrying in 10 s'),
       )
       .finally(() => (running = undefined));
   }, intervalMs);

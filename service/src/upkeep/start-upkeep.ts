@@ -19,20 +19,20 @@ interface Deps {
 const intervalMs = 3_600_000;
 
 /**
- * Starts the maintenance jobs. Now and every hour, they create partitions in advance and, in only one of the processes,
- * drop old partitions and delete other old rows. Another job folds roll-ups.
+ * Starts the maintenance jobs. Immediately and then every hour, each process creates partitions in advance, and one of
+ * the processes drops old partitions and deletes other old rows. Another job folds roll-ups.
  */
 export async function startUpkeep(deps: Deps): Promise<{ stop(): Promise<void> }> {
   const stopping = new AbortController();
-  await attempt(deps, 'partitions', () => maintainPartitions(deps));
-  let running = attempt(deps, 'old rows', () => deleteOld(deps, stopping.signal));
-  const round = async (): Promise<void> => {
-    await attempt(deps, 'partitions', () => maintainPartitions(deps));
-    await attempt(deps, 'old rows', () => deleteOld(deps, stopping.signal));
+  await runJob(deps, 'partitions', () => maintainPartitions(deps));
+  let running = runJob(deps, 'old rows', () => deleteOldData(deps, stopping.signal));
+  const runHourlyJobs = async (): Promise<void> => {
+    await runJob(deps, 'partitions', () => maintainPartitions(deps));
+    await runJob(deps, 'old rows', () => deleteOldData(deps, stopping.signal));
   };
   const folding = startFolding(deps);
   const timer = setInterval(() => {
-    running = round();
+    running = runHourlyJobs();
   }, intervalMs);
   timer.unref();
   return {
@@ -45,10 +45,10 @@ export async function startUpkeep(deps: Deps): Promise<{ stop(): Promise<void> }
 }
 
 /**
- * Runs a job. Logs a failure instead of rejecting, because every job can wait for the next hour: new rows go to the
- * default partition if theirs is missing, and old rows can be deleted later.
+ * Runs a maintenance job. Never rejects, because each job can wait for the next run: rows without a partition go to the
+ * default partition, and old rows can be deleted later.
  */
-async function attempt(deps: Deps, job: string, work: () => Promise<void>): Promise<void> {
+async function runJob(deps: Deps, job: string, work: () => Promise<void>): Promise<void> {
   const { log, tracing } = deps;
   try {
     await tracing.run({ name: `upkeep ${job}` }, work);
@@ -62,7 +62,7 @@ async function maintainPartitions({ database, clock }: Deps): Promise<void> {
   await analyzePartitions(database);
 }
 
-async function deleteOld(deps: Deps, stopping: AbortSignal): Promise<void> {
+async function deleteOldData(deps: Deps, stopping: AbortSignal): Promise<void> {
   const { database, clock, log, retention } = deps;
   if (!(await claimChore(database, 'old rows', intervalMs - 60_000))) return;
   const nowMs = clock.nowMs();
@@ -71,10 +71,10 @@ async function deleteOld(deps: Deps, stopping: AbortSignal): Promise<void> {
   const { dropped, kept } = await dropOldWeeks(database, nowMs, retention, stopping);
   if (dropped.length > 0) log.info({ dropped }, 'dropped old decisions and events');
   if (kept.length > 0)
-    log.warn({ kept }, 'kept weeks that are not archived: run trueward-service archive');
+    log.warn({ kept }, 'kept weeks that are not archived; run trueward-service archive');
 }
 
-/** Drops old weeks, except for `kept`, which must be archived first. */
+/** Drops old weeks. Returns the dropped weeks, and in `kept` the weeks that must be archived first. */
 export async function dropOldWeeks(
   database: Database,
   nowMs: number,

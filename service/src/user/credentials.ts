@@ -7,9 +7,9 @@ import type { Queries } from '../store/database.ts';
 import type { User } from './user.ts';
 
 /**
- * 32 MiB and three passes, one of the equivalent settings that OWASP recommends for scrypt
- * (https://cheatsheetseries.owasp.org/cheatsheets/Password_Storage_Cheat_Sheet.html). With the 128 MiB setting, a few
- * concurrent sign-ins would exhaust the memory of a small machine.
+ * The cost of scrypt: 32 MiB of memory and three passes. This is one of the settings that OWASP recommends
+ * (https://cheatsheetseries.owasp.org/cheatsheets/Password_Storage_Cheat_Sheet.html). With the setting of 128 MiB, a
+ * few concurrent sign-ins would exhaust the memory of a small machine.
  */
 const defaultCost = { N: 2 ** 15, r: 8, p: 3 };
 const saltBytes = 16;
@@ -19,22 +19,22 @@ const hashBytes = 32;
 type PasswordCost = typeof defaultCost;
 
 export interface Passwords {
-  /** Hashes a password. The result includes the cost and the salt: `scrypt$32768$8$3$<salt>$<hash>`. */
+  /** Hashes a password. The result contains the cost and the salt: `scrypt$32768$8$3$<salt>$<hash>`. */
   hash(password: string): Promise<string>;
-  /** Whether the password matches the hash. Without a hash, returns false after the same time. */
+  /** Whether a password matches a hash. If there is no hash, takes as long as usual and returns false. */
   verify(password: string, stored: string | null): Promise<boolean>;
 }
 
-/** @param cost the cost of new hashes; stored hashes include their own cost */
+/** @param cost the cost of new hashes; stored hashes contain their own cost */
 export function createPasswords(cost: PasswordCost = defaultCost): Passwords {
-  const write = (salt: Buffer, hash: Buffer): string =>
+  const formatHash = (salt: Buffer, hash: Buffer): string =>
     `scrypt$${cost.N}$${cost.r}$${cost.p}$${salt.toString('base64url')}$${hash.toString('base64url')}`;
-  // With a dummy hash, rejecting an unknown e-mail takes as long as rejecting a wrong password.
-  const dummyHash = write(Buffer.alloc(saltBytes), Buffer.alloc(hashBytes));
+  // With a dummy hash, the response time doesn't reveal whether an e-mail address is known.
+  const dummyHash = formatHash(Buffer.alloc(saltBytes), Buffer.alloc(hashBytes));
   return {
     async hash(password) {
       const salt = randomBytes(saltBytes);
-      return write(salt, await derive(password, salt, cost));
+      return formatHash(salt, await derive(password, salt, cost));
     },
     async verify(password, stored) {
       const [, n, r, p, salt, hash] = (stored ?? dummyHash).split('$');
@@ -47,7 +47,7 @@ export function createPasswords(cost: PasswordCost = defaultCost): Passwords {
 }
 
 function derive(password: string, salt: Buffer, parameters: PasswordCost): Promise<Buffer> {
-  // Normalized to NFKC, because different keyboards can produce different code points for the same characters.
+  // Normalizes the password, because keyboards can produce different code points for the same characters.
   const text = password.normalize('NFKC');
   const maxmem = 256 * parameters.N * parameters.r;
   return new Promise((resolve, reject) => {
@@ -57,17 +57,17 @@ function derive(password: string, salt: Buffer, parameters: PasswordCost): Promi
   });
 }
 
-/** The person who chooses a password; their e-mail and name are easy guesses. */
+/** The person who chooses a password. Their e-mail address and name are easy to guess. */
 interface Person {
   email: string;
   name: string;
 }
 
-/** The minimum score on zxcvbn's scale from 0 to 4; 3 means more than 10^8 guesses. */
+/** The minimum score on zxcvbn's scale from 0 to 4. A score of 3 means more than 10^8 guesses. */
 const minScore = 3;
 
-/** Loaded on first use: the list of common passwords takes about 15 MB. */
-let estimating: ReturnType<typeof loadEstimator> | undefined;
+/** Loaded on first use, because the list of common passwords takes about 15 MB of memory. */
+let loadingEstimator: ReturnType<typeof loadEstimator> | undefined;
 
 async function loadEstimator() {
   const [{ ZxcvbnFactory }, { dictionary, adjacencyGraphs }] = await Promise.all([
@@ -78,10 +78,10 @@ async function loadEstimator() {
 }
 
 /**
- * Rejects passwords that are easy to guess: common ones, repetitions, keyboard rows, and the person's
- * e-mail or name.
+ * Rejects passwords that are easy to guess, such as common passwords, repetitions, rows of keys, and the person's
+ * e-mail address or name.
  *
- * @param pointer JSON pointer to the field that contains the password
+ * @param pointer the JSON pointer to the field with the password
  * @throws DomainError with advice for a better password.
  */
 export async function checkNewPassword(
@@ -89,8 +89,8 @@ export async function checkNewPassword(
   { email, name }: Person,
   pointer: string,
 ): Promise<void> {
-  estimating ??= loadEstimator();
-  const estimator = await estimating;
+  loadingEstimator ??= loadEstimator();
+  const estimator = await loadingEstimator;
   const personalWords = [email, ...email.split(/[@._+-]/), ...name.split(/\s+/), 'trueward'];
   const { score, feedback } = estimator.check(password, personalWords);
   if (score >= minScore) return;
@@ -118,9 +118,9 @@ function describeWarning(warning: string | null): string {
 
 /** Time-based one-time codes (RFC 6238), as generated by authenticator apps. */
 export interface OneTimeCodes {
-  /** Creates a secret, and the URL with which an app imports it. */
+  /** Creates a secret and a URL with which an app imports it. */
   create(email: string): { secret: string; otpauthUrl: string; sealed: string };
-  /** Returns whether the code is valid now. Each code can be used only once. */
+  /** Resolves to whether a code is valid now. Each code can be used only once. */
   redeem(user: User, code: string): Promise<boolean>;
 }
 
@@ -140,7 +140,7 @@ export function createOneTimeCodes(queries: Queries, box: SecretBox, clock: Cloc
       if (codesSecret === null) return false;
       const totp = createTotp(email, Secret.fromBase32(box.open(codesSecret)));
       const timestamp = clock.nowMs();
-      // The previous and the next code are also accepted, because phone clocks differ.
+      // Accepts the previous and the next code too, because the phone's clock may be off.
       const delta = totp.validate({ token: code.replaceAll(' ', ''), timestamp, window: 1 });
       if (delta === null) return false;
       const updatedRows = await queries.query(

@@ -11,23 +11,24 @@ import { normalizeEmail, type User, findUser, insertUser, updateUser } from './u
 
 const lifetimeMs = 86_400_000;
 
-/** An invitation: either for the first owner, who is not a user yet, or for a user who has to set a password. */
+/** A link with which a user sets their password, or with which the first owner signs up. */
 export interface Link {
   accountId: string;
+  /** Undefined for the first owner. */
   user: User | undefined;
 }
 
-/** Single-use links with which people set their password. */
+/** Manages links, each of which can be used once. */
 export interface Links {
-  /** Creates a link for a user, revokes the user's earlier links, and returns the token of the new link. */
+  /** Creates a link for a user and revokes the user's earlier links. Returns the token of the new link. */
   make(queries: Queries, user: Pick<User, 'accountId' | 'id'>): Promise<string>;
-  /** Returns the token of a link that creates the first owner; undefined when a user already exists. */
+  /** Creates a link for the first owner. Resolves to its token, or to undefined if there is a user already. */
   makeFirst(): Promise<string | undefined>;
   find(token: string): Promise<Link | undefined>;
   /**
-   * Consumes the link, sets the password, and returns the user.
+   * Consumes a link and sets the password. Resolves to the user.
    *
-   * @throws DomainError when the link has been used, has expired, or is for a different e-mail.
+   * @throws DomainError when the link has been used, has expired, or is for a different e-mail address.
    */
   redeem(token: string, person: { email: string; name: string; password: string }): Promise<User>;
 }
@@ -65,8 +66,7 @@ export function createLinks({ database, clock, makeId, audit, sessions, password
     const user = id === null ? undefined : await findUser(queries, accountId, id);
     return id !== null && !user ? undefined : { accountId, user };
   };
-  /** Creates an account for the first owner, if the service has none yet. */
-  const makeAccount = async (queries: Queries): Promise<string> => {
+  const createAccount = async (queries: Queries): Promise<string> => {
     const accountId = makeId('account');
     await queries.query('INSERT INTO accounts (account_id, name, created_at) VALUES ($1, $2, $3)', [
       accountId,
@@ -76,12 +76,13 @@ export function createLinks({ database, clock, makeId, audit, sessions, password
     return accountId;
   };
 
-  const makeOwner = async (
+  const createOwner = async (
     queries: Queries,
     linkAccountId: string,
     person: { email: string; name: string; password: string },
   ): Promise<User> => {
-    const accountId = linkAccountId === serviceAccount ? await makeAccount(queries) : linkAccountId;
+    const accountId =
+      linkAccountId === serviceAccount ? await createAccount(queries) : linkAccountId;
     const id = makeId('user');
     await insertUser(queries, {
       ...person,
@@ -90,7 +91,7 @@ export function createLinks({ database, clock, makeId, audit, sessions, password
       role: 'owner',
       createdAtMs: clock.nowMs(),
     });
-    // Another first-owner link must not create a second owner.
+    // Revokes other links for the first owner.
     await queries.query('DELETE FROM user_links WHERE user_id IS NULL');
     const user = await findUser(queries, accountId, id);
     if (!user) throw new Error(`The user ${id} was not stored.`);
@@ -116,15 +117,14 @@ export function createLinks({ database, clock, makeId, audit, sessions, password
       return insert(database, account?.account_id ?? serviceAccount, null);
     },
     find: (token) => read(database, token),
-    async redeem(token, { name, password, ...given }) {
-      const email = normalizeEmail(given.email);
+    async redeem(token, { name, password, email: enteredEmail }) {
+      const email = normalizeEmail(enteredEmail);
       const openLink = await read(database, token);
       if (!openLink) throw createUsedLinkError();
       if (openLink.user && openLink.user.email !== email)
-        throwFieldErrors([{ pointer: '/email', message: 'is not the invited e-mail' }]);
+        throwFieldErrors([{ pointer: '/email', message: 'is not the invited e-mail address' }]);
       await checkNewPassword(password, { email, name }, '/password');
-      // Hashed before the transaction, because hashing is slow and the embedded database runs only one transaction at a
-      // time.
+      // Hashes the password before the transaction, because hashing is slow and would block the embedded database.
       const person = { email, name: name.trim(), password: await passwords.hash(password) };
       return database.transaction(async (queries) => {
         await lockConfiguration(queries, openLink.accountId);
@@ -134,7 +134,7 @@ export function createLinks({ database, clock, makeId, audit, sessions, password
         await queries.query(`DELETE FROM user_links AS l WHERE ${condition}`, params);
         const user = link.user
           ? { ...link.user, ...person, codesActive: false, codesSecret: null }
-          : await makeOwner(queries, link.accountId, person);
+          : await createOwner(queries, link.accountId, person);
         if (link.user) {
           await updateUser(queries, user);
           await sessions.endAll(queries, user);
@@ -156,5 +156,5 @@ export function createLinks({ database, clock, makeId, audit, sessions, password
 const createUsedLinkError = (): DomainError =>
   new DomainError(
     'not_found',
-    'The link has been used or has expired: ask an owner for a new one, or run `trueward-service users invite`.',
+    'The link has been used or has expired. Ask an owner for a new one, or run `trueward-service users invite`.',
   );

@@ -13,13 +13,13 @@ interface Deps {
   passwords: Passwords;
 }
 
-/** Changes that panel users make to their own sign-in. */
+/** Changes that panel users make to their own credentials. */
 export interface OwnAccount {
-  /** Ends every session of the user, and returns the token of a new session. */
+  /** Changes the password and ends all sessions of the user. Returns the token of a new session. */
   changePassword(user: User, newPassword: string): Promise<string>;
-  /** Creates a secret for an authenticator app; codes are required once {@link confirmCodes} succeeds. */
+  /** Creates a secret for an authenticator app. Codes are required after {@link confirmCodes} has succeeded. */
   startCodes(user: User): Promise<{ secret: string; otpauthUrl: string }>;
-  /** @throws DomainError when the code is wrong, or no setup is in progress. */
+  /** @throws DomainError when the code is wrong or the setup has not been started. */
   confirmCodes(user: User, code: string): Promise<void>;
   stopCodes(user: User): Promise<void>;
 }
@@ -60,7 +60,7 @@ export function createOwnAccount({
     },
     async startCodes(user) {
       if (user.codesActive) {
-        throw new DomainError('conflict', 'One-time codes are already on: turn them off first.');
+        throw new DomainError('conflict', 'One-time codes are already on. Turn them off first.');
       }
       const { sealed, ...setup } = codes.create(user.email);
       await updateUser(database, { ...user, codesSecret: sealed });
@@ -70,7 +70,7 @@ export function createOwnAccount({
       if (user.codesActive || user.codesSecret === null)
         throw new DomainError(
           'conflict',
-          'There is nothing to confirm: start the setup of one-time codes first.',
+          'There is nothing to confirm. Start the setup of one-time codes first.',
         );
       if (!(await codes.redeem(user, code))) {
         throw new DomainError('invalid_request', 'The body is not valid.', [

@@ -6,7 +6,7 @@ import { type User, toUser, userColumns } from './user.ts';
 /** A session expires `maxLifetimeMs` after the sign-in, or `idleMs` after its last request. */
 const maxLifetimeMs = 12 * 3_600_000;
 const idleMs = 2 * 3_600_000;
-/** The last request is recorded at most this often. */
+/** Minimum time between two updates of a session's last request. */
 const touchIntervalMs = 60_000;
 
 /** A session of a signed-in user. */
@@ -14,23 +14,24 @@ export interface Session {
   user: User;
   accountName: string;
   csrfToken: string;
-  /** When the session expires without further requests. */
+  /** When the session expires if there are no further requests. */
   expiresAtMs: number;
-  /** When the session expires even if it is in use; the cookie lasts until then. */
+  /** When the session expires in any case. The cookie expires at the same time. */
   endsAtMs: number;
 }
 
-/** Manages sessions. A session is identified by a random token in a cookie; only the hash of the token is stored. */
+/** Manages sessions. Each session has a random token in a cookie. Only the hash of the token is stored. */
 export interface Sessions {
   /** Starts a session and returns its token. */
   begin(queries: Queries, user: Pick<User, 'accountId' | 'id'>): Promise<string>;
   /**
-   * Resolves to undefined when the session does not exist or has expired. The lookup extends the session only with
-   * `touch`.
+   * Finds an active session. Resolves to undefined if there is none.
+   *
+   * @param options `touch`: whether to extend the session (default: true)
    */
   find(token: string, options?: { touch: boolean }): Promise<Session | undefined>;
   end(queries: Queries, token: string): Promise<void>;
-  /** Signs the user out everywhere. */
+  /** Ends all sessions of a user. */
   endAll(queries: Queries, user: Pick<User, 'accountId' | 'id'>): Promise<void>;
 }
 
@@ -101,21 +102,22 @@ export function createSessions(database: Queries, clock: Clock): Sessions {
 }
 
 /**
- * Creates a token for a cookie or a link: the account's id, followed by 256 random bits. With the account's id, a
- * cluster needs to search only one shard for the token's hash.
+ * Creates a token for a cookie or a link: the account's id, followed by 256 random bits. The account's id determines
+ * the shard on which a cluster looks for the token.
  */
 export const createToken = (accountId: string): string =>
   `${accountId}.${randomBytes(32).toString('base64url')}`;
 
-/** Returns the stored form of a token. With 256 random bits, a slow hash is unnecessary. */
+/** Returns the hash that is stored instead of a token. A slow hash isn't needed for 256 random bits. */
 export const hashToken = (token: string): string =>
   createHash('sha256').update(token).digest('hex');
 
 /**
- * Returns the SQL condition that finds the row of a token, and its parameters, numbered from `first`. Tokens of earlier
- * releases have no account id.
+ * Returns an SQL condition that finds the row of a token, with its parameters. Tokens of earlier releases have no
+ * account id.
  *
  * @param table the alias of the table
+ * @param first the number of the first parameter
  */
 export function matchToken(
   table: string,
@@ -132,6 +134,6 @@ export function matchToken(
   };
 }
 
-/** Returns the CSRF token of a session, which only pages from our origin can read. */
+/** Returns the CSRF token of a session. Only pages from the service's own origin can read it. */
 const deriveCsrfToken = (sessionToken: string): string =>
   createHmac('sha256', sessionToken).update('csrf').digest('base64url');

@@ -14,23 +14,23 @@ interface Deps {
   passwords: Passwords;
 }
 
-/** The result of a sign-in; `sessionToken` is the value of the cookie. */
+/** The result of a sign-in. `sessionToken` is the value of the session cookie. */
 export type SignedIn =
   | { sessionToken: string }
   | { refused: 'sign_in_failed' | 'code_required' }
   | { refused: 'locked'; waitS: number };
 
 export interface SignIn {
-  /** Signs in with e-mail, password and, if enabled, a one-time code. */
+  /** Signs in with an e-mail address, a password and, if required, a one-time code. */
   byPassword(credentials: {
     email: string;
     password: string;
     code?: string;
     ip: string;
   }): Promise<SignedIn>;
-  /** Starts a session for a user who has been authenticated by other means, and returns its token. */
+  /** Starts a session for a user who has been authenticated in another way. Returns the token of the session. */
   begin(queries: Queries, user: User): Promise<string>;
-  /** Verifies the user's password again; failures count as failed sign-ins. */
+  /** Verifies the password of a signed-in user. Failures count as failed sign-ins. */
   confirm(user: User, password: string, ip: string): Promise<SignedIn | undefined>;
 }
 
@@ -44,8 +44,8 @@ export function createSignIn({ database, clock, codes, sessions, passwords }: De
     ]);
     return sessions.begin(queries, user);
   };
-  /** Checks credentials and counts failures against the limits. */
-  const checkLimited = async (
+  /** Verifies credentials within the limits for failed attempts. */
+  const verifyLimited = async (
     attempt: Attempt,
     verify: () => Promise<SignedIn | undefined>,
   ): Promise<SignedIn | undefined> => {
@@ -53,17 +53,17 @@ export function createSignIn({ database, clock, codes, sessions, passwords }: De
     if ('waitS' in countedAttempt) return { refused: 'locked', waitS: countedAttempt.waitS };
     const failure = await verify();
     if (failure === undefined) await countedAttempt.succeed();
-    // The password was right and the code is still missing, so this attempt was not a guess.
+    // The password was correct and only the code is missing, so the attempt was not a guess.
     else if ('refused' in failure && failure.refused === 'code_required')
       await countedAttempt.undo();
     return failure;
   };
   return {
     begin,
-    async byPassword({ password, code, ip, ...given }) {
-      const email = normalizeEmail(given.email);
+    async byPassword({ password, code, ip, email: enteredEmail }) {
+      const email = normalizeEmail(enteredEmail);
       const user = await findUserByEmail(database, email);
-      const failure = await checkLimited({ email, ip }, async () => {
+      const failure = await verifyLimited({ email, ip }, async () => {
         const isCorrect = await passwords.verify(password, user?.password ?? null);
         if (!user || !isCorrect) return { refused: 'sign_in_failed' };
         if (!user.codesActive) return undefined;
@@ -74,7 +74,7 @@ export function createSignIn({ database, clock, codes, sessions, passwords }: De
       return { sessionToken: await database.transaction((queries) => begin(queries, user)) };
     },
     confirm: (user, password, ip) =>
-      checkLimited({ email: user.email, ip }, async () =>
+      verifyLimited({ email: user.email, ip }, async () =>
         (await passwords.verify(password, user.password))
           ? undefined
           : { refused: 'sign_in_failed' },
@@ -83,17 +83,17 @@ export function createSignIn({ database, clock, codes, sessions, passwords }: De
 }
 
 interface Limit {
-  /** Number of consecutive failures that cause no delay. */
+  /** Number of consecutive failures that cause the first delay. */
   free: number;
-  /** The first delay, which doubles with every further failure. */
+  /** The first delay. It doubles with each further failure. */
   firstWaitS: number;
   longestWaitS: number;
 }
 
 /**
- * The limits for guesses. The strictest one applies to guesses at one account from one IP. Across all accounts, an IP
- * is allowed more attempts, because a whole office may share it. Across all IPs, the limit of an account only slows
- * down botnets: if it were as strict as the others, anyone could lock out an owner by guessing their password.
+ * The limits for failed sign-ins. `pair` is for one account and one IP, and is the strictest. `ip` is for all accounts,
+ * and allows more failures because a whole office may share an IP. `account` is for all IPs, and only slows down
+ * botnets. With a stricter limit, anyone could lock out an owner with failed sign-ins.
  */
 const limits = {
   pair: { free: 5, firstWaitS: 30, longestWaitS: 900 },
@@ -101,7 +101,7 @@ const limits = {
   account: { free: 50, firstWaitS: 5, longestWaitS: 60 },
 } as const satisfies Record<string, Limit>;
 
-/** After a user signs in from an IP, guesses from other IPs don't slow down that IP for this long. */
+/** How long an IP is exempt from the limit of an account after a sign-in. */
 const knownForMs = 30 * 86_400_000;
 
 /** The e-mail and the IP of a sign-in attempt. */
@@ -110,17 +110,17 @@ interface Attempt {
   ip: string;
 }
 
-/** An attempt that is counted before its outcome is known, so that concurrent attempts are also counted. */
+/** An attempt. It is counted before its outcome is known, so that concurrent attempts can't evade the limits. */
 interface CountedAttempt {
-  /** Records that the attempt succeeded, and resets the failures of the account from this IP. */
+  /** Records a success, which resets the failures of the account from this IP. */
   succeed(): Promise<void>;
-  /** Removes the attempt from the count, because it neither succeeded nor failed. */
+  /** Removes the attempt from the counts. For attempts that neither succeeded nor failed. */
   undo(): Promise<void>;
 }
 
-/** Throttles guessing of passwords and codes. */
+/** Limits attempts to guess passwords and codes. */
 interface LockOut {
-  /** Counts an attempt, or returns how many seconds to wait before the next one. */
+  /** Counts an attempt, or resolves to the number of seconds to wait before the next attempt. */
   count(attempt: Attempt): Promise<CountedAttempt | { waitS: number }>;
 }
 
@@ -134,7 +134,8 @@ function createLockOut(queries: Queries, clock: Clock): LockOut {
   const count = async (subject: string, limit: Limit): Promise<Counted | { waitS: number }> => {
     const nowMs = clock.nowMs();
     const { free, firstWaitS, longestWaitS } = limit;
-    // `to_timestamp` is immutable, as Citus requires here; adding an interval depends on the time zone.
+    // Citus requires an immutable function here. `to_timestamp` is immutable. The addition of an interval is not,
+    // because it depends on the time zone.
     const [counted] = await queries.query<Counted>(
       `INSERT INTO sign_in_attempts AS known (account_id, subject, failures, locked_until, last_at)
         VALUES ($1, $2, 1, $3, $3)
@@ -174,7 +175,7 @@ function createLockOut(queries: Queries, clock: Clock): LockOut {
     async count({ email, ip }) {
       const pair = hashSubject('pair', `${email} ${ip}`);
       const account = hashSubject('account', email);
-      // The IP is counted first: while it is locked out, it cannot add a row for every e-mail that it makes up.
+      // Counts the IP first, so that an IP that is locked out can't add rows for made-up e-mail addresses.
       const limitsByName: [string, Limit][] = [
         [hashSubject('address', ip), limits.ip],
         [pair, limits.pair],
@@ -182,7 +183,7 @@ function createLockOut(queries: Queries, clock: Clock): LockOut {
       ];
       const countedAttempts: Counted[] = [];
       const undo = async (): Promise<void> => {
-        for (const each of countedAttempts) await undoCount(each);
+        for (const counted of countedAttempts) await undoCount(counted);
       };
       for (const [subject, limit] of limitsByName) {
         const counted = await count(subject, limit);
@@ -212,6 +213,6 @@ function createLockOut(queries: Queries, clock: Clock): LockOut {
   };
 }
 
-/** Hashes the subject, so that input of any length results in a short name. */
+/** Hashes a subject, so that a long input results in a short name. */
 const hashSubject = (kind: string, name: string): string =>
   createHash('sha256').update(`${kind} ${name}`).digest('hex');

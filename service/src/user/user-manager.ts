@@ -25,11 +25,9 @@ interface Deps {
   sessions: Sessions;
 }
 
-/**
- * Manages users on behalf of owners. Each call runs in the transaction of its operation, which has locked the account.
- */
+/** Manages users on behalf of owners. Each call runs in a transaction that has locked the account's configuration. */
 export interface UserManager {
-  /** Creates a user, and a link with which they set their password; returns the link's token. */
+  /** Creates a user and a link for setting their password. Returns the token of the link. */
   invite(
     operation: Operation,
     person: { email: string; name: string; role: Role },
@@ -39,7 +37,7 @@ export interface UserManager {
     target: { id: string; ifMatch: IfMatch },
     change: { name?: string; role?: Role },
   ): Promise<User>;
-  /** Creates a new link for a user who has lost the password, the authenticator, or the first link. */
+  /** Creates a new link for a user who has lost their password, authenticator or first link. */
   makeLink(operation: Operation, id: string): Promise<{ user: User; linkToken: string }>;
   remove(operation: Operation, target: { id: string; ifMatch: IfMatch }): Promise<void>;
 }
@@ -54,17 +52,17 @@ export function createUserManager({ clock, makeId, audit, links, sessions }: Dep
     if (ifMatch && !ifMatch(user.revision))
       throw new DomainError(
         'precondition_failed',
-        'The user has been modified since you read it: read it again.',
+        'The user has been modified since you read it. Read it again.',
       );
     return user;
   };
-  /** Rejects removing the last owner, because nobody could then make another user an owner. */
-  const requireOwner = async ({ queries, scope }: Operation, user: User): Promise<void> => {
+  /** @throws DomainError when the user is the last owner, because only owners can make another user an owner. */
+  const rejectLastOwner = async ({ queries, scope }: Operation, user: User): Promise<void> => {
     const isActiveOwner = user.role === 'owner' && user.password !== null;
     if (isActiveOwner && (await countUsers(queries, scope.accountId, 'owner')) <= 1)
       throw new DomainError(
         'conflict',
-        'This is the last owner: make someone else an owner first.',
+        'This is the last owner. Make someone else an owner first.',
       );
   };
   return {
@@ -88,7 +86,7 @@ export function createUserManager({ clock, makeId, audit, links, sessions }: Dep
     async update(operation, target, change) {
       const before = await find(operation, target);
       if (change.role !== undefined && change.role !== 'owner')
-        await requireOwner(operation, before);
+        await rejectLastOwner(operation, before);
       await updateUser(operation.queries, { ...before, ...change });
       const after = await find(operation, { ...target, ifMatch: undefined });
       await audit.record(operation, {
@@ -106,7 +104,7 @@ export function createUserManager({ clock, makeId, audit, links, sessions }: Dep
     },
     async remove(operation, target) {
       const user = await find(operation, target);
-      await requireOwner(operation, user);
+      await rejectLastOwner(operation, user);
       await sessions.endAll(operation.queries, user);
       await deleteUser(operation.queries, user);
       const entry = { action: 'user.removed', targetId: user.id, before: describeUser(user) };

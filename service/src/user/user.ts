@@ -4,18 +4,18 @@ import { DomainError } from '../platform/domain-error.ts';
 import { formatInstant } from '../platform/instant.ts';
 import type { Queries } from '../store/database.ts';
 
-/** A panel user of one account. */
+/** A panel user. Each user belongs to one account. */
 export interface User {
   accountId: string;
   id: string;
   email: string;
   name: string;
   role: Role;
-  /** The hash of the password; null until the invitation is accepted. */
+  /** The hash of the password. Null until the user has accepted the invitation. */
   password: string | null;
   /** The encrypted secret of the one-time codes. */
   codesSecret: string | null;
-  /** Whether signing in requires a code. */
+  /** Whether the user needs a one-time code to sign in. */
   codesActive: boolean;
   revision: number;
   createdAtMs: number;
@@ -34,7 +34,7 @@ export const describeUser = (user: User) => ({
   ...(user.lastSignInAtMs === null ? {} : { last_sign_in_at: formatInstant(user.lastSignInAtMs) }),
 });
 
-/** Returns the canonical spelling of an e-mail, so that capital letters don't matter. */
+/** Returns the canonical spelling of an e-mail address. */
 export const normalizeEmail = (email: string): string => email.trim().toLowerCase();
 
 type UserRow = Omit<User, 'createdAtMs' | 'lastSignInAtMs'> & {
@@ -42,7 +42,7 @@ type UserRow = Omit<User, 'createdAtMs' | 'lastSignInAtMs'> & {
   lastSignInAt: Date | null;
 };
 
-/** The columns of the table `users`, aliased as `u`. */
+/** The columns of `users`. The table's alias must be `u`. */
 export const userColumns = `u.account_id AS "accountId", u.id, u.email, u.name, u.role, u.password,
   u.codes_secret AS "codesSecret", u.codes_active AS "codesActive", u.revision,
   u.created_at AS "createdAt", u.last_sign_in_at AS "lastSignInAt"`;
@@ -54,8 +54,7 @@ export const toUser = ({ createdAt, lastSignInAt, ...row }: UserRow): User => ({
 });
 
 export async function findUserByEmail(queries: Queries, email: string): Promise<User | undefined> {
-  // Two statements are needed: names are service-wide, users are on the shard of their account, and Citus cannot join
-  // the two.
+  // Citus can't join the two tables: names belong to the whole service, and users are on the shard of their account.
   const [name] = await queries.query<{ accountId: string; id: string }>(
     `SELECT user_account_id AS "accountId", user_id AS id FROM sign_in_names
       WHERE account_id = $1 AND email = $2`,
@@ -76,7 +75,7 @@ export async function findUser(
   return row && toUser(row);
 }
 
-/** Lists the users of an account, newest first. Returns `limit` + 1 rows when there is another page. */
+/** Lists the users of an account, newest first. Returns `limit` + 1 rows if there is another page. */
 export async function listUsers(
   queries: Queries,
   accountId: string,
@@ -90,7 +89,7 @@ export async function listUsers(
   return rows.map(toUser);
 }
 
-/** @throws DomainError when the e-mail is already in use. */
+/** @throws DomainError when another user has the same e-mail address. */
 export async function insertUser(
   queries: Queries,
   user: Pick<User, 'accountId' | 'id' | 'email' | 'name' | 'role' | 'password' | 'createdAtMs'>,
@@ -101,7 +100,7 @@ export async function insertUser(
     [serviceAccount, user.email, user.accountId, user.id],
   );
   if (users.length === 0) {
-    throw new DomainError('conflict', 'A user with this e-mail already exists.', [
+    throw new DomainError('conflict', 'A user with this e-mail address already exists.', [
       { pointer: '/email', message: 'is taken' },
     ]);
   }
@@ -120,7 +119,7 @@ export async function insertUser(
   );
 }
 
-/** Updates all columns that an owner or the user can change. */
+/** Updates all columns that can be changed by an owner or the user. */
 export async function updateUser(queries: Queries, user: User): Promise<void> {
   await queries.query(
     `UPDATE users SET name = $3, role = $4, password = $5, codes_secret = $6, codes_active = $7,
@@ -150,7 +149,7 @@ export async function deleteUser(queries: Queries, { accountId, id, email }: Use
     ]);
 }
 
-/** Returns the number of users with this role who have accepted their invitation. */
+/** Returns the number of users with a role, without users who haven't accepted their invitation. */
 export async function countUsers(queries: Queries, accountId: string, role: Role): Promise<number> {
   const [row] = await queries.query<{ count: number }>(
     'SELECT count(*)::bigint AS count FROM users WHERE account_id = $1 AND role = $2 AND password IS NOT NULL',

@@ -8,18 +8,18 @@ export interface AttemptDeps {
   clock: Clock;
   tracing: Pick<Tracing, 'run'>;
   send: Send;
-  /** Returns the body of an event as it is delivered. */
+  /** Converts a stored event body to the body to deliver. */
   openBody(stored: string): string;
   /** Reads the webhook's active signing secrets. */
   readSecrets(accountId: string, webhookId: string): Promise<readonly string[]>;
-  /** Whether the service runs in development mode, in which sandbox events may be delivered to loopback addresses. */
+  /** Whether the service runs in development mode, in which sandbox events may be delivered to loopback IPs. */
   development: boolean;
 }
 
-/** An attempt takes at most 10 s, so an expired lease means that its process has died. */
+/** How long a lease lasts. Attempts time out after 10 s, so an expired lease means that its process has died. */
 export const leaseMs = 20_000;
 
-/** Makes one attempt to deliver an event. Never rejects: every failure is a result. */
+/** Makes an attempt to deliver an event. Never rejects: a failure is a result too. */
 export async function attempt(
   { clock, tracing, send, openBody, readSecrets, development }: AttemptDeps,
   { url }: Webhook,
@@ -34,8 +34,8 @@ export async function attempt(
     notSent: true,
   });
   if (delivery.body === null) return fail('the event could not be read: it no longer exists');
-  // If a body or secret can't be decrypted, the attempt is recorded as failed. Otherwise the delivery would be claimed
-  // again and again.
+  // An attempt fails if a body or secret can't be decrypted. An exception would cause endless attempts, because they
+  // would not be recorded.
   let body: string;
   try {
     body = openBody(delivery.body);
@@ -49,11 +49,11 @@ export async function attempt(
   return traceAttempt(tracing, delivery, (headers) => send({ headers, ...request }, stopping));
 }
 
-/** Whether the event was delivered. Any status other than 2xx is a failure. */
+/** Whether an event was delivered. Any status other than 2xx is a failure. */
 export const isDelivered = ({ status }: AttemptResult): boolean =>
   status !== undefined && status >= 200 && status < 300;
 
-/** Runs an attempt in a span. The trace headers let the receiver continue the trace. */
+/** Records an attempt as a span. The receiver can continue the trace with the headers. */
 export function traceAttempt(
   tracing: Pick<Tracing, 'run'>,
   { id, eventId, webhookId, environment, attempt }: DueDelivery,
@@ -77,10 +77,10 @@ export function traceAttempt(
   });
 }
 
-/** The state of a delivery after an attempt; `pending` is retried after `delayMs`. */
+/** The state of a delivery after an attempt. A `pending` delivery is retried after `delayMs`. */
 export type NextState = { state: 'delivered' | 'failed' } | { state: 'pending'; delayMs: number };
 
-/** Returns the delivery's state after `attempts` attempts; 410 Gone is never retried. */
+/** Returns the state of a delivery after `attempts` attempts. After 410 Gone, there is no retry. */
 export function nextState(result: AttemptResult, attempts: number, random: number): NextState {
   if (isDelivered(result)) return { state: 'delivered' };
   const delayMs = result.status === 410 ? undefined : retryDelayMs(attempts, random);
@@ -88,15 +88,15 @@ export function nextState(result: AttemptResult, attempts: number, random: numbe
   return { state: 'pending', delayMs: Math.max(delayMs, result.retryAfterMs ?? 0) };
 }
 
-/** How many seconds after the previous attempt each attempt is made. The first attempt is made immediately. */
+/** The delay of each attempt after the previous one, in seconds. The first attempt is made immediately. */
 const delaysS = [0, 5, 30, 120, 600, 1_800, 7_200, 18_000, 36_000, 86_400];
 
 /** Maximum number of attempts per delivery. */
 export const maxAttempts = delaysS.length;
 
 /**
- * Returns how many milliseconds to wait after `attempts` failures before the next attempt. Returns undefined after the
- * last attempt. A random ±20% keeps deliveries that failed together from being retried together.
+ * Returns the delay before the next attempt after `attempts` failures, or undefined if there are no attempts left. The
+ * delay has ±20% jitter, so that deliveries which failed together are not retried together.
  *
  * @param random in [0, 1)
  */

@@ -28,7 +28,7 @@ const selectDeliveries = `SELECT d.id, d.environment, d.webhook_id, d.event_id, 
   FROM deliveries d JOIN webhook_events e ON e.account_id = d.account_id AND e.id = d.event_id
   WHERE d.account_id = $1 AND d.environment = $2`;
 
-/** Which deliveries to list: a filter and a page. */
+/** The filter and the page of a list of deliveries. */
 interface DeliveryQuery {
   limit: number;
   startingAfter?: string;
@@ -36,7 +36,7 @@ interface DeliveryQuery {
 }
 
 /**
- * Lists a webhook's deliveries with their attempts, newest first. Returns `limit` + 1 rows when there is another page.
+ * Lists a webhook's deliveries with their attempts, newest first. Returns `limit` + 1 rows if there is another page.
  */
 export async function listDeliveries(
   queries: Queries,
@@ -73,7 +73,7 @@ export async function findDelivery(
   return (await withAttempts(queries, scope.accountId, rows))[0];
 }
 
-/** Lists the deliveries of these events, oldest first. */
+/** Lists the deliveries of several events, oldest first. */
 export async function listEventDeliveries(
   queries: Queries,
   scope: Scope,
@@ -129,7 +129,8 @@ interface EventQuery {
 }
 
 /**
- * Lists events as they are delivered to webhooks, newest first. Returns `limit` + 1 rows when there is another page.
+ * Lists webhook events in the form in which they are delivered, newest first. Returns `limit` + 1 rows if there is
+ * another page.
  */
 export async function listEvents(
   queries: Queries,

@@ -8,25 +8,20 @@ export interface DueDelivery {
   eventId: string;
   webhookId: string;
   environment: Environment;
-  /** Number of attempts made so far. */
+  /** Number of previous attempts. */
   attempt: number;
-  /** The event as stored; null if it no longer exists. */
+  /** The stored event. Null if the event no longer exists. */
   body: string | null;
 }
 
-/**
- * How many more deliveries an endpoint may receive. {@link Claim.perEndpoint} applies to endpoints that are not listed.
- */
+/** How many more deliveries an endpoint may receive. */
 export interface EndpointCapacity {
   accountId: string;
   webhookId: string;
   free: number;
 }
 
-/**
- * How many more deliveries the endpoints of an account may receive in total. {@link Claim.perAccount} applies to
- * accounts that are not listed.
- */
+/** How many more deliveries all endpoints of an account may receive. */
 export interface AccountCapacity {
   accountId: string;
   free: number;
@@ -34,38 +29,39 @@ export interface AccountCapacity {
 
 export interface Claim {
   endpoints: readonly EndpointCapacity[];
+  /** The capacity of endpoints that are not in `endpoints`. */
   perEndpoint: number;
   accounts: readonly AccountCapacity[];
+  /** The capacity of accounts that are not in `accounts`. */
   perAccount: number;
   /** Maximum number of deliveries across all endpoints. */
   limit: number;
   leaseMs: number;
 }
 
-/** An endpoint is suspect after this many consecutive failures. */
+/** Number of consecutive failures after which an endpoint is suspect. */
 const suspectAfter = 5;
 
 /*
- * Whether a delivery is due, and when its lease expires, is decided only by the database's clock. The clocks of
- * different processes may differ by more than the length of a lease. The statements use `now()`, because distributed
- * engines reject `clock_timestamp()` in the condition of an UPDATE.
+ * All comparisons of due times and leases use the database's clock. The clocks of processes may differ by more than the
+ * length of a lease. The statements use `now()`, because distributed engines reject `clock_timestamp()` in the
+ * condition of an UPDATE.
  */
 
 /**
- * Claims due deliveries round-robin by endpoint and reads their events. Reads only the head of each endpoint's queue,
- * because a dead endpoint may have a backlog of hundreds of thousands of deliveries, which must not slow down the other
- * endpoints. A suspect endpoint receives one delivery at a time (a half-open circuit breaker): while the delivery at
- * the head of its queue is leased, it receives no other. A leased delivery stays at the head, because later deliveries
- * line up behind it.
+ * Claims due deliveries round-robin by endpoint and reads their events. A dead endpoint may have a backlog of hundreds
+ * of thousands of deliveries, which must not slow down other endpoints. Therefore, the statement reads only the head of
+ * each endpoint's queue. A suspect endpoint receives one delivery at a time (a half-open circuit breaker). While the
+ * delivery at the head of its queue is leased, it receives no other delivery.
  *
- * No lock is needed to choose the rows, because the UPDATE claims a row only if it's still due. (SKIP LOCKED doesn't
- * work across shards.) Rows that are looked up by id have the condition `NOT IN` instead of `state = 'pending'`. The
- * latter would match the index of pending deliveries, and the planner may use that index until the table has been
- * analyzed (12 ms per row with a backlog of 120,000).
+ * Rows are selected without a lock, because the UPDATE checks again whether they are due. (SKIP LOCKED doesn't work
+ * across shards.) Lookups by id use the condition `NOT IN` instead of `state = 'pending'`. With the latter, the planner
+ * may use the index of pending deliveries until the table has been analyzed. This takes 12 ms per row with a backlog of
+ * 120,000.
  *
- * `chosen` converts the rows to arrays and back, because the planner expects an array to have ten elements, and
- * therefore looks up each delivery and event by id. Without the arrays, its estimate is too high, and it scans both
- * tables (10 ms with a backlog of 10,000).
+ * `chosen` converts the rows to arrays and back. The planner expects arrays to have ten elements, and therefore looks
+ * up each delivery and event by id. Without the arrays, its estimate is too high, and it scans both tables. This takes
+ * 10 ms with a backlog of 10,000.
  */
 const claimDueDeliveries = `WITH head AS (
     SELECT r.account_id, r.id AS webhook_id, due.id, due.next_at,
@@ -132,7 +128,7 @@ export async function release(queries: Queries, delivery: DueDelivery): Promise<
   );
 }
 
-/** Ends all leases. Use it only at startup with an embedded database, where no other process can hold a lease. */
+/** Ends all leases. For the startup with an embedded database, because no other process can hold a lease then. */
 export async function releaseAll(queries: Queries): Promise<void> {
   await queries.query('UPDATE deliveries SET lease_until = NULL WHERE lease_until IS NOT NULL');
 }

@@ -29,23 +29,23 @@ import type { AttemptResult } from './sender.ts';
 interface Deps extends AttemptDeps {
   database: Database;
   log: Logger;
-  /** Records attempts, many of them in one transaction. */
+  /** Records attempts in batches. */
   lane: Lane<FinishedAttempt, FailureStreak | undefined>;
-  /** Finds an enabled webhook; undefined if it was deleted or disabled. */
+  /** Finds an enabled webhook. Resolves to undefined if the webhook was deleted or disabled. */
   findWebhook(scope: Scope, id: string): Promise<Webhook | undefined>;
   /**
-   * Called after every attempt with its outcome: `delivered`, `failed`, or `retried` if there will be another attempt.
+   * Called after each attempt with its outcome: `delivered`, `failed`, or `retried` if there will be another attempt.
    */
   onAttempt(outcome: string, seconds: number): void;
-  /** Disables an endpoint that responded with 410 Gone, or that has failed for days. */
+  /** Disables an endpoint that returned 410 Gone or has failed for days. */
   disable(scope: Scope, webhookId: string, reason: 'gone' | 'failing'): Promise<void>;
   random(): number;
 }
 
 export interface Dispatcher {
-  /** Claims due deliveries now instead of at the next poll. */
+  /** Claims due deliveries without waiting for the next poll. */
   wake(): void;
-  /** Waits up to 1 s for attempts that are still running, then aborts them and releases their deliveries. */
+  /** Waits up to 1 s for running attempts, then aborts them and releases their deliveries. */
   stop(): Promise<void>;
 }
 
@@ -54,35 +54,33 @@ interface Endpoint {
   accountId: string;
   webhookId: string;
   window: ConcurrencyWindow;
-  /**
-   * Number of requests that are waiting for a response. An attempt that only has to be recorded doesn't take up a slot.
-   */
+  /** Number of requests in flight. An attempt doesn't use a slot while its result is being recorded. */
   inFlight: number;
-  /** Number of free slots that the last claim did not use. */
+  /** Number of free slots that the last claim did not fill. */
   unclaimed: number;
-  /** Whether the last claim filled all free slots. If so, more deliveries are probably due. */
+  /** Whether the last claim filled all free slots, which means that more deliveries are probably due. */
   hasMore: boolean;
   /** No requests are made before this time, because the endpoint sent `Retry-After`. */
   pausedUntilMs: number;
-  /** When this process disabled the endpoint. Attempts that started earlier do not disable it again. */
+  /** When this process disabled the endpoint. Attempts that started before don't disable it again. */
   disabledAtMs: number;
   usedAtMs: number;
 }
 
-/** Maximum number of attempts that are running or being recorded, across all endpoints. */
+/** Maximum number of attempts across all endpoints, including attempts that are being recorded. */
 const maxInFlight = 1_000;
-/** How often to poll, because other processes also queue deliveries, and because leases expire. */
+/** How often to poll for deliveries from other processes and for expired leases. */
 const pollMs = 1_000;
-/** Minimum time between two claims for new deliveries, so that claims are large at high rates. */
+/** Minimum time between two claims for new deliveries. At high rates, this makes claims large. */
 const claimIntervalMs = 25;
-/** Minimum time between two claims while there is a backlog. It's shorter, because free slots should not stay idle. */
+/** Minimum time between two claims during a backlog. Short, because free slots should not stay idle. */
 const backlogIntervalMs = 5;
-/** How long an idle endpoint keeps its window, in milliseconds. */
+/** How long to keep the window of an idle endpoint. */
 const idleMs = 60_000;
-/** How long `stop()` waits for running attempts. Most of them finish in this time and don't have to be repeated. */
+/** How long `stop()` waits for running attempts. Most attempts finish in this time and needn't be repeated. */
 const stopGraceMs = 1_000;
 
-/** Delivers due events until it is stopped. Several processes can share a database. */
+/** Delivers due webhook events until `stop` is called. Safe to run in several processes. */
 export function startDispatcher(deps: Deps): Dispatcher {
   const { clock, database, log } = deps;
   const nowMs = clock.monotonicMs;
@@ -100,31 +98,31 @@ export function startDispatcher(deps: Deps): Dispatcher {
     if (stopped || atMs >= nextClaimAtMs) return;
     clearTimeout(timer);
     nextClaimAtMs = atMs;
-    timer = setTimeout(run, Math.max(0, atMs - nowMs()));
+    timer = setTimeout(startClaim, Math.max(0, atMs - nowMs()));
   };
   const wake = (): void => claimAt(Math.max(nowMs(), claimableAtMs));
   const refill = (): void => claimAt(Math.max(nowMs(), refillableAtMs));
 
-  const run = (): void => {
+  const startClaim = (): void => {
     nextClaimAtMs = Infinity;
-    // Only one claim runs at a time; the next one finds any deliveries that this one missed.
+    // Only one claim runs at a time. Deliveries that it misses are found by the next claim.
     if (claiming) return void claiming.then(refill);
     const startedMs = nowMs();
     claimableAtMs = startedMs + claimIntervalMs;
     refillableAtMs = startedMs + backlogIntervalMs;
-    claiming = claim()
+    claiming = claimDeliveries()
       .catch((error: unknown) => log.error({ err: error }, 'could not claim deliveries'))
       .finally(() => {
         claiming = undefined;
-        // A claim visits every endpoint. If there are many, claims must not keep one connection busy for more than half
-        // of the time.
+        // A claim visits every endpoint, so it is slow if there are many. Claims must not keep a connection busy for
+        // more than half of the time.
         refillableAtMs = Math.max(refillableAtMs, 2 * nowMs() - startedMs);
         claimableAtMs = Math.max(claimableAtMs, refillableAtMs);
         claimAt(nowMs() + pollMs);
       });
   };
 
-  const claim = async (): Promise<void> => {
+  const claimDeliveries = async (): Promise<void> => {
     const atMs = nowMs();
     for (const [key, { inFlight, pausedUntilMs, usedAtMs }] of endpoints)
       if (inFlight === 0 && atMs - Math.max(usedAtMs, pausedUntilMs) > idleMs)
@@ -145,7 +143,7 @@ export function startDispatcher(deps: Deps): Dispatcher {
     for (const { accountId, webhookId, free } of endpointSlots) {
       const endpoint = getEndpoint({ accountId, webhookId });
       endpoint.unclaimed = free;
-      // If an endpoint had no free slots, the claim doesn't show whether more of its deliveries are due.
+      // A claim doesn't show whether more deliveries are due to endpoints without free slots.
       if (free > 0) endpoint.hasMore = false;
     }
     const remaining = new Map(accountSlots.map(({ accountId, free }) => [accountId, free]));
@@ -192,7 +190,7 @@ export function startDispatcher(deps: Deps): Dispatcher {
       isInFlight = false;
       endpoint.inFlight -= 1;
       endpoint.usedAtMs = nowMs();
-      // Each claim costs a statement, so the next one waits until a quarter of the window is free.
+      // Waits until a quarter of the window is free, because each claim costs a statement.
       const isPaused = endpoint.pausedUntilMs > nowMs();
       const free = endpoint.window.size - endpoint.inFlight;
       if (endpoint.hasMore && !isPaused && free >= endpoint.window.size / 4) refill();
@@ -220,7 +218,7 @@ export function startDispatcher(deps: Deps): Dispatcher {
       .finally(() => {
         freeSlot();
         attempts.delete(attempted);
-        // The limit for all endpoints together had been reached. Now there is a free slot again.
+        // The limit for all endpoints had been reached. Now there is a free slot.
         if (endpoint.hasMore && attempts.size + 1 === maxInFlight) refill();
       });
     attempts.add(attempted);
@@ -245,9 +243,8 @@ type EndpointLoad = Pick<Endpoint, 'accountId' | 'webhookId' | 'inFlight' | 'pau
 };
 
 /**
- * Returns how many more deliveries each endpoint may receive. The slots that an account uses must never outnumber the
- * slots that remain free. One account alone can therefore use half of the slots, two accounts can use a third each, and
- * so on. This way, there are always slots left for another account.
+ * Returns how many more deliveries each endpoint may receive. An account never uses more slots than remain free for
+ * others. A single account can therefore use half of the slots, two accounts a third each, and so on.
  */
 export function computeEndpointCapacities(
   endpoints: readonly EndpointLoad[],
@@ -255,8 +252,8 @@ export function computeEndpointCapacities(
   atMs: number,
 ): EndpointCapacity[] {
   const inFlight = new Map<string, number>();
-  for (const each of endpoints)
-    inFlight.set(each.accountId, (inFlight.get(each.accountId) ?? 0) + each.inFlight);
+  for (const endpoint of endpoints)
+    inFlight.set(endpoint.accountId, (inFlight.get(endpoint.accountId) ?? 0) + endpoint.inFlight);
   return endpoints.map(({ accountId, webhookId, window, ...endpoint }) => {
     const accountFree = free - (inFlight.get(accountId) ?? 0);
     const isPaused = endpoint.pausedUntilMs > atMs;
@@ -265,41 +262,41 @@ export function computeEndpointCapacities(
   });
 }
 
-/** Returns how many more deliveries each known account may receive, including deliveries to new endpoints. */
+/** Returns how many more deliveries each known account may receive in total, including those to new endpoints. */
 function computeAccountCapacities(
   endpoints: readonly Pick<Endpoint, 'accountId' | 'inFlight'>[],
   free: number,
 ): AccountCapacity[] {
   const inFlight = new Map<string, number>();
-  for (const each of endpoints)
-    inFlight.set(each.accountId, (inFlight.get(each.accountId) ?? 0) + each.inFlight);
+  for (const endpoint of endpoints)
+    inFlight.set(endpoint.accountId, (inFlight.get(endpoint.accountId) ?? 0) + endpoint.inFlight);
   return [...inFlight].map(([accountId, used]) => ({
     accountId,
     free: computeAccountLimit(free, used),
   }));
 }
 
-/**
- * Returns how many more slots an account may use. The slots it uses must never outnumber the slots that remain free.
- */
+/** Returns how many more slots an account may use, so that it never uses more slots than remain free for others. */
 const computeAccountLimit = (free: number, used: number): number =>
   Math.max(0, Math.ceil((free - used) / 2));
 
-/** Whether the endpoint couldn't keep up with its deliveries. Rejecting this particular event doesn't count. */
+/** Whether the endpoint couldn't keep up with its deliveries. Other failures can have to do with the event itself. */
 const isOverloaded = ({ status }: AttemptResult): boolean =>
   status === undefined || status === 429 || status === 503;
 
 const getScope = ({ accountId, environment }: DueDelivery): Scope => ({ accountId, environment });
 
 interface DeliverOptions {
-  /** Called as soon as the request is finished, before the attempt is recorded. */
+  /** Called when the request has finished, before the attempt is recorded. */
   onResult(result: AttemptResult): void;
   /** Disables the endpoint of this delivery. */
   disable(reason: 'gone' | 'failing'): Promise<void>;
   aborting: AbortSignal;
 }
 
-/** Makes an attempt and records it; returns the delivery's new state, or undefined if the attempt was aborted. */
+/**
+ * Makes an attempt and records it. Resolves to the delivery's new state, or to undefined if the attempt was aborted.
+ */
 async function deliver(
   deps: Deps,
   delivery: DueDelivery,

@@ -9,7 +9,7 @@ export interface FailureStreak {
   attempts: number;
 }
 
-/** Adds failures to the failure streaks of their endpoints, and returns these streaks. */
+/** Adds failures to the failure streaks of their endpoints. Returns the streaks. */
 export async function recordFailures(
   queries: Queries,
   accountId: string,
@@ -48,8 +48,8 @@ export async function clearFailures(
 }
 
 /**
- * Restarts the period after which a failing endpoint is disabled. Call it when an endpoint is enabled again. The
- * endpoint remains suspect: until a delivery succeeds, it receives only one delivery at a time.
+ * Restarts the period after which a failing endpoint is disabled. Must be called when an operator enables an endpoint.
+ * The endpoint stays suspect and receives one delivery at a time until a delivery succeeds.
  */
 export async function restartFailurePeriod(
   queries: Queries,
@@ -62,10 +62,7 @@ export async function restartFailurePeriod(
   );
 }
 
-/**
- * Claims the next probe of a disabled webhook. Within `intervalMs`, only one process can claim it; returns whether this
- * process has.
- */
+/** Claims the next probe of a disabled webhook. Returns true once per `intervalMs`, in only one of the processes. */
 export async function claimProbe(
   queries: Queries,
   { accountId, webhookId }: Pick<DueDelivery, 'accountId' | 'webhookId'>,
@@ -83,7 +80,7 @@ export async function claimProbe(
   return claimedRows.length > 0;
 }
 
-/** A webhook is disabled when its deliveries have failed for this long. */
+/** How long deliveries must fail before their webhook is disabled. */
 const disableAfterMs = 5 * 86_400_000;
 
 export const shouldDisable = (streak: FailureStreak | undefined, nowMs: number): boolean =>

@@ -10,13 +10,16 @@ import { checkStored, forAccount } from '../store/unnest.ts';
 interface Deps {
   clock: Clock;
   makeId: MakeId;
-  /** Returns the enabled webhooks, and all event types to which any webhook subscribes. */
+  /** Returns the enabled webhooks and all event types to which they subscribe. */
   subscriptions(scope: Scope): Pick<Snapshot, 'webhooks' | 'subscribedEvents'>;
   bodies: EventBodies;
 }
 
-/** The bodies are passed as one JSON array. In an array literal, each of their many quotes would have to be escaped. */
-const insert = `WITH written AS (
+/**
+ * Inserts events and deliveries. The bodies are a JSON array, because an array literal would escape all of their
+ * quotes.
+ */
+const insertSql = `WITH written AS (
     INSERT INTO webhook_events (account_id, environment, created_at, id, type, body)
       ${forAccount('$2, $3::timestamptz, unnest($4::text[]), unnest($5::text[]), jsonb_array_elements_text($6::text::jsonb)')}
       RETURNING 1),
@@ -27,17 +30,16 @@ const insert = `WITH written AS (
   SELECT count(*) AS stored FROM written`;
 
 /**
- * Creates the function that stores webhook events and queues their deliveries. That function returns whether any
- * deliveries were queued. The sandbox stores all events, for `trueward-service listen`. The live environment stores
- * `decision.served` only if a webhook subscribes to it, because such an event takes up a twelfth of the storage for an
- * ad.
+ * Creates a function that stores webhook events and queues their deliveries. In the sandbox, all events are stored for
+ * `trueward-service listen`. In the live environment, `decision.served` is stored only if a webhook subscribes to it,
+ * because it takes up a twelfth of the storage for an ad.
  */
 export function createEventWriter({ clock, makeId, subscriptions, bodies }: Deps): WriteEvents {
-  return async (queries, scope, all) => {
+  return async (queries, scope, allDrafts) => {
     const { webhooks, subscribedEvents } = subscriptions(scope);
     const shouldStore = ({ type }: EventDraft): boolean =>
       type !== 'decision.served' || scope.environment === 'sandbox' || subscribedEvents.has(type);
-    const drafts = all.filter(shouldStore);
+    const drafts = allDrafts.filter(shouldStore);
     if (drafts.length === 0) return false;
     const now = formatInstant(clock.nowMs());
     const events = drafts.map(({ type, data, confidential = false }) => {
@@ -56,7 +58,7 @@ export function createEventWriter({ clock, makeId, subscriptions, bodies }: Deps
         .filter((webhook) => webhook.events.includes(type))
         .map((webhook) => ({ id: makeId('delivery'), event_id: id, webhook_id: webhook.id })),
     );
-    const [result] = await queries.execute<{ stored: number }>(insert, [
+    const [result] = await queries.execute<{ stored: number }>(insertSql, [
       scope.accountId,
       scope.environment,
       now,
@@ -74,14 +76,14 @@ export function createEventWriter({ clock, makeId, subscriptions, bodies }: Deps
 
 /** Converts event bodies to and from their stored form. */
 export interface EventBodies {
-  /** Returns the body as it is stored: encrypted if it's confidential because it identifies a child. */
+  /** Converts a body to its stored form. A confidential body is encrypted, because it identifies a child. */
   store(body: string, confidential: boolean): string;
-  /** Returns the body as it is delivered. */
+  /** Converts a stored body to the body to deliver. */
   open(stored: string): string;
 }
 
 export const createEventBodies = (box: SecretBox): EventBodies => ({
   store: (body, confidential) => (confidential ? box.seal(body) : body),
-  // A JSON object starts with a brace; an encrypted body never does.
+  // A JSON object starts with a brace. An encrypted body never does.
   open: (stored) => (stored.startsWith('{') ? stored : box.open(stored)),
 });

@@ -15,20 +15,20 @@ interface Deps extends AttemptDeps {
   resources: ResourceStore;
   /** Enables an endpoint that has recovered. */
   enable(scope: Scope, webhookId: string): Promise<void>;
-  /** Records that an endpoint responded with 410 Gone; it is not probed again. */
+  /** Disables an endpoint that returned 410 Gone. It is not probed again. */
   disable(scope: Scope, webhookId: string, reason: 'gone'): Promise<void>;
 }
 
-/** Time between two probes of an endpoint. An endpoint that never recovers therefore costs next to nothing. */
+/** Time between two probes of an endpoint. Long, so that an endpoint that never recovers causes little work. */
 const probeIntervalMs = 3_600_000;
 /** Time between two scans for endpoints that are due for a probe. */
 const scanIntervalMs = 60_000;
 const tickMs = 1_000;
 
 /**
- * Once an hour, probes the endpoints that were disabled as `failing` (a half-open circuit breaker). Each probe delivers
- * the last event that the endpoint missed, so that live receivers never receive made-up events. Endpoints that
- * responded with 410 Gone or that an operator disabled are not probed.
+ * Once an hour, probes endpoints that were disabled as `failing` (a half-open circuit breaker). A probe delivers the
+ * last event that the endpoint missed, because live receivers must not get made-up events. Endpoints that returned 410
+ * Gone or were disabled by an operator are not probed.
  */
 export function startProbes(deps: Deps): { stop(): Promise<void> } {
   const stopping = new AbortController();
@@ -96,8 +96,7 @@ async function probe(
 }
 
 /**
- * Finds the last event that the webhook missed before it was disabled. Returns undefined if the event's retention
- * period has ended.
+ * Finds the last event that a webhook missed before it was disabled. Returns undefined if the event has been deleted.
  */
 async function findLastMissed(
   queries: Queries,
@@ -117,8 +116,8 @@ async function findLastMissed(
 }
 
 /**
- * Inserts the delivery with a lease, so that no dispatcher claims it. If this process dies, the lease expires, and a
- * dispatcher takes over the delivery.
+ * Inserts a delivery with a lease, so that no dispatcher claims it. If this process dies, a dispatcher takes over the
+ * delivery when the lease expires.
  */
 async function insertLeased(queries: Queries, delivery: DueDelivery, nowMs: number): Promise<void> {
   const { accountId, id, environment, eventId, webhookId } = delivery;

@@ -13,7 +13,7 @@ export interface FinishedAttempt {
   delivery: Pick<DueDelivery, 'id' | 'webhookId' | 'attempt'>;
   result: AttemptResult;
   next: NextState;
-  /** Whether a request was sent, so that the result counts toward the endpoint's health. */
+  /** Whether a request was sent. If not, the result doesn't affect the endpoint's health. */
   wasSent: boolean;
 }
 
@@ -24,7 +24,7 @@ export function createAttemptLanes(
 ): Lane<FinishedAttempt, FailureStreak | undefined> {
   return createScopedLanes(lanes, {
     commit: (items) => recordAttempts(database, items),
-    // A delay does no harm, because the next request doesn't wait until this attempt has been recorded.
+    // A delay does no harm, because no request waits for the record of an attempt.
     gatherMs: 25,
   });
 }
@@ -47,14 +47,15 @@ const columns: readonly Column<FinishedAttempt>[] = [
 ];
 
 /*
- * Deliveries are looked up by id (`= ANY`). If there were only the join, the planner might read all deliveries of the
- * account. For the same reason, the statement is not prepared, and its condition is `NOT IN` instead of `state =
- * 'pending'`. The latter would match the index of pending deliveries, which includes a dead endpoint's whole backlog.
+ * The statement looks up deliveries by id (`= ANY`). With the join alone, the planner might read all deliveries of the
+ * account. For the same reason, the statement is not prepared, and it uses `NOT IN` instead of `state = 'pending'`.
+ * With the latter, the planner might use the index of pending deliveries, which includes the backlog of a dead
+ * endpoint.
  */
 
 /**
  * Stores attempts and the new states of their deliveries. Ends the failure streaks of endpoints that accepted a
- * delivery. `now()` is not called in the UPDATE, because Citus doesn't allow it inside `coalesce` there.
+ * delivery. Calls `now()` outside the UPDATE, because Citus doesn't allow it inside `coalesce` there.
  */
 const record = `WITH ended AS (
     SELECT *, now() + delay_ms * interval '1 millisecond' AS next_at FROM (SELECT ${unnest(columns, 3)}) AS given),
@@ -72,9 +73,9 @@ const record = `WITH ended AS (
       AND deliveries.attempt = ended.attempt - 1 AND deliveries.state NOT IN ('delivered', 'failed')`;
 
 /**
- * Records attempts of one account in one transaction. For each attempt, returns the failure streak of its endpoint, or
- * undefined if the endpoint is healthy. An attempt has no effect if its lease has expired and another process has
- * already recorded an attempt.
+ * Records attempts of an account in one transaction. For each attempt, returns the failure streak of its endpoint, or
+ * undefined if the endpoint is healthy. Ignores an attempt if its lease expired and another process has recorded an
+ * attempt of the same delivery.
  */
 export async function recordAttempts(
   database: Pick<Database, 'query' | 'transaction'>,
@@ -98,9 +99,7 @@ export async function recordAttempts(
   return items.map(({ delivery }) => streaks.get(delivery.webhookId));
 }
 
-/**
- * Counts each endpoint's failures since its last success. `items` must be in the order in which the attempts finished.
- */
+/** Counts the failures since the last success, by endpoint. `items` must be in the order in which they finished. */
 function countFailuresSinceSuccess(
   items: readonly FinishedAttempt[],
 ): ReadonlyMap<string, { times: number; firstAtMs: number }> {

@@ -17,16 +17,16 @@ interface Deps {
   audit: AuditLog;
 }
 
-/** Queues deliveries on request. A redelivery creates a new delivery; the old delivery keeps its attempts. */
+/** Queues deliveries on request. A redelivery is a new delivery. The previous delivery keeps its attempts. */
 export interface Redelivery {
-  /** Queues a sample event for one webhook. */
+  /** Queues a sample event for a webhook. */
   test(operation: Operation, webhookId: string, type?: Delivery['event_type']): Promise<Delivery>;
   redeliver(operation: Operation, deliveryId: string): Promise<Delivery>;
-  /** Queues the events that the webhook has missed since the given time, up to 1,000; returns how many were queued. */
+  /** Queues up to 1,000 events that a webhook has missed since the given time. Returns their number. */
   recover(operation: Operation, webhookId: string, sinceMs: number): Promise<number>;
 }
 
-/** Maximum number of events per request; the next request continues with the rest. */
+/** Maximum number of events per request. The next request queues further events. */
 const maxRecovered = 1_000;
 
 export function createRedelivery({ clock, makeId, resources, audit }: Deps): Redelivery {
@@ -42,7 +42,7 @@ export function createRedelivery({ clock, makeId, resources, audit }: Deps): Red
         `Webhook ${id.slice(0, 64)} does not exist in this environment.`,
       );
     if (webhook.document.status === 'disabled')
-      throw new DomainError('conflict', 'The webhook is disabled: enable it first.');
+      throw new DomainError('conflict', 'The webhook is disabled. Enable it first.');
     return webhook.document;
   };
   const queue = async (
@@ -136,7 +136,7 @@ export function createRedelivery({ clock, makeId, resources, audit }: Deps): Red
 /** The player in sample events. No game has a player with this `user_ref`. */
 const userRef = 'trueward-test';
 
-/** Creates an event for testing a receiver. The objects in the event don't exist. */
+/** Creates an event for testing a receiver. It refers to objects that don't exist. */
 function makeSampleEvent(type: WebhookEvent['type'], makeId: MakeId): EventDraft {
   const decision = { decision_id: makeId('decision'), placement: 'test' };
   switch (type) {

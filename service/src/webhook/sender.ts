@@ -4,20 +4,20 @@ import type { Dispatcher } from 'undici';
 import { requestBounded } from '../platform/bounded-request.ts';
 import type { Clock } from '../platform/clock.ts';
 
-/** One signed request to a webhook endpoint. */
+/** A request to a webhook endpoint. */
 export interface DeliveryRequest {
   url: string;
-  /** The id of the event, which is the same for each attempt. */
+  /** The id of the event, which is the same for all attempts. */
   id: string;
   body: string;
   secrets: readonly string[];
   /** Additional headers. */
   headers?: Readonly<Record<string, string>>;
-  /** Whether loopback addresses are allowed. */
+  /** Whether loopback IPs are allowed. */
   loopback: boolean;
 }
 
-/** The result of an attempt; `status` is set if there was a response. */
+/** The result of an attempt. `status` is set if there was a response. */
 export interface AttemptResult {
   startedAtMs: number;
   latencyMs: number;
@@ -27,17 +27,17 @@ export interface AttemptResult {
   response?: string;
   /** The endpoint's `Retry-After`, capped at an hour. */
   retryAfterMs?: number;
-  /** Set if no request was sent. The result then says nothing about the endpoint. */
+  /** Set if no request was sent. The result then has nothing to do with the endpoint. */
   notSent?: true;
 }
 
 const maxStoredBytes = 1_024;
-/** Maximum number of bytes to read from a response. If a response is read to its end, the connection can be reused. */
+/** Maximum number of bytes to read from a response. The connection can be reused if a response is shorter. */
 const maxReadBytes = 65_536;
 
 interface Deps {
   clock: Clock;
-  /** `strict` connects only to public IPs; `development` also connects to loopback IPs. */
+  /** `strict` connects only to public IPs. `development` also connects to loopback IPs. */
   agents: { strict: Dispatcher; development: Dispatcher };
   /** Timeout for the request (default 10 s). */
   timeoutMs?: number;
@@ -49,14 +49,16 @@ export type Send = (request: DeliveryRequest, signal: AbortSignal) => Promise<At
 export function createSender({ clock, agents, timeoutMs = 10_000 }: Deps): Send {
   return async ({ url, id, body, secrets, headers: extraHeaders, loopback }, signal) => {
     const [startedAtMs, startedMs] = [clock.nowMs(), clock.monotonicMs()];
-    const finish = (rest: Omit<AttemptResult, 'startedAtMs' | 'latencyMs'>): AttemptResult => ({
+    const createResult = (
+      outcome: Omit<AttemptResult, 'startedAtMs' | 'latencyMs'>,
+    ): AttemptResult => ({
       startedAtMs,
       latencyMs: Math.round(clock.monotonicMs() - startedMs),
-      ...rest,
+      ...outcome,
     });
-    // A receiver cannot distinguish an unsigned request from a forged one.
+    // Receivers can't distinguish an unsigned request from a forged one.
     if (secrets.length === 0)
-      return finish({ error: 'the webhook has no active signing secret', notSent: true });
+      return createResult({ error: 'the webhook has no active signing secret', notSent: true });
     try {
       const timestampS = Math.floor(startedAtMs / 1_000);
       const response = await requestBounded({
@@ -76,22 +78,22 @@ export function createSender({ clock, agents, timeoutMs = 10_000 }: Deps): Send 
         keepBytes: maxStoredBytes,
       });
       const retryAfterMs = parseRetryAfter(response.headers['retry-after'], clock.nowMs());
-      // The status decides the outcome, so it doesn't matter whether the body is complete.
-      return finish({
+      // The body may be incomplete, because only the status determines the outcome.
+      return createResult({
         status: response.status,
-        // U+0000 cannot be stored as text.
+        // PostgreSQL can't store U+0000 in text.
         response: response.body.toString('utf8').replaceAll('\0', '\ufffd'),
         ...(retryAfterMs === undefined ? {} : { retryAfterMs }),
       });
     } catch (error) {
-      return finish({ error: describeError(error, timeoutMs) });
+      return createResult({ error: describeError(error, timeoutMs) });
     }
   };
 }
 
 const maxRetryAfterMs = 3_600_000;
 
-/** Parses whole seconds, or an HTTP date (RFC 9110, section 10.2.3). */
+/** Parses a number of seconds or an HTTP date (RFC 9110, section 10.2.3). Returns the delay. */
 function parseRetryAfter(value: string | string[] | undefined, nowMs: number): number | undefined {
   if (typeof value !== 'string') return undefined;
   const delayMs = /^\d+$/.test(value) ? Number(value) * 1_000 : Date.parse(value) - nowMs;
@@ -105,7 +107,7 @@ function describeError(error: unknown, timeoutMs: number): string {
   return `${error.message || error.name}${cause}`.slice(0, 500);
 }
 
-/** The input of the signatures. There is one signature per secret. */
+/** The signed parts of a request, and the secrets. Each secret results in a signature. */
 interface SigningInput {
   /** The id of the event. */
   id: string;
@@ -116,9 +118,8 @@ interface SigningInput {
 }
 
 /**
- * Returns the same headers as `signWebhook` from `trueward/server`. That function uses Web Crypto, so that it runs
- * everywhere. Node's own HMAC needs no thread and no imported key, and is more than ten times as fast (8 µs instead of
- * 100).
+ * Returns the same headers as `signWebhook` from `trueward/server`, but uses Node's HMAC instead of Web Crypto. It
+ * takes 8 µs instead of 100 µs, because it needs neither a thread nor an imported key.
  */
 export function signRequest({
   id,

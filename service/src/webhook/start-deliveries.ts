@@ -32,12 +32,12 @@ interface Deps {
   makeId: MakeId;
   development: boolean;
   /**
-   * Called after every attempt with its outcome: `delivered`, `failed`, or `retried` if there will be another attempt.
+   * Called after each attempt with its outcome: `delivered`, `failed`, or `retried` if there will be another attempt.
    */
   onAttempt(outcome: string, seconds: number): void;
 }
 
-/** Delivers webhook events, disables dead endpoints and enables them again once they recover. */
+/** Delivers webhook events. Disables endpoints that keep failing, and enables them when they have recovered. */
 export function startDeliveries(deps: Deps): Dispatcher {
   const { database, configuration, resources, webhooks, box, clock, log, makeId } = deps;
   const agents = {
@@ -54,7 +54,7 @@ export function startDeliveries(deps: Deps): Dispatcher {
     });
     await configuration.refresh(accountId);
   };
-  const common = {
+  const commonDeps = {
     database,
     clock,
     log,
@@ -74,14 +74,14 @@ export function startDeliveries(deps: Deps): Dispatcher {
   };
   const lane = createAttemptLanes(database, deps.lanes);
   const dispatcher = startDispatcher({
-    ...common,
+    ...commonDeps,
     lane,
     findWebhook: (scope, id) => findWebhook(configuration, scope, id),
     onAttempt: deps.onAttempt,
     random: Math.random,
   });
   const probes = startProbes({
-    ...common,
+    ...commonDeps,
     makeId,
     resources,
     async enable(scope, id) {
@@ -100,7 +100,7 @@ export function startDeliveries(deps: Deps): Dispatcher {
   };
 }
 
-/** Finds an enabled webhook. Another process may have just created it, so a miss refreshes the configuration. */
+/** Finds an enabled webhook. Refreshes the configuration after a miss, because the webhook may be new. */
 export async function findWebhook(
   configuration: Configuration,
   scope: Scope,

@@ -7,8 +7,8 @@ import type { Queries } from '../store/database.ts';
 const purpose = 'webhook';
 
 /**
- * Maximum number of active secrets per webhook. Each secret adds 120 bytes of headers, and receivers read up to ten
- * signatures.
+ * Maximum number of active secrets per webhook. Each secret adds a signature, which takes 120 bytes of headers.
+ * Receivers read up to ten signatures.
  */
 const maxSecrets = 5;
 
@@ -19,10 +19,10 @@ interface Owner {
 }
 
 /**
- * Creates a signing secret for a webhook and stores it encrypted. The format is that of Standard Webhooks: `whsec_`
+ * Creates a signing secret for a webhook and stores it encrypted. Uses the format of Standard Webhooks: `whsec_`
  * followed by 32 bytes in base64.
  *
- * @throws DomainError `conflict` if the webhook already has the maximum number of active secrets.
+ * @throws DomainError when the webhook has the maximum number of active secrets.
  */
 export async function createWebhookSecret(
   queries: Queries,
@@ -43,8 +43,8 @@ export async function createWebhookSecret(
   if (active >= maxSecrets) {
     throw new DomainError(
       'conflict',
-      `This webhook already has ${active} active secrets, the maximum. Wait until the overlap of one ` +
-        'has ended, or send an overlap_s of 0, which expires all of them immediately.',
+      `This webhook has the maximum of ${active} active secrets. Wait until one of them has expired, ` +
+        'or send an overlap_s of 0, which makes all of them expire immediately.',
     );
   }
   await queries.query(
@@ -60,7 +60,7 @@ export async function createWebhookSecret(
   return secret;
 }
 
-/** Makes all of a webhook's secrets expire at the given time, unless they expire earlier anyway. */
+/** Makes all secrets of a webhook expire at the given time. An earlier expiration time stays in effect. */
 export async function expireWebhookSecrets(
   queries: Queries,
   { accountId, webhookId }: Owner,
@@ -79,7 +79,7 @@ interface SigningSecret {
   expiresAtMs: number;
 }
 
-/** Reads the newest secrets of a webhook, newest first; several are active during a rotation. */
+/** Reads the secrets of a webhook, newest first. Several secrets are active during a rotation. */
 export async function readWebhookSecrets(
   queries: Queries,
   box: SecretBox,
@@ -99,7 +99,7 @@ export async function readWebhookSecrets(
 
 interface SecretCacheDeps {
   clock: Pick<Clock, 'nowMs'>;
-  /** The version of an account's configuration, incremented by every rotation. */
+  /** Returns the version of an account's configuration. Each rotation increments it. */
   version(accountId: string): number | undefined;
   read(owner: Owner): Promise<SigningSecret[]>;
 }
@@ -107,22 +107,19 @@ interface SecretCacheDeps {
 /** Maximum number of cached webhooks. */
 const maxCached = 10_000;
 
-/**
- * Caches the active secrets of webhooks. An entry is used only while the version of the account's configuration stays
- * the same.
- */
+/** Creates a cache of active secrets. An entry is valid until the version of the account's configuration changes. */
 export function createSecretCache({ clock, read, version }: SecretCacheDeps) {
   const cache = new Map<
     string,
     { version: number | undefined; secrets: Promise<SigningSecret[]> }
   >();
   return async (accountId: string, webhookId: string): Promise<string[]> => {
-    const current = version(accountId);
+    const currentVersion = version(accountId);
     let entry = cache.get(webhookId);
-    if (!entry || entry.version !== current) {
+    if (!entry || entry.version !== currentVersion) {
       if (cache.size >= maxCached) cache.clear();
       const secrets = read({ accountId, webhookId });
-      cache.set(webhookId, (entry = { version: current, secrets }));
+      cache.set(webhookId, (entry = { version: currentVersion, secrets }));
       secrets.catch(() => cache.delete(webhookId));
     }
     const nowMs = clock.nowMs();

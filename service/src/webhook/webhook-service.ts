@@ -15,7 +15,7 @@ interface Deps {
   resourceManager: ResourceManager;
   box: SecretBox;
   clock: Clock;
-  /** Whether the service runs in development mode, in which sandbox webhooks may use loopback addresses. */
+  /** Whether the service runs in development mode, in which sandbox webhooks may use loopback IPs. */
   development: boolean;
 }
 
@@ -24,19 +24,19 @@ interface Target {
   ifMatch: IfMatch;
 }
 
-/** Changes to webhooks by operators and by the service, each in the operation's transaction. */
+/** Changes webhooks on behalf of operators and the service. Each call runs in the transaction of its operation. */
 export interface WebhookService {
-  /** Returns the new webhook with its secret, which is never shown again. */
+  /** Creates a webhook. Only this result contains its secret. */
   create(operation: Operation, request: WebhookRequest): Promise<Versioned<Webhook>>;
   update(operation: Operation, target: Target, change: WebhookUpdate): Promise<Versioned<Webhook>>;
   delete(operation: Operation, target: Target): Promise<void>;
-  /** Creates a new secret. Older secrets are still used for signing for up to `overlapS` seconds. */
+  /** Creates a new secret. Older secrets stay active for up to `overlapS` seconds. */
   rotateSecret(operation: Operation, id: string, overlapS: number): Promise<Versioned<Webhook>>;
   disable(operation: Operation, id: string, reason: 'gone' | 'failing'): Promise<void>;
   /**
-   * Enables a webhook that was disabled as `failing` and has recovered.
+   * Enables a webhook that was disabled as `failing`.
    *
-   * @throws DomainError if the webhook was deleted, or has since been disabled for another reason.
+   * @throws DomainError when the webhook was deleted, or has been disabled for another reason in the meantime.
    */
   reenable(operation: Operation, id: string): Promise<void>;
 }
@@ -44,8 +44,9 @@ export interface WebhookService {
 export function createWebhookService(deps: Deps): WebhookService {
   const { resourceManager, box, clock, development } = deps;
   const checkUrl = ({ scope }: Operation, url: string | undefined): void => {
-    const local = development && scope.environment === 'sandbox';
-    const message = url === undefined ? undefined : findUrlProblem(url, { development: local });
+    const allowsLoopback = development && scope.environment === 'sandbox';
+    const message =
+      url === undefined ? undefined : findUrlProblem(url, { development: allowsLoopback });
     if (message !== undefined) throwFieldErrors([{ pointer: '/url', message }]);
   };
   const now = () => formatInstant(clock.nowMs());
@@ -76,7 +77,9 @@ export function createWebhookService(deps: Deps): WebhookService {
       return resourceManager.change(operation, { kind: 'webhook', id, ifMatch }, (before) => {
         const after = { ...before, ...change } as Stored<'webhook'>;
         if (status === undefined || status === before.status) return after;
-        return status === 'enabled' ? enable(after) : asDisabled(after, 'operator', now());
+        return status === 'enabled'
+          ? enableWebhook(after)
+          : disableWebhook(after, 'operator', now());
       });
     },
     delete: (operation, { id, ifMatch }) =>
@@ -99,25 +102,22 @@ export function createWebhookService(deps: Deps): WebhookService {
     async disable(operation, id, reason) {
       const target = { kind: 'webhook' as const, id, ifMatch: undefined, action: 'disabled' };
       await resourceManager.change(operation, target, (before) =>
-        asDisabled(before, reason, now()),
+        disableWebhook(before, reason, now()),
       );
     },
     async reenable(operation, id) {
       const { queries, scope } = operation;
       const target = { kind: 'webhook' as const, id, ifMatch: undefined, action: 'enabled' };
       await resourceManager.change(operation, target, (before) => {
-        if (before.disabled_reason === 'failing') return enable(before);
-        throw new DomainError(
-          'conflict',
-          'The webhook has since been disabled for another reason.',
-        );
+        if (before.disabled_reason === 'failing') return enableWebhook(before);
+        throw new DomainError('conflict', 'The webhook has been disabled for another reason.');
       });
       await clearFailures(queries, { accountId: scope.accountId, webhookId: id });
     },
   };
 }
 
-const asDisabled = (
+const disableWebhook = (
   webhook: Stored<'webhook'>,
   reason: NonNullable<Webhook['disabled_reason']>,
   at: string,
@@ -128,7 +128,7 @@ const asDisabled = (
   disabled_at: at,
 });
 
-function enable(webhook: Stored<'webhook'>): Stored<'webhook'> {
-  const { disabled_reason: _reason, disabled_at: _at, ...rest } = webhook;
-  return { ...rest, status: 'enabled' };
+function enableWebhook(webhook: Stored<'webhook'>): Stored<'webhook'> {
+  const { disabled_reason: _reason, disabled_at: _at, ...settings } = webhook;
+  return { ...settings, status: 'enabled' };
 }

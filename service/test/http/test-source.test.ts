@@ -142,7 +142,7 @@ test('a source for a banner placement is rejected', async () => {
   expect(body.errors).toEqual([
     {
       pointer: '/placements/1',
-      message: 'is a banner placement; sources fill rewarded and interstitial placements only',
+      message: 'is a banner placement; sources fill only rewarded and interstitial placements',
     },
   ]);
 });

@@ -70,11 +70,11 @@ test.each<[Change, string, string]>([
   [{ kind: 'direct', placements: ['revive'] }, '/placements', 'vast and openrtb sources only'],
   [{ kind: 'house', timeout_ms: 100 }, '/timeout_ms', 'vast and openrtb sources only'],
   [{ ...vast, currency: 'USX' }, '/currency', 'ISO 4217'],
-  [{ ...bidder, ext: { text: 'é'.repeat(8_200) } }, '/ext', 'at most 16384'],
+  [{ ...bidder, ext: { text: 'é'.repeat(8_200) } }, '/ext', 'the maximum is 16384'],
   [
     { ...vast, ads_txt: { domain: 'game.example', lines: ['a.example, 1, DIRECT', 'a.example'] } },
     '/ads_txt/lines/1',
-    'a record of ads.txt',
+    'an ads.txt record',
   ],
   [{ ...vast, review: 'automatic' }, '/allowed_domains', 'must name'],
   [
@@ -106,9 +106,9 @@ test('the domains of a supply chain are converted to lowercase, and duplicates a
     findErrors({ ...bidder, publisher_id: 'pub-1', supply_chain: chain });
   expect(findChainErrors(node, { ...node, sid: '2' })).toEqual([]);
   expect(findChainErrors(node, node)).toEqual([
-    { pointer: '/supply_chain/1', message: 'is in the chain already' },
+    { pointer: '/supply_chain/1', message: 'is already in the chain' },
   ]);
   for (const asi of ['Ads.example', 'ads', '203.0.113.7'])
-    expect(findChainErrors({ asi, sid: '1' })[0]?.message).toContain('a domain in lower case');
+    expect(findChainErrors({ asi, sid: '1' })[0]?.message).toContain('a domain in lowercase');
   expect(findErrors({ ...vast, publisher_id: 'pub-1' })[0]?.pointer).toBe('/publisher_id');
 });

@@ -205,7 +205,7 @@ test('a file whose content contradicts its type is rejected with the reason, and
     mimeType: 'image/png',
     buffer: Buffer.from('<!doctype html><title>A page</title>'),
   });
-  await page.getByText('The file is text/html, but was named or declared as image/png.').waitFor();
+  await page.getByText('The file is text/html, but was declared as image/png.').waitFor();
   expect(await page.getByRole('textbox', { name: 'Name' }).inputValue()).toBe('Kept');
 });
 

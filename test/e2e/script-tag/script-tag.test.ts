@@ -27,7 +27,7 @@ it.beforeAll(async ({ browser: shared, stack: running }) => {
 it.beforeEach(async () => {
   page = await browser.newPage();
   errors = [];
-  page.on('pageerror', ({ message }) => errors.push(message));
+  page.on('pageerror', (error) => errors.push(error.stack ?? String(error)));
   page.on('console', (message) => {
     // Browsers block autofocus in cross-site frames, so the SDK focuses the ad itself.
     if (message.type() === 'error' && !message.text().startsWith('Blocked autofocusing'))

@@ -1,10 +1,10 @@
 /**
- * The external demand of decisions, and one row in `tracker_requests` for each URL to request, which is a tracker or an
- * auction notice. `tracker` identifies the URL; for example, `impression/0` is the decision's first impression tracker.
- * Requests are queued by `host`, and `place` is a request's position among the decision's requests to that host. Until
- * the request has been made, `client` contains the player's encrypted IP and User-Agent.
+ * The external demand of decisions, and the requests to trackers and auction notices. Each row in `tracker_requests` is
+ * one request. `tracker` identifies its URL; for example, `impression/0` is the decision's first impression tracker.
+ * There is one queue per `host`. `place` is the position of a request among the decision's requests to its host.
+ * `client` contains the player's encrypted IP and User-Agent until the request has been made.
  *
- * The free space on each page is for the new versions of leased rows, as in `deliveries`.
+ * The free space on each page is for new versions of leased rows, as in `deliveries`.
  */
 export const trackers = {
   name: '0160-trackers',
@@ -40,8 +40,9 @@ export const trackers = {
 } as const;
 
 /**
- * External creatives, which are compared daily with the files that they were copied from. `sha256` is the hash of the
- * file at the last comparison. `due_at` is also the lease of the process that compares it.
+ * The origins of external creatives. Every day, each creative is compared with the file from which it was copied.
+ * `sha256` is the hash of the file at the last comparison. `due_at` is the time of the next comparison, and the end of
+ * the lease while a process makes it.
  */
 export const creativeOrigins = {
   name: '0170-creative-origins',
@@ -59,8 +60,8 @@ export const creativeOrigins = {
 } as const;
 
 /**
- * When the source last offered a creative, accurate to a day. Null if it never has. Creatives that are no longer
- * offered are archived.
+ * When the source last offered a creative, accurate to a day. Null if unknown. Creatives that are no longer offered are
+ * archived.
  */
 export const lastOffers = {
   name: '0175-last-offers',

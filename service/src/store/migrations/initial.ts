@@ -1,10 +1,10 @@
 /**
- * Every primary key begins with `account_id`, and there are no other unique indexes. The tables can therefore be
- * sharded by account.
+ * The tables can be sharded by account: every primary key begins with `account_id`, and there are no other unique
+ * indexes.
  *
- * Decisions and their events are in weekly partitions, which are dropped as a whole when they are too old. An id begins
- * with its time, which determines the partition. An event is in the same partition as its decision, so duplicates are
- * found there. Ids are compared by their bytes (`COLLATE "C"`), which is ten times as fast as comparing them by the
+ * Decisions and events are in weekly partitions, which are dropped when they are too old. An id begins with its time,
+ * which determines the partition. Events are partitioned by the id of their decision, so duplicates are always in the
+ * same partition. Ids are compared by their bytes (`COLLATE "C"`), which is ten times as fast as a comparison by the
  * rules of a language.
  */
 export const initial = {
@@ -27,7 +27,7 @@ export const initial = {
       revoked_at timestamptz,
       PRIMARY KEY (account_id, id))`,
 
-    // Secrets of the service and of its webhooks, encrypted with the master key.
+    // Secrets of the service and its webhooks, encrypted with the master key.
     `CREATE TABLE secrets (
       account_id text NOT NULL,
       purpose text NOT NULL,
@@ -49,7 +49,7 @@ export const initial = {
       archived_at timestamptz,
       PRIMARY KEY (account_id, environment, kind, id))`,
 
-    // Every change to keys or resources increments the version, and every process polls it.
+    // Every change to keys or resources increments the version, which all processes poll.
     `CREATE TABLE config_versions (
       account_id text PRIMARY KEY,
       version bigint NOT NULL)`,
@@ -86,12 +86,12 @@ export const initial = {
       PRIMARY KEY (account_id, id)) PARTITION BY RANGE (id)`,
     // The default partitions are for rows whose week has no partition.
     'CREATE TABLE decisions_other PARTITION OF decisions DEFAULT',
-    // The pseudonym of a viewer includes the environment.
+    // The index doesn't need the environment, because the pseudonym in `viewer` depends on it.
     'CREATE INDEX decisions_served ON decisions (viewer, placement, served_at) WHERE served_at IS NOT NULL',
     'CREATE INDEX decisions_watched ON decisions (viewer, watch_to) WHERE watch_to IS NOT NULL',
     `CREATE INDEX decisions_pending ON decisions (late_at) WHERE reward_state = 'pending'`,
 
-    // There is one row per user and environment. It is locked while the service decides on a reward for the user.
+    // There is one row per player and environment. It is locked while the service decides on a reward of the player.
     `CREATE TABLE viewers (
       account_id text NOT NULL,
       environment text NOT NULL,

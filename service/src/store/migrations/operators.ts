@@ -41,7 +41,7 @@ export const operators = {
   ],
 } as const;
 
-/** Panel users, and columns of keys and decisions that the panel shows. */
+/** Panel users, and columns for the panel. */
 export const panel = {
   name: '0030-panel',
   statements: [
@@ -60,7 +60,7 @@ export const panel = {
       last_sign_in_at timestamptz,
       PRIMARY KEY (account_id, id))`,
 
-    // Users don't name an account when they sign in, so an e-mail address must be unique in the whole service.
+    // E-mail addresses are unique in the whole service, because users don't specify an account when they sign in.
     `CREATE TABLE sign_in_names (
       account_id text NOT NULL,
       email text NOT NULL,
@@ -85,7 +85,7 @@ export const panel = {
       PRIMARY KEY (account_id, hash))`,
     'CREATE INDEX sessions_by_hash ON sessions (hash)',
 
-    // A row without a user is the link that is created on the first start, with which the first owner signs up.
+    // A row without a user is the link with which the first owner signs up.
     `CREATE TABLE user_links (
       account_id text NOT NULL,
       hash text NOT NULL,
@@ -99,7 +99,7 @@ export const panel = {
   ],
 } as const;
 
-/** Sandbox events, which processes share while someone has a live tail open. A row is needed for less than a minute. */
+/** Decisions and events that processes share while a live tail is open. A row is needed for less than a minute. */
 export const liveTail = {
   name: '0050-live-tail',
   statements: [
@@ -120,11 +120,11 @@ export const liveTail = {
   ],
 } as const;
 
-/** Uploaded files, so that unused ones can be found and deleted. */
+/** Uploaded files. Unused files are deleted. */
 export const uploads = {
   name: '0051-uploads',
   statements: [
-    // The table belongs to the whole service, because a file is stored by its content hash, no matter who uploads it.
+    // The table belongs to the whole service, because accounts that upload the same file share it.
     `CREATE TABLE uploads (
       account_id text NOT NULL,
       name text NOT NULL,
@@ -139,9 +139,7 @@ export const keyLimits = {
   statements: [`ALTER TABLE keys ADD COLUMN rate_limit jsonb`],
 } as const;
 
-/**
- * The IPs from which a user has signed in. When somebody guesses passwords from other IPs, these IPs are not throttled.
- */
+/** The IPs from which a user has signed in. They are not throttled when someone guesses passwords from other IPs. */
 export const knownAddresses = {
   name: '0110-known-addresses',
   statements: ['ALTER TABLE sign_in_attempts ADD COLUMN known_until timestamptz'],

@@ -8,18 +8,18 @@ export const traffic = {
   ],
 } as const;
 
-/** Tables with which processes coordinate: claimed chores, archived weeks, and the usage of rate limits. */
+/** Tables through which processes coordinate: claimed chores, archived weeks, and the usage of rate limits. */
 export const upkeep = {
   name: '0040-upkeep',
   statements: [
-    // The process that succeeds in updating `begun_at` does the chore.
+    // A process claims a chore by updating `begun_at`.
     `CREATE TABLE chores (
       account_id text NOT NULL,
       name text NOT NULL,
       begun_at timestamptz NOT NULL,
       PRIMARY KEY (account_id, name))`,
 
-    // The tallies of archive files. A week is dropped only if its tally in the database is still the same.
+    // The tallies of archive files. A week can be dropped if its tally in the database is the same.
     `CREATE TABLE archived_weeks (
       account_id text NOT NULL,
       name text COLLATE "C" NOT NULL,
@@ -28,7 +28,7 @@ export const upkeep = {
       archived_at timestamptz NOT NULL,
       PRIMARY KEY (account_id, name))`,
 
-    // The number of requests that each process has admitted. The key is a hash of whatever is limited.
+    // The number of requests that each process has admitted. `name` is a hash of the limit's subject.
     `CREATE TABLE limit_uses (
       account_id text NOT NULL,
       process_id text NOT NULL,
@@ -39,7 +39,7 @@ export const upkeep = {
   ],
 } as const;
 
-/** Finds the next deliveries of each webhook without scanning the backlog of a dead endpoint. */
+/** Indexes that find the next deliveries of each webhook without a scan of a dead endpoint's backlog. */
 export const deliveries = {
   name: '0060-deliveries',
   statements: [
@@ -48,16 +48,15 @@ export const deliveries = {
   ],
 } as const;
 
-/** When a disabled webhook was last probed, so that only one process probes it, and only rarely. */
+/** When a disabled webhook was last probed. One process at a time claims the next probe with it. */
 export const webhookProbes = {
   name: '0070-webhook-probes',
   statements: [`ALTER TABLE webhook_failures ADD COLUMN probed_at timestamptz`],
 } as const;
 
 /**
- * Makes the database reject impossible values, as a safeguard against bugs. `NOT VALID` constraints apply to every row
- * that is written from now on. Existing rows are not checked, because that would lock large tables for minutes. They
- * disappear when their week is dropped.
+ * Constraints that reject impossible values, as a safeguard against bugs. They are `NOT VALID`, so they apply only to
+ * new and updated rows. A check of all existing rows would lock large tables for minutes.
  */
 export const plausibleTimes = {
   name: '0080-plausible-times',
@@ -76,19 +75,19 @@ export const plausibleTimes = {
   ],
 } as const;
 
-/** The clock offset of an ad view's fastest request. With it, ad views can be compared by the clock of one device. */
+/** The clock offset of an ad view's fastest request, to compare ad views by the clock of the device. */
 export const watchOffset = {
   name: '0081-watch-offset',
   statements: [`ALTER TABLE decisions ADD COLUMN watch_offset_ms bigint`],
 } as const;
 
-/** The house ad whose daily cap a decision counts against. */
+/** The house ad whose daily cap includes the decision. */
 export const dailyReservations = {
   name: '0082-daily-reservations',
   statements: [`ALTER TABLE decisions ADD COLUMN reserved_ad text`],
 } as const;
 
-/** A partial index on open reservations, which are counted twice a second. */
+/** An index for the open reservations, which are counted twice a second. */
 export const dailyReservationsIndex = {
   name: '0083-daily-reservations-index',
   indexes: [
@@ -101,12 +100,12 @@ export const dailyReservationsIndex = {
 } as const;
 
 /**
- * Counts that have not been folded into `rollups` yet. Each transaction that counts something inserts its own rows
- * here, so that two transactions never wait for the same roll-up row. Every few seconds, a fold moves the rows into
- * `rollups`. Reports read both tables as `rollup_counts`. The previous release writes to `rollups` directly.
+ * Counts that have not been folded into `rollups` yet. Transactions only insert rows here, so that they don't wait for
+ * the same roll-up row. Every few seconds, a fold moves the rows to `rollups`. Reports read both tables through the
+ * view `rollup_counts`. The previous release writes to `rollups` directly.
  *
- * The ids are random, because a sequence would start over after an import. Every row is deleted within seconds. A
- * vacuum therefore starts after a fixed number of deleted rows, no matter how large the table is.
+ * The ids are random, because a sequence would start over after an import. Rows are deleted after seconds, so a vacuum
+ * starts after a fixed number of deleted rows, regardless of the table's size.
  */
 export const rollupDeltas = {
   name: '0120-rollup-deltas',
@@ -137,8 +136,8 @@ export const rollupDeltas = {
 } as const;
 
 /**
- * Leaves space on each page for the new version of a leased row. The lease is then a HOT update, which adds no index
- * entries. Each delivery writes 26% less WAL and takes up 5% less storage.
+ * Leaves space on each page for new versions of leased rows. A lease is then a HOT update, which adds no index entries.
+ * This saves 26% of the WAL and 5% of the storage for a delivery.
  */
 export const deliverySpace = {
   name: '0130-delivery-space',
@@ -146,11 +145,11 @@ export const deliverySpace = {
 } as const;
 
 /**
- * Stores all events of a decision in one row. Six events take 0.6 KB with their index entry, whereas six rows of
- * `ad_events` take 2.1 KB. The free space on each page is for later events: if the new version of a row fits on the
- * same page (HOT), no index entry is added. `event/timeline.ts` describes the text in `events`.
+ * Stores all events of a decision in one row. With its index entry, a row with six events takes up 0.6 KB, whereas six
+ * rows of `ad_events` take up 2.1 KB. The free space on each page is for later events. If the new version of a row fits
+ * on its page (HOT), no index entry is added. `event/timeline.ts` describes the format of `events`.
  *
- * `recorded_events` contains the events of both tables, for operators who query the database.
+ * The view `recorded_events` contains the events of both tables.
  */
 export const timelines = {
   name: '0140-timelines',
@@ -178,9 +177,8 @@ export const timelines = {
 } as const;
 
 /**
- * Lets `recorded_events` read ids in a shorter form: a `~` replaces the prefix that an id shares with the first id, up
- * to its last hyphen. With these shorter ids, a timeline at most doubles in size, so less of each page has to be kept
- * free.
+ * Supports shorter ids in timelines: if an id starts with the same prefix as the first id, up to its last hyphen, a `~`
+ * replaces the prefix. A timeline then doubles in size at most, so each page needs less free space.
  */
 export const timelineIds = {
   name: '0141-timeline-ids',

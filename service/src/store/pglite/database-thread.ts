@@ -1,10 +1,10 @@
 import { Worker } from 'node:worker_threads';
 
-/** Options that are passed to the worker when it starts. */
+/** Startup options of the worker. */
 export interface WorkerOptions {
   /** The folder of the PostgreSQL cluster. */
   directory: string;
-  /** `initialize` creates a cluster and exits; `serve` opens a cluster and runs statements. */
+  /** `initialize` creates a cluster and exits. `serve` opens a cluster and runs statements. */
   mode: 'initialize' | 'serve';
 }
 
@@ -16,7 +16,7 @@ export type WorkerResponse =
   | { id: number; rows: Record<string, unknown>[] }
   | { id: number; error: { message: string; code?: string } };
 
-/** The id of the worker's first message. It says either that the worker is ready or why it failed to start. */
+/** The id of the worker's first message, which means that the worker is ready or failed to start. */
 export const readyId = 0;
 
 type RequestBody = WorkerRequest extends infer R
@@ -31,7 +31,7 @@ export interface DatabaseThread {
   terminate(): Promise<void>;
 }
 
-/** An error from the database; `code` is the SQLSTATE, if there is one. */
+/** An error from the database. `code` is the SQLSTATE, if there is one. */
 export class DatabaseError extends Error {
   readonly code: string | undefined;
   constructor(message: string, code?: string) {
@@ -41,7 +41,7 @@ export class DatabaseError extends Error {
   }
 }
 
-/** Starts the worker. Resolves when the worker is ready or, in the mode `initialize`, done. */
+/** Starts the worker. Resolves when the worker is ready, or in mode `initialize`, when it has finished. */
 export async function startDatabaseThread(options: WorkerOptions): Promise<DatabaseThread> {
   const worker = startWorker(options);
   const pending = new Map<
@@ -49,11 +49,11 @@ export async function startDatabaseThread(options: WorkerOptions): Promise<Datab
     { resolve(rows: Record<string, unknown>[]): void; reject(error: Error): void }
   >();
   let lastId = readyId;
-  let ended: Error | undefined;
+  let exitError: Error | undefined;
 
   const fail = (error: Error): void => {
-    ended ??= error;
-    for (const { reject } of pending.values()) reject(ended);
+    exitError ??= error;
+    for (const { reject } of pending.values()) reject(exitError);
     pending.clear();
   };
   worker.on('error', fail);
@@ -66,18 +66,18 @@ export async function startDatabaseThread(options: WorkerOptions): Promise<Datab
     else request?.resolve(response.rows);
   });
 
-  const responseTo = (id: number): Promise<Record<string, unknown>[]> =>
+  const waitForResponse = (id: number): Promise<Record<string, unknown>[]> =>
     new Promise((resolve, reject) => {
-      if (ended) reject(ended);
+      if (exitError) reject(exitError);
       else pending.set(id, { resolve, reject });
     });
 
-  await responseTo(readyId);
+  await waitForResponse(readyId);
   return {
     send(request) {
       lastId += 1;
-      const response = responseTo(lastId);
-      if (!ended) worker.postMessage({ ...request, id: lastId });
+      const response = waitForResponse(lastId);
+      if (!exitError) worker.postMessage({ ...request, id: lastId });
       return response;
     },
     async terminate() {
@@ -91,8 +91,8 @@ function startWorker(workerData: WorkerOptions): Worker {
   if (!import.meta.url.endsWith('.ts')) {
     return new Worker(new URL('./pglite-worker.js', import.meta.url), { workerData });
   }
-  // If the service runs from source, as in tests, the worker is a TypeScript file too. tsx registers itself only in the
-  // main thread, so `--import tsx` has no effect in a worker.
+  // Tests run the worker from its TypeScript source. Each thread has to register tsx, because `--import tsx` has no
+  // effect in a worker.
   const file = new URL('./worker.ts', import.meta.url).href;
   const script = `import('tsx/esm/api').then(({ register }) => (register(), import(${JSON.stringify(file)})))`;
   return new Worker(script, { eval: true, workerData });

@@ -1,4 +1,4 @@
-// Runs the embedded database in a separate thread, because its synchronous calls would block HTTP.
+// Runs the embedded database in a separate thread, because its synchronous calls would block the main thread.
 import { closeSync, fsyncSync, lstatSync, openSync } from 'node:fs';
 import { parentPort, workerData } from 'node:worker_threads';
 import { PGlite } from '@electric-sql/pglite';
@@ -15,7 +15,7 @@ interface Stream {
   node: unknown;
 }
 
-/** The part of Emscripten's file systems that this module needs. The package doesn't include types for it. */
+/** The types of Emscripten's file systems that this module uses. The package doesn't include them. */
 interface EmscriptenModule {
   FS: { ErrnoError: new (code: number) => unknown };
   NODEFS: {
@@ -30,8 +30,9 @@ interface EmscriptenModule {
 const noEntry = 44;
 
 /**
- * PGlite's on-disk file system with fsync added, and with files that only their owner can access. Emscripten's NODEFS
- * has no fsync, so a commit would not survive a power failure (https://github.com/electric-sql/pglite/issues/1107).
+ * PGlite's on-disk file system, with two additions. Files are accessible only to their owner. And there is fsync:
+ * Emscripten's NODEFS has none, so a commit would not survive a power failure
+ * (https://github.com/electric-sql/pglite/issues/1107).
  */
 class DurableFileSystem extends NodeFS {
   override async init(...args: Parameters<NodeFS['init']>): ReturnType<NodeFS['init']> {
@@ -56,8 +57,8 @@ function addFsync({ NODEFS: files }: EmscriptenModule): void {
 }
 
 /**
- * Replaces an exception that takes Node.js 50 µs to create. It would be thrown whenever an index page is full, because
- * PostgreSQL then looks for the index's free space map, and that file usually doesn't exist.
+ * Avoids an exception that takes Node.js 50 µs to create. When an index page is full, PostgreSQL looks for the free
+ * space map of the index, which usually doesn't exist.
  */
 function avoidExceptions({ FS, NODEFS: files }: EmscriptenModule): void {
   const { getMode } = files;
@@ -67,7 +68,7 @@ function avoidExceptions({ FS, NODEFS: files }: EmscriptenModule): void {
   };
 }
 
-/** Restricts the mode of new files, because Emscripten sets it explicitly, regardless of the process's umask. */
+/** Restricts the mode of new files. Emscripten sets the mode explicitly and ignores the umask. */
 function restrictModes({ NODEFS: files }: EmscriptenModule): void {
   const { setattr } = files.node_ops;
   files.node_ops.setattr = (node, attributes) => {
@@ -91,8 +92,8 @@ const port = parentPort;
 if (port === null) throw new Error('This file runs as a worker thread of the service.');
 const send = (response: WorkerResponse): void => port.postMessage(response);
 
-// `-F` would switch fsync off; the WebAssembly build has no fdatasync. Most of the default 128 MB of shared
-// buffers would never be used here.
+// `-F` disables fsync. The WebAssembly build has no fdatasync, so WAL is synced with fsync. The default for shared
+// buffers is 128 MB, most of which the service doesn't need.
 const startParams = [
   ...PGlite.defaultStartParams.filter((parameter) => parameter !== '-F'),
   '-c',

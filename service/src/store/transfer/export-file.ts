@@ -9,7 +9,7 @@ import {
   useUtc,
 } from './table-rows.ts';
 
-/** Thrown when a file cannot be imported, or not into this database; the message contains the reason. */
+/** Thrown when a file can't be imported into a database. The message contains the reason. */
 export class TransferError extends Error {
   constructor(message: string) {
     super(message);
@@ -25,12 +25,12 @@ interface Header {
   migrations: string[];
 }
 
-/** The last line of an export. A file without this line is truncated. */
+/** The last line of an export. A file without it is truncated. */
 interface Trailer {
   tables: Tallies;
 }
 
-/** Any other line of an export. The row is JSON text from the database. */
+/** A line between the header and the trailer. The row is JSON text from the database. */
 export interface RowLine {
   table: string;
   row: string;
@@ -41,7 +41,7 @@ const formatRow = ({ table, row }: RowLine): string =>
 
 const rowPattern = /^\{"table":("[^"]+(?:\\"[^"]*)*"),"row":(.*)\}$/;
 
-/** Parses a line; returns undefined for the header and the trailer. */
+/** Parses a line. Returns undefined for the header and the trailer. */
 export function parseRow(text: string): RowLine | undefined {
   const [, table, row] = rowPattern.exec(text) ?? [];
   return table === undefined || row === undefined
@@ -57,8 +57,8 @@ interface ExportOptions {
 }
 
 /**
- * Writes a consistent snapshot of all rows as JSON lines, and returns the number of rows. Other sessions can write to
- * the database in the meantime. If an export is interrupted, its snapshot is lost, so it has to start over.
+ * Writes a consistent snapshot of all rows as JSON lines. Returns the number of rows. Other sessions can write to the
+ * database in the meantime. An interrupted export has to start over.
  */
 export function exportRows(
   database: Database,
@@ -94,12 +94,12 @@ export interface CheckedExport {
   id: string;
   rows: number;
   tables: Tallies;
-  /** An encrypted secret for verifying the master key; absent if the export contains none. */
+  /** An encrypted secret, for verifying the master key. Absent if the export contains no secrets. */
   sealed?: string;
 }
 
 /**
- * Reads a whole export before any of it is imported.
+ * Reads and verifies a whole export. Must be called before the import.
  *
  * @throws TransferError when the file is not an export, is truncated or was modified, or has a different schema.
  */
@@ -124,12 +124,12 @@ export async function checkExport(
     } else trailer = parseObject(text, number) as Trailer;
   }
   if (id === undefined || trailer?.tables === undefined)
-    throw new TransferError(`The file is truncated after ${rows} rows: export again.`);
+    throw new TransferError(`The file is truncated after ${rows} rows. Export again.`);
   const tables = { ...emptyTallies(trailer.tables), ...tally.result() };
   const changedTables = findDifferences(tables, trailer.tables);
   if (changedTables.length > 0)
     throw new TransferError(
-      `The file was modified or is truncated (${changedTables.join(', ')}): export again.`,
+      `The file was modified or is truncated (${changedTables.join(', ')}). Export again.`,
     );
   return { id, rows, tables, ...(sealed === undefined ? {} : { sealed }) };
 }
@@ -144,11 +144,9 @@ function parseObject(text: string, number: number): object {
     const value: unknown = JSON.parse(text);
     if (typeof value === 'object' && value !== null) return value;
   } catch {
-    // Reported below, with the line number.
+    // The error below contains the line number.
   }
-  throw new TransferError(
-    `Line ${number} is not a line of an export: the file is truncated or not an export.`,
-  );
+  throw new TransferError(`Line ${number} is invalid. The file is truncated or not an export.`);
 }
 
 function checkHeader(header: Partial<Header>): string {
@@ -161,7 +159,7 @@ function checkHeader(header: Partial<Header>): string {
   ];
   if (fileSchema !== ownSchema) {
     throw new TransferError(
-      `The file was exported with a different schema (${fileSchema}, this release has ${ownSchema}): import it with the release that exported it, then start the new one.`,
+      `The file was exported with a different schema (${fileSchema}, this release has ${ownSchema}). Import it with the release that exported it, then start this release.`,
     );
   }
   return header.id;

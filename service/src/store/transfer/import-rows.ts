@@ -6,10 +6,10 @@ const rowsPerInsert = 500;
 const rowsPerCommit = 5_000;
 
 /**
- * Imports an export in batches. If an import was interrupted, it continues where it stopped. At the end, every table is
- * compared with the file. Until then, a service can't start on the database.
+ * Imports an export in batches. Continues an interrupted import of the same export. Compares every table with the file
+ * at the end. The service can't use the database before that.
  *
- * @throws TransferError when the database is not empty, or differs from the file at the end.
+ * @throws TransferError when the database isn't empty at the start, or differs from the file at the end.
  */
 export async function importRows(
   database: Database,
@@ -21,7 +21,7 @@ export async function importRows(
   const unknownTable = Object.keys(file.tables).find((table) => !tables.includes(table));
   if (unknownTable !== undefined)
     throw new TransferError(`This database has no table ${unknownTable}.`);
-  const importedRows = await begin(database, tables, file.id);
+  const importedRows = await beginImport(database, tables, file.id);
   let count = 0;
   let batch: RowLine[] = [];
   const commit = async (): Promise<void> => {
@@ -38,14 +38,14 @@ export async function importRows(
     if (batch.length === rowsPerCommit) await commit();
   }
   await commit();
-  await finish(database, tables, file);
+  await finishImport(database, tables, file);
 }
 
-/** @throws TransferError when an import into the database was started but not completed. */
+/** @throws TransferError when an import into the database is incomplete. */
 export async function rejectUnfinishedImport(database: Database): Promise<void> {
   if ((await readProgress(database)) === undefined) return;
   throw new TransferError(
-    'An import into this database is incomplete: run the same import again to resume it.',
+    'An import into this database is incomplete. Run the same import again to resume it.',
   );
 }
 
@@ -60,13 +60,17 @@ async function readProgress(queries: Queries) {
   return progress;
 }
 
-/** Returns how many rows of this export have already been imported. */
-async function begin(database: Database, tables: readonly string[], id: string): Promise<number> {
+/** Starts or continues an import. Returns the number of rows that have been imported. */
+async function beginImport(
+  database: Database,
+  tables: readonly string[],
+  id: string,
+): Promise<number> {
   const progress = await readProgress(database);
   if (progress?.export_id === id) return progress.rows;
   if (progress) {
     throw new TransferError(
-      'The database contains part of another export: finish importing that export, or use an empty database.',
+      'The database contains part of another export. Finish that import, or use an empty database.',
     );
   }
   await requireEmpty(database, tables);
@@ -106,10 +110,14 @@ function groupByTable(batch: readonly RowLine[]): Map<string, string[]> {
   return groups;
 }
 
-/** Leases belong to processes that use the exported database. Those processes don't use this one. */
-const endLeases = 'UPDATE deliveries SET lease_until = NULL WHERE lease_until IS NOT NULL';
+/** Ends the leases of deliveries, because they belong to processes that use the exported database. */
+const endLeasesSql = 'UPDATE deliveries SET lease_until = NULL WHERE lease_until IS NOT NULL';
 
-function finish(database: Database, tables: readonly string[], file: CheckedExport): Promise<void> {
+function finishImport(
+  database: Database,
+  tables: readonly string[],
+  file: CheckedExport,
+): Promise<void> {
   return database.transaction(
     async (queries) => {
       await queries.query(useUtc);
@@ -118,10 +126,10 @@ function finish(database: Database, tables: readonly string[], file: CheckedExpo
       const differentTables = findDifferences(tallies, file.tables);
       if (differentTables.length > 0) {
         throw new TransferError(
-          `The database differs from the file in ${differentTables.join(', ')}: something else wrote to it. Import again into an empty database.`,
+          `The database differs from the file in ${differentTables.join(', ')}, because something else wrote to it. Import again into an empty database.`,
         );
       }
-      await queries.query(endLeases);
+      await queries.query(endLeasesSql);
       await queries.query('DROP TABLE import_progress');
     },
     { noTimeout: true },
@@ -135,7 +143,7 @@ async function requireEmpty(queries: Queries, tables: readonly string[]): Promis
     );
     if (row?.used === true) {
       throw new TransferError(
-        `The database is not empty (${table} has rows): use a new TRUEWARD_DATA_DIR or an empty DATABASE_URL.`,
+        `The database is not empty (${table} has rows). Use a new TRUEWARD_DATA_DIR or an empty DATABASE_URL.`,
       );
     }
   }

@@ -1,22 +1,19 @@
 import { createHash } from 'node:crypto';
 import type { Queries } from '../database.ts';
 
-/** The number of rows, and the sum of their digests. The sum doesn't depend on the order of the rows. */
+/** The number of rows, and the sum of their digests, which doesn't depend on the order of the rows. */
 export interface Tally {
   rows: number;
   checksum: string;
 }
 
-/** Row counts and checksums by table. */
+/** Tallies by table. */
 export type Tallies = Record<string, Tally>;
 
-/**
- * How many hexadecimal digits of each digest are added up. They make a 60-bit number, which fits into `bigint` on every
- * engine.
- */
+/** Number of hexadecimal digits of each digest to add up. They represent a 60-bit number, which fits into `bigint`. */
 const digestDigits = 15;
 
-/** Reads the quoted names of all tables with data, including tables that later migrations add. */
+/** Reads the quoted names of all tables, except those for migrations and imports. */
 export const readTables = async (queries: Queries): Promise<string[]> =>
   (
     await queries.query<{ name: string }>(
@@ -27,12 +24,12 @@ export const readTables = async (queries: Queries): Promise<string[]> =>
     )
   ).map(({ name }) => name);
 
-/** Makes all servers return the same text for a row. Otherwise, times would be in the server's time zone. */
+/** Sets the time zone, so that all servers return the same text for a row. */
 export const useUtc = `SET LOCAL timezone = 'UTC'`;
 
 const rowsPerFetch = 500;
 
-/** Reads all rows of a table, or of a query in parentheses, as JSON from the database. Must run in a transaction. */
+/** Reads all rows of a table, or of a query in parentheses, as JSON text. Must run in a transaction. */
 export async function* readRows(queries: Queries, source: string): AsyncGenerator<string> {
   await queries.query(
     `DECLARE read_rows NO SCROLL CURSOR FOR SELECT row_to_json(t)::text AS row FROM ${source} t`,
@@ -46,8 +43,8 @@ export async function* readRows(queries: Queries, source: string): AsyncGenerato
 }
 
 /**
- * Computes the tally of a table, or of a query in parentheses, in the database. For the same rows, {@link createTally}
- * gets the same result.
+ * Computes the tally of a table, or of a query in parentheses, in the database. The result is the same as that of
+ * {@link createTally}.
  */
 export async function tallyTable(queries: Queries, source: string): Promise<Tally> {
   const [tally] = await queries.query<Tally>(
@@ -59,7 +56,7 @@ export async function tallyTable(queries: Queries, source: string): Promise<Tall
   return tally;
 }
 
-/** Creates an object that counts rows by table and sums their digests, as the database does. */
+/** Creates an object that tallies rows by table. The results are the same as those of {@link tallyTable}. */
 export function createTally() {
   const tables = new Map<string, { rows: number; sum: bigint }>();
   return {
@@ -70,7 +67,7 @@ export function createTally() {
       tally.sum += BigInt(`0x${digest}`);
       tables.set(table, tally);
     },
-    /** Starts a table, so that it is listed even if it has no rows. */
+    /** Adds a table without rows. */
     start(table: string): void {
       tables.set(table, { rows: 0, sum: 0n });
     },
