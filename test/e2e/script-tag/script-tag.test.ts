@@ -24,10 +24,13 @@ it.beforeAll(async ({ browser: shared, stack: running }) => {
   host = await startHost();
   readme = await readReadme();
 });
-it.beforeEach(async () => {
+it.beforeEach(async ({ onTestFailed }) => {
   page = await browser.newPage();
   errors = [];
-  page.on('pageerror', (error) => errors.push(error.stack ?? String(error)));
+  page.on('pageerror', (error) => {
+    errors.push(error.message);
+    onTestFailed(() => console.error(`page error: ${error.stack ?? String(error)}`));
+  });
   page.on('console', (message) => {
     // Browsers block autofocus in cross-site frames, so the SDK focuses the ad itself.
     if (message.type() === 'error' && !message.text().startsWith('Blocked autofocusing'))
