@@ -7,7 +7,7 @@ import { createRandom, simulate } from '../../../scripts/lib/capacity-simulation
 
 const root = fileURLToPath(new URL('../../../', import.meta.url));
 
-test('the tables in the guide match the ones calculated from the measured costs', () => {
+test('the tables in docs/scale.md match the measured costs', () => {
   const script = `${root}scripts/simulate-capacity.mjs`;
   const tables = execFileSync(process.execPath, [script], { encoding: 'utf8' }).trim();
   const collapseSpaces = (text: string) => text.replaceAll(/[ -]+/g, ' ');
@@ -26,7 +26,7 @@ test('ten times as many ads need ten times as many cores, plus one spare process
   expect([smallPlan?.cores, largePlan?.cores]).toEqual([2, 5]);
 });
 
-test('a simulated server keeps up until all of its cores are busy', () => {
+test('a simulated server keeps up until all cores are busy', () => {
   const cell = {
     processes: 4,
     cores: 2,

@@ -49,7 +49,7 @@ const judge = (more: Partial<RewardInput> = {}) =>
   });
 
 describe('a reward', () => {
-  test('is earned when the ad was watched', () => {
+  test('is earned by watching the ad', () => {
     expect(judge()).toEqual({
       state: 'earned',
       adView: {
@@ -63,7 +63,7 @@ describe('a reward', () => {
     });
   });
 
-  test('does not exist before a completion, and never exists for a banner', () => {
+  test('requires a completion and never exists for a banner', () => {
     expect(judge({ events: [event('start', 1_000)] })).toBeUndefined();
     expect(judge({ decision: { ...decision, format: 'banner' } })).toBeUndefined();
   });
@@ -126,12 +126,12 @@ describe('a reward', () => {
     expect(judge(input)).toEqual({ state: 'pending', reason });
   });
 
-  test('is earned after a slow start', () => {
+  test('is earned if the start event arrives late', () => {
     const start = event('start', 9_000, { offsetMs: 8_000 });
     expect(judge({ events: [start, complete] })).toMatchObject({ state: 'earned' });
   });
 
-  test('is verified with corrected times if all events arrive together, hours later', () => {
+  test('is judged by corrected times if all events arrive together later', () => {
     const createLateEvent = (type: RecordedEvent['type'], atMs: number, more = {}) =>
       event(type, atMs, { receivedAtMs: 90_000, ...more });
     expect(
@@ -152,7 +152,7 @@ describe('a reward', () => {
     ).toEqual({ state: 'pending', reason: 'impossible_timing' });
   });
 
-  test('depends only on the first completion, not on later ones', () => {
+  test('is judged by the earliest completion', () => {
     const earlyComplete = event('complete', 4_000, { watchedMs: 10_000 });
     expect(judge({ events: [event('start', 1_000), complete, earlyComplete] })).toMatchObject({
       reason: 'impossible_timing',
@@ -250,7 +250,7 @@ describe('an event', () => {
     expect(checkArrival(input, state, killed)).toBe(expected);
   });
 
-  test('from invalid traffic is rejected if the event would be billed or rewarded', () => {
+  test('from invalid traffic is rejected if it would be billed or rewarded', () => {
     const bot = { ...state, invalidReason: 'bot' } as DecisionState;
     expect(checkArrival(event('impression', 1_000), bot, false)).toBe('invalid_traffic');
     expect(checkArrival(event('complete', 1_000), bot, true)).toBe('invalid_traffic');

@@ -39,7 +39,7 @@ describe('a concurrency window', () => {
     expect(createConcurrencyWindow().size).toBe(initialConcurrency);
   });
 
-  test('reaches 1,000 requests a second within two seconds for an endpoint that responds in 50 ms', () => {
+  test('grows to 1,000 requests per second within two seconds if responses take 50 ms', () => {
     expect(saturate(2_000, () => 50).perSecond).toBeGreaterThan(1_000);
   });
 
@@ -47,13 +47,13 @@ describe('a concurrency window', () => {
     expect(saturate(10_000, () => 50).size).toBe(maxConcurrency);
   });
 
-  test('settles near ten requests for an endpoint with ten workers, which then does not have to queue them', () => {
+  test('stops growing once the endpoint has to queue requests', () => {
     const { size, perSecond } = saturate(60_000, (inFlight) => 50 * Math.max(1, inFlight / 10));
     expect(size).toBeLessThan(60);
     expect(perSecond).toBeGreaterThan(180);
   });
 
-  test('drops to one request at a time while an endpoint times out', () => {
+  test('shrinks to one request while the endpoint times out', () => {
     expect(
       saturate(
         120_000,
@@ -63,7 +63,7 @@ describe('a concurrency window', () => {
     ).toBe(1);
   });
 
-  test('finds out how many requests an endpoint accepts before it responds with 429', () => {
+  test('stays close to the number of requests above which the endpoint responds with 429', () => {
     const { size } = saturate(
       30_000,
       () => 50,
@@ -73,13 +73,13 @@ describe('a concurrency window', () => {
     expect(size).toBeLessThan(64);
   });
 
-  test('does not shrink just because latency varies', () => {
+  test('does not shrink when latency varies', () => {
     let step = 0;
     const { size } = saturate(30_000, () => ((step += 1) % 7) * 10 + 20);
     expect(size).toBeGreaterThan(initialConcurrency);
   });
 
-  test('adapts to an endpoint that has become slower', () => {
+  test('adapts when the endpoint becomes slower', () => {
     const { size } = saturate(60_000, (_inFlight, nowMs) => (nowMs < 20_000 ? 20 : 400));
     expect(size).toBeGreaterThan(50);
   });

@@ -52,58 +52,58 @@ test('an approved ad is served in an active placement', () => {
 
 test.each<[string, Case, object]>([
   [
-    'a kill switch for a placement id',
+    'a kill switch on a placement id stops its ads',
     { resources: [...ad('a'), killSwitch('placement', 'plc_1')] },
     { status: 'no_fill', reason: 'killed' },
   ],
   [
-    'a kill switch for a placement name',
+    'a kill switch on a placement name stops its ads',
     { resources: [...ad('a'), killSwitch('placement', 'revive')] },
     { reason: 'killed' },
   ],
   [
-    'a kill switch for an advertiser',
+    'a kill switch on an advertiser stops its ads',
     { resources: [...ad('a'), killSwitch('advertiser', 'adv_a')] },
     { reason: 'killed' },
   ],
   [
-    'a kill switch for a source',
+    'a kill switch on a source stops its ads',
     { resources: [...ad('a'), killSwitch('source', 'src_a')] },
     { reason: 'killed' },
   ],
   [
-    'a paused placement',
+    'a paused placement serves no ad',
     { placementChange: { status: 'paused' } },
     { status: 'no_fill', reason: 'paused' },
   ],
-  ['no house ad', { resources: [] }, { status: 'no_fill', reason: 'no_candidates', explain: [] }],
+  ['a placement without house ads serves no ad', { resources: [] }, { status: 'no_fill', reason: 'no_candidates', explain: [] }],
   [
-    'a paused house ad',
+    'a paused house ad is not a candidate',
     { resources: ad('a', { houseAd: { status: 'paused' } }) },
     { reason: 'no_candidates' },
   ],
   [
-    'a house ad before its start',
+    'a house ad is not served before its start',
     { resources: ad('a', { houseAd: { starts_at: futureTime } }) },
     { reason: 'no_candidates', explain: [{ verdict: 'out_of_schedule' }] },
   ],
   [
-    'a house ad after its end',
+    'a house ad is not served after its end',
     { resources: ad('a', { houseAd: { ends_at: pastTime } }) },
     { reason: 'no_candidates' },
   ],
   [
-    'a format that the client cannot show',
+    'an ad in a format that the client cannot show is not served',
     { request: { formats: ['video'] } },
     { reason: 'no_candidates', explain: [{ verdict: 'format_not_accepted' }] },
   ],
   [
-    'a creative that is pending review',
+    'a creative is not served before its approval',
     { resources: ad('a', { creative: { review: { status: 'pending_review' } } }) },
     { reason: 'not_approved' },
   ],
   [
-    'a daily cap that impressions have reached',
+    'a daily cap that impressions have reached applies until the next day',
     {
       resources: ad('a', { houseAd: { daily_cap: 2 } }),
       input: { dailyBudgets: new Map([['had_a', { served: 2, allowance: 0 }]]) },
@@ -111,7 +111,7 @@ test.each<[string, Case, object]>([
     { reason: 'budget', retryAtMs: Date.parse('2026-06-02T00:00:00.000Z') },
   ],
   [
-    'a daily cap that reservations have used up',
+    'a daily cap that reservations have used up can be retried after 10 s',
     {
       resources: ad('a', { houseAd: { daily_cap: 2 } }),
       input: { dailyBudgets: new Map([['had_a', { served: 1, allowance: 0 }]]) },
@@ -119,12 +119,12 @@ test.each<[string, Case, object]>([
     { reason: 'budget', retryAtMs: now + 10_000 },
   ],
   [
-    'a policy that blocks everything',
+    'a policy without conditions blocks every ad',
     { resources: [...ad('a'), policy()] },
     { status: 'blocked', reason: 'policy', rule: { id: 'pol_1' } },
   ],
   [
-    'a brand-safety policy that blocks the category',
+    'a brand-safety policy can block a category',
     {
       resources: [
         ...ad('a'),
@@ -134,7 +134,7 @@ test.each<[string, Case, object]>([
     { status: 'blocked', reason: 'brand_safety' },
   ],
   [
-    'a commercial policy that blocks the domain',
+    'a commercial policy can block a domain',
     { resources: [...ad('a'), policy({ kind: 'commercial', block: { domains: ['a.example'] } })] },
     { status: 'blocked', reason: 'commercial' },
   ],
@@ -162,14 +162,14 @@ describe('a policy', () => {
     expect(isFilled(conditions)).toBe(expected);
   });
 
-  test('has no effect on other placements, and none while it is paused', () => {
+  test('has no effect on other placements or while it is paused', () => {
     expect(run({ resources: [...ad('a'), policy({ placements: ['other'] })] }).status).toBe(
       'filled',
     );
     expect(run({ resources: [...ad('a'), policy({ status: 'paused' })] }).status).toBe('filled');
   });
 
-  test('that blocks one ad has no effect on another ad', () => {
+  test('does not block the ads of other advertisers', () => {
     const verdict = run({
       resources: [
         ...ad('a'),
@@ -182,7 +182,7 @@ describe('a policy', () => {
   });
 });
 
-test('a kill switch takes precedence over a policy, and has no effect after it expires', () => {
+test('a kill switch takes precedence over a policy until it expires', () => {
   const activeSwitch = killSwitch('placement', 'plc_1', futureTime);
   expect(run({ resources: [...ad('a'), policy(), activeSwitch] })).toMatchObject({
     reason: 'killed',
@@ -192,7 +192,7 @@ test('a kill switch takes precedence over a policy, and has no effect after it e
   );
 });
 
-test('the reason comes from the candidate that passed the most checks', () => {
+test('the no-fill reason is that of the candidate that passed the most checks', () => {
   const resources = [
     ...ad('a', { houseAd: { ends_at: pastTime } }),
     ...ad('b', { creative: { review: { status: 'rejected' } } }),
@@ -202,7 +202,7 @@ test('the reason comes from the candidate that passed the most checks', () => {
   expect(run({ resources })).toMatchObject({ reason: 'not_approved' });
 });
 
-test('ads with the highest priority are served first; within a priority, weights split the traffic', () => {
+test('weights split the traffic among the ads with the highest priority', () => {
   const resources = [
     ...ad('low', { houseAd: { priority: 6, weight: 1_000 } }),
     ...ad('one', { houseAd: { weight: 1 } }),
@@ -215,7 +215,7 @@ test('ads with the highest priority are served first; within a priority, weights
   expect(chosenAds).toEqual(['one', 'one', 'three', 'three', 'three']);
 });
 
-describe('the caps of a player', () => {
+describe('the frequency cap and the cooldown', () => {
   const limits = { frequency_cap: { max: 2, per_s: 60 }, cooldown_s: 10 };
   const createImpressions = (...secondsAgo: number[]) => ({
     servedAtMs: secondsAgo.map((ago) => now - ago * 1_000),
@@ -231,7 +231,7 @@ describe('the caps of a player', () => {
     ],
     ['allow an ad once the oldest impression no longer counts', [20, 60], { status: 'filled' }],
     [
-      'return the limit that applies longer',
+      'return the limit that ends later',
       [5, 55],
       { reason: 'cooldown', retryAtMs: now + 5_000 },
     ],

@@ -34,7 +34,7 @@ function createHeldLanes(limits: { maxLanes?: number; maxItems?: number } = {}) 
   return { lanes, started: startedOwners, release, releaseAll, turn };
 }
 
-test('no owner has to wait for a commit of another owner', async () => {
+test('owners do not wait for each other’s commits', async () => {
   const { lanes, started, release, turn } = createHeldLanes();
   const [first, second] = [lanes.push({ owner: 'a' }), lanes.push({ owner: 'b' })];
   await turn();
@@ -48,7 +48,7 @@ test('no owner has to wait for a commit of another owner', async () => {
   expect(lanes.isIdle()).toBe(true);
 });
 
-test('the number of lanes is limited; a new owner can replace an idle lane, but not a busy one', async () => {
+test('a new owner is rejected until one of the lanes is idle', async () => {
   const { lanes, started, release, releaseAll, turn } = createHeldLanes({ maxLanes: 2 });
   const [first, second] = [lanes.push({ owner: 'a' }), lanes.push({ owner: 'b' })];
   await turn();
@@ -63,7 +63,7 @@ test('the number of lanes is limited; a new owner can replace an idle lane, but 
   await Promise.all([second, third]);
 });
 
-test('when too many items are waiting in total, items are rejected from the owners that have the most', async () => {
+test('when the queue is full, items of the owner with the most items are rejected', async () => {
   const { lanes, started, releaseAll, turn } = createHeldLanes({ maxItems: 10 });
   const flood = Array.from({ length: 30 }, () => lanes.push({ owner: 'flood' }));
   const other = lanes.push({ owner: 'other' });
@@ -76,7 +76,7 @@ test('when too many items are waiting in total, items are rejected from the owne
   expect(rejected).toHaveLength(20);
 });
 
-test('owners whose rows are locked share one slot, so that they do not use up the slots of other owners', async () => {
+test('owners whose rows are locked share a single slot', async () => {
   const gate = createGate({ slots: 3, nowMs: () => 0 });
   const rejectLocked = () => Promise.reject(Object.assign(new Error('locked'), { code: '55P03' }));
   const slowOwners = ['a', 'b', 'c', 'd'];
@@ -89,7 +89,7 @@ test('owners whose rows are locked share one slot, so that they do not use up th
     await new Promise<void>((resolve) => endCommits.push(resolve));
     running -= 1;
   };
-  const all = slowOwners.map((owner) => gate.run(owner, hold));
+  const runs = slowOwners.map((owner) => gate.run(owner, hold));
   await new Promise(setImmediate);
   expect(running).toBe(1);
   await gate.run('free', async () => undefined);
@@ -97,7 +97,7 @@ test('owners whose rows are locked share one slot, so that they do not use up th
     endCommits.shift()?.();
     await new Promise(setImmediate);
   }
-  await Promise.all(all);
-  // At no time did two slow owners run at once. After a successful transaction, an owner no longer counts as slow.
+  await Promise.all(runs);
+  // Slow owners ran one at a time. An owner counts as slow until its next successful transaction.
   expect(maxRunning).toBe(1);
 });

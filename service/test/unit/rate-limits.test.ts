@@ -48,7 +48,7 @@ function run(processes: number, seconds: number, send: (process: number, tenth: 
 describe('a limit shared by several processes', () => {
   const flood = 60;
   test.each([1, 2, 4, 13])(
-    'admits at most 25% more than the limit when a flood is spread evenly over %i processes',
+    'admits at most 25% more than the limit if a flood is spread evenly over %i processes',
     (processes) => {
       const { admitted, laterRatePerS } = run(processes, 240, () => Math.ceil(flood / processes));
       expect(laterRatePerS).toBeGreaterThanOrEqual(rate.perS * 0.95);
@@ -60,12 +60,12 @@ describe('a limit shared by several processes', () => {
     },
   );
 
-  test('admits as many requests as the limit allows when a flood hits a single process', () => {
+  test('admits exactly the limit if a flood hits a single process', () => {
     const { laterRatePerS } = run(4, 120, (process) => (process === 2 ? flood : 0));
     expect(laterRatePerS).toBeCloseTo(rate.perS, 0);
   });
 
-  test('in the long run, admits at most 50% more than the limit, no matter how a flood is distributed', () => {
+  test('admits at most 50% more than the limit, however a flood is distributed', () => {
     // Three processes get as many requests as possible without having to share their usage, and the fourth is flooded.
     const countQuietRequests = (tenth: number): number => (tenth % 10 < 1 ? 12 : 0);
     const { laterRatePerS } = run(4, 240, (process, tenth) =>
@@ -79,7 +79,7 @@ describe('a limit shared by several processes', () => {
     expect(movingFlood.laterRatePerS).toBeLessThanOrEqual(rate.perS * 1.5);
   });
 
-  test('shares only the usage of clients with many requests, and hashes their names', () => {
+  test('shares only the hashed names of clients with many requests', () => {
     expect(run(4, 60, (_process, tenth) => (tenth % 20 === 0 ? 1 : 0)).names).toEqual([]);
     expect(run(4, 10, () => flood).names).toEqual([
       createMac('key')('ip\n198.51.100.7').slice(0, 22),

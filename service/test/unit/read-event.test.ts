@@ -23,14 +23,14 @@ const event = (occurredAtMs: number): AdEvent => ({
 const read = (occurredAtMs: number, sentAtMs: number, afterMs = 10_000) =>
   readEvent(event(occurredAtMs), { scope, sentAtMs, receivedAtMs: issuedAtMs + afterMs, claims });
 
-test('if the device’s clock is a day ahead, that has no effect', () => {
+test('an event time is corrected for a device clock that is a day ahead', () => {
   const dayMs = 86_400_000;
   expect(read(issuedAtMs + dayMs + 4_000, issuedAtMs + dayMs + 10_000)).toMatchObject({
     event: { occurredAtMs: issuedAtMs + 4_000, receivedAtMs: issuedAtMs + 10_000, clamped: false },
   });
 });
 
-test('a time before the decision or in the future is clamped and flagged', () => {
+test('an event time before the decision or in the future is clamped and flagged', () => {
   expect(read(issuedAtMs - 60_000, issuedAtMs + 10_000)).toMatchObject({
     event: { occurredAtMs: issuedAtMs, clamped: true },
   });

@@ -14,7 +14,7 @@ async function exchange(publicUrl: string, cookie: string) {
   return { set: headers['set-cookie'], read: (JSON.parse(body) as { read: unknown }).read };
 }
 
-test('over HTTPS, the cookie is Secure, and a cookie that a subdomain has planted is ignored', async () => {
+test('over HTTPS, the cookie is Secure, and a cookie set by a subdomain is ignored', async () => {
   const header = 'trueward_session=planted; other=1; __Host-trueward_session=ours';
   expect(await exchange('https://ads.example', header)).toEqual({
     set: '__Host-trueward_session=text; Path=/; HttpOnly; SameSite=Strict; Secure; Expires=Tue, 01 Jan 2030 00:00:00 GMT',

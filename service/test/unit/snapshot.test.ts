@@ -24,7 +24,7 @@ const listSources = (resources: AnyResource[], name = 'revive') =>
     .placements.get(name)
     ?.sources.map(({ id }) => id);
 
-test('a placement has its active external sources, sorted by priority and then by age', () => {
+test('the active external sources of a placement are sorted by priority and age', () => {
   const revive: AnyResource = { kind: 'placement', document: placement() };
   const sources = [
     source('src_4', { priority: 7 }),
@@ -43,7 +43,7 @@ test('a placement has its active external sources, sorted by priority and then b
   ]);
 });
 
-test('fields that are not set in a source have default values', () => {
+test('unset fields of a source get default values', () => {
   const { placements } = compileSnapshot([
     { kind: 'placement', document: placement() },
     source('src_1', { timeout_ms: 300 }),
@@ -61,7 +61,7 @@ test('fields that are not set in a source have default values', () => {
   });
 });
 
-test('an external creative can be found by its source and key, and is returned with its advertiser', () => {
+test('an external creative is found by its source and key', () => {
   const [creative, ...otherResources] = ad('a', { creative: { source_key: 'key-1' } }).toSorted(
     (x) => (x.kind === 'creative' ? -1 : 1),
   );

@@ -26,7 +26,7 @@ const bid = (more: Partial<Bid> = {}): Bid => ({
 });
 const url = (query: string) => `https://bidder.example/?${query}`;
 
-describe('a notice', () => {
+describe('notices', () => {
   test.each([
     ['${AUCTION_ID}', 'req-1'],
     ['${AUCTION_IMP_ID}', '1'],
@@ -42,7 +42,7 @@ describe('a notice', () => {
     ['${AUCTION_PRICE:B64}', ''],
     ['%24%7BAUCTION_PRICE%7D', '2.5'],
     ['${PRICE}', '${PRICE}'],
-  ])('about a win replaces %s with %j', (macro, value) => {
+  ])('a win notice replaces %s with %j', (macro, value) => {
     expect(getWinNoticeUrl(bid({ nurl: url(`a=${macro}&b`) }), auction)).toBe(url(`a=${value}&b`));
   });
 
@@ -54,45 +54,45 @@ describe('a notice', () => {
     ],
     [url('t=%24%7Bauction_imp_ts%7D'), url('t=1700000000000')],
     [url('t=${AUCTION_IMP_TS:B64}&'), url('t=&')],
-  ])('about billing contains the time of the impression, as in %s', (burl, expected) => {
+  ])('a billing notice contains the time of the impression: %s', (burl, expected) => {
     const expanded = getBillingNoticeUrl(bid({ burl }), auction);
     expect(expandImpressionTime(expanded ?? '', 1_700_000_000_000)).toBe(expected);
   });
 
-  test('about a win contains no impression time', () => {
+  test('a win notice does not contain the time of the impression', () => {
     expect(getWinNoticeUrl(bid({ nurl: url('t=${AUCTION_IMP_TS}') }), auction)).toBe(url('t='));
     const markup = url('t=${AUCTION_IMP_TS}');
     expect(markupSource(bid({ markup }), auction)).toMatchObject({ tagUrl: url('t=') });
   });
 
-  test('from the markup’s trackers contains the time of the verified impression', () => {
+  test('trackers in the markup keep the macro for the time of the impression', () => {
     const source = markupSource(bid({ markup: '<VAST>${AUCTION_IMP_TS}' }), auction);
     expect(source).toEqual({ markup: '<VAST>${AUCTION_IMP_TS}' });
     expect(expandImpressionTime(url('t=${AUCTION_IMP_TS}'), undefined)).toBe(url('t='));
     expect(expandImpressionTime(url('p=${AUCTION_PRICE}'), 1)).toBe(url('p=${AUCTION_PRICE}'));
   });
 
-  test('about a loss contains the reason but no price', () => {
+  test('a loss notice contains the reason but no price', () => {
     const lurl = url('l=${AUCTION_LOSS}&p=${AUCTION_PRICE}&i=${AUCTION_ID}');
     expect(getLossNoticeUrl(bid({ lurl }), auction, lossReasons.outbid)).toBe(
       url('l=102&p=&i=req-1'),
     );
   });
 
-  test('without a URL is not created', () => {
+  test('a bid without notice URLs has no notices', () => {
     expect(getWinNoticeUrl(bid(), auction)).toBeUndefined();
     expect(getBillingNoticeUrl(bid(), auction)).toBeUndefined();
     expect(getLossNoticeUrl(bid(), auction, lossReasons.outbid)).toBeUndefined();
   });
 
   test.each(['https://', 'https://user:secret@bidder.example/', 'https://${AUCTION_X}/'])(
-    'is not created from %s',
+    'a notice URL is rejected if it is %s',
     (nurl) => {
       expect(getWinNoticeUrl(bid({ nurl }), auction)).toBeUndefined();
     },
   );
 
-  test('accepts ids that are not well-formed Unicode', () => {
+  test('a notice accepts ids that are not well-formed Unicode', () => {
     const notice = getWinNoticeUrl(
       bid({ seat: '\uD800', nurl: url('${AUCTION_SEAT_ID}') }),
       auction,
@@ -101,15 +101,15 @@ describe('a notice', () => {
   });
 });
 
-describe('a bid’s markup', () => {
-  test('can be in the bid, with its macros replaced', () => {
+describe('the markup of a bid', () => {
+  test('can be part of the bid', () => {
     const markup = ' <VAST><!-- ${AUCTION_PRICE} --></VAST>';
     expect(markupSource(bid({ markup, nurl: url('win') }), auction)).toEqual({
       markup: '<VAST><!-- 2.5 --></VAST>',
     });
   });
 
-  test('leads to an ad whose trackers contain the price', async () => {
+  test('replaces price macros in the trackers of the bidder', async () => {
     const price = (name: string) =>
       tags('Impression', `https://t.example/${name}?p=\${AUCTION_PRICE}`);
     const markup = vast(wrapper(createUrl('ad'), { body: price('bid') }));
@@ -144,13 +144,13 @@ describe('a bid’s markup', () => {
     expect(markupSource(bid(), auction)).toBeUndefined();
   });
 
-  test('has at most a thousand macros replaced, so that it cannot grow to megabytes', () => {
+  test('is limited to a thousand replaced macros', () => {
     const markup = '${AUCTION_SEAT_ID}'.repeat(14_000);
     const expanded = expandMarkup(markup, bid({ seat: 's'.repeat(500) }), auction);
     expect(expanded).toBe('s'.repeat(500_000));
   });
 
-  test('contains ids in escaped form', () => {
+  test('contains escaped ids', () => {
     const markup = '<VAST><Error>${AUCTION_SEAT_ID}</Error></VAST>';
     expect(markupSource(bid({ markup, seat: '</Error>&' }), auction)).toEqual({
       markup: '<VAST><Error>%3C%2FError%3E%26</Error></VAST>',
@@ -158,14 +158,14 @@ describe('a bid’s markup', () => {
   });
 });
 
-describe('a price', () => {
+describe('prices', () => {
   test.each([
     [2.5, 2_500_000, '2.5'],
     [0.1 + 0.2, 300_000, '0.3'],
     [0.000_001, 1, '0.000001'],
     [10_000, 10_000_000_000, '10000'],
     [100, 100_000_000, '100'],
-  ])('of %s is %s micros, written as %s', (cpm, micros, text) => {
+  ])('a CPM of %s is %s micros, formatted as %s', (cpm, micros, text) => {
     expect(toMicros(cpm)).toBe(micros);
     expect(formatCpm(micros)).toBe(text);
   });

@@ -41,7 +41,7 @@ function readRejection(more: object, response: object = {}) {
 }
 
 describe('reading a bid response', () => {
-  test('yields a complete bid', () => {
+  test('returns a complete bid', () => {
     const fullBid = bid({
       adid: 'a1',
       nurl: 'https://bidder.example/win?p=${AUCTION_PRICE}',
@@ -78,7 +78,7 @@ describe('reading a bid response', () => {
     });
   });
 
-  test('sorts bids by price and keeps the order of equal bids', () => {
+  test('sorts bids by price and keeps the order of equal prices', () => {
     const result = read(
       bid({ id: 'low', price: 1 }),
       bid({ id: 'first', price: 3 }),
@@ -111,11 +111,11 @@ describe('reading a bid response', () => {
     ['a response without an id', createResponse([bid()], { id: undefined })],
     ['a response whose seatbid is an object', createResponse([bid()], { seatbid: {} })],
     ['a response that is nested too deeply', createResponse([bid({ ext: nestObjects(65) })])],
-  ])('treats %s as malformed, not as empty', (_what, body) => {
+  ])('treats %s as malformed', (_what, body) => {
     expect(readBidResponse(body, rules)).toMatchObject({ status: 'malformed' });
   });
 
-  test('accepts deep nesting in strings and extensions', () => {
+  test('accepts deep nesting in extensions and brackets in strings', () => {
     const text = '[{"'.repeat(100);
     const body = createResponse([bid({ ext: { text, nested: nestObjects(50) } })]);
     expect(readBidResponse(body, rules)).toMatchObject({ status: 'bids' });
@@ -179,7 +179,7 @@ describe('reading a bid response', () => {
     });
   });
 
-  test('keeps valid bids even if other bids are invalid', () => {
+  test('keeps valid bids next to invalid ones', () => {
     const result = read(bid({ id: 'bad', price: -1 }), bid());
     expect(result).toMatchObject({ bids: [{ id: 'b1' }], rejected: [{ id: 'bad' }] });
   });
@@ -212,7 +212,7 @@ describe('reading a bid response', () => {
     expect(readBidResponse(seats(200), rules)).toEqual({ status: 'no_bid' });
   });
 
-  test('never crashes or yields an impossible price', () => {
+  test('never throws or returns an invalid price', () => {
     const values = fc.oneof(
       fc.constantFrom(null, true, 0, -1, 1e9, 1e-9, 1e308, '', '1', [], {}, '\uD800', '__proto__'),
       fc.jsonValue({ maxDepth: 2 }),
