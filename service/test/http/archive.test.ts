@@ -19,7 +19,7 @@ const guide = readFileSync(new URL('../../../docs/backup.md', import.meta.url), 
 const oldMs = Date.UTC(2026, 8, 30);
 const weekMs = 7 * 86_400_000;
 
-/** Stores decisions in one week. Each has two events: one stored as a row and one in a timeline. */
+/** Stores decisions in one week. Each decision has an event in a row and an event in a timeline. */
 async function storeWeek(database: Database, atMs: number, rows: number): Promise<void> {
   const id = `'${firstIdAt('decision', atMs).slice(0, 14)}' || lpad(n::text, 16, '0')`;
   await database.query(
@@ -38,7 +38,7 @@ async function storeWeek(database: Database, atMs: number, rows: number): Promis
 }
 
 test.skipIf(!hasPostgres)(
-  'old weeks are archived, an interrupted archive resumes, and only archived weeks are dropped',
+  'an interrupted archive run resumes, and only archived weeks are dropped',
   async () => {
     const url = await createPostgresDatabase({ timezone: 'Asia/Tokyo' });
     const folder = mkdtempSync(join(tmpdir(), 'trueward-archive-'));
@@ -47,7 +47,7 @@ test.skipIf(!hasPostgres)(
     await migrate(database);
     await createPartitions(database, oldMs);
     await storeWeek(database, oldMs, 3_000);
-    // Like a week that was imported, this one has no partition of its own.
+    // An imported week has no partition of its own.
     await storeWeek(database, oldMs - 2 * weekMs, 1_500);
     await storeWeek(database, oldMs + weekMs, 10);
 
@@ -158,7 +158,7 @@ test.skipIf(!hasPostgres)(
   },
 );
 
-test('the archive command reports which required option is missing', async () => {
+test('the archive command reports a missing required option', async () => {
   const folder = mkdtempSync(join(tmpdir(), 'trueward-archive-'));
   const env = { TRUEWARD_DATA_DIR: folder };
   expect(

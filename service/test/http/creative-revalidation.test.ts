@@ -13,7 +13,7 @@ const intake = new IntakeSetup();
 const minuteMs = 60_000;
 const dayMs = 86_400_000;
 
-/** Advances the timers by a minute. Then the service looks for creatives whose files it should compare. */
+/** Advances the timers by a minute, after which the service looks for due file comparisons. */
 const advanceMinute = (): void => void vi.advanceTimersByTime(minuteMs);
 const readDueMs = async (creativeId: string): Promise<number | undefined> => {
   const [row] = await intake.running.service.database.query<{ due_at: Date }>(
@@ -31,7 +31,7 @@ async function approvedCreative(path: string, rules: SourceRules = {}): Promise<
   return creative;
 }
 
-test('a creative stays approved if its file has not changed at its origin after a day', async () => {
+test('a creative stays approved while the file at its origin is unchanged', async () => {
   const { id } = await approvedCreative('/same.mp4');
   const dueBefore = await readDueMs(id);
   advanceMinute();
@@ -43,7 +43,7 @@ test('a creative stays approved if its file has not changed at its origin after 
   expect((await intake.readCreative(id)).review.status).toBe('approved');
 });
 
-test('a file that changed at its origin returns the creative to review, even for a trusted advertiser', async () => {
+test('a changed file at the origin returns the creative to review', async () => {
   const rules: SourceRules = { review: 'automatic', allowed_domains: ['meadow.example'] };
   const creative = await approvedCreative('/swapped.mp4', rules);
   intake.origin.serve('/swapped.mp4', meadow);
@@ -67,7 +67,7 @@ test('a file that changed at its origin returns the creative to review, even for
   expect(previous && readVideo(previous)).toEqual(readVideo(creative));
   expect((await intake.download(readVideo(creative).files[0]?.url)).equals(clip)).toBe(true);
 
-  // Once the new file is approved, later files are compared with that one.
+  // After approval, later files are compared with the new file.
   await intake.review(creative.id, 'approved');
   intake.clock.advance(dayMs);
   advanceMinute();
@@ -76,7 +76,7 @@ test('a file that changed at its origin returns the creative to review, even for
   expect(intake.countFetches('/swapped.mp4')).toBe(3);
 });
 
-test('if the replacement file is unusable, it is reported once and not copied', async () => {
+test('an unusable replacement file is reported once and not copied', async () => {
   const creative = await approvedCreative('/spoiled.mp4');
   intake.origin.serve('/spoiled.mp4', '<!doctype html><script>1</script>');
   intake.clock.advance(dayMs);
@@ -95,7 +95,7 @@ test('if the replacement file is unusable, it is reported once and not copied', 
   expect(intake.countFetches('/spoiled.mp4')).toBe(3);
 });
 
-test('our copy stays in use while the file’s origin is unreachable', async () => {
+test('our copy stays in use while the origin of the file is unreachable', async () => {
   const creative = await approvedCreative('/gone.mp4');
   intake.origin.serve('/gone.mp4', (_request, response) => response.writeHead(503).end());
   intake.clock.advance(dayMs);
@@ -105,7 +105,7 @@ test('our copy stays in use while the file’s origin is unreachable', async () 
   expect((await intake.readCreative(creative.id)).review.status).toBe('approved');
 });
 
-test('the file of a paused creative is not fetched, and the file of an archived creative is no longer compared', async () => {
+test('files of paused and archived creatives are not fetched', async () => {
   const rejected = await approvedCreative('/rejected.mp4');
   await intake.review(rejected.id, 'rejected');
   const archived = await approvedCreative('/archived.mp4');
@@ -119,7 +119,7 @@ test('the file of a paused creative is not fetched, and the file of an archived 
   ]);
 });
 
-test('a creative that its source has not offered for 30 days is archived, unless it was rejected', async () => {
+test('a creative is archived if its source has not offered it for 30 days', async () => {
   const [unofferedCreative, offeredCreative, rejected] = [
     await approvedCreative('/unoffered.mp4'),
     await approvedCreative('/offered.mp4'),

@@ -4,7 +4,7 @@ import { findMissing } from '../failover/patroni.ts';
 import { runFailures } from '../failover/run-failures.ts';
 
 test(
-  'no acknowledged data is lost in a switchover of a PostgreSQL cluster, or when the primary’s machine is lost',
+  'a PostgreSQL switchover or the loss of the primary loses no acknowledged data',
   { timeout: 300_000 },
   async ({ skip }) => {
     const missingPrograms = findMissing();
@@ -20,7 +20,7 @@ test(
     });
     for (const { proxy, hosts } of report.failures)
       for (const { recoveredMs, rejected } of [proxy, hosts]) {
-        // The test proves something only if requests were rejected.
+        // The test is meaningful only if requests were rejected.
         expect(rejected).toBeGreaterThan(0);
         expect(recoveredMs).toBeLessThan(60_000);
       }

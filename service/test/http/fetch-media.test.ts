@@ -25,7 +25,7 @@ afterEach(async () => {
   server = undefined;
 });
 
-/** Starts a server whose raw responses the test writes. Returns the server's URL. */
+/** Starts a TCP server that lets the test write raw responses. Returns its URL. */
 async function respond(handleSocket: (socket: Socket) => void): Promise<string> {
   server = createServer((socket) => {
     sockets.add(socket);
@@ -61,7 +61,7 @@ test.each<[string, (socket: Socket) => void]>([
     },
   ],
 ])(
-  'a request to a server that %s fails with an error that allows a retry',
+  'a request to a server that %s fails with a transient error',
   async (_name, handleSocket) => {
     const error = await attempt(await respond(handleSocket));
     expect(error).toBeInstanceOf(RejectedError);
@@ -92,7 +92,7 @@ test('a compressed body is not decompressed; its size is the number of bytes tra
   expect(await attempt(await respond((socket) => socket.end(`${head}bytes`)))).toBe(5);
 });
 
-test('stopping aborts the request', async () => {
+test('stop aborts the request', async () => {
   const stopController = new AbortController();
   const url = await respond(() => stopController.abort());
   expect(await attempt(url, stopController.signal)).toBeInstanceOf(RejectedError);

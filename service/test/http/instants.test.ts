@@ -9,7 +9,7 @@ beforeAll(async () => {
 });
 afterAll(() => game.stop());
 
-/** Strings that common `date-time` validators accept although they are invalid, or that few parsers support. */
+/** Invalid or rarely supported times that common `date-time` validators accept. */
 const invalidTimes = [
   '2016-12-31T23:59:60Z',
   '2026-06-01T10:00:00+05',
@@ -24,7 +24,7 @@ const now = () => new Date(game.clock.nowMs()).toISOString();
 const manage = <T>(method: string, path: string, body?: object) =>
   game.client.call<T & Problem>(method, path, game.client.secret, body);
 
-/** Watches an ad to the end and reports its events, all with the time `occurredAt`. */
+/** Watches an ad to the end. Reports all events with the time `occurredAt`. */
 async function watchAt(occurredAt: string, decision: Filled): Promise<string> {
   await send(now(), { ...game.event(decision, 'start'), occurred_at: occurredAt });
   game.advance(5_000);
@@ -49,7 +49,7 @@ describe('an event with an invalid time', () => {
   });
 
   test.each(invalidTimes)(
-    'is rejected with its whole batch if the batch has the same send time: %s',
+    'is rejected with its batch if the send time of the batch is also %s',
     async (text) => {
       const decision = await game.decide('careless');
       const { status, body } = await send<Problem>(text, game.event(decision, 'start'));
@@ -104,7 +104,7 @@ test('an event time with a complete UTC offset is accepted', async () => {
 });
 
 describe('an operator', () => {
-  test.each(invalidTimes)('cannot schedule at an invalid time: %s', async (text) => {
+  test.each(invalidTimes)('cannot schedule a house ad or kill switch at %s', async (text) => {
     const { body: list } = await manage<{ data: HouseAd[] }>('GET', '/v1/house-ads');
     const path = `/v1/house-ads/${list.data[0]?.id}`;
     for (const member of ['starts_at', 'ends_at']) {
@@ -117,7 +117,7 @@ describe('an operator', () => {
     expect(created.status).toBe(422);
   });
 
-  test.each(invalidTimes)('cannot use %s as the start of a recovery or a report', async (text) => {
+  test.each(invalidTimes)('cannot start a recovery or a report at %s', async (text) => {
     const webhook = { url: 'https://hooks.example/a', events: ['decision.rewarded'] };
     const { body } = await manage<{ id: string }>('POST', '/v1/webhooks', webhook);
     const startTime = encodeURIComponent(text);
@@ -129,7 +129,7 @@ describe('an operator', () => {
     await manage('DELETE', `/v1/webhooks/${body.id}`);
   });
 
-  test('can recover events since a time that has any UTC offset', async () => {
+  test('can recover events since a time with a UTC offset', async () => {
     const webhook = { url: 'https://hooks.example/a', events: ['decision.rewarded'] };
     const { body } = await manage<{ id: string }>('POST', '/v1/webhooks', webhook);
     const startTime = encodeURIComponent('2026-06-01T00:00:00.5+05:30');
@@ -140,7 +140,7 @@ describe('an operator', () => {
   });
 });
 
-test('the database rejects impossible times', async () => {
+test('database constraints reject invalid times', async () => {
   const decision = await game.watch(await game.decide('honest'));
   const { database } = game.service;
   const accountId = await readAccountId(game);

@@ -26,7 +26,7 @@ interface Inspection {
 }
 const inspect = (id: string) => panel.send<Inspection>('GET', `/panel/api/decisions/${id}`);
 
-test('a decision is shown with its explanation, events, reward, reasons and deliveries', async () => {
+test('the inspector shows the explanation, events, reward and deliveries of a decision', async () => {
   await panel.send('POST', '/v1/webhooks', {
     url: 'http://127.0.0.1:9/hook',
     events: ['decision.served', 'decision.rewarded'],
@@ -52,7 +52,7 @@ test('a decision is shown with its explanation, events, reward, reasons and deli
   ]);
 });
 
-test('a decision of another account or environment is not found', async () => {
+test('the inspector does not find decisions of another account or environment', async () => {
   const { id } = await game.decideImage('player-2');
   const live = await panel.send('GET', `/panel/api/decisions/${id}`, undefined, {
     'trueward-environment': 'live',
@@ -61,7 +61,7 @@ test('a decision of another account or environment is not found', async () => {
   expect((await inspect(id)).status).toBe(200);
 });
 
-test('in live, an unfilled decision is explained, and the newest decisions are listed', async () => {
+test('the inspector explains unfilled decisions in live', async () => {
   const live = createClient(running, 'live');
   const { body } = await live.decide({ placement: 'lobby', formats: ['video'] });
   const livePanel = createPanelClient(running.url, 'live');
@@ -79,7 +79,7 @@ test('in live, an unfilled decision is explained, and the newest decisions are l
   ]);
 });
 
-test('a blocked decision names the kill switch or policy and its author at the time, even if either has changed since', async () => {
+test('a blocked decision shows the rule as it was when the decision was made', async () => {
   const created = await panel.send<{ id: string }>('POST', '/v1/kill-switches', {
     scope: 'placement',
     target_id: 'revive',
@@ -116,7 +116,7 @@ test('a blocked decision names the kill switch or policy and its author at the t
   await panel.send('DELETE', `/v1/policies/${policy.body.id}`);
 });
 
-test('a dry run evaluates a request like a decision but stores nothing', async () => {
+test('a dry run evaluates a request without storing a decision', async () => {
   type TryResult = { decision: Decision; explain: Explanation[]; rule?: Policy };
   const attempt = (body: object) => panel.send<TryResult>('POST', '/panel/api/policies/try', body);
   const count = async () =>
@@ -157,7 +157,7 @@ test('a dry run evaluates a request like a decision but stores nothing', async (
   expect((await attempt({ request, policy: { name: 'x' } })).status).toBe(422);
 });
 
-test('the list of keys marks a secret key that was sent from a page', async () => {
+test('the list of keys marks leaked secret keys', async () => {
   const { body } = await panel.send<{ id: string; key: string }>('POST', '/v1/keys', {
     kind: 'secret',
   });

@@ -21,7 +21,7 @@ let owner: PanelClient;
 const clock = createManualClock(Date.parse('2030-01-01T00:00:00Z'));
 const wait = (ms: number) => clock.set(clock.nowMs() + ms);
 beforeAll(async () => {
-  // The tests can sign in from several IPs, because they act as a trusted proxy.
+  // The tests act as a trusted proxy so that they can sign in from several IPs.
   running = await startInProcess({ RATE_LIMITS: 'off', TRUSTED_PROXIES: '127.0.0.1' }, { clock });
   owner = await signInOwner(running);
 });
@@ -43,7 +43,7 @@ const summarize = ({ status, body }: { status: number; body?: { code?: string } 
   body?.code,
 ];
 
-test('a session can use the routes for secret keys, and the audit log names the user', async () => {
+test('the audit log names the user of a session', async () => {
   const list = await owner.send<{ data: Placement[] }>('GET', '/v1/placements');
   expect([list.status, list.headers.get('cache-control')]).toEqual([200, 'no-store']);
   const [placement] = list.body.data;
@@ -56,7 +56,7 @@ test('a session can use the routes for secret keys, and the audit log names the 
   });
 });
 
-test('the cookie is HttpOnly and same-site, and the database contains only its hash', async () => {
+test('the session cookie is HttpOnly and same-site, and only its hash is stored', async () => {
   const { headers } = await browser().signIn('owner@example.com');
   const [name, value, ...attributes] = (headers.getSetCookie()[0] ?? '').split(/[=;]\s?/);
   expect(name).toBe('trueward_session');
@@ -72,7 +72,7 @@ test('the cookie is HttpOnly and same-site, and the database contains only its h
   expect(storedRows.map(({ hash }) => hash)).not.toContain(value);
 });
 
-test('statements for a session or link name its account, so that a cluster searches only one shard', async () => {
+test('statements for sessions contain the account, so each needs only one shard', async () => {
   const { database } = running.service;
   const statements: string[] = [];
   const recorded: Database = {
@@ -98,7 +98,7 @@ test('statements for a session or link name its account, so that a cluster searc
   expect([statements.length, unscopedStatements]).toEqual([6, []]);
 });
 
-test('a session from an earlier release, whose token contains no account, stays valid', async () => {
+test('a session token without an account, as in earlier releases, is valid', async () => {
   const token = randomBytes(32).toString('base64url');
   const now = new Date(clock.nowMs());
   await running.service.database.query(
@@ -116,7 +116,7 @@ test('a session from an earlier release, whose token contains no account, stays 
   expect((await session()).status).toBe(401);
 });
 
-test('a sign-in creates a new session, and ends a session that an attacker planted', async () => {
+test('a sign-in replaces the session in the cookie, which prevents session fixation', async () => {
   const attackedBrowser = browser();
   await attackedBrowser.signIn('owner@example.com');
   const victim = browser();
@@ -135,7 +135,7 @@ test('a sign-in creates a new session, and ends a session that an attacker plant
   expect(summarize(unknownSession)).toEqual([401, 'authentication_required']);
 });
 
-test('a change requires the CSRF token of its session, and a request from our origin', async () => {
+test('changes require the CSRF token of the session and the same origin', async () => {
   const other = browser();
   await other.signIn('owner@example.com');
   for (const headers of [
@@ -179,7 +179,7 @@ test('signing out ends the session on the server', async () => {
   expect(summarize(response)).toEqual([401, 'authentication_required']);
 });
 
-test('an unknown e-mail and a wrong password get the same response, and guessing is throttled', async () => {
+test('unknown e-mail addresses and wrong passwords get the same response', async () => {
   await signInAs(running, owner, 'viewer');
   const wrongPassword = { password: 'not the password' };
   const unknownResponse = await browser().signIn('nobody@example.com', wrongPassword);
@@ -212,7 +212,7 @@ const signInFrom = (address: string, email: string, secret = password, code?: st
     { 'x-forwarded-for': address },
   );
 
-test('guesses from one IP lock the account for that IP only', async () => {
+test('failed sign-ins from one IP lock the user only for that IP', async () => {
   const { database } = running.service;
   await database.query('DELETE FROM sign_in_attempts');
   const email = 'owner@example.com';
@@ -230,13 +230,13 @@ test('guesses from one IP lock the account for that IP only', async () => {
   expect((await signInFrom('2001:db8::6', email)).status).toBe(429);
 });
 
-test('guesses from many IPs slow down sign-ins to the account, except from IPs that it has used before', async () => {
+test('failed sign-ins from many IPs throttle only unknown IPs', async () => {
   const { database } = running.service;
   await database.query('DELETE FROM sign_in_attempts');
   const email = 'owner@example.com';
   expect((await signInFrom('192.0.2.1', email)).status).toBe(200);
   await signInFrom('198.51.100.1', email, 'a guess');
-  // Simulates 48 more guesses, each from a different IP.
+  // Simulates failed sign-ins from 48 other IPs.
   await database.query('UPDATE sign_in_attempts SET failures = 49 WHERE known_until IS NULL');
   expect((await signInFrom('198.51.100.2', email, 'a guess')).status).toBe(401);
   const foreign = await signInFrom('203.0.113.1', email, 'a guess');
@@ -246,7 +246,7 @@ test('guesses from many IPs slow down sign-ins to the account, except from IPs t
   await database.query('DELETE FROM sign_in_attempts');
 });
 
-test('an IP that guesses the passwords of many e-mail addresses is throttled', async () => {
+test('an IP with failed sign-ins for many e-mail addresses is throttled', async () => {
   const { database } = running.service;
   await browser().signIn('none@example.com', { password: 'guess' });
   await database.query('UPDATE sign_in_attempts SET failures = 19');
@@ -256,7 +256,7 @@ test('an IP that guesses the passwords of many e-mail addresses is throttled', a
   await database.query('DELETE FROM sign_in_attempts');
 });
 
-test('an invitation link works only once, within a day, and for a single e-mail address', async () => {
+test('an invitation link works once, within a day and for its e-mail address', async () => {
   const { token } = await invite('link@example.com');
   const setup = await browser().send('GET', `/panel/api/setup?token=${token}`);
   expect(setup.body).toEqual({ email: 'link@example.com', name: 'N', role: 'viewer' });
@@ -320,13 +320,13 @@ test('a first-owner link cannot create a second owner', async () => {
   expect(await running.service.users.links.makeFirst()).toBeUndefined();
 });
 
-test('the cookie lasts as long as a session can last at most', async () => {
+test('the cookie expires after the maximum duration of a session', async () => {
   const { headers } = await browser().signIn('owner@example.com');
   const expires = /Expires=([^;]+)/.exec(headers.getSetCookie()[0] ?? '')?.[1] ?? '';
   expect(Date.parse(expires)).toBe(clock.nowMs() + 12 * 60 * minuteMs);
 });
 
-test('a session ends after two idle hours, and at the latest twelve hours after it began', async () => {
+test('a session ends after two idle hours or twelve hours in total', async () => {
   const client = await signInWithBrowser('owner@example.com');
   wait(119 * minuteMs);
   expect((await client.send('GET', '/panel/api/session')).status).toBe(200);
@@ -342,7 +342,7 @@ test('a session ends after two idle hours, and at the latest twelve hours after 
   owner = await signInWithBrowser('owner@example.com');
 });
 
-test('after the authenticator is confirmed, sign-ins require a one-time code, and each code works only once', async () => {
+test('a confirmed authenticator requires a new one-time code for each sign-in', async () => {
   const client = await signInAs(running, owner, 'viewer');
   const { body: session } = await client.send<{ user: { email: string } }>(
     'GET',
@@ -391,7 +391,7 @@ test('after the authenticator is confirmed, sign-ins require a one-time code, an
   expect(row?.secret).toBeNull();
 });
 
-test('a sign-in that is answered by asking for the one-time code does not count as a failed attempt', async () => {
+test('a sign-in without the required one-time code is not a failed attempt', async () => {
   const { database } = running.service;
   await database.query('DELETE FROM sign_in_attempts');
   const client = await signInAs(running, owner, 'viewer');
@@ -407,7 +407,7 @@ test('a sign-in that is answered by asking for the one-time code does not count 
   wait(minuteMs);
   for (let times = 0; times < 3; times += 1)
     expect(summarize(await signInFrom('192.0.2.9', email))).toEqual([401, 'code_required']);
-  // A wrong code counts as a failed attempt. Asking for the code does not reset the count.
+  // A wrong code is a failed attempt. A missing code does not reset the number of failures.
   expect((await signInFrom('192.0.2.9', email, password, '000000')).status).toBe(401);
   expect(summarize(await signInFrom('192.0.2.9', email))).toEqual([429, 'rate_limited']);
   wait(31_000);
@@ -415,7 +415,7 @@ test('a sign-in that is answered by asking for the one-time code does not count 
   expect((await signInFrom('192.0.2.9', email, password, code())).status).toBe(200);
 });
 
-test('changing the password requires the old one and ends every other session', async () => {
+test('changing the password requires the old password and ends all other sessions', async () => {
   const client = await signInAs(running, owner, 'operator');
   const { body } = await client.send<{ user: { email: string } }>('GET', '/panel/api/session');
   const otherSession = await signInWithBrowser(body.user.email);
@@ -435,7 +435,7 @@ test('changing the password requires the old one and ends every other session', 
   expect((await browser().signIn(body.user.email)).status).toBe(401);
 });
 
-test('removing or demoting a user applies immediately, and one owner always remains', async () => {
+test('changes to users apply immediately, and the last owner cannot be removed', async () => {
   const second = await signInAs(running, owner, 'owner');
   const patch = (id: string, body: object, headers = {}) =>
     owner.send('PATCH', `/panel/api/users/${id}`, body, headers);

@@ -54,7 +54,7 @@ async function demand() {
   return { source, advertiser, placement, creative };
 }
 
-test('objects of every kind get their defaults and can be read, listed, updated and archived, with audit entries', async () => {
+test('objects of every kind can be created, read, updated and archived', async () => {
   const { source, advertiser, placement, creative } = await demand();
   const name = placement['name'];
   const { body: houseAd } = await post('/v1/house-ads', {
@@ -78,7 +78,7 @@ test('objects of every kind get their defaults and can be read, listed, updated 
   expect(policy).toMatchObject({ when: {}, status: 'active' });
   expect(creative).toMatchObject({ categories: [], review: { status: 'pending_review' } });
 
-  // In this order, no object is still in use when it is archived.
+  // An object in use cannot be archived, so the order matters.
   const cases: [string, Document, object][] = [
     ['/v1/kill-switches', killSwitch, { reason: 'why' }],
     ['/v1/policies', policy, { status: 'paused' }],
@@ -181,7 +181,7 @@ test.each([
   expect(response.body.errors?.map((error) => error.pointer)).toContain(pointer);
 });
 
-test('a VAST source keeps the macros in its tag, and the placements it uses cannot be archived', async () => {
+test('a placement that a source uses cannot be archived', async () => {
   const { body: placement } = await post('/v1/placements', {
     name: newName(),
     format: 'interstitial',
@@ -202,7 +202,7 @@ test('a VAST source keeps the macros in its tag, and the placements it uses cann
   ]);
 });
 
-test('in development, only sandbox sources may use a loopback address', async () => {
+test('only sandbox sources in development may use loopback addresses', async () => {
   const source = { name: 'S', kind: 'vast', tag_url: 'http://127.0.0.1:9000/v' };
   expect((await post('/v1/sources', source)).status).toBe(201);
   const live = createClient(running, 'live');
@@ -226,7 +226,7 @@ test('a reference to an object of the other environment is rejected', async () =
   ]);
 });
 
-test('of twenty concurrent creations with the same placement name, one succeeds', async () => {
+test('concurrent creations of a placement with the same name succeed only once', async () => {
   const name = newName();
   const responses = await Promise.all(
     Array.from({ length: 20 }, () => post<Problem>('/v1/placements', { name, format: 'banner' })),
@@ -237,7 +237,7 @@ test('of twenty concurrent creations with the same placement name, one succeeds'
   ]);
 });
 
-test('null removes a field, and an empty update is rejected', async () => {
+test('updating a field to null removes the field', async () => {
   const { body } = await post<Placement>('/v1/placements', {
     name: newName(),
     format: 'banner',
@@ -249,7 +249,7 @@ test('null removes a field, and an empty update is rejected', async () => {
   expect((await patch(`/v1/placements/${body.id}`, { name: 'other' })).status).toBe(422);
 });
 
-test('if two changes are based on the same revision, the second is rejected', async () => {
+test('an update with an outdated revision is rejected', async () => {
   const { body } = await post('/v1/placements', { name: newName(), format: 'banner' });
   const address = `/v1/placements/${body.id}`;
   const responses = await Promise.all(
@@ -260,7 +260,7 @@ test('if two changes are based on the same revision, the second is rejected', as
   expect((await remove(address, { 'if-match': '"2"' })).status).toBe(204);
 });
 
-test('if concurrent requests have the same Idempotency-Key, the work is done only once', async () => {
+test('concurrent requests with the same Idempotency-Key are executed once', async () => {
   const headers = { 'idempotency-key': randomUUID() };
   const body = { name: 'S', kind: 'house' };
   const responses = await Promise.all(
@@ -283,7 +283,7 @@ test('if concurrent requests have the same Idempotency-Key, the work is done onl
   expect(elsewhere.headers.has('idempotency-replayed')).toBe(false);
 });
 
-test('a rejection is not stored for an Idempotency-Key', async () => {
+test('rejected requests are not stored for their Idempotency-Key', async () => {
   const headers = { 'idempotency-key': randomUUID() };
   const kill = { scope: 'placement', target_id: newName(), state: 'off' };
   expect((await post('/v1/kill-switches', kill, headers)).status).toBe(422);
@@ -291,7 +291,7 @@ test('a rejection is not stored for an Idempotency-Key', async () => {
   expect((await post('/v1/kill-switches', kill, headers)).status).toBe(201);
 });
 
-test('webhook events are emitted for reviews, changed media and kill switches', async () => {
+test('reviews, media changes and kill switches emit webhook events', async () => {
   const receiver = await startReceiver();
   await post('/v1/webhooks', {
     url: receiver.url,
@@ -340,7 +340,7 @@ test('webhook events are emitted for reviews, changed media and kill switches', 
   await receiver.close();
 });
 
-test('by the time the response to a change arrives, the change is in effect', async () => {
+test('a change is in effect when its response arrives', async () => {
   const { body } = await post<KillSwitch>('/v1/kill-switches', {
     scope: 'placement',
     target_id: 'lobby',

@@ -14,7 +14,7 @@ async function recordStatements(work: () => Promise<unknown>): Promise<{
   transactions: string[][];
 }> {
   const { database } = game.service;
-  // Excludes statements from background work: the job that deletes inactive players, and the polls for trackers.
+  // Excludes statements of background jobs that delete inactive players or poll for trackers.
   const isRelevant = (text: string) =>
     /\b(decisions|ad_events|timelines)\b|INTO (viewers|rollup_deltas)/.test(text) &&
     !text.includes('tracker_requests');
@@ -54,7 +54,7 @@ async function recordStatements(work: () => Promise<unknown>): Promise<{
   };
 }
 
-test('the response to a completion already contains the earned reward, so no second request is needed', async () => {
+test('the response to a completion contains the earned reward', async () => {
   const decision = await game.decide('one-request');
   await game.report(game.event(decision, 'start'));
   game.advance(2_000);
@@ -68,7 +68,7 @@ test('the response to a completion already contains the earned reward, so no sec
   expect(decisions[0]?.receipt).toMatch(/^[\w-]+\.[\w-]+\.[\w-]+$/);
 });
 
-test('a completion is verified in the same transaction that claims it, without any reads before', async () => {
+test('a completion is recorded and verified in a single transaction', async () => {
   const decision = await game.decide('one-transaction');
   await game.report(game.event(decision, 'start'));
   game.advance(2_000);
@@ -84,12 +84,12 @@ test('a completion is verified in the same transaction that claims it, without a
   expect(claim.slice(0, updateIndex).some((text) => text.includes('INSERT INTO timelines'))).toBe(
     true,
   );
-  // The number of statements must stay the same, however many events and rules there are.
+  // The number of statements must not depend on the number of events or rules.
   expect(claim.length).toBeLessThanOrEqual(9);
   expect((await game.status(decision.id)).state).toBe('earned');
 });
 
-test('the events of many players in one batch are verified in one transaction', async () => {
+test('a batch with events of many players is verified in a single transaction', async () => {
   const ads = await Promise.all(['a', 'b', 'c', 'd'].map((name) => game.decide(name)));
   await game.report(...ads.map((ad) => game.event(ad, 'start')));
   game.advance(5_000);
@@ -103,7 +103,7 @@ test('the events of many players in one batch are verified in one transaction', 
 const locksUsers = (statements: readonly string[]): boolean =>
   statements.some((text) => text.includes('INTO viewers'));
 
-test('the player’s row is locked when an ad completes, but not when it starts', async () => {
+test('a completion locks the row of the player, but a start does not', async () => {
   const decision = await game.decide('locked');
   const start = await recordStatements(() => game.report(game.event(decision, 'start')));
   expect(start.transactions.map(locksUsers)).toEqual([false]);
@@ -114,7 +114,7 @@ test('the player’s row is locked when an ad completes, but not when it starts'
   expect(end.transactions.map(locksUsers)).toEqual([true]);
 });
 
-test('an impression that arrives after the completion earns the reward while the player’s row is locked', async () => {
+test('an impression after the completion locks the row of the player', async () => {
   const decision = await game.decide('out-of-order');
   await game.report(game.event(decision, 'start'));
   game.advance(2_000);
@@ -126,7 +126,7 @@ test('an impression that arrives after the completion earns the reward while the
     game.report(impression),
   );
   expect(standaloneStatements).toEqual([]);
-  // The first transaction finds out that the ad has been completed, and is rolled back. The second one locks the row.
+  // The first transaction finds the completion and is rolled back. The second transaction locks the row.
   expect(transactions.map(locksUsers)).toEqual([false, true]);
   expect(transactions[0]?.some((text) => text.includes('INSERT'))).toBe(false);
   expect((await game.status(decision.id)).state).toBe('earned');

@@ -27,13 +27,13 @@ test('an error and a slow response can be simulated', async () => {
   expect((await force('slow')).body).toMatchObject({ status: 'filled' });
 });
 
-test('a denial can be simulated for an ad that was watched', async () => {
+test('a denied reward can be simulated', async () => {
   const decision = await game.decide('tester', { simulate: 'reward_denied' });
   expect(await game.watch(decision)).toMatchObject({ state: 'denied', reason: 'simulated' });
   expect(await game.webhookEvents('decision.rewarded', decision.id)).toBe(0);
 });
 
-test('a reward can be simulated as pending until the late window ends', async () => {
+test('a simulated pending reward expires after the late window', async () => {
   const decision = await game.decide('tester', { simulate: 'reward_pending' });
   expect(await game.watch(decision)).toMatchObject({ state: 'pending', reason: 'simulated' });
   game.advance(80_000_000);
@@ -45,7 +45,7 @@ test('a reward can be simulated as pending until the late window ends', async ()
   expect(await game.count('rewards_expired', 'simulated')).toBe(1);
 });
 
-test('the sandbox sends signed webhooks like live', async () => {
+test('the sandbox sends signed webhooks', async () => {
   const receiver = await startReceiver();
   const { body: webhook } = await game.client.call<{ secret: string }>(
     'POST',

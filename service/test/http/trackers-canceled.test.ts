@@ -11,7 +11,7 @@ describe.each(engines)('on %s', (engine) => {
   let server: TrackerServer;
   beforeEach(() => ({ game, server } = current()));
 
-  test('with the kill switch on, no tracker is requested, and the skipped requests are counted', async () => {
+  test('a kill switch cancels pending trackers and counts them as failed', async () => {
     const { url, port } = await findUnreachableHost();
     const queuedDecision = await decide('killed', { byEvent: { start: [`${url}/a`] } });
     await game.report(game.event(queuedDecision, 'start'));
@@ -39,7 +39,7 @@ describe.each(engines)('on %s', (engine) => {
     await turnOff();
   });
 
-  test('invalid traffic is not tracked, even by requests that were already queued', async () => {
+  test('invalid traffic cancels trackers, including queued ones', async () => {
     const { url, port } = await findUnreachableHost();
     const decision = await decide('invalid', {
       byEvent: { impression: [`${url}/impression`], complete: [`${url}/c`] },
@@ -65,7 +65,7 @@ describe.each(engines)('on %s', (engine) => {
     await restartedServer.close();
   });
 
-  test('after a source’s tracking window, no tracker is requested, and the player’s data is erased', async () => {
+  test('no tracker is requested after the tracking window of the source', async () => {
     const { url } = await findUnreachableHost();
     const decision = await decide(
       'late',

@@ -42,7 +42,7 @@ async function upload(file: string): Promise<{ url: string; name: string }> {
   return { url, name: url.split('/').at(-1) ?? '' };
 }
 const listStored = () => readdirSync(folder).toSorted();
-/** Deletes unused uploads from this store, in the same way as the service. */
+/** Deletes unused uploads from this store, like the service does. */
 const sweep = (store: MediaStore = createFolderStore(folder)) =>
   createUploads({
     database: running.service.database,
@@ -52,11 +52,11 @@ const sweep = (store: MediaStore = createFolderStore(folder)) =>
   }).removeUnused();
 async function advance(ms: number): Promise<void> {
   clock.set(clock.nowMs() + ms);
-  // Signs in again, because the previous session has expired by now.
+  // The previous session has expired.
   await owner.signIn('owner@example.com');
 }
 
-test('a file that no creative uses is deleted after 30 days; a file in use stays', async () => {
+test('a file is deleted 30 days after the last creative stopped using it', async () => {
   const [usedFile, unusedFile] = [await upload('harbour.png'), await upload('lobby-banner.png')];
   const { body: list } = await owner.send<{ data: { id: string }[] }>('GET', '/v1/creatives');
   const change = (url: string) =>
@@ -92,16 +92,16 @@ test('a file that no creative uses is deleted after 30 days; a file in use stays
   expect(listStored()).toEqual([]);
 });
 
-test('a file that is uploaded again while it is being deleted is kept', async () => {
+test('a file that is uploaded again during its deletion is kept', async () => {
   const { name } = await upload('lobby-banner.png');
   await advance(30 * dayMs);
   const folderStore = createFolderStore(folder);
   let repeatedUpload: ReturnType<typeof upload> | undefined;
   const removedFiles = await sweep({
     ...folderStore,
-    async remove(each) {
+    async remove(name) {
       repeatedUpload = upload('lobby-banner.png');
-      await folderStore.remove(each);
+      await folderStore.remove(name);
     },
   });
   expect(removedFiles).toEqual([name]);
@@ -110,7 +110,7 @@ test('a file that is uploaded again while it is being deleted is kept', async ()
   expect(await sweep()).toEqual([]);
 });
 
-test('if a file cannot be deleted, it is tried again later, and other files are still deleted', async () => {
+test('a failed deletion is retried and does not affect other files', async () => {
   const { name: undeletable } = await upload('lobby-banner.png');
   await advance(1);
   const { name } = await upload('harbour.png');
@@ -125,7 +125,7 @@ test('if a file cannot be deleted, it is tried again later, and other files are 
   expect(await sweep()).toEqual([undeletable]);
 });
 
-test('each run deletes only a limited number of files', async () => {
+test('each run deletes at most 100 files', async () => {
   await running.service.database.query(
     `INSERT INTO uploads (account_id, name, unused_since)
       SELECT 'service', 'file-' || n, $1 FROM generate_series(1, 130) AS n`,

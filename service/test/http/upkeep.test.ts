@@ -70,7 +70,7 @@ const growingTables = [
   'delivery_attempts',
 ] as const;
 
-test('old rows are deleted in batches, and newer ones are kept', async () => {
+test('only old rows are deleted, in batches', async () => {
   const batches = [
     // Stores more than one batch of old rows, and five newer ones.
     [1_500, 100],
@@ -134,7 +134,7 @@ test('old rows are deleted in batches, and newer ones are kept', async () => {
   expect(await deleteOld({ decisionsMs: 90 * dayMs, auditMs: 99 * dayMs })).toEqual({});
 });
 
-test('every table has a retention job, or grows only when operators change something', async () => {
+test('every table has a retention job or grows only with changes by operators', async () => {
   const rows = await database.query<{ name: string }>(
     `SELECT relname AS name FROM pg_class WHERE relnamespace = 'public'::regnamespace
       AND relkind IN ('r', 'p') AND NOT relispartition`,
@@ -160,12 +160,12 @@ test('every table has a retention job, or grows only when operators change somet
   );
 });
 
-test('only one of many processes claims a chore; the next time, another process may claim it', async () => {
+test('only one process can claim a chore until the claim expires', async () => {
   const claimResults = await Promise.all(
     Array.from({ length: 8 }, () => claimChore(database, 'a chore', 60_000)),
   );
   expect(claimResults.filter(Boolean)).toHaveLength(1);
-  // A claim is never released, because its process may have died. It expires instead.
+  // A claim is not released. It expires, because the process that holds it may have died.
   await database.query(
     `UPDATE chores SET begun_at = begun_at - interval '61 seconds' WHERE name = 'a chore'`,
   );
@@ -200,8 +200,7 @@ test('folding keeps the table of deltas small on the embedded database', async (
   };
   const sizes: number[] = [];
   for (let rounds = 0; rounds < 25; rounds += 1) sizes.push(await round());
-  // Index pages that are empty after a round can be reused a round later. Without a vacuum, the table would grow by 620
-  // kB in 20 rounds.
+  // Empty index pages are reused one round later. Without a vacuum, the table would grow by 620 kB in 20 rounds.
   expect((sizes.at(-1) ?? Infinity) - (sizes[4] ?? 0)).toBeLessThanOrEqual(3 * 8_192);
   const [sums] = await database.query<{ rows: number; count: number }>(
     'SELECT count(*)::bigint AS rows, sum(count)::bigint AS count FROM rollups',
@@ -209,7 +208,7 @@ test('folding keeps the table of deltas small on the embedded database', async (
   expect(sums).toEqual({ rows: 200, count: 25 * 200 });
 });
 
-test('a service deletes old rows when it starts', async () => {
+test('the service deletes old rows when it starts', async () => {
   await storeWebhookEvents(100, 3, 'failed');
   const upkeep = await startUpkeep({
     database,

@@ -69,7 +69,7 @@ async function startDisabled(respond: () => number) {
   return { receiver, id: body.id, missed, attemptsBefore: receiver.received.length };
 }
 
-test('an endpoint that failed for five days is probed once an hour, and is enabled when it accepts a probe', async () => {
+test('a webhook disabled by failures is probed hourly until a probe succeeds', async () => {
   let status = 500;
   const { receiver, id, missed, attemptsBefore } = await startDisabled(() => status);
 
@@ -108,7 +108,7 @@ test('an endpoint that failed for five days is probed once an hour, and is enabl
   await receiver.close();
 });
 
-test('an endpoint that responded with 410 or was disabled by an operator is not probed', async () => {
+test('a webhook disabled by an operator or a 410 response is not probed', async () => {
   let status = 500;
   const goneWebhook = await startDisabled(() => status);
   const disabledByOperator = await startDisabled(() => 500);
