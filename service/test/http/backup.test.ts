@@ -30,9 +30,7 @@ async function isNewer(url: string): Promise<boolean> {
   return Number.parseInt(rows[0]?.server_version ?? '') > Number(/ (\d+)/.exec(version)?.[1]);
 }
 
-test('the commands in the guide back up and restore a running service', async ({
-  skip,
-}) => {
+test('the commands in the guide back up and restore a running service', async ({ skip }) => {
   if (!hasPostgres) return skip('There is no PostgreSQL here.');
   const urls = {
     DATABASE_URL: await createPostgresDatabase(),

@@ -22,7 +22,7 @@ const readRejections = async (sourceId: string): Promise<unknown[]> =>
     .filter(({ action }) => action === 'creative.refused')
     .map(({ after }) => after?.['reason']);
 
-test('an offered ad becomes a creative that is pending review and has our copy of the media', async () => {
+test('an offered ad becomes a creative with copied media that is pending review', async () => {
   const source = await intake.makeSource();
   intake.origin.serve('/meadow.mp4', meadow);
   intake.origin.serve('/meadow.vtt', 'WEBVTT\n\n00:00.000 --> 00:01.000\nHello');
@@ -87,20 +87,20 @@ test('an offered ad becomes a creative that is pending review and has our copy o
   }
 });
 
-test('if the same ad is offered repeatedly, its media is fetched once and one creative is created', async () => {
+test('an ad that is offered repeatedly is copied once', async () => {
   const source = await intake.makeSource();
   intake.origin.serve('/once.mp4', clip);
   for (let n = 0; n < 50; n += 1) intake.submit(source, { url: `/once.mp4?cb=${n}` });
   const { id } = await intake.waitForCreatives(source);
   intake.submit(source, { url: '/once.mp4?cb=last' });
-  // A source's jobs run in order, so once this job has finished, the earlier one has too.
+  // The jobs of a source run in order, so this job finishes last.
   intake.submit(source, { url: '/once.mp4', creativeKey: 'other' });
   await intake.waitForCreatives(source, 2);
   expect(intake.countFetches('/once.mp4')).toBe(2);
   expect((await intake.readCreatives(source)).map((each) => each.id)).toContain(id);
 });
 
-test('an existing advertiser with the same domain is reused, no matter how the domain is spelled', async () => {
+test('an existing advertiser with an equivalent domain is reused', async () => {
   const source = await intake.makeSource();
   const { id } = await intake.post<Advertiser>('/v1/advertisers', {
     name: 'Known',
@@ -210,7 +210,7 @@ test.each<[string, RegExp, Parameters<MediaOrigin['serve']>[1], Partial<OfferInp
     meadow,
     { creativeKey: 'a'.repeat(1_000) },
   ],
-])('%s is rejected, and the audit log says why', async (name, reason, response, more = {}) => {
+])('%s is rejected with a reason in the audit log', async (name, reason, response, more = {}) => {
   const source = await intake.makeSource();
   const path = name === 'a redirect to itself' ? '/refused-8' : `/refused-${source}`;
   intake.origin.serve(path, response);
@@ -220,7 +220,7 @@ test.each<[string, RegExp, Parameters<MediaOrigin['serve']>[1], Partial<OfferInp
   expect(await intake.readCreatives(source)).toEqual([]);
 });
 
-test('a rejected file is not fetched again for an hour, but a replacement is fetched right away', async () => {
+test('a rejected file is not fetched again for an hour', async () => {
   const source = await intake.makeSource();
   intake.origin.serve('/refused.mp4', '<!doctype html>');
   intake.origin.serve('/fixed.mp4', clip);
@@ -248,7 +248,7 @@ test('an offer with text that the database cannot store is rejected', async () =
     expect((await intake.waitForCreatives(source)).source_key).toBe('fine');
 });
 
-test('loopback URLs are fetched in development only', async () => {
+test('loopback URLs are fetched only for the sandbox', async () => {
   const source = await intake.makeSource();
   const { service } = intake.running;
   const requestsBefore = intake.origin.requests.length;
@@ -264,7 +264,7 @@ test('loopback URLs are fetched in development only', async () => {
   expect(intake.origin.requests.length).toBe(requestsBefore);
 });
 
-test('only advertisers whose domain, or a parent domain, is on the source’s list are approved automatically', async () => {
+test('creatives of advertisers with an allowed domain are approved automatically', async () => {
   const source = await intake.makeSource();
   const rules: SourceRules = { review: 'automatic', allowed_domains: ['www.Trusted.example'] };
   intake.origin.serve('/trusted.mp4', clip);
@@ -306,7 +306,7 @@ test('only advertisers whose domain, or a parent domain, is on the source’s li
   });
 });
 
-test('a new icon on an approved creative needs a review, unless the icon was approved before', async () => {
+test('a new icon of an approved creative needs a review unless it was approved before', async () => {
   const source = await intake.makeSource();
   intake.origin.serve('/icon-a.png', picture);
   intake.origin.serve('/icon-a-elsewhere.png', picture);

@@ -105,7 +105,7 @@ test('our copy stays in use while the origin of the file is unreachable', async 
   expect((await intake.readCreative(creative.id)).review.status).toBe('approved');
 });
 
-test('files of paused and archived creatives are not fetched', async () => {
+test('files of rejected and archived creatives are not fetched', async () => {
   const rejected = await approvedCreative('/rejected.mp4');
   await intake.review(rejected.id, 'rejected');
   const archived = await approvedCreative('/archived.mp4');

@@ -168,7 +168,7 @@ test.each([
   },
   { what: 'secret', readSecrets: () => Promise.reject(new Error('Encrypted with another key.')) },
 ])(
-  'an undecryptable $what fails the attempt without opening the circuit',
+  'an undecryptable $what is not counted as a failure of the endpoint',
   async ({ what: _what, ...brokenDeps }) => {
     await createDeliveries('acc_1', 'whk_1', 1);
     const { dispatcher, sent } = start(brokenDeps);

@@ -88,7 +88,7 @@ const xml =
 const createAd = (path = '/ad.mp4') =>
   inline({ body: tags('Impression', `${origin}/impression`), media: mp4('', `${origin}${path}`) });
 
-test('a tag is requested with the device’s headers and with its macros expanded, and the ad gets the source’s price', async () => {
+test('a tag request contains the device headers and expanded macros', async () => {
   respond = xml(vast(createAd('/ad.mp4?session=1')));
   const { offer, verdict, details } = await ask(tag('/tag?w=[PLAYERSIZE]&ip=[DEVICEIP]'));
   expect(verdict).toBe('offer');
@@ -113,7 +113,7 @@ test('a tag is requested with the device’s headers and with its macros expande
   });
 });
 
-test('custom headers are sent only to the source’s own host, not to redirect or wrapper targets', async () => {
+test('custom headers are not sent to redirect or wrapper targets', async () => {
   const otherOrigin = origin.replace('127.0.0.1', 'localhost');
   respond = ({ url }, response) => {
     if (url === '/tag') response.writeHead(302, { location: `${otherOrigin}/moved` }).end();
@@ -128,7 +128,7 @@ test('custom headers are sent only to the source’s own host, not to redirect o
   ]);
 });
 
-test('wrappers are followed, and errors are reported to every wrapper', async () => {
+test('an error in a wrapped ad is reported to its wrapper', async () => {
   respond = ({ url }, response) =>
     response.end(
       url === '/tag'
@@ -171,14 +171,14 @@ test.each<[string, Respond, RegExp]>([
     (_request, response) => void response.writeHead(302, { location: '/tag' }).end(),
     /redirects more than 3 times/,
   ],
-])('%s yields no offer', async (_name, response, verdict) => {
+])('a tag response with %s yields no offer', async (_name, response, verdict) => {
   respond = response;
   const sourceResponse = await ask(tag());
   expect(sourceResponse.offer).toBeUndefined();
   expect(sourceResponse.verdict).toMatch(verdict);
 });
 
-test('a source that does not respond, or responds too slowly, times out', async () => {
+test('a source that hangs or responds slowly times out', async () => {
   respond = () => undefined;
   expect((await ask(tag(), 60)).verdict).toBe('timeout');
   respond = (_request, response) => {
@@ -189,7 +189,7 @@ test('a source that does not respond, or responds too slowly, times out', async 
   expect((await ask(tag(), 120)).verdict).toBe('timeout');
 });
 
-test('a source that keeps failing gets no requests for a while; other sources on the same host are not affected', async () => {
+test('the circuit of a failing source opens without affecting sources on the same host', async () => {
   respond = (_request, response) => void response.writeHead(503).end();
   const failing = tag();
   for (let count = 0; count < 10; count += 1) await ask(failing);
@@ -219,7 +219,7 @@ const bids =
     response.end(JSON.stringify({ id, cur: 'USD', seatbid: [{ bid: list }] }));
   };
 
-test('the best bid that has an ad wins, and its notices are kept; the other bids get loss notices', async () => {
+test('the highest bid with a usable ad wins, and the others get loss notices', async () => {
   respond = (incoming, response, body) =>
     bids(
       createBid(),
@@ -243,7 +243,7 @@ test('the best bid that has an ad wins, and its notices are kept; the other bids
   });
 });
 
-test('a bid request contains the publisher and the supply chain that are set for the source', async () => {
+test('a bid request contains the publisher and the supply chain of its source', async () => {
   respond = (_request, response) => void response.writeHead(204).end();
   const chain: ExternalSource['supply_chain'] = [
     { asi: 'ads.example', sid: 'pub-1' },
@@ -283,7 +283,7 @@ test.each<[string, Respond, RegExp]>([
     /^refused: /,
   ],
   ['HTML', (_request, response) => void response.end('<html>'), /^source_error: /],
-])('%s from a bidder yields no offer', async (_name, response, verdict) => {
+])('a bidder response with %s yields no offer', async (_name, response, verdict) => {
   respond = response;
   expect((await ask(bidder())).verdict).toMatch(verdict);
 });

@@ -73,7 +73,7 @@ const verdicts = (decision: Filled) =>
   Object.fromEntries((decision.explain ?? []).map(({ name, verdict }) => [name, verdict]));
 const countRequests = (path: string) => origin.requests.filter((each) => each === path).length;
 
-/** Requests an ad, which makes the service copy the source's creative, and then approves that creative. */
+/** Requests an ad, waits for the service to copy the creative, and approves the creative. */
 async function approve(source: Source): Promise<Creative> {
   await ask();
   const find = async () =>
@@ -88,7 +88,7 @@ async function approve(source: Source): Promise<Creative> {
   });
 }
 
-test('after its review, an external ad is shown from our own copy; its trackers are requested after the reward is verified', async () => {
+test('an approved external ad is served from our copy and its trackers are requested', async () => {
   const source = await addTag(xml(createAd('brook')));
   const first = await ask();
   expect(verdicts(first)['Network 1']).toBe('creative_pending');
@@ -126,7 +126,7 @@ test('an ad is not shown until the service has copied its icon', async () => {
     response.end(createAd('marked').replace('<MediaFiles>', `${icons}<MediaFiles>`));
   });
   const first = await approve(source);
-  // The icon is copied after the video and needs a review of its own.
+  // The icon is copied after the video and needs its own review.
   const read = () => game.client.manage<Creative>('GET', `/v1/creatives/${first.id}`);
   await expect.poll(async () => (await read()).icons?.length, pollOptions).toBe(1);
   await game.client.manage('POST', `/v1/creatives/${first.id}/review`, { status: 'approved' });
@@ -137,11 +137,11 @@ test('an ad is not shown until the service has copied its icon', async () => {
   await expect.poll(requestIconUrl, pollOptions).toContain('http://service.test/media/');
   icon = '/other-choices.png';
   expect(verdicts(await ask())[source.name]).toBe('creative_pending');
-  // This icon needs no review, because one of the source's approved creatives has the same icon.
+  // An approved creative of this source has the same icon, so the icon needs no review.
   await expect.poll(requestIconUrl, pollOptions).toContain('http://service.test/media/');
 });
 
-test('within a priority, the highest price wins, no matter in which order the sources respond', async () => {
+test('the highest price wins, regardless of the order of responses', async () => {
   const cheapSource = await addTag(xml(createAd('cheap')), { cpm_micros: 1_000_000 });
   await approve(cheapSource);
   const respondSlowly: RequestListener = (_request, response) =>
@@ -165,7 +165,7 @@ test('within a priority, the highest price wins, no matter in which order the so
     source_bids: 2,
     source_wins: 1,
   });
-  // This source won while the other source's creative was still pending review.
+  // This source won once, while the creative of the other source was pending review.
   expect(row(cheapSource)).toMatchObject({ source_requests: 3, source_wins: 1, source_errors: 0 });
 });
 
@@ -182,7 +182,7 @@ test('an approved creative is not shown for another advertiser', async () => {
   );
 });
 
-test('when a source hangs, the house ad is shown after its timeout', async () => {
+test('a house ad is served after a hanging source times out', async () => {
   const hangingSource = await addTag(() => undefined, { timeout_ms: 100 });
   const decision = await ask();
   expect(decision.status).toBe('filled');
@@ -207,7 +207,7 @@ test('hanging sources of one placement do not delay another placement', async ()
   expect(endedRequests[0]).toBe('house ads only');
 });
 
-test('a reason that quotes a source is stored for operators but not returned to players', async () => {
+test('details of a source error are visible only to operators', async () => {
   const location = 'http://10.9.8.7/inner';
   const source = await addTag((_request, response) => {
     response.writeHead(302, { location }).end();
@@ -222,14 +222,14 @@ test('a reason that quotes a source is stored for operators but not returned to 
   expect(JSON.stringify(storedDecision?.explain)).toContain(location);
 });
 
-test('a source receives no request if an eligible house ad has a higher priority', async () => {
+test('a source gets no request if a house ad has a higher priority', async () => {
   await addTag(xml(createAd('late')), { priority: 10 });
   const requestsBefore = countRequests(`/tag/${sources}`);
   expect((await ask()).status).toBe('filled');
   expect(countRequests(`/tag/${sources}`)).toBe(requestsBefore);
 });
 
-test('a source receives no request if a kill switch, a policy or the audience forbids it', async () => {
+test('kill switches, policies and child-directed requests prevent requests to a source', async () => {
   const source = await addTag(xml(createAd('forbidden')));
   const path = `/tag/${sources}`;
   const killSwitch = await game.client.manage<{ id: string }>('POST', '/v1/kill-switches', {
@@ -261,7 +261,7 @@ test('a source receives no request if a kill switch, a policy or the audience fo
   expect(countRequests(path)).toBe(0);
 });
 
-test('a request without consent contains no user id and a truncated IP address', async () => {
+test('a request without consent contains a truncated IP', async () => {
   let address = '';
   const source = await addTag((request, response) => {
     address = String(request.headers['x-device-ip']);

@@ -17,11 +17,11 @@ const edit = (token: string, claim: keyof typeof claims, value: string): string 
   return token.slice(0, dot).split('~').with(claims[claim], value).join('~') + token.slice(dot);
 };
 
-test('an honestly watched ad is rewarded, so the attacks below do not fail because of the setup', async () => {
+test('a watched ad is rewarded', async () => {
   expect(await game.watch(await game.decide('honest'))).toMatchObject({ state: 'earned' });
 });
 
-test('an ad watched offline and reported hours later is rewarded, and the reward is delivered', async () => {
+test('an ad that was watched offline is rewarded hours later', async () => {
   const decision = await game.decide('traveler');
   game.advance(5_000);
   const events = [game.event(decision, 'start'), game.seen(decision), game.complete(decision)];
@@ -31,7 +31,7 @@ test('an ad watched offline and reported hours later is rewarded, and the reward
     occurred_at: ago([5_000, 3_000, 0][index] ?? 0),
   }));
   if (!start || !impression || !complete) throw new Error('Expected three events.');
-  // If the completion arrives first, the reward stays pending until the impression arrives.
+  // The completion arrives first, so the reward is pending until the impression arrives.
   game.advance(6 * 3_600_000);
   const { decisions } = await game.report(start, complete);
   expect(decisions).toMatchObject([{ state: 'pending', reason: 'no_impression' }]);
@@ -41,7 +41,7 @@ test('an ad watched offline and reported hours later is rewarded, and the reward
 });
 
 describe('tokens', () => {
-  test('a token modified to name another player, placement or time is rejected', async () => {
+  test('a token with a modified player, placement or time is rejected', async () => {
     const decision = await game.decide('editor');
     game.advance(5_000);
     for (const [claim, value] of [
@@ -59,7 +59,7 @@ describe('tokens', () => {
     expect((await game.status(decision.id)).state).toBe('none');
   });
 
-  test('a token without a signature, or with one of a different length, is rejected', async () => {
+  test('a token with a missing or truncated signature is rejected', async () => {
     const decision = await game.decide('stripper');
     const body = decision.token.slice(0, decision.token.lastIndexOf('.'));
     for (const token of [body, `${body}.`, `${body}.AAAA`, `.${body}`, '.', '...']) {
@@ -93,7 +93,7 @@ describe('tokens', () => {
 });
 
 describe('replay', () => {
-  test('a reward is not earned again by the same or a new completion', async () => {
+  test('repeated completions do not earn another reward', async () => {
     const decision = await game.decide('replayer');
     await game.report(game.event(decision, 'start'));
     game.advance(5_000);
@@ -106,7 +106,7 @@ describe('replay', () => {
     expect(await game.webhookEvents('decision.served', decision.id)).toBe(1);
   });
 
-  test('a device with restored storage reports everything again and earns nothing more', async () => {
+  test('a device with restored storage does not earn another reward', async () => {
     const decision = await game.decide('rewinder');
     const start = game.event(decision, 'start');
     await game.report(start);
@@ -123,7 +123,7 @@ describe('replay', () => {
 });
 
 describe('time', () => {
-  test('a completion before the ad can have ended is finally denied', async () => {
+  test('a completion before the ad could have ended is permanently denied', async () => {
     const decision = await game.decide('early');
     game.advance(4_700);
     await game.report(game.event(decision, 'start'), game.seen(decision), game.complete(decision));
@@ -146,12 +146,12 @@ describe('time', () => {
     expect(await game.status(decision.id)).toMatchObject(createDenial('impossible_timing'));
   });
 
-  test('a page at 16 times the speed earns no more than the time since its ads were loaded allows', async () => {
+  test('a page at 16 times the speed earns no more than real time allows', async () => {
     const ads = [];
     for (let count = 0; count < 6; count += 1) ads.push(await game.decide('speeder'));
     const loadedMs = game.clock.nowMs();
     game.advance(10_000);
-    // How far the page's clock is ahead of the real time.
+    // How far the clock of the page is ahead of real time.
     let aheadMs = 0;
     const pass = (ms: number) => {
       game.advance(ms / 16);
@@ -178,7 +178,7 @@ describe('time', () => {
     expect(states.some(({ reason }) => reason === 'overlapping_watch')).toBe(true);
   });
 
-  test('timers at 16 times the speed, and quartiles faster than the ad plays, do not prove that the ad was watched', async () => {
+  test('an ad whose quartiles arrive faster than it plays is not rewarded', async () => {
     const decision = await game.decide('skipper');
     game.advance(60_000);
     await game.report(game.event(decision, 'start'));
@@ -199,7 +199,7 @@ describe('time', () => {
     expect(await game.status(decision.id)).toMatchObject({ state: 'expired' });
   });
 
-  test('an ad in a background tab is not rewarded, because only visible time counts', async () => {
+  test('an ad in a background tab is not rewarded', async () => {
     const decision = await game.decide('background');
     await game.report(game.event(decision, 'start'));
     game.advance(30_000);
@@ -207,7 +207,7 @@ describe('time', () => {
     expect(await game.status(decision.id)).toMatchObject(createDenial('watched_too_little'));
   });
 
-  test('an ad that nobody saw is not rewarded', async () => {
+  test('an ad without an impression is not rewarded', async () => {
     const decision = await game.decide('hidden');
     await game.report(game.event(decision, 'start'));
     game.advance(5_000);
@@ -221,7 +221,7 @@ describe('time', () => {
     });
   });
 
-  test('hoarded ads cannot be watched after they have expired', async () => {
+  test('an expired ad cannot be started', async () => {
     const decision = await game.decide('hoarder');
     game.advance(700_000);
     const { results } = await game.report(
@@ -244,7 +244,7 @@ describe('time', () => {
 });
 
 describe('concurrency', () => {
-  test('two devices of a player that watch two ads at the same time earn one reward', async () => {
+  test('two devices of a player that show ads at the same time earn one reward', async () => {
     const [phone, desktop] = [await game.decide('two-devices'), await game.decide('two-devices')];
     await Promise.all([phone, desktop].map((each) => game.report(game.event(each, 'start'))));
     game.advance(5_000);
@@ -256,10 +256,10 @@ describe('concurrency', () => {
     expect(states.find(({ state }) => state === 'denied')?.reason).toBe('overlapping_watch');
   });
 
-  test('ten ads loaded simultaneously earn no more than the elapsed time allows', async () => {
+  test('ten ads that were loaded together earn no more than real time allows', async () => {
     const ads = await Promise.all(Array.from({ length: 10 }, () => game.decide('farmer')));
     const startedMs = game.clock.nowMs();
-    // The events claim that each ad started as soon after the previous ad as the tolerance allows.
+    // The event times use as much of the tolerance as possible.
     for (const [index, ad] of ads.entries()) {
       game.clock.set(Math.max(game.clock.nowMs(), startedMs + 5_000 + index * 3_000));
       const beginAt = new Date(Math.max(startedMs, game.clock.nowMs() - 4_000)).toISOString();
@@ -275,7 +275,7 @@ describe('concurrency', () => {
     expect(earned * 4_750).toBeLessThanOrEqual(elapsedMs + 1_250);
   });
 
-  test('ads requested in a player’s name, and unseen banners, cost the player no reward', async () => {
+  test('ads that were requested but not watched cost the player no reward', async () => {
     for (let count = 0; count < 61; count += 1) await game.decide('victim');
     for (let count = 0; count < 61; count += 1)
       await game.decide('victim', { placement: 'lobby', formats: ['image'] });
@@ -284,13 +284,13 @@ describe('concurrency', () => {
     expect(await game.status(ad.id)).toMatchObject({ state: 'earned' });
   });
 
-  test('a cap applies to ads that were requested before it was reached', async () => {
+  test('a frequency cap applies to ads that are already loaded', async () => {
     await updatePlacement(game, 'double-coins', { frequency_cap: { max: 1, per_s: 3_600 } });
     const request = () => game.decide('collector', { placement: 'double-coins' });
     const [first, second] = [await request(), await request()];
     game.advance(20_000);
     const ago = (ms: number) => new Date(game.clock.nowMs() - ms).toISOString();
-    // The later completion arrives first, so the cap must work no matter in which order completions arrive.
+    // The later completion arrives first. The cap must not depend on the order of arrival.
     for (const [ad, beganMs] of [
       [first, 7_000],
       [second, 17_000],
@@ -307,7 +307,7 @@ describe('concurrency', () => {
   });
 });
 
-test('when a player with a cap of one watches ads in two tabs, only the ad that completes first is rewarded', async () => {
+test('of two ads in two tabs, a frequency cap of one rewards the first to complete', async () => {
   await updatePlacement(game, 'double-coins', { frequency_cap: { max: 1, per_s: 3_600 } });
   const request = () => game.decide('two-tabs', { placement: 'double-coins' });
   const ads = [await request(), await request()] as const;
@@ -352,7 +352,7 @@ describe('traffic', () => {
     expect(await game.webhookEvents('decision.served', decision.id)).toBe(0);
   });
 
-  test('a kill switch between decision and completion stops the reward', async () => {
+  test('a kill switch stops the reward of a running ad', async () => {
     const decision = await game.decide('killed', { placement: 'double-coins' });
     await game.report(game.event(decision, 'start'));
     game.advance(5_000);
@@ -365,7 +365,7 @@ describe('traffic', () => {
     expect(await game.status(decision.id)).toMatchObject(createDenial('killed'));
   });
 
-  test('a publishable key cannot read rewards without their tokens, or create anything', async () => {
+  test('a publishable key without the decision token cannot read rewards', async () => {
     const decision = await game.decide('stolen-key');
     const { call, publishable } = game.client;
     const path = `/v1/decisions/${decision.id}`;

@@ -18,7 +18,7 @@ afterAll(() => service.stop());
 
 const watch = () => clock.advance(5_000);
 
-test('a watched ad earns its reward only once, even if many completions arrive at the same time', async () => {
+test('a watched ad earns a single reward for many concurrent completions', async () => {
   const receiver = await startReceiver();
   const webhook = await client.call<{ id: string; secret: string }>(
     'POST',
@@ -48,7 +48,7 @@ test('a watched ad earns its reward only once, even if many completions arrive a
   }
   expect(new Set(responses.map(({ body }) => body.decisions[0]?.receipt)).size).toBe(1);
 
-  // Each delivery was written in the same transaction as the change that caused it.
+  // Deliveries are written in the same transaction as the change.
   const deliveries = await service.service.database.query(
     'SELECT id FROM deliveries WHERE webhook_id = $1',
     [webhook.body.id],
@@ -74,7 +74,7 @@ test('a watched ad earns its reward only once, even if many completions arrive a
   await receiver.close();
 });
 
-test('in live, impressions are stored as webhook events only while a webhook subscribes to them', async () => {
+test('live stores impressions as webhook events only if a webhook subscribes to them', async () => {
   const live = createClient(service, 'live');
   const play = async (user: string): Promise<string[]> => {
     const decision = await live.decideImage(user);
@@ -97,7 +97,7 @@ test('in live, impressions are stored as webhook events only while a webhook sub
     url: 'https://game.example/webhooks',
     events: ['decision.served'],
   });
-  // Events must be stored while a webhook is disabled, because it can recover them later.
+  // A disabled webhook can recover events later, so they must be stored.
   await live.call('PATCH', `/v1/webhooks/${webhook.id}`, live.secret, { status: 'disabled' });
   expect(await play('missed')).toEqual(['decision.rewarded', 'decision.served']);
 
@@ -126,7 +126,7 @@ test('the receipt of an earned reward can be verified with the published keys', 
   });
 });
 
-test('the status and the webhook event contain evidence only for an earned reward', async () => {
+test('the evidence appears in the status and the webhook event of an earned reward', async () => {
   const decision = await client.decideImage('evidence');
   const startReport = await client.begin(decision);
   expect(JSON.stringify(startReport.body)).not.toContain('evidence');
@@ -146,7 +146,7 @@ test('the status and the webhook event contain evidence only for an earned rewar
   ).toMatchObject({ data: { evidence: 'verified' } });
 });
 
-test('a completion that arrives too early is denied, and stays denied', async () => {
+test('a completion that arrives too early is permanently denied', async () => {
   const decision = await client.decideImage('early');
   const complete = () => client.event(decision, 'complete', { watched_ms: 5_000 });
   const first = await client.report(
@@ -160,7 +160,7 @@ test('a completion that arrives too early is denied, and stays denied', async ()
   expect(second.body.decisions).toMatchObject([{ state: 'denied', reason: 'impossible_timing' }]);
 });
 
-test('a player who watches two ads at the same time earns only one reward', async () => {
+test('a player who watches two ads at the same time earns one reward', async () => {
   const [firstAd, secondAd] = [
     await client.decideImage('two-tabs'),
     await client.decideImage('two-tabs'),
@@ -189,7 +189,7 @@ test('a player who watches two ads at the same time earns only one reward', asyn
   );
 });
 
-test('a reward whose completion arrives before the impression is pending until the impression arrives', async () => {
+test('a reward is pending until its impression arrives', async () => {
   const decision = await client.decideImage('overtaken');
   await client.begin(decision);
   watch();
@@ -209,7 +209,7 @@ test('a reward whose completion arrives before the impression is pending until t
   expect((await status).body).toMatchObject({ state: 'earned', id: decision.id });
 });
 
-test('a repeated event is reported as a duplicate, and an invalid event does not block the others', async () => {
+test('each event in a batch has its own result', async () => {
   const decision = await client.decideImage('twice');
   const start = client.event(decision, 'start');
   const { body } = await client.report(
@@ -229,7 +229,7 @@ test('a repeated event is reported as a duplicate, and an invalid event does not
   ]);
 });
 
-test('a batch can report that events were dropped; a malformed batch is rejected', async () => {
+test('a batch may report dropped events but no unknown members', async () => {
   const decision = await client.decideImage('dropped');
   const batch = {
     sent_at: new Date(clock.nowMs()).toISOString(),
@@ -258,7 +258,7 @@ test('denials and pending rewards can be simulated', async () => {
   expect(await force('reward_pending')).toMatchObject({ state: 'pending', reason: 'simulated' });
 });
 
-test('after a decision is dropped, its reward status becomes final as soon as no event can change it anymore', async () => {
+test('a dropped decision returns 410 once its late window has ended', async () => {
   const decision = await client.decideImage('gone');
   const read = (token = decision.token) =>
     client.call('GET', `/v1/decisions/${decision.id}`, client.publishable, undefined, {

@@ -30,7 +30,7 @@ afterEach(async () => {
 async function receive(respond: (socket: Socket) => void): Promise<string> {
   server = createServer((socket) => {
     sockets.add(socket);
-    socket.on('error', () => undefined); // expected: the receiver misbehaves
+    socket.on('error', () => undefined); // The sender resets the connection.
     socket.once('data', () => respond(socket));
   });
   await new Promise<void>((resolve) => server?.listen(0, '127.0.0.1', resolve));

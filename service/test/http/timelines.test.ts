@@ -31,7 +31,7 @@ describe.each([
     return parseTimeline(id, String(row?.['events']));
   };
 
-  /** Moves the stored events to the table that the previous release uses. That release stores each event as a row. */
+  /** Moves the stored events to the table of the previous release, which stores each event as a row. */
   async function moveToRows({ id }: Filled): Promise<void> {
     const columns = `account_id, decision_id, id, type, occurred_at, received_at, offset_ms, clamped, watched_ms,
       visible_ratio, visible_ms, detail`;
@@ -45,7 +45,7 @@ describe.each([
     );
   }
 
-  test('events that are stored as rows are recognized as duplicates, and count toward the reward like those in a timeline', async () => {
+  test('events stored as rows are treated like events in a timeline', async () => {
     const decision = await game.decide('both');
     const start = game.event(decision, 'start', { id: '923741103577103-1' });
     const detail = 'a "b" é';
@@ -77,7 +77,7 @@ describe.each([
     expect(await statuses(start, ...end, earlyEvent)).toEqual(Array(4).fill('duplicate'));
   });
 
-  test('a timeline contains each event once, in the order in which events were reported', async () => {
+  test('a timeline contains each event once, in the order of arrival', async () => {
     const decision = await game.decide('ordered');
     const [start, first, middle] = (['start', 'first_quartile', 'midpoint'] as const).map((type) =>
       game.event(decision, type),
@@ -92,7 +92,7 @@ describe.each([
     );
   });
 
-  test('a decision with too many events accepts no more, but events of other decisions are still stored', async () => {
+  test('the number of events per decision is limited', async () => {
     const [fullDecision, other] = [await game.decide('full'), await game.decide('next to it')];
     const clicks = Array.from({ length: maxEvents }, () => game.event(fullDecision, 'click'));
     expect(await statuses(...clicks)).toEqual(clicks.map(() => 'accepted'));
@@ -105,9 +105,7 @@ describe.each([
     ]);
   });
 
-  test('two processes that receive the same event simultaneously count it once', async ({
-    skip,
-  }) => {
+  test('an event that reaches two processes simultaneously is counted once', async ({ skip }) => {
     if (databaseUrl === undefined) return skip('The embedded database has one process.');
     const { clock, client } = game;
     const other = await startInProcess(
@@ -149,11 +147,10 @@ describe.each([
 
   test('later events of a decision add no index entries', async ({ skip }) => {
     if (databaseUrl === undefined) return skip('The embedded database has no statistics.');
-    // Uses a week that no other test uses: the server's statistics for their week may still change, because they lag
-    // behind.
+    // Statistics lag behind, so this test uses a week that no other test uses.
     game.advance(7 * 86_400_000);
-    // There are few enough ads that all versions of their rows fit into one page. Other sessions can prevent the server
-    // from removing old versions.
+    // With so few ads, all versions of their rows fit into one page. Other sessions can delay the removal of old
+    // versions.
     const ads = await Promise.all(
       Array.from({ length: 6 }, (_, index) => game.decide(`hot-${index}`)),
     );
@@ -178,7 +175,7 @@ describe.each([
       .toEqual([{ inserted: 6, updated: 12, hot: 12 }]);
   });
 
-  test('a malformed timeline fails only requests about its own decision', async () => {
+  test('a malformed timeline fails only requests for its decision', async () => {
     const [brokenDecision, other] = await Promise.all([
       game.decide('broken'),
       game.decide('other'),

@@ -18,7 +18,7 @@ async function collect(port?: number): Promise<Collector> {
   return collector;
 }
 
-/** Starts a service that exports its spans to this collector. Once the service has stopped, all spans have arrived. */
+/** Starts a service that exports its spans to this collector. `stop` resolves after all spans have been exported. */
 const startTraced = (
   collector: Pick<Collector, 'url'>,
   env: Record<string, string> = {},
@@ -35,7 +35,7 @@ const linkedSpanIds = ({ parentSpanId = '', links }: CollectedSpan): string[] =>
   ...links.map(({ spanId }) => spanId),
 ];
 
-test('the spans of a decision, its events and its webhook have reached the collector by the time the service has stopped', async () => {
+test('stopping exports the spans of decisions, events and webhooks', async () => {
   const collector = await collect();
   const receiver = await startReceiver();
   onTestFinished(() => receiver.close());
@@ -107,7 +107,7 @@ test('the spans of a decision, its events and its webhook have reached the colle
   );
 });
 
-test('a request continues its client’s trace, even after its body has been read', async () => {
+test('a request continues the trace of its client after reading the body', async () => {
   const collector = await collect();
   const service = await startTraced(collector);
   const client = createClient(service);
@@ -116,7 +116,7 @@ test('a request continues its client’s trace, even after its body has been rea
   const request = { placement: 'revive', user_ref: 'traced' };
   const headers = { traceparent };
   await client.call('POST', '/v1/decisions', client.publishable, request, headers);
-  // The query string must not become part of the span's route.
+  // The route of the span must not contain the query string.
   await client.call('POST', '/v1/decisions?usual=no', client.publishable, request, headers);
   await client.call('GET', '/v1/nothing-here', undefined, undefined, headers);
   await service.stop();
@@ -188,11 +188,11 @@ test('an unavailable collector does not affect requests', async () => {
     user_ref: 'traced',
   });
   expect(status).toBe(200);
-  // If stopping took too long, the exit code would be different.
+  // A slower stop would exit with another code.
   expect(await service.stop()).toBe(0);
 });
 
-test('if the collector is unavailable, that is logged once, and its recovery is logged once', async () => {
+test('an outage of the collector and its recovery are each logged once', async () => {
   const endpoint = await findUnusedUrl();
   const lines: string[] = [];
   const log = pino({}, { write: (line) => void lines.push(line) });

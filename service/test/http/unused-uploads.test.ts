@@ -118,8 +118,8 @@ test('a failed deletion is retried and does not affect other files', async () =>
   const folderStore = createFolderStore(folder);
   const failing: MediaStore = {
     ...folderStore,
-    remove: (each) =>
-      each === undeletable ? Promise.reject(new Error('403')) : folderStore.remove(each),
+    remove: (file) =>
+      file === undeletable ? Promise.reject(new Error('403')) : folderStore.remove(file),
   };
   expect(await sweep(failing)).toEqual([name]);
   expect(await sweep()).toEqual([undeletable]);

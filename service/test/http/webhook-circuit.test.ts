@@ -52,7 +52,7 @@ async function startSlowReceiver() {
   };
 }
 
-test('an endpoint that hangs gets only four requests at first, and does not delay other endpoints', async () => {
+test('a hanging endpoint gets only four requests and does not delay other endpoints', async () => {
   const slowReceiver = await startSlowReceiver();
   const quickReceiver = await startReceiver();
   const slowHook = await register(slowReceiver.url);
@@ -70,7 +70,7 @@ test('an endpoint that hangs gets only four requests at first, and does not dela
   await Promise.all([slowReceiver.close(), quickReceiver.close()]);
 });
 
-test('an endpoint that keeps failing gets one probe, and the other deliveries only after the probe has succeeded', async () => {
+test('a failing endpoint gets a single probe before further deliveries', async () => {
   const receiver = await startSlowReceiver();
   const webhook = await register(receiver.url);
   await running.service.database.query(
@@ -78,7 +78,7 @@ test('an endpoint that keeps failing gets one probe, and the other deliveries on
     [webhook.id],
   );
   for (let count = 0; count < 5; count += 1) await testEvent(webhook.id);
-  // The delivery to another endpoint proves that the dispatcher has claimed all due deliveries.
+  // A delivery to another endpoint shows that the dispatcher has claimed all due deliveries.
   const other = await startReceiver();
   await testEvent((await register(other.url)).id);
   await other.count(1);
@@ -89,7 +89,7 @@ test('an endpoint that keeps failing gets one probe, and the other deliveries on
   await Promise.all([receiver.close(), other.close()]);
 });
 
-test('an endpoint that responds with Retry-After gets no request before that time has passed', async () => {
+test('an endpoint gets no requests until its Retry-After time has passed', async () => {
   const receiver = await startReceiver(() => 503, { 'retry-after': '60' });
   const webhook = await register(receiver.url);
   const { body: first } = await testEvent(webhook.id);
@@ -101,8 +101,7 @@ test('an endpoint that responds with Retry-After gets no request before that tim
   expect(waitMs).toBeGreaterThanOrEqual(60_000);
 
   const { body: second } = await testEvent(webhook.id);
-  // By the time the delivery to another endpoint is claimed, the second delivery to this one would have been claimed
-  // too.
+  // A delivery to another endpoint shows that the dispatcher has claimed all due deliveries.
   const other = await startReceiver();
   await testEvent((await register(other.url)).id);
   await other.count(1);
@@ -140,8 +139,8 @@ test('deliveries are claimed and recorded in batches', async () => {
   for (const { calls } of [query.mock, execute.mock]) for (const [text] of calls) count(text);
   vi.restoreAllMocks();
   await expect.poll(countPending).toBe(0);
-  // Without batches, 200 deliveries would need a thousand statements. Each needs one to claim it, one to read its body,
-  // two to record the attempt, and a commit.
+  // Without batches, each of the 200 deliveries would need five statements: to claim it, to read its body, to record
+  // the attempt (two) and to commit.
   expect(statements).toBeLessThan(100);
   await receiver.close();
 });

@@ -27,7 +27,7 @@ async function waitForState(id: string, state: Delivery['state']): Promise<Deliv
   }
 }
 
-test('a test event arrives signed, and its attempt is listed', async () => {
+test('a test event is signed, and its attempt is listed', async () => {
   const receiver = await startReceiver();
   const webhook = await register(receiver.url);
   const { status, body: delivery } = await testEvent(webhook.id);
@@ -48,7 +48,7 @@ test('a test event arrives signed, and its attempt is listed', async () => {
   await receiver.close();
 });
 
-test('while rotations overlap, every secret verifies; after a rotation without overlap, only the newest secret does', async () => {
+test('every secret is valid during the overlap of rotations', async () => {
   const receiver = await startReceiver();
   const webhook = await register(receiver.url);
   const rotate = async (overlap_s: number) =>
@@ -72,7 +72,7 @@ test('while rotations overlap, every secret verifies; after a rotation without o
   await receiver.close();
 });
 
-test('a webhook has at most five signatures; a sixth secret is rejected until one has expired', async () => {
+test('a webhook can have at most five valid secrets', async () => {
   const receiver = await startReceiver();
   const webhook = await register(receiver.url);
   const rotate = (overlap_s: number) =>
@@ -84,13 +84,13 @@ test('a webhook has at most five signatures; a sixth secret is rejected until on
   const [first] = await receiver.count(1);
   expect(first?.headers['service-signature']?.split(',').length).toBe(5);
   expect(first?.headers['webhook-signature']?.split(' ').length).toBe(5);
-  // The rejected rotation must not have invalidated any secret.
+  // The rejected rotation must not invalidate any secret.
   await verifyWebhook(first?.body ?? '', first?.headers ?? {}, webhook.secret ?? '');
   expect((await rotate(0)).status).toBe(200);
   await receiver.close();
 });
 
-test('a response with status 410 disables a webhook; once it is enabled again, it can recover the missed events once', async () => {
+test('a webhook that a 410 response disabled can recover missed events', async () => {
   const receiver = await startReceiver((index) => (index === 0 ? 410 : 200));
   const webhook = await register(receiver.url);
   const path = `/v1/webhooks/${webhook.id}`;
@@ -149,7 +149,7 @@ test('five days of failures disable a webhook', async () => {
   await receiver.close();
 });
 
-test('an update is validated like a new webhook', async () => {
+test('updating a webhook validates the changes', async () => {
   const webhook = await register('https://receiver.example/');
   const path = `/v1/webhooks/${webhook.id}`;
   const rejected = await call<Problem>('PATCH', path, { url: 'https://169.254.169.254/' });

@@ -23,7 +23,7 @@ const testEvent = async (id: string) =>
 const listDeliveries = async (id: string) =>
   (await call<{ data: Delivery[] }>('GET', `/v1/webhooks/${id}/deliveries`)).body.data;
 
-/** Polls until a value meets the condition. Results are recorded only after the receiver has responded. */
+/** Polls until a value meets the condition. Attempts are recorded only after the receiver has responded. */
 async function pollUntil<T>(read: () => Promise<T>, isMet: (value: T) => boolean): Promise<T> {
   for (;;) {
     const value = await read();
@@ -34,8 +34,8 @@ const readWebhook = async (id: string) => (await call<Webhook>('GET', `/v1/webho
 const waitForProbe = (id: string, wanted: number) =>
   pollUntil(
     () => listDeliveries(id),
-    // Waits for the state too: deliveries and attempts are read separately, so the list can contain a new attempt
-    // together with the delivery's previous state.
+    // Deliveries and their attempts are read separately. Therefore, the list can contain a new attempt with the
+    // previous state of its delivery.
     ([newest, ...otherDeliveries]) =>
       otherDeliveries.length === wanted - 1 &&
       newest?.attempts.length === 1 &&
@@ -103,7 +103,7 @@ test('a webhook disabled by failures is probed hourly until a probe succeeds', a
   const next = await testEvent(id);
   await pollUntil(
     () => listDeliveries(id),
-    (all) => all.some((one) => one.id === next.id && one.state === 'delivered'),
+    (deliveries) => deliveries.some(({ id, state }) => id === next.id && state === 'delivered'),
   );
   await receiver.close();
 });

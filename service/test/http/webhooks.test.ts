@@ -26,8 +26,8 @@ async function serve(userRef: string, sender: Client = client): Promise<void> {
 }
 
 /**
- * Skips the five seconds before the second attempt. Changes the row to do so, because they pass on the database's
- * clock.
+ * Skips the five seconds before the second attempt. Updates the row, because the delay depends on the clock of the
+ * database.
  */
 async function skipWait(webhook: Webhook): Promise<void> {
   clock.advance(5_000);
@@ -64,7 +64,7 @@ test('a failed delivery is retried with a new signature', async () => {
   await receiver.close();
 });
 
-test('an endpoint that responds with 410 is disabled, and redirects are not followed', async () => {
+test('a 410 response disables an endpoint, and redirects are not followed', async () => {
   const goneReceiver = await startReceiver(() => 410);
   const redirectingReceiver = await startReceiver(() => 302);
   const { body: goneHook } = await register(goneReceiver.url);
@@ -87,7 +87,7 @@ test('an endpoint that responds with 410 is disabled, and redirects are not foll
   await Promise.all([goneReceiver.close(), redirectingReceiver.close()]);
 });
 
-test('an endpoint gets only the events of its own environment, and only those of the types that it subscribes to', async () => {
+test('an endpoint gets only subscribed events of its environment', async () => {
   const receiver = await startReceiver();
   const live = createClient(service, 'live');
   await register(receiver.url, ['decision.served']);
@@ -131,7 +131,7 @@ test.each([[[]], [['decision.served', 'decision.served']], [['decision.danced']]
   },
 );
 
-test('listing and reading a webhook does not reveal its secret; a webhook can be deleted', async () => {
+test('lists of webhooks do not contain secrets', async () => {
   const { status, body: created } = await register('https://example.com/hook');
   expect(status).toBe(201);
   expect(created.secret).toMatch(/^whsec_[A-Za-z0-9+/]{43}=$/);

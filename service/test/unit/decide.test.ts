@@ -76,7 +76,11 @@ test.each<[string, Case, object]>([
     { placementChange: { status: 'paused' } },
     { status: 'no_fill', reason: 'paused' },
   ],
-  ['a placement without house ads serves no ad', { resources: [] }, { status: 'no_fill', reason: 'no_candidates', explain: [] }],
+  [
+    'a placement without house ads serves no ad',
+    { resources: [] },
+    { status: 'no_fill', reason: 'no_candidates', explain: [] },
+  ],
   [
     'a paused house ad is not a candidate',
     { resources: ad('a', { houseAd: { status: 'paused' } }) },
@@ -230,11 +234,7 @@ describe('the frequency cap and the cooldown', () => {
       { reason: 'frequency_capped', retryAtMs: now + 10_000 },
     ],
     ['allow an ad once the oldest impression no longer counts', [20, 60], { status: 'filled' }],
-    [
-      'return the limit that ends later',
-      [5, 55],
-      { reason: 'cooldown', retryAtMs: now + 5_000 },
-    ],
+    ['return the limit that ends later', [5, 55], { reason: 'cooldown', retryAtMs: now + 5_000 }],
     [
       'accept impressions in any order',
       [50, 20],

@@ -40,7 +40,7 @@ describe('a document', () => {
     ['claims version 5.0', '<VAST version="5.0"/>', 102, 'VAST 5.0'],
     ['is empty', '', 303, 'no ad'],
     ['has no ad', vast(), 303, 'no ad'],
-  { => ])('is rejected if it %s', async (_what, document, code, reason) => { => {
+  ])('is rejected if it %s', async (_name, document, code, reason) => {
     expect(await readRejection(document)).toEqual({
       code,
       reason: expect.stringContaining(reason),
@@ -91,7 +91,7 @@ describe('an irregular document', () => {
         .replaceAll('<v:![', '<!['),
     ],
     ['its title contains an unknown entity', vast(inline()).replace('>title<', '>a&nbsp;title<')],
-  { => ])('is read if %s', async (_what, document) => { => {
+  ])('is read if %s', async (_name, document) => {
     const { result } = await resolve({ start: document });
     expect(result.noAd).toBeUndefined();
     expect(result.ad?.media.url).toBe('https://cdn.example/ad.mp4');
