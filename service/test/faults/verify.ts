@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { openPostgres } from '../../src/store/postgres.ts';
 import type { Database } from '../../src/store/database.ts';
-import type { Received } from '../http/receiver.ts';
+import type { ReceivedRequest } from '../http/receiver.ts';
 import type { Acknowledged } from './players.ts';
 
 /** The differences that {@link verify} found. All lists should be empty. */
@@ -28,7 +28,7 @@ export function printFindings(findings: Readonly<Record<string, readonly string[
 export async function verify(
   databaseUrl: string,
   acknowledged: Acknowledged,
-  received: readonly Received[],
+  received: readonly ReceivedRequest[],
 ): Promise<Verdict> {
   const database = openPostgres(databaseUrl, () => undefined);
   try {
@@ -61,15 +61,15 @@ export async function verify(
   }
 }
 
-const hasBody = ({ body }: Received): boolean => body !== '';
-const describe = ({ headers }: Received): string =>
+const hasBody = ({ body }: ReceivedRequest): boolean => body !== '';
+const describe = ({ headers }: ReceivedRequest): string =>
   `a webhook without a body: ${JSON.stringify(headers)}`;
 
 /**
  * Returns the ids of the received webhook events, grouped by decision. The same event may be delivered twice, but each
  * decision must have only one event.
  */
-function readDelivered(received: readonly Received[]): Map<string, Set<string>> {
+function readDelivered(received: readonly ReceivedRequest[]): Map<string, Set<string>> {
   const deliveredEvents = new Map<string, Set<string>>();
   for (const { body } of received.filter(hasBody)) {
     const { id, data } = JSON.parse(body) as { id: string; data: { decision_id: string } };

@@ -169,7 +169,7 @@ test('live rejects a request with `simulate`', async () => {
 test('a decision is not accessible from the other environment', async () => {
   const live = createClient(service, 'live');
   const decision = await client.decideImage('crossing');
-  const { body } = await live.report(live.event(decision, 'start'));
+  const { body } = await live.report(live.createEvent(decision, 'start'));
   expect(body.results).toMatchObject([{ status: 'rejected', code: 'environment_mismatch' }]);
   const path = `/v1/decisions/${decision.id}`;
   const withToken = await live.call<Problem>('GET', path, live.publishable, undefined, {

@@ -53,7 +53,7 @@ test('the commands in the guide back up and restore a running service', async ({
   );
   const sourceClient = createClient(sourceService);
   const decision = await sourceClient.decideImage('before the backup');
-  await sourceClient.begin(decision);
+  await sourceClient.reportStart(decision);
   sh(readCommands('back up'));
   await sourceService.stop();
   expect(sh(readCommands('restore'))).toMatch(/ok .*the master key decrypts the secrets/);

@@ -134,7 +134,7 @@ test('an export can be imported into another installation', async () => {
   const first = await start();
   const sourceClient = createClient(first);
   const decision = await sourceClient.decideImage('traveler');
-  await sourceClient.begin(decision);
+  await sourceClient.reportStart(decision);
   const placements = await sourceClient.call('GET', '/v1/placements', sourceClient.secret);
   await first.stop();
   const file = join(folder, 'all.jsonl');
@@ -206,7 +206,7 @@ test('`listen` forwards each event once, signed with the printed secret', async 
   const { secret } = JSON.parse(await listening.line(/"listening":true/)) as { secret: string };
   await setState('off');
   await setState('on');
-  const received = await receiver.count(2);
+  const received = await receiver.waitForRequests(2);
   const events = await Promise.all(
     received.map(({ body, headers }) => verifyWebhook(body, headers, secret)),
   );

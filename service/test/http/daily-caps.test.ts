@@ -4,7 +4,7 @@ import { type InProcessService, startInProcess } from '../in-process.ts';
 import { createPostgresDatabase, hasPostgres } from '../postgres-database.ts';
 import { createManualClock } from '../manual-clock.ts';
 import { createClient } from './client.ts';
-import { startGame, type Filled, type Game } from './reward-game.ts';
+import { startGame, type FilledDecision, type Game } from './reward-game.ts';
 
 let placements = 0;
 let players = 0;
@@ -31,7 +31,7 @@ async function decideConcurrently(
   clients: readonly Game['client'][],
   placement: string,
   count: number,
-): Promise<Filled[]> {
+): Promise<FilledDecision[]> {
   const responses = await Promise.all(
     Array.from({ length: count }, async (_, index) => {
       const client = clients[index % clients.length];
@@ -87,7 +87,11 @@ describe.skipIf(process.env['TRUEWARD_TEST_SERVER'])('a daily cap on the embedde
     const [first] = ads;
     if (!first) throw new Error('Expected an ad.');
     const ago = (ms: number) => new Date(game.clock.nowMs() - ms).toISOString();
-    const events = [game.event(first, 'start'), game.seen(first), game.complete(first)];
+    const events = [
+      game.createEvent(first, 'start'),
+      game.createImpression(first),
+      game.createCompletion(first),
+    ];
     const watchedEvents = events.map((event, index) => ({
       ...event,
       occurred_at: ago(500_000 - index * 2_500),
@@ -133,17 +137,17 @@ describe.runIf(hasPostgres)('a daily cap enforced by two processes', () => {
   test('is exceeded by at most two impressions', async () => {
     const placement = await createCappedPlacement(game, 20);
     const clients = [game.client, createClient({ url: second.url, keys: game.keys })];
-    const ads: Filled[] = [];
+    const ads: FilledDecision[] = [];
     for (let round = 0; round < 30; round += 1) {
       await Promise.all([game, second].map(({ service }) => service.configuration.refresh()));
       ads.push(...(await decideConcurrently(clients, placement, 60)));
     }
     expect(ads.length).toBeGreaterThanOrEqual(20);
     expect(ads.length).toBeLessThanOrEqual(22);
-    for (const ad of ads) await game.report(game.event(ad, 'start'));
+    for (const ad of ads) await game.report(game.createEvent(ad, 'start'));
     game.advance(5_000);
     const responses = await Promise.all(
-      ads.map((ad) => game.report(game.seen(ad), game.complete(ad))),
+      ads.map((ad) => game.report(game.createImpression(ad), game.createCompletion(ad))),
     );
     for (const { decisions } of responses) expect(decisions).toMatchObject([{ state: 'earned' }]);
   });

@@ -23,14 +23,14 @@ test('acknowledged data and undelivered webhooks survive SIGKILL', async () => {
     events: ['decision.rewarded'],
   });
   const decision = await firstClient.decideImage('survivor');
-  await firstClient.begin(decision);
+  await firstClient.reportStart(decision);
   await first.moveClock({ advanceMs: 5_000 });
   const pendingDecisions = Array.from({ length: 40 }, (_, index) =>
     firstClient.decideImage(`burst-${index}`),
   );
   const { body } = await firstClient.report(
-    firstClient.seen(decision),
-    firstClient.event(decision, 'complete', { watched_ms: 5_000 }),
+    firstClient.createImpression(decision),
+    firstClient.createEvent(decision, 'complete', { watched_ms: 5_000 }),
   );
   expect(body.decisions).toMatchObject([{ state: 'earned' }]);
   const acknowledged = await Promise.all(pendingDecisions);
@@ -45,7 +45,7 @@ test('acknowledged data and undelivered webhooks survive SIGKILL', async () => {
   expect((await read(decision.id)).body).toEqual(body.decisions[0]);
   const responses = await Promise.all(acknowledged.map(({ id }) => read(id)));
   expect(responses.map(({ status }) => status)).toEqual(responses.map(() => 200));
-  const [rejectedRequest, deliveredRequest] = await receiver.count(2);
+  const [rejectedRequest, deliveredRequest] = await receiver.waitForRequests(2);
   expect(deliveredRequest?.body).toBe(rejectedRequest?.body);
   expect(await second.stop()).toBe(0);
   await receiver.close();

@@ -20,7 +20,9 @@ async function collect(count: number, perAd: number, detail?: string) {
   );
   const optional = detail === undefined ? {} : { detail };
   return ads
-    .flatMap((ad) => Array.from({ length: perAd }, () => client.event(ad, 'midpoint', optional)))
+    .flatMap((ad) =>
+      Array.from({ length: perAd }, () => client.createEvent(ad, 'midpoint', optional)),
+    )
     .slice(0, count);
 }
 

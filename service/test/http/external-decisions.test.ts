@@ -5,7 +5,7 @@ import type { Creative, Report, Source } from '@trueward/protocol/wire';
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
 import { inline, mp4, tags, tracking, vast } from '../unit/vast/fixtures.ts';
 import { type MediaOrigin, startMediaOrigin } from './media-origin.ts';
-import { type Filled, type Game, startGame } from './reward-game.ts';
+import { type FilledDecision, type Game, startGame } from './reward-game.ts';
 
 const meadow = readFileSync(
   fileURLToPath(new URL('../../../demo/creatives/dist/meadow.mp4', import.meta.url)),
@@ -67,9 +67,11 @@ const xml =
     void response.end(text);
 const ask = async () => {
   players += 1;
-  return (await game.ask({ user_ref: `player ${players}`, formats: ['video', 'image'] })).body;
+  return (
+    await game.requestDecision({ user_ref: `player ${players}`, formats: ['video', 'image'] })
+  ).body;
 };
-const verdicts = (decision: Filled) =>
+const verdicts = (decision: FilledDecision) =>
   Object.fromEntries((decision.explain ?? []).map(({ name, verdict }) => [name, verdict]));
 const countRequests = (path: string) => origin.requests.filter((each) => each === path).length;
 
@@ -106,10 +108,10 @@ test('an approved external ad is served from our copy and its trackers are reque
   expect(decision.min_watch_ms).toBe(12_000);
   expect(JSON.stringify({ ...decision, explain: [] })).not.toContain(origin.url);
 
-  await game.report(game.event(decision, 'start'));
+  await game.report(game.createEvent(decision, 'start'));
   game.advance(12_500);
-  const impression = game.event(decision, 'impression', { visible: { ratio: 1, ms: 2_000 } });
-  const complete = game.event(decision, 'complete', { watched_ms: 12_000 });
+  const impression = game.createEvent(decision, 'impression', { visible: { ratio: 1, ms: 2_000 } });
+  const complete = game.createEvent(decision, 'complete', { watched_ms: 12_000 });
   const { decisions } = await game.report(impression, complete);
   expect(decisions[0]?.state).toBe('earned');
   await expect.poll(() => countRequests('/brook/complete'), pollOptions).toBe(1);
@@ -199,7 +201,10 @@ test('hanging sources of one placement do not delay another placement', async ()
     return decision;
   });
   await expect.poll(() => countRequests(`/tag/${sources}`)).toBe(8);
-  const { body } = await game.ask({ placement: 'double-coins', user_ref: 'not waiting' });
+  const { body } = await game.requestDecision({
+    placement: 'double-coins',
+    user_ref: 'not waiting',
+  });
   endedRequests.push('house ads only');
   expect(body.status).toBe('filled');
   for (const decision of await Promise.all(waits))
@@ -250,7 +255,7 @@ test('kill switches, policies and child-directed requests prevent requests to a 
   });
   expect(verdicts(await ask())).toMatchObject({ [source.name]: 'commercial: No network' });
   await game.client.manage('DELETE', `/v1/policies/${policy.id}`);
-  const child = await game.ask({
+  const child = await game.requestDecision({
     user_ref: 'child',
     formats: ['video', 'image'],
     child_directed: true,

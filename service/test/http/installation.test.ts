@@ -68,7 +68,7 @@ test('rotating the master key in the data folder replaces the key', async () => 
   expect(existsSync(join(folder, 'master.key.next'))).toBe(false);
 
   const serviceAfter = await startService({ dataDir: folder });
-  const reported = await createClient(serviceAfter).begin(decision);
+  const reported = await createClient(serviceAfter).reportStart(decision);
   expect(reported.body.results).toMatchObject([{ status: 'accepted' }]);
   await serviceAfter.stop();
 });

@@ -1,6 +1,6 @@
 import type { EventBatchResult, HouseAd, KillSwitch, Problem } from '@trueward/protocol/wire';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { startGame, type Filled, type Game } from './reward-game.ts';
+import { startGame, type FilledDecision, type Game } from './reward-game.ts';
 import { readAccountId, updatePlacement } from './reward-operator.ts';
 
 let game: Game;
@@ -25,12 +25,12 @@ const manage = <T>(method: string, path: string, body?: object) =>
   game.client.call<T & Problem>(method, path, game.client.secret, body);
 
 /** Watches an ad to the end. Reports all events with the time `occurredAt`. */
-async function watchAt(occurredAt: string, decision: Filled): Promise<string> {
-  await send(now(), { ...game.event(decision, 'start'), occurred_at: occurredAt });
+async function watchAt(occurredAt: string, decision: FilledDecision): Promise<string> {
+  await send(now(), { ...game.createEvent(decision, 'start'), occurred_at: occurredAt });
   game.advance(5_000);
-  for (const event of [game.seen(decision), game.complete(decision)])
+  for (const event of [game.createImpression(decision), game.createCompletion(decision)])
     await send(now(), { ...event, occurred_at: occurredAt });
-  return (await game.status(decision.id)).state;
+  return (await game.readRewardStatus(decision.id)).state;
 }
 
 describe('an event with an invalid time', () => {
@@ -38,8 +38,8 @@ describe('an event with an invalid time', () => {
     const decision = await game.decide('careless');
     const { status, body } = await send(
       now(),
-      { ...game.event(decision, 'start'), occurred_at: text },
-      game.event(decision, 'start'),
+      { ...game.createEvent(decision, 'start'), occurred_at: text },
+      game.createEvent(decision, 'start'),
     );
     expect(status).toBe(200);
     expect(body.results).toMatchObject([
@@ -52,7 +52,7 @@ describe('an event with an invalid time', () => {
     'is rejected with its batch if the send time of the batch is also %s',
     async (text) => {
       const decision = await game.decide('careless');
-      const { status, body } = await send<Problem>(text, game.event(decision, 'start'));
+      const { status, body } = await send<Problem>(text, game.createEvent(decision, 'start'));
       expect(status).toBe(422);
       expect(body.errors).toEqual([
         { pointer: '/sent_at', message: expect.stringContaining('must be a time such as 2026') },
@@ -92,7 +92,11 @@ test('an event time with a complete UTC offset is accepted', async () => {
   game.advance(5_000);
   const formatTime = (ms: number) =>
     new Date(game.clock.nowMs() - ms + 19_800_000).toISOString().replace('Z', '+05:30');
-  const events = [game.event(decision, 'start'), game.seen(decision), game.complete(decision)];
+  const events = [
+    game.createEvent(decision, 'start'),
+    game.createImpression(decision),
+    game.createCompletion(decision),
+  ];
   await send(
     formatTime(0),
     ...events.map((event, index) => ({
@@ -100,7 +104,7 @@ test('an event time with a complete UTC offset is accepted', async () => {
       occurred_at: formatTime([5_000, 3_000, 0][index] ?? 0),
     })),
   );
-  expect(await game.status(decision.id)).toMatchObject({ state: 'earned' });
+  expect(await game.readRewardStatus(decision.id)).toMatchObject({ state: 'earned' });
 });
 
 describe('an operator', () => {

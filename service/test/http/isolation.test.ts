@@ -144,14 +144,14 @@ describe.skipIf(!hasPostgres)('on PostgreSQL', () => {
     await operator.query('BEGIN');
     await operator.query('SELECT FROM decisions WHERE id = $1 FOR UPDATE', [lockedDecision.id]);
     const reports = decisions.map(async (decision) => {
-      const response = await client.report(client.event(decision, 'start'));
+      const response = await client.report(client.createEvent(decision, 'start'));
       return response.status === 200 ? response.body.results[0]?.status : response.status;
     });
     expect(await Promise.all(reports)).toEqual(
       decisions.map((decision) => (decision === lockedDecision ? 503 : 'accepted')),
     );
     await operator.query('ROLLBACK');
-    const repeatedReport = await client.report(client.event(lockedDecision, 'start'));
+    const repeatedReport = await client.report(client.createEvent(lockedDecision, 'start'));
     expect(repeatedReport.body.results[0]?.status).toBe('accepted');
   });
 
@@ -250,8 +250,8 @@ describe.skipIf(!hasPostgres)('on PostgreSQL', () => {
     const otherClient = createClient({ url: other.url, keys: running.keys });
     for (const decision of decisions)
       await otherClient.report(
-        otherClient.event(decision, 'start'),
-        otherClient.event(decision, 'complete', { watched_ms: 5_000 }),
+        otherClient.createEvent(decision, 'start'),
+        otherClient.createEvent(decision, 'complete', { watched_ms: 5_000 }),
       );
     const states = (await Promise.all(waits)).map(({ body }) => body.state);
     expect(new Set(states)).not.toContain('none');

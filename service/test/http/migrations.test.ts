@@ -80,7 +80,9 @@ describe.skipIf(!hasPostgres)('on PostgreSQL', () => {
       `INSERT INTO migrations (account_id, name, checksum) VALUES ('service', '9000-tomorrow', 'x')`,
     );
     const decision = await client.decideImage('between versions');
-    expect((await client.begin(decision)).body.results).toMatchObject([{ status: 'accepted' }]);
+    expect((await client.reportStart(decision)).body.results).toMatchObject([
+      { status: 'accepted' },
+    ]);
     await service.stop();
     const olderService = await startInProcess({ DATABASE_URL: url }, { dataDirectory: folder });
     const read = await createClient(olderService).call(

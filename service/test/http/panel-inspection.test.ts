@@ -32,9 +32,12 @@ test('the inspector shows the explanation, events, reward and deliveries of a de
     events: ['decision.served', 'decision.rewarded'],
   });
   const decision = await game.decideImage('player');
-  await game.begin(decision);
+  await game.reportStart(decision);
   clock.set(clock.nowMs() + 6_000);
-  await game.report(game.seen(decision), game.event(decision, 'complete', { watched_ms: 5_500 }));
+  await game.report(
+    game.createImpression(decision),
+    game.createEvent(decision, 'complete', { watched_ms: 5_500 }),
+  );
 
   const { body } = await inspect(decision.id);
   expect(body.decision).toMatchObject({ id: decision.id, status: 'filled', user_ref: 'player' });

@@ -24,7 +24,7 @@ test.skipIf(!hasPostgres)(
       const tail = await openLiveTail(urls[0] ?? '', owner.cookie());
       await tail.readMore();
       const remoteDecision = await remoteClient.decideImage('player');
-      await remoteClient.begin(remoteDecision);
+      await remoteClient.reportStart(remoteDecision);
       await remoteClient.report({ id: 'broken' });
       const lines = await tail.lines(3);
       expect(lines).toMatchObject([

@@ -27,7 +27,7 @@ test('the live tail streams events from the sandbox, and never from live', async
     child_directed: true,
     simulate: 'no_fill',
   });
-  await game.begin(decision);
+  await game.reportStart(decision);
   await game.report({ id: 'broken' });
   const lines = await tail.lines(4);
   await tail.close();

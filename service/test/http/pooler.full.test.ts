@@ -58,7 +58,7 @@ default_pool_size = 2
       const client = clients[index % 2] ?? clients[0];
       if (!client) throw new Error('Expected a process.');
       const decision = await client.decideImage(`player-${index}`);
-      return (await client.begin(decision)).body.results[0]?.status;
+      return (await client.reportStart(decision)).body.results[0]?.status;
     }),
   );
   expect(statuses).toEqual(Array(40).fill('accepted'));

@@ -52,20 +52,20 @@ describe.skipIf(!hasPostgres)('on PostgreSQL', () => {
 
     // One process serves the ad. Both processes get its completion at the same time.
     const decision = await first.decideImage('both');
-    await second.begin(decision);
+    await second.reportStart(decision);
     await cluster.moveClock({ advanceMs: 5_000 });
     const claims = [first, second].flatMap((client) =>
       Array.from({ length: 20 }, () =>
         client.report(
-          client.seen(decision),
-          client.event(decision, 'complete', { watched_ms: 5_000 }),
+          client.createImpression(decision),
+          client.createEvent(decision, 'complete', { watched_ms: 5_000 }),
         ),
       ),
     );
     const responses = await Promise.all(claims);
     expect(responses.map(({ body }) => body.decisions[0]?.state)).toEqual(Array(40).fill('earned'));
     expect(new Set(responses.map(({ body }) => body.decisions[0]?.receipt)).size).toBe(1);
-    const [delivered] = await receiver.count(1);
+    const [delivered] = await receiver.waitForRequests(1);
     const { type, data } = JSON.parse(delivered?.body ?? '') as { type: string; data: object };
     expect([type, data]).toMatchObject(['decision.rewarded', { decision_id: decision.id }]);
     const { body: hooks } = await first.call<{ data: { id: string }[] }>(
@@ -96,7 +96,7 @@ describe.skipIf(!hasPostgres)('on PostgreSQL', () => {
     const { body } = await first.decide({ placement: 'revive', user_ref: 'other' });
     expect(body).toMatchObject({ status: 'no_fill', reason: 'killed' });
     expect(await attempts()).toEqual([1]);
-    expect(await receiver.count(1)).toHaveLength(1);
+    expect(await receiver.waitForRequests(1)).toHaveLength(1);
     await receiver.close();
   });
 

@@ -84,11 +84,11 @@ test('an ad with a token in the format of the next release can be rewarded', asy
 });
 
 test('an event with a token of a later release is deferred with 503', async () => {
-  const { client, event, decide } = game;
+  const { client, createEvent, decide } = game;
   const decision = await decide('of a later release');
   const body = `9~${decision.id}`;
   const send = (mac: string) => {
-    const events = [event({ ...decision, token: `${body}.${mac}` }, 'start')];
+    const events = [createEvent({ ...decision, token: `${body}.${mac}` }, 'start')];
     const sent_at = new Date(game.clock.nowMs()).toISOString();
     return client.call<Problem>('POST', '/v1/events', client.publishable, { sent_at, events });
   };

@@ -71,7 +71,9 @@ test('the sums equal a recount of the rows, no matter how the report is grouped'
             ...(simulate === undefined ? {} : { simulate }),
           });
           if (body.status !== 'filled' || events.length === 0) return;
-          await client.report(...events.map((type) => client.event(body, type, { watched_ms: 1 })));
+          await client.report(
+            ...events.map((type) => client.createEvent(body, type, { watched_ms: 1 })),
+          );
         }),
       );
       const expected = await recount();

@@ -315,7 +315,7 @@ test('reviews, media changes and kill switches emit webhook events', async () =>
   });
   await patch(`/v1/kill-switches/${killSwitch.id}`, { reason: 'none' });
   await patch(`/v1/kill-switches/${killSwitch.id}`, { state: 'off', actor: 'Bob' });
-  const events = (await receiver.count(4)).map(
+  const events = (await receiver.waitForRequests(4)).map(
     ({ body }) => JSON.parse(body) as { id: string; type: string; data: object },
   );
   expect(events.toSorted((a, b) => (a.id < b.id ? -1 : 1)).map(({ data }) => data)).toEqual([

@@ -1,6 +1,6 @@
 import type { AdEvent } from '@trueward/protocol/wire';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { startGame, type Filled, type Game } from './reward-game.ts';
+import { startGame, type FilledDecision, type Game } from './reward-game.ts';
 
 /**
  * The players in these tests are honest, so none may be denied a reward, no matter how bad the network or device is.
@@ -12,10 +12,10 @@ beforeAll(async () => {
 afterAll(() => game.stop());
 
 /** Returns the events that are reported for a watched ad, each with its time in milliseconds since the ad started. */
-function watchEvents(decision: Filled): [number, AdEvent][] {
+function watchEvents(decision: FilledDecision): [number, AdEvent][] {
   const fullMs = decision.min_watch_ms ?? 0;
   const createTimedEvent = (type: AdEvent['type'], share: number, more: Partial<AdEvent> = {}) =>
-    [fullMs * share, game.event(decision, type, more)] as [number, AdEvent];
+    [fullMs * share, game.createEvent(decision, type, more)] as [number, AdEvent];
   return [
     createTimedEvent('start', 0),
     createTimedEvent('first_quartile', 0.25),
@@ -45,7 +45,7 @@ async function play(
     const { status } = await game.client.call('POST', '/v1/events', game.client.publishable, body);
     expect(status).toBe(200);
   }
-  return game.status(decision.id);
+  return game.readRewardStatus(decision.id);
 }
 
 describe('a watched ad is rewarded', () => {
@@ -86,8 +86,8 @@ describe('a watched ad is rewarded', () => {
       game.clock.set(Math.max(game.clock.nowMs(), arrivesMs));
       await game.client.call('POST', '/v1/events', game.client.publishable, body);
     }
-    expect(await game.status(first.id)).toMatchObject({ state: 'earned' });
-    expect(await game.status(second.id)).toMatchObject({ state: 'earned' });
+    expect(await game.readRewardStatus(first.id)).toMatchObject({ state: 'earned' });
+    expect(await game.readRewardStatus(second.id)).toMatchObject({ state: 'earned' });
   });
 
   test('although the device slept with events in flight', async () => {
@@ -104,6 +104,6 @@ describe('a watched ad is rewarded', () => {
       const body = { sent_at: occurredAt, events: [{ ...event, occurred_at: occurredAt }] };
       await game.client.call('POST', '/v1/events', game.client.publishable, body);
     }
-    expect(await game.status(decision.id)).toMatchObject({ state: 'earned' });
+    expect(await game.readRewardStatus(decision.id)).toMatchObject({ state: 'earned' });
   });
 });

@@ -62,8 +62,8 @@ test('a receipt is not stored, and everyone who reads it gets the same one', asy
     [decision.id],
   );
   expect(storedRows).toEqual([{ receipt: null }]);
-  expect((await game.status(decision.id)).receipt).toBe(receipt);
-  const { decisions } = await game.report(game.event(decision, 'close'));
+  expect((await game.readRewardStatus(decision.id)).receipt).toBe(receipt);
+  const { decisions } = await game.report(game.createEvent(decision, 'close'));
   expect(decisions[0]?.receipt).toBe(receipt);
 });
 
@@ -108,7 +108,7 @@ test('a child’s user_ref is not stored, but is delivered to the game server', 
     { 'decision-token': decision.token },
   );
   expect(repeatedResponse.body.receipt).toBe(status?.receipt);
-  expect((await game.status(decision.id)).receipt).toBeUndefined();
+  expect((await game.readRewardStatus(decision.id)).receipt).toBeUndefined();
 
   const { database } = game.service;
   const tables = await database.query<{ name: string }>(

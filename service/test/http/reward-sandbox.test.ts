@@ -12,7 +12,7 @@ beforeAll(async () => {
 afterAll(() => game.stop());
 
 type Simulate = NonNullable<DecisionRequest['simulate']>;
-const force = (simulate: Simulate) => game.ask({ user_ref: 'tester', simulate });
+const force = (simulate: Simulate) => game.requestDecision({ user_ref: 'tester', simulate });
 
 test.each<[Simulate, string, string]>([
   ['no_fill', 'no_fill', 'no_candidates'],
@@ -30,7 +30,7 @@ test('an error and a slow response can be simulated', async () => {
 test('a denied reward can be simulated', async () => {
   const decision = await game.decide('tester', { simulate: 'reward_denied' });
   expect(await game.watch(decision)).toMatchObject({ state: 'denied', reason: 'simulated' });
-  expect(await game.webhookEvents('decision.rewarded', decision.id)).toBe(0);
+  expect(await game.countWebhookEvents('decision.rewarded', decision.id)).toBe(0);
 });
 
 test('a simulated pending reward expires after the late window', async () => {
@@ -38,11 +38,14 @@ test('a simulated pending reward expires after the late window', async () => {
   expect(await game.watch(decision)).toMatchObject({ state: 'pending', reason: 'simulated' });
   game.advance(80_000_000);
   await expireRewards(game.service.database, game.clock);
-  expect(await game.status(decision.id)).toMatchObject({ state: 'pending' });
+  expect(await game.readRewardStatus(decision.id)).toMatchObject({ state: 'pending' });
   game.advance(86_400_000);
   await expireRewards(game.service.database, game.clock);
-  expect(await game.status(decision.id)).toMatchObject({ state: 'expired', reason: 'simulated' });
-  expect(await game.count('rewards_expired', 'simulated')).toBe(1);
+  expect(await game.readRewardStatus(decision.id)).toMatchObject({
+    state: 'expired',
+    reason: 'simulated',
+  });
+  expect(await game.readReportCount('rewards_expired', 'simulated')).toBe(1);
 });
 
 test('the sandbox sends signed webhooks', async () => {
@@ -57,7 +60,7 @@ test('the sandbox sends signed webhooks', async () => {
   await game.watch(deniedDecision);
   const decision = await game.decide('signed');
   await game.watch(decision);
-  await receiver.count(3);
+  await receiver.waitForRequests(3);
   const events = await Promise.all(
     receiver.received.map(({ body, headers }) =>
       verifyWebhook(body, headers, webhook.secret, { now: game.clock.nowMs }),

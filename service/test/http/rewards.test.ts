@@ -30,13 +30,13 @@ test('a watched ad earns a single reward for many concurrent completions', async
     },
   );
   const decision = await client.decideImage('once');
-  await client.begin(decision);
+  await client.reportStart(decision);
   watch();
   const responses = await Promise.all(
     Array.from({ length: 50 }, () =>
       client.report(
-        client.seen(decision),
-        client.event(decision, 'complete', { watched_ms: 5_000 }),
+        client.createImpression(decision),
+        client.createEvent(decision, 'complete', { watched_ms: 5_000 }),
       ),
     ),
   );
@@ -54,7 +54,7 @@ test('a watched ad earns a single reward for many concurrent completions', async
     [webhook.body.id],
   );
   expect(deliveries).toHaveLength(2);
-  const received = await receiver.count(2);
+  const received = await receiver.waitForRequests(2);
   const events = await Promise.all(
     received.map(({ body, headers }) => verifyWebhook(body, headers, webhook.body.secret)),
   );
@@ -78,9 +78,12 @@ test('live stores impressions as webhook events only if a webhook subscribes to 
   const live = createClient(service, 'live');
   const play = async (user: string): Promise<string[]> => {
     const decision = await live.decideImage(user);
-    await live.begin(decision);
+    await live.reportStart(decision);
     watch();
-    await live.report(live.seen(decision), live.event(decision, 'complete', { watched_ms: 5_000 }));
+    await live.report(
+      live.createImpression(decision),
+      live.createEvent(decision, 'complete', { watched_ms: 5_000 }),
+    );
     const { body } = await live.call<{ data: WebhookEvent[] }>(
       'GET',
       '/v1/webhook-events',
@@ -107,11 +110,11 @@ test('live stores impressions as webhook events only if a webhook subscribes to 
 
 test('the receipt of an earned reward can be verified with the published keys', async () => {
   const decision = await client.decideImage('receipt');
-  await client.begin(decision);
+  await client.reportStart(decision);
   watch();
   const { body } = await client.report(
-    client.seen(decision),
-    client.event(decision, 'complete', { watched_ms: 5_000 }),
+    client.createImpression(decision),
+    client.createEvent(decision, 'complete', { watched_ms: 5_000 }),
   );
   const keys = createRemoteJWKSet(new URL('/.well-known/jwks.json', service.url));
   const { payload } = await jwtVerify(body.decisions[0]?.receipt ?? '', keys, {
@@ -128,12 +131,12 @@ test('the receipt of an earned reward can be verified with the published keys', 
 
 test('the evidence appears in the status and the webhook event of an earned reward', async () => {
   const decision = await client.decideImage('evidence');
-  const startReport = await client.begin(decision);
+  const startReport = await client.reportStart(decision);
   expect(JSON.stringify(startReport.body)).not.toContain('evidence');
   watch();
   const { body } = await client.report(
-    client.seen(decision),
-    client.event(decision, 'complete', { watched_ms: 5_000 }),
+    client.createImpression(decision),
+    client.createEvent(decision, 'complete', { watched_ms: 5_000 }),
   );
   expect(body.decisions).toMatchObject([{ state: 'earned', evidence: 'verified' }]);
   const events = await client.call<{ data: WebhookEvent[] }>(
@@ -148,15 +151,15 @@ test('the evidence appears in the status and the webhook event of an earned rewa
 
 test('a completion that arrives too early is permanently denied', async () => {
   const decision = await client.decideImage('early');
-  const complete = () => client.event(decision, 'complete', { watched_ms: 5_000 });
+  const complete = () => client.createEvent(decision, 'complete', { watched_ms: 5_000 });
   const first = await client.report(
-    client.event(decision, 'start'),
-    client.seen(decision),
+    client.createEvent(decision, 'start'),
+    client.createImpression(decision),
     complete(),
   );
   expect(first.body.decisions).toMatchObject([{ state: 'denied', reason: 'impossible_timing' }]);
   watch();
-  const second = await client.report(client.seen(decision), complete());
+  const second = await client.report(client.createImpression(decision), complete());
   expect(second.body.decisions).toMatchObject([{ state: 'denied', reason: 'impossible_timing' }]);
 });
 
@@ -165,13 +168,13 @@ test('a player who watches two ads at the same time earns one reward', async () 
     await client.decideImage('two-tabs'),
     await client.decideImage('two-tabs'),
   ];
-  await client.report(client.event(firstAd, 'start'), client.event(secondAd, 'start'));
+  await client.report(client.createEvent(firstAd, 'start'), client.createEvent(secondAd, 'start'));
   watch();
   const states = await Promise.all(
     [firstAd, secondAd].map((decision) =>
       client.report(
-        client.seen(decision),
-        client.event(decision, 'complete', { watched_ms: 5_000 }),
+        client.createImpression(decision),
+        client.createEvent(decision, 'complete', { watched_ms: 5_000 }),
       ),
     ),
   );
@@ -191,10 +194,10 @@ test('a player who watches two ads at the same time earns one reward', async () 
 
 test('a reward is pending until its impression arrives', async () => {
   const decision = await client.decideImage('overtaken');
-  await client.begin(decision);
+  await client.reportStart(decision);
   watch();
   const earlyReport = await client.report(
-    client.event(decision, 'complete', { watched_ms: 5_000 }),
+    client.createEvent(decision, 'complete', { watched_ms: 5_000 }),
   );
   expect(earlyReport.body.decisions).toMatchObject([{ state: 'pending', reason: 'no_impression' }]);
   const status = client.call<RewardStatus>(
@@ -204,19 +207,19 @@ test('a reward is pending until its impression arrives', async () => {
     undefined,
     { 'decision-token': decision.token },
   );
-  const finalReport = await client.report(client.seen(decision));
+  const finalReport = await client.report(client.createImpression(decision));
   expect(finalReport.body.decisions).toMatchObject([{ state: 'earned' }]);
   expect((await status).body).toMatchObject({ state: 'earned', id: decision.id });
 });
 
 test('each event in a batch has its own result', async () => {
   const decision = await client.decideImage('twice');
-  const start = client.event(decision, 'start');
+  const start = client.createEvent(decision, 'start');
   const { body } = await client.report(
     start,
     start,
     { id: 'no-such-type', type: 'dance' },
-    { ...client.seen(decision), token: 'x.y' },
+    { ...client.createImpression(decision), token: 'x.y' },
   );
   expect(body.results.map(({ status, code }) => [status, code])).toEqual([
     ['accepted', undefined],
@@ -233,7 +236,7 @@ test('a batch may report dropped events but no unknown members', async () => {
   const decision = await client.decideImage('dropped');
   const batch = {
     sent_at: new Date(clock.nowMs()).toISOString(),
-    events: [client.event(decision, 'start')],
+    events: [client.createEvent(decision, 'start')],
   };
   const post = (body: object) => client.call('POST', '/v1/events', client.publishable, body);
   expect((await post({ ...batch, dropped: { full: 3 } })).status).toBe(200);
@@ -251,7 +254,9 @@ test('denials and pending rewards can be simulated', async () => {
       simulate,
     };
     const { body: decision } = await client.decide(request);
-    const { body } = await client.report(client.event(decision, 'complete', { watched_ms: 5_000 }));
+    const { body } = await client.report(
+      client.createEvent(decision, 'complete', { watched_ms: 5_000 }),
+    );
     return body.decisions[0];
   };
   expect(await force('reward_denied')).toMatchObject({ state: 'denied', reason: 'simulated' });

@@ -71,7 +71,7 @@ describe.skipIf(!hasPostgres)('three processes that serve one account', () => {
   const play = async (index: number, player: string): Promise<void> => {
     const client = getClient(index);
     const decision = await client.decideImage(player);
-    const events = [client.event(decision, 'start'), client.event(decision, 'click')];
+    const events = [client.createEvent(decision, 'start'), client.createEvent(decision, 'click')];
     const { status, body } = await client.report(...events);
     expect([status, body.results.map((result) => result.status)]).toEqual([
       200,

@@ -1,6 +1,6 @@
 import type { Creative, Explanation, Problem, Source } from '@trueward/protocol/wire';
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
-import { type Filled, type Game, startGame } from './reward-game.ts';
+import { type FilledDecision, type Game, startGame } from './reward-game.ts';
 
 const pollOptions = { timeout: 20_000 };
 
@@ -38,11 +38,13 @@ async function addSource(kind: Kind, outcome: string, placements = ['revive']): 
 }
 
 let players = 0;
-async function decide(): Promise<Filled> {
+async function decide(): Promise<FilledDecision> {
   players += 1;
-  return (await game.ask({ user_ref: `player ${players}`, formats: ['video', 'image'] })).body;
+  return (
+    await game.requestDecision({ user_ref: `player ${players}`, formats: ['video', 'image'] })
+  ).body;
 }
-const findExplanation = ({ explain }: Filled, { id }: Source): Explanation | undefined =>
+const findExplanation = ({ explain }: FilledDecision, { id }: Source): Explanation | undefined =>
   explain?.find(({ source_id: sourceId }) => sourceId === id);
 
 async function findCreative({ id }: Source): Promise<Creative | undefined> {
@@ -73,10 +75,12 @@ test.each([
     const decision = await decide();
     expect(decision.creative?.advertiser).toBe('Test advertiser');
     expect(JSON.stringify(decision.creative?.media)).toContain('http://service.test/media/');
-    await game.report(game.event(decision, 'start'));
+    await game.report(game.createEvent(decision, 'start'));
     game.advance(12_500);
-    const impression = game.event(decision, 'impression', { visible: { ratio: 1, ms: 2_000 } });
-    const complete = game.event(decision, 'complete', { watched_ms: 12_000 });
+    const impression = game.createEvent(decision, 'impression', {
+      visible: { ratio: 1, ms: 2_000 },
+    });
+    const complete = game.createEvent(decision, 'complete', { watched_ms: 12_000 });
     const { decisions } = await game.report(impression, complete);
     expect(decisions[0]?.state).toBe('earned');
 
@@ -121,7 +125,7 @@ test.each([
 );
 
 test('the test source fills a placement of the demo account', async () => {
-  const { body } = await game.ask({
+  const { body } = await game.requestDecision({
     placement: 'treasure',
     user_ref: 'newcomer',
     formats: ['video'],
@@ -157,7 +161,7 @@ test('a source is skipped if its placement has become a banner', async () => {
   // This update increments the configuration version without validating unchanged fields.
   await game.client.manage('PATCH', `/v1/sources/${source.id}`, { name: 'Renamed' });
   await configuration.refresh();
-  const { body } = await game.ask({ placement: 'lobby', formats: ['video', 'image'] });
+  const { body } = await game.requestDecision({ placement: 'lobby', formats: ['video', 'image'] });
   expect(body.status).toBe('filled');
   expect(findExplanation(body, source)?.verdict).toBe('refused: not for banner placements');
 });

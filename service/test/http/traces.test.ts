@@ -56,8 +56,8 @@ test('stopping exports the spans of decisions, events and webhooks', async () =>
     formats: ['image'],
   });
   clock.advance(1_000); // an impression requires one second of visibility
-  await client.report(client.seen(decisionResponse.body));
-  const [delivery] = await receiver.count(1);
+  await client.report(client.createImpression(decisionResponse.body));
+  const [delivery] = await receiver.waitForRequests(1);
   const deliveries = `/v1/webhooks/${webhook.id}/deliveries`;
   await expect
     .poll(async () => (await client.call('GET', deliveries, client.secret)).body)

@@ -1,7 +1,7 @@
 import type { DemandRecord } from '../../src/demand/offer.ts';
 import { afterAll, afterEach, beforeAll, beforeEach, expect } from 'vitest';
 import { createPostgresDatabase, hasPostgres } from '../postgres-database.ts';
-import { type Filled, type Game, startGame } from './reward-game.ts';
+import { type FilledDecision, type Game, startGame } from './reward-game.ts';
 import { startTrackerServer, type TrackerServer } from './tracker-server.ts';
 
 type Chosen = NonNullable<DemandRecord['chosen']>;
@@ -19,15 +19,15 @@ export interface TrackerGame {
     user: string,
     trackers: Partial<Chosen['trackers']>,
     more?: Partial<Chosen>,
-  ): Promise<Filled>;
+  ): Promise<FilledDecision>;
   /** Returns a host at which nothing listens. */
   findUnreachableHost(): Promise<{ url: string; port: number }>;
   /** Polls, and advances the clock before each poll, because an unreachable host is retried only after a delay. */
   pollLater<T>(read: () => T): ReturnType<typeof expect.poll<T>>;
   /** Returns the state of each tracker request, and whether it still has the player's data. */
-  readRequests(decision: Filled): Promise<Record<string, string>>;
+  readRequests(decision: FilledDecision): Promise<Record<string, string>>;
   /** Watches the ad to the end, and checks the reward, because trackers must never prevent it. */
-  watch(decision: Filled): Promise<void>;
+  watch(decision: FilledDecision): Promise<void>;
 }
 
 /**
@@ -49,7 +49,7 @@ export function useTrackerGame(engine: string): TrackerGame {
 
   /** Changes a stored decision so that it looks as if a bidder had offered the ad. */
   async function replaceAd(
-    decision: Filled,
+    decision: FilledDecision,
     trackers: Partial<Chosen['trackers']>,
     more: Partial<Chosen> = {},
   ): Promise<void> {
@@ -72,7 +72,7 @@ export function useTrackerGame(engine: string): TrackerGame {
     );
   }
 
-  const readRequests = async ({ id }: Filled): Promise<Record<string, string>> =>
+  const readRequests = async ({ id }: FilledDecision): Promise<Record<string, string>> =>
     Object.fromEntries(
       (
         await game.service.database.query<{ tracker: string; state: string; client: unknown }>(
@@ -85,7 +85,7 @@ export function useTrackerGame(engine: string): TrackerGame {
       ]),
     );
 
-  async function watch(decision: Filled): Promise<void> {
+  async function watch(decision: FilledDecision): Promise<void> {
     expect((await game.watch(decision))?.state).toBe('earned');
   }
 
@@ -93,7 +93,7 @@ export function useTrackerGame(engine: string): TrackerGame {
     user: string,
     trackers: Partial<Chosen['trackers']>,
     more: Partial<Chosen> = {},
-  ): Promise<Filled> {
+  ): Promise<FilledDecision> {
     const decision = await game.decide(user);
     await replaceAd(decision, trackers, more);
     return decision;

@@ -5,7 +5,7 @@ import { type DecisionRecord, recordDecisions } from '../../src/decision/record-
 import type { DemandRecord } from '../../src/demand/offer.ts';
 import { openSecretBox } from '../../src/key/secret-box.ts';
 import { addAccount } from '../add-account.ts';
-import type { Filled, Game } from './reward-game.ts';
+import type { FilledDecision, Game } from './reward-game.ts';
 import { engines, useTrackerGame } from './tracker-game.ts';
 import { startTrackerServer, type TrackerServer } from './tracker-server.ts';
 
@@ -28,18 +28,21 @@ describe.each(engines)('on %s', (engine) => {
       ),
       burl: `${server.url}/burl`,
     });
-    await game.report(game.event(decision, 'start'));
+    await game.report(game.createEvent(decision, 'start'));
     game.advance(2_000);
-    await game.report(game.event(decision, 'midpoint'), game.event(decision, 'click'));
+    await game.report(game.createEvent(decision, 'midpoint'), game.createEvent(decision, 'click'));
     expect(await readRequests(decision)).toEqual({});
     game.advance(3_000);
-    const [impression, complete] = [game.seen(decision), game.complete(decision)];
+    const [impression, complete] = [
+      game.createImpression(decision),
+      game.createCompletion(decision),
+    ];
     const { decisions } = await game.report(impression, complete);
     expect(decisions[0]?.state).toBe('earned');
     await game.report(
       impression,
       complete,
-      game.event(decision, 'complete', { watched_ms: 5_000 }),
+      game.createEvent(decision, 'complete', { watched_ms: 5_000 }),
     );
     await expect.poll(server.paths).toHaveLength(7);
     const paths = server.paths();
@@ -57,9 +60,9 @@ describe.each(engines)('on %s', (engine) => {
       byEvent: { impression: [`${url}/impression?at=\${AUCTION_IMP_TS}`] },
       burl: `${url}/burl?at=\${AUCTION_IMP_TS}`,
     });
-    await game.report(game.event(decision, 'start'));
+    await game.report(game.createEvent(decision, 'start'));
     game.advance(5_000);
-    await game.report(game.seen(decision));
+    await game.report(game.createImpression(decision));
     const [row] = await game.service.database.query<{ served_at: Date }>(
       'SELECT served_at FROM decisions WHERE id = $1',
       [decision.id],
@@ -81,10 +84,10 @@ describe.each(engines)('on %s', (engine) => {
       { byEvent: createTrackers('impression', 'start', 'viewable'), burl: `${server.url}/burl` },
       { impressionOn: 'rendered' },
     );
-    await game.report(game.event(decision, 'start'));
+    await game.report(game.createEvent(decision, 'start'));
     await expect.poll(server.paths).toEqual(['/impression', '/start']);
     game.advance(2_000);
-    await game.report(game.seen(decision));
+    await game.report(game.createImpression(decision));
     await expect.poll(server.paths).toEqual(['/impression', '/start', '/burl', '/viewable']);
   });
 
@@ -95,15 +98,18 @@ describe.each(engines)('on %s', (engine) => {
       macros: { ASSETURI: 'https://cdn.test/a b.mp4' },
       burl: `${server.url}/burl`,
     };
-    const watchAs = async (decision: Filled, userAgent: string) => {
-      const events = [game.event(decision, 'start')];
+    const watchAs = async (decision: FilledDecision, userAgent: string) => {
+      const events = [game.createEvent(decision, 'start')];
       await game.report(...events);
       game.advance(2_000);
       await game.client.call(
         'POST',
         '/v1/events',
         game.client.publishable,
-        { sent_at: new Date(game.clock.nowMs()).toISOString(), events: [game.seen(decision)] },
+        {
+          sent_at: new Date(game.clock.nowMs()).toISOString(),
+          events: [game.createImpression(decision)],
+        },
         { 'user-agent': userAgent },
       );
     };
@@ -251,7 +257,7 @@ describe.each(engines)('on %s', (engine) => {
       { byEvent: createTrackers('impression') },
       { priceMicros: 9_000_000, currency: 'EUR' },
     );
-    await game.report(game.event(unseenDecision, 'start'));
+    await game.report(game.createEvent(unseenDecision, 'start'));
     await expect.poll(read).toEqual({
       ...reportBefore,
       all: expect.any(Number) as number,
@@ -293,9 +299,9 @@ describe.each(engines)('on %s', (engine) => {
       byEvent: createTrackers('impression', 'complete'),
       burl: `${server.url}/burl`,
     });
-    await game.report(game.event(decision, 'start'));
+    await game.report(game.createEvent(decision, 'start'));
     game.advance(5_000);
-    const events = [game.seen(decision), game.complete(decision)];
+    const events = [game.createImpression(decision), game.createCompletion(decision)];
     const { database } = game.service;
     const { transaction } = database;
     vi.spyOn(database, 'transaction').mockImplementationOnce(async (work, options) => {

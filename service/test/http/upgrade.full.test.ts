@@ -62,14 +62,14 @@ describe.skipIf(postgres === undefined)(
       };
       const decisions = await Promise.all(Array.from({ length: offlineDevices }, decide));
       const client = getClient(decider);
-      const startEvents = decisions.map((decision) => client.event(decision, 'start'));
+      const startEvents = decisions.map((decision) => client.createEvent(decision, 'start'));
       if (starter !== undefined)
         await Promise.all(startEvents.map((start) => getClient(starter).report(start)));
       await sleep(watchMs);
       const queuedEvents = decisions.map((decision, index): AdEvent[] => [
         ...(starter === undefined ? startEvents.slice(index, index + 1) : []),
-        client.seen(decision),
-        client.event(decision, 'complete', { watched_ms: 5_000 }),
+        client.createImpression(decision),
+        client.createEvent(decision, 'complete', { watched_ms: 5_000 }),
       ]);
       return async (reporter: number): Promise<(string | undefined)[]> => {
         const responses = queuedEvents.map((events) => getClient(reporter).report(...events));

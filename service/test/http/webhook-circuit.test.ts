@@ -60,7 +60,7 @@ test('a hanging endpoint gets only four requests and does not delay other endpoi
   for (let count = 0; count < 10; count += 1) await testEvent(slowHook.id);
   await slowReceiver.waitForRequests(4);
   for (let count = 0; count < 10; count += 1) await testEvent(quickHook.id);
-  await quickReceiver.count(10);
+  await quickReceiver.waitForRequests(10);
   expect(slowReceiver.most()).toBe(4);
   for (const expectedCount of [8, 10]) {
     slowReceiver.respond(200);
@@ -81,7 +81,7 @@ test('a failing endpoint gets a single probe before further deliveries', async (
   // A delivery to another endpoint shows that the dispatcher has claimed all due deliveries.
   const other = await startReceiver();
   await testEvent((await register(other.url)).id);
-  await other.count(1);
+  await other.waitForRequests(1);
   expect(receiver.most()).toBe(1);
   receiver.respond(200);
   await receiver.waitForRequests(5);
@@ -104,7 +104,7 @@ test('an endpoint gets no requests until its Retry-After time has passed', async
   // A delivery to another endpoint shows that the dispatcher has claimed all due deliveries.
   const other = await startReceiver();
   await testEvent((await register(other.url)).id);
-  await other.count(1);
+  await other.waitForRequests(1);
   expect((await call<Delivery>('GET', `/v1/deliveries/${second.id}`)).body.attempts).toEqual([]);
   expect(receiver.received).toHaveLength(1);
   await Promise.all([receiver.close(), other.close()]);
@@ -115,7 +115,7 @@ test('deliveries are claimed and recorded in batches', async () => {
   const webhook = await register(receiver.url);
   const { database } = running.service;
   const { body: first } = await testEvent(webhook.id);
-  await receiver.count(1);
+  await receiver.waitForRequests(1);
   let statements = 0;
   const count = (text: string): void => {
     if (/deliver/.test(text)) statements += 1;
@@ -128,7 +128,7 @@ test('deliveries are claimed and recorded in batches', async () => {
       FROM deliveries, generate_series(1, 200) AS n WHERE id = $1`,
     [first.id],
   );
-  await receiver.count(201);
+  await receiver.waitForRequests(201);
   const countPending = async () =>
     (
       await database.query<{ id: string }>(

@@ -32,7 +32,7 @@ test('a test event is signed, and its attempt is listed', async () => {
   const webhook = await register(receiver.url);
   const { status, body: delivery } = await testEvent(webhook.id);
   expect([status, delivery.state]).toEqual([202, 'pending']);
-  const [received] = await receiver.count(1);
+  const [received] = await receiver.waitForRequests(1);
   const event = await verifyWebhook(
     received?.body ?? '',
     received?.headers ?? {},
@@ -56,14 +56,14 @@ test('every secret is valid during the overlap of rotations', async () => {
       .secret ?? '';
   const secrets = [webhook.secret ?? '', await rotate(600), await rotate(600)];
   await testEvent(webhook.id);
-  const [first] = await receiver.count(1);
+  const [first] = await receiver.waitForRequests(1);
   expect(first?.headers['service-signature']?.split(',').length).toBe(3);
   for (const secret of secrets)
     await verifyWebhook(first?.body ?? '', first?.headers ?? {}, secret);
 
   const lastSecret = await rotate(0);
   await testEvent(webhook.id);
-  const second = (await receiver.count(2))[1];
+  const second = (await receiver.waitForRequests(2))[1];
   expect(second?.headers['service-signature']?.split(',').length).toBe(1);
   await verifyWebhook(second?.body ?? '', second?.headers ?? {}, lastSecret);
   await expect(
@@ -81,7 +81,7 @@ test('a webhook can have at most five valid secrets', async () => {
   const rejected = await rotate(600);
   expect([rejected.status, rejected.body.code]).toEqual([409, 'conflict']);
   await testEvent(webhook.id);
-  const [first] = await receiver.count(1);
+  const [first] = await receiver.waitForRequests(1);
   expect(first?.headers['service-signature']?.split(',').length).toBe(5);
   expect(first?.headers['webhook-signature']?.split(' ').length).toBe(5);
   // The rejected rotation must not invalidate any secret.
@@ -116,7 +116,7 @@ test('a webhook that a 410 response disabled can recover missed events', async (
     call<{ queued: number }>('POST', `${path}/recover?since=${encodeURIComponent(startTime)}`);
   const { body } = await recover();
   expect(body.queued).toBeGreaterThanOrEqual(2);
-  const received = await receiver.count(1 + body.queued);
+  const received = await receiver.waitForRequests(1 + body.queued);
   expect(received.slice(1).map((each) => each.body)).toContain(received[0]?.body);
   expect((await recover()).body.queued).toBe(0);
   await receiver.close();
@@ -129,7 +129,7 @@ test('a delivery can be redelivered as a new delivery', async () => {
   await waitForState(first.id, 'delivered');
   const redelivery = await call<Delivery>('POST', `/v1/deliveries/${first.id}/redeliver`);
   expect(redelivery.body).toMatchObject({ event_id: first.event_id, state: 'pending' });
-  const [firstRequest, secondRequest] = await receiver.count(2);
+  const [firstRequest, secondRequest] = await receiver.waitForRequests(2);
   expect(secondRequest?.body).toBe(firstRequest?.body);
   await receiver.close();
 });

@@ -74,14 +74,14 @@ test('a webhook disabled by failures is probed hourly until a probe succeeds', a
   const { receiver, id, missed, attemptsBefore } = await startDisabled(() => status);
 
   pass(hourMs);
-  await receiver.count(attemptsBefore + 1);
+  await receiver.waitForRequests(attemptsBefore + 1);
   const [failed] = await waitForProbe(id, 3);
   expect(failed).toMatchObject({ state: 'failed', event_id: missed.event_id });
   expect((await readWebhook(id)).status).toBe('disabled');
 
   status = 200;
   pass(hourMs);
-  const received = await receiver.count(attemptsBefore + 2);
+  const received = await receiver.waitForRequests(attemptsBefore + 2);
   expect(JSON.parse(received.at(-1)?.body ?? '')).toMatchObject({ id: missed.event_id });
   const enabled = await pollUntil(
     () => readWebhook(id),
@@ -126,7 +126,7 @@ test('a webhook disabled by an operator or a 410 response is not probed', async 
   // The probe to a third endpoint proves that all due probes have been sent.
   const thirdWebhook = await startDisabled(() => 500);
   pass(hourMs);
-  await thirdWebhook.receiver.count(thirdWebhook.attemptsBefore + 1);
+  await thirdWebhook.receiver.waitForRequests(thirdWebhook.attemptsBefore + 1);
   await waitForProbe(thirdWebhook.id, 3);
   expect((await listDeliveries(goneWebhook.id)).length).toBe(deliveriesBefore);
   expect((await listDeliveries(disabledByOperator.id)).length).toBe(2);

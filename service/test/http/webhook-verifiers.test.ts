@@ -73,7 +73,7 @@ beforeAll(async () => {
   const path = `/v1/webhooks/${webhook.id}`;
   newSecret = (await post<Webhook>(`${path}/rotate_secret`, { overlap_s: 600 })).secret ?? '';
   await post(`${path}/test`, {});
-  const [received] = await receiver.count(1);
+  const [received] = await receiver.waitForRequests(1);
   delivered = {
     body: received?.body ?? '',
     timestamp: received?.headers['service-timestamp'] ?? '',

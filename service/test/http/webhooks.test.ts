@@ -22,7 +22,7 @@ const register = (url: string, events = ['decision.served']) =>
 async function serve(userRef: string, sender: Client = client): Promise<void> {
   const decision = await sender.decideImage(userRef);
   clock.advance(1_000);
-  await sender.report(sender.seen(decision));
+  await sender.report(sender.createImpression(decision));
 }
 
 /**
@@ -45,9 +45,9 @@ test('a failed delivery is retried with a new signature', async () => {
   const receiver = await startReceiver((index) => (index === 0 ? 500 : 204));
   const { body: webhook } = await register(receiver.url);
   await serve('retry');
-  await receiver.count(1);
+  await receiver.waitForRequests(1);
   await skipWait(webhook);
-  const [first, second] = await receiver.count(2);
+  const [first, second] = await receiver.waitForRequests(2);
   expect(second?.body).toBe(first?.body);
   expect(second?.headers['service-timestamp']).not.toBe(first?.headers['service-timestamp']);
   const event = await verifyWebhook(
@@ -70,9 +70,9 @@ test('a 410 response disables an endpoint, and redirects are not followed', asyn
   const { body: goneHook } = await register(goneReceiver.url);
   const { body: movedHook } = await register(redirectingReceiver.url);
   await serve('gone');
-  await Promise.all([goneReceiver.count(1), redirectingReceiver.count(1)]);
+  await Promise.all([goneReceiver.waitForRequests(1), redirectingReceiver.waitForRequests(1)]);
   await skipWait(movedHook);
-  await redirectingReceiver.count(2); // the second is the retry, not the redirect
+  await redirectingReceiver.waitForRequests(2); // the second is the retry, not the redirect
   const read = (id: string) => client.call<Webhook>('GET', `/v1/webhooks/${id}`, client.secret);
   // Polls, because the endpoint is disabled only once the attempt has been recorded.
   await expect
@@ -93,7 +93,7 @@ test('an endpoint gets only subscribed events of its environment', async () => {
   await register(receiver.url, ['decision.served']);
   await serve('live', live);
   await serve('sandbox');
-  const received = await receiver.count(1);
+  const received = await receiver.waitForRequests(1);
   expect(received.map(({ body }) => JSON.parse(body) as object)).toMatchObject([
     { environment: 'sandbox', data: { user_ref: 'sandbox' } },
   ]);

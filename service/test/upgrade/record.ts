@@ -56,7 +56,7 @@ const registration = await fetch(`${service.url}/v1/webhooks`, {
 });
 const { secret } = (await registration.json()) as { secret: string };
 const playedSteps = await play(steps, { url: service.url, key: publishable, nowMs: Date.now });
-const [delivery] = await receiver.count(1);
+const [delivery] = await receiver.waitForRequests(1);
 const { body = '', headers = {} } = delivery ?? {};
 const recorded: Recorded = {
   revision,
