@@ -26,7 +26,7 @@ export function createDemand({ url, keys }: Sandbox) {
   };
   const find = async (kind: string, name: string): Promise<Listed> => {
     const { data } = await call<{ data: Listed[] }>('GET', `${kind}?limit=100`);
-    const resource = data.find((each) => each.name === name);
+    const resource = data.find((item) => item.name === name);
     if (!resource) throw new Error(`The demo account has no ${kind} named ${name}.`);
     return resource;
   };

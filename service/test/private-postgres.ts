@@ -68,7 +68,7 @@ export async function startPrivatePostgres({
     ...settings,
   ].flatMap((setting) => ['-c', setting]);
   const url = `postgres://trueward@127.0.0.1:${port}/postgres`;
-  const launch = async () => {
+  const startPostmaster = async () => {
     const server = spawn(join(bin, 'postgres'), ['-D', data, ...all], {
       ...options,
       stdio: ['ignore', 'ignore', 'pipe'],
@@ -85,7 +85,7 @@ export async function startPrivatePostgres({
     await waitUntilReady(server.stderr);
     return { server, ended: exit };
   };
-  let running = await launch();
+  let running = await startPostmaster();
   return {
     url,
     folder,
@@ -99,7 +99,7 @@ export async function startPrivatePostgres({
       await running.ended;
     },
     async start() {
-      running = await launch();
+      running = await startPostmaster();
     },
     async stop() {
       running.server.kill('SIGINT');

@@ -83,15 +83,16 @@ export function startCanary(url: string, key: string): Canary {
         .toSorted((a, b) => a.endedMs - b.endedMs);
       const durations = recentOutcomes.map(({ sentMs, endedMs }) => endedMs - sentMs);
       const isSlow = ({ sentMs, endedMs }: Outcome): boolean => endedMs - sentMs > slowMs;
-      const isBad = (outcome: Outcome): boolean => outcome.status !== 200 || isSlow(outcome);
-      const lastBad = recentOutcomes.findLastIndex(isBad);
+      const isFailedOrSlow = (outcome: Outcome): boolean =>
+        outcome.status !== 200 || isSlow(outcome);
+      const lastBadIndex = recentOutcomes.findLastIndex(isFailedOrSlow);
       const count = (predicate: (outcome: Outcome) => boolean): number =>
         recentOutcomes.filter(predicate).length;
-      const sinceFault = (outcome: Outcome | undefined): number | undefined =>
+      const getMsSinceFailure = (outcome: Outcome | undefined): number | undefined =>
         outcome && Math.round(outcome.endedMs - sinceMs);
       return {
-        lastBadMs: sinceFault(recentOutcomes[lastBad]),
-        recoveredMs: lastBad < 0 ? 0 : sinceFault(recentOutcomes[lastBad + 1]),
+        lastBadMs: getMsSinceFailure(recentOutcomes[lastBadIndex]),
+        recoveredMs: lastBadIndex < 0 ? 0 : getMsSinceFailure(recentOutcomes[lastBadIndex + 1]),
         succeeded: count(({ status }) => status === 200),
         rejected: count(({ status }) => status !== 200 && status !== undefined),
         withoutResponse: count(({ status }) => status === undefined),

@@ -44,7 +44,7 @@ if (missingPrograms.length > 0) {
 const selectedNames = names.filter(
   (name) => positionals.length === 0 || positionals.includes(name),
 );
-const pickAny = () => selectedNames[Math.floor(Math.random() * selectedNames.length)];
+const pickRandomName = () => selectedNames[Math.floor(Math.random() * selectedNames.length)];
 const queue = [...selectedNames];
 const describe = (
   { recoveredMs, rejected, withoutResponse, slow, slowestMs }: Interruption,
@@ -57,17 +57,18 @@ const print = ({ name, proxy, hosts }: FailureResult): void =>
   console.log([name, describe(proxy, 'HAProxy'), describe(hosts, 'several hosts')].join('\n'));
 
 console.log(readVersions());
-const { lost, duplicated, undelivered, inconsistent, wrong, ...report } = await runFailures({
-  players: Number(values.players),
-  next(elapsedMinutes) {
-    const name = queue.shift() ?? (elapsedMinutes < minutes ? pickAny() : undefined);
-    return name && failures[name];
-  },
-  onFailure: print,
-});
+const { lost, duplicated, undelivered, inconsistent, unexpectedResponses, ...report } =
+  await runFailures({
+    players: Number(values.players),
+    next(elapsedMinutes) {
+      const name = queue.shift() ?? (elapsedMinutes < minutes ? pickRandomName() : undefined);
+      return name && failures[name];
+    },
+    onFailure: print,
+  });
 const { decisions, events, rewards } = report;
 console.log(`acknowledged: ${decisions} decisions, ${events} events, ${rewards} rewards`);
-printFindings({ lost, duplicated, undelivered, inconsistent, wrong });
+printFindings({ lost, duplicated, undelivered, inconsistent, unexpectedResponses });
 const unrecoveredFailures = report.failures.filter(
   ({ proxy, hosts }) => proxy.recoveredMs === undefined || hosts.recoveredMs === undefined,
 );

@@ -60,13 +60,13 @@ const deployed = (file: string): string =>
 /** Returns the programs that {@link startPatroni} needs and this machine does not have. */
 export const findMissing = (): string[] => [
   ...(findPrograms() === undefined ? ['postgresql'] : []),
-  ...['patroni', 'etcd', 'haproxy'].filter((name) => locate(name) === undefined),
+  ...['patroni', 'etcd', 'haproxy'].filter((name) => findProgram(name) === undefined),
 ];
 
 /**
  * Finds a program. Also looks in `/usr/sbin`: Debian installs HAProxy there, and not every user has it on the `PATH`.
  */
-function locate(program: string): string | undefined {
+function findProgram(program: string): string | undefined {
   const folders = [...(process.env['PATH'] ?? '').split(':'), '/usr/sbin', '/usr/bin'];
   return folders.map((folder) => join(folder, program)).find((path) => existsSync(path));
 }
@@ -86,13 +86,13 @@ export async function startPatroni(): Promise<PatroniCluster> {
   const proxyPort = await port();
   const running = new Map<string, ChildProcess>();
 
-  const launch = (
+  const startProcess = (
     id: string,
     program: string,
     args: string[],
     env: Record<string, string> = {},
   ) => {
-    const child = spawn(locate(program) ?? program, args, {
+    const child = spawn(findProgram(program) ?? program, args, {
       ...account,
       cwd: folder,
       env: { PATH: process.env['PATH'] ?? '', HOME: folder, LC_ALL: 'C', ...env },
@@ -114,12 +114,12 @@ export async function startPatroni(): Promise<PatroniCluster> {
       'initial-cluster': `etcd=${peer}`,
     };
     const args = Object.entries(options).map(([name, value]) => `--${name}=${value}`);
-    launch('etcd', 'etcd', args);
+    startProcess('etcd', 'etcd', args);
   };
   const configuration = join(folder, 'patroni.yaml');
   writeFileSync(configuration, readConfiguration(folder));
   const start = (node: Node): void =>
-    launch(node.name, 'patroni', [configuration], {
+    startProcess(node.name, 'patroni', [configuration], {
       PATRONI_NAME: node.name,
       PATRONI_ETCD3_HOSTS: `'127.0.0.1:${etcd.client}'`,
       PATRONI_RESTAPI_LISTEN: `127.0.0.1:${node.apiPort}`,
@@ -135,7 +135,7 @@ export async function startPatroni(): Promise<PatroniCluster> {
       PATRONI_REPLICATION_PASSWORD: 'replicator',
     });
   const startProxy = (): void =>
-    launch('haproxy', 'haproxy', ['-db', '-f', deployed('haproxy.cfg')], {
+    startProcess('haproxy', 'haproxy', ['-db', '-f', deployed('haproxy.cfg')], {
       BIND: `127.0.0.1:${proxyPort}`,
       ...Object.fromEntries(
         nodes.flatMap((node, index) => [
@@ -246,11 +246,11 @@ function findMembers(text: string, nodes: readonly Node[]): Members | undefined 
   const { members } = JSON.parse(text) as { members: Member[] };
   const isUp = ({ role, state, lag }: Member): boolean =>
     role === 'leader' ? state === 'running' : /^(running|streaming)$/.test(state) && lag === 0;
-  const find = (role: Member['role']): Node | undefined => {
-    const member = members.find((each) => each.role === role);
+  const findNode = (role: Member['role']): Node | undefined => {
+    const member = members.find((candidate) => candidate.role === role);
     return nodes.find(({ name }) => name === member?.name);
   };
-  const [primary, synchronousStandby] = [find('leader'), find('sync_standby')];
+  const [primary, synchronousStandby] = [findNode('leader'), findNode('sync_standby')];
   const isHealthy = members.length === nodes.length && members.every(isUp);
   return isHealthy && primary && synchronousStandby ? { primary, synchronousStandby } : undefined;
 }
@@ -277,8 +277,8 @@ export function readVersions(): string {
     /\d+\.[\d.]+/.exec(execFileSync(program, args, { encoding: 'utf8' }))?.[0] ?? '?';
   return [
     `PostgreSQL ${read(join(findPrograms() ?? '', 'postgres'), '--version')}`,
-    `Patroni ${read(locate('patroni') ?? '', '--version')}`,
-    `etcd ${read(locate('etcd') ?? '', '--version')}`,
-    `HAProxy ${read(locate('haproxy') ?? '', '-v')}`,
+    `Patroni ${read(findProgram('patroni') ?? '', '--version')}`,
+    `etcd ${read(findProgram('etcd') ?? '', '--version')}`,
+    `HAProxy ${read(findProgram('haproxy') ?? '', '-v')}`,
   ].join(', ');
 }

@@ -29,7 +29,7 @@ export interface FailoverReport extends Verdict {
   events: number;
   rewards: number;
   /** Responses with a status other than 200 or 503. No failure may cause any. */
-  wrong: string[];
+  unexpectedResponses: string[];
 }
 
 /** After this many new decisions have earned their reward, the service counts as recovered. */
@@ -49,7 +49,7 @@ export async function runFailures({
     return resource;
   };
   try {
-    const patroni = trackResource(await startPatroni(), (each) => each.stop());
+    const patroni = trackResource(await startPatroni(), (resource) => resource.stop());
     await patroni.waitUntilHealthy();
     const cluster = trackResource(
       await startCluster({
@@ -58,9 +58,9 @@ export async function runFailures({
         // The service's default value. The published recovery times depend on it.
         env: { DATABASE_TIMEOUT_S: '10' },
       }),
-      (each) => each.stop(),
+      (resource) => resource.stop(),
     );
-    const receiver = trackResource(await startReceiver(), (each) => each.close());
+    const receiver = trackResource(await startReceiver(), (resource) => resource.close());
     const client = createClient({ url: cluster.urls[0] ?? '', keys: cluster.keys });
     await client.call('POST', '/v1/webhooks', client.secret, {
       url: receiver.url,
@@ -68,13 +68,13 @@ export async function runFailures({
     });
     const players = trackResource(
       startPlayers({ urls: cluster.urls, key: client.publishable, count, retryForMs }),
-      (each) => each.stop(),
+      (resource) => resource.stop(),
     );
     const [proxy, hosts] = cluster.urls.map((url) =>
-      trackResource(startCanary(url, client.publishable), (each) => each.stop()),
+      trackResource(startCanary(url, client.publishable), (resource) => resource.stop()),
     );
     if (!proxy || !hosts) throw new Error('Expected two processes.');
-    await players.progress(recoveryRewards);
+    await players.waitForRewards(recoveryRewards);
 
     const results: FailureResult[] = [];
     const startedMs = performance.now();
@@ -84,7 +84,7 @@ export async function runFailures({
       const failedMs = performance.now();
       await failure.run(patroni, members);
       await patroni.waitUntilHealthy();
-      await players.progress(recoveryRewards);
+      await players.waitForRewards(recoveryRewards);
       const result = {
         name: failure.name,
         proxy: proxy.read(failedMs),
@@ -93,7 +93,7 @@ export async function runFailures({
       results.push(result);
       onFailure?.(result);
     }
-    await Promise.all([players, proxy, hosts].map((each) => each.stop()));
+    await Promise.all([players, proxy, hosts].map((resource) => resource.stop()));
     await waitUntilDelivered(patroni.proxyUrl);
     const { events, rewards } = players.acknowledged;
     const decisions = [
@@ -109,7 +109,7 @@ export async function runFailures({
       decisions: decisions.length,
       events: events.size,
       rewards: rewards.size,
-      wrong: players.wrong,
+      unexpectedResponses: players.unexpectedResponses,
     };
   } finally {
     for (const dispose of disposers) await dispose();

@@ -49,7 +49,7 @@ export async function startCluster({
     Array.from({ length: processes }, () => getPort({ host: '127.0.0.1' })),
   );
   const databaseUrls = [databaseUrl].flat();
-  const start = (index: number, more: Record<string, string> = {}, build?: string) =>
+  const start = (index: number, envOverrides: Record<string, string> = {}, build?: string) =>
     startService({
       dataDir,
       ...(build === undefined ? {} : { main: build }),
@@ -62,7 +62,7 @@ export async function startCluster({
         // Otherwise each process would put its own address into media URLs.
         PUBLIC_URL: 'http://cluster.test',
         ...env,
-        ...more,
+        ...envOverrides,
       },
     });
   const services: RunningService[] = [];
@@ -79,18 +79,18 @@ export async function startCluster({
     service,
     clock: service(0).clock,
     async moveClock(move) {
-      await Promise.all(services.map((each) => each.moveClock(move)));
+      await Promise.all(services.map((running) => running.moveClock(move)));
     },
-    async replace(index, more) {
+    async replace(index, envOverrides) {
       await service(index).kill();
-      services[index] = await start(index, more);
+      services[index] = await start(index, envOverrides);
     },
     async roll(index, build) {
       await service(index).stop();
       services[index] = await start(index, {}, build);
     },
     async stop() {
-      const codes = await Promise.all(services.map((each) => each.stop()));
+      const codes = await Promise.all(services.map((running) => running.stop()));
       rmSync(dataDir, { recursive: true, force: true });
       return codes;
     },

@@ -51,7 +51,7 @@ export async function verify(
       duplicated: [...deliveredEvents].filter(([, ids]) => ids.size > 1).map(([id]) => id),
       undelivered: earnedIds.filter((id) => !deliveredEvents.has(id)),
       inconsistent: [
-        ...received.filter((each) => !hasBody(each)).map(describe),
+        ...received.filter((request) => !hasBody(request)).map(describe),
         ...(await compareCount(database, ['filled', 'no_fill', 'blocked'], decisions.length)),
         ...(await compareCount(database, ['rewards_earned'], earnedIds.length)),
       ],

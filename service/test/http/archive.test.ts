@@ -12,7 +12,7 @@ import { createPartitions } from '../../src/store/partitions.ts';
 import { openPostgres } from '../../src/store/postgres.ts';
 import { dropOldWeeks } from '../../src/upkeep/start-upkeep.ts';
 import { createPostgresDatabase, hasPostgres } from '../postgres-database.ts';
-import { launch, runInProcess } from './command-line.ts';
+import { startCommand, runInProcess } from './command-line.ts';
 
 const guide = readFileSync(new URL('../../../docs/backup.md', import.meta.url), 'utf8');
 /** A Wednesday. */
@@ -67,7 +67,7 @@ test.skipIf(!hasPostgres)(
       'decision_demand_20260928',
       'tracker_requests_20260928',
     ];
-    const interruptedArchive = launch(['archive', '--before', '2026-10-05'], env);
+    const interruptedArchive = startCommand(['archive', '--before', '2026-10-05'], env);
     await interruptedArchive.line(/^1 of 8: decisions_20260914\.jsonl\.gz, 1500 rows$/);
     await interruptedArchive.interrupt();
     const resumedArchive = await archive();
@@ -103,14 +103,14 @@ test.skipIf(!hasPostgres)(
     await database.query(
       `UPDATE decisions SET placement = 'late' WHERE id < '${firstIdAt('decision', oldMs - weekMs)}' AND custom_data LIKE '%code 7'`,
     );
-    const drop = (beforeMs: number) =>
+    const dropWeeks = (beforeMs: number) =>
       dropOldWeeks(
         database,
         beforeMs,
         { decisionsMs: 0, auditMs: undefined, archiveDirectory: folder },
         new AbortController().signal,
       );
-    expect(await drop(oldMs - weekMs)).toEqual({
+    expect(await dropWeeks(oldMs - weekMs)).toEqual({
       dropped: ['ad_events_20260914', 'timelines_20260914'],
       kept: ['decisions_20260914'],
     });
@@ -123,7 +123,7 @@ test.skipIf(!hasPostgres)(
       ['decision_demand_20260928', false],
       ['tracker_requests_20260928', false],
     ]);
-    expect(await drop(oldMs + 2 * weekMs)).toEqual({
+    expect(await dropWeeks(oldMs + 2 * weekMs)).toEqual({
       dropped: [
         'decisions_20260914',
         'decisions_20260928',

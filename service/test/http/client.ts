@@ -49,14 +49,14 @@ export function createClient(
   const createEvent = (
     decision: Pick<FilledDecision, 'id' | 'token'>,
     type: AdEvent['type'],
-    more: Partial<AdEvent> = {},
+    overrides: Partial<AdEvent> = {},
   ): AdEvent => ({
     id: randomUUID(),
     type,
     decision_id: decision.id,
     token: decision.token,
     occurred_at: iso(),
-    ...more,
+    ...overrides,
   });
   const report = (...events: object[]) =>
     call<EventBatchResult>('POST', '/v1/events', publishable, {

@@ -7,7 +7,7 @@ import { afterEach, beforeEach, expect, test } from 'vitest';
 import { startInProcess } from '../in-process.ts';
 import { ownDatabase } from '../postgres-database.ts';
 import { createClient } from './client.ts';
-import { launch, runInProcess } from './command-line.ts';
+import { startCommand, runInProcess } from './command-line.ts';
 import { createPanelClient } from './panel-client.ts';
 import { startReceiver } from './receiver.ts';
 
@@ -85,8 +85,8 @@ test('`receipt-keys rotate` keeps publishing the old key', async () => {
 
 test('keys can be created, listed, rolled and revoked', async () => {
   env = { ...env, ...(await ownDatabase()) };
-  const create = async (...more: string[]) => {
-    const args = ['keys', 'create', '--environment', 'sandbox', '--kind', 'secret', ...more];
+  const create = async (...extraArgs: string[]) => {
+    const args = ['keys', 'create', '--environment', 'sandbox', '--kind', 'secret', ...extraArgs];
     return JSON.parse((await runInProcess(args, env)).out) as ApiKey & { account_id: string };
   };
   const [first, second] = [await create(), await create()];
@@ -202,7 +202,7 @@ test('`listen` forwards each event once, signed with the printed secret', async 
     expect.stringContaining('expected a secret sandbox'),
   ]);
 
-  const listening = launch(args, { ...env, TRUEWARD_SECRET_KEY: client.secret });
+  const listening = startCommand(args, { ...env, TRUEWARD_SECRET_KEY: client.secret });
   const { secret } = JSON.parse(await listening.line(/"listening":true/)) as { secret: string };
   await setState('off');
   await setState('on');
@@ -315,14 +315,14 @@ test('`migrate` prints the migrations that it has applied', async () => {
 
 test('the first start and `users invite` print setup links', async () => {
   env = { ...env, ...(await ownDatabase()) };
-  const launchService = async () => {
-    const service = launch(['start'], env);
+  const startServiceCommand = async () => {
+    const service = startCommand(['start'], env);
     const ready = JSON.parse(await service.line(/"ready"/)) as { url: string; setup_url?: string };
     return { ...service, ...ready, browser: createPanelClient(ready.url) };
   };
   const parseToken = (url = '') => new URL(url).hash.replace('#/setup?token=', '');
 
-  const first = await launchService();
+  const first = await startServiceCommand();
   expect(first.setup_url).toMatch(`${first.url}/panel/#/setup?token=`);
   const setUp = await first.browser.setUp(parseToken(first.setup_url), 'ada@example.com');
   expect(setUp.body).toMatchObject({ user: { role: 'owner' }, account: { name: 'Main' } });
@@ -331,7 +331,7 @@ test('the first start and `users invite` print setup links', async () => {
   const { out } = await runInProcess(['users', 'invite', 'Ada@example.com'], env);
   const invitation = JSON.parse(out) as { role: string; invite_url: string };
   expect(invitation.role).toBe('owner');
-  const second = await launchService();
+  const second = await startServiceCommand();
   expect(second.setup_url).toBeUndefined();
   const response = await second.browser.setUp(parseToken(invitation.invite_url), 'ada@example.com');
   expect(response.status).toBe(200);

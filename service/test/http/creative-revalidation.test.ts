@@ -23,7 +23,7 @@ const readDueMs = async (creativeId: string): Promise<number | undefined> => {
   return row?.due_at.getTime();
 };
 async function approvedCreative(path: string, rules: SourceRules = {}): Promise<Creative> {
-  const source = await intake.makeSource();
+  const source = await intake.createSource();
   intake.origin.serve(path, clip);
   intake.submit(source, { url: path }, rules);
   const creative = await intake.waitForCreatives(source);

@@ -86,7 +86,7 @@ describe.skipIf(process.env['TRUEWARD_TEST_SERVER'])('a daily cap on the embedde
     // This player was offline while watching the ad.
     const [first] = ads;
     if (!first) throw new Error('Expected an ad.');
-    const ago = (ms: number) => new Date(game.clock.nowMs() - ms).toISOString();
+    const formatTimeAgo = (ms: number) => new Date(game.clock.nowMs() - ms).toISOString();
     const events = [
       game.createEvent(first, 'start'),
       game.createImpression(first),
@@ -94,7 +94,7 @@ describe.skipIf(process.env['TRUEWARD_TEST_SERVER'])('a daily cap on the embedde
     ];
     const watchedEvents = events.map((event, index) => ({
       ...event,
-      occurred_at: ago(500_000 - index * 2_500),
+      occurred_at: formatTimeAgo(500_000 - index * 2_500),
     }));
     expect((await game.report(...watchedEvents)).decisions).toMatchObject([{ state: 'earned' }]);
   });

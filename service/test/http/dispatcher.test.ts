@@ -68,7 +68,7 @@ interface Sent {
 }
 
 /** Starts a dispatcher whose requests wait until the test ends them. */
-function start(more: Partial<Parameters<typeof startDispatcher>[0]> = {}) {
+function start(overrides: Partial<Parameters<typeof startDispatcher>[0]> = {}) {
   const sent: Sent[] = [];
   const disabled: string[] = [];
   const dispatcher: Dispatcher = startDispatcher({
@@ -91,7 +91,7 @@ function start(more: Partial<Parameters<typeof startDispatcher>[0]> = {}) {
     disable: async (_scope, id) => void disabled.push(id),
     development: false,
     random: () => 0.5,
-    ...more,
+    ...overrides,
   });
   return { dispatcher, sent, disabled };
 }

@@ -87,8 +87,10 @@ test('sellers in bid requests must be listed in ads.txt', async () => {
       { asi: 'reseller.example', sid: '7' },
     ],
   } satisfies Parameters<typeof checkAdsTxtFiles>[0][number];
-  const find = async (file: string, more: object = {}) => {
-    const findings = await checkAdsTxtFiles([{ ...source, ...more }], () => Promise.resolve(file));
+  const find = async (file: string, overrides: object = {}) => {
+    const findings = await checkAdsTxtFiles([{ ...source, ...overrides }], () =>
+      Promise.resolve(file),
+    );
     return findings[0];
   };
   const complete = 'ads.example, 1, DIRECT\nReseller.example, 7, reseller, f0';

@@ -79,7 +79,8 @@ const request: OfferRequest = {
   minSkipMs: 5_000,
   origin: 'https://game.example',
 };
-const ask = (source: ExternalSource, timeoutMs = 1_000) => requestOffer(source, request, timeoutMs);
+const requestFrom = (source: ExternalSource, timeoutMs = 1_000) =>
+  requestOffer(source, request, timeoutMs);
 const xml =
   (text: string): Respond =>
   (_request, response) => {
@@ -90,7 +91,7 @@ const createAd = (path = '/ad.mp4') =>
 
 test('a tag request contains the device headers and expanded macros', async () => {
   respond = xml(vast(createAd('/ad.mp4?session=1')));
-  const { offer, verdict, details } = await ask(tag('/tag?w=[PLAYERSIZE]&ip=[DEVICEIP]'));
+  const { offer, verdict, details } = await requestFrom(tag('/tag?w=[PLAYERSIZE]&ip=[DEVICEIP]'));
   expect(verdict).toBe('offer');
   expect(offer).toMatchObject({
     priceMicros: 2_000_000,
@@ -120,7 +121,7 @@ test('custom headers are not sent to redirect or wrapper targets', async () => {
     else response.end(url === '/moved' ? vast(wrapper(`${otherOrigin}/inner`)) : vast(createAd()));
   };
   const source = tag();
-  expect((await ask(source)).verdict).toBe('offer');
+  expect((await requestFrom(source)).verdict).toBe('offer');
   expect(requests.map(({ url, headers }) => [url, headers.authorization])).toEqual([
     ['/tag', `acc_1 ${source.id}`],
     ['/moved', undefined],
@@ -137,7 +138,7 @@ test('an error in a wrapped ad is reported to its wrapper', async () => {
           )
         : vast(''),
     );
-  const { verdict, notices } = await ask(tag());
+  const { verdict, notices } = await requestFrom(tag());
   expect(verdict).toBe('no_bid');
   expect(notices).toEqual([{ kind: 'error', url: `${origin}/error?code=303` }]);
 });
@@ -173,30 +174,30 @@ test.each<[string, Respond, RegExp]>([
   ],
 ])('a tag response with %s yields no offer', async (_name, response, verdict) => {
   respond = response;
-  const sourceResponse = await ask(tag());
+  const sourceResponse = await requestFrom(tag());
   expect(sourceResponse.offer).toBeUndefined();
   expect(sourceResponse.verdict).toMatch(verdict);
 });
 
 test('a source that hangs or responds slowly times out', async () => {
   respond = () => undefined;
-  expect((await ask(tag(), 60)).verdict).toBe('timeout');
+  expect((await requestFrom(tag(), 60)).verdict).toBe('timeout');
   respond = (_request, response) => {
     response.write(' ');
     const timer = setInterval(() => response.write(' '), 10);
     response.on('close', () => clearInterval(timer));
   };
-  expect((await ask(tag(), 120)).verdict).toBe('timeout');
+  expect((await requestFrom(tag(), 120)).verdict).toBe('timeout');
 });
 
 test('the circuit of a failing source opens without affecting sources on the same host', async () => {
   respond = (_request, response) => void response.writeHead(503).end();
   const failing = tag();
-  for (let count = 0; count < 10; count += 1) await ask(failing);
-  expect((await ask(failing)).verdict).toBe('circuit_open');
+  for (let count = 0; count < 10; count += 1) await requestFrom(failing);
+  expect((await requestFrom(failing)).verdict).toBe('circuit_open');
   expect(requests).toHaveLength(10);
   respond = xml(vast(createAd()));
-  expect((await ask(tag())).verdict).toBe('offer');
+  expect((await requestFrom(tag())).verdict).toBe('offer');
 });
 
 const createBid = (members: object = {}) => ({
@@ -226,7 +227,7 @@ test('the highest bid with a usable ad wins, and the others get loss notices', a
       createBid({ id: 'b2', price: 9, adm: '<no vast>' }),
       createBid({ id: 'b3', price: 2 }),
     )(incoming, response, body);
-  const response = await ask(bidder());
+  const response = await requestFrom(bidder());
   expect(response.offer).toMatchObject({
     creativeKey: 'creative-7',
     advertiserDomain: 'shop.example',
@@ -249,7 +250,7 @@ test('a bid request contains the publisher and the supply chain of its source', 
     { asi: 'ads.example', sid: 'pub-1' },
     { asi: 'reseller.example', sid: '7' },
   ];
-  await ask(bidder({ publisher_id: 'pub-1', supply_chain: chain }));
+  await requestFrom(bidder({ publisher_id: 'pub-1', supply_chain: chain }));
   expect(JSON.parse(requests[0]?.body ?? '')).toMatchObject({
     site: { domain: 'game.example', publisher: { id: 'pub-1' } },
     source: {
@@ -285,5 +286,5 @@ test.each<[string, Respond, RegExp]>([
   ['HTML', (_request, response) => void response.end('<html>'), /^source_error: /],
 ])('a bidder response with %s yields no offer', async (_name, response, verdict) => {
   respond = response;
-  expect((await ask(bidder())).verdict).toMatch(verdict);
+  expect((await requestFrom(bidder())).verdict).toMatch(verdict);
 });

@@ -49,7 +49,7 @@ async function addTag(respond: RequestListener, members: Partial<Source> = {}): 
   createdIds.push(source.id);
   return source;
 }
-const createAd = (name: string, more = '') =>
+const createAd = (name: string, extraTracking = '') =>
   vast(
     inline({
       body:
@@ -57,7 +57,7 @@ const createAd = (name: string, more = '') =>
         tags('Impression', `${origin.url}/${name}/impression`),
       creative: `<UniversalAdId idRegistry="ad-id.org">${name}</UniversalAdId>`,
       media: mp4('', `${origin.url}/meadow.mp4`),
-      tracking: tracking('complete', `${origin.url}/${name}/complete`) + more,
+      tracking: tracking('complete', `${origin.url}/${name}/complete`) + extraTracking,
       clicks: tags('ClickThrough', `https://${name}.example/spring`),
     }),
   );
@@ -65,7 +65,7 @@ const xml =
   (text: string): RequestListener =>
   (_request, response) =>
     void response.end(text);
-const ask = async () => {
+const requestAd = async () => {
   players += 1;
   return (
     await game.requestDecision({ user_ref: `player ${players}`, formats: ['video', 'image'] })
@@ -73,11 +73,12 @@ const ask = async () => {
 };
 const verdicts = (decision: FilledDecision) =>
   Object.fromEntries((decision.explain ?? []).map(({ name, verdict }) => [name, verdict]));
-const countRequests = (path: string) => origin.requests.filter((each) => each === path).length;
+const countRequests = (path: string) =>
+  origin.requests.filter((requestPath) => requestPath === path).length;
 
 /** Requests an ad, waits for the service to copy the creative, and approves the creative. */
 async function approve(source: Source): Promise<Creative> {
-  await ask();
+  await requestAd();
   const find = async () =>
     (await game.client.manage<{ data: Creative[] }>('GET', '/v1/creatives?limit=100')).data.find(
       ({ source_id }) => source_id === source.id,
@@ -92,12 +93,12 @@ async function approve(source: Source): Promise<Creative> {
 
 test('an approved external ad is served from our copy and its trackers are requested', async () => {
   const source = await addTag(xml(createAd('brook')));
-  const first = await ask();
+  const first = await requestAd();
   expect(verdicts(first)['Network 1']).toBe('creative_pending');
   expect(first.creative?.advertiser).toBeUndefined();
   const creative = await approve(source);
 
-  const decision = await ask();
+  const decision = await requestAd();
   expect(verdicts(decision)['Network 1']).toBe('chosen');
   expect(decision.creative).toMatchObject({
     id: creative.id,
@@ -133,12 +134,12 @@ test('an ad is not shown until the service has copied its icon', async () => {
   await expect.poll(async () => (await read()).icons?.length, pollOptions).toBe(1);
   await game.client.manage('POST', `/v1/creatives/${first.id}/review`, { status: 'approved' });
   const requestIconUrl = async () => {
-    const decision = await ask();
+    const decision = await requestAd();
     return verdicts(decision)[source.name] === 'chosen' ? decision.creative?.icon?.url : undefined;
   };
   await expect.poll(requestIconUrl, pollOptions).toContain('http://service.test/media/');
   icon = '/other-choices.png';
-  expect(verdicts(await ask())[source.name]).toBe('creative_pending');
+  expect(verdicts(await requestAd())[source.name]).toBe('creative_pending');
   // An approved creative of this source has the same icon, so the icon needs no review.
   await expect.poll(requestIconUrl, pollOptions).toContain('http://service.test/media/');
 });
@@ -150,7 +151,7 @@ test('the highest price wins, regardless of the order of responses', async () =>
     void setTimeout(() => response.end(createAd('dear')), 50);
   const expensiveSource = await addTag(respondSlowly, { cpm_micros: 3_000_000 });
   await approve(expensiveSource);
-  const decision = await ask();
+  const decision = await requestAd();
   expect(verdicts(decision)).toMatchObject({
     [cheapSource.name]: 'outbid',
     [expensiveSource.name]: 'chosen',
@@ -161,7 +162,7 @@ test('the highest price wins, regardless of the order of responses', async () =>
     'GET',
     `/v1/reports?from=${hour(-1)}&to=${hour(1)}&group_by=source`,
   );
-  const row = (source: Source) => data.find((each) => each.source === source.id);
+  const row = (source: Source) => data.find((group) => group.source === source.id);
   expect(row(expensiveSource)).toMatchObject({
     source_requests: 2,
     source_bids: 2,
@@ -177,16 +178,16 @@ test('an approved creative is not shown for another advertiser', async () => {
     response.end(createAd('honest').replace('www.honest.example/<', `www.${advertiser}.example/<`));
   });
   await approve(source);
-  expect(verdicts(await ask())[source.name]).toBe('chosen');
+  expect(verdicts(await requestAd())[source.name]).toBe('chosen');
   advertiser = 'blocked';
-  expect(verdicts(await ask())[source.name]).toBe(
+  expect(verdicts(await requestAd())[source.name]).toBe(
     'refused: The creative was reviewed for a different advertiser.',
   );
 });
 
 test('a house ad is served after a hanging source times out', async () => {
   const hangingSource = await addTag(() => undefined, { timeout_ms: 100 });
-  const decision = await ask();
+  const decision = await requestAd();
   expect(decision.status).toBe('filled');
   expect(verdicts(decision)).toMatchObject({ [hangingSource.name]: 'timeout' });
   expect(decision.explain?.find(({ house_ad_id: id }) => id !== undefined)).toBeDefined();
@@ -196,7 +197,7 @@ test('hanging sources of one placement do not delay another placement', async ()
   const hangingSource = await addTag(() => undefined, { timeout_ms: 1_000 });
   const endedRequests: string[] = [];
   const waits = Array.from({ length: 8 }, async () => {
-    const decision = await ask();
+    const decision = await requestAd();
     endedRequests.push('hanging');
     return decision;
   });
@@ -217,7 +218,7 @@ test('details of a source error are visible only to operators', async () => {
   const source = await addTag((_request, response) => {
     response.writeHead(302, { location }).end();
   });
-  const decision = await ask();
+  const decision = await requestAd();
   expect(verdicts(decision)).toMatchObject({ [source.name]: 'source_error' });
   expect(JSON.stringify(decision)).not.toContain('10.9.8.7');
   const [storedDecision] = await game.service.database.query<{ explain: unknown }>(
@@ -230,7 +231,7 @@ test('details of a source error are visible only to operators', async () => {
 test('a source gets no request if a house ad has a higher priority', async () => {
   await addTag(xml(createAd('late')), { priority: 10 });
   const requestsBefore = countRequests(`/tag/${sources}`);
-  expect((await ask()).status).toBe('filled');
+  expect((await requestAd()).status).toBe('filled');
   expect(countRequests(`/tag/${sources}`)).toBe(requestsBefore);
 });
 
@@ -243,7 +244,7 @@ test('kill switches, policies and child-directed requests prevent requests to a 
     state: 'on',
     reason: 'test',
   });
-  expect(verdicts(await ask())).toMatchObject({ [source.name]: 'killed' });
+  expect(verdicts(await requestAd())).toMatchObject({ [source.name]: 'killed' });
   await game.client.manage('PATCH', `/v1/kill-switches/${killSwitch.id}`, { state: 'off' });
   const policy = await game.client.manage<{ id: string }>('POST', '/v1/policies', {
     name: 'No network',
@@ -253,7 +254,7 @@ test('kill switches, policies and child-directed requests prevent requests to a 
     block: { sources: [source.id] },
     status: 'active',
   });
-  expect(verdicts(await ask())).toMatchObject({ [source.name]: 'commercial: No network' });
+  expect(verdicts(await requestAd())).toMatchObject({ [source.name]: 'commercial: No network' });
   await game.client.manage('DELETE', `/v1/policies/${policy.id}`);
   const child = await game.requestDecision({
     user_ref: 'child',
@@ -272,6 +273,6 @@ test('a request without consent contains a truncated IP', async () => {
     address = String(request.headers['x-device-ip']);
     response.end(vast());
   });
-  expect(verdicts(await ask())).toMatchObject({ [source.name]: 'no_bid' });
+  expect(verdicts(await requestAd())).toMatchObject({ [source.name]: 'no_bid' });
   expect(address).toMatch(/^(127\.0\.0\.0|::)$/);
 });

@@ -16,7 +16,7 @@ test(
       duplicated: [],
       undelivered: [],
       inconsistent: [],
-      wrong: [],
+      unexpectedResponses: [],
     });
     for (const { proxy, hosts } of report.failures)
       for (const { recoveredMs, rejected } of [proxy, hosts]) {

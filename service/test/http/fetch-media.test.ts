@@ -84,7 +84,7 @@ test.each<[string, string, RegExp, boolean]>([
   expect(error).toMatchObject({ isTransient, message: expect.stringMatching(message) as string });
 });
 
-test('a compressed body is not decompressed; its size is the number of bytes transferred', async () => {
+test('a compressed body is returned without decompression', async () => {
   const head = 'HTTP/1.1 200 OK\r\ncontent-encoding: gzip\r\ncontent-length: 5\r\n\r\n';
   expect(await attempt(await respond((socket) => socket.end(`${head}bytes`)))).toBe(5);
 });
@@ -100,8 +100,8 @@ test('a hostname that resolves to this machine is rejected outside development',
   const url = await respond(() => {
     requests += 1;
   });
-  const namedUrl = url.replace('http:', 'https:').replace('127.0.0.1', 'localhost');
-  const request = { url: namedUrl, maxBytes: 1_000, loopback: false };
+  const hostnameUrl = url.replace('http:', 'https:').replace('127.0.0.1', 'localhost');
+  const request = { url: hostnameUrl, maxBytes: 1_000, loopback: false };
   await expect(fetchMedia(request, new AbortController().signal)).rejects.toThrow(
     /must not be a loopback address/,
   );

@@ -16,7 +16,7 @@ import { readConfig } from '../../src/config/config.ts';
 import { copyEmptyDatabase } from '../empty-database.ts';
 import { startService } from '../start-service.ts';
 import { createClient } from './client.ts';
-import { launch, run } from './command-line.ts';
+import { startCommand, run } from './command-line.ts';
 
 let folder: string;
 let env: Record<string, string>;
@@ -147,7 +147,7 @@ test('startup errors are printed without a stack or secrets', async () => {
 });
 
 test('closing the output pipe early causes no error', async () => {
-  const config = launch(['config'], env);
+  const config = startCommand(['config'], env);
   config.stopReading();
   expect(await config.result).toMatchObject({ code: 0, err: '' });
 });

@@ -76,7 +76,7 @@ export class IntakeSetup {
   }
 
   /** Creates a source for one test only, because the service slows down a source that offers unusable files. */
-  async makeSource(): Promise<string> {
+  async createSource(): Promise<string> {
     this.#sourceCount += 1;
     const { id } = await this.client.manage<{ id: string }>('POST', '/v1/sources', {
       name: `Network ${this.#sourceCount}`,
@@ -98,7 +98,7 @@ export class IntakeSetup {
     );
   }
 
-  #createOffer({ url, mime = 'video/mp4', declaredMs, ...more }: OfferInput): Offer {
+  #createOffer({ url, mime = 'video/mp4', declaredMs, ...offerFields }: OfferInput): Offer {
     return {
       sourceId: '',
       creativeKey: 'ad-id.org 1',
@@ -115,7 +115,7 @@ export class IntakeSetup {
       captions: [],
       categories: [],
       trackers: { byEvent: {}, progress: [], macros: {} },
-      ...more,
+      ...offerFields,
     };
   }
 
@@ -146,7 +146,7 @@ export class IntakeSetup {
   }
   /** Returns how often a file was requested from the origin. */
   countFetches(path: string): number {
-    return this.origin.requests.filter((each) => each === path).length;
+    return this.origin.requests.filter((requestPath) => requestPath === path).length;
   }
   /** Downloads our copy of a file. */
   async download(url: string | undefined): Promise<Buffer> {

@@ -242,10 +242,10 @@ describe.skipIf(!hasPostgres)('on PostgreSQL', () => {
     await expect.poll(countWaitingRequests).toBe(200);
     const [statementsBefore, startedMs] = [await countStatements(), performance.now()];
     await sleep(3_000);
-    const perS =
+    const statementsPerS =
       ((await countStatements()) - statementsBefore) / ((performance.now() - startedMs) / 1_000);
     // Even an idle process executes statements. All waiting requests share one additional poll.
-    expect(perS).toBeLessThan(40);
+    expect(statementsPerS).toBeLessThan(40);
 
     const otherClient = createClient({ url: other.url, keys: running.keys });
     for (const decision of decisions)

@@ -23,7 +23,7 @@ export function createPanelClient(url: string, environment: 'sandbox' | 'live' =
     body?: unknown,
     headers: Record<string, string | undefined> = {},
   ): Promise<ApiResponse<T>> => {
-    const all: Record<string, string | undefined> = {
+    const allHeaders: Record<string, string | undefined> = {
       ...(cookie === undefined ? {} : { cookie }),
       ...(method === 'GET' ? {} : { origin: url, 'trueward-csrf': csrf }),
       ...(body === undefined ? {} : { 'content-type': 'application/json' }),
@@ -31,31 +31,35 @@ export function createPanelClient(url: string, environment: 'sandbox' | 'live' =
       'trueward-environment': environment,
       ...headers,
     };
-    const sentHeaders = Object.entries(all).filter(
-      (each): each is [string, string] => each[1] !== undefined,
+    const sentHeaders = Object.entries(allHeaders).filter(
+      (entry): entry is [string, string] => entry[1] !== undefined,
     );
-    const raw = typeof body === 'string' || body instanceof Blob;
+    const isRawBody = typeof body === 'string' || body instanceof Blob;
     const response = await fetch(url + path, {
       method,
       headers: sentHeaders,
-      ...(body === undefined ? {} : { body: raw ? body : JSON.stringify(body) }),
+      ...(body === undefined ? {} : { body: isRawBody ? body : JSON.stringify(body) }),
     });
-    const [set] = response.headers.getSetCookie();
-    if (set !== undefined) cookie = set.split(';')[0];
+    const [setCookie] = response.headers.getSetCookie();
+    if (setCookie !== undefined) cookie = setCookie.split(';')[0];
     const text = await response.text();
-    const reply = text.startsWith('{')
+    const parsedBody = text.startsWith('{')
       ? (JSON.parse(text) as T & { csrf_token?: string })
       : undefined;
-    if (reply?.csrf_token !== undefined) csrf = reply.csrf_token;
-    return { status: response.status, headers: response.headers, body: reply as T };
+    if (parsedBody?.csrf_token !== undefined) csrf = parsedBody.csrf_token;
+    return { status: response.status, headers: response.headers, body: parsedBody as T };
   };
 
   return {
     send,
     cookie: () => cookie,
     csrf: () => csrf,
-    signIn: (email: string, more: { password?: string; code?: string } = {}) =>
-      send<PanelSession & Problem>('POST', '/panel/api/session', { email, password, ...more }),
+    signIn: (email: string, credentials: { password?: string; code?: string } = {}) =>
+      send<PanelSession & Problem>('POST', '/panel/api/session', {
+        email,
+        password,
+        ...credentials,
+      }),
     setUp: (token: string, email: string) =>
       send<PanelSession & Problem>('POST', '/panel/api/setup', {
         token,

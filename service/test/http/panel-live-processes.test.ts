@@ -15,7 +15,7 @@ test.skipIf(!hasPostgres)(
     const services = [firstService, await startInProcess(env, { dataDirectory })];
     try {
       const urls = services.map(({ url }) => url);
-      const [localClient, remoteClient] = services.map((each) => createClient(each));
+      const [localClient, remoteClient] = services.map((service) => createClient(service));
       if (!localClient || !remoteClient) throw new Error('Expected two services.');
       const owner = await signInOwner(firstService);
       // This event is not shown, because no live tail was open when it occurred.
@@ -53,7 +53,7 @@ test.skipIf(!hasPostgres)(
       ]);
       await tail.close();
     } finally {
-      for (const each of services.toReversed()) await each.stop();
+      for (const service of services.toReversed()) await service.stop();
     }
   },
 );

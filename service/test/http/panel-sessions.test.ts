@@ -19,7 +19,7 @@ const minuteMs = 60_000;
 let running: InProcessService;
 let owner: PanelClient;
 const clock = createManualClock(Date.parse('2030-01-01T00:00:00Z'));
-const wait = (ms: number) => clock.set(clock.nowMs() + ms);
+const advance = (ms: number) => clock.set(clock.nowMs() + ms);
 beforeAll(async () => {
   // The tests act as a trusted proxy so that they can sign in from several IPs.
   running = await startInProcess({ RATE_LIMITS: 'off', TRUSTED_PROXIES: '127.0.0.1' }, { clock });
@@ -156,10 +156,10 @@ test('changes require the CSRF token of the session and the same origin', async 
       [403, 'csrf_failed'],
     ]);
   }
-  const foreign = await owner.send('GET', '/v1/keys', undefined, {
+  const foreignResponse = await owner.send('GET', '/v1/keys', undefined, {
     origin: 'https://evil.example',
   });
-  expect(summarize(foreign)).toEqual([403, 'csrf_failed']);
+  expect(summarize(foreignResponse)).toEqual([403, 'csrf_failed']);
   const signIn = await browser().send(
     'POST',
     '/panel/api/session',
@@ -194,11 +194,11 @@ test('unknown e-mail addresses and wrong passwords get the same response', async
   const lockedResponse = await browser().signIn('OWNER@example.com ');
   expect(summarize(lockedResponse)).toEqual([429, 'rate_limited']);
   expect(lockedResponse.headers.get('retry-after')).toBe('30');
-  wait(31_000);
+  advance(31_000);
   expect((await browser().signIn('owner@example.com', wrongPassword)).status).toBe(401);
   const longerLockout = await browser().signIn('owner@example.com');
   expect(longerLockout.headers.get('retry-after')).toBe('60');
-  wait(61_000);
+  advance(61_000);
   expect((await browser().signIn('owner@example.com')).status).toBe(200);
   expect((await browser().signIn('owner@example.com', wrongPassword)).status).toBe(401);
 });
@@ -239,9 +239,9 @@ test('failed sign-ins from many IPs throttle only unknown IPs', async () => {
   // Simulates failed sign-ins from 48 other IPs.
   await database.query('UPDATE sign_in_attempts SET failures = 49 WHERE known_until IS NULL');
   expect((await signInFrom('198.51.100.2', email, 'a guess')).status).toBe(401);
-  const foreign = await signInFrom('203.0.113.1', email, 'a guess');
-  expect(summarize(foreign)).toEqual([429, 'rate_limited']);
-  expect(foreign.headers.get('retry-after')).toBe('5');
+  const foreignResponse = await signInFrom('203.0.113.1', email, 'a guess');
+  expect(summarize(foreignResponse)).toEqual([429, 'rate_limited']);
+  expect(foreignResponse.headers.get('retry-after')).toBe('5');
   expect((await signInFrom('192.0.2.1', email)).status).toBe(200);
   await database.query('DELETE FROM sign_in_attempts');
 });
@@ -266,7 +266,7 @@ test('an invitation link works once, within a day and for its e-mail address', a
   expect((await browser().setUp(token, 'link@example.com')).status).toBe(404);
 
   const lateInvitation = await invite('late@example.com');
-  wait(24 * 60 * minuteMs);
+  advance(24 * 60 * minuteMs);
   expect((await browser().setUp(lateInvitation.token, 'late@example.com')).status).toBe(404);
   expect(
     (await browser().send('GET', `/panel/api/setup?token=${lateInvitation.token}`)).status,
@@ -328,16 +328,16 @@ test('the cookie expires after the maximum duration of a session', async () => {
 
 test('a session ends after two idle hours or twelve hours in total', async () => {
   const client = await signInWithBrowser('owner@example.com');
-  wait(119 * minuteMs);
+  advance(119 * minuteMs);
   expect((await client.send('GET', '/panel/api/session')).status).toBe(200);
-  wait(121 * minuteMs);
+  advance(121 * minuteMs);
   expect((await client.send('GET', '/panel/api/session')).status).toBe(401);
   const active = await signInWithBrowser('owner@example.com');
   for (let hour = 1; hour < 12; hour += 1) {
-    wait(60 * minuteMs);
+    advance(60 * minuteMs);
     expect((await active.send('GET', '/v1/placements')).status).toBe(200);
   }
-  wait(60 * minuteMs);
+  advance(60 * minuteMs);
   expect((await active.send('GET', '/v1/placements')).status).toBe(401);
   owner = await signInWithBrowser('owner@example.com');
 });
@@ -371,7 +371,7 @@ test('a confirmed authenticator requires a new one-time code for each sign-in', 
     401,
     'sign_in_failed',
   ]);
-  wait(minuteMs);
+  advance(minuteMs);
   const validCode = code();
   const signedIn = await browser().signIn(email, { code: validCode });
   expect(signedIn.body.user.code_enabled).toBe(true);
@@ -404,13 +404,13 @@ test('a sign-in without the required one-time code is not a failed attempt', asy
 
   for (let failure = 0; failure < 4; failure += 1)
     expect((await signInFrom('192.0.2.9', email, 'a typo')).status).toBe(401);
-  wait(minuteMs);
+  advance(minuteMs);
   for (let times = 0; times < 3; times += 1)
     expect(summarize(await signInFrom('192.0.2.9', email))).toEqual([401, 'code_required']);
   // A wrong code is a failed attempt. A missing code does not reset the number of failures.
   expect((await signInFrom('192.0.2.9', email, password, '000000')).status).toBe(401);
   expect(summarize(await signInFrom('192.0.2.9', email))).toEqual([429, 'rate_limited']);
-  wait(31_000);
+  advance(31_000);
   expect(summarize(await signInFrom('192.0.2.9', email))).toEqual([401, 'code_required']);
   expect((await signInFrom('192.0.2.9', email, password, code())).status).toBe(200);
 });

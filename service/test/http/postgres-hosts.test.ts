@@ -21,26 +21,23 @@ test.skipIf(!hasPostgres)(
   },
 );
 
-test.skipIf(!hasPostgres)(
-  'a standby is skipped in favor of the primary; a single host may be a standby',
-  async () => {
-    const standby = await startPrivatePostgres({ standby: true });
-    const standbyDatabase = openPostgres(standby?.url ?? '', () => undefined);
-    expect(await standbyDatabase.query('SELECT 1 AS one')).toEqual([{ one: 1 }]);
-    await standbyDatabase.close();
-    const primary = new URL(await createPostgresDatabase());
-    const { host } = new URL(standby?.url ?? '');
-    for (let time = 0; time < 10; time += 1) {
-      const database = openPostgres(
-        `postgres://trueward@${host},${primary.host}/postgres`,
-        () => undefined,
-      );
-      const read = () => database.query('SELECT pg_is_in_recovery() AS standby');
-      // The first host is chosen at random.
-      await read().catch((error: unknown) => expect(error).toMatchObject({ name: 'StandbyError' }));
-      expect(await read()).toEqual([{ standby: false }]);
-      await database.close();
-    }
-    await standby?.stop();
-  },
-);
+test.skipIf(!hasPostgres)('a standby is skipped in favor of the primary', async () => {
+  const standby = await startPrivatePostgres({ standby: true });
+  const standbyDatabase = openPostgres(standby?.url ?? '', () => undefined);
+  expect(await standbyDatabase.query('SELECT 1 AS one')).toEqual([{ one: 1 }]);
+  await standbyDatabase.close();
+  const primary = new URL(await createPostgresDatabase());
+  const { host } = new URL(standby?.url ?? '');
+  for (let time = 0; time < 10; time += 1) {
+    const database = openPostgres(
+      `postgres://trueward@${host},${primary.host}/postgres`,
+      () => undefined,
+    );
+    const read = () => database.query('SELECT pg_is_in_recovery() AS standby');
+    // The first host is chosen at random.
+    await read().catch((error: unknown) => expect(error).toMatchObject({ name: 'StandbyError' }));
+    expect(await read()).toEqual([{ standby: false }]);
+    await database.close();
+  }
+  await standby?.stop();
+});

@@ -37,7 +37,7 @@ const image = {
   files: [{ url: 'https://cdn.example/a.png', mime: 'image/png', width: 10, height: 10 }],
 };
 
-async function demand() {
+async function createDemand() {
   const { body: source } = await post('/v1/sources', { name: 'S', kind: 'house' });
   const { body: advertiser } = await post('/v1/advertisers', { name: 'A', domain: 'a.example' });
   const { body: placement } = await post('/v1/placements', {
@@ -55,7 +55,7 @@ async function demand() {
 }
 
 test('objects of every kind can be created, read, updated and archived', async () => {
-  const { source, advertiser, placement, creative } = await demand();
+  const { source, advertiser, placement, creative } = await createDemand();
   const name = placement['name'];
   const { body: houseAd } = await post('/v1/house-ads', {
     name: 'H',
@@ -112,7 +112,7 @@ test('objects of every kind can be created, read, updated and archived', async (
 });
 
 test('an object in use cannot be archived', async () => {
-  const { advertiser, creative } = await demand();
+  const { advertiser, creative } = await createDemand();
   const rejected = await remove(`/v1/advertisers/${advertiser.id}`);
   expect([rejected.status, rejected.body.code]).toEqual([409, 'conflict']);
   expect(rejected.body.detail).toContain(creative.id);
@@ -175,7 +175,7 @@ test.each([
   [{ media: { ...image, format: 'video', duration_ms: 5_000 } }, '/media/files/0/mime'],
   [{ advertiser_id: 'adv_01h455vb4pex5vsknk084sn02q' }, '/advertiser_id'],
 ])('a creative cannot be changed to %j', async (change, pointer) => {
-  const { creative } = await demand();
+  const { creative } = await createDemand();
   const response = await patch<Problem>(`/v1/creatives/${creative.id}`, change);
   expect(response.status).toBe(422);
   expect(response.body.errors?.map((error) => error.pointer)).toContain(pointer);
@@ -211,7 +211,7 @@ test('only sandbox sources in development may use loopback addresses', async () 
 });
 
 test('a reference to an object of the other environment is rejected', async () => {
-  const { advertiser, source } = await demand();
+  const { advertiser, source } = await createDemand();
   const live = createClient(running, 'live');
   const response = await live.call<Problem>('POST', '/v1/creatives', live.secret, {
     name: 'C',
@@ -273,22 +273,22 @@ test('concurrent requests with the same Idempotency-Key are executed once', asyn
   );
   const other = await post<Problem>('/v1/sources', { ...body, name: 'T' }, headers);
   expect([other.status, other.body.code]).toEqual([409, 'idempotency_key_reused']);
-  const elsewhere = await createClient(running, 'live').call(
+  const liveResponse = await createClient(running, 'live').call(
     'POST',
     '/v1/sources',
     running.keys.live.secret,
     body,
     headers,
   );
-  expect(elsewhere.headers.has('idempotency-replayed')).toBe(false);
+  expect(liveResponse.headers.has('idempotency-replayed')).toBe(false);
 });
 
 test('rejected requests are not stored for their Idempotency-Key', async () => {
   const headers = { 'idempotency-key': randomUUID() };
-  const kill = { scope: 'placement', target_id: newName(), state: 'off' };
-  expect((await post('/v1/kill-switches', kill, headers)).status).toBe(422);
-  await post('/v1/placements', { name: kill.target_id, format: 'banner' });
-  expect((await post('/v1/kill-switches', kill, headers)).status).toBe(201);
+  const killSwitch = { scope: 'placement', target_id: newName(), state: 'off' };
+  expect((await post('/v1/kill-switches', killSwitch, headers)).status).toBe(422);
+  await post('/v1/placements', { name: killSwitch.target_id, format: 'banner' });
+  expect((await post('/v1/kill-switches', killSwitch, headers)).status).toBe(201);
 });
 
 test('reviews, media changes and kill switches emit webhook events', async () => {
@@ -297,7 +297,7 @@ test('reviews, media changes and kill switches emit webhook events', async () =>
     url: receiver.url,
     events: ['creative.review_updated', 'kill_switch.changed'],
   });
-  const { creative, placement } = await demand();
+  const { creative, placement } = await createDemand();
   const review = (status: string) =>
     post<Creative>(`/v1/creatives/${creative.id}/review`, { status, feedback: 'seen' });
   expect((await review('approved')).body.review).toMatchObject({

@@ -29,10 +29,10 @@ test('an ad that was watched offline is rewarded hours later', async () => {
     game.createImpression(decision),
     game.createCompletion(decision),
   ];
-  const ago = (ms: number) => new Date(game.clock.nowMs() - ms).toISOString();
+  const formatTimeAgo = (ms: number) => new Date(game.clock.nowMs() - ms).toISOString();
   const [start, impression, complete] = events.map((event, index) => ({
     ...event,
-    occurred_at: ago([5_000, 3_000, 0][index] ?? 0),
+    occurred_at: formatTimeAgo([5_000, 3_000, 0][index] ?? 0),
   }));
   if (!start || !impression || !complete) throw new Error('Expected three events.');
   // The completion arrives first, so the reward is pending until the impression arrives.
@@ -269,11 +269,11 @@ describe('time', () => {
 describe('concurrency', () => {
   test('two devices of a player that show ads at the same time earn one reward', async () => {
     const [phone, desktop] = [await game.decide('two-devices'), await game.decide('two-devices')];
-    await Promise.all([phone, desktop].map((each) => game.report(game.createEvent(each, 'start'))));
+    await Promise.all([phone, desktop].map((ad) => game.report(game.createEvent(ad, 'start'))));
     game.advance(5_000);
     await Promise.all(
-      [phone, desktop].map((each) =>
-        game.report(game.createImpression(each), game.createCompletion(each)),
+      [phone, desktop].map((ad) =>
+        game.report(game.createImpression(ad), game.createCompletion(ad)),
       ),
     );
     const states = await Promise.all([phone, desktop].map(({ id }) => game.readRewardStatus(id)));
@@ -314,16 +314,16 @@ describe('concurrency', () => {
     const request = () => game.decide('collector', { placement: 'double-coins' });
     const [first, second] = [await request(), await request()];
     game.advance(20_000);
-    const ago = (ms: number) => new Date(game.clock.nowMs() - ms).toISOString();
+    const formatTimeAgo = (ms: number) => new Date(game.clock.nowMs() - ms).toISOString();
     // The later completion arrives first. The cap must not depend on the order of arrival.
     for (const [ad, beganMs] of [
       [first, 7_000],
       [second, 17_000],
     ] as const) {
       await game.report(
-        { ...game.createEvent(ad, 'start'), occurred_at: ago(beganMs) },
-        { ...game.createImpression(ad), occurred_at: ago(beganMs - 2_000) },
-        { ...game.createCompletion(ad), occurred_at: ago(beganMs - 5_000) },
+        { ...game.createEvent(ad, 'start'), occurred_at: formatTimeAgo(beganMs) },
+        { ...game.createImpression(ad), occurred_at: formatTimeAgo(beganMs - 2_000) },
+        { ...game.createCompletion(ad), occurred_at: formatTimeAgo(beganMs - 5_000) },
       );
     }
     expect(await game.readRewardStatus(first.id)).toMatchObject({ state: 'earned' });
@@ -366,11 +366,11 @@ describe('traffic', () => {
   test('an impossible order of events is invalid traffic', async () => {
     const decision = await game.decide('script');
     game.advance(20_000);
-    const ago = (ms: number) => new Date(game.clock.nowMs() - ms).toISOString();
+    const formatTimeAgo = (ms: number) => new Date(game.clock.nowMs() - ms).toISOString();
     await game.report(
-      { ...game.createEvent(decision, 'start'), occurred_at: ago(1_000) },
-      { ...game.createImpression(decision), occurred_at: ago(8_000) },
-      { ...game.createCompletion(decision), occurred_at: ago(10_000) },
+      { ...game.createEvent(decision, 'start'), occurred_at: formatTimeAgo(1_000) },
+      { ...game.createImpression(decision), occurred_at: formatTimeAgo(8_000) },
+      { ...game.createCompletion(decision), occurred_at: formatTimeAgo(10_000) },
     );
     expect(await game.readRewardStatus(decision.id)).toMatchObject(createDenial('invalid_traffic'));
     expect(await game.readReportCount('invalid_traffic', 'impossible_order')).toBe(1);

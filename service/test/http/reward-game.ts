@@ -31,14 +31,14 @@ export async function startGame(databaseUrl?: string) {
   const createEvent = (
     decision: FilledDecision,
     type: AdEvent['type'],
-    more: Partial<AdEvent> = {},
+    overrides: Partial<AdEvent> = {},
   ): AdEvent => ({
     id: randomUUID(),
     type,
     decision_id: decision.id,
     token: decision.token,
     occurred_at: iso(clock.nowMs()),
-    ...more,
+    ...overrides,
   });
   const report = async (...events: AdEvent[]): Promise<EventBatchResult> => {
     const body = { sent_at: iso(clock.nowMs()), events };
@@ -68,8 +68,11 @@ export async function startGame(databaseUrl?: string) {
     advance: clock.advance,
     /** Expires overdue rewards, as the service does every minute. */
     expire: () => expireRewards(running.service.database, clock),
-    async decide(userRef: string, more: Partial<DecisionRequest> = {}): Promise<FilledDecision> {
-      const { body } = await requestDecision({ user_ref: userRef, ...more });
+    async decide(
+      userRef: string,
+      overrides: Partial<DecisionRequest> = {},
+    ): Promise<FilledDecision> {
+      const { body } = await requestDecision({ user_ref: userRef, ...overrides });
       if (body.status !== 'filled') throw new Error(`Expected an ad: ${JSON.stringify(body)}`);
       return body;
     },

@@ -12,19 +12,20 @@ beforeAll(async () => {
 afterAll(() => game.stop());
 
 type Simulate = NonNullable<DecisionRequest['simulate']>;
-const force = (simulate: Simulate) => game.requestDecision({ user_ref: 'tester', simulate });
+const requestSimulated = (simulate: Simulate) =>
+  game.requestDecision({ user_ref: 'tester', simulate });
 
 test.each<[Simulate, string, string]>([
   ['no_fill', 'no_fill', 'no_candidates'],
   ['blocked', 'blocked', 'policy'],
   ['killed', 'no_fill', 'killed'],
 ])('the outcome %s can be simulated', async (simulate, status, reason) => {
-  expect((await force(simulate)).body).toMatchObject({ status, reason });
+  expect((await requestSimulated(simulate)).body).toMatchObject({ status, reason });
 });
 
 test('an error and a slow response can be simulated', async () => {
-  expect((await force('error')).body).toMatchObject({ code: 'simulated_error' });
-  expect((await force('slow')).body).toMatchObject({ status: 'filled' });
+  expect((await requestSimulated('error')).body).toMatchObject({ code: 'simulated_error' });
+  expect((await requestSimulated('slow')).body).toMatchObject({ status: 'filled' });
 });
 
 test('a denied reward can be simulated', async () => {

@@ -16,7 +16,7 @@ beforeAll(async () => {
 });
 afterAll(() => service.stop());
 
-const watch = () => clock.advance(5_000);
+const passWatchTime = () => clock.advance(5_000);
 
 test('a watched ad earns a single reward for many concurrent completions', async () => {
   const receiver = await startReceiver();
@@ -31,7 +31,7 @@ test('a watched ad earns a single reward for many concurrent completions', async
   );
   const decision = await client.decideImage('once');
   await client.reportStart(decision);
-  watch();
+  passWatchTime();
   const responses = await Promise.all(
     Array.from({ length: 50 }, () =>
       client.report(
@@ -79,7 +79,7 @@ test('live stores impressions as webhook events only if a webhook subscribes to 
   const play = async (user: string): Promise<string[]> => {
     const decision = await live.decideImage(user);
     await live.reportStart(decision);
-    watch();
+    passWatchTime();
     await live.report(
       live.createImpression(decision),
       live.createEvent(decision, 'complete', { watched_ms: 5_000 }),
@@ -111,7 +111,7 @@ test('live stores impressions as webhook events only if a webhook subscribes to 
 test('the receipt of an earned reward can be verified with the published keys', async () => {
   const decision = await client.decideImage('receipt');
   await client.reportStart(decision);
-  watch();
+  passWatchTime();
   const { body } = await client.report(
     client.createImpression(decision),
     client.createEvent(decision, 'complete', { watched_ms: 5_000 }),
@@ -133,7 +133,7 @@ test('the evidence appears in the status and the webhook event of an earned rewa
   const decision = await client.decideImage('evidence');
   const startReport = await client.reportStart(decision);
   expect(JSON.stringify(startReport.body)).not.toContain('evidence');
-  watch();
+  passWatchTime();
   const { body } = await client.report(
     client.createImpression(decision),
     client.createEvent(decision, 'complete', { watched_ms: 5_000 }),
@@ -158,7 +158,7 @@ test('a completion that arrives too early is permanently denied', async () => {
     complete(),
   );
   expect(first.body.decisions).toMatchObject([{ state: 'denied', reason: 'impossible_timing' }]);
-  watch();
+  passWatchTime();
   const second = await client.report(client.createImpression(decision), complete());
   expect(second.body.decisions).toMatchObject([{ state: 'denied', reason: 'impossible_timing' }]);
 });
@@ -169,7 +169,7 @@ test('a player who watches two ads at the same time earns one reward', async () 
     await client.decideImage('two-tabs'),
   ];
   await client.report(client.createEvent(firstAd, 'start'), client.createEvent(secondAd, 'start'));
-  watch();
+  passWatchTime();
   const states = await Promise.all(
     [firstAd, secondAd].map((decision) =>
       client.report(
@@ -195,7 +195,7 @@ test('a player who watches two ads at the same time earns one reward', async () 
 test('a reward is pending until its impression arrives', async () => {
   const decision = await client.decideImage('overtaken');
   await client.reportStart(decision);
-  watch();
+  passWatchTime();
   const earlyReport = await client.report(
     client.createEvent(decision, 'complete', { watched_ms: 5_000 }),
   );
@@ -246,7 +246,7 @@ test('a batch may report dropped events but no unknown members', async () => {
 });
 
 test('denials and pending rewards can be simulated', async () => {
-  const force = async (simulate: 'reward_denied' | 'reward_pending') => {
+  const playSimulated = async (simulate: 'reward_denied' | 'reward_pending') => {
     const request = {
       placement: 'revive',
       user_ref: 'forced',
@@ -259,8 +259,14 @@ test('denials and pending rewards can be simulated', async () => {
     );
     return body.decisions[0];
   };
-  expect(await force('reward_denied')).toMatchObject({ state: 'denied', reason: 'simulated' });
-  expect(await force('reward_pending')).toMatchObject({ state: 'pending', reason: 'simulated' });
+  expect(await playSimulated('reward_denied')).toMatchObject({
+    state: 'denied',
+    reason: 'simulated',
+  });
+  expect(await playSimulated('reward_pending')).toMatchObject({
+    state: 'pending',
+    reason: 'simulated',
+  });
 });
 
 test('a dropped decision returns 410 once its late window has ended', async () => {

@@ -59,7 +59,7 @@ describe.skipIf(!hasPostgres)('three processes that serve one account', () => {
     );
   });
   afterAll(async () => {
-    await Promise.all(processes.map((each) => each.stop()));
+    await Promise.all(processes.map((process) => process.stop()));
     await database.close();
   });
 

@@ -96,13 +96,13 @@ describe.each([
     const [fullDecision, other] = [await game.decide('full'), await game.decide('next to it')];
     const clicks = Array.from({ length: maxEvents }, () => game.createEvent(fullDecision, 'click'));
     expect(await statuses(...clicks)).toEqual(clicks.map(() => 'accepted'));
-    const [more, start] = [
+    const [extraClick, start] = [
       game.createEvent(fullDecision, 'click'),
       game.createEvent(other, 'start'),
     ];
-    const { results } = await game.report(more, ...clicks.slice(0, 1), start);
+    const { results } = await game.report(extraClick, ...clicks.slice(0, 1), start);
     expect(results).toEqual([
-      { id: more.id, status: 'rejected', code: 'invalid_event' },
+      { id: extraClick.id, status: 'rejected', code: 'invalid_event' },
       { id: clicks[0]?.id, status: 'duplicate' },
       { id: start.id, status: 'accepted' },
     ]);
@@ -128,11 +128,11 @@ describe.each([
       game.createEvent(ad, 'start'),
     ]);
     const responses = await Promise.all(
-      [client, otherClient].flatMap((each) =>
+      [client, otherClient].flatMap((target) =>
         Array.from({ length: 10 }, async (_, index) => {
           const reportedEvents = index % 2 === 0 ? events : events.toReversed();
           const sent_at = new Date(clock.nowMs()).toISOString();
-          const { body } = await each.call<Awaited<ReturnType<Game['report']>>>(
+          const { body } = await target.call<Awaited<ReturnType<Game['report']>>>(
             'POST',
             '/v1/events',
             client.publishable,

@@ -20,7 +20,7 @@ describe.skipIf(!hasPostgres)('with a backlog of 80,000 requests to an unreachab
   beforeAll(async () => {
     database = openPostgres(await createPostgresDatabase(), () => undefined);
     await migrate(database);
-    // Decision ids contain the time, so decisions with these ids belong to the current week.
+    // Decision ids contain the time. These decisions belong to the current week.
     const prefix = firstIdAt('decision', nowMs).slice(0, -8);
     const rows = `generate_series(1, ${decisions}) AS number,
       LATERAL (SELECT '${prefix}' || lpad(number::text, 8, '0') AS id) AS named`;
@@ -45,7 +45,7 @@ describe.skipIf(!hasPostgres)('with a backlog of 80,000 requests to an unreachab
   });
   afterAll(() => database.close());
 
-  /** Runs a statement with EXPLAIN ANALYZE to count the pages that the statement reads. */
+  /** Runs the statements with EXPLAIN ANALYZE. Returns the number of pages that they read. */
   async function pagesRead(run: (queries: Database) => Promise<unknown>): Promise<number> {
     let pages = 0;
     const query: Database['query'] = async (text, params) => {

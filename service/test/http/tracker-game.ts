@@ -18,7 +18,7 @@ export interface TrackerGame {
   decide(
     user: string,
     trackers: Partial<Chosen['trackers']>,
-    more?: Partial<Chosen>,
+    overrides?: Partial<Chosen>,
   ): Promise<FilledDecision>;
   /** Returns a host at which nothing listens. */
   findUnreachableHost(): Promise<{ url: string; port: number }>;
@@ -51,7 +51,7 @@ export function useTrackerGame(engine: string): TrackerGame {
   async function replaceAd(
     decision: FilledDecision,
     trackers: Partial<Chosen['trackers']>,
-    more: Partial<Chosen> = {},
+    overrides: Partial<Chosen> = {},
   ): Promise<void> {
     const { database } = game.service;
     const chosen: Chosen = {
@@ -63,7 +63,7 @@ export function useTrackerGame(engine: string): TrackerGame {
       headerProfile: 'iab',
       trackUntilMs: game.clock.nowMs() + 1_800_000,
       limitAdTracking: false,
-      ...more,
+      ...overrides,
     };
     await database.query('UPDATE decisions SET house_ad_id = NULL WHERE id = $1', [decision.id]);
     await database.query(
@@ -92,10 +92,10 @@ export function useTrackerGame(engine: string): TrackerGame {
   async function decide(
     user: string,
     trackers: Partial<Chosen['trackers']>,
-    more: Partial<Chosen> = {},
+    overrides: Partial<Chosen> = {},
   ): Promise<FilledDecision> {
     const decision = await game.decide(user);
-    await replaceAd(decision, trackers, more);
+    await replaceAd(decision, trackers, overrides);
     return decision;
   }
 

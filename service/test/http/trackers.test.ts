@@ -213,7 +213,8 @@ describe.each(engines)('on %s', (engine) => {
       { tracker: 'impression/4', state: 'sent', reason: null, status: 204 },
       { tracker: 'impression/5', state: 'failed', reason: 'blocked_address', status: null },
     ]);
-    const countRequests = (path: string) => faulty.paths().filter((each) => each === path).length;
+    const countRequests = (path: string) =>
+      faulty.paths().filter((requestPath) => requestPath === path).length;
     expect(
       ['/hang', '/reset', '/error', '/moved', '/target', '/private'].map(countRequests),
     ).toEqual(Array(6).fill(1));

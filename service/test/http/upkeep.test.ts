@@ -26,7 +26,7 @@ const dayMs = 86_400_000;
 const nowMs = Date.UTC(2026, 10, 19, 12);
 const days = (count: number): string =>
   `'${new Date(nowMs - count * dayMs).toISOString()}'::timestamptz`;
-/** Returns an SQL expression for ids of this age. The column `n` makes each id unique. */
+/** Returns an SQL expression for ids of this age, which the column `n` makes unique. */
 const createIdExpression = (
   kind: 'webhookEvent' | 'delivery' | 'auditEntry',
   age: number,
@@ -38,19 +38,19 @@ const count = async (table: string): Promise<number> => {
   return row?.count ?? -1;
 };
 const counts = async (tables: readonly string[]): Promise<Record<string, number>> =>
-  Object.fromEntries(await Promise.all(tables.map(async (each) => [each, await count(each)])));
+  Object.fromEntries(await Promise.all(tables.map(async (table) => [table, await count(table)])));
 
 async function storeWebhookEvents(age: number, events: number, state: string): Promise<void> {
-  const all = `generate_series(1, ${events}) AS n`;
+  const numbers = `generate_series(1, ${events}) AS n`;
   const [event, delivery] = [
     createIdExpression('webhookEvent', age),
     createIdExpression('delivery', age),
   ];
   for (const statement of [
-    `INSERT INTO webhook_events SELECT 'acc_1', ${event}, 'live', 'decision.rewarded', '{}', ${days(age)} FROM ${all}`,
+    `INSERT INTO webhook_events SELECT 'acc_1', ${event}, 'live', 'decision.rewarded', '{}', ${days(age)} FROM ${numbers}`,
     `INSERT INTO deliveries (account_id, id, environment, event_id, webhook_id, state, attempt, next_at, created_at)
-      SELECT 'acc_1', ${delivery}, 'live', ${event}, 'whk_1', '${state}', 1, now(), ${days(age)} FROM ${all}`,
-    `INSERT INTO delivery_attempts SELECT 'acc_1', ${delivery}, 1, ${days(age)}, 5, 200, NULL, 'received' FROM ${all}`,
+      SELECT 'acc_1', ${delivery}, 'live', ${event}, 'whk_1', '${state}', 1, now(), ${days(age)} FROM ${numbers}`,
+    `INSERT INTO delivery_attempts SELECT 'acc_1', ${delivery}, 1, ${days(age)}, 5, 200, NULL, 'received' FROM ${numbers}`,
   ])
     await database.query(statement);
 }
@@ -70,30 +70,30 @@ const growingTables = [
   'delivery_attempts',
 ] as const;
 
-test('only old rows are deleted, in batches', async () => {
+test('old rows are deleted in batches', async () => {
   const batches = [
-    // Stores more than one batch of old rows, and five newer ones.
+    // Stores more than one batch of old rows and five newer rows.
     [1_500, 100],
     [5, 0],
   ] as const;
   for (const [rows, age] of batches) {
-    const all = `generate_series(1, ${rows}) AS n`;
+    const numbers = `generate_series(1, ${rows}) AS n`;
     for (const statement of [
-      `INSERT INTO idempotency_keys SELECT 'acc_1', 'live', ${age} || '-' || n, 'h', 200, 'a', ${days(age)} FROM ${all}`,
-      `INSERT INTO sessions SELECT 'acc_2', ${age} || '-' || n, 'usr_1', ${days(age)}, ${days(age - 0.5)} FROM ${all}`,
-      `INSERT INTO user_links SELECT 'service', ${age} || '-' || n, NULL, ${days(age - 0.5)} FROM ${all}`,
-      `INSERT INTO sign_in_attempts SELECT 'service', ${age} || '-' || n, 1, now(), ${days(age)} FROM ${all}`,
-      `INSERT INTO limit_uses SELECT 'service', 'process', ${age} || '-' || n, 1, ${days(age)} FROM ${all}`,
-      `INSERT INTO live_tails SELECT 'acc_1', ${age} || '-' || n, ${days(age)} FROM ${all}`,
-      `INSERT INTO live_lines SELECT 'acc_1', 'process', ${age} * 10000 + n, 'e', 'd', ${days(age)} FROM ${all}`,
+      `INSERT INTO idempotency_keys SELECT 'acc_1', 'live', ${age} || '-' || n, 'h', 200, 'a', ${days(age)} FROM ${numbers}`,
+      `INSERT INTO sessions SELECT 'acc_2', ${age} || '-' || n, 'usr_1', ${days(age)}, ${days(age - 0.5)} FROM ${numbers}`,
+      `INSERT INTO user_links SELECT 'service', ${age} || '-' || n, NULL, ${days(age - 0.5)} FROM ${numbers}`,
+      `INSERT INTO sign_in_attempts SELECT 'service', ${age} || '-' || n, 1, now(), ${days(age)} FROM ${numbers}`,
+      `INSERT INTO limit_uses SELECT 'service', 'process', ${age} || '-' || n, 1, ${days(age)} FROM ${numbers}`,
+      `INSERT INTO live_tails SELECT 'acc_1', ${age} || '-' || n, ${days(age)} FROM ${numbers}`,
+      `INSERT INTO live_lines SELECT 'acc_1', 'process', ${age} * 10000 + n, 'e', 'd', ${days(age)} FROM ${numbers}`,
       `INSERT INTO audit_entries (account_id, id, environment, actor, action, target_id, created_at)
-        SELECT 'acc_2', ${createIdExpression('auditEntry', age)}, 'live', 'a', 'placement.updated', 't', ${days(age)} FROM ${all}`,
-      `INSERT INTO viewers SELECT 'acc_1', 'live', ${age} || '-' || n, ${days(age)} FROM ${all}`,
+        SELECT 'acc_2', ${createIdExpression('auditEntry', age)}, 'live', 'a', 'placement.updated', 't', ${days(age)} FROM ${numbers}`,
+      `INSERT INTO viewers SELECT 'acc_1', 'live', ${age} || '-' || n, ${days(age)} FROM ${numbers}`,
     ])
       await database.query(statement);
     await storeWebhookEvents(age, rows, 'delivered');
   }
-  // This event is old, but it is being redelivered, so it must be kept.
+  // This old event is being redelivered, so it must be kept.
   await storeWebhookEvents(120, 1, 'pending');
 
   const deleteOld = (retention: { decisionsMs?: number; auditMs?: number }) =>
@@ -134,7 +134,7 @@ test('only old rows are deleted, in batches', async () => {
   expect(await deleteOld({ decisionsMs: 90 * dayMs, auditMs: 99 * dayMs })).toEqual({});
 });
 
-test('every table has a retention job or grows only with changes by operators', async () => {
+test('every table that grows with traffic has a retention job', async () => {
   const rows = await database.query<{ name: string }>(
     `SELECT relname AS name FROM pg_class WHERE relnamespace = 'public'::regnamespace
       AND relkind IN ('r', 'p') AND NOT relispartition`,

@@ -117,7 +117,7 @@ test('a webhook that a 410 response disabled can recover missed events', async (
   const { body } = await recover();
   expect(body.queued).toBeGreaterThanOrEqual(2);
   const received = await receiver.waitForRequests(1 + body.queued);
-  expect(received.slice(1).map((each) => each.body)).toContain(received[0]?.body);
+  expect(received.slice(1).map(({ body: text }) => text)).toContain(received[0]?.body);
   expect((await recover()).body.queued).toBe(0);
   await receiver.close();
 });

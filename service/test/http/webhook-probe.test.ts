@@ -15,7 +15,7 @@ beforeAll(async () => {
 afterAll(() => running.stop());
 
 const hourMs = 3_600_000;
-const pass = (ms: number) => clock.set(clock.nowMs() + ms);
+const advance = (ms: number) => clock.set(clock.nowMs() + ms);
 const call = <T>(method: string, path: string, body?: unknown) =>
   client.call<T>(method, path, client.secret, body);
 const testEvent = async (id: string) =>
@@ -59,7 +59,7 @@ async function startDisabled(respond: () => number) {
     `UPDATE deliveries SET next_at = now() + interval '1 hour' WHERE webhook_id = $1`,
     [body.id],
   );
-  pass(5 * 24 * hourMs);
+  advance(5 * 24 * hourMs);
   const missed = await testEvent(body.id);
   const webhook = await pollUntil(
     () => readWebhook(body.id),
@@ -73,14 +73,14 @@ test('a webhook disabled by failures is probed hourly until a probe succeeds', a
   let status = 500;
   const { receiver, id, missed, attemptsBefore } = await startDisabled(() => status);
 
-  pass(hourMs);
+  advance(hourMs);
   await receiver.waitForRequests(attemptsBefore + 1);
   const [failed] = await waitForProbe(id, 3);
   expect(failed).toMatchObject({ state: 'failed', event_id: missed.event_id });
   expect((await readWebhook(id)).status).toBe('disabled');
 
   status = 200;
-  pass(hourMs);
+  advance(hourMs);
   const received = await receiver.waitForRequests(attemptsBefore + 2);
   expect(JSON.parse(received.at(-1)?.body ?? '')).toMatchObject({ id: missed.event_id });
   const enabled = await pollUntil(
@@ -116,7 +116,7 @@ test('a webhook disabled by an operator or a 410 response is not probed', async 
   await call('PATCH', `/v1/webhooks/${disabledByOperator.id}`, { status: 'disabled' });
 
   status = 410;
-  pass(hourMs);
+  advance(hourMs);
   await pollUntil(
     () => readWebhook(goneWebhook.id),
     ({ disabled_reason }) => disabled_reason === 'gone',
@@ -125,7 +125,7 @@ test('a webhook disabled by an operator or a 410 response is not probed', async 
 
   // The probe to a third endpoint proves that all due probes have been sent.
   const thirdWebhook = await startDisabled(() => 500);
-  pass(hourMs);
+  advance(hourMs);
   await thirdWebhook.receiver.waitForRequests(thirdWebhook.attemptsBefore + 1);
   await waitForProbe(thirdWebhook.id, 3);
   expect((await listDeliveries(goneWebhook.id)).length).toBe(deliveriesBefore);

@@ -41,7 +41,7 @@ export const pixels = [
 ];
 
 /** Every n-th bid has a tracker on a host that does not respond when a URL is requested for the first time. */
-const stuckEvery = 250;
+const hangingBidInterval = 250;
 
 export async function startAdvertiser(): Promise<Advertiser> {
   const requests = new Map<string, number>();
@@ -54,7 +54,7 @@ export async function startAdvertiser(): Promise<Advertiser> {
     confirmed.add(path);
     response.writeHead(204).end();
   };
-  const track = (path: string, response: ServerResponse): void => {
+  const respondToTracker = (path: string, response: ServerResponse): void => {
     const count = (requests.get(path) ?? 0) + 1;
     requests.set(path, count);
     const fault = chooseFault(path);
@@ -65,7 +65,7 @@ export async function startAdvertiser(): Promise<Advertiser> {
     else response.writeHead(302, { location: `/landed${path}` }).end();
   };
   const servers = [
-    await listen((request, response) => {
+    await startServer((request, response) => {
       const path = request.url ?? '';
       if (path === '/clip.mp4') return response.setHeader('content-type', 'video/mp4').end(media);
       if (path === '/icon.png') return response.setHeader('content-type', 'image/png').end(icon);
@@ -74,7 +74,7 @@ export async function startAdvertiser(): Promise<Advertiser> {
         return response.writeHead(302, { location }).end();
       }
       if (path.startsWith('/landed/')) return confirm(path.slice('/landed'.length), response);
-      if (request.method !== 'POST') return track(path, response);
+      if (request.method !== 'POST') return respondToTracker(path, response);
       let body = '';
       request.on('data', (chunk: Buffer) => (body += chunk.toString()));
       request.on('end', () => {
@@ -85,7 +85,7 @@ export async function startAdvertiser(): Promise<Advertiser> {
         return response.writeHead(204).end();
       });
     }),
-    await listen(({ url = '' }, response) => {
+    await startServer(({ url = '' }, response) => {
       const count = (requests.get(url) ?? 0) + 1;
       requests.set(url, count);
       if (count > 1) confirm(url, response);
@@ -123,9 +123,11 @@ function bidOn(
   { normal, stuck }: { normal: string; stuck: string },
 ): string {
   const chooseOrigin = (event: string): string => {
-    const isStuck =
-      event === 'midpoint' ? bid % stuckEvery === 7 : event === 'burl' && bid % stuckEvery === 8;
-    return isStuck ? stuck : normal;
+    const isHanging =
+      event === 'midpoint'
+        ? bid % hangingBidInterval === 7
+        : event === 'burl' && bid % hangingBidInterval === 8;
+    return isHanging ? stuck : normal;
   };
   const createTrackerUrl = (event: string): string => `${chooseOrigin(event)}/${bid}/${event}`;
   const [impression = '', ...events] = pixels;
@@ -155,7 +157,7 @@ function bidOn(
   return JSON.stringify({ id, cur: 'USD', seatbid: [{ bid: [bidObject] }] });
 }
 
-async function listen(listener: RequestListener) {
+async function startServer(listener: RequestListener) {
   const server = createServer(listener);
   // Otherwise the server could close an idle connection while the client sends a request on it.
   server.keepAliveTimeout = 600_000;

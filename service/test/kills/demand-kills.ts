@@ -40,7 +40,7 @@ interface Violations {
    */
   inconsistent: string[];
   /** Responses from the service that players did not expect. */
-  wrong: string[];
+  unexpectedResponses: string[];
 }
 
 interface DemandKillReport extends Violations {
@@ -66,7 +66,7 @@ export async function killDemand(options: DemandKillOptions): Promise<DemandKill
     while (!watch.isFinished()) {
       await Promise.race([sleep(500 + Math.random() * 2_000), watch.finished]);
       if (watch.isFinished()) break;
-      await processes.killOne();
+      await processes.killRandomProcess();
       kills += 1;
       onProgress(`kill ${kills}: ${watch.earned.size} of ${impressions} ads watched`);
     }
@@ -81,7 +81,12 @@ export async function killDemand(options: DemandKillOptions): Promise<DemandKill
     const database = await openDatabase();
     try {
       const result = await findViolations(database, advertiser, watch.earned);
-      return { ...result, wrong: watch.wrong, watched: watch.earned.size, kills };
+      return {
+        ...result,
+        unexpectedResponses: watch.unexpectedResponses,
+        watched: watch.earned.size,
+        kills,
+      };
     } finally {
       await database.close();
     }
@@ -97,7 +102,7 @@ interface Processes {
   /** The first process and the keys of the demo account. */
   first: Pick<RunningService, 'url' | 'keys'>;
   /** Kills a random process and starts another in its place. */
-  killOne(): Promise<void>;
+  killRandomProcess(): Promise<void>;
   stop(): Promise<void>;
 }
 
@@ -130,7 +135,7 @@ async function startProcesses(
   return {
     urls,
     first: { url: urls[0] ?? '', keys },
-    async killOne() {
+    async killRandomProcess() {
       const index = Math.floor(Math.random() * services.length);
       await services[index]?.kill();
       services[index] = await start(ports[index] ?? 0);
@@ -169,7 +174,7 @@ async function addSource(
 interface WatchRun {
   /** The decisions whose reward the service has acknowledged. */
   earned: Set<string>;
-  wrong: string[];
+  unexpectedResponses: string[];
   finished: Promise<unknown>;
   isFinished(): boolean;
 }
@@ -184,7 +189,7 @@ function startWatching(
 ): WatchRun {
   const agent = new Agent({ connections: players });
   const earned = new Set<string>();
-  const wrong: string[] = [];
+  const unexpectedResponses: string[] = [];
   let startedAds = 0;
   const key = processes.first.keys.sandbox.publishable;
 
@@ -195,7 +200,7 @@ function startWatching(
       const response = await send(agent, url + path, key, JSON.stringify(body));
       if (response?.status === 200) return JSON.parse(response.text) as T;
       if (response && response.status !== 503)
-        wrong.push(`${path}: ${response.status} ${response.text}`);
+        unexpectedResponses.push(`${path}: ${response.status} ${response.text}`);
       await sleep(100 + Math.random() * 200);
     }
     throw new Error(`${path} did not succeed within ${retryForMs} ms.`);
@@ -211,7 +216,7 @@ function startWatching(
       if (decision.creative?.advertiser !== undefined) return decision;
     }
   };
-  const watchOne = async (): Promise<void> => {
+  const watchAd = async (): Promise<void> => {
     const decision = await decide();
     const report = async (...types: AdEvent['type'][]): Promise<EventBatchResult> => {
       const sent_at = new Date().toISOString();
@@ -226,7 +231,7 @@ function startWatching(
       }));
       const result = await post<EventBatchResult>('/v1/events', { sent_at, events });
       for (const { status } of result.results)
-        if (status === 'rejected') wrong.push(JSON.stringify(result.results));
+        if (status === 'rejected') unexpectedResponses.push(JSON.stringify(result.results));
       return result;
     };
     await report('start');
@@ -235,20 +240,20 @@ function startWatching(
     await sleep(mediaMs * 0.4);
     const { decisions } = await report('third_quartile', 'complete');
     if (decisions[0]?.state === 'earned') earned.add(decision.id);
-    else wrong.push(`No reward: ${JSON.stringify(decisions)}`);
+    else unexpectedResponses.push(`No reward: ${JSON.stringify(decisions)}`);
   };
-  const play = async (): Promise<void> => {
+  const runPlayer = async (): Promise<void> => {
     while (startedAds < impressions) {
       startedAds += 1;
-      await watchOne().catch((error: unknown) => wrong.push(String(error)));
+      await watchAd().catch((error: unknown) => unexpectedResponses.push(String(error)));
     }
   };
   let isFinished = false;
-  const finished = Promise.all(Array.from({ length: players }, play)).then(async () => {
+  const finished = Promise.all(Array.from({ length: players }, runPlayer)).then(async () => {
     isFinished = true;
     await agent.destroy();
   });
-  return { earned, wrong, finished, isFinished: () => isFinished };
+  return { earned, unexpectedResponses, finished, isFinished: () => isFinished };
 }
 
 /** Each ad has one tracker for each pixel, plus the billing notice. */
@@ -289,7 +294,7 @@ async function findViolations(
   database: Database,
   { requests, confirmed, rewarded }: Advertiser,
   earned: ReadonlySet<string>,
-): Promise<Omit<DemandKillReport, 'wrong' | 'watched' | 'kills'>> {
+): Promise<Omit<DemandKillReport, 'unexpectedResponses' | 'watched' | 'kills'>> {
   const rewards = new Set(
     (
       await database.query<{ id: string }>(`SELECT id FROM decisions WHERE reward_state = 'earned'`)

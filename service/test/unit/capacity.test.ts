@@ -27,7 +27,7 @@ test('ten times as many ads need ten times as many cores, plus one spare process
 });
 
 test('a simulated server keeps up until all cores are busy', () => {
-  const cell = {
+  const scenario = {
     processes: 4,
     cores: 2,
     serviceUs: 50,
@@ -36,10 +36,10 @@ test('a simulated server keeps up until all cores are busy', () => {
     syncMs: 1,
     seconds: 1,
   };
-  const lightLoad = simulate({ ...cell, rate: 4_000 }, createRandom(1));
+  const lightLoad = simulate({ ...scenario, rate: 4_000 }, createRandom(1));
   // Two cores handle 20,000 decisions per second.
-  const overload = simulate({ ...cell, rate: 24_000 }, createRandom(1));
-  const flooded = simulate({ ...cell, rate: 60_000 }, createRandom(1));
+  const overload = simulate({ ...scenario, rate: 24_000 }, createRandom(1));
+  const flooded = simulate({ ...scenario, rate: 60_000 }, createRandom(1));
   expect([lightLoad.canKeepUp, overload.canKeepUp, flooded.canKeepUp]).toEqual([
     true,
     false,

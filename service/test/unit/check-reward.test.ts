@@ -8,7 +8,7 @@ import type { AdView } from '../../src/reward/watch-time.ts';
 const event = (
   type: RecordedEvent['type'],
   atMs: number,
-  more: Partial<RecordedEvent> = {},
+  overrides: Partial<RecordedEvent> = {},
 ): RecordedEvent => ({
   id: `${type}-${atMs}`,
   decisionId: 'dec_1',
@@ -17,7 +17,7 @@ const event = (
   receivedAtMs: atMs,
   offsetMs: 0,
   clamped: false,
-  ...more,
+  ...overrides,
 });
 
 const decision = {
@@ -36,7 +36,7 @@ const other = (fromMs: number, toMs: number): AdView => ({
   offsetMs: 0,
   requiredMs: 10_000,
 });
-const judge = (more: Partial<RewardInput> = {}) =>
+const evaluateReward = (overrides: Partial<RewardInput> = {}) =>
   checkReward({
     decision,
     events: [event('start', 1_000), complete],
@@ -45,12 +45,12 @@ const judge = (more: Partial<RewardInput> = {}) =>
     invalid: false,
     otherAdViews: [],
     capped: false,
-    ...more,
+    ...overrides,
   });
 
 describe('a reward', () => {
   test('is earned by watching the ad', () => {
-    expect(judge()).toEqual({
+    expect(evaluateReward()).toEqual({
       state: 'earned',
       adView: {
         issuedAtMs: 0,
@@ -64,8 +64,8 @@ describe('a reward', () => {
   });
 
   test('requires a completion and never exists for a banner', () => {
-    expect(judge({ events: [event('start', 1_000)] })).toBeUndefined();
-    expect(judge({ decision: { ...decision, format: 'banner' } })).toBeUndefined();
+    expect(evaluateReward({ events: [event('start', 1_000)] })).toBeUndefined();
+    expect(evaluateReward({ decision: { ...decision, format: 'banner' } })).toBeUndefined();
   });
 
   test.each<[string, Partial<RewardInput>, string | undefined]>([
@@ -105,7 +105,7 @@ describe('a reward', () => {
       'simulated',
     ],
   ])('is earned or denied when %s', (_name, input, reason) => {
-    expect(judge(input)).toMatchObject(
+    expect(evaluateReward(input)).toMatchObject(
       reason === undefined ? { state: 'earned' } : { state: 'denied', reason },
     );
   });
@@ -123,19 +123,19 @@ describe('a reward', () => {
       'overlapping_watch',
     ],
   ])('is pending without %s', (_name, input, reason) => {
-    expect(judge(input)).toEqual({ state: 'pending', reason });
+    expect(evaluateReward(input)).toEqual({ state: 'pending', reason });
   });
 
   test('is earned if the start event arrives late', () => {
     const start = event('start', 9_000, { offsetMs: 8_000 });
-    expect(judge({ events: [start, complete] })).toMatchObject({ state: 'earned' });
+    expect(evaluateReward({ events: [start, complete] })).toMatchObject({ state: 'earned' });
   });
 
   test('is judged by corrected times if all events arrive together later', () => {
-    const createLateEvent = (type: RecordedEvent['type'], atMs: number, more = {}) =>
-      event(type, atMs, { receivedAtMs: 90_000, ...more });
+    const createLateEvent = (type: RecordedEvent['type'], atMs: number, overrides = {}) =>
+      event(type, atMs, { receivedAtMs: 90_000, ...overrides });
     expect(
-      judge({
+      evaluateReward({
         events: [
           createLateEvent('start', 1_000),
           createLateEvent('complete', 11_000, { watchedMs: 10_000 }),
@@ -143,7 +143,7 @@ describe('a reward', () => {
       }),
     ).toMatchObject({ state: 'earned' });
     expect(
-      judge({
+      evaluateReward({
         events: [
           createLateEvent('start', 6_000),
           createLateEvent('complete', 11_000, { watchedMs: 10_000 }),
@@ -154,7 +154,9 @@ describe('a reward', () => {
 
   test('is judged by the earliest completion', () => {
     const earlyComplete = event('complete', 4_000, { watchedMs: 10_000 });
-    expect(judge({ events: [event('start', 1_000), complete, earlyComplete] })).toMatchObject({
+    expect(
+      evaluateReward({ events: [event('start', 1_000), complete, earlyComplete] }),
+    ).toMatchObject({
       reason: 'impossible_timing',
     });
   });

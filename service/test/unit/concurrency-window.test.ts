@@ -9,7 +9,7 @@ import {
 /**
  * Keeps the window full for `ms`. `latencyMs` gets the number of requests in flight and returns a request's latency.
  */
-function saturate(
+function simulateLoad(
   ms: number,
   latencyMs: (inFlight: number, nowMs: number) => number,
   isOverloaded: (inFlight: number) => boolean = () => false,
@@ -40,22 +40,22 @@ describe('a concurrency window', () => {
   });
 
   test('grows to 1,000 requests per second within two seconds if responses take 50 ms', () => {
-    expect(saturate(2_000, () => 50).perSecond).toBeGreaterThan(1_000);
+    expect(simulateLoad(2_000, () => 50).perSecond).toBeGreaterThan(1_000);
   });
 
   test('never exceeds its maximum', () => {
-    expect(saturate(10_000, () => 50).size).toBe(maxConcurrency);
+    expect(simulateLoad(10_000, () => 50).size).toBe(maxConcurrency);
   });
 
   test('stops growing once the endpoint has to queue requests', () => {
-    const { size, perSecond } = saturate(60_000, (inFlight) => 50 * Math.max(1, inFlight / 10));
+    const { size, perSecond } = simulateLoad(60_000, (inFlight) => 50 * Math.max(1, inFlight / 10));
     expect(size).toBeLessThan(60);
     expect(perSecond).toBeGreaterThan(180);
   });
 
   test('shrinks to one request while the endpoint times out', () => {
     expect(
-      saturate(
+      simulateLoad(
         120_000,
         () => 10_000,
         () => true,
@@ -64,7 +64,7 @@ describe('a concurrency window', () => {
   });
 
   test('stays close to the number of requests above which the endpoint responds with 429', () => {
-    const { size } = saturate(
+    const { size } = simulateLoad(
       30_000,
       () => 50,
       (inFlight) => inFlight > 32,
@@ -75,12 +75,12 @@ describe('a concurrency window', () => {
 
   test('does not shrink when latency varies', () => {
     let step = 0;
-    const { size } = saturate(30_000, () => ((step += 1) % 7) * 10 + 20);
+    const { size } = simulateLoad(30_000, () => ((step += 1) % 7) * 10 + 20);
     expect(size).toBeGreaterThan(initialConcurrency);
   });
 
   test('adapts when the endpoint becomes slower', () => {
-    const { size } = saturate(60_000, (_inFlight, nowMs) => (nowMs < 20_000 ? 20 : 400));
+    const { size } = simulateLoad(60_000, (_inFlight, nowMs) => (nowMs < 20_000 ? 20 : 400));
     expect(size).toBeGreaterThan(50);
   });
 
@@ -93,8 +93,8 @@ describe('a concurrency window', () => {
     fc.assert(
       fc.property(fc.array(fc.tuple(sample, fc.boolean())), (samples) => {
         const window = createConcurrencyWindow();
-        for (const [each, isBottleneck] of samples) {
-          window.record(each, isBottleneck);
+        for (const [request, isBottleneck] of samples) {
+          window.record(request, isBottleneck);
           expect(window.size).toBeGreaterThanOrEqual(1);
           expect(window.size).toBeLessThanOrEqual(maxConcurrency);
         }

@@ -7,7 +7,7 @@ const common = {
   updated_at: '2026-01-01T00:00:00.000Z',
 } as const;
 
-export const placement = (more: Partial<Placement> = {}): Placement => ({
+export const placement = (overrides: Partial<Placement> = {}): Placement => ({
   ...common,
   id: 'plc_1',
   name: 'revive',
@@ -18,7 +18,7 @@ export const placement = (more: Partial<Placement> = {}): Placement => ({
   close_after_ms: 5_000,
   late_window_s: 3_600,
   status: 'active',
-  ...more,
+  ...overrides,
 });
 
 interface Ad {
@@ -78,7 +78,7 @@ export function ad(name: string, { houseAd = {}, creative = {} }: Ad = {}): AnyR
   ];
 }
 
-export const policy = (more: Partial<Policy> = {}): AnyResource => ({
+export const policy = (overrides: Partial<Policy> = {}): AnyResource => ({
   kind: 'policy',
   document: {
     ...common,
@@ -89,7 +89,7 @@ export const policy = (more: Partial<Policy> = {}): AnyResource => ({
     when: {},
     block: { everything: true },
     status: 'active',
-    ...more,
+    ...overrides,
   },
 });
 

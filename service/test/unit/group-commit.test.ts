@@ -192,9 +192,9 @@ test('a locked row fails only its own item, and splitting a fully locked batch s
   const items = Array.from({ length: 200 }, (_, index) => index);
   const push = () => Promise.allSettled(items.map((item) => lane.push(item)));
   locked.add(77);
-  const [failed, ...more] = (await push()).filter(({ status }) => status === 'rejected');
+  const [failed, ...otherFailures] = (await push()).filter(({ status }) => status === 'rejected');
   expect(failed).toMatchObject({ reason: { code: '55P03' } });
-  expect(more).toEqual([]);
+  expect(otherFailures).toEqual([]);
   calls = 0;
   for (const item of items) locked.add(item);
   expect((await push()).every(({ status }) => status === 'rejected')).toBe(true);

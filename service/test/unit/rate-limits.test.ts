@@ -32,9 +32,9 @@ function run(processes: number, seconds: number, send: (process: number, tenth: 
   for (let index = 0; index < processes; index += 1) exchange(index);
   for (let tenth = 0; tenth < seconds * 10; tenth += 1) {
     nowMs = tenth * 100;
-    for (const [index, each] of buckets.entries()) {
+    for (const [index, bucket] of buckets.entries()) {
       for (let request = 0; request < send(index, tenth); request += 1) {
-        if (!each.take('198.51.100.7').allowed) continue;
+        if (!bucket.take('198.51.100.7').allowed) continue;
         admitted += 1;
         if (tenth >= seconds * 5) laterAdmissions += 1;
       }

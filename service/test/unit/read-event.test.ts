@@ -52,13 +52,13 @@ test.each([
     { claims: { ...claims, decisionId: 'dec_2' } },
     'decision_mismatch',
   ],
-])('an event with %s is rejected', (_name, more, code) => {
+])('an event with %s is rejected', (_name, overrides, code) => {
   expect(
     readEvent(event(issuedAtMs), {
       scope,
       sentAtMs: issuedAtMs,
       receivedAtMs: issuedAtMs,
-      ...more,
+      ...overrides,
     }),
   ).toEqual({ code });
 });

@@ -19,7 +19,7 @@ import { placement } from './fixtures.ts';
 const event = (
   type: RecordedEvent['type'],
   atMs: number,
-  more: Partial<RecordedEvent> = {},
+  overrides: Partial<RecordedEvent> = {},
 ): RecordedEvent => ({
   id: `${type}-${atMs}`,
   decisionId: 'dec_1',
@@ -28,13 +28,13 @@ const event = (
   receivedAtMs: atMs,
   offsetMs: 0,
   clamped: false,
-  ...more,
+  ...overrides,
 });
 const decision = { issuedAtMs: 0, requiredMs: 10_000 };
 const createAdView = (
   fromMs: number,
   toMs = fromMs + 10_000,
-  more: Partial<AdView> = {},
+  overrides: Partial<AdView> = {},
 ): AdView => ({
   issuedAtMs: Math.max(0, fromMs),
   fromMs,
@@ -42,7 +42,7 @@ const createAdView = (
   byMs: toMs,
   offsetMs: 0,
   requiredMs: 10_000,
-  ...more,
+  ...overrides,
 });
 
 describe('the derived ad view', () => {

@@ -3,7 +3,7 @@ import { expect, test } from 'vitest';
 import { type AnyResource, compileSnapshot } from '../../src/decision/snapshot.ts';
 import { ad, placement } from './fixtures.ts';
 
-const source = (id: string, more: Partial<Source> = {}): AnyResource => ({
+const source = (id: string, overrides: Partial<Source> = {}): AnyResource => ({
   kind: 'source',
   document: {
     id,
@@ -15,7 +15,7 @@ const source = (id: string, more: Partial<Source> = {}): AnyResource => ({
     tag_url: 'https://ads.example/v',
     placements: ['revive'],
     status: 'active',
-    ...more,
+    ...overrides,
   },
 });
 

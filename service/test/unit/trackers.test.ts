@@ -5,13 +5,13 @@ import { dueTrackers, type Playback } from '../../src/demand/trackers.ts';
 type Chosen = Parameters<typeof dueTrackers>[0];
 
 const createChosenAd = (
-  more: Partial<Chosen['trackers']>,
+  overrides: Partial<Chosen['trackers']>,
   impressionOn: Chosen['impressionOn'],
 ): Chosen => ({
   sourceId: 'src_1',
   priceMicros: 0,
   currency: 'USD',
-  trackers: { byEvent: {}, progress: [], macros: {}, ...more },
+  trackers: { byEvent: {}, progress: [], macros: {}, ...overrides },
   impressionOn,
   headerProfile: 'iab',
   trackUntilMs: 0,

@@ -50,13 +50,13 @@ export async function play(steps: readonly Step[], stage: Stage): Promise<Step[]
   return playedSteps;
 }
 
-const event = (number: number, type: string, more: object = {}) => ({
+const event = (number: number, type: string, overrides: object = {}) => ({
   id: `recorded-${number}`,
   type,
   decision_id: '$id',
   token: '$token',
   occurred_at: '$now',
-  ...more,
+  ...overrides,
 });
 
 /**

@@ -12,7 +12,7 @@ import { type Bid, lossReasons } from '../../../src/demand/openrtb/response.ts';
 import { inline, resolve, tags, createUrl, vast, wrapper } from '../vast/fixtures.ts';
 
 const auction = { requestId: 'req-1' };
-const bid = (more: Partial<Bid> = {}): Bid => ({
+const bid = (overrides: Partial<Bid> = {}): Bid => ({
   id: 'b1',
   seat: 's 1',
   bidId: 'r1',
@@ -22,7 +22,7 @@ const bid = (more: Partial<Bid> = {}): Bid => ({
   creativeId: 'c1',
   categories: [],
   attributes: [],
-  ...more,
+  ...overrides,
 });
 const url = (query: string) => `https://bidder.example/?${query}`;
 

@@ -14,7 +14,7 @@ const rules: BidRules = {
   },
 };
 
-const bid = (more: object = {}) => ({
+const bid = (overrides: object = {}) => ({
   id: 'b1',
   impid: '1',
   price: 2.5,
@@ -22,20 +22,20 @@ const bid = (more: object = {}) => ({
   adomain: ['shop.example'],
   crid: 'c1',
   adm: '<VAST version="4.2"/>',
-  ...more,
+  ...overrides,
 });
 
 /** Returns an object that contains other objects down to this depth. */
 const nestObjects = (levels: number): object =>
   levels === 0 ? {} : { inner: nestObjects(levels - 1) };
-const createResponse = (bids: unknown, more: object = {}) =>
-  JSON.stringify({ id: 'req-1', bidid: 'r1', seatbid: [{ seat: 's1', bid: bids }], ...more });
+const createResponse = (bids: unknown, overrides: object = {}) =>
+  JSON.stringify({ id: 'req-1', bidid: 'r1', seatbid: [{ seat: 's1', bid: bids }], ...overrides });
 
 const read = (...bids: object[]) => readBidResponse(createResponse(bids), rules);
 
 /** Reads a response with a single bid, and returns why the bid was rejected. */
-function readRejection(more: object, response: object = {}) {
-  const result = readBidResponse(createResponse([bid(more)], response), rules);
+function readRejection(overrides: object, response: object = {}) {
+  const result = readBidResponse(createResponse([bid(overrides)], response), rules);
   if (result.status !== 'bids') throw new Error(result.status);
   return result.rejected[0];
 }
@@ -147,8 +147,8 @@ describe('reading a bid response', () => {
     ['no markup', { adm: undefined }, 7],
     ['JSON markup', { adm: '{}' }, 7],
     ['a win notice that is not a web URL', { adm: undefined, nurl: 'javascript:x' }, 7],
-  ])('rejects a bid with %s', (_what, more, lossReason) => {
-    expect(readRejection(more)).toMatchObject({
+  ])('rejects a bid with %s', (_what, overrides, lossReason) => {
+    expect(readRejection(overrides)).toMatchObject({
       lossReason,
       seat: 's1',
       reason: expect.any(String),
@@ -192,8 +192,8 @@ describe('reading a bid response', () => {
     ['from a domain that ends like a blocked one', { adomain: ['mycasino.example'] }],
     ['in a category that begins like a blocked one', { cat: ['IAB70'] }],
     ['with numeric ids', { id: 7, crid: 8 }],
-  ])('accepts a bid %s', (_what, more) => {
-    expect(read(bid(more))).toMatchObject({ bids: [{ priceMicros: expect.any(Number) }] });
+  ])('accepts a bid %s', (_what, overrides) => {
+    expect(read(bid(overrides))).toMatchObject({ bids: [{ priceMicros: expect.any(Number) }] });
   });
 
   test('reads at most fifty bids', () => {
@@ -227,8 +227,8 @@ describe('reading a bid response', () => {
     });
     const length = fc.option(fc.nat(400), { nil: undefined, freq: 5 });
     fc.assert(
-      fc.property(fc.array(mutation, { maxLength: 4 }), outer, length, (bids, more, end) => {
-        const result = readBidResponse(createResponse(bids.map(bid), more).slice(0, end), rules);
+      fc.property(fc.array(mutation, { maxLength: 4 }), outer, length, (bids, fields, end) => {
+        const result = readBidResponse(createResponse(bids.map(bid), fields).slice(0, end), rules);
         if (result.status !== 'bids') return;
         for (const { priceMicros } of result.bids) {
           expect(Number.isSafeInteger(priceMicros)).toBe(true);

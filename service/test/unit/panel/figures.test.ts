@@ -21,7 +21,7 @@ const noReasons: ReportRow['reasons'] = {
   trackers_failed: {},
   revenue_micros: {},
 };
-const row = (period: string, more: Partial<ReportRow>): ReportRow => ({
+const row = (period: string, overrides: Partial<ReportRow>): ReportRow => ({
   ...(Object.fromEntries(
     ['requests', 'filled', 'impressions', 'starts', 'completes'].map((name) => [name, 0]),
   ) as unknown as ReportRow),
@@ -29,7 +29,7 @@ const row = (period: string, more: Partial<ReportRow>): ReportRow => ({
   rewards_denied: 0,
   rewards_expired: 0,
   reasons: noReasons,
-  ...more,
+  ...overrides,
   period,
 });
 
@@ -106,8 +106,8 @@ test('stopping a target reuses its expired kill switch', () => {
     advertiser: [{ id: 'adv_1', name: 'Aral' }],
     source: [],
   };
-  const killSwitch = (id: string, more: Partial<KillSwitch>) =>
-    ({ id, state: 'on', scope: 'placement', target_id: 'revive', ...more }) as KillSwitch;
+  const killSwitch = (id: string, overrides: Partial<KillSwitch>) =>
+    ({ id, state: 'on', scope: 'placement', target_id: 'revive', ...overrides }) as KillSwitch;
   const expiredSwitch = killSwitch('ksw_1', {
     scope: 'advertiser',
     target_id: 'adv_1',

@@ -117,13 +117,13 @@ describe('an irregular document', () => {
   });
 
   test('is read if its title has control characters or half a surrogate pair', async () => {
-    const titled = (title: string) => vast(inline()).replace('>title<', `>${title}<`);
+    const withTitle = (title: string) => vast(inline()).replace('>title<', `>${title}<`);
     const readTitle = async (document: string) =>
       (await resolve({ start: document })).result.ad?.title;
-    const xml11 = titled('a&#1;\n b').replace('version="1.0"', 'version="1.1"');
+    const xml11 = withTitle('a&#1;\n b').replace('version="1.0"', 'version="1.1"');
     expect(await readTitle(xml11)).toBe('a b');
-    expect(await readTitle(titled('a\uD800b'))).toBe('a\uFFFDb');
-    expect(await readTitle(titled(`${'a'.repeat(199)}😀`))).toBe('a'.repeat(199));
+    expect(await readTitle(withTitle('a\uD800b'))).toBe('a\uFFFDb');
+    expect(await readTitle(withTitle(`${'a'.repeat(199)}😀`))).toBe('a'.repeat(199));
   });
 
   test('is read if an entity name is uppercase', async () => {

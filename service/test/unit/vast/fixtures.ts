@@ -101,7 +101,7 @@ export interface Resolved {
 /** Resolves the document at `https://ads.example/start`, or at another URL. */
 export async function resolve(
   documents: Documents,
-  more: Partial<ResolveOptions> = {},
+  overrides: Partial<ResolveOptions> = {},
   start: Parameters<typeof resolveVast>[0] = { tagUrl: createUrl('start') },
 ): Promise<Resolved> {
   const requested: string[] = [];
@@ -119,21 +119,21 @@ export async function resolve(
     pause: () => Promise.resolve(),
     macros: {},
     rules,
-    ...more,
+    ...overrides,
   });
   return { result, requested };
 }
 
 /** Resolves a single document, and returns its ad. */
-export async function readAd(ad: string, more: Partial<VastRules> = {}) {
-  const { result } = await resolve({ start: vast(ad) }, { rules: { ...rules, ...more } });
+export async function readAd(ad: string, overrides: Partial<VastRules> = {}) {
+  const { result } = await resolve({ start: vast(ad) }, { rules: { ...rules, ...overrides } });
   if (!result.ad) throw new Error(`No ad: ${result.noAd.code} ${result.noAd.reason}`);
   return result.ad;
 }
 
 /** Resolves a single document, and returns why there is no ad. */
-export async function readRejection(document: string, more: Partial<VastRules> = {}) {
-  const { result } = await resolve({ start: document }, { rules: { ...rules, ...more } });
+export async function readRejection(document: string, overrides: Partial<VastRules> = {}) {
+  const { result } = await resolve({ start: document }, { rules: { ...rules, ...overrides } });
   if (!result.noAd) throw new Error('Expected no ad.');
   return result.noAd;
 }
