@@ -46,7 +46,7 @@ test('the `jose` package verifies a receipt with the published keys', async () =
   });
 });
 
-test('`verifyReceipt` returns the claims of a receipt', async () => {
+test('a verified receipt can be redeemed once', async () => {
   const receipt = await verifyReceipt(await earn('once'), jwksUrl, await options());
   expect(receipt).toMatchObject({ userRef: 'once', reward: { type: 'coins', amount: 25 } });
   const usedReceipts = createUsedReceipts({ now: game.clock.nowMs });
