@@ -3,7 +3,7 @@ import { parseArgs } from 'node:util';
 import { printFindings } from '../faults/verify.ts';
 import type { Interruption } from './canary.ts';
 import { failures } from './failures.ts';
-import { findMissing, readVersions } from './patroni.ts';
+import { findMissingPrograms, readVersions } from './patroni.ts';
 import { type FailureResult, runFailures } from './run-failures.ts';
 
 const names = Object.keys(failures) as (keyof typeof failures)[];
@@ -33,7 +33,7 @@ if (unknownName !== undefined)
   throw new Error(`Unknown failure: ${unknownName}. Expected one of ${names.join(', ')}.`);
 const minutes = Number(values.minutes ?? 0);
 if (!(minutes >= 0)) throw new Error(`--minutes is ${values.minutes}; expected a number.`);
-const missingPrograms = findMissing();
+const missingPrograms = findMissingPrograms();
 if (missingPrograms.length > 0) {
   console.log(
     `skipped: ${missingPrograms.join(', ')} ${missingPrograms.length === 1 ? 'is' : 'are'} not installed`,

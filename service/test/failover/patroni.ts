@@ -14,7 +14,11 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import getPort from 'get-port';
 import { parseDocument } from 'yaml';
-import { childrenOf, findPrograms, unprivileged } from '../private-postgres.ts';
+import {
+  listChildProcesses,
+  findPostgresFolder,
+  findUnprivilegedUser,
+} from '../private-postgres.ts';
 
 /** Three PostgreSQL servers managed by Patroni, with etcd and HAProxy, configured as in `deploy/`. */
 export interface PatroniCluster {
@@ -23,11 +27,10 @@ export interface PatroniCluster {
   /** A URL that lists all three servers. */
   hostsUrl: string;
   /**
-   * Resolves when the primary has two streaming standbys, one of them synchronous. Rejects if that takes more than two
-   * minutes.
+   * Resolves when the primary has two streaming standbys, one of them synchronous. Rejects after two minutes.
    */
   waitUntilHealthy(): Promise<Members>;
-  /** Sends a signal to PostgreSQL and all its sessions. With the scope `machine`, Patroni receives the signal too. */
+  /** Sends a signal to all processes of PostgreSQL, and to Patroni too if the scope is `machine`. */
   signal(node: Node, signal: NodeJS.Signals, scope: 'postgres' | 'machine'): void;
   /** Starts Patroni again after its node was killed. */
   start(node: Node): void;
@@ -51,30 +54,30 @@ export interface Members {
   synchronousStandby: Node;
 }
 
-/** Generous, because a rejoining node first copies the data it missed. On a busy machine, that takes half a minute. */
+/** A rejoining node first copies missing data, which takes half a minute on a busy machine. */
 const recoveryTimeoutMs = 120_000;
 
 const deployed = (file: string): string =>
   fileURLToPath(new URL(`../../../deploy/high-availability/${file}`, import.meta.url));
 
-/** Returns the programs that {@link startPatroni} needs and this machine does not have. */
-export const findMissing = (): string[] => [
-  ...(findPrograms() === undefined ? ['postgresql'] : []),
+/** Returns the programs that {@link startPatroni} requires but that are not installed. */
+export const findMissingPrograms = (): string[] => [
+  ...(findPostgresFolder() === undefined ? ['postgresql'] : []),
   ...['patroni', 'etcd', 'haproxy'].filter((name) => findProgram(name) === undefined),
 ];
 
 /**
- * Finds a program. Also looks in `/usr/sbin`: Debian installs HAProxy there, and not every user has it on the `PATH`.
+ * Finds a program on the `PATH` or in `/usr/sbin`, where Debian installs HAProxy.
  */
 function findProgram(program: string): string | undefined {
   const folders = [...(process.env['PATH'] ?? '').split(':'), '/usr/sbin', '/usr/bin'];
   return folders.map((folder) => join(folder, program)).find((path) => existsSync(path));
 }
 
-/** @throws Error if a program is missing: check {@link findMissing} first. */
+/** @throws Error if a program is missing. Call {@link findMissingPrograms} first. */
 export async function startPatroni(): Promise<PatroniCluster> {
-  const bin = findPrograms();
-  const account = process.getuid?.() === 0 ? unprivileged() : undefined;
+  const bin = findPostgresFolder();
+  const account = process.getuid?.() === 0 ? findUnprivilegedUser() : undefined;
   const folder = mkdtempSync(join(tmpdir(), 'trueward-patroni-'));
   if (account) chownSync(folder, account.uid, account.gid);
   chmodSync(folder, 0o755);
@@ -153,8 +156,7 @@ export async function startPatroni(): Promise<PatroniCluster> {
     const postmaster = readPostmasterPid(node);
     const patroni = running.get(node.name)?.pid;
     const patroniTree = patroni === undefined ? [] : [patroni, ...listDescendants(patroni)];
-    // Signals parents before children, because Patroni restarts PostgreSQL and the postmaster restarts its child
-    // processes.
+    // Parents get the signal first, because they would restart their child processes.
     const pids = [
       ...(scope === 'machine' ? patroniTree.filter((pid) => pid !== postmaster) : []),
       ...(postmaster === undefined ? [] : [postmaster, ...listDescendants(postmaster)]),
@@ -177,8 +179,8 @@ export async function startPatroni(): Promise<PatroniCluster> {
       ...(body ? { method: 'POST', body: JSON.stringify(body) } : {}),
     });
   /**
-   * Returns the members of the cluster if this node is the primary and all members are healthy. Only the primary is
-   * asked, because standbys may still report the previous one.
+   * Returns the members of the cluster if this node is the primary and all members are healthy. Standbys may report the
+   * previous primary.
    */
   const readMembers = async (node: Node): Promise<Members | undefined> => {
     if (!(await api(node, '/primary')).ok) return undefined;
@@ -235,7 +237,7 @@ function readConfiguration(folder: string): string {
   return document.toString();
 }
 
-/** Returns the members if all three are running and one standby is synchronous, and undefined otherwise. */
+/** Returns the members if all three are running and one standby is synchronous. Otherwise, returns undefined. */
 function findMembers(text: string, nodes: readonly Node[]): Members | undefined {
   interface Member {
     name: string;
@@ -257,9 +259,9 @@ function findMembers(text: string, nodes: readonly Node[]): Members | undefined 
 
 function listDescendants(pid: number): number[] {
   try {
-    return childrenOf(pid).flatMap((child) => [child, ...listDescendants(child)]);
+    return listChildProcesses(pid).flatMap((child) => [child, ...listDescendants(child)]);
   } catch {
-    return []; // the process has exited
+    return []; // The process has exited.
   }
 }
 
@@ -267,16 +269,16 @@ function send(pid: number, signal: NodeJS.Signals): void {
   try {
     process.kill(pid, signal);
   } catch {
-    // The process exited when its parent did.
+    // The process has exited with its parent.
   }
 }
 
-/** Returns the installed version of each program, for a report. */
+/** Returns the installed versions of the programs. */
 export function readVersions(): string {
   const read = (program: string, ...args: string[]): string =>
     /\d+\.[\d.]+/.exec(execFileSync(program, args, { encoding: 'utf8' }))?.[0] ?? '?';
   return [
-    `PostgreSQL ${read(join(findPrograms() ?? '', 'postgres'), '--version')}`,
+    `PostgreSQL ${read(join(findPostgresFolder() ?? '', 'postgres'), '--version')}`,
     `Patroni ${read(findProgram('patroni') ?? '', '--version')}`,
     `etcd ${read(findProgram('etcd') ?? '', '--version')}`,
     `HAProxy ${read(findProgram('haproxy') ?? '', '-v')}`,

@@ -32,12 +32,12 @@ export interface FailoverReport extends Verdict {
   unexpectedResponses: string[];
 }
 
-/** After this many new decisions have earned their reward, the service counts as recovered. */
+/** The service has recovered when this many new decisions have earned their reward. */
 const recoveryRewards = 10;
-/** How long a player keeps retrying a request. This is longer than it takes to replace the primary. */
+/** How long a player retries a request. Replacing the primary takes less time. */
 const retryForMs = 120_000;
 
-/** Causes failures in a PostgreSQL cluster, one at a time, while players watch ads from two service processes. */
+/** Causes failures in a PostgreSQL cluster one at a time while players watch ads from two service processes. */
 export async function runFailures({
   next,
   players: count,
@@ -55,7 +55,7 @@ export async function runFailures({
       await startCluster({
         databaseUrl: [patroni.proxyUrl, patroni.hostsUrl],
         processes: 2,
-        // The service's default value. The published recovery times depend on it.
+        // The published recovery times are based on this default value.
         env: { DATABASE_TIMEOUT_S: '10' },
       }),
       (resource) => resource.stop(),

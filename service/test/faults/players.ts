@@ -19,7 +19,7 @@ export interface Players {
   countRejections(): number;
   /** Responses with a status other than 200 or 503. */
   unexpectedResponses: string[];
-  /** Resolves when this many decisions made after the call have earned their reward. */
+  /** Resolves when this many decisions from after the call have earned their reward. */
   waitForRewards(rewardCount: number): Promise<void>;
   /** Lets every player finish the current ad, then resolves. */
   stop(): Promise<void>;
@@ -29,16 +29,15 @@ interface Options {
   urls: readonly string[];
   key: string;
   count: number;
-  /** How long a player keeps retrying a request. Default: one minute. */
+  /** How long a player retries a request. Default: one minute. */
   retryForMs?: number;
 }
 
-/** How long a player watches an ad: slightly longer than the 5 s that the demo account's image ads require. */
+/** How long a player watches an ad. The image ads of the demo account require 5 s. */
 const watchMs = 5_100;
 
 /**
- * Starts players that request ads and watch them. Players send each request to a random process, and retry it until it
- * succeeds.
+ * Starts players that request and watch ads. They send each request to a random process and retry it until it succeeds.
  */
 export function startPlayers({ urls, key, count, retryForMs = 60_000 }: Options): Players {
   const agent = new Agent({ connections: count });
@@ -98,7 +97,7 @@ export function startPlayers({ urls, key, count, retryForMs = 60_000 }: Options)
     for (const listener of listeners) listener();
   };
   const runPlayer = async (index: number): Promise<void> => {
-    // Players start at different times, so that at any moment there are players at every stage of an ad.
+    // The players start at different times, so that they are at different stages of their ads.
     await sleep((index / count) * watchMs);
     while (!isStopping)
       await watchAd().catch((error: unknown) => unexpectedResponses.push(String(error)));

@@ -27,15 +27,15 @@ export interface FaultReport extends Verdict {
   rejected: number;
   /** Responses with a status other than 200 or 503. No fault may cause any. */
   unexpectedResponses: string[];
-  /** The faults that could not be injected, each with the reason. */
+  /** The faults that could not be injected, with reasons. */
   skipped: string[];
 }
 
-/** After this many new decisions have earned their reward, the service counts as recovered. */
+/** The service has recovered when this many new decisions have earned their reward. */
 const recoveryRewards = 10;
 
 /**
- * Injects faults, one at a time, while players watch ads from two service processes. Returns undefined if PostgreSQL is
+ * Injects faults one at a time while players watch ads from two service processes. Returns undefined if PostgreSQL is
  * not installed.
  */
 export async function runFaults({
@@ -113,7 +113,7 @@ export async function runFaults({
 const describe = ({ acknowledged }: Players): string =>
   `${acknowledged.decisions.size} decisions, ${acknowledged.events.size} events and ${acknowledged.rewards.size} rewards acknowledged so far`;
 
-/** Mounts a file system that is small enough to fill. Returns undefined if this user may not mount one. */
+/** Mounts a small file system. Returns undefined if the user has no permission to mount one. */
 function mountSmallDisk(): string | undefined {
   const folder = mkdtempSync(join(tmpdir(), 'trueward-disk-'));
   try {

@@ -6,17 +6,17 @@ import type { Acknowledged } from './players.ts';
 
 /** The differences that {@link verify} found. All lists should be empty. */
 export interface Verdict {
-  /** Ids that the service acknowledged but that are not in the database. */
+  /** Acknowledged ids that are missing from the database. */
   lost: string[];
   /** Decisions that were rewarded more than once. */
   duplicated: string[];
-  /** Decisions whose reward was earned, but for which no webhook arrived. */
+  /** Decisions with an earned reward but without a received webhook. */
   undelivered: string[];
-  /** Report counts that differ from the number of rows, and webhooks that have no body. */
+  /** Report counts that differ from the number of rows, and webhooks without a body. */
   inconsistent: string[];
 }
 
-/** Prints the number of findings of each kind, with examples. If there are any, the process exits with code 1. */
+/** Prints the number of findings of each kind with examples. Any finding sets the exit code to 1. */
 export function printFindings(findings: Readonly<Record<string, readonly string[]>>): void {
   for (const [kind, list] of Object.entries(findings)) {
     console.log(`${kind}: ${list.length} ${list.slice(0, 5).join(' | ')}`);
@@ -24,7 +24,7 @@ export function printFindings(findings: Readonly<Record<string, readonly string[
   }
 }
 
-/** Compares the database with what the service acknowledged and with the webhooks that the receiver got. */
+/** Compares the database with the acknowledged data and the received webhooks. */
 export async function verify(
   databaseUrl: string,
   acknowledged: Acknowledged,
@@ -66,8 +66,8 @@ const describe = ({ headers }: ReceivedRequest): string =>
   `a webhook without a body: ${JSON.stringify(headers)}`;
 
 /**
- * Returns the ids of the received webhook events, grouped by decision. The same event may be delivered twice, but each
- * decision must have only one event.
+ * Returns the ids of the received webhook events by decision. An event may be delivered more than once, but a decision
+ * must have only one event.
  */
 function readDelivered(received: readonly ReceivedRequest[]): Map<string, Set<string>> {
   const deliveredEvents = new Map<string, Set<string>>();

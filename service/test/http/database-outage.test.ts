@@ -57,8 +57,8 @@ describe.skipIf(postgres === undefined)('on PostgreSQL', () => {
     expect(await service.status('/readyz')).toBe(503);
     expect(await service.status('/.well-known/jwks.json')).toBe(200);
     expect(await service.metric('trueward_database_up')).toBe('0');
-    service.proxy.heal();
-    service.proxy.cut();
+    service.proxy.restore();
+    service.proxy.resetConnections();
     await service.waitForRecovery();
     expect(await service.status('/readyz')).toBe(200);
     expect(await service.metric('trueward_database_up')).toBe('1');

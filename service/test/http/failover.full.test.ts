@@ -1,13 +1,13 @@
 import { expect, test } from 'vitest';
 import { failures } from '../failover/failures.ts';
-import { findMissing } from '../failover/patroni.ts';
+import { findMissingPrograms } from '../failover/patroni.ts';
 import { runFailures } from '../failover/run-failures.ts';
 
 test(
   'a PostgreSQL switchover or the loss of the primary loses no acknowledged data',
   { timeout: 300_000 },
   async ({ skip }) => {
-    const missingPrograms = findMissing();
+    const missingPrograms = findMissingPrograms();
     if (missingPrograms.length > 0) return skip(`not installed: ${missingPrograms.join(', ')}`);
     const queue = [failures.switchover, failures.loss];
     const report = await runFailures({ players: 16, next: () => queue.shift() });

@@ -4,10 +4,10 @@ import type { AddressInfo } from 'node:net';
 import { fileURLToPath } from 'node:url';
 import { inline, mp4, tags, tracking, vast } from '../unit/vast/fixtures.ts';
 
-/** A server that acts as a bidder, serves media and trackers, and receives webhooks. Some of its trackers fail. */
+/** A server for bids, media, trackers and webhooks. Some of its trackers fail. */
 export interface Advertiser {
   bidUrl: string;
-  /** A URL that redirects. The client appends the host to which it wants to be redirected. */
+  /** A URL that redirects to the host that the client appends. */
   redirectUrl: string;
   webhookUrl: string;
   /** The number of requests for each tracker path. For example, `/7/impression` belongs to the seventh bid. */
@@ -40,7 +40,7 @@ export const pixels = [
   'complete',
 ];
 
-/** Every n-th bid has a tracker on a host that does not respond when a URL is requested for the first time. */
+/** One in this many bids has a tracker on a host that does not respond to the first request for a URL. */
 const hangingBidInterval = 250;
 
 export async function startAdvertiser(): Promise<Advertiser> {
@@ -58,7 +58,7 @@ export async function startAdvertiser(): Promise<Advertiser> {
     const count = (requests.get(path) ?? 0) + 1;
     requests.set(path, count);
     const fault = chooseFault(path);
-    // If the first request for a billing notice fails, the second one succeeds.
+    // The second request for a billing notice always succeeds.
     if (fault === undefined || count > 1) confirm(path, response);
     else if (fault === 'reset') response.socket?.destroy();
     else if (fault === 'error') response.writeHead(500).end();
@@ -159,7 +159,7 @@ function bidOn(
 
 async function startServer(listener: RequestListener) {
   const server = createServer(listener);
-  // Otherwise the server could close an idle connection while the client sends a request on it.
+  // With a shorter timeout, the server could close a connection while the client sends a request.
   server.keepAliveTimeout = 600_000;
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
   return {

@@ -28,18 +28,17 @@ interface DemandKillOptions {
 interface Violations {
   /** Acknowledged rewards that are missing from the database or from the received webhooks. */
   lostRewards: string[];
-  /** Decisions whose ad was watched, but for which a tracker request is missing or not recorded as ended. */
+  /** Decisions with a watched ad whose tracker requests are missing or have not ended. */
   unrecorded: string[];
   /** Pixels that were requested more than once. */
   repeatedPixels: string[];
-  /** Billing notices to which the bidder never responded successfully. */
+  /** Billing notices without a successful response. */
   missingBurls: string[];
   /**
-   * Pixels that are recorded as sent although the server did not receive them, and report counts that differ from the
-   * number of records.
+   * Pixels that are recorded as sent but were not received, and report counts that differ from the number of records.
    */
   inconsistent: string[];
-  /** Responses from the service that players did not expect. */
+  /** Unexpected responses of the service. */
   unexpectedResponses: string[];
 }
 
@@ -50,10 +49,10 @@ interface DemandKillReport extends Violations {
   ended: Record<string, number>;
 }
 
-/** Within this time, the leases of killed processes expire, retries are made and webhooks arrive. */
+/** The time for leases of killed processes to expire, for retries and for webhooks to arrive. */
 const settleMs = 180_000;
 
-/** Kills random service processes while players watch external ads. Then checks every tracker and reward. */
+/** Kills random service processes while players watch external ads. Then checks all trackers and rewards. */
 export async function killDemand(options: DemandKillOptions): Promise<DemandKillReport> {
   const { impressions, databaseUrl, onProgress = () => undefined } = options;
   const dataDir = mkdtempSync(join(tmpdir(), 'trueward-demand-kills-'));
@@ -120,9 +119,9 @@ async function startProcesses(
       env: {
         PORT: String(port),
         RATE_LIMITS: 'off',
-        // Otherwise each process would put its own address into media URLs.
+        // Without this setting, each process would use its own URL in media URLs.
         PUBLIC_URL: 'http://service.test',
-        // The limit is high, because this test is not about slow responses and runs on a busy machine.
+        // The limit is high because responses are slow on a busy machine.
         DEMAND_BUDGET_MS: '5000',
         ...(databaseUrl === undefined ? {} : { DATABASE_URL: databaseUrl }),
       },
@@ -148,7 +147,7 @@ async function startProcesses(
   };
 }
 
-/** Adds the bidder as a source for a placement, adds the webhook, and waits until the bidder's creative is approved. */
+/** Adds the bidder as a source and the webhook. Resolves when the creative of the bidder is approved. */
 async function addSource(
   service: Processes['first'],
   { bidUrl, webhookUrl }: Advertiser,
@@ -179,7 +178,7 @@ interface WatchRun {
   isFinished(): boolean;
 }
 
-/** How long a player keeps retrying a request. */
+/** How long a player retries a request. */
 const retryForMs = 60_000;
 
 /** Starts players that watch external ads to the end. They retry every request until it succeeds. */
@@ -212,7 +211,7 @@ function startWatching(
         user_ref: randomUUID(),
         formats: ['video', 'image'],
       });
-      // Asks again after a house ad. A process that has just started or is about to be killed may choose one.
+      // A process that has just started may serve a house ad, so the player requests another ad.
       if (decision.creative?.advertiser !== undefined) return decision;
     }
   };
@@ -259,7 +258,7 @@ function startWatching(
 /** Each ad has one tracker for each pixel, plus the billing notice. */
 const trackersPerAd = pixels.length + 1;
 
-/** Waits until all tracker requests have ended and all webhooks have arrived, but not beyond `untilMs`. */
+/** Resolves when all tracker requests have ended and all webhooks have arrived, or at `untilMs`. */
 async function waitUntilSettled(
   processes: Processes,
   { rewarded }: Advertiser,
@@ -289,7 +288,7 @@ interface TrackerRow {
   reason: string | null;
 }
 
-/** Compares the database with the requests that the advertiser received and with the rewards that were acknowledged. */
+/** Compares the database with the requests to the advertiser and the acknowledged rewards. */
 async function findViolations(
   database: Database,
   { requests, confirmed, rewarded }: Advertiser,

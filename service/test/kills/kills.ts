@@ -27,12 +27,11 @@ interface KillReport {
 }
 
 const playerCount = 32;
-/** A service is killed only after it has acknowledged this many decisions and this many events. */
+/** A service is killed after it has acknowledged at least this many decisions and events. */
 const minAcknowledgments = 100;
 
 /**
- * Repeatedly kills a service that is under load, and each time checks that the database contains everything that the
- * service acknowledged.
+ * Repeatedly kills a service under load. After each kill, checks that the database contains all acknowledged data.
  */
 export async function killRepeatedly({
   kills,
@@ -126,8 +125,7 @@ function startLoad(
   };
   const players = Array.from({ length: playerCount }, () =>
     runPlayer().catch((error: unknown) => {
-      // Players may stop only because the service was killed. If a player stopped because of an error response, the run
-      // fails.
+      // An error response fails the run. Other errors are expected, because the service was killed.
       if (error instanceof Error && error.message.startsWith('/v1/')) throw error;
     }),
   );
@@ -138,7 +136,7 @@ function startLoad(
   };
 }
 
-/** Opens the database, like the service would when it starts again, and compares it with the acknowledged ids. */
+/** Opens the database like a restarted service and compares it with the acknowledged ids. */
 async function compareWithDatabase(
   dataDir: string,
   databaseUrl: string | undefined,

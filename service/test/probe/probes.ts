@@ -81,7 +81,7 @@ const expectEqual = (actual: unknown, expected: unknown): void => {
     throw new Error(`expected ${JSON.stringify(expected)}, got ${JSON.stringify(actual)}`);
 };
 
-/** The service's statements that distributed databases are least likely to support. */
+/** Statements of the service that distributed databases often do not support. */
 export const probes: Record<string, (database: Database) => Promise<void>> = {
   'migrations run under a lock row': async (database) => void (await migrate(database)),
   'partitions are created while the service runs': (database) => createPartitions(database, nowMs),

@@ -5,10 +5,10 @@ export interface Step {
   method: 'GET' | 'POST';
   path: string;
   /**
-   * May contain the placeholders `$now`, `$id` and `$token`. The last two stand for the id and token of the decision.
+   * May contain the placeholders `$now`, `$id` (of the decision) and `$token` (of the decision).
    */
   body?: unknown;
-  /** How long the player watches before this request. The service's clock is advanced by this time. */
+  /** How long the player watches before this request. The clock of the service advances by this time. */
   afterMs?: number;
   status?: number;
   answer?: unknown;
@@ -21,7 +21,7 @@ interface Stage {
   pass?(ms: number): void;
 }
 
-/** Sends the requests one after another, and returns each of them with its response. */
+/** Sends the requests in sequence. Returns the steps with their responses. */
 export async function play(steps: readonly Step[], stage: Stage): Promise<Step[]> {
   const { url, key, nowMs, pass } = stage;
   let [id, token] = ['', ''];
@@ -60,8 +60,7 @@ const event = (number: number, type: string, overrides: object = {}) => ({
 });
 
 /**
- * The requests for one ad, up to its reward. They contain every kind of data that a client of the previous release
- * sends.
+ * The requests for one ad and its reward. They cover all data that a client of the previous release sends.
  */
 export const steps: readonly Step[] = [
   {
