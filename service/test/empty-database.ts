@@ -43,9 +43,7 @@ export async function copyMigratedDatabase(directory: string): Promise<void> {
   });
 }
 
-/**
- * Returns a version that changes with the schema and every week, because each week has its own partitions.
- */
+/** Returns a version that changes with the schema and every week, because each week has its own partitions. */
 function templateVersion(): string {
   const migrations = new URL('../src/store/migrations/', import.meta.url);
   const hash = createHash('sha256').update(service.dependencies['@electric-sql/pglite']);
@@ -88,8 +86,8 @@ async function createTemplate(
 const idleDatabases: Database[] = [];
 
 /**
- * Returns an embedded database with empty tables and no weekly partitions. Its `close` function returns the database to a
- * pool, because loading a database takes 2 s of CPU time, while emptying a database takes only 20 ms.
+ * Returns an embedded database with empty tables and no weekly partitions. Its `close` function returns the database to
+ * a pool, because loading a database takes 2 s of CPU time, while emptying a database takes only 20 ms.
  */
 export async function openEmptyDatabase(): Promise<Database> {
   const database = idleDatabases.pop() ?? (await openNew());

@@ -12,7 +12,8 @@ import { createPasswords } from '../src/user/credentials.ts';
 import { copyMigratedDatabase, openEmptyDatabase } from './empty-database.ts';
 
 /**
- * Creates a database on the server of `npm run test:database` and returns its URL. Returns undefined in other test runs.
+ * Creates a database on the server of `npm run test:database` and returns its URL. Returns undefined in other test
+ * runs.
  */
 async function createOnGivenServer(): Promise<string | undefined> {
   if (process.env['TRUEWARD_TEST_SERVER'] === undefined) return undefined;
@@ -42,8 +43,8 @@ interface Options {
 }
 
 /**
- * Starts the service from its sources with the demo account. Default: an embedded database, unless `DATABASE_URL` is set
- * in `env` or in the environment. The test files of a worker share this database, and each start empties it.
+ * Starts the service from its sources with the demo account. Default: an embedded database, unless `DATABASE_URL` is
+ * set in `env` or in the environment. The test files of a worker share this database, and each start empties it.
  *
  * @param env the variables of `trueward-service start`
  * @example

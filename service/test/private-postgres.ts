@@ -40,9 +40,9 @@ interface Options {
 }
 
 /**
- * Starts a private PostgreSQL server. Uses the programs in `POSTGRES_BIN`. Default: the newest installed version. Returns
- * undefined if PostgreSQL is not installed. PostgreSQL does not run as root, so root starts the server as `postgres` or
- * `nobody`.
+ * Starts a private PostgreSQL server. Uses the programs in `POSTGRES_BIN`. Default: the newest installed version.
+ * Returns undefined if PostgreSQL is not installed. PostgreSQL does not run as root, so root starts the server as
+ * `postgres` or `nobody`.
  */
 export async function startPrivatePostgres({
   folder: existingFolder,

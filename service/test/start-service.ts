@@ -43,8 +43,8 @@ interface Options {
 const built = fileURLToPath(new URL('../dist/main.js', import.meta.url));
 
 /**
- * Starts the built service (`npm run build`) in development mode. Resolves when the service is ready. `startInProcess` is
- * ten times as fast for tests that do not need a separate process.
+ * Starts the built service (`npm run build`) in development mode. Resolves when the service is ready. `startInProcess`
+ * is ten times as fast for tests that do not need a separate process.
  *
  * @throws Error with the log if the service exits before it is ready.
  * @example

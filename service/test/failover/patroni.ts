@@ -26,9 +26,7 @@ export interface PatroniCluster {
   proxyUrl: string;
   /** A URL that lists all three servers. */
   hostsUrl: string;
-  /**
-   * Resolves when the primary has two streaming standbys, one of them synchronous. Rejects after two minutes.
-   */
+  /** Resolves when the primary has two streaming standbys, one of them synchronous. Rejects after two minutes. */
   waitUntilHealthy(): Promise<Members>;
   /** Sends a signal to all processes of PostgreSQL, and to Patroni too if the scope is `machine`. */
   signal(node: Node, signal: NodeJS.Signals, scope: 'postgres' | 'machine'): void;
@@ -66,9 +64,7 @@ export const findMissingPrograms = (): string[] => [
   ...['patroni', 'etcd', 'haproxy'].filter((name) => findProgram(name) === undefined),
 ];
 
-/**
- * Finds a program on the `PATH` or in `/usr/sbin`, where Debian installs HAProxy.
- */
+/** Finds a program on the `PATH` or in `/usr/sbin`, where Debian installs HAProxy. */
 function findProgram(program: string): string | undefined {
   const folders = [...(process.env['PATH'] ?? '').split(':'), '/usr/sbin', '/usr/bin'];
   return folders.map((folder) => join(folder, program)).find((path) => existsSync(path));

@@ -21,9 +21,7 @@ export interface Schema {
 
 /** Generates valid values for schemas. */
 export interface Sampler {
-  /**
-   * `random` selects the optional members and the values. Default: the smallest valid value.
-   */
+  /** `random` selects the optional members and the values. Default: the smallest valid value. */
   sample(schema: Schema, random?: () => number): unknown;
   resolve(schema: Schema): Schema;
 }

@@ -56,8 +56,8 @@ test.skipIf(!hasPostgres)(
     expect(resources).toBeLessThanOrEqual(seconds + 2);
     expect(trackers).toBeGreaterThan(0);
     expect(trackers).toBeLessThanOrEqual(seconds + 2);
-    // Polls for counts to fold run every 10 s. Polls for expiring rewards, files to compare and failed webhooks run every
-    // minute.
+    // Polls for counts to fold run every 10 s. Polls for expiring rewards, files to compare and failed webhooks run
+    // every minute.
     const infrequentTables = ['creative_origins', 'decisions', 'rollup_deltas'];
     expect(Object.keys(otherCounts).filter((table) => !infrequentTables.includes(table))).toEqual(
       [],

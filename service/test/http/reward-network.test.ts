@@ -2,9 +2,7 @@ import type { AdEvent } from '@trueward/protocol/wire';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { startGame, type FilledDecision, type Game } from './reward-game.ts';
 
-/**
- * The players in these tests are honest. None of them may be denied a reward.
- */
+/** The players in these tests are honest. None of them may be denied a reward. */
 let game: Game;
 beforeAll(async () => {
   game = await startGame();

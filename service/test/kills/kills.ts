@@ -30,9 +30,7 @@ const playerCount = 32;
 /** A service is killed after it has acknowledged at least this many decisions and events. */
 const minAcknowledgments = 100;
 
-/**
- * Repeatedly kills a service under load. After each kill, checks that the database contains all acknowledged data.
- */
+/** Repeatedly kills a service under load. After each kill, checks that the database contains all acknowledged data. */
 export async function killRepeatedly({
   kills,
   databaseUrl,

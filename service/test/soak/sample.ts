@@ -34,9 +34,7 @@ export async function readSample(url: string, minutes: number): Promise<Sample> 
 
 type Metric = Exclude<keyof Sample, 'minutes'>;
 
-/**
- * Growth up to this amount is considered noise, such as uncollected garbage or many concurrent players.
- */
+/** Growth up to this amount is considered noise, such as uncollected garbage or many concurrent players. */
 const noise: Record<Metric, number> = {
   memoryMb: 32,
   heapMb: 16,

@@ -8,8 +8,8 @@ const live = { environment: 'live' } as const;
 const key = { ...live, kind: 'sk', allowed_origins: [], rate_limit: null, revoked_at: null };
 
 /**
- * Simulates a Citus cluster with two accounts on different nodes. The node of `acc_1` can become unreachable. The shards
- * return the keys in `keys`.
+ * Simulates a Citus cluster with two accounts on different nodes. The node of `acc_1` can become unreachable. The
+ * shards return the keys in `keys`.
  */
 function createCluster() {
   const clock = createManualClock(0);

@@ -24,8 +24,8 @@ export function previousRevision(): string {
 }
 
 /**
- * Builds another revision of the service outside this working tree, with the packages in its lockfile. Reuses an existing
- * build. Returns the path of `main.js`.
+ * Builds another revision of the service outside this working tree, with the packages in its lockfile. Reuses an
+ * existing build. Returns the path of `main.js`.
  */
 export async function buildPrevious(revision = previousRevision()): Promise<string> {
   const folder = join(tmpdir(), `trueward-${revision}`);

@@ -4,9 +4,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 export interface Step {
   method: 'GET' | 'POST';
   path: string;
-  /**
-   * May contain the placeholders `$now`, `$id` (of the decision) and `$token` (of the decision).
-   */
+  /** May contain the placeholders `$now`, `$id` (of the decision) and `$token` (of the decision). */
   body?: unknown;
   /** How long the player watches before this request. The clock of the service advances by this time. */
   afterMs?: number;
@@ -59,9 +57,7 @@ const event = (number: number, type: string, overrides: object = {}) => ({
   ...overrides,
 });
 
-/**
- * The requests for one ad and its reward. They cover all data that a client of the previous release sends.
- */
+/** The requests for one ad and its reward. They cover all data that a client of the previous release sends. */
 export const steps: readonly Step[] = [
   {
     method: 'POST',
