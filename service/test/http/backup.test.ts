@@ -20,7 +20,7 @@ function readCommands(title: string): string {
   return commands.replaceAll('trueward-service', `"${process.execPath}" "${main}"`);
 }
 
-/** Whether the server is newer than the installed `pg_dump`, which refuses to dump newer servers. */
+/** Whether the server is newer than the installed `pg_dump`, which rejects newer servers. */
 async function isNewer(url: string): Promise<boolean> {
   const client = new pg.Client(url);
   await client.connect();
@@ -36,7 +36,7 @@ test('the commands in the guide back up and restore a running service', async ({
     DATABASE_URL: await createPostgresDatabase(),
     NEW_DATABASE_URL: await createPostgresDatabase(),
   };
-  // The server's programs (in POSTGRES_BIN) may be newer than the `pg_dump` on the PATH.
+  // The server in POSTGRES_BIN may be newer than the `pg_dump` on the PATH.
   if (await isNewer(urls.DATABASE_URL))
     return skip('The installed pg_dump is older than the server.');
   const folder = mkdtempSync(join(tmpdir(), 'trueward-backup-'));

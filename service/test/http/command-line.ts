@@ -19,7 +19,7 @@ export interface RunningCommand {
   /** Interrupts the command, as Ctrl-C does. */
   interrupt(): Promise<CommandResult>;
   result: Promise<CommandResult>;
-  /** Closes the reading end of the command's standard output. */
+  /** Closes the reading end of standard output. */
   stopReading(): void;
 }
 

@@ -60,7 +60,7 @@ test('a changed file at the origin returns the creative to review', async () => 
   expect((await intake.download(readVideo(updatedCreative).files[0]?.url)).equals(meadow)).toBe(
     true,
   );
-  // The approved version is kept, so that reviewers can compare it.
+  // The approved version is kept for comparison.
   const [entry] = await intake.readAuditEntries(creative.id);
   expect(entry).toMatchObject({ action: 'creative.origin_changed', actor: 'service' });
   const previous = entry?.before as Creative | undefined;

@@ -67,7 +67,7 @@ interface Sent {
   respond(result: Partial<AttemptResult>): void;
 }
 
-/** Starts a dispatcher whose requests wait until the test ends them. */
+/** Starts a dispatcher. Its requests wait until the test ends them. */
 function start(overrides: Partial<Parameters<typeof startDispatcher>[0]> = {}) {
   const sent: Sent[] = [];
   const disabled: string[] = [];

@@ -11,7 +11,7 @@ beforeAll(async () => {
 });
 afterAll(() => service.stop());
 
-/** Creates events like the ones that an offline device collects: `perAd` events for each ad. */
+/** Creates the events of an offline device: `perAd` events for each ad. */
 async function collect(count: number, perAd: number, detail?: string) {
   const ads = await Promise.all(
     Array.from({ length: Math.ceil(count / perAd) }, (_, index) =>

@@ -35,7 +35,7 @@ const server = createServer((request, response) => {
     response.end(text.replace('REQUEST_ID', id));
   });
 });
-// Otherwise the server could close an idle connection while the client sends a request on it.
+// With a shorter timeout, the server could close a connection while the client sends a request.
 server.keepAliveTimeout = 600_000;
 let origin = '';
 beforeAll(async () => {

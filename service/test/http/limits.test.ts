@@ -38,7 +38,7 @@ async function flood(times: number, request: (index: number) => Promise<{ status
   return counts;
 }
 
-/** Makes each user unique, so that tests do not use up each other's limits. */
+/** A counter for unique users, so that the tests do not share limits. */
 let users = 0;
 const decideFrom = (client: Client, path: string, address: string, key = client.publishable) =>
   client.call<Problem & { id: string; token: string }>(

@@ -37,7 +37,7 @@ async function startBalancer(urls: readonly string[]): Promise<{ url: string; lo
     rmSync(folder, { recursive: true, force: true });
   });
   const url = `http://127.0.0.1:${port}`;
-  // Polls, because nginx does not report when it is ready.
+  // nginx does not report when it is ready.
   await expect.poll(() => fetch(`${url}/healthz`).then(({ status }) => status, String)).toBe(200);
   return { url, log };
 }

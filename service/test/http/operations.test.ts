@@ -122,5 +122,5 @@ test('without its database, the service is alive but not ready', async () => {
     'unavailable',
     '5',
   ]);
-  await running.stop().catch(() => undefined); // the database is already closed
+  await running.stop().catch(() => undefined); // The database is closed.
 });

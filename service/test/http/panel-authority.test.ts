@@ -67,7 +67,7 @@ async function request(
   return responses;
 }
 
-/** Parses the panel's routes, such as `POST /panel/api/users`, from the router's list. */
+/** Parses routes such as `POST /panel/api/users` from the route list of the panel. */
 function panelRoutes(): { method: string; path: string }[] {
   const ancestors: string[] = [];
   const routes = running.service.app

@@ -12,7 +12,7 @@ interface PanelSession {
 
 export const password = 'correct horse battery staple';
 
-/** Simulates a browser in which the panel is open. It stores the cookie and sends the headers that the page sends. */
+/** Simulates the panel in a browser. Stores the cookie and sends the same headers as the page. */
 export function createPanelClient(url: string, environment: 'sandbox' | 'live' = 'sandbox') {
   let cookie: string | undefined;
   let csrf = '';
@@ -72,7 +72,7 @@ export function createPanelClient(url: string, environment: 'sandbox' | 'live' =
 
 export type PanelClient = ReturnType<typeof createPanelClient>;
 
-/** Sets up the demo account's first owner, then signs that owner in. */
+/** Sets up and signs in the first owner of the demo account. */
 export async function signInOwner({
   url,
   service,
@@ -85,7 +85,7 @@ export async function signInOwner({
   return client;
 }
 
-/** Invites a user, then signs that user in. */
+/** Invites a user and signs the user in. */
 export async function signInAs(
   { url }: Pick<InProcessService, 'url'>,
   owner: PanelClient,

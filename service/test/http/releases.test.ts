@@ -31,7 +31,7 @@ test('tokens are identical to those of the previous release', () => {
   }
 });
 
-/** Members whose values clients depend on. The values of all other members differ between runs. */
+/** Members with values that clients depend on. All other values differ between runs. */
 const fixedMembers = new Set(['status', 'state', 'placement', 'format', 'reward', 'min_watch_ms']);
 
 /** Lists every path in a JSON document with its value, or with the type of the value if clients do not depend on it. */

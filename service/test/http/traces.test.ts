@@ -29,7 +29,7 @@ const startTraced = (
     { clock },
   );
 
-/** Returns the ids of the spans to which a span refers: its parent and its links. */
+/** Returns the ids of the parent and the links of a span. */
 const linkedSpanIds = ({ parentSpanId = '', links }: CollectedSpan): string[] => [
   parentSpanId,
   ...links.map(({ spanId }) => spanId),
@@ -173,7 +173,7 @@ test('only sampled traces are exported', async () => {
   ]);
 });
 
-/** Returns a URL at which nothing listens. */
+/** Returns a URL that refuses connections. */
 async function findUnusedUrl(): Promise<string> {
   const { url, close } = await startCollector();
   await close();

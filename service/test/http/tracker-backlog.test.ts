@@ -6,7 +6,7 @@ import { openPostgres } from '../../src/store/postgres.ts';
 import { claimRequests } from '../../src/tracker/request-store.ts';
 import { createPostgresDatabase, hasPostgres } from '../postgres-database.ts';
 
-/** The part of EXPLAIN's JSON output that this test reads. */
+/** The part of the EXPLAIN output that this test reads. */
 interface Explained {
   Plan: { 'Shared Hit Blocks': number; 'Shared Read Blocks': number };
 }
@@ -64,7 +64,7 @@ describe.skipIf(!hasPostgres)('with a backlog of 80,000 requests to an unreachab
   }
 
   test.each([false, true])(
-    'a claim reads only a few pages (table statistics: %s)',
+    'a claim reads few pages (table statistics: %s)',
     async (hasStatistics) => {
       if (hasStatistics) await database.query('ANALYZE');
       const pages = await pagesRead((queries) =>
@@ -77,8 +77,7 @@ describe.skipIf(!hasPostgres)('with a backlog of 80,000 requests to an unreachab
           sinceId,
         }),
       );
-      // The backlog takes up 2,000 pages. Earlier versions of the statement read at least 7,000, because they read some
-      // pages repeatedly.
+      // The backlog has 2,000 pages. Earlier versions of the statement read at least 7,000, some of them repeatedly.
       expect(pages).toBeGreaterThan(50);
       expect(pages).toBeLessThan(1_000);
     },

@@ -10,29 +10,29 @@ type Chosen = NonNullable<DemandRecord['chosen']>;
 export const engines = ['PGlite', ...(hasPostgres ? ['PostgreSQL'] : [])];
 
 export interface TrackerGame {
-  /** The game of all tests, and the tracker server of the current one. */
+  /** The game of all tests and the tracker server of the current test. */
   current(): { game: Game; server: TrackerServer };
-  /** Returns trackers. The path of each tracker's URL is the name of the tracked event. */
+  /** Returns a tracker for each event. The path of its URL is the name of the event. */
   createTrackers(...names: (keyof Chosen['trackers']['byEvent'])[]): Chosen['trackers']['byEvent'];
-  /** Requests a decision, then changes it so that it looks as if a bidder had offered the ad. */
+  /** Requests a decision and replaces its ad with the ad of a bidder. */
   decide(
     user: string,
     trackers: Partial<Chosen['trackers']>,
     overrides?: Partial<Chosen>,
   ): Promise<FilledDecision>;
-  /** Returns a host at which nothing listens. */
+  /** Returns the URL of a host that refuses connections. */
   findUnreachableHost(): Promise<{ url: string; port: number }>;
-  /** Polls, and advances the clock before each poll, because an unreachable host is retried only after a delay. */
+  /** Polls with a clock that advances before each poll, so that retries become due. */
   pollLater<T>(read: () => T): ReturnType<typeof expect.poll<T>>;
-  /** Returns the state of each tracker request, and whether it still has the player's data. */
+  /** Returns the state of each tracker request and whether it contains player data. */
   readRequests(decision: FilledDecision): Promise<Record<string, string>>;
-  /** Watches the ad to the end, and checks the reward, because trackers must never prevent it. */
+  /** Watches the ad to the end and checks that the reward is earned. */
   watch(decision: FilledDecision): Promise<void>;
 }
 
 /**
- * Starts a game for the tests of a `describe` block, and a tracker server for each of its tests. Call the returned
- * functions only within a test or a hook.
+ * Starts a game for a `describe` block and a tracker server for each test. Call the returned functions only in tests
+ * and hooks.
  */
 export function useTrackerGame(engine: string): TrackerGame {
   let game: Game;
@@ -47,7 +47,7 @@ export function useTrackerGame(engine: string): TrackerGame {
   const createTrackers = (...names: (keyof Chosen['trackers']['byEvent'])[]) =>
     Object.fromEntries(names.map((name) => [name, [`${server.url}/${name}`]]));
 
-  /** Changes a stored decision so that it looks as if a bidder had offered the ad. */
+  /** Replaces the ad of a stored decision with the ad of a bidder. */
   async function replaceAd(
     decision: FilledDecision,
     trackers: Partial<Chosen['trackers']>,

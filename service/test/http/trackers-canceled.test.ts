@@ -87,7 +87,7 @@ describe.each(engines)('on %s', (engine) => {
     game.advance(3_000);
     expect((await game.report(game.createCompletion(decision))).decisions[0]?.state).toBe('earned');
     expect(await game.readReportCount('trackers_late')).toBe(lateBefore + 1);
-    // The database's clock decides when the tracking window of the pending request ends.
+    // The tracking window of a pending request depends on the clock of the database.
     await pollLater(() => readRequests(decision)).toEqual({ 'impression/0': 'late' });
     await expect.poll(() => game.readReportCount('trackers_late')).toBe(lateBefore + 2);
     expect(server.paths()).toEqual([]);

@@ -107,7 +107,7 @@ test('old rows are deleted in batches', async () => {
       },
       new AbortController().signal,
     );
-  // If no retention period is set, audit entries and webhook events are kept.
+  // Without a retention period, audit entries and webhook events are kept.
   const { audit_entries: audit, webhook_events: webhookEvents, ...rest } = await deleteOld({});
   expect([audit, webhookEvents]).toEqual([undefined, undefined]);
   expect(rest).toEqual({
@@ -165,7 +165,7 @@ test('only one process can claim a chore until the claim expires', async () => {
     Array.from({ length: 8 }, () => claimChore(database, 'a chore', 60_000)),
   );
   expect(claimResults.filter(Boolean)).toHaveLength(1);
-  // A claim is not released. It expires, because the process that holds it may have died.
+  // A claim is not released. It expires.
   await database.query(
     `UPDATE chores SET begun_at = begun_at - interval '61 seconds' WHERE name = 'a chore'`,
   );

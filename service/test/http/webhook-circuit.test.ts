@@ -20,7 +20,7 @@ const register = async (url: string) =>
   (await call<Webhook>('POST', '/v1/webhooks', { url, events: ['kill_switch.changed'] })).body;
 const testEvent = (id: string) => call<Delivery>('POST', `/v1/webhooks/${id}/test`, {});
 
-/** Starts a receiver that does not respond to any request until the test calls `respond`. */
+/** Starts a receiver that holds all requests until the test calls `respond`. */
 async function startSlowReceiver() {
   const open: ServerResponse[] = [];
   let announce: () => void = () => undefined;
@@ -37,7 +37,7 @@ async function startSlowReceiver() {
   return {
     url: `http://127.0.0.1:${(server.address() as AddressInfo).port}/`,
     most: () => maxInFlight,
-    /** Resolves when the receiver has got this many requests in total. */
+    /** Resolves when the receiver has received this many requests in total. */
     async waitForRequests(wanted: number): Promise<void> {
       while (requestCount < wanted) await new Promise<void>((resolve) => (announce = resolve));
     },

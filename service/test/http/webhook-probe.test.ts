@@ -42,7 +42,7 @@ const waitForProbe = (id: string, wanted: number) =>
       newest.state !== 'pending',
   );
 
-/** Starts a receiver whose webhook is then disabled because it has failed for five days. */
+/** Starts a receiver and disables its webhook with five days of failures. */
 async function startDisabled(respond: () => number) {
   const receiver = await startReceiver(respond);
   const { body } = await call<Webhook>('POST', '/v1/webhooks', {
@@ -54,7 +54,7 @@ async function startDisabled(respond: () => number) {
     () => listDeliveries(body.id),
     ([first]) => first?.attempts.length === 1,
   );
-  // Postpones the retry, because it would otherwise disable the webhook before the next event is queued.
+  // Postpones the retry, which would disable the webhook before the next event is queued.
   await running.service.database.query(
     `UPDATE deliveries SET next_at = now() + interval '1 hour' WHERE webhook_id = $1`,
     [body.id],

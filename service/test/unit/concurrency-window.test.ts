@@ -6,9 +6,7 @@ import {
   maxConcurrency,
 } from '../../src/webhook/concurrency-window.ts';
 
-/**
- * Keeps the window full for `ms`. `latencyMs` gets the number of requests in flight and returns a request's latency.
- */
+/** Keeps the window full for `ms`. `latencyMs` returns the latency for the number of requests in flight. */
 function simulateLoad(
   ms: number,
   latencyMs: (inFlight: number, nowMs: number) => number,

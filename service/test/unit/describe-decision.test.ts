@@ -5,7 +5,7 @@ import { describeDecision } from '../../src/decision/describe-decision.ts';
 import { compileSnapshot } from '../../src/decision/snapshot.ts';
 import { ad, placement } from './fixtures.ts';
 
-/** Returns a function that makes a decision with this configuration and returns the decision's row. */
+/** Returns a function that makes a decision with this configuration and returns its row. */
 function configure(change: Partial<Placement> = {}) {
   const document = placement(change);
   const snapshot = compileSnapshot([{ kind: 'placement', document }, ...ad('a')]);

@@ -4,7 +4,7 @@ import { createJobQueue, type JobQueue } from '../../src/intake/job-queue.ts';
 beforeEach(() => void vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] }));
 afterEach(() => void vi.useRealTimers());
 
-/** Creates a queue whose jobs run until the test ends them. */
+/** Creates a queue. Its jobs run until the test ends them. */
 function createHeldQueue(limits: Parameters<typeof createJobQueue>[0] = {}) {
   const queue: JobQueue = createJobQueue(limits);
   const startedJobs: string[] = [];

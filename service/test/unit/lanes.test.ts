@@ -6,7 +6,7 @@ interface Item {
   owner: string;
 }
 
-/** Creates lanes whose commits run until the test ends them. */
+/** Creates lanes. Their commits run until the test ends them. */
 function createHeldLanes(limits: { maxLanes?: number; maxItems?: number } = {}) {
   const startedOwners: string[] = [];
   const heldCommits: { owner: string; end(): void }[] = [];

@@ -6,8 +6,8 @@ import { createTokenBuckets } from '../../src/http/limits/token-buckets.ts';
 const rate = { perS: 100, burst: 400 };
 
 /**
- * Simulates processes that share their usage every second. `send` returns how many requests a process gets in a tenth
- * of a second.
+ * Simulates processes that share their usage every second. `send` returns the number of requests to a process in a
+ * tenth of a second.
  */
 function run(processes: number, seconds: number, send: (process: number, tenth: number) => number) {
   let nowMs = 0;
@@ -53,7 +53,7 @@ describe('a limit shared by several processes', () => {
       const { admitted, laterRatePerS } = run(processes, 240, () => Math.ceil(flood / processes));
       expect(laterRatePerS).toBeGreaterThanOrEqual(rate.perS * 0.95);
       expect(laterRatePerS).toBeLessThanOrEqual(rate.perS * 1.25);
-      // Besides that, each process can use up the bucket with which it starts.
+      // In addition, each process can use up its initial bucket.
       expect(admitted).toBeLessThanOrEqual(
         processes * (rate.burst + rate.perS) + 240 * rate.perS * 1.25,
       );
@@ -66,7 +66,7 @@ describe('a limit shared by several processes', () => {
   });
 
   test('admits at most 50% more than the limit, however a flood is distributed', () => {
-    // Three processes get as many requests as possible without having to share their usage, and the fourth is flooded.
+    // Three processes stay just below the threshold for sharing their usage. The fourth process is flooded.
     const countQuietRequests = (tenth: number): number => (tenth % 10 < 1 ? 12 : 0);
     const { laterRatePerS } = run(4, 240, (process, tenth) =>
       process === 3 ? flood : countQuietRequests(tenth),

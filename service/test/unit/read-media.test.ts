@@ -11,9 +11,7 @@ const demo = (file: string): Buffer =>
 
 const files = ['meadow.mp4', 'meadow.webm', 'harbour.png', 'meadow-poster.jpg'].map(demo);
 
-/**
- * Generates corrupted files. Each is a real file with some bytes changed, mostly near the start, and may be truncated.
- */
+/** Generates corrupted files. They are real files with changed bytes, mostly near the start. Some are truncated. */
 const corrupted = fc
   .record({
     file: fc.constantFrom(...files),

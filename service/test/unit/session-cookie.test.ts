@@ -2,7 +2,7 @@ import Fastify from 'fastify';
 import { expect, test } from 'vitest';
 import { createSessionCookie } from '../../src/http/authentication/session-access.ts';
 
-/** Returns the cookie that is set for a new session, and the session that is read from the request header `cookie`. */
+/** Returns the cookie for a new session and the session in the request header `cookie`. */
 async function exchangeCookies(publicUrl: string, cookie: string) {
   const app = Fastify();
   const session = createSessionCookie(() => publicUrl);

@@ -118,8 +118,7 @@ describe('the markup of a bid', () => {
     const { result } = await resolve({ ad: vast(inline({ body: price('ad') })) }, {}, source);
     expect(result.ad?.trackers.impression).toEqual([
       'https://t.example/bid?p=2.5',
-      // The macro in the ad's own URL is not replaced, because auction macros are expected only in URLs from the
-      // bidder.
+      // Auction macros are replaced only in the markup of the bid.
       'https://t.example/ad?p=${AUCTION_PRICE}',
     ]);
   });

@@ -33,7 +33,7 @@ const createResponse = (bids: unknown, overrides: object = {}) =>
 
 const read = (...bids: object[]) => readBidResponse(createResponse(bids), rules);
 
-/** Reads a response with a single bid, and returns why the bid was rejected. */
+/** Reads a response with a single bid. Returns the reason why the bid was rejected. */
 function readRejection(overrides: object, response: object = {}) {
   const result = readBidResponse(createResponse([bid(overrides)], response), rules);
   if (result.status !== 'bids') throw new Error(result.status);

@@ -45,6 +45,6 @@ test('mutated documents do not crash or stall the reader', async () => {
     }),
     { numRuns },
   );
-  // Most mutations break the document, but enough of them must yield an ad, so that code after the parser is tested.
+  // Most mutations break the document. Some must lead to an ad, to test the code after the parser.
   expect(ads).toBeGreaterThan(numRuns / 10);
 });

@@ -21,7 +21,7 @@ type Trackers = VastAd['trackers'];
 type Scheme = 'http' | 'https';
 
 const noTrackers = { trackers: {}, progress: [], errors: [] };
-/** Expects no ad, and an error that is reported to these URLs. */
+/** Expects no ad and an error report to these URLs. */
 const expectRejection = (noAd: ErrorReport['code'], ...urls: string[]): Expected => ({
   ...noTrackers,
   noAd,
@@ -41,7 +41,7 @@ const quartiles = (scheme: Scheme): Trackers => ({
   thirdQuartile: [createTrackingUrl(scheme, 'thirdQuartile')],
 });
 
-/** The ad in most of the IAB's samples. */
+/** The ad in most samples of the IAB. */
 const intro = (
   scheme: Scheme,
   overrides: Partial<Expected> & { clickThrough?: string } = {},
