@@ -80,7 +80,7 @@ export function startPlayers({ urls, key, count, retryForMs = 60_000 }: Options)
       formats: ['image'],
     });
     acknowledged.decisions.add(decision.id);
-    const event = (type: AdEvent['type'], overrides: Partial<AdEvent> = {}): AdEvent => ({
+    const createEvent = (type: AdEvent['type'], overrides: Partial<AdEvent> = {}): AdEvent => ({
       id: randomUUID(),
       type,
       decision_id: decision.id,
@@ -88,10 +88,10 @@ export function startPlayers({ urls, key, count, retryForMs = 60_000 }: Options)
       occurred_at: new Date().toISOString(),
       ...overrides,
     });
-    await report(decision, [event('start')]);
+    await report(decision, [createEvent('start')]);
     await sleep(watchMs);
-    const impression = event('impression', { visible: { ratio: 1, ms: 1_000 } });
-    const complete = event('complete', { watched_ms: 5_000 });
+    const impression = createEvent('impression', { visible: { ratio: 1, ms: 1_000 } });
+    const complete = createEvent('complete', { watched_ms: 5_000 });
     if (!(await report(decision, [impression, complete]))) return;
     acknowledged.rewards.add(decision.id);
     for (const listener of listeners) listener();

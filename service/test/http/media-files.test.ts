@@ -157,7 +157,7 @@ describe.each([
 test('the response for an unreadable file is not cached', async () => {
   const uploads = join(folder, 'unreadable');
   mkdirSync(uploads);
-  // A socket can be listed but not opened, like any file when the process has no file descriptors left.
+  // `stat` works on a socket, but opening it fails, as for any file if the process has no free file descriptors.
   const socket = createServer().listen(join(uploads, uploadedFile));
   await once(socket, 'listening');
   const app = Fastify({ logger: false });

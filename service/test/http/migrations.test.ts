@@ -189,7 +189,7 @@ describe.skipIf(!hasPostgres)('on PostgreSQL', () => {
     await Promise.all([other.end(), database.close()]);
   });
 
-  test('a role without permission to change tables can start the service on an up-to-date schema', async () => {
+  test('a role without DDL permissions can start the service on an up-to-date schema', async () => {
     await runInProcess(['migrate'], env());
     await admin.query(`CREATE ROLE worker LOGIN;
       GRANT SELECT, INSERT, UPDATE, DELETE ON ALL TABLES IN SCHEMA public TO worker;

@@ -181,7 +181,7 @@ test('a trial shows exchanges without the values of secret headers', async () =>
   expect(origin.requests).not.toContain('/impression');
 });
 
-test('a trial of a bidder shows the bid request and the notices that a decision would send', async () => {
+test('a trial of a bidder shows the bid request and the notices', async () => {
   const source = await addSource({
     kind: 'openrtb',
     endpoint_url: 'https://test-source.invalid/openrtb?outcome=fill',
@@ -195,7 +195,7 @@ test('a trial of a bidder shows the bid request and the notices that a decision 
   expect(trial.notices.map(({ kind }) => kind)).toContain('loss');
 });
 
-test('a trial of a source that a kill switch stops makes no request', async () => {
+test('a trial of a stopped source sends no request', async () => {
   const source = await addTestSource('fill');
   const { body: killSwitch } = await panel.send<{ id: string }>('POST', '/v1/kill-switches', {
     scope: 'source',

@@ -134,7 +134,7 @@ test('old rows are deleted in batches', async () => {
   expect(await deleteOld({ decisionsMs: 90 * dayMs, auditMs: 99 * dayMs })).toEqual({});
 });
 
-test('every table that grows with traffic has a retention job', async () => {
+test('the retention of every table is defined', async () => {
   const rows = await database.query<{ name: string }>(
     `SELECT relname AS name FROM pg_class WHERE relnamespace = 'public'::regnamespace
       AND relkind IN ('r', 'p') AND NOT relispartition`,
@@ -146,11 +146,11 @@ test('every table that grows with traffic has a retention job', async () => {
     'decision_demand',
     'tracker_requests',
   ];
-  // Has one row for each hour, placement and creative. These rows are kept forever.
+  // One row per hour, placement and creative. These rows are kept forever.
   const sums = ['rollups'];
-  // Its rows are folded into the roll-ups every ten seconds.
+  // Rows that are folded into the roll-ups every ten seconds.
   const foldedTables = ['rollup_deltas'];
-  // These have one row for each object that an operator created, or for each chore.
+  // One row per object that an operator created, or per chore.
   const operatorTables =
     'accounts keys secrets resources config_versions users sign_in_names webhook_failures chores'
       .concat(' archived_weeks migrations migration_lock uploads creative_origins')

@@ -103,7 +103,7 @@ test('the build compresses the panel’s assets', () => {
   }
 });
 
-test('a new page is sent after an upgrade, even if its size and modification time are unchanged', async () => {
+test('a new page with the same size and modification time is sent after an upgrade', async () => {
   const page = join(folder, 'panel', 'index.html');
   const { atime, mtime } = statSync(page);
   const { headers } = await get('/panel/');

@@ -13,7 +13,7 @@ const claims: TokenClaims = {
   issuedAtMs,
   expiresAtMs: issuedAtMs + 600_000,
 };
-const event = (occurredAtMs: number): AdEvent => ({
+const createEvent = (occurredAtMs: number): AdEvent => ({
   id: 'event-1234',
   type: 'start',
   decision_id: 'dec_1',
@@ -21,7 +21,12 @@ const event = (occurredAtMs: number): AdEvent => ({
   occurred_at: new Date(occurredAtMs).toISOString(),
 });
 const read = (occurredAtMs: number, sentAtMs: number, afterMs = 10_000) =>
-  readEvent(event(occurredAtMs), { scope, sentAtMs, receivedAtMs: issuedAtMs + afterMs, claims });
+  readEvent(createEvent(occurredAtMs), {
+    scope,
+    sentAtMs,
+    receivedAtMs: issuedAtMs + afterMs,
+    claims,
+  });
 
 test('an event time is corrected for a device clock that is a day ahead', () => {
   const dayMs = 86_400_000;
@@ -54,7 +59,7 @@ test.each([
   ],
 ])('an event with %s is rejected', (_name, overrides, code) => {
   expect(
-    readEvent(event(issuedAtMs), {
+    readEvent(createEvent(issuedAtMs), {
       scope,
       sentAtMs: issuedAtMs,
       receivedAtMs: issuedAtMs,

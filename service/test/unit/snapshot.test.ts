@@ -1,9 +1,9 @@
 import type { Source } from '@trueward/protocol/wire';
 import { expect, test } from 'vitest';
 import { type AnyResource, compileSnapshot } from '../../src/decision/snapshot.ts';
-import { ad, placement } from './fixtures.ts';
+import { createAdResources, createPlacement } from './fixtures.ts';
 
-const source = (id: string, overrides: Partial<Source> = {}): AnyResource => ({
+const createSource = (id: string, overrides: Partial<Source> = {}): AnyResource => ({
   kind: 'source',
   document: {
     id,
@@ -25,17 +25,17 @@ const listSources = (resources: AnyResource[], name = 'revive') =>
     ?.sources.map(({ id }) => id);
 
 test('the active external sources of a placement are sorted by priority and age', () => {
-  const revive: AnyResource = { kind: 'placement', document: placement() };
+  const revive: AnyResource = { kind: 'placement', document: createPlacement() };
   const sources = [
-    source('src_4', { priority: 7 }),
-    source('src_3'),
-    source('src_2', { priority: 1 }),
-    source('src_1', { priority: 5 }),
-    source('src_paused', { status: 'paused' }),
-    source('src_elsewhere', { placements: ['shop'] }),
-    source('src_nowhere', { placements: [] }),
+    createSource('src_4', { priority: 7 }),
+    createSource('src_3'),
+    createSource('src_2', { priority: 1 }),
+    createSource('src_1', { priority: 5 }),
+    createSource('src_paused', { status: 'paused' }),
+    createSource('src_elsewhere', { placements: ['shop'] }),
+    createSource('src_nowhere', { placements: [] }),
   ];
-  expect(listSources([revive, ...ad('a'), ...sources])).toEqual([
+  expect(listSources([revive, ...createAdResources('a'), ...sources])).toEqual([
     'src_2',
     'src_1',
     'src_3',
@@ -45,8 +45,8 @@ test('the active external sources of a placement are sorted by priority and age'
 
 test('unset fields of a source get default values', () => {
   const { placements } = compileSnapshot([
-    { kind: 'placement', document: placement() },
-    source('src_1', { timeout_ms: 300 }),
+    { kind: 'placement', document: createPlacement() },
+    createSource('src_1', { timeout_ms: 300 }),
   ]);
   expect(placements.get('revive')?.sources[0]).toMatchObject({
     priority: 5,
@@ -62,9 +62,9 @@ test('unset fields of a source get default values', () => {
 });
 
 test('an external creative is found by its source and key', () => {
-  const [creative, ...otherResources] = ad('a', { creative: { source_key: 'key-1' } }).toSorted(
-    (x) => (x.kind === 'creative' ? -1 : 1),
-  );
+  const [creative, ...otherResources] = createAdResources('a', {
+    creative: { source_key: 'key-1' },
+  }).toSorted((x) => (x.kind === 'creative' ? -1 : 1));
   if (creative?.kind !== 'creative') throw new Error('Expected a creative.');
   const newerCreative: AnyResource = {
     kind: 'creative',
@@ -74,7 +74,7 @@ test('an external creative is found by its source and key', () => {
     creative,
     newerCreative,
     ...otherResources,
-    ...ad('c'),
+    ...createAdResources('c'),
   ]);
   const match = findExternalCreative('src_a', 'key-1');
   expect(match).toMatchObject({

@@ -48,7 +48,7 @@ export async function play(steps: readonly Step[], stage: Stage): Promise<Step[]
   return playedSteps;
 }
 
-const event = (number: number, type: string, overrides: object = {}) => ({
+const createEvent = (number: number, type: string, overrides: object = {}) => ({
   id: `recorded-${number}`,
   type,
   decision_id: '$id',
@@ -76,7 +76,7 @@ export const steps: readonly Step[] = [
   {
     method: 'POST',
     path: '/v1/events',
-    body: { sent_at: '$now', events: [event(1, 'start')], dropped: { full: 1 } },
+    body: { sent_at: '$now', events: [createEvent(1, 'start')], dropped: { full: 1 } },
   },
   {
     method: 'POST',
@@ -85,13 +85,13 @@ export const steps: readonly Step[] = [
     body: {
       sent_at: '$now',
       events: [
-        event(2, 'impression', { visible: { ratio: 1, ms: 1_000 }, watched_ms: 1_000 }),
-        event(3, 'viewable', { visible: { ratio: 1, ms: 2_000 }, watched_ms: 2_000 }),
-        event(4, 'first_quartile', { watched_ms: 1_250 }),
-        event(5, 'midpoint', { watched_ms: 2_500 }),
-        event(6, 'third_quartile', { watched_ms: 3_750 }),
-        event(7, 'complete', { watched_ms: 5_000 }),
-        event(8, 'close', { detail: 'done' }),
+        createEvent(2, 'impression', { visible: { ratio: 1, ms: 1_000 }, watched_ms: 1_000 }),
+        createEvent(3, 'viewable', { visible: { ratio: 1, ms: 2_000 }, watched_ms: 2_000 }),
+        createEvent(4, 'first_quartile', { watched_ms: 1_250 }),
+        createEvent(5, 'midpoint', { watched_ms: 2_500 }),
+        createEvent(6, 'third_quartile', { watched_ms: 3_750 }),
+        createEvent(7, 'complete', { watched_ms: 5_000 }),
+        createEvent(8, 'close', { detail: 'done' }),
       ],
     },
   },

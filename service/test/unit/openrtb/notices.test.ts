@@ -12,7 +12,7 @@ import { type Bid, lossReasons } from '../../../src/demand/openrtb/response.ts';
 import { inline, resolve, tags, createUrl, vast, wrapper } from '../vast/fixtures.ts';
 
 const auction = { requestId: 'req-1' };
-const bid = (overrides: Partial<Bid> = {}): Bid => ({
+const createBid = (overrides: Partial<Bid> = {}): Bid => ({
   id: 'b1',
   seat: 's 1',
   bidId: 'r1',
@@ -43,7 +43,9 @@ describe('notices', () => {
     ['%24%7BAUCTION_PRICE%7D', '2.5'],
     ['${PRICE}', '${PRICE}'],
   ])('a win notice replaces %s with %j', (macro, value) => {
-    expect(getWinNoticeUrl(bid({ nurl: url(`a=${macro}&b`) }), auction)).toBe(url(`a=${value}&b`));
+    expect(getWinNoticeUrl(createBid({ nurl: url(`a=${macro}&b`) }), auction)).toBe(
+      url(`a=${value}&b`),
+    );
   });
 
   test.each([
@@ -55,18 +57,20 @@ describe('notices', () => {
     [url('t=%24%7Bauction_imp_ts%7D'), url('t=1700000000000')],
     [url('t=${AUCTION_IMP_TS:B64}&'), url('t=&')],
   ])('a billing notice contains the time of the impression: %s', (burl, expected) => {
-    const expanded = getBillingNoticeUrl(bid({ burl }), auction);
+    const expanded = getBillingNoticeUrl(createBid({ burl }), auction);
     expect(expandImpressionTime(expanded ?? '', 1_700_000_000_000)).toBe(expected);
   });
 
   test('a win notice does not contain the time of the impression', () => {
-    expect(getWinNoticeUrl(bid({ nurl: url('t=${AUCTION_IMP_TS}') }), auction)).toBe(url('t='));
+    expect(getWinNoticeUrl(createBid({ nurl: url('t=${AUCTION_IMP_TS}') }), auction)).toBe(
+      url('t='),
+    );
     const markup = url('t=${AUCTION_IMP_TS}');
-    expect(markupSource(bid({ markup }), auction)).toMatchObject({ tagUrl: url('t=') });
+    expect(markupSource(createBid({ markup }), auction)).toMatchObject({ tagUrl: url('t=') });
   });
 
   test('trackers in the markup keep the macro for the time of the impression', () => {
-    const source = markupSource(bid({ markup: '<VAST>${AUCTION_IMP_TS}' }), auction);
+    const source = markupSource(createBid({ markup: '<VAST>${AUCTION_IMP_TS}' }), auction);
     expect(source).toEqual({ markup: '<VAST>${AUCTION_IMP_TS}' });
     expect(expandImpressionTime(url('t=${AUCTION_IMP_TS}'), undefined)).toBe(url('t='));
     expect(expandImpressionTime(url('p=${AUCTION_PRICE}'), 1)).toBe(url('p=${AUCTION_PRICE}'));
@@ -74,27 +78,27 @@ describe('notices', () => {
 
   test('a loss notice contains the reason but no price', () => {
     const lurl = url('l=${AUCTION_LOSS}&p=${AUCTION_PRICE}&i=${AUCTION_ID}');
-    expect(getLossNoticeUrl(bid({ lurl }), auction, lossReasons.outbid)).toBe(
+    expect(getLossNoticeUrl(createBid({ lurl }), auction, lossReasons.outbid)).toBe(
       url('l=102&p=&i=req-1'),
     );
   });
 
   test('a bid without notice URLs has no notices', () => {
-    expect(getWinNoticeUrl(bid(), auction)).toBeUndefined();
-    expect(getBillingNoticeUrl(bid(), auction)).toBeUndefined();
-    expect(getLossNoticeUrl(bid(), auction, lossReasons.outbid)).toBeUndefined();
+    expect(getWinNoticeUrl(createBid(), auction)).toBeUndefined();
+    expect(getBillingNoticeUrl(createBid(), auction)).toBeUndefined();
+    expect(getLossNoticeUrl(createBid(), auction, lossReasons.outbid)).toBeUndefined();
   });
 
   test.each(['https://', 'https://user:secret@bidder.example/', 'https://${AUCTION_X}/'])(
     'a notice URL is rejected if it is %s',
     (nurl) => {
-      expect(getWinNoticeUrl(bid({ nurl }), auction)).toBeUndefined();
+      expect(getWinNoticeUrl(createBid({ nurl }), auction)).toBeUndefined();
     },
   );
 
   test('a notice accepts ids that are not well-formed Unicode', () => {
     const notice = getWinNoticeUrl(
-      bid({ seat: '\uD800', nurl: url('${AUCTION_SEAT_ID}') }),
+      createBid({ seat: '\uD800', nurl: url('${AUCTION_SEAT_ID}') }),
       auction,
     );
     expect(notice).toBe(url('%EF%BF%BD'));
@@ -104,7 +108,7 @@ describe('notices', () => {
 describe('the markup of a bid', () => {
   test('can be part of the bid', () => {
     const markup = ' <VAST><!-- ${AUCTION_PRICE} --></VAST>';
-    expect(markupSource(bid({ markup, nurl: url('win') }), auction)).toEqual({
+    expect(markupSource(createBid({ markup, nurl: url('win') }), auction)).toEqual({
       markup: '<VAST><!-- 2.5 --></VAST>',
     });
   });
@@ -113,7 +117,7 @@ describe('the markup of a bid', () => {
     const price = (name: string) =>
       tags('Impression', `https://t.example/${name}?p=\${AUCTION_PRICE}`);
     const markup = vast(wrapper(createUrl('ad'), { body: price('bid') }));
-    const source = markupSource(bid({ markup }), auction);
+    const source = markupSource(createBid({ markup }), auction);
     if (!source) throw new Error('Expected markup.');
     const { result } = await resolve({ ad: vast(inline({ body: price('ad') })) }, {}, source);
     expect(result.ad?.trackers.impression).toEqual([
@@ -125,14 +129,14 @@ describe('the markup of a bid', () => {
 
   test('can be a URL', () => {
     const markup = url('p=${AUCTION_PRICE}');
-    expect(markupSource(bid({ markup, nurl: url('win') }), auction)).toEqual({
+    expect(markupSource(createBid({ markup, nurl: url('win') }), auction)).toEqual({
       tagUrl: url('p=2.5'),
       isWinNotice: false,
     });
   });
 
   test('can be the response to the win notice', () => {
-    const winningBid = bid({ nurl: url('p=${AUCTION_PRICE}') });
+    const winningBid = createBid({ nurl: url('p=${AUCTION_PRICE}') });
     expect(markupSource(winningBid, auction)).toEqual({ tagUrl: url('p=2.5'), isWinNotice: true });
     expect(expandMarkup('<VAST>${AUCTION_CURRENCY}</VAST>', winningBid, auction)).toBe(
       '<VAST>USD</VAST>',
@@ -140,18 +144,18 @@ describe('the markup of a bid', () => {
   });
 
   test('is missing if the bid has neither markup nor a win notice', () => {
-    expect(markupSource(bid(), auction)).toBeUndefined();
+    expect(markupSource(createBid(), auction)).toBeUndefined();
   });
 
   test('is limited to a thousand replaced macros', () => {
     const markup = '${AUCTION_SEAT_ID}'.repeat(14_000);
-    const expanded = expandMarkup(markup, bid({ seat: 's'.repeat(500) }), auction);
+    const expanded = expandMarkup(markup, createBid({ seat: 's'.repeat(500) }), auction);
     expect(expanded).toBe('s'.repeat(500_000));
   });
 
   test('contains escaped ids', () => {
     const markup = '<VAST><Error>${AUCTION_SEAT_ID}</Error></VAST>';
-    expect(markupSource(bid({ markup, seat: '</Error>&' }), auction)).toEqual({
+    expect(markupSource(createBid({ markup, seat: '</Error>&' }), auction)).toEqual({
       markup: '<VAST><Error>%3C%2FError%3E%26</Error></VAST>',
     });
   });

@@ -14,7 +14,7 @@ const rules: BidRules = {
   },
 };
 
-const bid = (overrides: object = {}) => ({
+const createBid = (overrides: object = {}) => ({
   id: 'b1',
   impid: '1',
   price: 2.5,
@@ -35,14 +35,14 @@ const read = (...bids: object[]) => readBidResponse(createResponse(bids), rules)
 
 /** Reads a response with a single bid. Returns the reason why the bid was rejected. */
 function readRejection(overrides: object, response: object = {}) {
-  const result = readBidResponse(createResponse([bid(overrides)], response), rules);
+  const result = readBidResponse(createResponse([createBid(overrides)], response), rules);
   if (result.status !== 'bids') throw new Error(result.status);
   return result.rejected[0];
 }
 
 describe('reading a bid response', () => {
   test('returns a complete bid', () => {
-    const fullBid = bid({
+    const fullBid = createBid({
       adid: 'a1',
       nurl: 'https://bidder.example/win?p=${AUCTION_PRICE}',
       burl: 'https://bidder.example/bill',
@@ -80,9 +80,9 @@ describe('reading a bid response', () => {
 
   test('sorts bids by price and keeps the order of equal prices', () => {
     const result = read(
-      bid({ id: 'low', price: 1 }),
-      bid({ id: 'first', price: 3 }),
-      bid({ id: 'second', price: 3 }),
+      createBid({ id: 'low', price: 1 }),
+      createBid({ id: 'first', price: 3 }),
+      createBid({ id: 'second', price: 3 }),
     );
     expect(result).toMatchObject({ bids: [{ id: 'first' }, { id: 'second' }, { id: 'low' }] });
   });
@@ -106,18 +106,18 @@ describe('reading a bid response', () => {
     ['HTML', '<html></html>'],
     ['an array', '[]'],
     ['null', 'null'],
-    ['a truncated document', createResponse([bid()]).slice(0, -1)],
-    ['the response to another request', createResponse([bid()], { id: 'req-2' })],
-    ['a response without an id', createResponse([bid()], { id: undefined })],
-    ['a response whose seatbid is an object', createResponse([bid()], { seatbid: {} })],
-    ['a response that is nested too deeply', createResponse([bid({ ext: nestObjects(65) })])],
+    ['a truncated document', createResponse([createBid()]).slice(0, -1)],
+    ['the response to another request', createResponse([createBid()], { id: 'req-2' })],
+    ['a response without an id', createResponse([createBid()], { id: undefined })],
+    ['a response whose seatbid is an object', createResponse([createBid()], { seatbid: {} })],
+    ['a response that is nested too deeply', createResponse([createBid({ ext: nestObjects(65) })])],
   ])('treats %s as malformed', (_what, body) => {
     expect(readBidResponse(body, rules)).toMatchObject({ status: 'malformed' });
   });
 
   test('accepts deep nesting in extensions and brackets in strings', () => {
     const text = '[{"'.repeat(100);
-    const body = createResponse([bid({ ext: { text, nested: nestObjects(50) } })]);
+    const body = createResponse([createBid({ ext: { text, nested: nestObjects(50) } })]);
     expect(readBidResponse(body, rules)).toMatchObject({ status: 'bids' });
   });
 
@@ -156,7 +156,7 @@ describe('reading a bid response', () => {
   });
 
   test('rejects bids from blocked seats', () => {
-    const seatbid = [{ seat: 's9', bid: [bid()] }];
+    const seatbid = [{ seat: 's9', bid: [createBid()] }];
     expect(readRejection({}, { seatbid })).toMatchObject({ lossReason: 104 });
   });
 
@@ -169,8 +169,8 @@ describe('reading a bid response', () => {
 
   test('rejects duplicate bids, but accepts the same id from different seats', () => {
     const seatbid = [
-      { seat: 's1', bid: [bid(), bid({ price: 9 })] },
-      { seat: 's2', bid: [bid()] },
+      { seat: 's1', bid: [createBid(), createBid({ price: 9 })] },
+      { seat: 's2', bid: [createBid()] },
     ];
     const result = readBidResponse(createResponse([], { seatbid }), rules);
     expect(result).toMatchObject({
@@ -180,7 +180,7 @@ describe('reading a bid response', () => {
   });
 
   test('keeps valid bids next to invalid ones', () => {
-    const result = read(bid({ id: 'bad', price: -1 }), bid());
+    const result = read(createBid({ id: 'bad', price: -1 }), createBid());
     expect(result).toMatchObject({ bids: [{ id: 'b1' }], rejected: [{ id: 'bad' }] });
   });
 
@@ -193,11 +193,13 @@ describe('reading a bid response', () => {
     ['in a category that begins like a blocked one', { cat: ['IAB70'] }],
     ['with numeric ids', { id: 7, crid: 8 }],
   ])('accepts a bid %s', (_what, overrides) => {
-    expect(read(bid(overrides))).toMatchObject({ bids: [{ priceMicros: expect.any(Number) }] });
+    expect(read(createBid(overrides))).toMatchObject({
+      bids: [{ priceMicros: expect.any(Number) }],
+    });
   });
 
   test('reads at most fifty bids', () => {
-    const bids = Array.from({ length: 60 }, (_, index) => bid({ id: `b${index}` }));
+    const bids = Array.from({ length: 60 }, (_, index) => createBid({ id: `b${index}` }));
     expect(read(...bids)).toMatchObject({ bids: { length: 50 } });
   });
 
@@ -206,7 +208,7 @@ describe('reading a bid response', () => {
       JSON.stringify({
         id: 'req-1',
         cur: 'USD',
-        seatbid: [...Array.from({ length: emptySeats }, () => ({})), { bid: [bid()] }],
+        seatbid: [...Array.from({ length: emptySeats }, () => ({})), { bid: [createBid()] }],
       });
     expect(readBidResponse(seats(199), rules)).toMatchObject({ bids: { length: 1 } });
     expect(readBidResponse(seats(200), rules)).toEqual({ status: 'no_bid' });
@@ -218,7 +220,16 @@ describe('reading a bid response', () => {
       fc.jsonValue({ maxDepth: 2 }),
     );
     const mutation = fc.dictionary(
-      fc.constantFrom(...Object.keys(bid()), 'nurl', 'burl', 'lurl', 'cat', 'attr', 'exp', 'dur'),
+      fc.constantFrom(
+        ...Object.keys(createBid()),
+        'nurl',
+        'burl',
+        'lurl',
+        'cat',
+        'attr',
+        'exp',
+        'dur',
+      ),
       values,
       { maxKeys: 3 },
     );
@@ -228,7 +239,10 @@ describe('reading a bid response', () => {
     const length = fc.option(fc.nat(400), { nil: undefined, freq: 5 });
     fc.assert(
       fc.property(fc.array(mutation, { maxLength: 4 }), outer, length, (bids, fields, end) => {
-        const result = readBidResponse(createResponse(bids.map(bid), fields).slice(0, end), rules);
+        const result = readBidResponse(
+          createResponse(bids.map(createBid), fields).slice(0, end),
+          rules,
+        );
         if (result.status !== 'bids') return;
         for (const { priceMicros } of result.bids) {
           expect(Number.isSafeInteger(priceMicros)).toBe(true);
