@@ -22,7 +22,7 @@ const readDueMs = async (creativeId: string): Promise<number | undefined> => {
   );
   return row?.due_at.getTime();
 };
-async function approvedCreative(path: string, rules: SourceRules = {}): Promise<Creative> {
+async function createApprovedCreative(path: string, rules: SourceRules = {}): Promise<Creative> {
   const source = await intake.createSource();
   intake.origin.serve(path, clip);
   intake.submit(source, { url: path }, rules);
@@ -32,7 +32,7 @@ async function approvedCreative(path: string, rules: SourceRules = {}): Promise<
 }
 
 test('a creative stays approved while the file at its origin is unchanged', async () => {
-  const { id } = await approvedCreative('/same.mp4');
+  const { id } = await createApprovedCreative('/same.mp4');
   const dueBefore = await readDueMs(id);
   advanceMinute();
   intake.clock.advance(dayMs);
@@ -45,7 +45,7 @@ test('a creative stays approved while the file at its origin is unchanged', asyn
 
 test('a changed file at the origin returns the creative to review', async () => {
   const rules: SourceRules = { review: 'automatic', allowed_domains: ['meadow.example'] };
-  const creative = await approvedCreative('/swapped.mp4', rules);
+  const creative = await createApprovedCreative('/swapped.mp4', rules);
   intake.origin.serve('/swapped.mp4', meadow);
   intake.clock.advance(dayMs);
   advanceMinute();
@@ -77,7 +77,7 @@ test('a changed file at the origin returns the creative to review', async () => 
 });
 
 test('an unusable replacement file is reported once and not copied', async () => {
-  const creative = await approvedCreative('/spoiled.mp4');
+  const creative = await createApprovedCreative('/spoiled.mp4');
   intake.origin.serve('/spoiled.mp4', '<!doctype html><script>1</script>');
   intake.clock.advance(dayMs);
   advanceMinute();
@@ -96,7 +96,7 @@ test('an unusable replacement file is reported once and not copied', async () =>
 });
 
 test('our copy stays in use while the origin of the file is unreachable', async () => {
-  const creative = await approvedCreative('/gone.mp4');
+  const creative = await createApprovedCreative('/gone.mp4');
   intake.origin.serve('/gone.mp4', (_request, response) => response.writeHead(503).end());
   intake.clock.advance(dayMs);
   advanceMinute();
@@ -106,9 +106,9 @@ test('our copy stays in use while the origin of the file is unreachable', async 
 });
 
 test('files of rejected and archived creatives are not fetched', async () => {
-  const rejected = await approvedCreative('/rejected.mp4');
+  const rejected = await createApprovedCreative('/rejected.mp4');
   await intake.review(rejected.id, 'rejected');
-  const archived = await approvedCreative('/archived.mp4');
+  const archived = await createApprovedCreative('/archived.mp4');
   await intake.client.call('DELETE', `/v1/creatives/${archived.id}`, intake.client.secret);
   intake.clock.advance(dayMs);
   advanceMinute();
@@ -121,9 +121,9 @@ test('files of rejected and archived creatives are not fetched', async () => {
 
 test('a creative is archived if its source has not offered it for 30 days', async () => {
   const [unofferedCreative, offeredCreative, rejected] = [
-    await approvedCreative('/unoffered.mp4'),
-    await approvedCreative('/offered.mp4'),
-    await approvedCreative('/unoffered-rejected.mp4'),
+    await createApprovedCreative('/unoffered.mp4'),
+    await createApprovedCreative('/offered.mp4'),
+    await createApprovedCreative('/unoffered-rejected.mp4'),
   ];
   await intake.review(rejected.id, 'rejected');
   intake.clock.advance(29 * dayMs);

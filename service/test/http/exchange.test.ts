@@ -60,9 +60,9 @@ const requestOffer = createRequestOffer({
   stopping: new AbortController().signal,
 });
 
-const tag = (path = '/tag', fields: Partial<Source> = {}): ExternalSource =>
+const createTagSource = (path = '/tag', fields: Partial<Source> = {}): ExternalSource =>
   createSource({ tag_url: origin + path }, fields);
-const bidder = (fields: Partial<Source> = {}): ExternalSource =>
+const createBidderSource = (fields: Partial<Source> = {}): ExternalSource =>
   createSource({ endpoint_url: `${origin}/bid` }, fields);
 
 const request: OfferRequest = {
@@ -81,7 +81,7 @@ const request: OfferRequest = {
 };
 const requestFrom = (source: ExternalSource, timeoutMs = 1_000) =>
   requestOffer(source, request, timeoutMs);
-const xml =
+const respondWithXml =
   (text: string): Respond =>
   (_request, response) => {
     response.setHeader('content-type', 'application/xml').end(text);
@@ -90,8 +90,10 @@ const createAd = (path = '/ad.mp4') =>
   inline({ body: tags('Impression', `${origin}/impression`), media: mp4('', `${origin}${path}`) });
 
 test('a tag request contains the device headers and expanded macros', async () => {
-  respond = xml(vast(createAd('/ad.mp4?session=1')));
-  const { offer, verdict, details } = await requestFrom(tag('/tag?w=[PLAYERSIZE]&ip=[DEVICEIP]'));
+  respond = respondWithXml(vast(createAd('/ad.mp4?session=1')));
+  const { offer, verdict, details } = await requestFrom(
+    createTagSource('/tag?w=[PLAYERSIZE]&ip=[DEVICEIP]'),
+  );
   expect(verdict).toBe('offer');
   expect(offer).toMatchObject({
     priceMicros: 2_000_000,
@@ -120,7 +122,7 @@ test('custom headers are not sent to redirect or wrapper targets', async () => {
     if (url === '/tag') response.writeHead(302, { location: `${otherOrigin}/moved` }).end();
     else response.end(url === '/moved' ? vast(wrapper(`${otherOrigin}/inner`)) : vast(createAd()));
   };
-  const source = tag();
+  const source = createTagSource();
   expect((await requestFrom(source)).verdict).toBe('offer');
   expect(requests.map(({ url, headers }) => [url, headers.authorization])).toEqual([
     ['/tag', `acc_1 ${source.id}`],
@@ -138,19 +140,19 @@ test('an error in a wrapped ad is reported to its wrapper', async () => {
           )
         : vast(''),
     );
-  const { verdict, notices } = await requestFrom(tag());
+  const { verdict, notices } = await requestFrom(createTagSource());
   expect(verdict).toBe('no_bid');
   expect(notices).toEqual([{ kind: 'error', url: `${origin}/error?code=303` }]);
 });
 
 test.each<[string, Respond, RegExp]>([
-  ['an empty response', xml(''), /^no_bid$/],
+  ['an empty response', respondWithXml(''), /^no_bid$/],
   [
     'a server error',
     (_request, response) => void response.writeHead(500).end(),
     /^source_error: .*500/,
   ],
-  ['JSON instead of XML', xml('{"ad":1}'), /^refused: /],
+  ['JSON instead of XML', respondWithXml('{"ad":1}'), /^refused: /],
   [
     'a gzip bomb',
     (_request, response) =>
@@ -174,30 +176,30 @@ test.each<[string, Respond, RegExp]>([
   ],
 ])('a tag response with %s yields no offer', async (_name, response, verdict) => {
   respond = response;
-  const sourceResponse = await requestFrom(tag());
+  const sourceResponse = await requestFrom(createTagSource());
   expect(sourceResponse.offer).toBeUndefined();
   expect(sourceResponse.verdict).toMatch(verdict);
 });
 
 test('a source that hangs or responds slowly times out', async () => {
   respond = () => undefined;
-  expect((await requestFrom(tag(), 60)).verdict).toBe('timeout');
+  expect((await requestFrom(createTagSource(), 60)).verdict).toBe('timeout');
   respond = (_request, response) => {
     response.write(' ');
     const timer = setInterval(() => response.write(' '), 10);
     response.on('close', () => clearInterval(timer));
   };
-  expect((await requestFrom(tag(), 120)).verdict).toBe('timeout');
+  expect((await requestFrom(createTagSource(), 120)).verdict).toBe('timeout');
 });
 
 test('the circuit of a failing source opens without affecting sources on the same host', async () => {
   respond = (_request, response) => void response.writeHead(503).end();
-  const failing = tag();
+  const failing = createTagSource();
   for (let count = 0; count < 10; count += 1) await requestFrom(failing);
   expect((await requestFrom(failing)).verdict).toBe('circuit_open');
   expect(requests).toHaveLength(10);
-  respond = xml(vast(createAd()));
-  expect((await requestFrom(tag())).verdict).toBe('offer');
+  respond = respondWithXml(vast(createAd()));
+  expect((await requestFrom(createTagSource())).verdict).toBe('offer');
 });
 
 const createBid = (members: object = {}) => ({
@@ -213,7 +215,7 @@ const createBid = (members: object = {}) => ({
   lurl: `${origin}/loss?r=\${AUCTION_LOSS}`,
   ...members,
 });
-const bids =
+const respondWithBids =
   (...list: object[]): Respond =>
   (_request, response, body) => {
     const { id } = JSON.parse(body) as { id: string };
@@ -222,12 +224,12 @@ const bids =
 
 test('the highest bid with a usable ad wins, and the others get loss notices', async () => {
   respond = (incoming, response, body) =>
-    bids(
+    respondWithBids(
       createBid(),
       createBid({ id: 'b2', price: 9, adm: '<no vast>' }),
       createBid({ id: 'b3', price: 2 }),
     )(incoming, response, body);
-  const response = await requestFrom(bidder());
+  const response = await requestFrom(createBidderSource());
   expect(response.offer).toMatchObject({
     creativeKey: 'creative-7',
     advertiserDomain: 'shop.example',
@@ -250,7 +252,7 @@ test('a bid request contains the publisher and the supply chain of its source', 
     { asi: 'ads.example', sid: 'pub-1' },
     { asi: 'reseller.example', sid: '7' },
   ];
-  await requestFrom(bidder({ publisher_id: 'pub-1', supply_chain: chain }));
+  await requestFrom(createBidderSource({ publisher_id: 'pub-1', supply_chain: chain }));
   expect(JSON.parse(requests[0]?.body ?? '')).toMatchObject({
     site: { domain: 'game.example', publisher: { id: 'pub-1' } },
     source: {
@@ -263,12 +265,14 @@ test.each<[string, Respond, RegExp]>([
   ['no content', (_request, response) => void response.writeHead(204).end(), /^no_bid$/],
   [
     'a bid below the floor',
-    (request, response, body) => bids(createBid({ price: 0.5 }))(request, response, body),
+    (request, response, body) =>
+      respondWithBids(createBid({ price: 0.5 }))(request, response, body),
     /^below_floor$/,
   ],
   [
     'a price of 1e9',
-    (request, response, body) => bids(createBid({ price: 1e9 }))(request, response, body),
+    (request, response, body) =>
+      respondWithBids(createBid({ price: 1e9 }))(request, response, body),
     /^refused: /,
   ],
   [
@@ -286,5 +290,5 @@ test.each<[string, Respond, RegExp]>([
   ['HTML', (_request, response) => void response.end('<html>'), /^source_error: /],
 ])('a bidder response with %s yields no offer', async (_name, response, verdict) => {
   respond = response;
-  expect((await requestFrom(bidder())).verdict).toMatch(verdict);
+  expect((await requestFrom(createBidderSource())).verdict).toMatch(verdict);
 });

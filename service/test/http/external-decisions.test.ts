@@ -61,7 +61,7 @@ const createAd = (name: string, extraTracking = '') =>
       clicks: tags('ClickThrough', `https://${name}.example/spring`),
     }),
   );
-const xml =
+const respondWithXml =
   (text: string): RequestListener =>
   (_request, response) =>
     void response.end(text);
@@ -71,7 +71,7 @@ const requestAd = async () => {
     await game.requestDecision({ user_ref: `player ${players}`, formats: ['video', 'image'] })
   ).body;
 };
-const verdicts = (decision: FilledDecision) =>
+const readVerdicts = (decision: FilledDecision) =>
   Object.fromEntries((decision.explain ?? []).map(({ name, verdict }) => [name, verdict]));
 const countRequests = (path: string) =>
   origin.requests.filter((requestPath) => requestPath === path).length;
@@ -92,14 +92,14 @@ async function approve(source: Source): Promise<Creative> {
 }
 
 test('an approved external ad is served from our copy and its trackers are requested', async () => {
-  const source = await addTag(xml(createAd('brook')));
+  const source = await addTag(respondWithXml(createAd('brook')));
   const first = await requestAd();
-  expect(verdicts(first)['Network 1']).toBe('creative_pending');
+  expect(readVerdicts(first)['Network 1']).toBe('creative_pending');
   expect(first.creative?.advertiser).toBeUndefined();
   const creative = await approve(source);
 
   const decision = await requestAd();
-  expect(verdicts(decision)['Network 1']).toBe('chosen');
+  expect(readVerdicts(decision)['Network 1']).toBe('chosen');
   expect(decision.creative).toMatchObject({
     id: creative.id,
     advertiser: 'https://www.brook.example/',
@@ -135,24 +135,26 @@ test('an ad is not shown until the service has copied its icon', async () => {
   await game.client.manage('POST', `/v1/creatives/${first.id}/review`, { status: 'approved' });
   const requestIconUrl = async () => {
     const decision = await requestAd();
-    return verdicts(decision)[source.name] === 'chosen' ? decision.creative?.icon?.url : undefined;
+    return readVerdicts(decision)[source.name] === 'chosen'
+      ? decision.creative?.icon?.url
+      : undefined;
   };
   await expect.poll(requestIconUrl, pollOptions).toContain('http://service.test/media/');
   icon = '/other-choices.png';
-  expect(verdicts(await requestAd())[source.name]).toBe('creative_pending');
+  expect(readVerdicts(await requestAd())[source.name]).toBe('creative_pending');
   // An approved creative of this source has the same icon, so the icon needs no review.
   await expect.poll(requestIconUrl, pollOptions).toContain('http://service.test/media/');
 });
 
 test('the highest price wins, regardless of the order of responses', async () => {
-  const cheapSource = await addTag(xml(createAd('cheap')), { cpm_micros: 1_000_000 });
+  const cheapSource = await addTag(respondWithXml(createAd('cheap')), { cpm_micros: 1_000_000 });
   await approve(cheapSource);
   const respondSlowly: RequestListener = (_request, response) =>
     void setTimeout(() => response.end(createAd('dear')), 50);
   const expensiveSource = await addTag(respondSlowly, { cpm_micros: 3_000_000 });
   await approve(expensiveSource);
   const decision = await requestAd();
-  expect(verdicts(decision)).toMatchObject({
+  expect(readVerdicts(decision)).toMatchObject({
     [cheapSource.name]: 'outbid',
     [expensiveSource.name]: 'chosen',
   });
@@ -178,9 +180,9 @@ test('an approved creative is not shown for another advertiser', async () => {
     response.end(createAd('honest').replace('www.honest.example/<', `www.${advertiser}.example/<`));
   });
   await approve(source);
-  expect(verdicts(await requestAd())[source.name]).toBe('chosen');
+  expect(readVerdicts(await requestAd())[source.name]).toBe('chosen');
   advertiser = 'blocked';
-  expect(verdicts(await requestAd())[source.name]).toBe(
+  expect(readVerdicts(await requestAd())[source.name]).toBe(
     'refused: The creative was reviewed for a different advertiser.',
   );
 });
@@ -189,7 +191,7 @@ test('a house ad is served after a hanging source times out', async () => {
   const hangingSource = await addTag(() => undefined, { timeout_ms: 100 });
   const decision = await requestAd();
   expect(decision.status).toBe('filled');
-  expect(verdicts(decision)).toMatchObject({ [hangingSource.name]: 'timeout' });
+  expect(readVerdicts(decision)).toMatchObject({ [hangingSource.name]: 'timeout' });
   expect(decision.explain?.find(({ house_ad_id: id }) => id !== undefined)).toBeDefined();
 });
 
@@ -209,7 +211,7 @@ test('hanging sources of one placement do not delay another placement', async ()
   endedRequests.push('house ads only');
   expect(body.status).toBe('filled');
   for (const decision of await Promise.all(waits))
-    expect(verdicts(decision)).toMatchObject({ [hangingSource.name]: 'timeout' });
+    expect(readVerdicts(decision)).toMatchObject({ [hangingSource.name]: 'timeout' });
   expect(endedRequests[0]).toBe('house ads only');
 });
 
@@ -219,7 +221,7 @@ test('details of a source error are visible only to operators', async () => {
     response.writeHead(302, { location }).end();
   });
   const decision = await requestAd();
-  expect(verdicts(decision)).toMatchObject({ [source.name]: 'source_error' });
+  expect(readVerdicts(decision)).toMatchObject({ [source.name]: 'source_error' });
   expect(JSON.stringify(decision)).not.toContain('10.9.8.7');
   const [storedDecision] = await game.service.database.query<{ explain: unknown }>(
     'SELECT explain FROM decisions WHERE id = $1',
@@ -229,14 +231,14 @@ test('details of a source error are visible only to operators', async () => {
 });
 
 test('a source gets no request if a house ad has a higher priority', async () => {
-  await addTag(xml(createAd('late')), { priority: 10 });
+  await addTag(respondWithXml(createAd('late')), { priority: 10 });
   const requestsBefore = countRequests(`/tag/${sources}`);
   expect((await requestAd()).status).toBe('filled');
   expect(countRequests(`/tag/${sources}`)).toBe(requestsBefore);
 });
 
 test('kill switches, policies and child-directed requests prevent requests to a source', async () => {
-  const source = await addTag(xml(createAd('forbidden')));
+  const source = await addTag(respondWithXml(createAd('forbidden')));
   const path = `/tag/${sources}`;
   const killSwitch = await game.client.manage<{ id: string }>('POST', '/v1/kill-switches', {
     scope: 'source',
@@ -244,7 +246,7 @@ test('kill switches, policies and child-directed requests prevent requests to a 
     state: 'on',
     reason: 'test',
   });
-  expect(verdicts(await requestAd())).toMatchObject({ [source.name]: 'killed' });
+  expect(readVerdicts(await requestAd())).toMatchObject({ [source.name]: 'killed' });
   await game.client.manage('PATCH', `/v1/kill-switches/${killSwitch.id}`, { state: 'off' });
   const policy = await game.client.manage<{ id: string }>('POST', '/v1/policies', {
     name: 'No network',
@@ -254,14 +256,16 @@ test('kill switches, policies and child-directed requests prevent requests to a 
     block: { sources: [source.id] },
     status: 'active',
   });
-  expect(verdicts(await requestAd())).toMatchObject({ [source.name]: 'commercial: No network' });
+  expect(readVerdicts(await requestAd())).toMatchObject({
+    [source.name]: 'commercial: No network',
+  });
   await game.client.manage('DELETE', `/v1/policies/${policy.id}`);
   const child = await game.requestDecision({
     user_ref: 'child',
     formats: ['video', 'image'],
     child_directed: true,
   });
-  expect(verdicts(child.body)).toMatchObject({
+  expect(readVerdicts(child.body)).toMatchObject({
     [source.name]: 'refused: not for child-directed requests',
   });
   expect(countRequests(path)).toBe(0);
@@ -273,6 +277,6 @@ test('a request without consent contains a truncated IP', async () => {
     address = String(request.headers['x-device-ip']);
     response.end(vast());
   });
-  expect(verdicts(await requestAd())).toMatchObject({ [source.name]: 'no_bid' });
+  expect(readVerdicts(await requestAd())).toMatchObject({ [source.name]: 'no_bid' });
   expect(address).toMatch(/^(127\.0\.0\.0|::)$/);
 });

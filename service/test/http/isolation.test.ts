@@ -71,7 +71,7 @@ describe.skipIf(!hasPostgres)('on PostgreSQL', () => {
         rejected += 1;
       }),
     );
-    await expect.poll(waitingSessions).toBeGreaterThan(0);
+    await expect.poll(countWaitingSessions).toBeGreaterThan(0);
     const responses = await Promise.all(
       Array.from({ length: 5 }, (_, index) => decide(freeClient, `free-${index}`)),
     );
@@ -94,7 +94,7 @@ describe.skipIf(!hasPostgres)('on PostgreSQL', () => {
     await operator.query('DROP FUNCTION want CASCADE');
   });
 
-  const waitingSessions = async (): Promise<number> => {
+  const countWaitingSessions = async (): Promise<number> => {
     const [row] = await running.service.database.query<{ count: number }>(
       `SELECT count(*)::bigint AS count FROM pg_stat_activity
         WHERE wait_event_type = 'Lock' AND datname = current_database()`,

@@ -27,7 +27,7 @@ beforeAll(async () => {
 });
 afterAll(() => running.stop());
 
-const browser = () => createPanelClient(running.url);
+const openBrowser = () => createPanelClient(running.url);
 const parseToken = (inviteUrl: string) => new URL(inviteUrl).hash.replace('#/setup?token=', '');
 const invite = async (email: string, role = 'viewer') => {
   const { body } = await owner.send<{ id: string; invite_url: string }>(
@@ -57,7 +57,7 @@ test('the audit log names the user of a session', async () => {
 });
 
 test('the session cookie is HttpOnly and same-site, and only its hash is stored', async () => {
-  const { headers } = await browser().signIn('owner@example.com');
+  const { headers } = await openBrowser().signIn('owner@example.com');
   const [name, value, ...attributes] = (headers.getSetCookie()[0] ?? '').split(/[=;]\s?/);
   expect(name).toBe('trueward_session');
   const [accountId, random] = (value ?? '').split('.');
@@ -106,7 +106,8 @@ test('a session token without an account, as in earlier releases, is valid', asy
       SELECT account_id, $1, id, $2, $3 FROM users WHERE email = 'owner@example.com'`,
     [createHash('sha256').update(token).digest('hex'), now, new Date(clock.nowMs() + minuteMs)],
   );
-  const session = () => browser().send('GET', '/panel/api/session', undefined, createCookie(token));
+  const session = () =>
+    openBrowser().send('GET', '/panel/api/session', undefined, createCookie(token));
   expect(await session()).toMatchObject({
     status: 200,
     body: { user: { email: 'owner@example.com' } },
@@ -117,9 +118,9 @@ test('a session token without an account, as in earlier releases, is valid', asy
 });
 
 test('a sign-in replaces the session in the cookie, which prevents session fixation', async () => {
-  const attackedBrowser = browser();
+  const attackedBrowser = openBrowser();
   await attackedBrowser.signIn('owner@example.com');
-  const victim = browser();
+  const victim = openBrowser();
   const response = await victim.send(
     'POST',
     '/panel/api/session',
@@ -129,14 +130,14 @@ test('a sign-in replaces the session in the cookie, which prevents session fixat
   expect(response.status).toBe(200);
   expect(victim.cookie()).not.toBe(attackedBrowser.cookie());
   expect((await attackedBrowser.send('GET', '/panel/api/session')).status).toBe(401);
-  const unknownSession = await browser().send('GET', '/panel/api/session', undefined, {
+  const unknownSession = await openBrowser().send('GET', '/panel/api/session', undefined, {
     cookie: 'trueward_session=an-invented-one',
   });
   expect(summarize(unknownSession)).toEqual([401, 'authentication_required']);
 });
 
 test('changes require the CSRF token of the session and the same origin', async () => {
-  const other = browser();
+  const other = openBrowser();
   await other.signIn('owner@example.com');
   for (const headers of [
     { 'trueward-csrf': undefined },
@@ -160,7 +161,7 @@ test('changes require the CSRF token of the session and the same origin', async 
     origin: 'https://evil.example',
   });
   expect(summarize(foreignResponse)).toEqual([403, 'csrf_failed']);
-  const signIn = await browser().send(
+  const signIn = await openBrowser().send(
     'POST',
     '/panel/api/session',
     { email: 'owner@example.com', password },
@@ -170,7 +171,7 @@ test('changes require the CSRF token of the session and the same origin', async 
 });
 
 test('signing out ends the session on the server', async () => {
-  const client = browser();
+  const client = openBrowser();
   await client.signIn('owner@example.com');
   const cookie = client.cookie();
   expect((await client.send('DELETE', '/panel/api/session')).status).toBe(204);
@@ -182,30 +183,32 @@ test('signing out ends the session on the server', async () => {
 test('unknown e-mail addresses and wrong passwords get the same response', async () => {
   await signInAs(running, owner, 'viewer');
   const wrongPassword = { password: 'not the password' };
-  const unknownResponse = await browser().signIn('nobody@example.com', wrongPassword);
-  const knownEmail = await browser().signIn('owner@example.com', wrongPassword);
+  const unknownResponse = await openBrowser().signIn('nobody@example.com', wrongPassword);
+  const knownEmail = await openBrowser().signIn('owner@example.com', wrongPassword);
   expect(summarize(knownEmail)).toEqual([401, 'sign_in_failed']);
   expect({ ...unknownResponse.body, request_id: '' }).toEqual({
     ...knownEmail.body,
     request_id: '',
   });
 
-  await Promise.all([2, 3, 4, 5].map(() => browser().signIn('owner@example.com', wrongPassword)));
-  const lockedResponse = await browser().signIn('OWNER@example.com ');
+  await Promise.all(
+    [2, 3, 4, 5].map(() => openBrowser().signIn('owner@example.com', wrongPassword)),
+  );
+  const lockedResponse = await openBrowser().signIn('OWNER@example.com ');
   expect(summarize(lockedResponse)).toEqual([429, 'rate_limited']);
   expect(lockedResponse.headers.get('retry-after')).toBe('30');
   advance(31_000);
-  expect((await browser().signIn('owner@example.com', wrongPassword)).status).toBe(401);
-  const longerLockout = await browser().signIn('owner@example.com');
+  expect((await openBrowser().signIn('owner@example.com', wrongPassword)).status).toBe(401);
+  const longerLockout = await openBrowser().signIn('owner@example.com');
   expect(longerLockout.headers.get('retry-after')).toBe('60');
   advance(61_000);
-  expect((await browser().signIn('owner@example.com')).status).toBe(200);
-  expect((await browser().signIn('owner@example.com', wrongPassword)).status).toBe(401);
+  expect((await openBrowser().signIn('owner@example.com')).status).toBe(200);
+  expect((await openBrowser().signIn('owner@example.com', wrongPassword)).status).toBe(401);
 });
 
 /** Signs in from this IP. */
 const signInFrom = (address: string, email: string, secret = password, code?: string) =>
-  browser().send(
+  openBrowser().send(
     'POST',
     '/panel/api/session',
     { email, password: secret, ...(code === undefined ? {} : { code }) },
@@ -248,30 +251,30 @@ test('failed sign-ins from many IPs throttle only unknown IPs', async () => {
 
 test('an IP with failed sign-ins for many e-mail addresses is throttled', async () => {
   const { database } = running.service;
-  await browser().signIn('none@example.com', { password: 'guess' });
+  await openBrowser().signIn('none@example.com', { password: 'guess' });
   await database.query('UPDATE sign_in_attempts SET failures = 19');
-  await browser().signIn('one@example.com', { password: 'guess' });
-  const throttledResponse = await browser().signIn('two@example.com', { password: 'guess' });
+  await openBrowser().signIn('one@example.com', { password: 'guess' });
+  const throttledResponse = await openBrowser().signIn('two@example.com', { password: 'guess' });
   expect(summarize(throttledResponse)).toEqual([429, 'rate_limited']);
   await database.query('DELETE FROM sign_in_attempts');
 });
 
 test('an invitation link works once, within a day and for its e-mail address', async () => {
   const { token } = await invite('link@example.com');
-  const setup = await browser().send('GET', `/panel/api/setup?token=${token}`);
+  const setup = await openBrowser().send('GET', `/panel/api/setup?token=${token}`);
   expect(setup.body).toEqual({ email: 'link@example.com', name: 'N', role: 'viewer' });
-  expect((await browser().signIn('link@example.com')).status).toBe(401);
-  expect((await browser().setUp(token, 'other@example.com')).status).toBe(422);
-  expect((await browser().setUp(token, 'Link@Example.com')).status).toBe(200);
-  expect((await browser().setUp(token, 'link@example.com')).status).toBe(404);
+  expect((await openBrowser().signIn('link@example.com')).status).toBe(401);
+  expect((await openBrowser().setUp(token, 'other@example.com')).status).toBe(422);
+  expect((await openBrowser().setUp(token, 'Link@Example.com')).status).toBe(200);
+  expect((await openBrowser().setUp(token, 'link@example.com')).status).toBe(404);
 
   const lateInvitation = await invite('late@example.com');
   advance(24 * 60 * minuteMs);
-  expect((await browser().setUp(lateInvitation.token, 'late@example.com')).status).toBe(404);
+  expect((await openBrowser().setUp(lateInvitation.token, 'late@example.com')).status).toBe(404);
   expect(
-    (await browser().send('GET', `/panel/api/setup?token=${lateInvitation.token}`)).status,
+    (await openBrowser().send('GET', `/panel/api/setup?token=${lateInvitation.token}`)).status,
   ).toBe(404);
-  owner = await signInWithBrowser('owner@example.com');
+  owner = await signInWithPassword('owner@example.com');
 });
 
 test.each([
@@ -292,7 +295,7 @@ test.each([
           .body.invite_url,
       )
     : (await invite('weak@example.com')).token;
-  const setUp = await browser().send('POST', '/panel/api/setup', {
+  const setUp = await openBrowser().send('POST', '/panel/api/setup', {
     token,
     email: 'weak@example.com',
     name: 'N',
@@ -310,8 +313,8 @@ test.each([
   expect(changeResponse.body.errors?.[0]?.pointer).toBe('/next');
 });
 
-const signInWithBrowser = async (email: string) => {
-  const client = browser();
+const signInWithPassword = async (email: string) => {
+  const client = openBrowser();
   await client.signIn(email);
   return client;
 };
@@ -321,25 +324,25 @@ test('a first-owner link cannot create a second owner', async () => {
 });
 
 test('the cookie expires after the maximum duration of a session', async () => {
-  const { headers } = await browser().signIn('owner@example.com');
+  const { headers } = await openBrowser().signIn('owner@example.com');
   const expires = /Expires=([^;]+)/.exec(headers.getSetCookie()[0] ?? '')?.[1] ?? '';
   expect(Date.parse(expires)).toBe(clock.nowMs() + 12 * 60 * minuteMs);
 });
 
 test('a session ends after two idle hours or twelve hours in total', async () => {
-  const client = await signInWithBrowser('owner@example.com');
+  const client = await signInWithPassword('owner@example.com');
   advance(119 * minuteMs);
   expect((await client.send('GET', '/panel/api/session')).status).toBe(200);
   advance(121 * minuteMs);
   expect((await client.send('GET', '/panel/api/session')).status).toBe(401);
-  const active = await signInWithBrowser('owner@example.com');
+  const active = await signInWithPassword('owner@example.com');
   for (let hour = 1; hour < 12; hour += 1) {
     advance(60 * minuteMs);
     expect((await active.send('GET', '/v1/placements')).status).toBe(200);
   }
   advance(60 * minuteMs);
   expect((await active.send('GET', '/v1/placements')).status).toBe(401);
-  owner = await signInWithBrowser('owner@example.com');
+  owner = await signInWithPassword('owner@example.com');
 });
 
 test('a confirmed authenticator requires a new one-time code for each sign-in', async () => {
@@ -356,7 +359,7 @@ test('a confirmed authenticator requires a new one-time code for each sign-in', 
   expect(enrollment.body.otpauth_url).toMatch(/^otpauth:\/\/totp\/Trueward:/);
   const app = new TOTP({ secret: Secret.fromBase32(enrollment.body.secret) });
   const code = () => app.generate({ timestamp: clock.nowMs() });
-  expect((await browser().signIn(email)).status).toBe(200);
+  expect((await openBrowser().signIn(email)).status).toBe(200);
   const wrongCodeResponse = await client.send('POST', '/panel/api/account/codes/confirm', {
     code: '000000',
   });
@@ -366,16 +369,16 @@ test('a confirmed authenticator requires a new one-time code for each sign-in', 
   });
   expect(rightCodeResponse.status).toBe(204);
 
-  expect(summarize(await browser().signIn(email))).toEqual([401, 'code_required']);
-  expect(summarize(await browser().signIn(email, { code: code() }))).toEqual([
+  expect(summarize(await openBrowser().signIn(email))).toEqual([401, 'code_required']);
+  expect(summarize(await openBrowser().signIn(email, { code: code() }))).toEqual([
     401,
     'sign_in_failed',
   ]);
   advance(minuteMs);
   const validCode = code();
-  const signedIn = await browser().signIn(email, { code: validCode });
+  const signedIn = await openBrowser().signIn(email, { code: validCode });
   expect(signedIn.body.user.code_enabled).toBe(true);
-  expect(summarize(await browser().signIn(email, { code: validCode }))).toEqual([
+  expect(summarize(await openBrowser().signIn(email, { code: validCode }))).toEqual([
     401,
     'sign_in_failed',
   ]);
@@ -383,7 +386,7 @@ test('a confirmed authenticator requires a new one-time code for each sign-in', 
   const turnOff = (body: object) => client.send('DELETE', '/panel/api/account/codes', body);
   expect(summarize(await turnOff({ password: 'a guess' }))).toEqual([422, 'invalid_request']);
   expect((await turnOff({ password })).status).toBe(204);
-  expect((await browser().signIn(email)).status).toBe(200);
+  expect((await openBrowser().signIn(email)).status).toBe(200);
   const [row] = await running.service.database.query<{ secret: string | null }>(
     'SELECT codes_secret AS secret FROM users WHERE email = $1',
     [email],
@@ -418,7 +421,7 @@ test('a sign-in without the required one-time code is not a failed attempt', asy
 test('changing the password requires the old password and ends all other sessions', async () => {
   const client = await signInAs(running, owner, 'operator');
   const { body } = await client.send<{ user: { email: string } }>('GET', '/panel/api/session');
-  const otherSession = await signInWithBrowser(body.user.email);
+  const otherSession = await signInWithPassword(body.user.email);
   const change = (currentPassword: string, newPassword: string) =>
     client.send('POST', '/panel/api/account/password', {
       current: currentPassword,
@@ -432,7 +435,7 @@ test('changing the password requires the old password and ends all other session
   expect((await change(password, 'another long password')).status).toBe(200);
   expect((await otherSession.send('GET', '/panel/api/session')).status).toBe(401);
   expect((await client.send('GET', '/panel/api/session')).status).toBe(200);
-  expect((await browser().signIn(body.user.email)).status).toBe(401);
+  expect((await openBrowser().signIn(body.user.email)).status).toBe(401);
 });
 
 test('changes to users apply immediately, and the last owner cannot be removed', async () => {

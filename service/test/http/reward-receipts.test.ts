@@ -14,7 +14,7 @@ beforeAll(async () => {
 });
 afterAll(() => game.stop());
 
-const earn = async (userRef: string): Promise<string> => {
+const earnReceipt = async (userRef: string): Promise<string> => {
   const status = await game.watch(await game.decide(userRef));
   return status?.receipt ?? '';
 };
@@ -27,7 +27,7 @@ const options = async () =>
   }) as const;
 
 test('the `jose` package verifies a receipt with the published keys', async () => {
-  const receipt = await earn('jose');
+  const receipt = await earnReceipt('jose');
   const keys = createRemoteJWKSet(new URL(jwksUrl));
   const { payload } = await jwtVerify(receipt, keys, {
     issuer: 'http://service.test',
@@ -47,7 +47,7 @@ test('the `jose` package verifies a receipt with the published keys', async () =
 });
 
 test('a verified receipt can be redeemed once', async () => {
-  const receipt = await verifyReceipt(await earn('once'), jwksUrl, await options());
+  const receipt = await verifyReceipt(await earnReceipt('once'), jwksUrl, await options());
   expect(receipt).toMatchObject({ userRef: 'once', reward: { type: 'coins', amount: 25 } });
   const usedReceipts = createUsedReceipts({ now: game.clock.nowMs });
   expect([usedReceipts.claim(receipt), usedReceipts.claim(receipt)]).toEqual([true, false]);
@@ -68,7 +68,7 @@ test('a receipt is not stored but is identical in every response', async () => {
 });
 
 test('receipts from before a key rotation are valid until they expire', async () => {
-  const oldReceipt = await earn('before');
+  const oldReceipt = await earnReceipt('before');
   const { config, service } = game;
   await rotateReceiptKey(service.database, openSecretBox(config), game.clock);
   const kids = async (): Promise<(string | undefined)[]> => {
@@ -80,7 +80,7 @@ test('receipts from before a key rotation are valid until they expire', async ()
   };
   // The service reloads the public keys at most once a second, when they are requested.
   await expect.poll(async () => (await kids()).length).toBe(2);
-  const newReceipt = await earn('after');
+  const newReceipt = await earnReceipt('after');
   expect(decodeProtectedHeader(newReceipt).kid).not.toBe(decodeProtectedHeader(oldReceipt).kid);
   const laterOptions = { ...(await options()), now: () => game.clock.nowMs() };
   // Another URL bypasses the cached keys, as on a game server that has just started.

@@ -20,7 +20,7 @@ const rethrow = (_: string, error: unknown): never => {
  * Compares the number of rows with the reported counts in one snapshot, for the metrics that every ad in this test
  * changes.
  */
-const compare = `WITH rows AS (
+const compareQuery = `WITH rows AS (
     SELECT 'filled' AS metric, count(*) AS count FROM decisions WHERE status = 'filled'
     UNION ALL SELECT 'starts', count(*) FROM recorded_events WHERE type = 'start'
     UNION ALL SELECT 'clicks', count(*) FROM recorded_events WHERE type = 'click'),
@@ -68,7 +68,7 @@ describe.skipIf(!hasPostgres)('three processes that serve one account', () => {
     if (!first || !process) throw new Error('The services are not running.');
     return createClient({ url: process.url, keys: first.keys });
   };
-  const play = async (index: number, player: string): Promise<void> => {
+  const playAd = async (index: number, player: string): Promise<void> => {
     const client = getClient(index);
     const decision = await client.decideImage(player);
     const events = [client.createEvent(decision, 'start'), client.createEvent(decision, 'click')];
@@ -79,7 +79,7 @@ describe.skipIf(!hasPostgres)('three processes that serve one account', () => {
     ]);
   };
   const expectEqualSums = async (): Promise<Compared[]> => {
-    const rows = await database.query<Compared>(compare);
+    const rows = await database.query<Compared>(compareQuery);
     expect(rows.map(({ metric, reported }) => ({ metric, reported }))).toEqual(
       rows.map(({ metric, recount }) => ({ metric, reported: recount })),
     );
@@ -106,7 +106,7 @@ describe.skipIf(!hasPostgres)('three processes that serve one account', () => {
   };
 
   test('an open transaction that adds to a count does not block other processes', async () => {
-    await play(0, 'first');
+    await playAd(0, 'first');
     await foldRollups(database, unabortedSignal, rethrow);
     const counts = await readCounts();
     expect(counts.map(({ metric }) => metric)).toEqual(
@@ -114,19 +114,19 @@ describe.skipIf(!hasPostgres)('three processes that serve one account', () => {
     );
     await database.transaction(async (queries) => {
       await addToRollups(queries, accountId, counts);
-      await Promise.all([0, 1, 2].map((index) => play(index, `beside-${index}`)));
+      await Promise.all([0, 1, 2].map((index) => playAd(index, `beside-${index}`)));
     });
     await expectEqualSums();
   });
 
   test('a fold or a lock on a roll-up row does not block any process', async () => {
-    await play(0, 'before the fold');
+    await playAd(0, 'before the fold');
     await database.transaction(async (queries) => {
       expect(await foldDeltas(queries, accountId, 1_000)).toBeGreaterThan(0);
       await queries.query('SELECT FROM rollups FOR UPDATE');
-      await Promise.all([0, 1, 2].map((index) => play(index, `beside a fold-${index}`)));
+      await Promise.all([0, 1, 2].map((index) => playAd(index, `beside a fold-${index}`)));
       // The sums are complete both inside and outside the transaction.
-      const [ownRow] = await queries.query<Compared>(compare);
+      const [ownRow] = await queries.query<Compared>(compareQuery);
       expect(ownRow?.reported).toBe(ownRow?.recount);
       await expectEqualSums();
       // A second fold claims the remaining deltas without waiting. It then times out on the locked roll-up row.
@@ -195,7 +195,7 @@ describe.skipIf(!hasPostgres)('three processes that serve one account', () => {
         [0, 1, 2].flatMap((index) =>
           Array.from({ length: 8 }, async (_, player) => {
             for (let round = 0; round < 5; round += 1)
-              await play(index, `${index}-${player}-${round}`);
+              await playAd(index, `${index}-${player}-${round}`);
           }),
         ),
       );

@@ -21,10 +21,10 @@ describe.each([
 
   const query = (text: string, params: unknown[] = []) =>
     game.service.database.query<Record<string, unknown>>(text, params);
-  const statuses = async (...events: AdEvent[]) =>
+  const reportStatuses = async (...events: AdEvent[]) =>
     (await game.report(...events)).results.map(({ status }) => status);
   /** Reads the events from the view that the inspector uses. */
-  const recorded = ({ id }: FilledDecision) =>
+  const readRecordedEvents = ({ id }: FilledDecision) =>
     query('SELECT * FROM recorded_events WHERE decision_id = $1 ORDER BY occurred_at, id', [id]);
   const readTimeline = async ({ id }: FilledDecision) => {
     const [row] = await query('SELECT events FROM timelines WHERE decision_id = $1', [id]);
@@ -55,7 +55,7 @@ describe.each([
       detail,
     });
     game.advance(1_250);
-    expect(await statuses(start, earlyEvent)).toEqual(['accepted', 'accepted']);
+    expect(await reportStatuses(start, earlyEvent)).toEqual(['accepted', 'accepted']);
     await moveToRows(decision);
     game.advance(3_750);
     const end = [game.createImpression(decision), game.createCompletion(decision)];
@@ -67,14 +67,14 @@ describe.each([
       'duplicate',
     ]);
     expect(decisions).toMatchObject([{ state: 'earned' }]);
-    expect(await statuses(start, ...end, earlyEvent)).toEqual(Array(4).fill('duplicate'));
+    expect(await reportStatuses(start, ...end, earlyEvent)).toEqual(Array(4).fill('duplicate'));
     expect((await readTimeline(decision)).map(({ id }) => id)).toEqual(end.map(({ id }) => id));
 
-    const eventsBefore = await recorded(decision);
+    const eventsBefore = await readRecordedEvents(decision);
     expect(eventsBefore).toHaveLength(4);
     await moveToRows(decision);
-    expect(await recorded(decision)).toEqual(eventsBefore);
-    expect(await statuses(start, ...end, earlyEvent)).toEqual(Array(4).fill('duplicate'));
+    expect(await readRecordedEvents(decision)).toEqual(eventsBefore);
+    expect(await reportStatuses(start, ...end, earlyEvent)).toEqual(Array(4).fill('duplicate'));
   });
 
   test('a timeline contains each event once, in the order of arrival', async () => {
@@ -82,8 +82,12 @@ describe.each([
     const [start, first, middle] = (['start', 'first_quartile', 'midpoint'] as const).map((type) =>
       game.createEvent(decision, type),
     ) as [AdEvent, AdEvent, AdEvent];
-    expect(await statuses(middle, start, middle)).toEqual(['accepted', 'accepted', 'duplicate']);
-    expect(await statuses(start, first)).toEqual(['duplicate', 'accepted']);
+    expect(await reportStatuses(middle, start, middle)).toEqual([
+      'accepted',
+      'accepted',
+      'duplicate',
+    ]);
+    expect(await reportStatuses(start, first)).toEqual(['duplicate', 'accepted']);
     expect((await readTimeline(decision)).map(({ id }) => id)).toEqual(
       [middle, start, first].map(({ id }) => id),
     );
@@ -95,7 +99,7 @@ describe.each([
   test('the number of events per decision is limited', async () => {
     const [fullDecision, other] = [await game.decide('full'), await game.decide('next to it')];
     const clicks = Array.from({ length: maxEvents }, () => game.createEvent(fullDecision, 'click'));
-    expect(await statuses(...clicks)).toEqual(clicks.map(() => 'accepted'));
+    expect(await reportStatuses(...clicks)).toEqual(clicks.map(() => 'accepted'));
     const [extraClick, start] = [
       game.createEvent(fullDecision, 'click'),
       game.createEvent(other, 'start'),

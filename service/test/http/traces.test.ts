@@ -19,7 +19,7 @@ async function collect(port?: number): Promise<Collector> {
 }
 
 /** Starts a service that exports its spans to this collector. `stop` resolves after all spans have been exported. */
-const startTraced = (
+const startTracedService = (
   collector: Pick<Collector, 'url'>,
   env: Record<string, string> = {},
   clock: Clock = systemClock,
@@ -30,7 +30,7 @@ const startTraced = (
   );
 
 /** Returns the ids of the parent and the links of a span. */
-const linkedSpanIds = ({ parentSpanId = '', links }: CollectedSpan): string[] => [
+const listLinkedSpanIds = ({ parentSpanId = '', links }: CollectedSpan): string[] => [
   parentSpanId,
   ...links.map(({ spanId }) => spanId),
 ];
@@ -44,7 +44,7 @@ test('stopping exports the spans of decisions, events and webhooks', async () =>
     OTEL_SERVICE_NAME: 'ads-eu',
     OTEL_EXPORTER_OTLP_HEADERS: 'authorization=Bearer%20secret',
   };
-  const service = await startTraced(collector, env, clock);
+  const service = await startTracedService(collector, env, clock);
   const client = createClient(service);
   const { body: webhook } = await client.call<Webhook>('POST', '/v1/webhooks', client.secret, {
     url: receiver.url,
@@ -109,7 +109,7 @@ test('stopping exports the spans of decisions, events and webhooks', async () =>
 
 test('a request continues the trace of its client after reading the body', async () => {
   const collector = await collect();
-  const service = await startTraced(collector);
+  const service = await startTracedService(collector);
   const client = createClient(service);
   const traceId = 'ab'.repeat(16);
   const traceparent = `00-${traceId}-${'cd'.repeat(8)}-01`;
@@ -125,7 +125,7 @@ test('a request continues the trace of its client after reading the body', async
     { traceId, parentSpanId: 'cd'.repeat(8) },
     { traceId, parentSpanId: 'cd'.repeat(8) },
   ]);
-  expect(collector.named('commit decisions').map(linkedSpanIds)).toEqual(
+  expect(collector.named('commit decisions').map(listLinkedSpanIds)).toEqual(
     requests.map(({ spanId }) => [spanId]),
   );
   expect(collector.named('GET')).toMatchObject([
@@ -135,7 +135,7 @@ test('a request continues the trace of its client after reading the body', async
 
 test('a transaction is linked to each of its requests', async () => {
   const collector = await collect();
-  const service = await startTraced(collector);
+  const service = await startTracedService(collector);
   const client = createClient(service);
   const responses = await Promise.all(
     Array.from({ length: 40 }, () => client.decide({ placement: 'revive', user_ref: 'traced' })),
@@ -146,15 +146,17 @@ test('a transaction is linked to each of its requests', async () => {
   const batches = collector.named('commit decisions');
   expect(requests).toHaveLength(40);
   expect(batches.length).toBeLessThan(40);
-  expect(batches.flatMap(linkedSpanIds).toSorted()).toEqual(requests.toSorted());
+  expect(batches.flatMap(listLinkedSpanIds).toSorted()).toEqual(requests.toSorted());
   expect(batches.map(({ attributes }) => attributes['trueward.batch_size'])).toEqual(
-    batches.map((batch) => linkedSpanIds(batch).length),
+    batches.map((batch) => listLinkedSpanIds(batch).length),
   );
 });
 
 test('only sampled traces are exported', async () => {
   const collector = await collect();
-  const service = await startTraced(collector, { OTEL_TRACES_SAMPLER: 'parentbased_always_off' });
+  const service = await startTracedService(collector, {
+    OTEL_TRACES_SAMPLER: 'parentbased_always_off',
+  });
   const client = createClient(service);
   await client.decide({ placement: 'revive', user_ref: 'traced' });
   await client.call(

@@ -46,7 +46,7 @@ describe.skipIf(!hasPostgres)('with a backlog of 80,000 requests to an unreachab
   afterAll(() => database.close());
 
   /** Runs the statements with EXPLAIN ANALYZE. Returns the number of pages that they read. */
-  async function pagesRead(run: (queries: Database) => Promise<unknown>): Promise<number> {
+  async function countPagesRead(run: (queries: Database) => Promise<unknown>): Promise<number> {
     let pages = 0;
     const query: Database['query'] = async (text, params) => {
       const [row] = await database.query<{ 'QUERY PLAN': [Explained] }>(
@@ -67,7 +67,7 @@ describe.skipIf(!hasPostgres)('with a backlog of 80,000 requests to an unreachab
     'a claim reads few pages (table statistics: %s)',
     async (hasStatistics) => {
       if (hasStatistics) await database.query('ANALYZE');
-      const pages = await pagesRead((queries) =>
+      const pages = await countPagesRead((queries) =>
         claimRequests(queries, {
           accountId: 'acc_1',
           hosts: [{ host: 'dead.test', free: 1 }],

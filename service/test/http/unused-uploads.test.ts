@@ -26,10 +26,10 @@ afterAll(async () => {
   vi.useRealTimers();
 });
 
-const demo = (file: string): Buffer =>
+const readDemoFile = (file: string): Buffer =>
   readFileSync(fileURLToPath(new URL(`../../../demo/creatives/dist/${file}`, import.meta.url)));
 async function upload(file: string): Promise<{ url: string; name: string }> {
-  const body = new Blob([new Uint8Array(demo(file))]);
+  const body = new Blob([new Uint8Array(readDemoFile(file))]);
   const response = await owner.send<{ url: string }>(
     'POST',
     `/panel/api/media?name=${file}`,
@@ -43,7 +43,7 @@ async function upload(file: string): Promise<{ url: string; name: string }> {
 }
 const listStored = () => readdirSync(folder).toSorted();
 /** Deletes unused uploads from this store, like the service does. */
-const sweep = (store: MediaStore = createFolderStore(folder)) =>
+const removeUnusedUploads = (store: MediaStore = createFolderStore(folder)) =>
   createUploads({
     database: running.service.database,
     store,
@@ -67,9 +67,9 @@ test('a file is deleted 30 days after the last creative stopped using it', async
       },
     });
   expect((await change(usedFile.url)).status).toBe(200);
-  expect(await sweep()).toEqual([]);
+  expect(await removeUnusedUploads()).toEqual([]);
   await advance(30 * dayMs - 1);
-  expect(await sweep()).toEqual([]);
+  expect(await removeUnusedUploads()).toEqual([]);
   await advance(1);
   // The service looks for unused uploads every hour.
   vi.advanceTimersByTime(hourMs);
@@ -79,16 +79,16 @@ test('a file is deleted 30 days after the last creative stopped using it', async
 
   // The 30 days begin when the creative stops using the file, not when the file is uploaded.
   expect((await change('https://cdn.example/other.png')).status).toBe(200);
-  expect(await sweep()).toEqual([]);
+  expect(await removeUnusedUploads()).toEqual([]);
   await advance(29 * dayMs);
-  expect(await sweep()).toEqual([]);
+  expect(await removeUnusedUploads()).toEqual([]);
   expect((await change(usedFile.url)).status).toBe(200);
   await advance(dayMs);
-  expect(await sweep()).toEqual([]);
+  expect(await removeUnusedUploads()).toEqual([]);
   expect((await change('https://cdn.example/other.png')).status).toBe(200);
-  await sweep();
+  await removeUnusedUploads();
   await advance(30 * dayMs);
-  expect(await sweep()).toEqual([usedFile.name]);
+  expect(await removeUnusedUploads()).toEqual([usedFile.name]);
   expect(listStored()).toEqual([]);
 });
 
@@ -97,7 +97,7 @@ test('a file that is uploaded again during its deletion is kept', async () => {
   await advance(30 * dayMs);
   const folderStore = createFolderStore(folder);
   let repeatedUpload: ReturnType<typeof upload> | undefined;
-  const removedFiles = await sweep({
+  const removedFiles = await removeUnusedUploads({
     ...folderStore,
     async remove(name) {
       repeatedUpload = upload('lobby-banner.png');
@@ -107,7 +107,7 @@ test('a file that is uploaded again during its deletion is kept', async () => {
   expect(removedFiles).toEqual([name]);
   await repeatedUpload;
   expect(listStored()).toEqual([name]);
-  expect(await sweep()).toEqual([]);
+  expect(await removeUnusedUploads()).toEqual([]);
 });
 
 test('a failed deletion is retried and does not affect other files', async () => {
@@ -121,8 +121,8 @@ test('a failed deletion is retried and does not affect other files', async () =>
     remove: (file) =>
       file === undeletable ? Promise.reject(new Error('403')) : folderStore.remove(file),
   };
-  expect(await sweep(failing)).toEqual([name]);
-  expect(await sweep()).toEqual([undeletable]);
+  expect(await removeUnusedUploads(failing)).toEqual([name]);
+  expect(await removeUnusedUploads()).toEqual([undeletable]);
 });
 
 test('each run deletes at most 100 files', async () => {
@@ -131,6 +131,6 @@ test('each run deletes at most 100 files', async () => {
       SELECT 'service', 'file-' || n, $1 FROM generate_series(1, 130) AS n`,
     [new Date(clock.nowMs() - 31 * dayMs)],
   );
-  expect((await sweep()).length).toBe(100);
-  expect((await sweep()).length).toBe(30);
+  expect((await removeUnusedUploads()).length).toBe(100);
+  expect((await removeUnusedUploads()).length).toBe(30);
 });

@@ -16,9 +16,9 @@ afterAll(() => running.stop());
 
 const call = <T>(method: string, path: string, body?: unknown) =>
   client.call<T>(method, path, client.secret, body);
-const register = async (url: string) =>
+const registerWebhook = async (url: string) =>
   (await call<Webhook>('POST', '/v1/webhooks', { url, events: ['kill_switch.changed'] })).body;
-const testEvent = (id: string) => call<Delivery>('POST', `/v1/webhooks/${id}/test`, {});
+const sendTestEvent = (id: string) => call<Delivery>('POST', `/v1/webhooks/${id}/test`, {});
 
 /** Starts a receiver that holds all requests until the test calls `respond`. */
 async function startSlowReceiver() {
@@ -55,11 +55,11 @@ async function startSlowReceiver() {
 test('a hanging endpoint gets only four requests and does not delay other endpoints', async () => {
   const slowReceiver = await startSlowReceiver();
   const quickReceiver = await startReceiver();
-  const slowHook = await register(slowReceiver.url);
-  const quickHook = await register(quickReceiver.url);
-  for (let count = 0; count < 10; count += 1) await testEvent(slowHook.id);
+  const slowHook = await registerWebhook(slowReceiver.url);
+  const quickHook = await registerWebhook(quickReceiver.url);
+  for (let count = 0; count < 10; count += 1) await sendTestEvent(slowHook.id);
   await slowReceiver.waitForRequests(4);
-  for (let count = 0; count < 10; count += 1) await testEvent(quickHook.id);
+  for (let count = 0; count < 10; count += 1) await sendTestEvent(quickHook.id);
   await quickReceiver.waitForRequests(10);
   expect(slowReceiver.most()).toBe(4);
   for (const expectedCount of [8, 10]) {
@@ -72,15 +72,15 @@ test('a hanging endpoint gets only four requests and does not delay other endpoi
 
 test('a failing endpoint gets a single probe before further deliveries', async () => {
   const receiver = await startSlowReceiver();
-  const webhook = await register(receiver.url);
+  const webhook = await registerWebhook(receiver.url);
   await running.service.database.query(
     `INSERT INTO webhook_failures SELECT account_id, id, now(), 5 FROM resources WHERE id = $1`,
     [webhook.id],
   );
-  for (let count = 0; count < 5; count += 1) await testEvent(webhook.id);
+  for (let count = 0; count < 5; count += 1) await sendTestEvent(webhook.id);
   // A delivery to another endpoint shows that the dispatcher has claimed all due deliveries.
   const other = await startReceiver();
-  await testEvent((await register(other.url)).id);
+  await sendTestEvent((await registerWebhook(other.url)).id);
   await other.waitForRequests(1);
   expect(receiver.most()).toBe(1);
   receiver.respond(200);
@@ -91,8 +91,8 @@ test('a failing endpoint gets a single probe before further deliveries', async (
 
 test('an endpoint gets no requests until its Retry-After time has passed', async () => {
   const receiver = await startReceiver(() => 503, { 'retry-after': '60' });
-  const webhook = await register(receiver.url);
-  const { body: first } = await testEvent(webhook.id);
+  const webhook = await registerWebhook(receiver.url);
+  const { body: first } = await sendTestEvent(webhook.id);
   const read = async () => (await call<Delivery>('GET', `/v1/deliveries/${first.id}`)).body;
   await expect.poll(async () => (await read()).attempts).toHaveLength(1);
   const delivery = await read();
@@ -100,10 +100,10 @@ test('an endpoint gets no requests until its Retry-After time has passed', async
   const waitMs = Date.parse(delivery.next_attempt_at ?? '') - Date.parse(attempt?.started_at ?? '');
   expect(waitMs).toBeGreaterThanOrEqual(60_000);
 
-  const { body: second } = await testEvent(webhook.id);
+  const { body: second } = await sendTestEvent(webhook.id);
   // A delivery to another endpoint shows that the dispatcher has claimed all due deliveries.
   const other = await startReceiver();
-  await testEvent((await register(other.url)).id);
+  await sendTestEvent((await registerWebhook(other.url)).id);
   await other.waitForRequests(1);
   expect((await call<Delivery>('GET', `/v1/deliveries/${second.id}`)).body.attempts).toEqual([]);
   expect(receiver.received).toHaveLength(1);
@@ -112,9 +112,9 @@ test('an endpoint gets no requests until its Retry-After time has passed', async
 
 test('deliveries are claimed and recorded in batches', async () => {
   const receiver = await startReceiver();
-  const webhook = await register(receiver.url);
+  const webhook = await registerWebhook(receiver.url);
   const { database } = running.service;
-  const { body: first } = await testEvent(webhook.id);
+  const { body: first } = await sendTestEvent(webhook.id);
   await receiver.waitForRequests(1);
   let statements = 0;
   const count = (text: string): void => {
@@ -147,13 +147,13 @@ test('deliveries are claimed and recorded in batches', async () => {
 
 test('enabling an endpoint after five days of failures starts a new five-day period', async () => {
   const receiver = await startReceiver(() => 500);
-  const webhook = await register(receiver.url);
+  const webhook = await registerWebhook(receiver.url);
   const path = `/v1/webhooks/${webhook.id}`;
   await running.service.database.query(
     `INSERT INTO webhook_failures SELECT account_id, id, now() - interval '5 days', 9 FROM resources WHERE id = $1`,
     [webhook.id],
   );
-  const { body: first } = await testEvent(webhook.id);
+  const { body: first } = await sendTestEvent(webhook.id);
   const waitForAttempt = async (id: string): Promise<void> => {
     let attempts = 0;
     while (attempts === 0)
@@ -169,7 +169,7 @@ test('enabling an endpoint after five days of failures starts a new five-day per
   await expect.poll(readMetrics).toContain('trueward_webhooks_disabled 1');
 
   await call('PATCH', path, { status: 'enabled' });
-  const { body: second } = await testEvent(webhook.id);
+  const { body: second } = await sendTestEvent(webhook.id);
   await waitForAttempt(second.id);
   const [row] = await running.service.database.query<{ attempts: number }>(
     'SELECT attempts FROM webhook_failures WHERE webhook_id = $1',

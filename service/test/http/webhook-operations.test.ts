@@ -15,9 +15,9 @@ afterAll(() => running.stop());
 
 const call = <T>(method: string, path: string, body?: unknown) =>
   client.call<T>(method, path, client.secret, body);
-const register = async (url: string) =>
+const registerWebhook = async (url: string) =>
   (await call<Webhook>('POST', '/v1/webhooks', { url, events: ['kill_switch.changed'] })).body;
-const testEvent = (id: string) => call<Delivery>('POST', `/v1/webhooks/${id}/test`, {});
+const sendTestEvent = (id: string) => call<Delivery>('POST', `/v1/webhooks/${id}/test`, {});
 
 /** Polls a delivery until it has this state. An attempt is recorded only after the receiver has responded. */
 async function waitForState(id: string, state: Delivery['state']): Promise<Delivery> {
@@ -29,8 +29,8 @@ async function waitForState(id: string, state: Delivery['state']): Promise<Deliv
 
 test('a test event is signed, and its attempt is listed', async () => {
   const receiver = await startReceiver();
-  const webhook = await register(receiver.url);
-  const { status, body: delivery } = await testEvent(webhook.id);
+  const webhook = await registerWebhook(receiver.url);
+  const { status, body: delivery } = await sendTestEvent(webhook.id);
   expect([status, delivery.state]).toEqual([202, 'pending']);
   const [received] = await receiver.waitForRequests(1);
   const event = await verifyWebhook(
@@ -50,19 +50,19 @@ test('a test event is signed, and its attempt is listed', async () => {
 
 test('every secret is valid during the overlap of rotations', async () => {
   const receiver = await startReceiver();
-  const webhook = await register(receiver.url);
+  const webhook = await registerWebhook(receiver.url);
   const rotate = async (overlap_s: number) =>
     (await call<Webhook>('POST', `/v1/webhooks/${webhook.id}/rotate_secret`, { overlap_s })).body
       .secret ?? '';
   const secrets = [webhook.secret ?? '', await rotate(600), await rotate(600)];
-  await testEvent(webhook.id);
+  await sendTestEvent(webhook.id);
   const [first] = await receiver.waitForRequests(1);
   expect(first?.headers['service-signature']?.split(',').length).toBe(3);
   for (const secret of secrets)
     await verifyWebhook(first?.body ?? '', first?.headers ?? {}, secret);
 
   const lastSecret = await rotate(0);
-  await testEvent(webhook.id);
+  await sendTestEvent(webhook.id);
   const second = (await receiver.waitForRequests(2))[1];
   expect(second?.headers['service-signature']?.split(',').length).toBe(1);
   await verifyWebhook(second?.body ?? '', second?.headers ?? {}, lastSecret);
@@ -74,13 +74,13 @@ test('every secret is valid during the overlap of rotations', async () => {
 
 test('a webhook can have at most five valid secrets', async () => {
   const receiver = await startReceiver();
-  const webhook = await register(receiver.url);
+  const webhook = await registerWebhook(receiver.url);
   const rotate = (overlap_s: number) =>
     call<{ code?: string }>('POST', `/v1/webhooks/${webhook.id}/rotate_secret`, { overlap_s });
   for (let rotation = 0; rotation < 4; rotation += 1) expect((await rotate(600)).status).toBe(200);
   const rejected = await rotate(600);
   expect([rejected.status, rejected.body.code]).toEqual([409, 'conflict']);
-  await testEvent(webhook.id);
+  await sendTestEvent(webhook.id);
   const [first] = await receiver.waitForRequests(1);
   expect(first?.headers['service-signature']?.split(',').length).toBe(5);
   expect(first?.headers['webhook-signature']?.split(' ').length).toBe(5);
@@ -92,10 +92,10 @@ test('a webhook can have at most five valid secrets', async () => {
 
 test('a webhook that a 410 response disabled can recover missed events', async () => {
   const receiver = await startReceiver((index) => (index === 0 ? 410 : 200));
-  const webhook = await register(receiver.url);
+  const webhook = await registerWebhook(receiver.url);
   const path = `/v1/webhooks/${webhook.id}`;
   const startTime = new Date(Date.now() - 1_000).toISOString();
-  const { body: rejected } = await testEvent(webhook.id);
+  const { body: rejected } = await sendTestEvent(webhook.id);
   await waitForState(rejected.id, 'failed');
   let disabledWebhook: Webhook;
   do disabledWebhook = (await call<Webhook>('GET', path)).body;
@@ -106,7 +106,7 @@ test('a webhook that a 410 response disabled can recover missed events', async (
     `/v1/audit-entries?target_id=${webhook.id}`,
   );
   expect(audit.body.data[0]).toMatchObject({ actor: 'service', action: 'webhook.disabled' });
-  expect((await testEvent(webhook.id)).status).toBe(409);
+  expect((await sendTestEvent(webhook.id)).status).toBe(409);
 
   // Events that occur while the webhook is disabled create no delivery.
   await call('POST', '/v1/kill-switches', { scope: 'placement', target_id: 'lobby', state: 'on' });
@@ -124,8 +124,8 @@ test('a webhook that a 410 response disabled can recover missed events', async (
 
 test('a delivery can be redelivered as a new delivery', async () => {
   const receiver = await startReceiver();
-  const webhook = await register(receiver.url);
-  const { body: first } = await testEvent(webhook.id);
+  const webhook = await registerWebhook(receiver.url);
+  const { body: first } = await sendTestEvent(webhook.id);
   await waitForState(first.id, 'delivered');
   const redelivery = await call<Delivery>('POST', `/v1/deliveries/${first.id}/redeliver`);
   expect(redelivery.body).toMatchObject({ event_id: first.event_id, state: 'pending' });
@@ -136,12 +136,12 @@ test('a delivery can be redelivered as a new delivery', async () => {
 
 test('five days of failures disable a webhook', async () => {
   const receiver = await startReceiver(() => 500);
-  const webhook = await register(receiver.url);
+  const webhook = await registerWebhook(receiver.url);
   await running.service.database.query(
     `INSERT INTO webhook_failures SELECT account_id, id, now() - interval '5 days', 3 FROM resources WHERE id = $1`,
     [webhook.id],
   );
-  await testEvent(webhook.id);
+  await sendTestEvent(webhook.id);
   let read: Webhook;
   do read = (await call<Webhook>('GET', `/v1/webhooks/${webhook.id}`)).body;
   while (read.status === 'enabled');
@@ -150,7 +150,7 @@ test('five days of failures disable a webhook', async () => {
 });
 
 test('updating a webhook validates the changes', async () => {
-  const webhook = await register('https://receiver.example/');
+  const webhook = await registerWebhook('https://receiver.example/');
   const path = `/v1/webhooks/${webhook.id}`;
   const rejected = await call<Problem>('PATCH', path, { url: 'https://169.254.169.254/' });
   expect([rejected.status, rejected.body.errors?.[0]?.pointer]).toEqual([422, '/url']);

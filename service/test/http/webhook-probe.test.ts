@@ -18,7 +18,7 @@ const hourMs = 3_600_000;
 const advance = (ms: number) => clock.set(clock.nowMs() + ms);
 const call = <T>(method: string, path: string, body?: unknown) =>
   client.call<T>(method, path, client.secret, body);
-const testEvent = async (id: string) =>
+const sendTestEvent = async (id: string) =>
   (await call<Delivery>('POST', `/v1/webhooks/${id}/test`, {})).body;
 const listDeliveries = async (id: string) =>
   (await call<{ data: Delivery[] }>('GET', `/v1/webhooks/${id}/deliveries`)).body.data;
@@ -43,13 +43,13 @@ const waitForProbe = (id: string, wanted: number) =>
   );
 
 /** Starts a receiver and disables its webhook with five days of failures. */
-async function startDisabled(respond: () => number) {
+async function startDisabledReceiver(respond: () => number) {
   const receiver = await startReceiver(respond);
   const { body } = await call<Webhook>('POST', '/v1/webhooks', {
     url: receiver.url,
     events: ['kill_switch.changed'],
   });
-  await testEvent(body.id);
+  await sendTestEvent(body.id);
   await pollUntil(
     () => listDeliveries(body.id),
     ([first]) => first?.attempts.length === 1,
@@ -60,7 +60,7 @@ async function startDisabled(respond: () => number) {
     [body.id],
   );
   advance(5 * 24 * hourMs);
-  const missed = await testEvent(body.id);
+  const missed = await sendTestEvent(body.id);
   const webhook = await pollUntil(
     () => readWebhook(body.id),
     ({ status }) => status === 'disabled',
@@ -71,7 +71,7 @@ async function startDisabled(respond: () => number) {
 
 test('a webhook disabled by failures is probed hourly until a probe succeeds', async () => {
   let status = 500;
-  const { receiver, id, missed, attemptsBefore } = await startDisabled(() => status);
+  const { receiver, id, missed, attemptsBefore } = await startDisabledReceiver(() => status);
 
   advance(hourMs);
   await receiver.waitForRequests(attemptsBefore + 1);
@@ -100,7 +100,7 @@ test('a webhook disabled by failures is probed hourly until a probe succeeds', a
   });
   expect((await waitForProbe(id, 4))[0]?.state).toBe('delivered');
 
-  const next = await testEvent(id);
+  const next = await sendTestEvent(id);
   await pollUntil(
     () => listDeliveries(id),
     (deliveries) => deliveries.some(({ id, state }) => id === next.id && state === 'delivered'),
@@ -110,8 +110,8 @@ test('a webhook disabled by failures is probed hourly until a probe succeeds', a
 
 test('a webhook disabled by an operator or a 410 response is not probed', async () => {
   let status = 500;
-  const goneWebhook = await startDisabled(() => status);
-  const disabledByOperator = await startDisabled(() => 500);
+  const goneWebhook = await startDisabledReceiver(() => status);
+  const disabledByOperator = await startDisabledReceiver(() => 500);
   await call('PATCH', `/v1/webhooks/${disabledByOperator.id}`, { status: 'enabled' });
   await call('PATCH', `/v1/webhooks/${disabledByOperator.id}`, { status: 'disabled' });
 
@@ -124,7 +124,7 @@ test('a webhook disabled by an operator or a 410 response is not probed', async 
   const deliveriesBefore = (await listDeliveries(goneWebhook.id)).length;
 
   // The probe to a third endpoint proves that all due probes have been sent.
-  const thirdWebhook = await startDisabled(() => 500);
+  const thirdWebhook = await startDisabledReceiver(() => 500);
   advance(hourMs);
   await thirdWebhook.receiver.waitForRequests(thirdWebhook.attemptsBefore + 1);
   await waitForProbe(thirdWebhook.id, 3);

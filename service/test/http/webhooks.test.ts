@@ -15,7 +15,7 @@ beforeAll(async () => {
 });
 afterAll(() => service.stop());
 
-const register = (url: string, events = ['decision.served']) =>
+const registerWebhook = (url: string, events = ['decision.served']) =>
   client.call<Webhook>('POST', '/v1/webhooks', client.secret, { url, events });
 
 /** Requests a decision, which causes one `decision.served` event. */
@@ -43,7 +43,7 @@ async function skipWait(webhook: Webhook): Promise<void> {
 
 test('a failed delivery is retried with a new signature', async () => {
   const receiver = await startReceiver((index) => (index === 0 ? 500 : 204));
-  const { body: webhook } = await register(receiver.url);
+  const { body: webhook } = await registerWebhook(receiver.url);
   await serve('retry');
   await receiver.waitForRequests(1);
   await skipWait(webhook);
@@ -67,8 +67,8 @@ test('a failed delivery is retried with a new signature', async () => {
 test('a 410 response disables an endpoint, and redirects are not followed', async () => {
   const goneReceiver = await startReceiver(() => 410);
   const redirectingReceiver = await startReceiver(() => 302);
-  const { body: goneHook } = await register(goneReceiver.url);
-  const { body: movedHook } = await register(redirectingReceiver.url);
+  const { body: goneHook } = await registerWebhook(goneReceiver.url);
+  const { body: movedHook } = await registerWebhook(redirectingReceiver.url);
   await serve('gone');
   await Promise.all([goneReceiver.waitForRequests(1), redirectingReceiver.waitForRequests(1)]);
   await skipWait(movedHook);
@@ -90,7 +90,7 @@ test('a 410 response disables an endpoint, and redirects are not followed', asyn
 test('an endpoint gets only subscribed events of its environment', async () => {
   const receiver = await startReceiver();
   const live = createClient(service, 'live');
-  await register(receiver.url, ['decision.served']);
+  await registerWebhook(receiver.url, ['decision.served']);
   await serve('live', live);
   await serve('sandbox');
   const received = await receiver.waitForRequests(1);
@@ -127,12 +127,12 @@ test.each([
 test.each([[[]], [['decision.served', 'decision.served']], [['decision.danced']]])(
   'the event types %j are rejected',
   async (events) => {
-    expect((await register('https://example.com/', events)).status).toBe(422);
+    expect((await registerWebhook('https://example.com/', events)).status).toBe(422);
   },
 );
 
 test('lists of webhooks do not contain secrets', async () => {
-  const { status, body: created } = await register('https://example.com/hook');
+  const { status, body: created } = await registerWebhook('https://example.com/hook');
   expect(status).toBe(201);
   expect(created.secret).toMatch(/^whsec_[A-Za-z0-9+/]{43}=$/);
   const { secret: _secret, ...shownWebhook } = created;
