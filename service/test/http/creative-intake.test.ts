@@ -331,7 +331,7 @@ test('a new icon of an approved creative needs a review unless it was approved b
   });
 });
 
-test('an icon that is not an image is left out', async () => {
+test('an icon that is not an image is ignored', async () => {
   const source = await intake.createSource();
   intake.origin.serve('/icon.html', '<!doctype html>');
   intake.submit(source, {
@@ -343,7 +343,7 @@ test('an icon that is not an image is left out', async () => {
   expect((await intake.waitForCreatives(source)).icons).toBeUndefined();
 });
 
-test('a source with 200 creatives pending review adds no more', async () => {
+test('a source cannot have more than 200 creatives pending review', async () => {
   const source = await intake.createSource();
   intake.origin.serve('/flood.mp4', clip);
   intake.submit(source, { url: '/flood.mp4' });

@@ -115,7 +115,7 @@ const unrestrictedRoutes = [
 
 test('a viewer cannot change anything', async () => {
   const stateBefore = await readState();
-  // Sessions cannot request ads, whatever the role of the user.
+  // Sessions of any role cannot request ads.
   const writes = operations.filter(isWrite).filter(({ id }) => id !== 'requestDecision');
   expect(writes.length).toBeGreaterThan(30);
   expect(await request(viewer, writes)).toEqual(

@@ -54,7 +54,7 @@ test('a page after the last one is empty but contains the total', async () => {
   expect(await list({ q: 'even', offset: '500' })).toEqual({ total: 150, names: [], ids: [] });
 });
 
-test('one request can read several objects by id', async () => {
+test('a request can read several objects by id', async () => {
   const { ids } = await list({ limit: '100' });
   expect((await list({ ids: ids.join(','), limit: '100' })).ids.toSorted()).toEqual(ids.toSorted());
 });

@@ -332,7 +332,7 @@ describe('concurrency', () => {
   });
 });
 
-test('of two ads in two tabs, a frequency cap of one rewards the first to complete', async () => {
+test('with a frequency cap of one, only the first of two tabs earns a reward', async () => {
   await updatePlacement(game, 'double-coins', { frequency_cap: { max: 1, per_s: 3_600 } });
   const request = () => game.decide('two-tabs', { placement: 'double-coins' });
   const ads = [await request(), await request()] as const;
